@@ -1,0 +1,56 @@
+import type { Outcome, PostreelError } from '../errors/index.js';
+
+/** A call's result together with the HTTP response that brought it. */
+export interface Answer<T> {
+  readonly data: T;
+  /** The response; its body has been read already. */
+  readonly response: Response;
+  readonly requestId: string | undefined;
+}
+
+/** The result of {@link Call.safe}: either `data` or `error`, never both. */
+export type Safe<T> =
+  | { readonly data: T; readonly error?: undefined }
+  | { readonly data?: undefined; readonly error: PostreelError };
+
+/** A call that is under way. Await it for its result. */
+export interface Call<T> extends Promise<T> {
+  /** Resolves to the result with the HTTP response and the service's request id. */
+  withResponse(): Promise<Answer<T>>;
+  /**
+   * Resolves to `{ data }` or `{ error }` and never rejects for a failure of the call. Only the
+   * caller's own abort still rejects, with the signal's reason.
+   */
+  safe(): Promise<Safe<T>>;
+  /** Whether a failed or aborted call took effect; `undefined` while it runs or after success. */
+  readonly outcome: Outcome | undefined;
+}
+
+/** Options of a single call. All times are in milliseconds. */
+export interface RequestOptions {
+  /** Ends the call at once, in every phase; it rejects with `signal.reason`. */
+  signal?: AbortSignal | undefined;
+  /**
+   * The longest that one attempt may take, from connecting to the last byte of the answer.
+   * @default 30_000
+   */
+  timeout?: number | undefined;
+  /** The longest that the whole call may take, queueing and retries included. */
+  deadline?: number | undefined;
+  /** More headers for this call. `Authorization` and `Content-Type` are ours. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * How many times the call may be repeated where that is safe; 0 turns retries off.
+   * @default 2
+   */
+  retries?: number | undefined;
+  /** Repeats this call even when nobody knows whether it took effect: it may happen twice. */
+  retry?: { unknownOutcome?: boolean | undefined } | undefined;
+  /** After an unknown outcome reads the result back where that is possible. */
+  reconcile?: boolean | undefined;
+  /**
+   * Interactive calls go before bulk calls when the rate limit makes calls wait.
+   * @default 'interactive'
+   */
+  priority?: 'interactive' | 'bulk' | undefined;
+}

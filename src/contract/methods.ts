@@ -1,0 +1,50 @@
+import type { Call, RequestOptions } from './call.js';
+import type { Paginated } from './paginated.js';
+import type { List } from './returns.js';
+import type { Route } from './route.js';
+
+/** The names of a path's parameters: `'id' | 'stepId'`. */
+export type ParameterNames<Path extends string> =
+  Path extends `${string}{${infer Name}}${infer Rest}` ? Name | ParameterNames<Rest> : never;
+
+/** One string per parameter, in path order. */
+export type PathArguments<Path extends string> = Path extends `${string}{${string}}${infer Rest}`
+  ? [string, ...PathArguments<Rest>]
+  : [];
+
+/** What a row answers: a {@link Call} of its result, or a {@link Paginated} list. */
+export type ResultOf<Returns> =
+  Returns extends List<infer Item>
+    ? Paginated<Item>
+    : Returns extends { readonly type?: infer T }
+      ? Call<Exclude<T, undefined>>
+      : never;
+
+type BodyArgument<Body> = [Body] extends [undefined]
+  ? []
+  : undefined extends Body
+    ? [body?: Exclude<Body, undefined>]
+    : [body: Body];
+type QueryArgument<Query> = [Query] extends [undefined] ? [] : [query?: Exclude<Query, undefined>];
+
+type MethodOf<R> =
+  R extends Route<infer Path, infer Query, infer Body, infer Returns>
+    ? (
+        ...args: [
+          ...PathArguments<Path>,
+          ...BodyArgument<Body>,
+          ...QueryArgument<Query>,
+          options?: RequestOptions,
+        ]
+      ) => ResultOf<Returns>
+    : never;
+
+/** The methods that a table asks of its class, nested tables included. */
+export type MethodsFor<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends Route
+    ? MethodOf<Table[Name]>
+    : MethodsFor<Table[Name]>;
+};
+
+/** Only the names: for classes whose methods answer something better than the wire does. */
+export type NamesOf<Table> = { readonly [Name in keyof Table]: unknown };

@@ -1,0 +1,50 @@
+/** A type that a row carries without a value: the tables are plain data. */
+export interface Shape<T> {
+  readonly type?: T;
+}
+
+/** What a route answers when it is not a list. */
+export interface Single<T> extends Shape<T> {
+  readonly list?: never;
+}
+
+/**
+ * How a list goes on: by `cursor`, by `page` number, not at all (`whole`), or in a way that the
+ * documents do not show (`any`: the answer decides).
+ */
+export type ListStyle = 'cursor' | 'page' | 'whole' | 'any';
+
+/** What a route answers when it is a list. */
+export interface List<T> {
+  readonly item?: T;
+  readonly list: ListStyle;
+  /** The query parameter for the size of a page; left out where the document knows none. */
+  readonly sizeParameter?: string;
+  /** The name under which the service puts the items, when it is not `data`. */
+  readonly itemsName?: string;
+}
+
+/** Carries the type of a body, a query or an answer. */
+export function of<T>(): Single<T> {
+  return {};
+}
+
+/** A list that goes on by cursor: `{ data, cursor, hasMore, total }`. */
+export function cursorPage<T>(): List<T> {
+  return { list: 'cursor', sizeParameter: 'limit' };
+}
+
+/** A list that counts its pages: `{ page, pageSize, total, totalPages? }`. */
+export function numberedPage<T>(sizeParameter: string, itemsName?: string): List<T> {
+  return { list: 'page', sizeParameter, ...(itemsName === undefined ? {} : { itemsName }) };
+}
+
+/** A list that comes whole, in one answer. */
+export function wholeList<T>(itemsName?: string): List<T> {
+  return { list: 'whole', ...(itemsName === undefined ? {} : { itemsName }) };
+}
+
+/** A list whose shape the documents do not show. */
+export function anyList<T>(itemsName: string, sizeParameter = 'limit'): List<T> {
+  return { list: 'any', sizeParameter, itemsName };
+}

@@ -1,0 +1,89 @@
+import type { List, Shape, Single } from './returns.js';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/**
+ * Which key opens a route: a secret key, either kind of key, none, or a secret key or the
+ * session cookie of `auth.login()`.
+ */
+export type KeyRule = 'secret' | 'public-or-secret' | 'none' | 'secret-or-session';
+
+/** The facts about one endpoint. The four types are carried for the compiler only. */
+export interface Route<
+  Path extends string = string,
+  Query = unknown,
+  Body = unknown,
+  Returns extends Single<unknown> | List<unknown> = Single<unknown> | List<unknown>,
+> {
+  readonly method: Method;
+  /** The path with its parameters in braces, as in the service's document. */
+  readonly path: Path;
+  readonly key: KeyRule;
+  /** May the call be sent again when nobody knows whether the first one arrived? */
+  readonly repeatable: boolean;
+  /** Does the call change something that matters when its answer is lost? */
+  readonly changes: boolean;
+  readonly returns: Returns;
+  /** The form field that carries the file of a multipart upload. */
+  readonly upload?: UploadFacts;
+  /** The largest JSON body that the service takes. */
+  readonly maxBodyBytes?: number;
+  /** Is the service working through this body one entry after another? */
+  readonly handledOneByOne?: (body: never) => boolean;
+  /** The result of a success without any body, where that is not `undefined`. */
+  readonly types?: { readonly query: Query; readonly body: Body };
+}
+
+/** How a file travels in a multipart body. */
+export interface UploadFacts {
+  readonly field: string;
+  /** The content type for bytes that come without one. */
+  readonly contentType: string;
+  readonly filename: string;
+  readonly maxBytes?: number;
+}
+
+/** What a row may state beside its method and path. */
+export interface RouteFacts<Query, Body, Returns extends Single<unknown> | List<unknown>> {
+  readonly query?: Shape<Query>;
+  readonly body?: Shape<Body>;
+  readonly returns?: Returns;
+  readonly key?: KeyRule;
+  readonly repeatable?: boolean;
+  readonly changes?: boolean;
+  readonly upload?: UploadFacts;
+  readonly maxBodyBytes?: number;
+  readonly handledOneByOne?: (body: Body & {}) => boolean;
+}
+
+type PathOf<Line extends string> = Line extends `${Method} ${infer Path}` ? Path : never;
+
+/**
+ * One row: `route('GET /contacts/{id}', { returns: of<Contact>() })`. Unless the row says
+ * otherwise it needs a secret key, every method but POST may be repeated, and every method but
+ * GET changes something.
+ */
+export function route<
+  const Line extends `${Method} /${string}`,
+  Query = undefined,
+  Body = undefined,
+  Returns extends Single<unknown> | List<unknown> = Single<void>,
+>(
+  line: Line,
+  facts: RouteFacts<Query, Body, Returns> = {},
+): Route<PathOf<Line>, Query, Body, Returns> {
+  const space = line.indexOf(' ');
+  const method = line.slice(0, space) as Method; // the template literal type says so
+  const { key = 'secret', returns = {} as Returns, upload, maxBodyBytes, handledOneByOne } = facts; // Single<void> is {}
+  return {
+    method,
+    path: line.slice(space + 1) as PathOf<Line>, // the template literal type says so
+    key,
+    returns,
+    repeatable: facts.repeatable ?? method !== 'POST',
+    changes: facts.changes ?? method !== 'GET',
+    ...(upload && { upload }),
+    ...(maxBodyBytes !== undefined && { maxBodyBytes }),
+    ...(handledOneByOne && { handledOneByOne }),
+  };
+}

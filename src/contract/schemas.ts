@@ -1,0 +1,56 @@
+import type { List } from './returns.js';
+import type { Route } from './route.js';
+
+/** The two lines of a zod schema that we rely on; comparing through them keeps types cheap. */
+export interface Schema<T> {
+  parse(value: unknown): T;
+  safeParse(
+    value: unknown,
+  ): { success: true } | { success: false; error: { issues: readonly Issue[] } };
+}
+
+/** One thing that is wrong with a value, as the schema library reports it. */
+export interface Issue {
+  readonly code?: string;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly [fact: string]: unknown;
+}
+
+/** The schemas of one row, as the transport uses them. */
+export interface RouteSchemas {
+  readonly query?: Schema<unknown>;
+  readonly body?: Schema<unknown>;
+  readonly returns?: Schema<unknown>;
+  /** Things in a valid body that will have no effect, in words for the caller. */
+  readonly warnings?: (body: never) => readonly string[];
+}
+
+type Required<Key extends string, T> = [T] extends [undefined]
+  ? { readonly [K in Key]?: never }
+  : { readonly [K in Key]: Schema<Exclude<T, undefined>> };
+
+type ReturnsSchema<Returns> =
+  Returns extends List<infer Item>
+    ? { readonly returns: Schema<Item> }
+    : Returns extends { readonly type?: infer T }
+      ? [Exclude<T, undefined>] extends [void]
+        ? { readonly returns?: never }
+        : { readonly returns: Schema<Exclude<T, undefined>> }
+      : never;
+
+type SchemasOf<R> =
+  R extends Route<string, infer Query, infer Body, infer Returns>
+    ? Required<'query', Query> &
+        Required<'body', Body> &
+        ReturnsSchema<Returns> & {
+          readonly warnings?: (body: Exclude<Body, undefined>) => readonly string[];
+        }
+    : never;
+
+/** A schema entry for every row of a table, nested tables included; a missing one is an error. */
+export type SchemasFor<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends Route
+    ? SchemasOf<Table[Name]>
+    : SchemasFor<Table[Name]>;
+};

@@ -1,0 +1,6 @@
+import { branded } from './brand.js';
+import { PostreelError } from './postreel-error.js';
+
+/** The client is set up in a way that cannot work: a key, an address or an option is wrong. */
+export class ConfigurationError extends PostreelError {}
+branded(ConfigurationError, 'ConfigurationError', PostreelError);

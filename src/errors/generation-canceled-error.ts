@@ -1,0 +1,10 @@
+import { branded } from './brand.js';
+import { WaitError, type WaitDetails } from './wait-error.js';
+
+/** The file's status became `canceled`. */
+export class GenerationCanceledError extends WaitError {
+  constructor(message: string, details: WaitDetails) {
+    super(message, { code: 'GENERATION_CANCELED', ...details });
+  }
+}
+branded(GenerationCanceledError, 'GenerationCanceledError', WaitError);

@@ -1,0 +1,13 @@
+import type { ApiError } from './api-error.js';
+import { brandsOf } from './brand.js';
+import type { PostreelError } from './postreel-error.js';
+
+/** Is this an error of this package? Also true for errors from another copy of it. */
+export function isPostreelError(error: unknown): error is PostreelError {
+  return brandsOf(error).includes('PostreelError');
+}
+
+/** Is this an answer of the service that says no (4xx, 5xx, `success: false`)? */
+export function isApiError(error: unknown): error is ApiError {
+  return brandsOf(error).includes('ApiError');
+}

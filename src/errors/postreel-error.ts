@@ -1,0 +1,84 @@
+import { branded } from './brand.js';
+
+/**
+ * Whether a failed call took effect:
+ * - `'not-sent'`: the service never saw it;
+ * - `'rejected'`: the service answered no;
+ * - `'unknown'`: it may have happened, since no usable answer came back.
+ */
+export type Outcome = 'not-sent' | 'rejected' | 'unknown';
+
+/** What is wrong with one field of a request. */
+export interface FieldError {
+  /** The field's path, e.g. `subject` or `payload[0].content`. */
+  readonly field: string;
+  readonly message: string;
+  /** A word for programs, when the service gives one. */
+  readonly code?: string;
+}
+
+/** What an error can say about itself. Everything is optional but `code`. */
+export interface ErrorDetails {
+  readonly code?: string | undefined;
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly fieldErrors?: readonly FieldError[] | undefined;
+  readonly suggestion?: string | undefined;
+  readonly outcome?: Outcome | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** The base of every error that this package throws. */
+export class PostreelError extends Error {
+  /** A stable word for programs: the service's own where it gave one, otherwise ours. */
+  readonly code: string;
+  /** The HTTP status, when the service answered. */
+  readonly status: number | undefined;
+  /** The service's id of the request, for its support. */
+  readonly requestId: string | undefined;
+  /** Which fields are wrong; empty when nothing is known. */
+  readonly fieldErrors: readonly FieldError[];
+  /** The service's hint on what to do. */
+  readonly suggestion: string | undefined;
+  /** Whether the call took effect; `undefined` where no single call failed. */
+  readonly outcome: Outcome | undefined;
+  /** How long to wait before another try, in milliseconds, when known. */
+  readonly retryAfterMs: number | undefined;
+  readonly method: string | undefined;
+  /** The path below the base address, without the query. */
+  readonly path: string | undefined;
+
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = details.code ?? 'POSTREEL_ERROR';
+    this.status = details.status;
+    this.requestId = details.requestId;
+    this.fieldErrors = details.fieldErrors ?? [];
+    this.suggestion = details.suggestion;
+    this.outcome = details.outcome;
+    this.retryAfterMs = details.retryAfterMs;
+    this.method = details.method;
+    this.path = details.path;
+  }
+
+  /** What is worth logging: no body, no header, no key, no stack. */
+  toJSON(): Record<string, unknown> {
+    return {
+      name: this.name,
+      message: this.message,
+      code: this.code,
+      status: this.status,
+      requestId: this.requestId,
+      fieldErrors: this.fieldErrors.length > 0 ? this.fieldErrors : undefined,
+      suggestion: this.suggestion,
+      outcome: this.outcome,
+      retryAfterMs: this.retryAfterMs,
+      method: this.method,
+      path: this.path,
+    };
+  }
+}
+branded(PostreelError, 'PostreelError');

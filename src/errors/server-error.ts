@@ -1,0 +1,6 @@
+import { branded } from './brand.js';
+import { ApiError } from './api-error.js';
+
+/** 5xx: the service failed. On a route that changes something the outcome is `'unknown'`. */
+export class ServerError extends ApiError {}
+branded(ServerError, 'ServerError', ApiError);

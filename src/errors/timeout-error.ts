@@ -1,0 +1,6 @@
+import { branded } from './brand.js';
+import { PostreelError } from './postreel-error.js';
+
+/** No complete answer within `timeout`, or the call did not fit its `deadline`. */
+export class TimeoutError extends PostreelError {}
+branded(TimeoutError, 'TimeoutError', PostreelError);
