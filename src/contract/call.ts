@@ -18,8 +18,8 @@ export interface Call<T> extends Promise<T> {
   /** Resolves to the result with the HTTP response and the service's request id. */
   withResponse(): Promise<Answer<T>>;
   /**
-   * Resolves to `{ data }` or `{ error }` and never rejects for a failure of the call. Only the
-   * caller's own abort still rejects, with the signal's reason.
+   * Resolves to `{ data }` or `{ error }` and never rejects. An abort is an error with the code
+   * `ABORTED` and the signal's reason as its `cause`.
    */
   safe(): Promise<Safe<T>>;
   /** Whether a failed or aborted call took effect; `undefined` while it runs or after success. */

@@ -30,7 +30,9 @@ export interface Route<
   readonly maxBodyBytes?: number;
   /** Is the service working through this body one entry after another? */
   readonly handledOneByOne?: (body: never) => boolean;
-  /** The result of a success without any body, where that is not `undefined`. */
+  /** Does the call count towards the service's rate limit? */
+  readonly charged: boolean;
+  /** Carried for the compiler only: never set. */
   readonly types?: { readonly query: Query; readonly body: Body };
 }
 
@@ -54,6 +56,7 @@ export interface RouteFacts<Query, Body, Returns extends Single<unknown> | List<
   readonly upload?: UploadFacts;
   readonly maxBodyBytes?: number;
   readonly handledOneByOne?: (body: Body & {}) => boolean;
+  readonly charged?: boolean;
 }
 
 type PathOf<Line extends string> = Line extends `${Method} ${infer Path}` ? Path : never;
@@ -82,6 +85,7 @@ export function route<
     returns,
     repeatable: facts.repeatable ?? method !== 'POST',
     changes: facts.changes ?? method !== 'GET',
+    charged: facts.charged ?? true,
     ...(upload && { upload }),
     ...(maxBodyBytes !== undefined && { maxBodyBytes }),
     ...(handledOneByOne && { handledOneByOne }),

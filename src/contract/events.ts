@@ -1,0 +1,70 @@
+import type { FieldError, Outcome } from '../errors/index.js';
+
+/** What every event says about its call. */
+export interface CallEvent {
+  readonly method: string;
+  /** The path below the base address, without the query. */
+  readonly path: string;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+}
+
+/** An attempt leaves for the service. */
+export type RequestEvent = CallEvent;
+
+/** An attempt has ended: with an answer, without one, or by an abort. */
+export interface ResponseEvent extends CallEvent {
+  /** `undefined` when no answer came. */
+  readonly status: number | undefined;
+  readonly durationMs: number;
+  readonly requestId: string | undefined;
+  /** Set when the attempt failed. */
+  readonly outcome: Outcome | undefined;
+}
+
+/** A failed attempt will be repeated. */
+export interface RetryEvent extends CallEvent {
+  readonly delayMs: number;
+  readonly error: Error;
+}
+
+/** A call waits for the rate limit, or the service asked everybody to wait. */
+export interface ThrottledEvent {
+  readonly reason: 'limit' | 'service' | 'status-counts';
+  /** How long the wait is expected to take, in milliseconds. */
+  readonly waitMs: number;
+  /** How many calls wait, this one included. */
+  readonly queued: number;
+}
+
+/** An answer that does not look like the document says. It was handed on all the same. */
+export interface MismatchEvent {
+  readonly method: string;
+  readonly path: string;
+  readonly issues: readonly FieldError[];
+}
+
+/** Something in a request will have no effect. */
+export interface WarningEvent {
+  readonly method: string;
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The events that clients emit. */
+export interface ClientEvents {
+  request: RequestEvent;
+  response: ResponseEvent;
+  retry: RetryEvent;
+  throttled: ThrottledEvent;
+  mismatch: MismatchEvent;
+  warning: WarningEvent;
+}
+
+/** Where a client writes what it does. `console` will do. Keys and bodies are never written. */
+export interface Logger {
+  debug?(message: string, facts?: object): void;
+  info?(message: string, facts?: object): void;
+  warn?(message: string, facts?: object): void;
+  error?(message: string, facts?: object): void;
+}

@@ -1,0 +1,73 @@
+import type { Answer, Call, Safe } from '../contract/call.js';
+import { isPostreelError, PostreelError, type Outcome } from '../errors/index.js';
+
+/** What a running call learns about its own effect. */
+export interface CallState {
+  outcome?: Outcome | undefined;
+}
+
+/**
+ * The awaitable of one call. The call starts at once. Only the promise that does the work exists
+ * until somebody asks for a result, so an ignored failure still surfaces as an unhandled rejection.
+ */
+export class RunningCall<T> implements Call<T> {
+  readonly #answer: Promise<Answer<T>>;
+  readonly #state: CallState;
+
+  constructor(run: (state: CallState) => Promise<Answer<T>>, state: CallState = {}) {
+    this.#state = state;
+    this.#answer = run(state);
+  }
+
+  get outcome(): Outcome | undefined {
+    return this.#state.outcome;
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'Call';
+  }
+
+  then<Value = T, Caught = never>(
+    onValue?: ((value: T) => Value | PromiseLike<Value>) | null,
+    onError?: ((reason: unknown) => Caught | PromiseLike<Caught>) | null,
+  ): Promise<Value | Caught> {
+    // Without a handler the value passes through, so Value is T.
+    const pass = onValue ?? ((value: T) => value as unknown as Value);
+    return this.#answer.then((answer) => pass(answer.data), onError);
+  }
+
+  catch<Caught = never>(
+    onError?: ((reason: unknown) => Caught | PromiseLike<Caught>) | null,
+  ): Promise<T | Caught> {
+    return this.then(undefined, onError);
+  }
+
+  finally(onEnd?: (() => void) | null): Promise<T> {
+    return this.then().finally(onEnd);
+  }
+
+  withResponse(): Promise<Answer<T>> {
+    return this.#answer.then((answer) => answer);
+  }
+
+  safe(): Promise<Safe<T>> {
+    return this.then(
+      (data): Safe<T> => ({ data }),
+      (error: unknown): Safe<T> => ({ error: ours(error, this.#state.outcome) }),
+    );
+  }
+
+  /** The same call with its result turned into something better. */
+  map<Better>(improve: (data: T, answer: Answer<T>) => Better): RunningCall<Better> {
+    return new RunningCall(
+      () => this.#answer.then((answer) => ({ ...answer, data: improve(answer.data, answer) })),
+      this.#state,
+    );
+  }
+}
+
+// Only an abort is not ours already: its reason may be any value at all.
+function ours(reason: unknown, outcome: Outcome | undefined): PostreelError {
+  if (isPostreelError(reason)) return reason;
+  return new PostreelError('The call was aborted.', { code: 'ABORTED', outcome, cause: reason });
+}

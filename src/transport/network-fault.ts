@@ -1,0 +1,59 @@
+// What undici and Node (first), Bun and Deno report when the request cannot have left: the name
+// was not found, the connection was refused or the handshake failed.
+const neverConnected = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EAI_NODATA',
+  'EAI_NONAME',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'EACCES',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'HOSTNAME_MISMATCH',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+  'EPROTO',
+  'ConnectionRefused',
+  'FailedToOpenSocket',
+  'DNSResolveFailed',
+]);
+
+const neverConnectedText =
+  /tcp connect error|dns error|client error \(connect\)|connection refused|name or service not known|invalid peer certificate/i;
+
+/** Did the request certainly not leave this machine? Where nothing is known: no. */
+export function neverLeft(fault: unknown): boolean {
+  return someCause(fault, isConnectFault);
+}
+
+function isConnectFault(fault: object): boolean {
+  const { code, syscall, message, errors } = fault as Record<string, unknown>; // a thrown object
+  // Several addresses were tried: none of them may have got through.
+  if (Array.isArray(errors) && errors.length > 0) {
+    return (errors as unknown[]).every((one) => neverLeft(one));
+  }
+  if (typeof code === 'string' && neverConnected.has(code)) return true;
+  if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
+  return typeof message === 'string' && neverConnectedText.test(message);
+}
+
+function someCause(fault: unknown, test: (fault: object) => boolean): boolean {
+  let current = fault;
+  // Wrappers nest three deep at most; the bound ends a chain that refers to itself.
+  for (let depth = 0; depth < 8 && typeof current === 'object' && current !== null; depth++) {
+    if (test(current)) return true;
+    current = (current as { cause?: unknown }).cause; // a thrown object
+  }
+  return false;
+}

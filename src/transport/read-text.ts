@@ -1,0 +1,22 @@
+/**
+ * Reads a body as text, up to a number of bytes; what comes after is not read. Whatever the bytes
+ * are, the result is valid text.
+ */
+export async function readText(response: Response, maxBytes: number): Promise<string> {
+  const reader = response.body?.getReader();
+  if (!reader) return response.text();
+  const decoder = new TextDecoder();
+  let text = '';
+  let left = maxBytes;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return text + decoder.decode();
+      text += decoder.decode(value.subarray(0, left), { stream: true });
+      left -= value.length;
+      if (left <= 0) return text;
+    }
+  } finally {
+    reader.cancel().catch(() => undefined); // a broken or finished stream has nothing left to cancel
+  }
+}

@@ -1,0 +1,35 @@
+import type { RandomSource } from './clock.js';
+
+const baseMs = 500;
+const capMs = 8_000;
+
+/** Full jitter: anything up to 0.5 s, 1 s, 2 s … capped at 8 s. */
+export function backoffMs(attempt: number, random: RandomSource = Math.random): number {
+  return random() * Math.min(capMs, baseMs * 2 ** (attempt - 1));
+}
+
+/**
+ * How long the service asks us to wait, in milliseconds: `Retry-After` as seconds or a date, or
+ * one of the reset headers. `undefined` when it does not say, or says something unreadable.
+ */
+export function retryAfterMs(headers: Headers, nowMs: number = Date.now()): number | undefined {
+  const after = headers.get('retry-after');
+  if (after !== null) return delayFrom(after, nowMs);
+  const reset = headers.get('ratelimit-reset') ?? headers.get('x-ratelimit-reset');
+  return reset === null ? undefined : delayFrom(reset, nowMs);
+}
+
+function delayFrom(text: string, nowMs: number): number | undefined {
+  const trimmed = text.trim();
+  if (/^\d+(\.\d+)?$/.test(trimmed)) return delayFromNumber(Number(trimmed), nowMs);
+  // A date has letters in it; Date.parse would read "-5" or "2" as a year.
+  const date = /[a-z]/i.test(trimmed) ? Date.parse(trimmed) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}
+
+// Services disagree whether a reset is a delay or a point in time; the size tells them apart.
+function delayFromNumber(value: number, nowMs: number): number | undefined {
+  if (value > 1e11) return Math.max(0, value - nowMs);
+  if (value > 1e9) return Math.max(0, value * 1000 - nowMs);
+  return Number.isFinite(value) ? value * 1000 : undefined;
+}

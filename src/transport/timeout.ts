@@ -1,0 +1,68 @@
+/** A signal for one attempt: it aborts with its timer or with the caller's own signal. */
+export interface AttemptTimer {
+  readonly signal: AbortSignal;
+  /** Did the timer end the attempt, and not the caller? */
+  readonly timedOut: boolean;
+  /** Rejects when the signal aborts; never resolves. */
+  readonly aborted: Promise<never>;
+  /** Clears the timer and lets go of the caller's signal. */
+  stop(): void;
+}
+
+// A longer delay overflows setTimeout and fires at once.
+const longestDelayMs = 2 ** 31 - 1;
+
+/** Starts the timer of one attempt. One controller does both jobs: `AbortSignal.any` is slow. */
+export function startTimer(timeoutMs: number, caller: AbortSignal | undefined): AttemptTimer {
+  const controller = new AbortController();
+  const { signal } = controller;
+  let timedOut = false;
+  const onAbort = () => controller.abort(caller?.reason);
+  caller?.addEventListener('abort', onAbort, { once: true });
+  const timer = Number.isFinite(timeoutMs)
+    ? setTimeout(
+        () => {
+          timedOut = true;
+          controller.abort();
+        },
+        Math.min(timeoutMs, longestDelayMs),
+      )
+    : undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    // The caller's reason may be any value at all.
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  aborted.catch(() => undefined);
+  return {
+    signal,
+    aborted,
+    get timedOut() {
+      return timedOut;
+    },
+    stop() {
+      clearTimeout(timer);
+      caller?.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+/** Sleeps; an abort ends it at once with the signal's reason. */
+export function sleep(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(timer);
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      },
+      Math.min(delayMs, longestDelayMs),
+    );
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
