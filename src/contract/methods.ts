@@ -20,6 +20,30 @@ export type ResultOf<Returns> =
       ? Call<Exclude<T, undefined>>
       : never;
 
+/** What the result of a row's call is. */
+export type Returned<R extends Route> = R['returns'] extends { readonly type?: infer T }
+  ? Exclude<T, undefined>
+  : never;
+
+/** What one item of a row's list is. */
+export type ItemOf<R extends Route> = R['returns'] extends List<infer Item> ? Item : never;
+
+type Need<Key extends string, T> = [T] extends [undefined]
+  ? { readonly [K in Key]?: never }
+  : undefined extends T
+    ? { readonly [K in Key]?: T }
+    : { readonly [K in Key]: T };
+
+/** What a call of a row takes: path parameters and a body exactly when the row has them. */
+export type Input<R extends Route> =
+  R extends Route<infer Path, infer Query, infer Body>
+    ? Need<'body', Body> & { readonly query?: Query | undefined } & ParametersOf<Path>
+    : never;
+
+type ParametersOf<Path extends string> = [ParameterNames<Path>] extends [never]
+  ? { readonly params?: never }
+  : { readonly params: { readonly [Name in ParameterNames<Path>]: string } };
+
 type BodyArgument<Body> = [Body] extends [undefined]
   ? []
   : undefined extends Body

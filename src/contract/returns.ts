@@ -6,6 +6,8 @@ export interface Shape<T> {
 /** What a route answers when it is not a list. */
 export interface Single<T> extends Shape<T> {
   readonly list?: never;
+  /** Does the route answer nothing that a caller could use? */
+  readonly isNothing?: boolean;
 }
 
 /**
@@ -27,6 +29,11 @@ export interface List<T> {
 /** Carries the type of a body, a query or an answer. */
 export function of<T>(): Single<T> {
   return {};
+}
+
+/** A route that answers nothing but its success. */
+export function nothing(): Single<void> {
+  return { isNothing: true };
 }
 
 /** A list that goes on by cursor: `{ data, cursor, hasMore, total }`. */

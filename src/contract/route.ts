@@ -1,4 +1,4 @@
-import type { List, Shape, Single } from './returns.js';
+import { nothing, type List, type Shape, type Single } from './returns.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -77,7 +77,13 @@ export function route<
 ): Route<PathOf<Line>, Query, Body, Returns> {
   const space = line.indexOf(' ');
   const method = line.slice(0, space) as Method; // the template literal type says so
-  const { key = 'secret', returns = {} as Returns, upload, maxBodyBytes, handledOneByOne } = facts; // Single<void> is {}
+  const {
+    key = 'secret',
+    returns = nothing() as Returns,
+    upload,
+    maxBodyBytes,
+    handledOneByOne,
+  } = facts; // the default is Single<void>
   return {
     method,
     path: line.slice(space + 1) as PathOf<Line>, // the template literal type says so

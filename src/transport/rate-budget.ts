@@ -48,8 +48,7 @@ interface Waiter extends Turn {
  * hold more than the limit, whatever the network does.
  */
 export class RateBudget {
-  readonly #limits: BudgetLimits;
-  readonly #capacity: number;
+  #limits: BudgetLimits;
   readonly #lanes: Record<Turn['priority'], Waiter[]> = { interactive: [], bulk: [] };
   /** When the slots of answered requests come free, oldest first; `#expired` are gone already. */
   #held: number[] = [];
@@ -62,7 +61,12 @@ export class RateBudget {
 
   constructor(limits: BudgetLimits) {
     this.#limits = limits;
-    this.#capacity = Math.max(1, Math.floor(limits.limit * (1 - limits.headroom)));
+  }
+
+  /** Takes over other limits; what has been sent stays counted. */
+  adjust(limits: BudgetLimits): void {
+    this.#limits = limits;
+    this.#pump();
   }
 
   /** Resolves when a request may leave. Calls without a wait do not queue. */
@@ -160,6 +164,10 @@ export class RateBudget {
       this.#expired = 0;
     }
     return this.#inFlight + this.#held.length - this.#expired;
+  }
+
+  get #capacity(): number {
+    return Math.max(1, Math.floor(this.#limits.limit * (1 - this.#limits.headroom)));
   }
 
   #queued(): number {

@@ -1,6 +1,7 @@
 /** A signal for one attempt: it aborts with its timer or with the caller's own signal. */
 export interface AttemptTimer {
   readonly signal: AbortSignal;
+  readonly limitMs: number;
   /** Did the timer end the attempt, and not the caller? */
   readonly timedOut: boolean;
   /** Rejects when the signal aborts; never resolves. */
@@ -36,6 +37,7 @@ export function startTimer(timeoutMs: number, caller: AbortSignal | undefined): 
   aborted.catch(() => undefined);
   return {
     signal,
+    limitMs: Math.ceil(timeoutMs),
     aborted,
     get timedOut() {
       return timedOut;

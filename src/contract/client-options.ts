@@ -1,0 +1,61 @@
+import type { Logger } from './events.js';
+
+/** Checks of requests before they are sent, and of answers after they came. */
+export interface ValidationOptions {
+  /**
+   * `'throw'` refuses a request that the service would reject or misread.
+   * @default 'throw'
+   */
+  requests?: 'throw' | 'off' | undefined;
+  /**
+   * What happens when an answer does not look like the document says: an event, an error, nothing.
+   * @default 'event'
+   */
+  responses?: 'event' | 'throw' | 'off' | undefined;
+}
+
+/** How a client keeps to the service's rate limit. */
+export interface RateLimitOptions {
+  /** How many requests may be made in a window. */
+  limit?: number | undefined;
+  /** The length of a window, in milliseconds. */
+  windowMs?: number | undefined;
+  /**
+   * The share of the limit that is left to other processes, from 0 up to 1.
+   * @default 0
+   */
+  headroom?: number | undefined;
+  /** A name for the project: clients with the same name share one budget, whatever their keys. */
+  group?: string | undefined;
+  /**
+   * The longest that a call may wait for the limit, in milliseconds.
+   * @default Infinity
+   */
+  maxQueueMs?: number | undefined;
+}
+
+/** What both clients take. All times are in milliseconds. */
+export interface ClientOptions {
+  /** The service's address, e.g. `https://api.example.com`. */
+  baseUrl?: string | undefined;
+  /** A `fetch` to use instead of the runtime's own. */
+  fetch?: typeof globalThis.fetch | undefined;
+  /**
+   * The longest that one attempt may take, from connecting to the last byte of the answer.
+   * @default 30_000
+   */
+  timeout?: number | undefined;
+  /**
+   * How many times a call may be repeated where that is safe.
+   * @default 2
+   */
+  retries?: number | undefined;
+  /** `false` leaves the rate limit to you. */
+  rateLimit?: RateLimitOptions | false | undefined;
+  validation?: ValidationOptions | undefined;
+  /** More headers for every call. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  logger?: Logger | undefined;
+  /** Allows a secret key in a browser, where every visitor can read it. Think twice. */
+  dangerouslyAllowSecretKeyInBrowser?: boolean | undefined;
+}

@@ -1,0 +1,114 @@
+import type { ItemIterator } from '../contract/paginated.js';
+import type { List } from '../contract/returns.js';
+import type { ListPage } from './page.js';
+import { cursorOf, type PageQuery } from './styles.js';
+
+/** Where an iterator starts and how far it will go. */
+export interface ItemRange {
+  readonly query: PageQuery;
+  readonly facts: List<unknown>;
+  /** Pages that lie beyond so many items are not fetched ahead. */
+  readonly max: number;
+}
+
+// Taken at import, so that a fake clock in somebody's tests cannot stop an iteration.
+const { setImmediate, setTimeout } = globalThis;
+
+/** Goes through the items of a list, one page ahead of its consumer. */
+export class Items<T> implements ItemIterator<T> {
+  readonly #start: () => Promise<ListPage<T>>;
+  readonly #range: ItemRange;
+  #page: ListPage<T> | undefined;
+  #pageQuery: string | undefined;
+  #index = 0;
+  #taken = 0;
+  #ahead: Promise<ListPage<T> | undefined> | undefined;
+  #turn: Promise<unknown> | undefined;
+  #ended = false;
+
+  constructor(start: () => Promise<ListPage<T>>, range: ItemRange) {
+    this.#start = start;
+    this.#range = range;
+    this.#pageQuery = cursorOf(range.query, range.facts);
+  }
+
+  get cursor(): string | undefined {
+    const page = this.#page;
+    return page && this.#index >= page.items.length ? page.cursor : this.#pageQuery;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** The next item. Calls that overlap are answered in order. */
+  next(): Promise<IteratorResult<T, undefined>> {
+    if (this.#turn === undefined) {
+      const item = this.#takeItem();
+      if (item) return Promise.resolve(item);
+    }
+    const turn = (this.#turn ?? Promise.resolve()).then(() => this.#advance());
+    const settled = turn.then(noop, noop).then(() => {
+      if (this.#turn === settled) this.#turn = undefined;
+    });
+    this.#turn = settled;
+    return turn;
+  }
+
+  return(): Promise<IteratorResult<T, undefined>> {
+    this.#ended = true;
+    this.#ahead = undefined;
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  async #advance(): Promise<IteratorResult<T, undefined>> {
+    for (;;) {
+      const item = this.#takeItem();
+      if (item) return item;
+      if (!(await this.#turnPage())) {
+        this.#ended = true;
+        return { done: true, value: undefined };
+      }
+    }
+  }
+
+  #takeItem(): IteratorResult<T, undefined> | undefined {
+    if (this.#ended) return { done: true, value: undefined };
+    const page = this.#page;
+    if (!page || this.#index >= page.items.length) return undefined;
+    this.#taken++;
+    return { done: false, value: page.items[this.#index++] as T }; // the index is inside
+  }
+
+  async #turnPage(): Promise<boolean> {
+    const before = this.#page;
+    const coming = before ? (this.#ahead ?? before.nextPage()) : this.#start();
+    this.#ahead = undefined;
+    const page = await coming;
+    if (!page) return false;
+    if (before) this.#pageQuery = before.cursor;
+    this.#page = page;
+    this.#index = 0;
+    await this.#fetchAhead(page);
+    return true;
+  }
+
+  async #fetchAhead(page: ListPage<T>): Promise<void> {
+    if (!page.hasMore || this.#taken + page.items.length >= this.#range.max) return;
+    this.#ahead = page.nextPage();
+    this.#ahead.catch(noop); // it is reported when its turn comes
+    // The request leaves only when the event loop turns, and a busy consumer never lets it.
+    await nextTurn();
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (typeof setImmediate === 'function') setImmediate(resolve);
+    else setTimeout(resolve, 0);
+  });
+}
+
+function noop(): void {
+  // nothing to do
+}

@@ -1,0 +1,81 @@
+import type { ItemIterator, Page, Paginated } from '../contract/paginated.js';
+import { largestPage } from '../contract/limits.js';
+import type { Route } from '../contract/route.js';
+import { Items } from './items.js';
+import { ListPage } from './page.js';
+import { startQuery, type PageQuery, type RawPage } from './styles.js';
+import { listFacts, Walk } from './walk.js';
+
+/** Fetches one page. */
+export type FetchPage = (query: PageQuery) => PromiseLike<unknown>;
+
+/** A list that has not been asked for yet. Each way to read it starts anew. */
+export class PagedList<T> implements Paginated<T> {
+  readonly #route: Route;
+  readonly #query: PageQuery;
+  readonly #fetch: FetchPage;
+  #first: Promise<Page<T>> | undefined;
+
+  constructor(route: Route, query: object | undefined, fetch: FetchPage) {
+    this.#route = route;
+    this.#query = startQuery({ ...query }, this.#facts);
+    this.#fetch = fetch;
+  }
+
+  // Awaiting is one page of the size that the caller or the service chose.
+  then<Value = Page<T>, Caught = never>(
+    onPage?: ((page: Page<T>) => Value | PromiseLike<Value>) | null,
+    onError?: ((reason: unknown) => Caught | PromiseLike<Caught>) | null,
+  ): Promise<Value | Caught> {
+    this.#first ??= this.#start(this.#query);
+    return this.#first.then(onPage, onError);
+  }
+
+  [Symbol.asyncIterator](): ItemIterator<T> {
+    return this.#items(Number.POSITIVE_INFINITY);
+  }
+
+  async *pages(): AsyncGenerator<Page<T>, void, undefined> {
+    for (let page: Page<T> | undefined = await this.#start(this.#sized(largestPage)); page;) {
+      yield page;
+      page = await page.nextPage();
+    }
+  }
+
+  async toArray({ max = Number.POSITIVE_INFINITY }: { max?: number | undefined } = {}): Promise<
+    T[]
+  > {
+    const items: T[] = [];
+    if (max <= 0) return items;
+    for await (const item of this.#items(max)) {
+      items.push(item);
+      if (items.length >= max) break;
+    }
+    return items;
+  }
+
+  async first(): Promise<T | undefined> {
+    const [first] = await this.toArray({ max: 1 });
+    return first;
+  }
+
+  #items(max: number): Items<T> {
+    const query = this.#sized(Math.min(largestPage, max));
+    return new Items(() => this.#start(query), { query, facts: this.#facts, max });
+  }
+
+  #start(query: PageQuery): Promise<ListPage<T>> {
+    const load = async (at: PageQuery) => (await this.#fetch(at)) as RawPage; // read by its style
+    return ListPage.load<T>(new Walk(this.#route, load), { query, index: 0, total: undefined });
+  }
+
+  #sized(size: number): PageQuery {
+    const { sizeParameter } = this.#facts;
+    if (sizeParameter === undefined || this.#query[sizeParameter] !== undefined) return this.#query;
+    return { ...this.#query, [sizeParameter]: size };
+  }
+
+  get #facts() {
+    return listFacts(this.#route);
+  }
+}

@@ -1,0 +1,108 @@
+import { isRecord } from '../contract/is-record.js';
+import type { List } from '../contract/returns.js';
+
+/** One page as the service sent it, whichever way it spells pages. */
+export interface RawPage {
+  readonly items: readonly unknown[];
+  readonly cursor?: string;
+  readonly hasMore?: boolean;
+  readonly total?: number;
+  readonly page?: number;
+  readonly pageSize?: number;
+  readonly totalPages?: number;
+}
+
+/** The query of a page. */
+export type PageQuery = Readonly<Record<string, unknown>>;
+
+type ListFacts = Pick<List<unknown>, 'list' | 'sizeParameter' | 'itemsName'>;
+
+/** Reads a list in any of its shapes; `undefined` when there is no list in the answer. */
+export function readList(body: unknown, facts: ListFacts): RawPage | undefined {
+  if (body === undefined || body === null || body === true) return { items: [] };
+  if (Array.isArray(body)) return { items: body as unknown[] };
+  if (!isRecord(body)) return undefined;
+  // An envelope around the whole list; the list's own `data` is an array.
+  if (isRecord(body['data'])) return readList(body['data'], facts);
+  const items = itemsOf(body, facts.itemsName);
+  return items && { items, ...positionOf(body) };
+}
+
+/** The query of the page after this one, or `undefined` when this was the last. */
+export function nextQuery(
+  page: RawPage,
+  query: PageQuery,
+  facts: ListFacts,
+): PageQuery | undefined {
+  if (page.hasMore === false) return undefined;
+  if (page.cursor !== undefined) return without({ ...query, cursor: page.cursor }, 'page');
+  const current = page.page ?? numberOf(query['page']) ?? 1;
+  const size = page.pageSize ?? numberOf(query[facts.sizeParameter ?? '']) ?? page.items.length;
+  if (!hasPageAfter(page, current, size, facts)) return undefined;
+  return without({ ...query, page: current + 1 }, 'cursor');
+}
+
+/** Where a page starts, as one text that `list({ cursor })` takes back. */
+export function cursorOf(query: PageQuery, facts: ListFacts): string | undefined {
+  if (typeof query['cursor'] === 'string') return query['cursor'];
+  const page = numberOf(query['page']);
+  if (page === undefined) return undefined;
+  // A page number means nothing without the size of the pages before it.
+  const size = numberOf(query[facts.sizeParameter ?? '']);
+  return size === undefined ? `page:${page}` : `page:${page}/${size}`;
+}
+
+/** A query whose cursor may be one of ours for a numbered page. */
+export function startQuery(query: PageQuery, facts: ListFacts): PageQuery {
+  const cursor = query['cursor'];
+  const match = typeof cursor === 'string' ? /^page:(\d+)(?:\/(\d+))?$/.exec(cursor) : null;
+  if (!match) return query;
+  const size = facts.sizeParameter && match[2] ? { [facts.sizeParameter]: Number(match[2]) } : {};
+  return without({ ...size, ...query, page: Number(match[1]) }, 'cursor');
+}
+
+function hasPageAfter(page: RawPage, current: number, size: number, facts: ListFacts): boolean {
+  if (page.hasMore === true) return true;
+  if (page.items.length === 0) return false;
+  if (page.totalPages !== undefined) return current < page.totalPages;
+  const counts = facts.list === 'page' || page.page !== undefined || page.pageSize !== undefined;
+  return counts && page.total !== undefined && current * size < page.total;
+}
+
+function itemsOf(body: Record<string, unknown>, name: string | undefined): unknown[] | undefined {
+  for (const candidate of ['data', name ?? 'items', 'items']) {
+    const items = body[candidate];
+    if (Array.isArray(items)) return items as unknown[];
+  }
+  const arrays = Object.values(body).filter(Array.isArray) as unknown[][];
+  if (arrays.length === 1) return arrays[0];
+  // `{}` and `{ success: true }` are empty answers; anything else without a list is not one.
+  return arrays.length === 0 && Object.keys(body).every((key) => key === 'success')
+    ? []
+    : undefined;
+}
+
+function positionOf(body: Record<string, unknown>): Omit<RawPage, 'items'> {
+  const { cursor, hasMore } = body;
+  const numbers = ['total', 'page', 'pageSize', 'totalPages'] as const;
+  return {
+    ...((typeof cursor === 'string' || typeof cursor === 'number') &&
+      cursor !== '' && { cursor: String(cursor) }),
+    ...(typeof hasMore === 'boolean' && { hasMore }),
+    ...Object.fromEntries(
+      numbers.flatMap((name) => {
+        const value = numberOf(body[name]);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
+  };
+}
+
+function numberOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}
+
+function without(query: Record<string, unknown>, name: string): PageQuery {
+  return Object.fromEntries(Object.entries(query).filter(([key]) => key !== name));
+}

@@ -1,0 +1,123 @@
+import { isRecord } from '../contract/is-record.js';
+import { JobFailedError, NotFoundError, WaitTimeoutError } from '../errors/index.js';
+import { poll, type Look } from './poll.js';
+import type { Spacing } from './spacing.js';
+import { passingDelayMs } from './passing.js';
+
+/** What a waiting job looks like. */
+export interface JobUpdate<Job> {
+  readonly jobId: string;
+  readonly status: string | undefined;
+  /** As the service sent it: a share, a percentage, or not at all. */
+  readonly progress: unknown;
+  /** The number of this look, from 1. */
+  readonly attempt: number;
+  readonly elapsedMs: number;
+  readonly nextPollInMs: number;
+  readonly raw: Job;
+}
+
+/** How to wait for an import or bulk job. All times are in milliseconds. */
+export interface JobWaitOptions<Job> {
+  /**
+   * The longest that the wait may take; `Infinity` is allowed.
+   * @default 600_000
+   */
+  timeout?: number | undefined;
+  /**
+   * The time between two looks.
+   * @default 2_000
+   */
+  interval?: number | undefined;
+  signal?: AbortSignal | undefined;
+  /** Called with every look that does not end the wait. */
+  onUpdate?: ((update: JobUpdate<Job>) => void) | undefined;
+  /** Decides whether a job is done, for statuses that we do not know. */
+  isDone?: ((job: Job) => boolean) | undefined;
+}
+
+const done = new Set(['completed', 'complete', 'done', 'finished', 'success', 'succeeded']);
+const failed = new Set(['failed', 'failure', 'error', 'canceled', 'cancelled']);
+
+/** Waits until an import or bulk job is done. */
+export async function waitForJob<Job>(
+  jobId: string,
+  look: (signal: AbortSignal | undefined) => Promise<Job>,
+  spacing: Spacing,
+  options: JobWaitOptions<Job>,
+): Promise<Job> {
+  const { timeout = 600_000, interval = 2_000, signal, onUpdate, isDone } = options;
+  let last: Job | undefined;
+  const resume = (again: object = {}) => waitForJob(jobId, look, spacing, { ...options, ...again });
+  return poll<Job, Job>({
+    signal,
+    timeoutMs: timeout,
+    firstDelayMs: 0,
+    nextDelayMs: () => interval,
+    statusOf,
+    passingDelayMs: (error, failures) => passingDelayMs(error, failures, interval),
+    async look() {
+      try {
+        last = await spacing(() => look(signal), signal);
+        return last;
+      } catch (error) {
+        // A finished job may be gone when asked late: what was seen of it stands.
+        if (error instanceof NotFoundError && last !== undefined) return gone(last);
+        throw error;
+      }
+    },
+    finish: (seen) => finish(jobId, seen, isDone),
+    report: (seen, nextPollInMs) => report(onUpdate, jobId, { seen, nextPollInMs }),
+    timeoutError: (seen, polls, elapsedMs) =>
+      new WaitTimeoutError(
+        `Job ${jobId} was not done within ${Math.round(elapsedMs / 1000)} s (last status "${seen?.status ?? 'none'}"). The job goes on; call \`resume()\` to wait again.`,
+        { id: jobId, lastStatus: seen?.status, elapsedMs, polls, resume },
+      ),
+  });
+}
+
+const goneJobs = new WeakSet<object>();
+
+function gone<Job>(job: Job): Job {
+  if (typeof job === 'object' && job !== null) goneJobs.add(job);
+  return job;
+}
+
+function finish<Job>(
+  jobId: string,
+  { record, status }: Look<Job>,
+  isDone: ((job: Job) => boolean) | undefined,
+): { result: Job } | undefined {
+  if (isDone ? isDone(record) : status !== undefined && done.has(status.toLowerCase())) {
+    return { result: record };
+  }
+  if (typeof record === 'object' && record !== null && goneJobs.has(record))
+    return { result: record };
+  if (status !== undefined && failed.has(status.toLowerCase())) {
+    throw new JobFailedError(`Job ${jobId} ended with the status "${status}".`, {
+      jobId,
+      job: record,
+    });
+  }
+  return undefined;
+}
+
+function report<Job>(
+  onUpdate: ((update: JobUpdate<Job>) => void) | undefined,
+  jobId: string,
+  { seen, nextPollInMs }: { seen: Look<Job>; nextPollInMs: number },
+): void {
+  const { status, attempt, elapsedMs, record } = seen;
+  const progress = isRecord(record) ? record['progress'] : undefined;
+  try {
+    onUpdate?.({ jobId, status, progress, attempt, elapsedMs, nextPollInMs, raw: record });
+  } catch {
+    // A callback that throws must not end the wait.
+  }
+}
+
+function statusOf(job: unknown): string | undefined {
+  if (!isRecord(job)) return undefined;
+  const status = job['status'] ?? job['state'];
+  return typeof status === 'string' ? status : undefined;
+}

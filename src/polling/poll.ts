@@ -1,0 +1,66 @@
+import { monotonicMs } from '../transport/clock.js';
+import { sleep } from '../transport/timeout.js';
+
+/** What a look found. */
+export interface Look<Record> {
+  /** The number of this look, from 1. */
+  readonly attempt: number;
+  readonly elapsedMs: number;
+  readonly status: string | undefined;
+  readonly record: Record;
+  /** Is this status another than at the look before? */
+  readonly changed: boolean;
+}
+
+/** What a wait is made of. */
+export interface PollPlan<Record, Result> {
+  /** Looks once. An error ends the wait unless `isPassing` says otherwise. */
+  look(signal: AbortSignal | undefined): Promise<Record>;
+  statusOf(record: Record): string | undefined;
+  /** The result once there is one; throws when the job has failed. */
+  finish(look: Look<Record>): { readonly result: Result } | undefined;
+  /** Milliseconds until the next look. */
+  nextDelayMs(look: Look<Record>): number;
+  /** Called with every look that does not end the wait. */
+  report?(look: Look<Record>, nextPollInMs: number): void;
+  /** May this error be gone at the next look? Milliseconds to wait, or `undefined` to give up. */
+  passingDelayMs?(error: unknown, failures: number, elapsedMs: number): number | undefined;
+  /** The error when the time is up. */
+  timeoutError(last: Look<Record> | undefined, polls: number, elapsedMs: number): Error;
+  readonly timeoutMs: number;
+  readonly firstDelayMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Looks again and again until the job is done, has failed, the time is up or the caller aborts. */
+export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Promise<Result> {
+  plan.signal?.throwIfAborted();
+  const startedAt = monotonicMs();
+  const elapsed = () => monotonicMs() - startedAt;
+  let last: Look<Record> | undefined;
+  let polls = 0;
+  let failures = 0;
+  let delayMs = plan.firstDelayMs;
+  for (;;) {
+    const leftMs = plan.timeoutMs - elapsed();
+    if (delayMs > 0) await sleep(Math.min(delayMs, Math.max(0, leftMs)), plan.signal);
+    if (delayMs > leftMs) throw plan.timeoutError(last, polls, elapsed());
+    polls++;
+    try {
+      const record = await plan.look(plan.signal);
+      failures = 0;
+      const status = plan.statusOf(record);
+      const changed = last !== undefined && status !== last.status;
+      last = { attempt: polls, elapsedMs: elapsed(), status, record, changed };
+    } catch (error) {
+      const wait = plan.passingDelayMs?.(error, ++failures, elapsed());
+      if (wait === undefined) throw error;
+      delayMs = wait;
+      continue;
+    }
+    const end = plan.finish(last);
+    if (end) return end.result;
+    delayMs = plan.nextDelayMs(last);
+    plan.report?.(last, delayMs);
+  }
+}

@@ -1,0 +1,155 @@
+import type { Route } from '../contract/route.js';
+import type { ClientEvents } from '../contract/events.js';
+import {
+  isPostreelError,
+  RateLimitError,
+  TimeoutError,
+  type PostreelError,
+} from '../errors/index.js';
+import type { CallState } from './call.js';
+import { monotonicMs } from './clock.js';
+import type { Events } from './events.js';
+import { exchange, type OutgoingRequest } from './http.js';
+import { connectionError, judge, requestIdOf, timeoutError } from './judge.js';
+import type { RateBudget, Slot } from './rate-budget.js';
+import { readText } from './read-text.js';
+import { redact } from './redact.js';
+import { startTimer, type AttemptTimer } from './timeout.js';
+
+/** One call on its way: what does not change from attempt to attempt. */
+export interface Journey {
+  readonly route: Route;
+  /** The path with its parameters filled in, without the query. */
+  readonly path: string;
+  readonly isPartial: boolean;
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number;
+  /** When the call must be over, on the monotonic clock; Infinity without a deadline. */
+  readonly deadlineAt: number;
+  readonly priority: 'interactive' | 'bulk';
+  readonly maxQueueMs: number;
+  readonly state: CallState;
+}
+
+/** What an attempt needs from its client. */
+export interface Surroundings {
+  readonly budget: RateBudget | undefined;
+  readonly windowMs: number;
+  readonly events: Events<ClientEvents>;
+  readonly fetch: typeof globalThis.fetch | undefined;
+  /** Goes on being used by later attempts; a refreshed key replaces it. */
+  key: string | null;
+}
+
+/** The good end of an attempt. */
+export interface Arrival {
+  readonly body: unknown;
+  readonly response: Response;
+}
+
+// Far more than any answer of these services; an endless body must end somewhere.
+const longestAnswerBytes = 256 * 1024 * 1024;
+const longestErrorBytes = 64 * 1024;
+
+/** Waits for a turn, sends the request once and judges what comes back. */
+export async function attempt(
+  request: OutgoingRequest,
+  number: number,
+  journey: Journey,
+  around: Surroundings,
+): Promise<Arrival> {
+  const slot = await turn(journey, around);
+  const startedAt = monotonicMs();
+  const remainingMs = journey.deadlineAt - startedAt;
+  if (remainingMs <= 0) {
+    slot?.cancel();
+    throw lateInQueue(journey);
+  }
+  const event = { method: journey.route.method, path: journey.path, attempt: number };
+  around.events.emit('request', event);
+  const timer = startTimer(Math.min(journey.timeoutMs, remainingMs), journey.signal);
+  let response: Response | undefined;
+  let neverLeft = false;
+  try {
+    response = await Promise.race([exchange(request, timer.signal, around.fetch), timer.aborted]);
+    const arrival = await receive(response, timer, journey, around);
+    journey.state.outcome = undefined;
+    return arrival;
+  } catch (fault) {
+    const failure = explain(fault, timer, journey);
+    neverLeft = journey.state.outcome === 'not-sent';
+    throw failure;
+  } finally {
+    timer.stop();
+    if (neverLeft) slot?.cancel();
+    else slot?.release();
+    around.events.emit('response', {
+      ...event,
+      status: response?.status,
+      durationMs: monotonicMs() - startedAt,
+      requestId: response ? requestIdOf(response.headers) : undefined,
+      outcome: journey.state.outcome,
+    });
+  }
+}
+
+async function turn(journey: Journey, { budget, events }: Surroundings): Promise<Slot | undefined> {
+  if (!budget || !journey.route.charged) return undefined;
+  journey.state.outcome ??= 'not-sent';
+  const { signal, priority } = journey;
+  return budget.acquire({
+    signal,
+    priority,
+    maxWaitMs: Math.min(journey.maxQueueMs, journey.deadlineAt - monotonicMs()),
+    onWait: (waitMs, queued) => events.emit('throttled', { reason: 'limit', waitMs, queued }),
+  });
+}
+
+async function receive(
+  response: Response,
+  timer: AttemptTimer,
+  journey: Journey,
+  { key, budget, windowMs }: Surroundings,
+): Promise<Arrival> {
+  const limit = response.ok ? longestAnswerBytes : longestErrorBytes;
+  const text = await Promise.race([readText(response, limit), timer.aborted]);
+  try {
+    return {
+      body: judge({ response, text: response.ok ? text : redact(text, key) }, journey),
+      response,
+    };
+  } catch (failure) {
+    if (failure instanceof RateLimitError) budget?.close(failure.retryAfterMs ?? windowMs);
+    throw failure;
+  }
+}
+
+// An abort leaves with the caller's own reason; everything else becomes one of our errors.
+function explain(fault: unknown, timer: AttemptTimer, journey: Journey): unknown {
+  if (!isPostreelError(fault) && !timer.timedOut && journey.signal?.aborted) {
+    journey.state.outcome = 'unknown';
+    return journey.signal.reason;
+  }
+  const failure = failureOf(fault, timer, journey);
+  journey.state.outcome = failure.outcome;
+  return failure;
+}
+
+function failureOf(fault: unknown, timer: AttemptTimer, journey: Journey): PostreelError {
+  if (isPostreelError(fault)) return fault;
+  if (!timer.timedOut) return connectionError(fault, journey);
+  const isDeadline = journey.deadlineAt <= monotonicMs();
+  return timeoutError(timer.limitMs, journey, isDeadline);
+}
+
+function lateInQueue({ route, path }: Journey): TimeoutError {
+  return new TimeoutError(
+    `${route.method} ${path} was not sent: its \`deadline\` passed in the queue.`,
+    {
+      code: 'DEADLINE_EXCEEDED',
+      outcome: 'not-sent',
+      method: route.method,
+      path,
+    },
+  );
+}

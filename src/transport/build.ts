@@ -1,0 +1,63 @@
+import type { FileInput } from '../contract/records.js';
+import type { Route } from '../contract/route.js';
+import { isBrowser } from './auth.js';
+import { jsonBody, multipartBody } from './body.js';
+import type { OutgoingRequest } from './http.js';
+import type { Session } from './session.js';
+import type { Settings } from './settings.js';
+import { queryString } from './url.js';
+
+/** What a request is built from. */
+export interface Blueprint {
+  readonly route: Route;
+  readonly path: string;
+  readonly query: object | undefined;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** Must every answer come fresh from the service? */
+  readonly isPoll: boolean;
+}
+
+/** Builds what every attempt of a call sends; only the key is added later. */
+export function build(blueprint: Blueprint, settings: Settings, session: Session): OutgoingRequest {
+  const { route, path, query, body, isPoll } = blueprint;
+  const content = contentOf(route, body);
+  const headers: Record<string, string> = { ...ownHeaders(settings.headers, blueprint.headers) };
+  if (typeof content === 'string' || settings.service.alwaysJson) {
+    headers['content-type'] = 'application/json';
+  }
+  const isAccount = isAccountRoute(route);
+  const cookie = isAccount ? session.header() : undefined;
+  if (cookie !== undefined) headers['cookie'] = cookie;
+  return {
+    method: route.method,
+    url: settings.baseUrl + path + queryString(query),
+    headers,
+    ...(content !== undefined && { body: content }),
+    ...(isPoll && { cache: 'no-store' }),
+    // In a browser the cookie is the browser's; elsewhere it would be sent to nobody.
+    ...(isAccount && isBrowser() && { credentials: 'include' }),
+  };
+}
+
+/** Does this route take part in the session of `auth.login()`? */
+export function isAccountRoute(route: Route): boolean {
+  return route.key === 'secret-or-session' || route.path.startsWith('/auth/');
+}
+
+function contentOf(route: Route, body: unknown): string | FormData | undefined {
+  if (route.upload) return multipartBody(body as FileInput, route.upload); // upload rows take files
+  return body === undefined ? undefined : jsonBody(body, route.maxBodyBytes);
+}
+
+function ownHeaders(
+  ...sources: (Readonly<Record<string, string>> | undefined)[]
+): Record<string, string> {
+  const reserved = new Set(['authorization', 'content-type', 'cookie']);
+  const entries = sources.flatMap((source) => Object.entries(source ?? {}));
+  return Object.fromEntries(
+    entries
+      .map(([name, value]) => [name.toLowerCase(), value] as const)
+      .filter(([name]) => !reserved.has(name)),
+  );
+}

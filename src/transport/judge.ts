@@ -1,0 +1,141 @@
+import type { Route } from '../contract/route.js';
+import {
+  ConnectionError,
+  TimeoutError,
+  UnexpectedResponseError,
+  type Outcome,
+  type PostreelError,
+} from '../errors/index.js';
+import { saysNo } from './envelope.js';
+import { apiError } from './failure.js';
+import { neverLeft } from './network-fault.js';
+import { retryAfterMs } from './retry-delay.js';
+
+/** What an attempt was about, for its errors. */
+export interface Facts {
+  readonly route: Route;
+  readonly path: string;
+  /** Does the service work through this request one entry after another? */
+  readonly isPartial: boolean;
+}
+
+/** An answer as it came over the wire. */
+export interface Received {
+  readonly response: Response;
+  /** The body; redacted when the answer says no. */
+  readonly text: string;
+}
+
+/** The JSON of an answer that says yes; throws the error of any other. */
+export function judge(received: Received, facts: Facts): unknown {
+  const { response, text } = received;
+  if (isRedirect(response)) throw redirected(received, facts);
+  const requestId = requestIdOf(response.headers);
+  if (!response.ok) {
+    const askedMs = retryAfterMs(response.headers);
+    const outcome = outcomeOf(response.status, facts);
+    throw apiError(callOf(facts), response.status, text, {
+      outcome,
+      requestId,
+      retryAfterMs: askedMs,
+    });
+  }
+  const body = parse(received, facts);
+  if (saysNo(body)) {
+    const no = { outcome: 'rejected' as const, requestId, retryAfterMs: undefined };
+    throw apiError(callOf(facts), response.status, text, no);
+  }
+  return body;
+}
+
+/** The error of an attempt that got no answer: the connection failed, or the time was up. */
+export function connectionError(fault: unknown, facts: Facts): ConnectionError {
+  const never = neverLeft(fault);
+  const what = never
+    ? 'could not reach the service'
+    : 'lost the connection before the answer was complete';
+  return new ConnectionError(`${line(facts)} ${what}.${never ? '' : hint(facts)}`, {
+    ...callOf(facts),
+    code: never ? 'NOT_CONNECTED' : 'CONNECTION_LOST',
+    outcome: never ? 'not-sent' : 'unknown',
+    cause: fault,
+  });
+}
+
+/** The error of an attempt whose time was up while it was under way. */
+export function timeoutError(limitMs: number, facts: Facts, isDeadline: boolean): TimeoutError {
+  const name = isDeadline ? 'deadline' : 'timeout';
+  return new TimeoutError(
+    `${line(facts)} got no complete answer within ${limitMs} ms.${hint(facts)}`,
+    {
+      ...callOf(facts),
+      code: name === 'deadline' ? 'DEADLINE_EXCEEDED' : 'TIMEOUT',
+      outcome: 'unknown',
+    },
+  );
+}
+
+/** The service's id of a request, under the names that services use. */
+export function requestIdOf(headers: Headers): string | undefined {
+  return headers.get('x-request-id') ?? headers.get('request-id') ?? undefined;
+}
+
+// 408 and 5xx say nothing about the effect; a 429 in the middle of several recipients neither.
+function outcomeOf(status: number, { route, isPartial }: Facts): Outcome {
+  if (!route.changes) return 'rejected';
+  if (status === 408 || status >= 500) return 'unknown';
+  return status === 429 && isPartial ? 'unknown' : 'rejected';
+}
+
+function parse({ response, text }: Received, facts: Facts): unknown {
+  if (text.trim() === '') return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    const type = response.headers.get('content-type')?.slice(0, 60) ?? 'no content type';
+    const message = `${line(facts)} was answered with something that is not JSON (${response.status}, ${type}).`;
+    throw unexpected(message + hint(facts), facts, { response, cause });
+  }
+}
+
+function redirected({ response }: Received, facts: Facts): PostreelError {
+  const target = response.headers.get('location');
+  const where = target === null ? '' : ` to ${originOf(target)}`;
+  const message = `${line(facts)} was answered with a redirect${where}, which is not followed. Set \`baseUrl\` to the service's own address.`;
+  return unexpected(message, facts, { response, outcome: 'rejected' });
+}
+
+function originOf(location: string): string {
+  return URL.canParse(location) ? new URL(location).origin : 'another path';
+}
+
+function unexpected(
+  message: string,
+  facts: Facts,
+  { response, cause, outcome }: { response: Response; cause?: unknown; outcome?: Outcome },
+): UnexpectedResponseError {
+  return new UnexpectedResponseError(message, {
+    ...callOf(facts),
+    code: 'UNEXPECTED_RESPONSE',
+    status: response.status,
+    requestId: requestIdOf(response.headers),
+    outcome: outcome ?? (facts.route.changes ? 'unknown' : 'rejected'),
+    cause,
+  });
+}
+
+function isRedirect(response: Response): boolean {
+  return response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400);
+}
+
+function hint({ route }: Facts): string {
+  return route.changes ? ' It may have taken effect.' : '';
+}
+
+function line({ route, path }: Facts): string {
+  return `${route.method} ${path}`;
+}
+
+function callOf({ route, path }: Facts): { method: string; path: string } {
+  return { method: route.method, path };
+}

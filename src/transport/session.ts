@@ -1,0 +1,40 @@
+/**
+ * The session cookie of one client, for runtimes whose `fetch` keeps none. It travels only with
+ * the account routes, and only to the address that set it.
+ */
+export class Session {
+  readonly #cookies = new Map<string, string>();
+
+  get isOpen(): boolean {
+    return this.#cookies.size > 0;
+  }
+
+  /** The `Cookie` header, or nothing to send. */
+  header(): string | undefined {
+    if (this.#cookies.size === 0) return undefined;
+    return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
+  /** Keeps what an answer sets; an expired cookie is dropped. */
+  absorb(headers: Headers): void {
+    for (const line of headers.getSetCookie()) {
+      const [pair = '', ...attributes] = line.split(';');
+      const equals = pair.indexOf('=');
+      if (equals < 1) continue;
+      const name = pair.slice(0, equals).trim();
+      const value = pair.slice(equals + 1).trim();
+      if (value === '' || attributes.some(isExpired)) this.#cookies.delete(name);
+      else this.#cookies.set(name, value);
+    }
+  }
+
+  clear(): void {
+    this.#cookies.clear();
+  }
+}
+
+function isExpired(attribute: string): boolean {
+  const [name = '', value = ''] = attribute.trim().split('=');
+  if (name.toLowerCase() === 'max-age') return Number(value) <= 0;
+  return name.toLowerCase() === 'expires' && Date.parse(value) <= Date.now();
+}

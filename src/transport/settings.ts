@@ -1,0 +1,111 @@
+import type { ClientOptions, ValidationOptions } from '../contract/client-options.js';
+import { ConfigurationError } from '../errors/index.js';
+import type { ApiKey } from './auth.js';
+import type { BudgetLimits } from './rate-budget.js';
+import { normalizeBaseUrl } from './url.js';
+
+/** What is particular to one of the two services. */
+export interface ServiceFacts {
+  readonly name: string;
+  readonly environment: { readonly apiKey: string; readonly baseUrl: string };
+  readonly keyPrefixes: readonly string[];
+  readonly limit: number;
+  readonly windowMs: number;
+  /** Does every request carry `Content-Type: application/json`, a GET included? */
+  readonly alwaysJson: boolean;
+}
+
+/** A client's options, checked and complete. */
+export interface Settings {
+  readonly service: ServiceFacts;
+  readonly baseUrl: string;
+  readonly fetch: typeof globalThis.fetch | undefined;
+  readonly timeoutMs: number;
+  readonly retries: number;
+  readonly limits: BudgetLimits | undefined;
+  readonly group: string | undefined;
+  readonly maxQueueMs: number;
+  readonly hasOwnLimits: boolean;
+  readonly validation: Required<{
+    [Name in keyof ValidationOptions]: NonNullable<ValidationOptions[Name]>;
+  }>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Fills in defaults and the environment's values, and refuses what cannot work. */
+export function settle(service: ServiceFacts, options: ClientOptions): Settings {
+  const limits = options.rateLimit;
+  return {
+    service,
+    baseUrl: normalizeBaseUrl(addressOf(service, options)),
+    fetch: options.fetch,
+    timeoutMs: positive('timeout', options.timeout ?? 30_000),
+    retries: count('retries', options.retries ?? 2),
+    limits: limits === false ? undefined : limitsOf(service, limits),
+    group: limits === false ? undefined : limits?.group,
+    maxQueueMs: (limits === false ? undefined : limits?.maxQueueMs) ?? Number.POSITIVE_INFINITY,
+    hasOwnLimits: limits !== false && limits?.limit !== undefined,
+    validation: {
+      requests: options.validation?.requests ?? 'throw',
+      responses: options.validation?.responses ?? 'event',
+    },
+    headers: options.headers ?? {},
+  };
+}
+
+/** The key that was given, or the environment's; `null` only when it was given. */
+export function keyOf(service: ServiceFacts, given: ApiKey | undefined): ApiKey {
+  if (given !== undefined) return given;
+  const fromEnvironment = environment(service.environment.apiKey);
+  if (fromEnvironment !== undefined) return fromEnvironment;
+  throw new ConfigurationError(
+    `The ${service.name} client needs an API key. Give it as \`apiKey\` or in ${service.environment.apiKey}.`,
+    { code: 'API_KEY_MISSING' },
+  );
+}
+
+/** A time that makes sense: more than nothing; Infinity is allowed. */
+export function positive(name: string, value: number): number {
+  if (typeof value === 'number' && value > 0) return value;
+  throw new ConfigurationError(`\`${name}\` must be a number of milliseconds above 0.`, {
+    code: 'INVALID_OPTION',
+  });
+}
+
+/** A whole number from 0 up. */
+export function count(name: string, value: number): number {
+  if (Number.isInteger(value) && value >= 0) return value;
+  throw new ConfigurationError(`\`${name}\` must be a whole number from 0 up.`, {
+    code: 'INVALID_OPTION',
+  });
+}
+
+function addressOf(service: ServiceFacts, options: ClientOptions): string {
+  const address = options.baseUrl ?? environment(service.environment.baseUrl);
+  if (address !== undefined) return address;
+  throw new ConfigurationError(
+    `The ${service.name} client needs the service's address. Give it as \`baseUrl\` or in ${service.environment.baseUrl}.`,
+    { code: 'BASE_URL_MISSING' },
+  );
+}
+
+function limitsOf(service: ServiceFacts, given: ClientOptions['rateLimit']): BudgetLimits {
+  const own = given === false ? undefined : given;
+  const headroom = own?.headroom ?? 0;
+  if (!(headroom >= 0 && headroom < 1)) {
+    throw new ConfigurationError('`rateLimit.headroom` must be a share from 0 up to 1.', {
+      code: 'INVALID_OPTION',
+    });
+  }
+  return {
+    limit: positive('rateLimit.limit', own?.limit ?? service.limit),
+    windowMs: positive('rateLimit.windowMs', own?.windowMs ?? service.windowMs),
+    headroom,
+  };
+}
+
+function environment(name: string): string | undefined {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  const value = process?.env?.[name];
+  return value === '' ? undefined : value;
+}
