@@ -1,0 +1,283 @@
+import type { World } from '../core/types.js';
+
+/** What every messaging handler gets beside the request. */
+export interface Scope {
+  readonly world: MessagingWorld;
+  /** The project that the key names, or that the path names for a session. */
+  readonly project: Project;
+  /** Who is signed in; for calls with a secret key the owner of the project. */
+  readonly user?: User;
+}
+
+/** All that the fake messaging service knows. */
+export interface MessagingWorld extends World {
+  readonly settings: MessagingSettings;
+  readonly projects: Map<string, Project>;
+  readonly users: Map<string, User>;
+  /** Session tokens by user id. */
+  readonly sessions: Map<string, string>;
+  /** Every email of every project, oldest first. */
+  readonly outbox: SentEmail[];
+  readonly mailedTokens: MailedToken[];
+}
+
+/** How the fake behaves where the service's document leaves a choice; may be changed at any time. */
+export interface MessagingSettings {
+  /** The `DISABLE_SIGNUPS` setting of the service. @default false */
+  disableSignups: boolean;
+  /** `legacy` for `/v1/send` and `/v1/verify` only; `bare` is `{ "error": "text" }`. @default 'envelope' */
+  errorShape: 'envelope' | 'legacy' | 'bare';
+  /** @default 'documented' */
+  listStyle: 'documented' | 'array' | 'named' | 'cursor' | 'page';
+  /** How a cursor list says that it is over; the `cursor-` ones send no `hasMore`. @default 'hasMore-false' */
+  lastPage: 'hasMore-false' | 'cursor-null' | 'cursor-absent' | 'cursor-empty';
+  /** @default 'documented' */
+  envelopes: 'documented' | 'always' | 'never';
+  /** How import and bulk jobs tell their state: the document does not show it. */
+  jobs: JobSettings;
+}
+
+/** How import and bulk jobs look and how fast they are. */
+export interface JobSettings {
+  /** @default 'status' */
+  statusField: 'status' | 'state';
+  /** The word for a finished job. @default 'completed' */
+  done: string;
+  /** How progress is told. @default 'fraction' */
+  progress: 'fraction' | 'percent' | 'none';
+  /** How many rows or contacts a job handles in a second of the clock. @default 1000 */
+  perSecond: number;
+  /** After how many milliseconds a finished job is forgotten (404). @default Infinity */
+  keepMs: number;
+}
+
+/** A project with everything in it; maps are by id. */
+export interface Project {
+  readonly id: string;
+  name: string;
+  secretKey: string;
+  publicKey: string;
+  /** A disabled project answers 403 to everything. */
+  isDisabled: boolean;
+  readonly settings: Record<string, unknown>;
+  readonly createdAt: string;
+  readonly members: Member[];
+  readonly billingLimits: Record<string, unknown>;
+  readonly contacts: Map<string, Contact>;
+  /** Contact ids by lower-case email: email is unique within a project. */
+  readonly contactIds: Map<string, string>;
+  /** Types of custom fields by key, fixed at the first non-null value. */
+  readonly fieldTypes: Map<string, FieldType>;
+  readonly templates: Map<string, Template>;
+  readonly campaigns: Map<string, Campaign>;
+  readonly segments: Map<string, Segment>;
+  readonly workflows: Map<string, Workflow>;
+  readonly domains: Map<string, Domain>;
+  readonly jobs: Map<string, Job>;
+  readonly uploads: Map<string, UploadedImage>;
+  /** Oldest first, as the two lists after it. */
+  readonly events: TrackedEvent[];
+  readonly activity: ActivityEntry[];
+  readonly outbox: SentEmail[];
+}
+
+export interface Contact {
+  readonly id: string;
+  email: string;
+  subscribed: boolean;
+  readonly data: Record<string, unknown>;
+  readonly createdAt: string;
+  updatedAt: string;
+}
+
+export type FieldType = 'string' | 'number' | 'boolean' | 'date';
+
+/** An email that the fake has sent, as the recipient would see it. */
+export interface SentEmail {
+  readonly id: string;
+  readonly projectId: string;
+  readonly contactId: string;
+  readonly to: string;
+  readonly toName?: string;
+  readonly from: string;
+  readonly fromName?: string;
+  readonly replyTo?: string;
+  readonly subject: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly attachments: readonly unknown[];
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly source: 'send' | 'campaign' | 'workflow' | 'test';
+  /** The template, campaign or workflow that it came from. */
+  readonly sourceId?: string;
+  readonly sentAt: string;
+  /** Nobody reads a fake's mail: tests set these to have opens, clicks and bounces to count. */
+  openedAt?: string;
+  clickedAt?: string;
+  bouncedAt?: string;
+  complainedAt?: string;
+}
+
+export interface TrackedEvent {
+  readonly id: string;
+  readonly contactId: string;
+  readonly name: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly createdAt: string;
+}
+
+export interface Job {
+  readonly id: string;
+  readonly type: 'import' | 'bulk-subscribe' | 'bulk-unsubscribe' | 'bulk-delete';
+  status: 'queued' | 'processing' | 'done';
+  readonly total: number;
+  processed: number;
+  readonly counts: Record<string, number>;
+  readonly failures: { row: number; message: string }[];
+  readonly createdAt: string;
+  finishedAt?: string;
+}
+
+export interface UploadedImage {
+  readonly id: string;
+  readonly filename: string;
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+  readonly url: string;
+}
+
+export interface User {
+  readonly id: string;
+  email: string;
+  /** In plain text: a fake guards nothing. */
+  password: string;
+  isVerified: boolean;
+  readonly createdAt: string;
+}
+
+export interface Member {
+  readonly userId: string;
+  readonly email: string;
+  role: string;
+}
+
+/** A token that a real service would have sent by email. */
+export interface MailedToken {
+  readonly token: string;
+  readonly purpose: 'verify-email' | 'reset-password';
+  readonly userId: string;
+  readonly email: string;
+  isUsed: boolean;
+}
+
+export interface Template {
+  readonly id: string;
+  name: string;
+  subject: string;
+  body: string;
+  type: string;
+  from?: string;
+  fromName?: string;
+  replyTo?: string;
+  readonly createdAt: string;
+  updatedAt: string;
+  [field: string]: unknown;
+}
+
+export interface Campaign {
+  readonly id: string;
+  name: string;
+  description?: string;
+  subject: string;
+  body: string;
+  from: string;
+  fromName?: string;
+  replyTo?: string;
+  audienceType: string;
+  segmentId?: string;
+  audienceFilter?: unknown;
+  status: string;
+  scheduledAt: string | null;
+  readonly createdAt: string;
+  updatedAt: string;
+  [field: string]: unknown;
+}
+
+export interface Segment {
+  readonly id: string;
+  type: string;
+  name: string;
+  description?: string;
+  condition?: unknown;
+  trackMembership: boolean;
+  /** The cached count. */
+  memberCount: number;
+  /** Contact ids: all members of a static segment, the members at the last compute of a tracked one. */
+  readonly members: Set<string>;
+  readonly createdAt: string;
+  updatedAt: string;
+  [field: string]: unknown;
+}
+
+export interface Workflow {
+  readonly id: string;
+  name: string;
+  description?: string;
+  triggerType: string;
+  triggerConfig: Record<string, unknown>;
+  enabled: boolean;
+  allowReentry: boolean;
+  readonly steps: Map<string, WorkflowStep>;
+  readonly transitions: Map<string, WorkflowTransition>;
+  readonly executions: Map<string, WorkflowExecution>;
+  readonly createdAt: string;
+  updatedAt: string;
+  [field: string]: unknown;
+}
+
+export interface WorkflowStep {
+  readonly id: string;
+  readonly type: string;
+  name?: string;
+  config: Record<string, unknown>;
+  [field: string]: unknown;
+}
+
+export interface WorkflowTransition {
+  readonly id: string;
+  fromStepId: string;
+  toStepId: string;
+  branch?: string;
+  [field: string]: unknown;
+}
+
+export interface WorkflowExecution {
+  readonly id: string;
+  readonly workflowId: string;
+  readonly contactId: string;
+  status: string;
+  currentStepId?: string;
+  readonly context: Record<string, unknown>;
+  readonly startedAt: string;
+  endedAt?: string;
+  [field: string]: unknown;
+}
+
+export interface Domain {
+  readonly id: string;
+  readonly projectId: string;
+  readonly domain: string;
+  /** `pending` or `verified`. */
+  status: string;
+  readonly createdAt: string;
+  verifiedAt?: string;
+  [field: string]: unknown;
+}
+
+export interface ActivityEntry {
+  readonly id: string;
+  readonly type: string;
+  readonly contactId?: string;
+  readonly createdAt: string;
+  readonly [field: string]: unknown;
+}
