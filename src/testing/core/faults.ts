@@ -1,0 +1,72 @@
+/** What goes wrong with a request; give one of the kinds, and when it strikes. */
+export interface Fault {
+  /** Answers with this status before the service saw the request. */
+  status?: number;
+  /** The body of the `status` answer: an object becomes JSON, text is sent as it is. */
+  body?: unknown;
+  headers?: Readonly<Record<string, string>>;
+  /** The `Retry-After` of the `status` answer: seconds, or a date as text. */
+  retryAfter?: number | string;
+  /** The connection closes before the service saw the request. */
+  drop?: boolean;
+  /** The request takes effect, then the connection closes without an answer. */
+  loseAnswer?: boolean;
+  /** The request takes no effect and gets no answer until the caller gives up. */
+  hang?: boolean;
+  /** Milliseconds that the answer comes late; goes together with the other kinds. */
+  slow?: number;
+  /** The request takes effect; half of the answer arrives, then the connection breaks. */
+  truncate?: boolean;
+  /** The request takes effect; the answer is broken JSON. */
+  malformed?: boolean;
+  /** A gateway's HTML page, with status 502 unless `status` says otherwise. */
+  html?: boolean;
+  /** How often it strikes. @default 1 */
+  times?: number;
+  /** How many requests pass before it strikes. @default 0 */
+  after?: number;
+  /** The chance that it strikes a request, 0 to 1. @default 1 */
+  probability?: number;
+}
+
+/** The faults that wait for requests. */
+export interface Faults {
+  /** Plans a fault for an endpoint (`'POST /v1/send'`, or `'*'` for each); the answer takes it back. */
+  fail(endpoint: string, fault: Fault): () => void;
+  /** The fault that strikes this request, if any. */
+  take(endpoint: string): Fault | undefined;
+  clear(): void;
+}
+
+interface Planned {
+  readonly endpoint: string;
+  readonly fault: Fault;
+  seen: number;
+  left: number;
+}
+
+export function createFaults(endpoints: readonly string[], random: () => number): Faults {
+  let plans: Planned[] = [];
+
+  function fail(endpoint: string, fault: Fault): () => void {
+    if (endpoint !== '*' && !endpoints.includes(endpoint)) {
+      throw new TypeError(`No such endpoint: ${endpoint}. Use one of the endpoint table, or '*'.`);
+    }
+    const plan = { endpoint, fault, seen: 0, left: fault.times ?? 1 };
+    plans.push(plan);
+    return () => (plans = plans.filter((other) => other !== plan));
+  }
+
+  function take(endpoint: string): Fault | undefined {
+    if (plans.length === 0) return undefined;
+    const struck = plans
+      .filter((plan) => plan.endpoint === '*' || plan.endpoint === endpoint)
+      .filter((plan) => (plan.seen += 1) > (plan.fault.after ?? 0) && plan.left > 0)
+      .find(({ fault }) => fault.probability === undefined || random() < fault.probability);
+    if (struck === undefined) return undefined;
+    struck.left -= 1;
+    return struck.fault;
+  }
+
+  return { fail, take, clear: () => (plans = []) };
+}

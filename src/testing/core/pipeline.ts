@@ -1,0 +1,72 @@
+import { toResponse } from './answer.js';
+import { createRateLimiter } from './rate-limit.js';
+import { Refusal } from './refusal.js';
+import { type Incoming } from './request.js';
+import { type ServiceOptions } from './service-options.js';
+import { type FakeAnswer, type FakeRequest } from './types.js';
+
+/** The steps of a request: known path, key, rate limit, body, handler. */
+export interface Pipeline {
+  answer(incoming: Incoming, endpoint: string | undefined): Promise<Response>;
+  reset(): void;
+}
+
+export function createPipeline<Scope>(options: ServiceOptions<Scope>): Pipeline {
+  const limiter = createRateLimiter(options.limit);
+  let refusals = 0;
+
+  async function answer(incoming: Incoming, endpoint: string | undefined): Promise<Response> {
+    const headers: Record<string, string> = {};
+    try {
+      const given = await run(incoming, endpoint, headers);
+      return toResponse({ ...given, headers: { ...headers, ...given.headers } });
+    } catch (error) {
+      const refusal = asRefusal(error);
+      Object.assign(headers, refusal.details.headers);
+      return toResponse({
+        status: refusal.status,
+        body: bodyOf(refusal, incoming.request),
+        headers,
+      });
+    }
+  }
+
+  async function run(
+    { request, problem }: Incoming,
+    endpoint: string | undefined,
+    headers: Record<string, string>,
+  ): Promise<FakeAnswer> {
+    const handler = endpoint === undefined ? undefined : options.handlers[endpoint];
+    if (endpoint === undefined || handler === undefined) {
+      throw new Refusal(404, 'NOT_FOUND', `${request.method} ${request.path} does not exist.`);
+    }
+    const scope = options.enter(request, endpoint);
+    count(options.bucket(request, endpoint), headers);
+    if (problem !== undefined) throw problem;
+    return handler(request, scope);
+  }
+
+  function count(bucket: string | undefined, headers: Record<string, string>): void {
+    if (bucket === undefined) return;
+    const verdict = limiter.check(bucket, options.clock.now());
+    Object.assign(headers, verdict.headers);
+    if (!verdict.isAllowed) throw new Refusal(429, 'RATE_LIMITED', 'Rate limit exceeded.');
+  }
+
+  function bodyOf(refusal: Refusal, request: FakeRequest): unknown {
+    refusals += 1;
+    const requestId = `req_${String(refusals).padStart(6, '0')}`;
+    return 'body' in refusal.details
+      ? refusal.details.body
+      : options.errorBody(refusal, request, requestId);
+  }
+
+  return { answer, reset: () => limiter.reset() };
+}
+
+/** A fault of the fake itself is shown, not hidden: 500 with its message. */
+function asRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new Refusal(500, 'INTERNAL_ERROR', `The fake failed: ${message}`);
+}

@@ -1,0 +1,110 @@
+/** How many requests a service takes. */
+export interface RateLimitOptions {
+  /** Requests per window; `Infinity` for no limit. */
+  limit: number;
+  windowMs: number;
+  /** `sliding` counts the last window, `fixed` starts anew each window, `bucket` refills evenly. @default 'sliding' */
+  algorithm?: 'sliding' | 'fixed' | 'bucket';
+  /** What a 429 says about when to come back. @default 'retry-after' */
+  headers?: 'retry-after' | 'retry-after-date' | 'ratelimit' | 'x-ratelimit' | 'none';
+}
+
+/** What the limiter thinks of one request. */
+export interface Verdict {
+  readonly isAllowed: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Counts requests by bucket (a project, a key). */
+export interface RateLimiter {
+  /** Counts a request, unless it is over the limit: a refused request costs nothing. */
+  check(bucket: string, now: number): Verdict;
+  reset(): void;
+}
+
+interface Tally {
+  readonly isAllowed: boolean;
+  readonly remaining: number;
+  readonly waitMs: number;
+}
+
+type Counter = (now: number) => Tally;
+
+export function createRateLimiter(options: RateLimitOptions): RateLimiter {
+  const counters = new Map<string, Counter>();
+  const count = counterOf[options.algorithm ?? 'sliding'];
+  return {
+    check(bucket, now) {
+      const counter = counters.get(bucket) ?? count(options.limit, options.windowMs);
+      counters.set(bucket, counter);
+      const tally = counter(now);
+      return { isAllowed: tally.isAllowed, headers: headersOf(options, tally, now) };
+    },
+    reset: () => counters.clear(),
+  };
+}
+
+const counterOf = { sliding, fixed, bucket };
+
+function sliding(limit: number, windowMs: number): Counter {
+  const times: number[] = [];
+  return (now) => {
+    while (times[0] !== undefined && times[0] <= now - windowMs) times.shift();
+    const isAllowed = times.length < limit;
+    if (isAllowed) times.push(now);
+    return {
+      isAllowed,
+      remaining: limit - times.length,
+      waitMs: (times[0] ?? now) + windowMs - now,
+    };
+  };
+}
+
+/** Windows begin at whole multiples of their length. */
+function fixed(limit: number, windowMs: number): Counter {
+  let current = 0;
+  let used = 0;
+  return (now) => {
+    const window = Math.floor(now / windowMs);
+    if (window !== current) used = 0;
+    current = window;
+    const isAllowed = used < limit;
+    if (isAllowed) used += 1;
+    return { isAllowed, remaining: limit - used, waitMs: (window + 1) * windowMs - now };
+  };
+}
+
+function bucket(limit: number, windowMs: number): Counter {
+  let tokens = limit;
+  let filledAt: number | undefined;
+  return (now) => {
+    tokens = Math.min(limit, tokens + ((now - (filledAt ?? now)) * limit) / windowMs);
+    filledAt = now;
+    const isAllowed = tokens >= 1;
+    if (isAllowed) tokens -= 1;
+    const waitMs = ((1 - Math.min(1, tokens)) * windowMs) / limit;
+    return { isAllowed, remaining: Math.floor(tokens), waitMs };
+  };
+}
+
+function headersOf(
+  { limit, headers = 'retry-after' }: RateLimitOptions,
+  { isAllowed, remaining, waitMs }: Tally,
+  now: number,
+): Record<string, string> {
+  const seconds = String(Math.ceil(waitMs / 1000));
+  if (headers === 'ratelimit') return numbered('RateLimit', [limit, remaining, seconds]);
+  if (headers === 'x-ratelimit') {
+    return numbered('X-RateLimit', [limit, remaining, Math.ceil((now + waitMs) / 1000)]);
+  }
+  if (isAllowed || headers === 'none') return {};
+  if (headers === 'retry-after') return { 'Retry-After': seconds };
+  return { 'Retry-After': new Date(Math.ceil((now + waitMs) / 1000) * 1000).toUTCString() };
+}
+
+function numbered(prefix: string, values: readonly (number | string)[]): Record<string, string> {
+  const names = ['Limit', 'Remaining', 'Reset'];
+  return Object.fromEntries(
+    names.map((name, index) => [`${prefix}-${name}`, String(values[index])]),
+  );
+}

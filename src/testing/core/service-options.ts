@@ -1,0 +1,31 @@
+import { type Clock } from './clock.js';
+import { type RateLimitOptions } from './rate-limit.js';
+import { type Refusal } from './refusal.js';
+import { type FakeRequest, type Handlers } from './types.js';
+
+/** What a service is made of. */
+export interface ServiceOptions<Scope> {
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly service: 'messaging' | 'media';
+  readonly handlers: Handlers<Scope>;
+  /** Decides who calls, before the handler runs: throws a Refusal 401/403 or returns the scope. */
+  enter(request: FakeRequest, endpoint: string): Scope;
+  /** The name of the rate-limit bucket (the project, the key), or undefined for calls that do not count. */
+  bucket(request: FakeRequest, endpoint: string): string | undefined;
+  readonly limit: RateLimitOptions;
+  /** An object becomes JSON, text is sent as it is, `undefined` is an empty body. */
+  errorBody(refusal: Refusal, request: FakeRequest, requestId: string): unknown;
+  /** A second address that is no part of the endpoint table, e.g. the CDN of finished files. */
+  readonly also?: SecondAddress;
+  /** Chance, for faults with a `probability`. @default Math.random */
+  readonly random?: () => number;
+}
+
+/** Answers outside of the endpoint table: no keys, no rate limit, but recorded and breakable. */
+export interface SecondAddress {
+  readonly baseUrl: string;
+  /** The name that faults and records know it by. */
+  readonly endpoint: string;
+  answer(request: Request, path: string): Response;
+}

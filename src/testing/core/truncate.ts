@@ -1,0 +1,20 @@
+/** The same answer, but the connection breaks after half of its bytes. */
+export function truncate(response: Response): Response {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return response;
+  let left = Math.floor(Number(response.headers.get('content-length') ?? 0) / 2);
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (left === 0) {
+        controller.error(new TypeError('terminated'));
+        return;
+      }
+      const { value } = await reader.read();
+      const part = value?.subarray(0, left) ?? new Uint8Array();
+      left = value === undefined ? 0 : left - part.length;
+      if (part.length > 0) controller.enqueue(part);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  return new Response(body, { status: response.status, headers: response.headers });
+}

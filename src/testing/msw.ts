@@ -1,0 +1,27 @@
+// eslint-disable-next-line @typescript-eslint/ban-ts-comment -- msw is an optional peer: without it the type is `any`
+/** @ts-ignore msw is an optional peer dependency */
+// eslint-disable-next-line @typescript-eslint/consistent-type-imports -- an import statement would fail without msw
+export type MswHandler = import('msw').HttpHandler;
+
+/** MSW handlers for everything below the base addresses; msw is loaded on first use. */
+export async function mswHandlers(
+  baseUrls: readonly string[],
+  handle: (request: Request) => Promise<Response>,
+): Promise<MswHandler[]> {
+  const { http, HttpResponse } = await import('msw');
+  return baseUrls.map((baseUrl) =>
+    http.all(below(baseUrl), async ({ request }) => {
+      try {
+        return await handle(request);
+      } catch {
+        // MSW turns a thrown error into a 500; a broken connection is a network error.
+        return HttpResponse.error();
+      }
+    }),
+  );
+}
+
+/** A pattern, since MSW reads `:4010` in a path as a parameter. */
+function below(baseUrl: string): RegExp {
+  return new RegExp(`^${baseUrl.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?:[/?#]|$)`);
+}
