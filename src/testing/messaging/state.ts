@@ -35,6 +35,8 @@ export interface MessagingSettings {
   envelopes: 'documented' | 'always' | 'never';
   /** How import and bulk jobs tell their state: the document does not show it. */
   jobs: JobSettings;
+  /** Makes the calls of WEBHOOK steps. Left out: they are recorded as answered with 200, and go nowhere. */
+  webhookFetch?: typeof fetch;
 }
 
 /** How import and bulk jobs look and how fast they are. */
@@ -79,6 +81,10 @@ export interface Project {
   readonly events: TrackedEvent[];
   readonly activity: ActivityEntry[];
   readonly outbox: SentEmail[];
+  /** Domains whose DNS records are set: `project.dns.add('mail.shop.test')` lets a check verify it. */
+  readonly dns: Set<string>;
+  /** What WEBHOOK steps of workflows have called, oldest first. */
+  readonly webhooks: WebhookCall[];
 }
 
 export interface Contact {
@@ -261,6 +267,19 @@ export interface WorkflowExecution {
   readonly startedAt: string;
   endedAt?: string;
   [field: string]: unknown;
+}
+
+/** A call that a WEBHOOK step has made. */
+export interface WebhookCall {
+  readonly workflowId: string;
+  readonly executionId: string;
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly at: string;
+  /** The answer's status; absent while it is awaited, and when none came. */
+  status?: number;
 }
 
 export interface Domain {

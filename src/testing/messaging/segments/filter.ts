@@ -1,0 +1,94 @@
+import { isFullDate, unitMs } from './dates.js';
+import { isRecord } from './records.js';
+import type { Contact, Scope } from '../state.js';
+
+/** Reads a field of whatever is filtered: a contact, or a contact and an event. */
+export type ReadField = (field: string) => unknown;
+
+/** messaging, Custom fields 8: does the contact meet a filter element or a group of them? */
+export function matches(scope: Scope, contact: Contact, condition: unknown): boolean {
+  const now = scope.world.clock.now();
+  return meets((field) => contactField(contact, field), condition, now);
+}
+
+/** The same for any reader; groups are a free choice, since their structure is not shown. */
+export function meets(read: ReadField, condition: unknown, now: number): boolean {
+  if (Array.isArray(condition)) return condition.every((part) => meets(read, part, now));
+  if (!isRecord(condition)) return false;
+  if (Array.isArray(condition.and)) return meets(read, condition.and, now);
+  if (Array.isArray(condition.or)) return condition.or.some((part) => meets(read, part, now));
+  return meetsElement(read, condition, now);
+}
+
+/** messaging, Custom fields 8: custom fields carry the prefix `data.`, standard ones do not. */
+export function contactField(contact: Contact, field: string): unknown {
+  if (field.startsWith('data.')) return dottedValue(contact.data, field.slice('data.'.length));
+  return standardField.has(field) ? dottedValue({ ...contact }, field) : undefined;
+}
+
+/** `profile.tier` in `{ profile: { tier } }`; a key with a dot in its name wins. */
+export function dottedValue(record: Readonly<Record<string, unknown>>, path: string): unknown {
+  if (Object.hasOwn(record, path)) return record[path];
+  let value: unknown = record;
+  for (const key of path.split('.')) {
+    if (!isRecord(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+const standardField = new Set(['id', 'email', 'subscribed', 'createdAt', 'updatedAt']);
+
+/** An element as it arrives: nothing about its values is certain. */
+interface Comparison {
+  readonly value: unknown;
+  readonly unit: unknown;
+  readonly now: number;
+}
+
+/** The first four are shown by the document; their counterparts are a free choice. */
+const operators: Readonly<Record<string, (actual: unknown, wanted: Comparison) => boolean>> = {
+  equals: (actual, { value }) => isEqual(actual, value),
+  greaterThan: (actual, { value }) => compare(actual, value, (a, b) => a > b),
+  within: (actual, wanted) => ageCompare(actual, wanted, (age, span) => age >= 0 && age <= span),
+  olderThan: (actual, wanted) => ageCompare(actual, wanted, (age, span) => age > span),
+  notEquals: (actual, { value }) => !isEqual(actual, value),
+  lessThan: (actual, { value }) => compare(actual, value, (a, b) => a < b),
+  contains: (actual, { value }) => typeof actual === 'string' && actual.includes(String(value)),
+  exists: () => true,
+};
+
+function meetsElement(read: ReadField, element: Record<string, unknown>, now: number): boolean {
+  const { field, operator, value, unit } = element;
+  if (typeof field !== 'string' || typeof operator !== 'string') return false;
+  const actual = read(field);
+  // messaging, Custom fields 10: a condition on a deleted field matches nothing, whatever it asks.
+  if (actual === undefined || actual === null) return false;
+  const holds = Object.hasOwn(operators, operator) ? operators[operator] : undefined;
+  return holds?.(actual, { value, unit, now }) ?? false;
+}
+
+function isEqual(actual: unknown, value: unknown): boolean {
+  // A filter's value is a string or a number, so that a boolean is compared by its name.
+  return typeof actual === 'boolean' ? String(actual) === String(value) : actual === value;
+}
+
+function compare<Value extends string | number>(
+  actual: unknown,
+  value: unknown,
+  holds: (a: Value, b: Value) => boolean,
+): boolean {
+  const comparable = typeof actual === 'number' || typeof actual === 'string';
+  // Both are of one comparable type here, which the compiler cannot express for a union.
+  return comparable && typeof actual === typeof value && holds(actual as Value, value as Value);
+}
+
+function ageCompare(
+  actual: unknown,
+  { value, unit, now }: Comparison,
+  holds: (ageMs: number, spanMs: number) => boolean,
+): boolean {
+  // messaging, Custom fields 4: date-aware operators need full ISO 8601 strings.
+  if (!isFullDate(actual) || typeof value !== 'number') return false;
+  return holds(now - Date.parse(actual), value * unitMs(unit));
+}
