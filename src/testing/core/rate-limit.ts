@@ -18,8 +18,8 @@ export interface Verdict {
 /** Counts requests by bucket (a project, a key). */
 export interface RateLimiter {
   /** Counts a request, unless it is over the limit: a refused request costs nothing. */
-  check(bucket: string, now: number): Verdict;
-  reset(): void;
+  readonly check: (bucket: string, now: number) => Verdict;
+  readonly reset: () => void;
 }
 
 interface Tally {
