@@ -4,17 +4,10 @@ import type { Route } from './route.js';
 /** The two lines of a zod schema that we rely on; comparing through them keeps types cheap. */
 export interface Schema<T> {
   parse(value: unknown): T;
-  safeParse(
-    value: unknown,
-  ): { success: true } | { success: false; error: { issues: readonly Issue[] } };
-}
-
-/** One thing that is wrong with a value, as the schema library reports it. */
-export interface Issue {
-  readonly code?: string;
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-  readonly [fact: string]: unknown;
+  safeParse(value: unknown): {
+    success: boolean;
+    error?: { issues: readonly object[] } | undefined;
+  };
 }
 
 /** The schemas of one row, as the transport uses them. */
@@ -34,7 +27,8 @@ type ReturnsSchema<Returns> =
   Returns extends List<infer Item>
     ? { readonly returns: Schema<Item> }
     : Returns extends { readonly type?: infer T }
-      ? [Exclude<T, undefined>] extends [void]
+      ? // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- a result of nothing is void
+        [Exclude<T, undefined>] extends [void]
         ? { readonly returns?: never }
         : { readonly returns: Schema<Exclude<T, undefined>> }
       : never;

@@ -48,6 +48,7 @@ export async function waitForJob<Job>(
 ): Promise<Job> {
   const { timeout = 600_000, interval = 2_000, signal, onUpdate, isDone } = options;
   let last: Job | undefined;
+  let isGone = false;
   const resume = (again: object = {}) => waitForJob(jobId, look, spacing, { ...options, ...again });
   return poll<Job, Job>({
     signal,
@@ -62,11 +63,12 @@ export async function waitForJob<Job>(
         return last;
       } catch (error) {
         // A finished job may be gone when asked late: what was seen of it stands.
-        if (error instanceof NotFoundError && last !== undefined) return gone(last);
+        isGone = error instanceof NotFoundError;
+        if (isGone && last !== undefined) return last;
         throw error;
       }
     },
-    finish: (seen) => finish(jobId, seen, isDone),
+    finish: (seen) => (isGone ? { result: seen.record } : finish(jobId, seen, isDone)),
     report: (seen, nextPollInMs) => report(onUpdate, jobId, { seen, nextPollInMs }),
     timeoutError: (seen, polls, elapsedMs) =>
       new WaitTimeoutError(
@@ -74,13 +76,6 @@ export async function waitForJob<Job>(
         { id: jobId, lastStatus: seen?.status, elapsedMs, polls, resume },
       ),
   });
-}
-
-const goneJobs = new WeakSet<object>();
-
-function gone<Job>(job: Job): Job {
-  if (typeof job === 'object' && job !== null) goneJobs.add(job);
-  return job;
 }
 
 function finish<Job>(
@@ -91,8 +86,6 @@ function finish<Job>(
   if (isDone ? isDone(record) : status !== undefined && done.has(status.toLowerCase())) {
     return { result: record };
   }
-  if (typeof record === 'object' && record !== null && goneJobs.has(record))
-    return { result: record };
   if (status !== undefined && failed.has(status.toLowerCase())) {
     throw new JobFailedError(`Job ${jobId} ended with the status "${status}".`, {
       jobId,

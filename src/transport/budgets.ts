@@ -1,20 +1,38 @@
 import { RateBudget, type BudgetLimits } from './rate-budget.js';
+import type { Settings } from './settings.js';
 
 // One registry for all copies of the package in a process: the service counts them as one.
 const registryKey = Symbol.for('postreel.budgets.1');
 const manyBudgets = 1000;
 
-/** The budget of a project at a service address, shared by every client of the process. */
-export function sharedBudget(group: string, limits: BudgetLimits, isExplicit: boolean): RateBudget {
+/** Finds the budget of a client's project. The first key names it; it then outlives that key. */
+export class BudgetSource {
+  readonly #settings: Settings;
+  #budget: RateBudget | undefined;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+  }
+
+  /** The budget that calls with this key share; `undefined` when limiting is off. */
+  for(key: string | null): RateBudget | undefined {
+    const { limits, group, baseUrl, hasOwnLimits } = this.#settings;
+    if (!limits) return undefined;
+    this.#budget ??= sharedBudget(`${baseUrl} ${group ?? key ?? ''}`, limits, hasOwnLimits);
+    return this.#budget;
+  }
+}
+
+function sharedBudget(name: string, limits: BudgetLimits, isExplicit: boolean): RateBudget {
   const budgets = registry();
-  const known = budgets.get(group);
+  const known = budgets.get(name);
   if (known) {
     if (isExplicit) known.adjust(limits);
     return known;
   }
   if (budgets.size >= manyBudgets) dropIdle(budgets);
   const budget = new RateBudget(limits);
-  budgets.set(group, budget);
+  budgets.set(name, budget);
   return budget;
 }
 
@@ -29,8 +47,8 @@ function registry(): Map<string, RateBudget> {
 }
 
 function dropIdle(budgets: Map<string, RateBudget>): void {
-  for (const [group, budget] of budgets) {
+  for (const [name, budget] of budgets) {
     const { used, queued, resetsAt } = budget.state();
-    if (used === 0 && queued === 0 && resetsAt === undefined) budgets.delete(group);
+    if (used === 0 && queued === 0 && resetsAt === undefined) budgets.delete(name);
   }
 }

@@ -2,13 +2,13 @@ import type { Answer, Call, RequestOptions } from '../contract/call.js';
 import type { ClientEvents } from '../contract/events.js';
 import type { Input, ItemOf, Returned } from '../contract/methods.js';
 import type { Paginated } from '../contract/paginated.js';
-import type { Route } from '../contract/route.js';
+import type { Method, Route } from '../contract/route.js';
 import { UnexpectedResponseError, isPostreelError } from '../errors/index.js';
 import { PagedList } from '../pagination/paginated.js';
 import { readList } from '../pagination/styles.js';
 import { attempt, type Arrival, type Journey, type Surroundings } from './attempt.js';
 import { authorize, isBrowser } from './auth.js';
-import { sharedBudget } from './budgets.js';
+import type { BudgetSource } from './budgets.js';
 import { build, isAccountRoute } from './build.js';
 import { RunningCall, type CallState } from './call.js';
 import { monotonicMs } from './clock.js';
@@ -16,8 +16,9 @@ import { deliver } from './delivery.js';
 import { unwrap } from './envelope.js';
 import type { Events } from './events.js';
 import { requestIdOf } from './judge.js';
+import { freeRoute, type FreeInput } from './free-request.js';
 import type { Keyring } from './keyring.js';
-import type { RateBudget, RateLimitState } from './rate-budget.js';
+import type { RateLimitState } from './rate-budget.js';
 import { refuse } from './refuse.js';
 import type { Session } from './session.js';
 import { positive, count, type Settings } from './settings.js';
@@ -29,6 +30,7 @@ export interface TransportParts {
   readonly settings: Settings;
   readonly keyring: Keyring;
   readonly session: Session;
+  readonly budgets: BudgetSource;
   readonly events: Events<ClientEvents>;
   readonly loadSchemas: () => Promise<SchemaMap>;
 }
@@ -46,7 +48,6 @@ export interface RawInput {
 export class Transport {
   readonly #parts: TransportParts;
   #schemas: SchemaMap | undefined;
-  #budget: RateBudget | undefined;
 
   constructor(parts: TransportParts) {
     this.#parts = parts;
@@ -78,9 +79,22 @@ export class Transport {
     );
   }
 
+  /** A call to an endpoint that no row describes. */
+  request(
+    method: Method,
+    path: string,
+    input: FreeInput = {},
+    options?: RequestOptions,
+  ): RunningCall<unknown> {
+    const row = freeRoute(method, path, this.#parts.keyring.current !== null);
+    return this.call(row, input, options);
+  }
+
   /** What is left of the rate limit right now; `undefined` when it is off. */
   rateLimit(): RateLimitState | undefined {
-    return this.#budgetOf(this.#parts.keyring.current ?? null)?.state();
+    const { budgets, keyring } = this.#parts;
+    if (keyring.current === undefined) return undefined;
+    return budgets.for(keyring.current)?.state();
   }
 
   async #run(
@@ -199,18 +213,10 @@ export class Transport {
     return {
       key,
       events,
-      budget: this.#budgetOf(key),
+      budget: this.#parts.budgets.for(key),
       windowMs: settings.limits?.windowMs ?? settings.service.windowMs,
       fetch: settings.fetch,
     };
-  }
-
-  // The first key names the project; the budget then outlives that key.
-  #budgetOf(key: string | null): RateBudget | undefined {
-    const { limits, group, baseUrl, hasOwnLimits } = this.#parts.settings;
-    if (!limits) return undefined;
-    this.#budget ??= sharedBudget(`${baseUrl} ${group ?? key ?? ''}`, limits, hasOwnLimits);
-    return this.#budget;
   }
 
   #keepSession(route: Route, response: Response): void {

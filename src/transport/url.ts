@@ -68,6 +68,5 @@ function queryValue(name: string, value: unknown): string {
     if (Number.isNaN(value.getTime())) throw refuse([{ field: name, message: 'is not a date' }]);
     return value.toISOString();
   }
-  if (typeof value === 'object') return JSON.stringify(value);
-  return String(value as string | number | boolean | bigint);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,11 +1,19 @@
 import { isRecord } from '../contract/is-record.js';
 import type { Route } from '../contract/route.js';
-import type { Issue, RouteSchemas, Schema } from '../contract/schemas.js';
+import type { RouteSchemas, Schema } from '../contract/schemas.js';
 import type { FieldError } from '../errors/index.js';
 import type { RawPage } from '../pagination/styles.js';
 
 /** The schemas of a service by their rows, loaded when a call first needs them. */
 export type SchemaMap = ReadonlyMap<Route, RouteSchemas>;
+
+/** One thing that is wrong with a value, as zod reports it. */
+interface Issue {
+  readonly code?: string;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly [fact: string]: unknown;
+}
 
 /** What is wrong with a request's body and query; empty when it may be sent. */
 export function requestProblems(
@@ -36,9 +44,8 @@ function problems(schema: Schema<unknown> | undefined, value: unknown): readonly
   if (!schema) return [];
   const result = schema.safeParse(value);
   if (result.success) return [];
-  return result.error.issues
-    .flatMap((issue) => flatten(issue))
-    .map((issue) => describe(issue, value));
+  const issues = (result.error?.issues ?? []) as readonly Issue[]; // as zod documents them
+  return issues.flatMap((issue) => flatten(issue)).map((issue) => describe(issue, value));
 }
 
 // A union reports one list of issues per branch: the branch that came furthest is the one meant.
@@ -90,7 +97,7 @@ function rule(issue: Issue, value: unknown): string {
 }
 
 function bound(side: string, size: unknown, value: unknown): string {
-  const number = String(size as number); // bounds are numbers
+  const number = String(size); // bounds are numbers
   if (typeof value === 'string') return `must be ${side} ${number} characters; got ${value.length}`;
   if (Array.isArray(value)) return `takes ${side} ${number} items; got ${value.length}`;
   return `must be ${side} ${number}; got ${given(value)}`;
@@ -107,7 +114,7 @@ function oneOf(values: unknown): string {
 }
 
 function article(expected: unknown): string {
-  const name = String(expected as string); // zod names types in words
+  const name = String(expected); // zod names types in words
   return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`;
 }
 

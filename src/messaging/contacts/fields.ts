@@ -1,0 +1,34 @@
+import type { Call, RequestOptions } from '../../contract/call.js';
+import type { MethodsFor } from '../../contract/methods.js';
+import type { Transport } from '../../transport/transport.js';
+import { routes } from './routes.js';
+import type { FieldInventory, FieldUsage, FieldValues } from './types.js';
+
+/** The fields that contacts have: standard ones by name, custom ones as `data.<key>`. */
+export class ContactFields implements MethodsFor<typeof routes.fields> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Lists every field with its type and how many contacts have it. */
+  list(options?: RequestOptions): Call<FieldInventory> {
+    return this.#transport.send(routes.fields.list, {}, options);
+  }
+
+  /** Gets the distinct values seen for a field, e.g. `data.plan`. */
+  values(field: string, options?: RequestOptions): Call<FieldValues> {
+    return this.#transport.send(routes.fields.values, { params: { field } }, options);
+  }
+
+  /** Says which segments, campaigns and workflows refer to a field. */
+  usage(field: string, options?: RequestOptions): Call<FieldUsage> {
+    return this.#transport.send(routes.fields.usage, { params: { field } }, options);
+  }
+
+  /** Removes a custom field from every contact. Conditions that used it will match nobody. */
+  delete(field: string, options?: RequestOptions): Call<void> {
+    return this.#transport.send(routes.fields.delete, { params: { field } }, options);
+  }
+}

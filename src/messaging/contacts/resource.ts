@@ -1,0 +1,133 @@
+import type { Call, RequestOptions } from '../../contract/call.js';
+import type { MethodsFor } from '../../contract/methods.js';
+import type { Paginated } from '../../contract/paginated.js';
+import type { FileInput } from '../../contract/records.js';
+import { waitForJob, type JobWaitOptions } from '../../polling/job.js';
+import type { Spacing } from '../../polling/spacing.js';
+import type { Transport } from '../../transport/transport.js';
+import { ContactFields } from './fields.js';
+import { lookupAll } from './lookup-all.js';
+import { routes } from './routes.js';
+import type {
+  BulkJob,
+  Contact,
+  ContactCreate,
+  ContactLookup,
+  ContactLookupResult,
+  ContactQuery,
+  ContactSelection,
+  ContactUpdate,
+  ImportJob,
+  JobStarted,
+  UpsertedContact,
+} from './types.js';
+
+/**
+ * The people of a project.
+ * @example
+ * await messaging.contacts.create({ email: 'ann@example.com', data: { plan: 'pro' } });
+ * for await (const contact of messaging.contacts.list({ search: '@example.com' })) {
+ *   console.log(contact.email);
+ * }
+ */
+export class Contacts implements MethodsFor<typeof routes> {
+  /** The fields that contacts have. */
+  readonly fields: ContactFields;
+  readonly #transport: Transport;
+  readonly #spacing: Spacing;
+
+  constructor(transport: Transport, spacing: Spacing) {
+    this.#transport = transport;
+    this.#spacing = spacing;
+    this.fields = new ContactFields(transport);
+  }
+
+  /** Lists contacts. `await` it for one page, `for await` it for every contact. */
+  list(query?: ContactQuery, options?: RequestOptions): Paginated<Contact> {
+    return this.#transport.pages(routes.list, { query }, options);
+  }
+
+  /** Creates a contact, or updates the one with this email; `_meta` says which. */
+  create(body: ContactCreate, options?: RequestOptions): Call<UpsertedContact> {
+    return this.#transport.send(routes.create, { body }, options);
+  }
+
+  /** Gets one contact by its id. */
+  get(id: string, options?: RequestOptions): Call<Contact> {
+    return this.#transport.send(routes.get, { params: { id } }, options);
+  }
+
+  /** Changes a contact. Fields that are not sent keep their values. */
+  update(id: string, body: ContactUpdate, options?: RequestOptions): Call<Contact> {
+    return this.#transport.send(routes.update, { params: { id }, body }, options);
+  }
+
+  /** Deletes a contact. */
+  delete(id: string, options?: RequestOptions): Call<void> {
+    return this.#transport.send(routes.delete, { params: { id } }, options);
+  }
+
+  /** Says which of at most 500 emails belong to contacts. */
+  lookup(body: ContactLookup, options?: RequestOptions): Call<ContactLookupResult> {
+    return this.#transport.send(routes.lookup, { body }, options);
+  }
+
+  /** Looks up any number of emails, 500 a call, and yields each call's answer in order. */
+  lookupAll(
+    emails: Iterable<string> | AsyncIterable<string>,
+    options?: RequestOptions,
+  ): AsyncIterableIterator<ContactLookupResult> {
+    return lookupAll(emails, (body) => this.lookup(body, options));
+  }
+
+  /**
+   * Queues the import of a CSV file of at most 5 MB: a `File`, a `Blob`, bytes, or
+   * `{ data, filename, contentType }`. `waitForImport()` waits for the job.
+   */
+  import(file: FileInput, options?: RequestOptions): Call<JobStarted> {
+    return this.#transport.send(routes.import, { body: file }, options);
+  }
+
+  /** Gets an import job. */
+  getImport(jobId: string, options?: RequestOptions): Call<ImportJob> {
+    return this.#transport.send(routes.getImport, { params: { jobId } }, options);
+  }
+
+  /** Waits until an import is done; a failed one rejects with a `JobFailedError`. */
+  waitForImport(jobId: string, options: JobWaitOptions<ImportJob> = {}): Promise<ImportJob> {
+    const look = this.#look(routes.getImport, jobId);
+    return waitForJob(jobId, look, this.#spacing, options);
+  }
+
+  /** Queues the subscription of at most 1000 contacts. */
+  bulkSubscribe(body: ContactSelection, options?: RequestOptions): Call<JobStarted> {
+    return this.#transport.send(routes.bulkSubscribe, { body }, options);
+  }
+
+  /** Queues the unsubscription of at most 1000 contacts. */
+  bulkUnsubscribe(body: ContactSelection, options?: RequestOptions): Call<JobStarted> {
+    return this.#transport.send(routes.bulkUnsubscribe, { body }, options);
+  }
+
+  /** Queues the deletion of at most 1000 contacts. */
+  bulkDelete(body: ContactSelection, options?: RequestOptions): Call<JobStarted> {
+    return this.#transport.send(routes.bulkDelete, { body }, options);
+  }
+
+  /** Gets a bulk job. */
+  getBulkJob(jobId: string, options?: RequestOptions): Call<BulkJob> {
+    return this.#transport.send(routes.getBulkJob, { params: { jobId } }, options);
+  }
+
+  /** Waits until a bulk job is done; a failed one rejects with a `JobFailedError`. */
+  waitForBulkJob(jobId: string, options: JobWaitOptions<BulkJob> = {}): Promise<BulkJob> {
+    const look = this.#look(routes.getBulkJob, jobId);
+    return waitForJob(jobId, look, this.#spacing, options);
+  }
+
+  // The wait repeats a failed look itself.
+  #look(route: typeof routes.getImport | typeof routes.getBulkJob, jobId: string) {
+    return (signal: AbortSignal | undefined) =>
+      this.#transport.send(route, { params: { jobId }, isPoll: true }, { signal, retries: 0 });
+  }
+}

@@ -1,0 +1,63 @@
+import { cursorPage, nothing, of } from '../../contract/returns.js';
+import { route, type UploadFacts } from '../../contract/route.js';
+import type { FileInput } from '../../contract/records.js';
+import type {
+  BulkJob,
+  Contact,
+  ContactCreate,
+  ContactLookup,
+  ContactLookupResult,
+  ContactQuery,
+  ContactSelection,
+  ContactUpdate,
+  FieldInventory,
+  FieldUsage,
+  FieldValues,
+  ImportJob,
+  JobStarted,
+  UpsertedContact,
+} from './types.js';
+
+// The field's name is ours (open points); the size is the document's (Limits, "CSV import").
+const csv: UploadFacts = {
+  field: 'file',
+  contentType: 'text/csv',
+  filename: 'contacts.csv',
+  maxBytes: 5 * 1024 * 1024,
+};
+
+const selection = { body: of<ContactSelection>(), returns: of<JobStarted>(), repeatable: true }; // the same state twice
+
+export const routes = {
+  list: route('GET /contacts', { query: of<ContactQuery>(), returns: cursorPage<Contact>() }),
+  create: route('POST /contacts', {
+    body: of<ContactCreate>(),
+    returns: of<UpsertedContact>(),
+    repeatable: true, // upsert by email
+  }),
+  get: route('GET /contacts/{id}', { returns: of<Contact>() }),
+  update: route('PATCH /contacts/{id}', { body: of<ContactUpdate>(), returns: of<Contact>() }),
+  delete: route('DELETE /contacts/{id}', { returns: nothing() }),
+  lookup: route('POST /contacts/lookup', {
+    body: of<ContactLookup>(),
+    returns: of<ContactLookupResult>(),
+    repeatable: true, // a read with a body
+    changes: false,
+  }),
+  import: route('POST /contacts/import', {
+    body: of<FileInput>(),
+    returns: of<JobStarted>(),
+    upload: csv,
+  }),
+  getImport: route('GET /contacts/import/{jobId}', { returns: of<ImportJob>() }),
+  bulkSubscribe: route('POST /contacts/bulk-subscribe', selection),
+  bulkUnsubscribe: route('POST /contacts/bulk-unsubscribe', selection),
+  bulkDelete: route('POST /contacts/bulk-delete', selection),
+  getBulkJob: route('GET /contacts/bulk/{jobId}', { returns: of<BulkJob>() }),
+  fields: {
+    list: route('GET /contacts/fields', { returns: of<FieldInventory>() }),
+    values: route('GET /contacts/fields/{field}/values', { returns: of<FieldValues>() }),
+    usage: route('GET /contacts/fields/{field}/usage', { returns: of<FieldUsage>() }),
+    delete: route('DELETE /contacts/fields/{field}', { returns: nothing() }),
+  },
+};

@@ -1,0 +1,40 @@
+/** The keys that the service drops from `data` without a word (Custom fields, rule 5). */
+export type ReservedKey =
+  'id' | 'svc_id' | 'svc_email' | 'email' | 'unsubscribeUrl' | 'subscribeUrl' | 'manageUrl';
+
+/** A value that is used for this call only and not stored on the contact. */
+export interface Transient<Value extends DataValue = DataValue> {
+  value: Value;
+  persistent: false;
+}
+
+/**
+ * A value of a custom field. `null` deletes the field; an empty string is ignored and keeps the
+ * stored value; a `Date` becomes a full ISO 8601 string, as date filters need it.
+ */
+export type DataValue =
+  | string
+  | number
+  | boolean
+  | Date
+  | null
+  | readonly DataValue[]
+  | { readonly [key: string]: DataValue | undefined };
+
+/**
+ * Custom fields to write. Only the keys that are sent change. Reserved keys are an error here,
+ * since the service would drop them in silence. Augment the interface to type your own fields.
+ */
+export interface ContactData extends Readonly<Partial<Record<ReservedKey, never>>> {
+  readonly [key: string]: DataValue | Transient | undefined;
+}
+
+/** Custom fields as they are stored on a contact. */
+export interface StoredData {
+  [key: string]: unknown;
+}
+
+/** Marks a value for this call only: templates see it, the contact does not keep it. */
+export function transient<Value extends DataValue>(value: Value): Transient<Value> {
+  return { value, persistent: false };
+}

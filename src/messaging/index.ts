@@ -1,0 +1,1 @@
+export { MessagingClient, type MessagingOptions } from './client.js';

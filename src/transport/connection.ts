@@ -1,0 +1,72 @@
+import type { ClientOptions } from '../contract/client-options.js';
+import type { ClientEvents } from '../contract/events.js';
+import type { ApiKey } from './auth.js';
+import { BudgetSource } from './budgets.js';
+import { Events } from './events.js';
+import { Keyring } from './keyring.js';
+import { Session } from './session.js';
+import { keyOf, settle, type ServiceFacts, type Settings } from './settings.js';
+import { Transport } from './transport.js';
+import type { SchemaMap } from './validation.js';
+
+/** The options that every client takes, its key included. */
+export type ConnectionOptions = ClientOptions & { apiKey?: ApiKey | undefined };
+
+/** Hands a derived client its parent's connection, unseen by users. */
+const parentOf = Symbol('postreel.parent');
+
+/** A client's own half: settings, key, events, and the transport made of them. */
+export class Connection {
+  readonly transport: Transport;
+  readonly events: Events<ClientEvents>;
+  readonly keyring: Keyring;
+  readonly settings: Settings;
+  readonly #options: ConnectionOptions;
+  readonly #session: Session;
+  readonly #budgets: BudgetSource;
+
+  /** Opens a connection to a service, or derives one when the options come from {@link derive}. */
+  constructor(
+    service: ServiceFacts,
+    options: ConnectionOptions,
+    loadSchemas: () => Promise<SchemaMap>,
+  ) {
+    const parent = (options as { [parentOf]?: Connection })[parentOf];
+    const keepsKey = parent?.keepsKey(options) ?? false;
+    this.#options = options;
+    this.settings = settle(service, options);
+    this.keyring =
+      parent && keepsKey
+        ? parent.keyring
+        : new Keyring(keyOf(service, options.apiKey), {
+            prefixes: service.keyPrefixes,
+            allowedInBrowser: options.dangerouslyAllowSecretKeyInBrowser ?? false,
+          });
+    this.#session = parent && keepsKey ? parent.#session : new Session();
+    const keepsBudget = parent && keepsKey && options.rateLimit === parent.#options.rateLimit;
+    this.#budgets = keepsBudget ? parent.#budgets : new BudgetSource(this.settings);
+    this.events =
+      parent && options.logger === parent.#options.logger
+        ? parent.events
+        : new Events(options.logger);
+    this.transport = new Transport({
+      settings: this.settings,
+      keyring: this.keyring,
+      session: this.#session,
+      budgets: this.#budgets,
+      events: this.events,
+      loadSchemas,
+    });
+  }
+
+  /** The options of a client that shares this connection as far as the changes allow. */
+  derive<Options extends ConnectionOptions>(changes: Options): Options {
+    return { ...this.#options, ...changes, [parentOf]: this };
+  }
+
+  // The same key at the same address: then key, session and budget are shared.
+  private keepsKey(options: ConnectionOptions): boolean {
+    const { apiKey, baseUrl } = this.#options;
+    return options.apiKey === apiKey && options.baseUrl === baseUrl;
+  }
+}
