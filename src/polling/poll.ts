@@ -21,7 +21,7 @@ export interface PollPlan<Record, Result> {
   finish(look: Look<Record>): { readonly result: Result } | undefined;
   /** Milliseconds until the next look. */
   nextDelayMs(look: Look<Record>): number;
-  /** Called with every look that does not end the wait. */
+  /** Called with every look; the last one has no next poll. */
   report?(look: Look<Record>, nextPollInMs: number): void;
   /** May this error be gone at the next look? Milliseconds to wait, or `undefined` to give up. */
   passingDelayMs?(error: unknown, failures: number, elapsedMs: number): number | undefined;
@@ -58,9 +58,22 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
       delayMs = wait;
       continue;
     }
-    const end = plan.finish(last);
-    if (end) return end.result;
-    delayMs = plan.nextDelayMs(last);
+    const end = finish(plan, last);
+    delayMs = end ? 0 : plan.nextDelayMs(last);
     plan.report?.(last, delayMs);
+    if (end) return end.result;
+  }
+}
+
+// The look that ends a wait in failure is reported like every other.
+function finish<Record, Result>(
+  plan: PollPlan<Record, Result>,
+  look: Look<Record>,
+): { readonly result: Result } | undefined {
+  try {
+    return plan.finish(look);
+  } catch (failure) {
+    plan.report?.(look, 0);
+    throw failure;
   }
 }

@@ -16,9 +16,9 @@ export type ConnectionOptions = ClientOptions & { apiKey?: ApiKey | undefined };
 const parentOf = Symbol('postreel.parent');
 
 /** A client's own half: settings, key, events, and the transport made of them. */
-export class Connection {
+export class Connection<Map extends ClientEvents = ClientEvents> {
   readonly transport: Transport;
-  readonly events: Events<ClientEvents>;
+  readonly events: Events<Map>;
   readonly keyring: Keyring;
   readonly settings: Settings;
   readonly #options: ConnectionOptions;
@@ -31,7 +31,7 @@ export class Connection {
     options: ConnectionOptions,
     loadSchemas: () => Promise<SchemaMap>,
   ) {
-    const parent = (options as { [parentOf]?: Connection })[parentOf];
+    const parent = (options as { [parentOf]?: Connection<Map> })[parentOf];
     const keepsKey = parent?.keepsKey(options) ?? false;
     this.#options = options;
     this.settings = settle(service, options);

@@ -1,4 +1,4 @@
-import type { Answer, Call, RequestOptions } from '../contract/call.js';
+import type { Answer, RequestOptions } from '../contract/call.js';
 import type { ClientEvents } from '../contract/events.js';
 import type { Input, ItemOf, Returned } from '../contract/methods.js';
 import type { Paginated } from '../contract/paginated.js';
@@ -58,7 +58,7 @@ export class Transport {
     route: R,
     input: Input<R> & RawInput,
     options?: RequestOptions,
-  ): Call<Returned<R>> {
+  ): RunningCall<Returned<R>> {
     return this.call(route, input, options) as RunningCall<Returned<R>>; // the row says what it answers
   }
 

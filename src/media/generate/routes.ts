@@ -1,0 +1,26 @@
+import { of } from '../../contract/returns.js';
+import { route } from '../../contract/route.js';
+import type {
+  AudioAccepted,
+  AudioRequest,
+  StatusQuery,
+  StatusRecord,
+  VideoAccepted,
+  VideoRequest,
+} from './types.js';
+
+export const routes = {
+  video: route('POST /v1/generate/video', {
+    body: of<VideoRequest>(),
+    returns: of<VideoAccepted>(),
+  }),
+  audio: route('POST /v1/generate/audio', {
+    body: of<AudioRequest>(),
+    returns: of<AudioAccepted>(),
+  }),
+  status: route('GET /v1/generate/status', {
+    query: of<StatusQuery>(),
+    returns: of<StatusRecord>(),
+    charged: false, // the document limits to 10 in 10 minutes and advises a look every 10 s
+  }),
+};

@@ -1,0 +1,128 @@
+import * as z from 'zod/mini';
+import type { Schema, SchemasFor } from '../../contract/schemas.js';
+import type { routes } from './routes.js';
+import type { VideoJob, VideoRequest } from './types.js';
+import { videoWarnings } from './warnings.js';
+
+// Limits of the document.
+const maxText = 10_000;
+const maxMediaUrls = 100;
+
+const optionalText = z.optional(z.string());
+const optionalFlag = z.optional(z.boolean());
+const percentage = z.optional(z.number().check(z.minimum(0), z.maximum(100)));
+const text = z.string().check(z.minLength(1), z.maxLength(maxText));
+const id = z.string().check(z.minLength(1));
+const webUrl = z.string().check(z.refine(isWebUrl, 'must be an absolute http or https URL'));
+
+const artStyles = [
+  'cinematic',
+  'realistic',
+  'anime',
+  'illustration',
+  'comicBook',
+  'threeDimensionModel',
+  'fantasyArt',
+  'waterColor',
+  'lineArt',
+  'modelingCompound',
+  'whimsical',
+  'biblical',
+  'filmNoir',
+  'tinyWorld',
+  'technicalIllustration',
+];
+
+/** One video to make. */
+export const videoJob = z
+  .looseObject({
+    workflowType: z.enum(['script', 'idea', 'url']),
+    workflowFormat: z.literal('video'),
+    content: z.optional(text),
+    prompt: z.optional(text),
+    voiceId: id,
+    aspectRatio: z.optional(z.enum(['16:9', '9:16', '1:1'])),
+    resolution: z.optional(z.enum(['1080p', '720p', '480p', '360p'])),
+    extension: z.optional(z.enum(['mp4', 'mov'])), // mp3 and wav are not for videos
+    duration: z.optional(z.number().check(z.minimum(1), z.maximum(15))),
+    visuals: z.optional(z.enum(['stock', 'ai', 'library'])),
+    mediaUrls: z.optional(z.array(webUrl).check(z.maxLength(maxMediaUrls))),
+    artStyle: z.optional(z.enum(artStyles)),
+    aiVideoModel: optionalText,
+    aiVideoClipPercentage: percentage,
+    imageAnimationPreset: z.optional(z.enum(['None', 'Mix:Subtle Flow', 'Mix', 'Mix:Dramatic'])),
+    bgMusicVolume: percentage,
+    generateSfx: optionalFlag,
+    addPauses: optionalFlag,
+    subtitlePresetId: optionalText,
+    highlightSubtitles: optionalFlag,
+    templateId: optionalText,
+    brandId: optionalText,
+    sceneBreakdown: z.optional(z.enum(['auto', 'lineBreak', 'sentence'])),
+    fileName: optionalText,
+    shouldExport: optionalFlag,
+  })
+  .check((context) => {
+    for (const [path, message] of jobProblems(context.value)) {
+      context.issues.push({ code: 'custom', path: [path], message, input: context.value });
+    }
+  });
+
+const videoRequest = z.looseObject({
+  payload: z.array(videoJob).check(z.minLength(1)),
+  file: optionalText,
+  folderId: optionalText,
+}) as unknown as Schema<VideoRequest>; // the job's check() enforces what its union says
+
+/** A text to speak. */
+export const audioRequest = z.looseObject({
+  content: text,
+  voiceId: id,
+  voiceStyleId: z.optional(z.nullable(z.string())),
+  playbackRate: z.optional(z.number().check(z.minimum(0.5), z.maximum(2))),
+  format: z.optional(z.enum(['mp3', 'wav'])),
+  pronunciations: z.optional(z.array(z.looseObject({ original: z.string(), replace: z.string() }))),
+  webhook: z.optional(webUrl),
+});
+
+const statusRecord = z.looseObject({
+  fileId: z.string(),
+  status: z.string(),
+  progress: z.optional(z.number()),
+  download: z.optional(z.string()),
+});
+
+export const schemas: SchemasFor<typeof routes> = {
+  video: {
+    body: videoRequest,
+    returns: z.looseObject({ folderId: z.string(), filesCreated: z.array(z.string()) }),
+    warnings: videoWarnings,
+  },
+  audio: { body: audioRequest, returns: z.looseObject({ fileId: z.string() }) },
+  status: { query: z.looseObject({ fileId: id }), returns: statusRecord },
+};
+
+type JobFields = Partial<Record<keyof VideoJob, unknown>>;
+
+function* jobProblems(job: JobFields): Generator<[keyof VideoJob, string]> {
+  const { workflowType, visuals = 'stock', content, mediaUrls } = job;
+  if (workflowType === 'idea' && job.prompt === undefined) {
+    yield ['prompt', 'is required for `workflowType` "idea"'];
+  }
+  if (workflowType !== 'idea' && content === undefined) {
+    yield ['content', `is required for \`workflowType\` "${String(workflowType)}"`];
+  }
+  if (workflowType === 'url' && typeof content === 'string' && !isWebUrl(content)) {
+    yield ['content', 'must be the absolute URL of an article for `workflowType` "url"'];
+  }
+  if (visuals === 'library' && !(Array.isArray(mediaUrls) && mediaUrls.length > 0)) {
+    yield ['mediaUrls', 'is required for `visuals` "library"'];
+  }
+  if (job.aiVideoModel !== undefined && visuals !== 'ai') {
+    yield ['aiVideoModel', 'needs `visuals` "ai"'];
+  }
+}
+
+function isWebUrl(value: string): boolean {
+  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+}

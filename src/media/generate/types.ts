@@ -1,0 +1,201 @@
+import type { OpenRecord } from '../../contract/records.js';
+
+/** What a video is made from: a script, the article behind a URL, or an idea. */
+export type VideoSource =
+  | {
+      workflowType: 'script' | 'url';
+      /** The script's text, or the article's URL. At most 10 000 characters. */
+      content: string;
+      prompt?: string | undefined;
+    }
+  | {
+      workflowType: 'idea';
+      /** The topic. At most 10 000 characters. */
+      prompt: string;
+      content?: string | undefined;
+    };
+
+/** What is seen in a video: stock footage, AI pictures, or your own. */
+export type VideoVisuals =
+  | {
+      /** @default 'stock' */
+      visuals?: 'stock' | undefined;
+      /** Public image URLs to use beside the stock footage, 100 at most. */
+      mediaUrls?: readonly string[] | undefined;
+      /** Has an effect only with `visuals: 'ai'`. */
+      artStyle?: ArtStyle | undefined;
+      aiVideoModel?: never;
+      aiVideoClipPercentage?: number | undefined;
+    }
+  | {
+      visuals: 'ai';
+      /** Public image URLs to use beside the AI pictures, 100 at most. */
+      mediaUrls?: readonly string[] | undefined;
+      /** @default 'cinematic' */
+      artStyle?: ArtStyle | undefined;
+      /** Fills some scenes with AI video clips; paid plans only. */
+      aiVideoModel?: AiVideoModel | undefined;
+      /**
+       * The share of scenes with AI video clips, 0 to 100; has an effect only with `aiVideoModel`.
+       * @default 20
+       */
+      aiVideoClipPercentage?: number | undefined;
+    }
+  | {
+      visuals: 'library';
+      /** Public image URLs, 100 at most. */
+      mediaUrls: readonly string[];
+      /** Has an effect only with `visuals: 'ai'`. */
+      artStyle?: ArtStyle | undefined;
+      aiVideoModel?: never;
+      aiVideoClipPercentage?: number | undefined;
+    };
+
+/** How AI pictures look. */
+export type ArtStyle =
+  | 'cinematic'
+  | 'realistic'
+  | 'anime'
+  | 'illustration'
+  | 'comicBook'
+  | 'threeDimensionModel'
+  | 'fantasyArt'
+  | 'waterColor'
+  | 'lineArt'
+  | 'modelingCompound'
+  | 'whimsical'
+  | 'biblical'
+  | 'filmNoir'
+  | 'tinyWorld'
+  | 'technicalIllustration';
+
+/** The model of AI video clips. The document uses neutral names, so any other name passes too. */
+export type AiVideoModel =
+  | 'ai-video-a-pro-fast'
+  | 'ai-video-b'
+  | 'ai-video-c-v5-fast'
+  | 'ai-video-d-2-fast'
+  | 'ai-video-e-2.5-turbo'
+  | (string & {});
+
+/** The settings of a video that go with every source and all visuals. */
+export interface VideoSettings {
+  workflowFormat: 'video';
+  /** The voice that narrates; a brand kit's voice never does. */
+  voiceId: string;
+  /** @default '16:9' */
+  aspectRatio?: '16:9' | '9:16' | '1:1' | undefined;
+  /** @default '1080p' */
+  resolution?: '1080p' | '720p' | '480p' | '360p' | undefined;
+  /** @default 'mp4' */
+  extension?: 'mp4' | 'mov' | undefined;
+  /** The target length in minutes, 1 to 15, within your plan's longest export. */
+  duration?: number | undefined;
+  /** How AI pictures move; has no effect with stock footage. */
+  imageAnimationPreset?: 'None' | 'Mix:Subtle Flow' | 'Mix' | 'Mix:Dramatic' | undefined;
+  /**
+   * How loud the music is, from 0 (muted) to 100.
+   * @default 20
+   */
+  bgMusicVolume?: number | undefined;
+  /**
+   * Sound effects for each scene.
+   * @default true
+   */
+  generateSfx?: boolean | undefined;
+  /**
+   * Pauses between sentences.
+   * @default false
+   */
+  addPauses?: boolean | undefined;
+  /** Has an effect only without `templateId`. */
+  subtitlePresetId?: string | undefined;
+  /**
+   * Highlights the word that is spoken.
+   * @default false
+   */
+  highlightSubtitles?: boolean | undefined;
+  templateId?: string | undefined;
+  /** A brand kit: logo, intro, outro, colours and fonts. Its intro and outro lengthen the video. */
+  brandId?: string | undefined;
+  /**
+   * Where a new scene starts.
+   * @default 'auto'
+   */
+  sceneBreakdown?: 'auto' | 'lineBreak' | 'sentence' | undefined;
+  /** @default 'Untitled file' */
+  fileName?: string | undefined;
+  /**
+   * Exports the video once it is generated.
+   * @default false
+   */
+  shouldExport?: boolean | undefined;
+}
+
+/** One video to make. */
+export type VideoJob = VideoSettings & VideoSource & VideoVisuals;
+
+/** Videos to make in one call. */
+export interface VideoRequest {
+  /** One file is made for each job. */
+  payload: readonly VideoJob[];
+  /** A name for the new folder; has no effect beside `folderId`. */
+  file?: string | undefined;
+  /** The folder for the files; without it a new one is made. */
+  folderId?: string | undefined;
+}
+
+/** Videos that were scheduled. */
+export interface VideoAccepted {
+  folderId: string;
+  /** One file id for each job, in submitted order. */
+  filesCreated: string[];
+}
+
+/** A text to speak. */
+export interface AudioRequest {
+  /** At most 10 000 characters; `generate.longAudio()` takes more. */
+  content: string;
+  voiceId: string;
+  voiceStyleId?: string | null | undefined;
+  /**
+   * The speed, 0.5 to 2.0.
+   * @default 1.0
+   */
+  playbackRate?: number | undefined;
+  /** @default 'mp3' */
+  format?: 'mp3' | 'wav' | undefined;
+  /** Words to speak in another way than they are written. */
+  pronunciations?: readonly Pronunciation[] | undefined;
+  /** A public URL that the service calls with POST when the job finishes. It signs nothing. */
+  webhook?: string | undefined;
+}
+
+/** A word and how to speak it. */
+export interface Pronunciation {
+  original: string;
+  replace: string;
+}
+
+/** An audio that was accepted. */
+export interface AudioAccepted {
+  fileId: string;
+}
+
+/** Which file's status to get. */
+export interface StatusQuery {
+  fileId: string;
+}
+
+/** A file's status. */
+export type FileStatus = 'queued' | 'processing' | 'success' | 'error' | 'canceled' | (string & {});
+
+/** How far a file is. */
+export interface StatusRecord extends OpenRecord {
+  fileId: string;
+  status: FileStatus;
+  /** As the service sends it: its document gives neither unit nor range. */
+  progress?: number | undefined;
+  /** The file's address, once `status` is `success`. */
+  download?: string | undefined;
+}

@@ -1,0 +1,36 @@
+import type { VideoJob, VideoRequest } from './types.js';
+
+/** Options of a video call that will have no effect, in words. */
+export function videoWarnings({ file, folderId, payload }: VideoRequest): readonly string[] {
+  const own =
+    file !== undefined && folderId !== undefined
+      ? ['`file` has no effect beside `folderId`: no new folder is made.']
+      : [];
+  return [...own, ...payload.flatMap((job, index) => jobWarnings(job, `payload[${index}]`))];
+}
+
+/** Options of one video that will have no effect, in words. */
+export function jobWarnings(job: VideoJob, where: string): readonly string[] {
+  const { visuals = 'stock' } = job;
+  const rules: readonly [unknown, boolean, string][] = [
+    [
+      job.subtitlePresetId,
+      job.templateId !== undefined,
+      'subtitlePresetId` has no effect beside `templateId',
+    ],
+    [
+      job.imageAnimationPreset,
+      visuals === 'stock',
+      'imageAnimationPreset` has no effect with `visuals` `stock',
+    ],
+    [job.artStyle, visuals !== 'ai', 'artStyle` has no effect without `visuals` `ai'],
+    [
+      job.aiVideoClipPercentage,
+      visuals !== 'ai' || job.aiVideoModel === undefined,
+      'aiVideoClipPercentage` has no effect without `aiVideoModel` and `visuals` `ai',
+    ],
+  ];
+  return rules
+    .filter(([value, idle]) => value !== undefined && idle)
+    .map(([, , rule]) => `\`${where}.${rule}\`.`);
+}

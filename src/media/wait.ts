@@ -1,0 +1,154 @@
+import {
+  GenerationCanceledError,
+  GenerationFailedError,
+  isPostreelError,
+  UnexpectedResponseError,
+  WaitTimeoutError,
+} from '../errors/index.js';
+import { passingDelayMs } from '../polling/passing.js';
+import { poll, type Look } from '../polling/poll.js';
+import type { StatusRecord } from './generate/types.js';
+import { growingDelayMs, paces, type FileKind, type Pace } from './pace.js';
+import type { FileUpdate, WaitOptions } from './wait-options.js';
+
+/** What a wait needs from its client. */
+export interface WaitSource<File> {
+  look(fileId: string, signal: AbortSignal | undefined): Promise<StatusRecord>;
+  finished(fileId: string, url: string): File;
+  onUpdate(update: FileUpdate): void;
+}
+
+/** The file that a wait is for. */
+export interface Awaited {
+  readonly fileId: string;
+  readonly kind: FileKind | undefined;
+  /** How long ago the job was made; `undefined` for a file that was there already. */
+  readonly ageMs: number | undefined;
+}
+
+// The service may not know a job in its first seconds.
+const tolerantMs = 30_000;
+
+/** Waits until a file is finished and resolves with it. */
+export function waitForFile<File>(
+  awaited: Awaited,
+  source: WaitSource<File>,
+  options: WaitOptions,
+): Promise<File> {
+  return new FileWait(awaited, source, options).run();
+}
+
+class FileWait<File> {
+  readonly #awaited: Awaited;
+  readonly #source: WaitSource<File>;
+  readonly #options: WaitOptions;
+  readonly #pace: Pace;
+  #looksAtStatus = 0;
+  #looksWithoutDownload = 0;
+  #polls = 0;
+  #lastStatus: string | undefined;
+
+  constructor(awaited: Awaited, source: WaitSource<File>, options: WaitOptions) {
+    this.#awaited = awaited;
+    this.#source = source;
+    this.#options = options;
+    this.#pace = paces[awaited.kind ?? 'video'];
+  }
+
+  run(): Promise<File> {
+    const { fileId, ageMs } = this.#awaited;
+    const { signal, timeout = this.#pace.timeoutMs } = this.#options;
+    return poll<StatusRecord, File>({
+      signal,
+      timeoutMs: timeout,
+      firstDelayMs: ageMs === undefined ? 0 : Math.max(0, this.#pace.freshMs - ageMs),
+      look: () => this.#source.look(fileId, signal),
+      statusOf: (record) => record.status,
+      nextDelayMs: (look) => this.#nextDelayMs(look),
+      finish: (look) => this.#finish(look),
+      report: (look, nextPollInMs) => this.#report(look, nextPollInMs),
+      passingDelayMs: (error, failures, elapsedMs) =>
+        this.#passingDelayMs(error, failures, elapsedMs),
+      timeoutError: (_, __, elapsedMs) => {
+        const minutes = Math.round(elapsedMs / 6000) / 10;
+        const message = `The file ${fileId} was not finished within ${minutes} min (last status "${this.#lastStatus ?? 'none'}"). The job goes on; call \`resume()\` to wait again.`;
+        return new WaitTimeoutError(message, this.#details(elapsedMs));
+      },
+    });
+  }
+
+  #finish(look: Look<StatusRecord>): { result: File } | undefined {
+    const { fileId } = this.#awaited;
+    const { record, elapsedMs } = look;
+    this.#polls = look.attempt;
+    this.#lastStatus = record.status;
+    this.#looksAtStatus = look.changed ? 1 : this.#looksAtStatus + 1;
+    switch (record.status) {
+      case 'success':
+        return this.#succeed(record);
+      case 'error':
+        throw new GenerationFailedError(
+          `The generation of ${fileId} failed.`,
+          this.#details(elapsedMs),
+        );
+      case 'canceled':
+        throw new GenerationCanceledError(
+          `The generation of ${fileId} was canceled.`,
+          this.#details(elapsedMs),
+        );
+      default:
+        return undefined;
+    }
+  }
+
+  // A file may be done a moment before its address is known.
+  #succeed({ download }: StatusRecord): { result: File } | undefined {
+    const { fileId } = this.#awaited;
+    if (download) return { result: this.#source.finished(fileId, download) };
+    if (++this.#looksWithoutDownload < 2) return undefined;
+    throw new UnexpectedResponseError(
+      `The file ${fileId} is finished, but the service gives no address to download it from.`,
+      { code: 'DOWNLOAD_MISSING', outcome: 'rejected' },
+    );
+  }
+
+  #nextDelayMs(look: Look<StatusRecord>): number {
+    const { interval = 'auto' } = this.#options;
+    if (typeof interval === 'number') return interval;
+    if (interval === 'auto') return growingDelayMs(this.#pace, this.#looksAtStatus);
+    return interval(this.#update(look));
+  }
+
+  #report(look: Look<StatusRecord>, nextPollInMs: number): void {
+    const update: FileUpdate = { ...this.#update(look), nextPollInMs };
+    this.#source.onUpdate(update);
+    try {
+      this.#options.onUpdate?.(update);
+    } catch {
+      // A callback that throws must not end the wait.
+    }
+  }
+
+  #update({ attempt, elapsedMs, record }: Look<StatusRecord>): Omit<FileUpdate, 'nextPollInMs'> {
+    const { fileId } = this.#awaited;
+    const { status, progress } = record;
+    return { fileId, status, progress, attempt, elapsedMs, raw: record };
+  }
+
+  #passingDelayMs(error: unknown, failures: number, elapsedMs: number): number | undefined {
+    const ageMs = (this.#awaited.ageMs ?? Number.POSITIVE_INFINITY) + elapsedMs;
+    const isTooEarly = isPostreelError(error) && error.status === 404 && ageMs < tolerantMs;
+    if (isTooEarly) return this.#pace.shortestMs;
+    return passingDelayMs(error, failures, this.#pace.shortestMs);
+  }
+
+  #details(elapsedMs: number) {
+    const resume = (again: WaitOptions = {}) =>
+      new FileWait({ ...this.#awaited, ageMs: undefined }, this.#source, {
+        ...this.#options,
+        ...again,
+      }).run();
+    const [polls, lastStatus] = [this.#polls, this.#lastStatus];
+    return { id: this.#awaited.fileId, lastStatus, elapsedMs, polls, resume };
+  }
+}
