@@ -1,0 +1,90 @@
+import { createService, type Service } from '../core/service.js';
+import { type Handlers } from '../core/types.js';
+import { enter, keyOf } from './access.js';
+import { generateAudio } from './audio.js';
+import { answerDownload, contentOf, downloadEndpoint } from './downloads.js';
+import { errorBody } from './errors.js';
+import { type FakeMediaOptions } from './options.js';
+import { type Job } from './outcomes.js';
+import { getStatus } from './status.js';
+import {
+  type BrandKit,
+  type CallbackAttempt,
+  type MediaFile,
+  type MediaFolder,
+  type Outcome,
+} from './types.js';
+import { generateVideo } from './video.js';
+import { createWorld, type MediaWorld } from './world.js';
+
+/** A fake of the media service, with one account. */
+export interface FakeMedia extends Service {
+  readonly apiKey: string;
+  /** Every key that is let in; add one for a second budget, delete one to revoke it. */
+  readonly apiKeys: Set<string>;
+  /** Where finished files are downloaded. */
+  readonly cdnUrl: string;
+  /** Every file so far, oldest first. */
+  readonly files: MediaFile[];
+  /** Every folder so far; push one to let `folderId` name it. */
+  readonly folders: MediaFolder[];
+  /** The kits that `brandId` may name. */
+  readonly brandKits: BrandKit[];
+  /** Every POST to an audio webhook so far. */
+  readonly callbacks: CallbackAttempt[];
+  /** Scripts the ending of the next job, or of the next that matches; the answer takes it back. */
+  readonly outcome: (outcome: Outcome, match?: (job: Job) => boolean) => () => void;
+  /** The bytes that the download of a file delivers. */
+  readonly contentOf: (fileId: string) => Uint8Array<ArrayBuffer>;
+}
+
+const handlers: Handlers<MediaWorld> = {
+  'POST /v1/generate/video': generateVideo,
+  'POST /v1/generate/audio': generateAudio,
+  'GET /v1/generate/status': getStatus,
+};
+
+/** Makes a fake media service: `fake.fetch` and `fake.handlers()` reach it without a network. */
+export function createFakeMedia(options: FakeMediaOptions = {}): FakeMedia {
+  const world = createWorld(options);
+  const service = createMediaService(world);
+  const [apiKey = ''] = world.apiKeys;
+  const { apiKeys, cdnUrl, files, folders, brandKits, callbacks } = world;
+  return {
+    ...service,
+    ...{ apiKey, apiKeys, cdnUrl, files, folders, brandKits, callbacks },
+    outcome: (outcome, match) => world.outcomes.script(outcome, match),
+    contentOf(fileId) {
+      const file = files.find((candidate) => candidate.fileId === fileId);
+      return file === undefined ? new Uint8Array() : contentOf(world, file);
+    },
+    reset() {
+      service.reset();
+      world.reset();
+    },
+  };
+}
+
+function createMediaService(world: MediaWorld): Service {
+  const { options, clock, cdnUrl } = world;
+  const changes = options.rateLimit === false ? { limit: Infinity } : options.rateLimit;
+  return createService<MediaWorld>({
+    ...{ baseUrl: options.baseUrl ?? 'http://media.fake', clock, service: 'media', handlers },
+    enter: (request) => enter(world, request),
+    bucket: (request, endpoint) => (counts(endpoint, options) ? keyOf(request) : undefined),
+    // media, Limits: 10 requests per 10 minutes per API key.
+    limit: { limit: 10, windowMs: 600_000, ...changes },
+    errorBody: (refusal, _request, requestId) => errorBody(options.errorShape, refusal, requestId),
+    also: {
+      baseUrl: cdnUrl,
+      endpoint: downloadEndpoint,
+      answer: (request, path) => answerDownload(world, request, path),
+    },
+    ...(options.random === undefined ? {} : { random: options.random }),
+  });
+}
+
+/** The document limits "requests" yet has status polled every 10 s: by default only generate calls count. */
+function counts(endpoint: string, { statusCounts = false }: FakeMediaOptions): boolean {
+  return statusCounts || endpoint !== 'GET /v1/generate/status';
+}

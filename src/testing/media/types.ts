@@ -1,0 +1,77 @@
+import { type Duration } from '../core/duration.js';
+
+/** The states of a file (media, States and transitions). */
+export type FileStatus = 'queued' | 'processing' | 'success' | 'error' | 'canceled';
+
+/** A generated file, as the fake knows it. */
+export interface MediaFile {
+  readonly fileId: string;
+  readonly kind: 'video' | 'audio';
+  readonly name: string;
+  /** The folder of a video; audio files have none. */
+  readonly folderId: string | undefined;
+  /** What was asked for, with the documented defaults, without fields that have no effect. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** The brand kit that was applied: all of it but its voice. */
+  readonly brand: BrandKit | undefined;
+  /** How long it plays, intro and outro included. */
+  readonly lengthSeconds: number;
+  /** What an export costs: one credit per started minute. */
+  readonly credits: number;
+  status: FileStatus;
+  /** Times on the fake's clock, in milliseconds since 1970. */
+  readonly acceptedAt: number;
+  readonly startsAt: number;
+  readonly finishesAt: number;
+  /** The address of the finished file; `undefined` before and without success. */
+  download: string | undefined;
+  /** Changing it changes the bytes and the ETag of the download. @default 1 */
+  revision: number;
+}
+
+/** A workspace folder. */
+export interface MediaFolder {
+  readonly folderId: string;
+  readonly name: string;
+}
+
+/** A brand kit of the account; the parts it lacks are skipped. */
+export interface BrandKit {
+  readonly brandId: string;
+  readonly logo?: string;
+  readonly introSeconds?: number;
+  readonly outroSeconds?: number;
+  readonly colours?: readonly string[];
+  readonly fonts?: readonly string[];
+  /** Never applied: the request's `voiceId` narrates. */
+  readonly voiceId?: string;
+}
+
+/** How a job shall end, in place of success after its usual time. */
+export interface Outcome {
+  /** @default 'success' */
+  status?: 'success' | 'error' | 'canceled';
+  /** The time from acceptance to the end. @default what `durations` says */
+  after?: Duration;
+  /** The progress to report all along; `false` leaves it out. */
+  progress?: number | false;
+  /** Leaves `download` out of a success, against the document. */
+  omitDownload?: boolean;
+  /** A status outside of the document, reported in place of `processing`. */
+  unknownStatus?: string;
+  /** How many jobs it holds for. @default 1 */
+  times?: number;
+}
+
+/** One POST to the webhook of an audio job. */
+export interface CallbackAttempt {
+  readonly fileId: string;
+  readonly url: string;
+  readonly body: unknown;
+  /** The time on the fake's clock, in milliseconds since 1970. */
+  readonly at: number;
+  /** What the receiver answered; `undefined` while pending and after a failure. */
+  status: number | undefined;
+  /** Why the receiver was not reached. */
+  error: unknown;
+}

@@ -1,0 +1,66 @@
+import { createClock } from '../core/clock.js';
+import { parseDuration } from '../core/duration.js';
+import { type World } from '../core/types.js';
+import { createOutcomes, type Outcomes } from './outcomes.js';
+import { type FakeMediaOptions } from './options.js';
+import { type BrandKit, type CallbackAttempt, type MediaFile, type MediaFolder } from './types.js';
+
+/** Everything a fake media service knows: one account. */
+export interface MediaWorld extends World {
+  readonly options: FakeMediaOptions;
+  readonly cdnUrl: string;
+  readonly apiKeys: Set<string>;
+  readonly files: MediaFile[];
+  readonly folders: MediaFolder[];
+  readonly brandKits: BrandKit[];
+  readonly callbacks: CallbackAttempt[];
+  readonly outcomes: Outcomes;
+  /** A file that is still kept, by its id. */
+  find(fileId: string): MediaFile | undefined;
+  reset(): void;
+}
+
+export function createWorld(options: FakeMediaOptions): MediaWorld {
+  const { clock = createClock(), apiKey = 'media_key_000001', brandKits = [fullKit] } = options;
+  const keepMs = parseDuration(options.keepFor ?? Infinity);
+  const counts = new Map<string, number>();
+  const files: MediaFile[] = [];
+  const folders: MediaFolder[] = [];
+  const callbacks: CallbackAttempt[] = [];
+  const outcomes = createOutcomes();
+  const kits = [...brandKits];
+
+  function id(prefix: string): string {
+    const count = (counts.get(prefix) ?? 0) + 1;
+    counts.set(prefix, count);
+    return `${prefix}_${String(count).padStart(6, '0')}`;
+  }
+
+  function find(fileId: string): MediaFile | undefined {
+    const file = files.find((candidate) => candidate.fileId === fileId);
+    return file === undefined || clock.now() > file.finishesAt + keepMs ? undefined : file;
+  }
+
+  function reset(): void {
+    for (const list of [files, folders, callbacks]) list.length = 0;
+    kits.splice(0, kits.length, ...brandKits);
+    outcomes.clear();
+  }
+
+  const cdnUrl = (options.cdnUrl ?? 'http://cdn.media.fake').replace(/\/+$/, '');
+  const apiKeys = new Set([apiKey]);
+  return {
+    ...{ options, clock, cdnUrl, apiKeys, id, find, reset },
+    ...{ files, folders, callbacks, outcomes, brandKits: kits },
+  };
+}
+
+const fullKit: BrandKit = {
+  brandId: 'brand_000001',
+  logo: 'https://cdn.example/logo.png',
+  introSeconds: 5,
+  outroSeconds: 5,
+  colours: ['#102030', '#f0e0d0'],
+  fonts: ['Sans'],
+  voiceId: 'voice_of_the_kit',
+};
