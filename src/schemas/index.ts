@@ -1,0 +1,2 @@
+export { schemas as messaging } from '../messaging/schemas.js';
+export { schemas as media } from '../media/schemas.js';
