@@ -1,2 +1,29 @@
+export type { Answer, Call, RequestOptions, Safe } from './contract/call.js';
+export type { ClientOptions, RateLimitOptions, ValidationOptions } from './contract/client-options.js';
+export type {
+  CallEvent,
+  ClientEvents,
+  Logger,
+  MismatchEvent,
+  RequestEvent,
+  ResponseEvent,
+  RetryEvent,
+  ThrottledEvent,
+  WarningEvent,
+} from './contract/events.js';
+export type { ItemIterator, Page, Paginated } from './contract/paginated.js';
+export type {
+  Acknowledgement,
+  FileInput,
+  NamedFile,
+  OpenRecord,
+  Timestamp,
+} from './contract/records.js';
 export * from './errors/index.js';
+export * from './media/index.js';
 export * from './messaging/index.js';
+export type { JobUpdate, JobWaitOptions } from './polling/job.js';
+export type { ApiKey } from './transport/auth.js';
+export type { FreeInput } from './transport/free-request.js';
+export type { RateLimit } from './transport/rate-limit.js';
+export type { RateLimitState } from './transport/rate-budget.js';
