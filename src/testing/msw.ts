@@ -8,7 +8,7 @@ export async function mswHandlers(
   baseUrls: readonly string[],
   handle: (request: Request) => Promise<Response>,
 ): Promise<MswHandler[]> {
-  const { http, HttpResponse } = await import('msw');
+  const { http, HttpResponse } = await import('msw').catch(missing);
   return baseUrls.map((baseUrl) =>
     http.all(below(baseUrl), async ({ request }) => {
       try {
@@ -19,6 +19,13 @@ export async function mswHandlers(
       }
     }),
   );
+}
+
+/** Says what to do; the catch also lets bundlers go on where msw is not installed. */
+function missing(cause: unknown): never {
+  throw new Error('MSW handlers need the package msw. Install it with `npm install -D msw`.', {
+    cause,
+  });
 }
 
 /** A pattern, since MSW reads `:4010` in a path as a parameter. */

@@ -1,4 +1,4 @@
-import { type Clock } from '../core/clock.js';
+import { type Clock, type ClockOptions } from '../core/clock.js';
 import { type Duration } from '../core/duration.js';
 import { type RateLimitOptions } from '../core/rate-limit.js';
 import { type BrandKit, type MediaFile } from './types.js';
@@ -11,8 +11,8 @@ export interface FakeMediaOptions {
   cdnUrl?: string;
   /** @default 'media_key_000001' */
   apiKey?: string;
-  /** @default a virtual clock */
-  clock?: Clock;
+  /** A clock, e.g. one shared with another fake, or how to make one. @default virtual time */
+  clock?: Clock | ClockOptions;
   /** Changes to 10 calls in 10 minutes per key; `false` for no limit. */
   rateLimit?: Partial<RateLimitOptions> | false;
   /** Whether status calls count towards the rate limit, too. @default false */

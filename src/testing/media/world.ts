@@ -1,4 +1,4 @@
-import { createClock } from '../core/clock.js';
+import { createClock, type Clock, type ClockOptions } from '../core/clock.js';
 import { parseDuration } from '../core/duration.js';
 import { type World } from '../core/types.js';
 import { createOutcomes, type Outcomes } from './outcomes.js';
@@ -21,7 +21,8 @@ export interface MediaWorld extends World {
 }
 
 export function createWorld(options: FakeMediaOptions): MediaWorld {
-  const { clock = createClock(), apiKey = 'media_key_000001', brandKits = [fullKit] } = options;
+  const { apiKey = 'media_key_000001', brandKits = [fullKit] } = options;
+  const clock = clockOf(options.clock);
   const keepMs = parseDuration(options.keepFor ?? Infinity);
   const counts = new Map<string, number>();
   const files: MediaFile[] = [];
@@ -53,6 +54,10 @@ export function createWorld(options: FakeMediaOptions): MediaWorld {
     ...{ options, clock, cdnUrl, apiKeys, id, find, reset },
     ...{ files, folders, callbacks, outcomes, brandKits: kits },
   };
+}
+
+function clockOf(clock: Clock | ClockOptions = {}): Clock {
+  return 'advance' in clock ? clock : createClock(clock);
 }
 
 const fullKit: BrandKit = {

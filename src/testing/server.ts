@@ -1,0 +1,159 @@
+import { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createClock } from './core/clock.js';
+import { toResponse } from './core/answer.js';
+import { createFakeMedia, type FakeMedia } from './media/create.js';
+import { type FakeMediaOptions } from './media/options.js';
+import {
+  createFakeMessaging,
+  type FakeMessaging,
+  type FakeMessagingOptions,
+} from './messaging/create.js';
+
+/** Where a fake server listens, and how its fakes behave. */
+export interface FakeServerOptions {
+  /** @default a free port */
+  port?: number;
+  /** @default '127.0.0.1' */
+  host?: string;
+  /** Options of the fake at `/messaging`. @default a clock that follows the wall */
+  messaging?: Omit<FakeMessagingOptions, 'baseUrl'>;
+  /** Options of the fake at `/media`. @default a clock that follows the wall */
+  media?: Omit<FakeMediaOptions, 'baseUrl' | 'cdnUrl'>;
+}
+
+/** Both fakes on a real socket, until it is closed. */
+export interface FakeServer {
+  readonly url: string;
+  readonly messagingUrl: string;
+  readonly mediaUrl: string;
+  readonly messaging: FakeMessaging;
+  readonly media: FakeMedia;
+  /** Stops listening and closes every connection, hanging ones included. */
+  close(): Promise<void>;
+}
+
+/** Answers a request; rejects where the connection shall break. */
+type Handle = (request: Request) => Promise<Response>;
+
+/** Starts both fakes behind node:http. */
+export async function startFakeServer(options: FakeServerOptions = {}): Promise<FakeServer> {
+  const { port = 0, host = '127.0.0.1' } = options;
+  let handle: Handle = () => Promise.reject(new Error('The fakes are not ready yet.'));
+  // Not imported, so that bundlers for browsers find no node: module here.
+  const server = process.getBuiltinModule('node:http').createServer((incoming, response) => {
+    void serve({ incoming, response, url: `${url}${incoming.url ?? ''}` }, (r) => handle(r));
+  });
+  const url = await listen(server, port, host);
+  const clock = createClock({ mode: 'real' });
+  const messaging = createFakeMessaging({
+    clock,
+    ...options.messaging,
+    baseUrl: `${url}/messaging`,
+  });
+  const media = createFakeMedia({
+    clock,
+    ...options.media,
+    ...{ baseUrl: `${url}/media`, cdnUrl: `${url}/cdn` },
+  });
+  handle = (request) => {
+    const [folder = ''] = request.url.slice(url.length + 1).split(/[/?]/);
+    if (folder === 'messaging') return messaging.handle(request);
+    if (folder === 'media' || folder === 'cdn') return media.handle(request);
+    return Promise.resolve(toResponse({ status: 404, body: 'Use /messaging, /media or /cdn.' }));
+  };
+  const bases = { messagingUrl: messaging.baseUrl, mediaUrl: media.baseUrl };
+  return { url, ...bases, messaging, media, close: () => close(server) };
+}
+
+function listen(server: Server, port: number, host: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      const address = server.address();
+      const bound = typeof address === 'object' ? address?.port : undefined;
+      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound ?? port}`);
+    });
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+interface Connection {
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly url: string;
+}
+
+/** Answers one connection; whatever goes wrong, a broken connection is what the caller sees. */
+async function serve({ incoming, response, url }: Connection, handle: Handle): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  try {
+    allowOrigin(incoming, response);
+    if (incoming.method === 'OPTIONS') {
+      answerPreflight(response);
+      return;
+    }
+    const request = await toRequest(incoming, url, gone.signal);
+    await send(await handle(request), response);
+  } catch {
+    response.destroy();
+  }
+}
+
+/** Browsers call from another origin, with cookies for sessions; only downloads show their headers. */
+function allowOrigin({ headers, url = '' }: IncomingMessage, response: ServerResponse): void {
+  const { origin } = headers;
+  if (origin === undefined) return;
+  response.setHeader('Access-Control-Allow-Origin', origin);
+  response.setHeader('Access-Control-Allow-Credentials', 'true');
+  response.setHeader('Vary', 'Origin');
+  if (!url.startsWith('/cdn/')) return;
+  const shown = 'Accept-Ranges, Content-Length, Content-Range, ETag';
+  response.setHeader('Access-Control-Expose-Headers', shown);
+}
+
+/** The two headers the documents name, and Range for downloads. */
+function answerPreflight(response: ServerResponse): void {
+  response.writeHead(204, {
+    'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+    'Access-Control-Allow-Headers': 'Authorization, Content-Type, Range',
+  });
+  response.end();
+}
+
+async function toRequest(
+  incoming: IncomingMessage,
+  url: string,
+  signal: AbortSignal,
+): Promise<Request> {
+  const headers = new Headers();
+  for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
+    for (const value of values) headers.append(name, value);
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Uint8Array); // no encoding is set: bytes
+  const body = chunks.length === 0 ? null : Buffer.concat(chunks);
+  return new Request(url, { method: incoming.method ?? 'GET', headers, body, signal });
+}
+
+async function send(answer: Response, response: ServerResponse): Promise<void> {
+  for (const [name, value] of answer.headers) {
+    if (name !== 'set-cookie') response.setHeader(name, value);
+  }
+  response.setHeader('Set-Cookie', answer.headers.getSetCookie());
+  response.writeHead(answer.status);
+  const reader = answer.body?.getReader();
+  for (;;) {
+    const { value } = (await reader?.read()) ?? {};
+    if (value === undefined) break;
+    // Waits for each chunk, so that half of an answer has left before the connection breaks.
+    await new Promise((resolve) => response.write(value, resolve));
+  }
+  response.end();
+}
