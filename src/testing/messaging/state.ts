@@ -19,6 +19,8 @@ export interface MessagingWorld extends World {
   /** Every email of every project, oldest first. */
   readonly outbox: SentEmail[];
   readonly mailedTokens: MailedToken[];
+  /** Called with every recorded event; workflows listen here. */
+  readonly listeners: ((scope: Scope, contact: Contact, event: TrackedEvent) => void)[];
 }
 
 /** How the fake behaves where the service's document leaves a choice; may be changed at any time. */
@@ -35,6 +37,8 @@ export interface MessagingSettings {
   envelopes: 'documented' | 'always' | 'never';
   /** How import and bulk jobs tell their state: the document does not show it. */
   jobs: JobSettings;
+  /** The total of the attachments of a `/v1/send`. @default 10 MB */
+  maxAttachmentBytes: number;
   /** Makes the calls of WEBHOOK steps. Left out: they are recorded as answered with 200, and go nowhere. */
   webhookFetch?: typeof fetch;
 }
@@ -45,6 +49,8 @@ export interface JobSettings {
   statusField: 'status' | 'state';
   /** The word for a finished job. @default 'completed' */
   done: string;
+  /** The word for a job that could not be done. @default 'failed' */
+  failed: string;
   /** How progress is told. @default 'fraction' */
   progress: 'fraction' | 'percent' | 'none';
   /** How many rows or contacts a job handles in a second of the clock. @default 1000 */
@@ -135,7 +141,7 @@ export interface TrackedEvent {
 export interface Job {
   readonly id: string;
   readonly type: 'import' | 'bulk-subscribe' | 'bulk-unsubscribe' | 'bulk-delete';
-  status: 'queued' | 'processing' | 'done';
+  status: 'queued' | 'processing' | 'done' | 'failed';
   readonly total: number;
   processed: number;
   readonly counts: Record<string, number>;

@@ -1,0 +1,28 @@
+import { invalidField } from '../validate.js';
+import { type MailedToken, type MessagingWorld, type User } from '../state.js';
+
+/** Stands in for an email with a link: tests find the token in `world.mailedTokens`. */
+export function mailToken(
+  world: MessagingWorld,
+  user: User,
+  purpose: MailedToken['purpose'],
+): void {
+  const token = world.id('token');
+  const { id: userId, email } = user;
+  world.mailedTokens.push({ token, purpose, userId, email, isUsed: false });
+}
+
+/** The user that a token was mailed to; a token works once. */
+export function takeToken(
+  world: MessagingWorld,
+  token: string,
+  purpose: MailedToken['purpose'],
+): User {
+  const mailed = world.mailedTokens.find((other) => other.token === token);
+  const user = world.users.get(mailed?.userId ?? '');
+  if (mailed?.purpose !== purpose || mailed.isUsed || user === undefined) {
+    throw invalidField('token', 'The token is invalid or was used.');
+  }
+  mailed.isUsed = true;
+  return user;
+}

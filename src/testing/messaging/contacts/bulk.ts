@@ -1,0 +1,41 @@
+import { type FakeAnswer, type FakeRequest, type Handlers } from '../../core/types.js';
+import { showJob, startJob } from '../jobs/jobs.js';
+import { type Contact, type Job, type Scope } from '../state.js';
+import { readBody, type Fields } from '../validate.js';
+import { removeContact, setSubscribedQuietly } from './store.js';
+
+/** messaging, Limits: contact ids per call. */
+const bulkMax = 1000;
+
+export const bulkHandlers: Handlers<Scope> = {
+  'POST /contacts/bulk-subscribe': bulk('bulk-subscribe', (scope, contact) =>
+    setSubscribedQuietly(scope, contact, true),
+  ),
+  'POST /contacts/bulk-unsubscribe': bulk('bulk-unsubscribe', (scope, contact) =>
+    setSubscribedQuietly(scope, contact, false),
+  ),
+  'POST /contacts/bulk-delete': bulk('bulk-delete', ({ project }, contact) =>
+    removeContact(project, contact),
+  ),
+  'GET /contacts/bulk/{jobId}': (request, scope) =>
+    showJob(request, scope, ({ type }) => type !== 'import'),
+};
+
+function bulk(type: Job['type'], change: (scope: Scope, contact: Contact) => void) {
+  return (request: FakeRequest, scope: Scope): FakeAnswer =>
+    startJob(scope, {
+      type,
+      items: readBody(request, contactIds),
+      handle: (id) => {
+        const contact = scope.project.contacts.get(id);
+        if (contact === undefined) throw new TypeError(`${id} does not exist.`);
+        change(scope, contact);
+        return 'succeeded';
+      },
+    });
+}
+
+/** The name of the field is not shown: `contactIds`, or `ids`. */
+function contactIds(fields: Fields): string[] {
+  return fields.texts(fields.has('ids') ? 'ids' : 'contactIds', bulkMax);
+}

@@ -1,0 +1,91 @@
+import { Refusal } from '../../core/refusal.js';
+import { type FakeAnswer, type FakeRequest, type Handlers } from '../../core/types.js';
+import { findOwn } from '../access.js';
+import { listAnswer } from '../lists.js';
+import { type Contact, type Scope } from '../state.js';
+import { readBody } from '../validate.js';
+import {
+  changeEmail,
+  contactByEmail,
+  patchData,
+  removeContact,
+  setSubscribed,
+  upsertContact,
+} from './store.js';
+
+/** messaging, Limits: contact lookup, emails per call. */
+const lookupMax = 500;
+
+export const contactHandlers: Handlers<Scope> = {
+  'GET /contacts': list,
+  'POST /contacts': create,
+  'GET /contacts/{id}': (request, scope) => ({ body: ownContact(scope, request) }),
+  'PATCH /contacts/{id}': update,
+  'DELETE /contacts/{id}': remove,
+  'POST /contacts/lookup': lookup,
+};
+
+function list(request: FakeRequest, scope: Scope): FakeAnswer {
+  const search = (request.query.get('search') ?? '').toLowerCase();
+  const contacts = [...scope.project.contacts.values()];
+  const items =
+    search === '' ? contacts : contacts.filter(({ email }) => email.toLowerCase().includes(search));
+  return listAnswer(scope, request, { items, name: 'contacts', style: 'cursor' });
+}
+
+function create(request: FakeRequest, scope: Scope): FakeAnswer {
+  const { email, ...change } = readBody(request, (fields) => ({
+    email: fields.requiredEmail('email'),
+    subscribed: fields.boolean('subscribed'),
+    data: fields.record('data'),
+  }));
+  const { contact, isNew } = upsertContact(scope, email, {
+    ...change,
+    defaultSubscribed: true,
+    // messaging, Events 2 names only /v1/send and PATCH as sources of subscription events.
+    emitSubscription: false,
+  });
+  const body = { ...contact, _meta: { isNew, isUpdate: !isNew } };
+  return { status: isNew ? 201 : 200, body };
+}
+
+function update(request: FakeRequest, scope: Scope): FakeAnswer {
+  const contact = ownContact(scope, request);
+  const { email, subscribed, data } = readBody(request, (fields) => ({
+    email: fields.email('email'),
+    subscribed: fields.boolean('subscribed'),
+    data: fields.record('data'),
+  }));
+  if (email !== undefined) takeEmail(scope, contact, email);
+  patchData(scope, contact, data);
+  contact.updatedAt = scope.world.clock.date();
+  if (subscribed !== undefined) setSubscribed(scope, contact, subscribed);
+  return { body: contact };
+}
+
+function takeEmail({ project }: Scope, contact: Contact, email: string): void {
+  const holder = contactByEmail(project, email);
+  if (holder !== undefined && holder !== contact) {
+    throw new Refusal(409, 'CONFLICT', `Another contact already uses ${email}.`);
+  }
+  changeEmail(project, contact, email);
+}
+
+function remove(request: FakeRequest, scope: Scope): FakeAnswer {
+  removeContact(scope.project, ownContact(scope, request));
+  return { status: 204 };
+}
+
+/** The shape of the answer is not shown. */
+function lookup(request: FakeRequest, { project }: Scope): FakeAnswer {
+  const emails = readBody(request, (fields) => fields.texts('emails', lookupMax));
+  const results = emails.map((email) => {
+    const contact = contactByEmail(project, email);
+    return { email, exists: contact !== undefined, ...(contact && { contactId: contact.id }) };
+  });
+  return { body: { results } };
+}
+
+function ownContact(scope: Scope, request: FakeRequest): Contact {
+  return findOwn(scope, (project) => project.contacts, request.params.id ?? '');
+}

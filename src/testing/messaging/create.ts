@@ -1,0 +1,126 @@
+import { createClock, type Clock, type ClockOptions } from '../core/clock.js';
+import { type RateLimitOptions } from '../core/rate-limit.js';
+import { createService, type Service } from '../core/service.js';
+import { enter, rateLimitBucket } from './access.js';
+import { withEnvelopes } from './envelopes.js';
+import { errorBody } from './errors.js';
+import { handlers } from './handlers.js';
+import { addProject } from './projects/project.js';
+import {
+  type JobSettings,
+  type MessagingSettings,
+  type MessagingWorld,
+  type Project,
+  type SentEmail,
+} from './state.js';
+import { addUser } from './users/accounts.js';
+import { createWorld, ownerLogin } from './world.js';
+
+/** How a fake messaging service starts; the settings may be changed later. */
+export interface FakeMessagingOptions extends Partial<Omit<MessagingSettings, 'jobs'>> {
+  /** @default 'http://messaging.fake' */
+  baseUrl?: string;
+  /** A clock, e.g. one shared with another fake, or how to make one. @default virtual time */
+  clock?: Clock | ClockOptions;
+  /** @default 1000 requests per minute and project, sliding */
+  rateLimit?: Partial<RateLimitOptions>;
+  jobs?: Partial<JobSettings>;
+}
+
+/** A fake messaging service: all of its behaviour, in memory. */
+export interface FakeMessaging extends Service {
+  /** The current keys of `project`. */
+  readonly secretKey: string;
+  readonly publicKey: string;
+  /** The project of these keys, readable and changeable; `example.com` is verified in it. */
+  readonly project: Project;
+  /** What its owner signs in with. */
+  readonly owner: { readonly email: string; readonly password: string };
+  /** Every email that was sent, oldest first. */
+  readonly outbox: readonly SentEmail[];
+  readonly settings: MessagingSettings;
+  /** Everything else: users, sessions, mailed tokens, other projects. */
+  readonly world: MessagingWorld;
+  /** Adds a project with an owner of its own. */
+  readonly addProject: (name?: string) => Project;
+}
+
+/** Makes a fake of the messaging service, to be reached by `fetch`, MSW or a local server. */
+export function createFakeMessaging(options: FakeMessagingOptions = {}): FakeMessaging {
+  const clock = clockOf(options.clock);
+  let start = createWorld(clock, settingsOf(options));
+  const service = createService({
+    service: 'messaging',
+    baseUrl: options.baseUrl ?? 'http://messaging.fake',
+    clock,
+    handlers: withEnvelopes(handlers),
+    enter: (request, endpoint) => enter(start.world, request, endpoint),
+    bucket: (request) => rateLimitBucket(start.world, request),
+    // messaging, Limits: 1000 per minute per project.
+    limit: { limit: 1000, windowMs: 60_000, ...options.rateLimit },
+    errorBody: (refusal, request, requestId) =>
+      errorBody(start.world, refusal, { request, requestId }),
+  });
+
+  return {
+    ...service,
+    owner: ownerLogin,
+    addProject: (name = 'Another project') => addForeignProject(start.world, name),
+    reset(): void {
+      service.reset();
+      start = createWorld(clock, settingsOf(options));
+    },
+    // Getters, since `reset()` starts a new world.
+    get secretKey() {
+      return start.project.secretKey;
+    },
+    get publicKey() {
+      return start.project.publicKey;
+    },
+    get project() {
+      return start.project;
+    },
+    get outbox() {
+      return start.world.outbox;
+    },
+    get settings() {
+      return start.world.settings;
+    },
+    get world() {
+      return start.world;
+    },
+  };
+}
+
+function clockOf(clock: Clock | ClockOptions = {}): Clock {
+  return 'advance' in clock ? clock : createClock(clock);
+}
+
+function settingsOf(options: FakeMessagingOptions): MessagingSettings {
+  return {
+    disableSignups: options.disableSignups ?? false,
+    errorShape: options.errorShape ?? 'envelope',
+    listStyle: options.listStyle ?? 'documented',
+    lastPage: options.lastPage ?? 'hasMore-false',
+    envelopes: options.envelopes ?? 'documented',
+    // messaging, Limits: 10 MB by default.
+    maxAttachmentBytes: options.maxAttachmentBytes ?? 10 * 1024 * 1024,
+    ...(options.webhookFetch && { webhookFetch: options.webhookFetch }),
+    jobs: { ...jobDefaults, ...options.jobs },
+  };
+}
+
+const jobDefaults: JobSettings = {
+  statusField: 'status',
+  done: 'completed',
+  failed: 'failed',
+  progress: 'fraction',
+  perSecond: 1000,
+  keepMs: Infinity,
+};
+
+/** A project that nobody of the first one has a say in. */
+function addForeignProject(world: MessagingWorld, name: string): Project {
+  const email = `${world.id('owner')}@example.com`;
+  return addProject(world, name, addUser(world, { email, password: ownerLogin.password }));
+}

@@ -1,0 +1,21 @@
+import { type FakeAnswer, type FakeRequest, type Handlers } from '../../core/types.js';
+import { type Scope } from '../state.js';
+import { invalidField } from '../validate.js';
+import { firstFile } from './form.js';
+
+export const handlers: Handlers<Scope> = {
+  'POST /uploads/image': uploadImage,
+};
+
+/** messaging, Uploads: returns a public URL; which images are taken is not shown. */
+async function uploadImage(request: FakeRequest, { world, project }: Scope): Promise<FakeAnswer> {
+  const { name, file } = firstFile(request, 'image');
+  if (!file.type.startsWith('image/')) {
+    throw invalidField(name, 'The file must be an image.', 'invalid_type');
+  }
+  const id = world.id('img');
+  const url = `https://images.messaging.fake/${id}/${encodeURIComponent(file.name)}`;
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  project.uploads.set(id, { id, filename: file.name, contentType: file.type, bytes, url });
+  return { body: { url } };
+}

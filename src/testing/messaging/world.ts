@@ -1,0 +1,33 @@
+import { type Clock } from '../core/clock.js';
+import { addProject } from './projects/project.js';
+import { type MessagingSettings, type MessagingWorld, type Project, type User } from './state.js';
+import { addUser } from './users/accounts.js';
+
+/** Who owns the first project of every world. */
+export const ownerLogin = { email: 'owner@example.com', password: 'password' } as const;
+
+/** A world at its start, and the project that its keys belong to. */
+export interface Start {
+  readonly world: MessagingWorld;
+  readonly project: Project;
+  readonly owner: User;
+}
+
+/** Makes a world with one user and one project; the same ids and keys each time. */
+export function createWorld(clock: Clock, settings: MessagingSettings): Start {
+  let ids = 0;
+  const world: MessagingWorld = {
+    clock,
+    settings,
+    id: (prefix) => `${prefix}_${String((ids += 1)).padStart(6, '0')}`,
+    projects: new Map(),
+    users: new Map(),
+    sessions: new Map(),
+    outbox: [],
+    mailedTokens: [],
+    listeners: [],
+  };
+  const owner = addUser(world, ownerLogin);
+  owner.isVerified = true;
+  return { world, owner, project: addProject(world, 'Fake project', owner) };
+}
