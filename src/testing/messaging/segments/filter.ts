@@ -1,5 +1,5 @@
 import { isFullDate, unitMs } from './dates.js';
-import { isRecord } from './records.js';
+import { isRecord } from '../validate.js';
 import type { Contact, Scope } from '../state.js';
 
 /** Reads a field of whatever is filtered: a contact, or a contact and an event. */

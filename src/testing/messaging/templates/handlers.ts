@@ -1,0 +1,94 @@
+import { type FakeRequest, type Handlers } from '../../core/types.js';
+import { findOwn } from '../access.js';
+import { isVerifiedSender } from '../domains/senders.js';
+import { invalidParameter, listAnswer } from '../lists.js';
+import { type Scope, type Template } from '../state.js';
+import { given, readBody, type Fields } from '../validate.js';
+import { templateUsage } from './usage.js';
+
+const types = ['TRANSACTIONAL', 'MARKETING'];
+
+export const handlers: Handlers<Scope> = {
+  'GET /templates': (request, scope) => {
+    const items = [...scope.project.templates.values()].filter(filterOf(request));
+    return listAnswer(scope, request, { items, name: 'templates', style: 'page' });
+  },
+
+  'POST /templates': (request, scope) => {
+    const at = scope.world.clock.date();
+    const template = readBody(request, (fields) => ({
+      id: scope.world.id('tpl'),
+      // messaging, Templates: all four are required.
+      name: fields.requiredText('name'),
+      subject: fields.requiredText('subject'),
+      body: fields.requiredText('body'),
+      type: fields.requiredOneOf('type', types),
+      ...readSender(scope, fields),
+      createdAt: at,
+      updatedAt: at,
+    }));
+    scope.project.templates.set(template.id, template);
+    return { status: 201, body: template };
+  },
+
+  'GET /templates/{id}': (request, scope) => ({ body: findTemplate(scope, request) }),
+
+  'PATCH /templates/{id}': (request, scope) => {
+    const template = findTemplate(scope, request);
+    const change = readBody(request, (fields) => ({
+      ...given({
+        name: fields.text('name'),
+        subject: fields.text('subject'),
+        body: fields.text('body'),
+        type: fields.oneOf('type', types),
+      }),
+      ...readSender(scope, fields),
+    }));
+    return { body: Object.assign(template, change, { updatedAt: scope.world.clock.date() }) };
+  },
+
+  'DELETE /templates/{id}': (request, scope) => {
+    scope.project.templates.delete(findTemplate(scope, request).id);
+    return { status: 204 };
+  },
+
+  'POST /templates/{id}/duplicate': (request, scope) => {
+    const original = findTemplate(scope, request);
+    const at = scope.world.clock.date();
+    const id = scope.world.id('tpl');
+    const copy = { ...original, id, name: `${original.name} (copy)`, createdAt: at, updatedAt: at };
+    scope.project.templates.set(id, copy);
+    // messaging, Templates: returns the new template id.
+    return { status: 201, body: { id } };
+  },
+
+  'GET /templates/{id}/usage': (request, scope) => ({
+    body: templateUsage(scope, findTemplate(scope, request)),
+  }),
+};
+
+function findTemplate(scope: Scope, request: FakeRequest): Template {
+  return findOwn(scope, (project) => project.templates, request.params.id ?? '');
+}
+
+function filterOf({ query }: FakeRequest): (template: Template) => boolean {
+  const type = query.get('type');
+  if (type !== null && !types.includes(type)) {
+    throw invalidParameter('type', `\`type\` must be one of ${types.join(', ')}.`);
+  }
+  // What `search` looks at is not shown: name and subject, without regard to case.
+  const search = query.get('search')?.toLowerCase() ?? '';
+  return (template) =>
+    (type === null || template.type === type) &&
+    `${template.name}\n${template.subject}`.toLowerCase().includes(search);
+}
+
+/** A template's sender and reply-to, which /v1/send can use; their names beside `from`: not shown. */
+function readSender(scope: Scope, fields: Fields) {
+  const from = fields.email('from');
+  if (from !== undefined && !isVerifiedSender(scope.project, from)) {
+    fields.add('from', '`from` must be on a verified domain.', 'unverified_domain');
+  }
+  const fromName = fields.text('fromName');
+  return given({ from, fromName, replyTo: fields.email('replyTo') });
+}

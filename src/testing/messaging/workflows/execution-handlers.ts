@@ -1,0 +1,63 @@
+import { Refusal } from '../../core/refusal.js';
+import { type FakeRequest, type Handlers } from '../../core/types.js';
+import { findOwn, notFound } from '../access.js';
+import { listAnswer } from '../lists.js';
+import { type Scope, type Workflow, type WorkflowExecution } from '../state.js';
+import { readBody } from '../validate.js';
+import { cancelExecution, isActive, mayEnter, startExecution } from './engine.js';
+
+/** Executions: one contact on its way through a workflow. */
+export const handlers: Handlers<Scope> = {
+  'POST /workflows/{id}/executions': (request, scope) => {
+    const workflow = workflowOf(scope, request);
+    const { contactId, context } = readBody(request, (fields) => ({
+      contactId: fields.requiredText('contactId'),
+      context: fields.record('context') ?? {},
+    }));
+    const contact = findOwn(scope, (project) => project.contacts, contactId);
+    // A start by hand needs no `enabled`, but keeps to `allowReentry` (not shown).
+    if (!mayEnter(workflow, contact)) {
+      throw new Refusal(409, 'CONFLICT', 'The contact has been through this workflow already.');
+    }
+    const execution = startExecution(scope, { workflow, contact, context: { ...context } });
+    return { status: 201, body: execution };
+  },
+
+  'GET /workflows/{id}/executions': (request, scope) => {
+    const status = request.query.get('status');
+    const items = [...workflowOf(scope, request).executions.values()].filter(
+      (execution) => status === null || execution.status === status,
+    );
+    return listAnswer(scope, request, { items, name: 'executions', style: 'page' });
+  },
+
+  'GET /workflows/{id}/executions/{executionId}': (request, scope) => ({
+    body: executionOf(workflowOf(scope, request), request.params.executionId),
+  }),
+
+  'DELETE /workflows/{id}/executions/{executionId}': (request, scope) => {
+    const execution = executionOf(workflowOf(scope, request), request.params.executionId);
+    // messaging, Workflows: a running or waiting one; to cancel twice changes nothing.
+    if (isActive(execution)) cancelExecution(scope, execution);
+    if (execution.status !== 'CANCELLED') {
+      throw new Refusal(409, 'CONFLICT', `The execution is ${execution.status} already.`);
+    }
+    return { body: execution };
+  },
+
+  'POST /workflows/{id}/executions/cancel-all': (request, scope) => {
+    const active = [...workflowOf(scope, request).executions.values()].filter(isActive);
+    for (const execution of active) cancelExecution(scope, execution);
+    return { body: { cancelled: active.length } };
+  },
+};
+
+function workflowOf(scope: Scope, request: FakeRequest): Workflow {
+  return findOwn(scope, (project) => project.workflows, request.params.id ?? '');
+}
+
+function executionOf(workflow: Workflow, executionId = ''): WorkflowExecution {
+  const execution = workflow.executions.get(executionId);
+  if (execution === undefined) throw notFound(executionId);
+  return execution;
+}

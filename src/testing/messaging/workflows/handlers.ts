@@ -1,0 +1,103 @@
+import { Refusal } from '../../core/refusal.js';
+import { type FakeRequest, type Handlers } from '../../core/types.js';
+import { findOwn } from '../access.js';
+import { listAnswer } from '../lists.js';
+import { type Scope, type Workflow } from '../state.js';
+import { given, readBody, type Fields } from '../validate.js';
+import { isActive } from './engine.js';
+import { handlers as executionHandlers } from './execution-handlers.js';
+import { conditionFields } from './fields.js';
+import { handlers as graphHandlers } from './graph-handlers.js';
+
+export const handlers: Handlers<Scope> = {
+  ...graphHandlers,
+  ...executionHandlers,
+
+  'GET /workflows': (request, scope) => {
+    const items = [...scope.project.workflows.values()].map(summary);
+    return listAnswer(scope, request, { items, name: 'workflows', style: 'cursor' });
+  },
+
+  'GET /workflows/fields': (_request, scope) => ({ body: { fields: conditionFields(scope) } }),
+
+  'POST /workflows': (request, scope) => {
+    const workflow = createWorkflow(scope, request);
+    scope.project.workflows.set(workflow.id, workflow);
+    return { status: 201, body: withGraph(workflow) };
+  },
+
+  'GET /workflows/{id}': (request, scope) => ({ body: withGraph(findWorkflow(scope, request)) }),
+
+  'PATCH /workflows/{id}': (request, scope) => {
+    const workflow = findWorkflow(scope, request);
+    const change = readBody(request, (fields) => readChange(fields, workflow));
+    Object.assign(workflow, change, { updatedAt: scope.world.clock.date() });
+    return { body: withGraph(workflow) };
+  },
+
+  'DELETE /workflows/{id}': (request, scope) => {
+    const workflow = findWorkflow(scope, request);
+    // messaging, Workflow and executions: active executions must be cancelled or completed first.
+    if ([...workflow.executions.values()].some(isActive)) {
+      throw new Refusal(409, 'CONFLICT', 'The workflow has active executions.', {
+        suggestion: 'Cancel them with POST /workflows/{id}/executions/cancel-all.',
+      });
+    }
+    scope.project.workflows.delete(workflow.id);
+    return { status: 204 };
+  },
+};
+
+/** The workflow that the path names. */
+export function findWorkflow(scope: Scope, request: FakeRequest): Workflow {
+  return findOwn(scope, (project) => project.workflows, request.params.id ?? '');
+}
+
+function createWorkflow(scope: Scope, request: FakeRequest): Workflow {
+  const at = scope.world.clock.date();
+  return readBody(request, (fields) => ({
+    id: scope.world.id('wfl'),
+    name: fields.requiredText('name'),
+    ...given({ description: fields.text('description') }),
+    // messaging, Workflow: created always as EVENT and disabled, whatever the body says.
+    triggerType: 'EVENT',
+    triggerConfig: readTrigger(fields) ?? {},
+    enabled: false,
+    allowReentry: fields.boolean('allowReentry') ?? false,
+    steps: new Map(),
+    transitions: new Map(),
+    executions: new Map(),
+    createdAt: at,
+    updatedAt: at,
+  }));
+}
+
+/** The trigger's config is not shown: `{ eventName }`, inside `triggerConfig` or beside it. */
+function readTrigger(fields: Fields, current: Record<string, unknown> = {}) {
+  const eventName = fields.text('eventName');
+  const config = fields.record('triggerConfig');
+  if (eventName === undefined) return config;
+  return { ...(config ?? current), eventName };
+}
+
+function readChange(fields: Fields, { triggerConfig }: Workflow): object {
+  return given({
+    name: fields.text('name'),
+    description: fields.text('description'),
+    triggerType: fields.text('triggerType'),
+    triggerConfig: readTrigger(fields, triggerConfig),
+    enabled: fields.boolean('enabled'),
+    allowReentry: fields.boolean('allowReentry'),
+  });
+}
+
+/** Fields of a workflow record: not shown beyond those of the document. */
+function summary({ steps: _, transitions: __, executions: ___, ...workflow }: Workflow) {
+  return { ...workflow, id: workflow.id, eventName: workflow.triggerConfig.eventName ?? null };
+}
+
+/** messaging, Workflows: `GET /workflows/{id}` comes with steps and transitions. */
+function withGraph(workflow: Workflow): object {
+  const steps = [...workflow.steps.values()];
+  return { ...summary(workflow), steps, transitions: [...workflow.transitions.values()] };
+}

@@ -1,0 +1,118 @@
+import { parseDuration } from '../../core/duration.js';
+import { patchData } from '../contacts/store.js';
+import { deliver } from '../emails/outbox.js';
+import { contactField, dottedValue, meets } from '../segments/filter.js';
+import { unitMs } from '../segments/dates.js';
+import { isRecord } from '../validate.js';
+import { defaultSender, isVerifiedSender } from '../domains/senders.js';
+import type { Contact, Scope, Workflow, WorkflowExecution, WorkflowStep } from '../state.js';
+import { callWebhook } from './webhook.js';
+
+/** One execution on its way, with everything that a step may need. */
+export interface Run {
+  readonly scope: Scope;
+  readonly workflow: Workflow;
+  readonly execution: WorkflowExecution;
+  readonly contact: Contact;
+}
+
+/** What a step leads to: the next step, a pause, or the end. */
+export type Outcome =
+  | { readonly go: 'on'; readonly branch?: 'yes' | 'no' }
+  | { readonly go: 'wait'; readonly forMs?: number; readonly forEvent?: string }
+  | { readonly go: 'call'; readonly call: () => Promise<void> }
+  | { readonly go: 'out' };
+
+/** Does what a step says; throws, with a message for the execution, when it cannot. */
+export function runStep(run: Run, step: WorkflowStep): Outcome {
+  // Step configuration is not shown: it is read from `config` and from beside it.
+  const config = { ...step, ...step.config };
+  switch (step.type) {
+    case 'SEND_EMAIL':
+      return sendEmail(run, config);
+    case 'DELAY':
+      return { go: 'wait', forMs: spanMs(config.duration ?? config) };
+    case 'WAIT_FOR_EVENT':
+      return waitForEvent(config);
+    case 'CONDITION':
+      return { go: 'on', branch: holds(run, config.condition ?? config) ? 'yes' : 'no' };
+    case 'WEBHOOK':
+      return callWebhook(run, config);
+    case 'UPDATE_CONTACT':
+      patchData(run.scope, run.contact, config.data);
+      return { go: 'on' };
+    default:
+      return { go: 'out' };
+  }
+}
+
+function sendEmail({ scope, workflow, execution, contact }: Run, config: StepConfig): Outcome {
+  const template = findTemplate(scope, config);
+  // Marketing mail goes to subscribed contacts only, as a campaign's does (not shown for workflows).
+  if (template?.type === 'MARKETING' && !contact.subscribed) return { go: 'on' };
+  const { fromName, replyTo, subject, body, from } = { ...template, ...contentOf(config) };
+  if (typeof subject !== 'string' || typeof body !== 'string') {
+    throw new Error('A SEND_EMAIL step needs `templateId`, or `subject` and `body`.');
+  }
+  const sender = typeof from === 'string' ? from : defaultSender(scope.project);
+  if (typeof from === 'string' && !isVerifiedSender(scope.project, from)) {
+    throw new Error(`The domain of ${from} is not verified.`);
+  }
+  deliver(scope, {
+    to: contact,
+    from: sender,
+    subject,
+    body,
+    ...(typeof fromName === 'string' && { fromName }),
+    ...(typeof replyTo === 'string' && { replyTo }),
+    variables: { ...contact.data, ...eventData(execution), ...execution.context },
+    source: 'workflow',
+    sourceId: workflow.id,
+  });
+  return { go: 'on' };
+}
+
+type StepConfig = Readonly<Record<string, unknown>>;
+
+function findTemplate(scope: Scope, { templateId, template }: StepConfig) {
+  const id = templateId ?? template;
+  if (typeof id !== 'string') return undefined;
+  const found = scope.project.templates.get(id);
+  if (found === undefined) throw new Error(`There is no template ${id}.`);
+  return found;
+}
+
+function contentOf(config: StepConfig): Record<string, unknown> {
+  const names = ['subject', 'body', 'from', 'fromName', 'replyTo'];
+  return Object.fromEntries(
+    names.filter((name) => config[name] !== undefined).map((name) => [name, config[name]]),
+  );
+}
+
+function waitForEvent({ eventName, timeout }: StepConfig): Outcome {
+  if (typeof eventName !== 'string') throw new Error('A WAIT_FOR_EVENT step needs `eventName`.');
+  const limit = timeout === undefined || timeout === null ? {} : { forMs: spanMs(timeout) };
+  return { go: 'wait', forEvent: eventName, ...limit };
+}
+
+/** `'2d'`, milliseconds, or `{ amount, unit }`: the spelling of a time is not shown. */
+function spanMs(span: unknown): number {
+  if (typeof span === 'string' || typeof span === 'number') return parseDuration(span);
+  const { amount, unit } = isRecord(span) ? span : {};
+  const ms = typeof amount === 'number' ? amount * unitMs(unit) : Number.NaN;
+  if (Number.isNaN(ms)) {
+    throw new Error("A time is written as '2d', as milliseconds or as { amount, unit: 'days' }.");
+  }
+  return ms;
+}
+
+/** messaging, Workflows: a CONDITION filters over contact and event fields. */
+function holds({ scope, execution, contact }: Run, condition: unknown): boolean {
+  const read = (field: string) =>
+    contactField(contact, field) ?? dottedValue(execution.context, field);
+  return meets(read, condition, scope.world.clock.now());
+}
+
+function eventData({ context }: WorkflowExecution): Record<string, unknown> {
+  return isRecord(context.event) ? context.event : {};
+}
