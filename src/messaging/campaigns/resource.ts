@@ -1,0 +1,86 @@
+import type { Call, RequestOptions } from '../../contract/call.js';
+import type { MethodsFor } from '../../contract/methods.js';
+import type { Paginated } from '../../contract/paginated.js';
+import type { Acknowledgement } from '../../contract/records.js';
+import type { Transport } from '../../transport/transport.js';
+import { routes } from './routes.js';
+import type {
+  Campaign,
+  CampaignCreate,
+  CampaignQuery,
+  CampaignSend,
+  CampaignStats,
+  CampaignTest,
+  CreatedCampaign,
+} from './types.js';
+
+/**
+ * Emails to many contacts, now or at a set time.
+ * @example
+ * const campaign = await messaging.campaigns.create({
+ *   name: 'Spring sale',
+ *   subject: 'Spring sale',
+ *   body: '<p>Everything must go.</p>',
+ *   from: 'shop@example.com',
+ *   audienceType: 'SEGMENT',
+ *   segmentId,
+ * });
+ * await messaging.campaigns.send(campaign.id, { scheduledFor: '2027-03-20T09:00:00.000Z' });
+ */
+export class Campaigns implements MethodsFor<typeof routes> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Lists campaigns. `await` it for one page, `for await` it for every campaign. */
+  list(query?: CampaignQuery, options?: RequestOptions): Paginated<Campaign> {
+    return this.#transport.pages(routes.list, { query }, options);
+  }
+
+  /** Creates a campaign as a draft; `send()` sends it. */
+  create(body: CampaignCreate, options?: RequestOptions): Call<CreatedCampaign> {
+    return this.#transport.send(routes.create, { body }, options);
+  }
+
+  /** Gets one campaign by its id. */
+  get(id: string, options?: RequestOptions): Call<Campaign> {
+    return this.#transport.send(routes.get, { params: { id } }, options);
+  }
+
+  /** Replaces a campaign by a whole new one. */
+  replace(id: string, body: CampaignCreate, options?: RequestOptions): Call<Campaign> {
+    return this.#transport.send(routes.replace, { params: { id }, body }, options);
+  }
+
+  /** Deletes a campaign; a `ConflictError` while it has active executions. */
+  delete(id: string, options?: RequestOptions): Call<void> {
+    return this.#transport.send(routes.delete, { params: { id } }, options);
+  }
+
+  /** Copies a campaign into a new draft. */
+  duplicate(id: string, options?: RequestOptions): Call<Campaign> {
+    return this.#transport.send(routes.duplicate, { params: { id } }, options);
+  }
+
+  /** Sends a campaign to its whole audience: now, or at the time that `scheduledFor` says. */
+  send(id: string, body?: CampaignSend, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.send, { params: { id }, body: body ?? {} }, options);
+  }
+
+  /** Cancels a campaign that is scheduled or being sent. */
+  cancel(id: string, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.cancel, { params: { id } }, options);
+  }
+
+  /** Sends a campaign to one address, to look at it. */
+  sendTest(id: string, body: CampaignTest, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.sendTest, { params: { id }, body }, options);
+  }
+
+  /** Gets how often a campaign was sent, opened, clicked and bounced. */
+  stats(id: string, options?: RequestOptions): Call<CampaignStats> {
+    return this.#transport.send(routes.stats, { params: { id } }, options);
+  }
+}

@@ -1,0 +1,103 @@
+import * as z from 'zod/mini';
+import type { Timestamp } from '../../contract/records.js';
+import type { Schema, SchemasFor } from '../../contract/schemas.js';
+import { filter } from '../filter-schema.js';
+import { email, limit, open } from '../shapes-schema.js';
+import { subject } from '../subject-schema.js';
+import { msOf, timestamp } from '../timestamp-schema.js';
+import type { routes } from './routes.js';
+import type { CampaignCreate, CampaignSend } from './types.js';
+
+/** How far the clocks of caller and service may differ. */
+const clockToleranceMs = 60_000;
+
+const optionalText = z.optional(z.nullable(z.string()));
+
+const campaign = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  subject: z.string(),
+  status: z.string(),
+  description: optionalText,
+  body: z.optional(z.string()),
+  from: z.optional(z.string()),
+  fromName: optionalText,
+  replyTo: optionalText,
+  audienceType: z.optional(z.string()),
+  segmentId: optionalText,
+  audienceFilter: z.optional(z.nullable(filter)),
+  scheduledAt: optionalText,
+});
+
+const createdCampaign = z.extend(campaign, {
+  type: z.string(),
+  scheduledAt: z.nullable(z.string()),
+});
+
+// The field that each audience needs, and that no other audience has a use for.
+const audienceFields = [
+  ['SEGMENT', 'segmentId'],
+  ['FILTERED', 'audienceFilter'],
+] as const;
+
+const campaignCreate = z
+  .looseObject({
+    name: z.string(),
+    description: z.optional(z.string()),
+    subject,
+    body: z.string(),
+    from: email,
+    fromName: z.optional(z.string()),
+    replyTo: z.optional(email),
+    audienceType: z.enum(['ALL', 'SEGMENT', 'FILTERED']),
+    segmentId: optionalText,
+    audienceFilter: z.optional(z.nullable(filter)),
+  })
+  .check((context) => {
+    const input = context.value;
+    for (const [audience, field] of audienceFields) {
+      const message = audienceProblem(input.audienceType, audience, input[field]);
+      if (message) context.issues.push({ code: 'custom', path: [field], message, input });
+    }
+  }) as unknown as Schema<CampaignCreate>; // its check() enforces what the union says
+
+const scheduledFor = timestamp.check(
+  z.refine((time) => ageMs(time) <= clockToleranceMs, {
+    error: ({ input }) =>
+      `must not lie in the past; got a time ${Math.round(ageMs(input as Timestamp) / 1000)} s ago`, // the schema's own time
+  }),
+);
+
+const campaignSend = z
+  .looseObject({ scheduledFor: z.optional(z.nullable(scheduledFor)) })
+  .check((context) => {
+    const input = context.value;
+    if (!('scheduledFor' in input) || input.scheduledFor !== undefined) return;
+    const message = 'must not be undefined: leaving it out sends to everybody now';
+    context.issues.push({ code: 'custom', path: ['scheduledFor'], message, input });
+  }) as unknown as Schema<CampaignSend>; // its check() refuses the undefined that the type excludes
+
+const query = z.looseObject({ limit: z.optional(limit), cursor: z.optional(z.string()) });
+
+export const schemas: SchemasFor<typeof routes> = {
+  list: { query, returns: campaign },
+  create: { body: campaignCreate, returns: createdCampaign },
+  get: { returns: campaign },
+  replace: { body: campaignCreate, returns: campaign },
+  delete: {},
+  duplicate: { returns: campaign },
+  send: { body: campaignSend, returns: open },
+  cancel: { returns: open },
+  sendTest: { body: z.looseObject({ email }), returns: open },
+  stats: { returns: open },
+};
+
+function audienceProblem(chosen: string, audience: string, value: unknown): string | undefined {
+  const isGiven = value !== undefined && value !== null;
+  if (chosen === audience) return isGiven ? undefined : `is required for the audience ${audience}`;
+  return isGiven ? `is only for the audience ${audience}; got it for ${chosen}` : undefined;
+}
+
+function ageMs(time: Timestamp): number {
+  return Date.now() - msOf(time);
+}

@@ -1,0 +1,44 @@
+import type { Call, RequestOptions } from '../../contract/call.js';
+import type { MethodsFor } from '../../contract/methods.js';
+import type { Paginated } from '../../contract/paginated.js';
+import type { Transport } from '../../transport/transport.js';
+import { routes } from './routes.js';
+import type {
+  SegmentMember,
+  SegmentMemberQuery,
+  SegmentMembersAdd,
+  SegmentMembersChange,
+  SegmentMembersRemove,
+} from './types.js';
+
+/**
+ * The contacts in a segment.
+ * @example
+ * await messaging.segments.members.add(id, { emails: ['ann@example.com'], createMissing: true });
+ */
+export class SegmentMembers implements MethodsFor<typeof routes.members> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Lists members, of dynamic segments as they are now. `await` it for one page, `for await` it for every member. */
+  list(id: string, query?: SegmentMemberQuery, options?: RequestOptions): Paginated<SegmentMember> {
+    return this.#transport.pages(routes.members.list, { params: { id }, query }, options);
+  }
+
+  /** Adds members to a static segment. */
+  add(id: string, body: SegmentMembersAdd, options?: RequestOptions): Call<SegmentMembersChange> {
+    return this.#transport.send(routes.members.add, { params: { id }, body }, options);
+  }
+
+  /** Removes members from a static segment. The contacts stay. */
+  remove(
+    id: string,
+    body: SegmentMembersRemove,
+    options?: RequestOptions,
+  ): Call<SegmentMembersChange> {
+    return this.#transport.send(routes.members.remove, { params: { id }, body }, options);
+  }
+}

@@ -1,0 +1,69 @@
+import type { Call, RequestOptions } from '../../contract/call.js';
+import type { MethodsFor } from '../../contract/methods.js';
+import type { Paginated } from '../../contract/paginated.js';
+import type { Transport } from '../../transport/transport.js';
+import { SegmentMembers } from './members.js';
+import { routes } from './routes.js';
+import type {
+  CountedSegment,
+  Segment,
+  SegmentComputation,
+  SegmentCreate,
+  SegmentRefresh,
+  SegmentUpdate,
+} from './types.js';
+
+/**
+ * Groups of contacts: picked by a condition, or put together by hand.
+ * @example
+ * const segment = await messaging.segments.create({
+ *   type: 'DYNAMIC',
+ *   name: 'New this month',
+ *   condition: { field: 'createdAt', operator: 'within', value: 30, unit: 'days' },
+ * });
+ */
+export class Segments implements MethodsFor<typeof routes> {
+  /** The contacts in a segment. */
+  readonly members: SegmentMembers;
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+    this.members = new SegmentMembers(transport);
+  }
+
+  /** Lists every segment; the service sends them all at once. */
+  list(options?: RequestOptions): Paginated<Segment> {
+    return this.#transport.pages(routes.list, {}, options);
+  }
+
+  /** Creates a segment: a dynamic one with its condition, a static one without. */
+  create(body: SegmentCreate, options?: RequestOptions): Call<Segment> {
+    return this.#transport.send(routes.create, { body }, options);
+  }
+
+  /** Gets one segment by its id, with its cached count of members. */
+  get(id: string, options?: RequestOptions): Call<CountedSegment> {
+    return this.#transport.send(routes.get, { params: { id } }, options);
+  }
+
+  /** Changes a segment. Fields that are not sent keep their values. */
+  update(id: string, body: SegmentUpdate, options?: RequestOptions): Call<Segment> {
+    return this.#transport.send(routes.update, { params: { id }, body }, options);
+  }
+
+  /** Deletes a segment; a `ConflictError` while an active campaign uses it. */
+  delete(id: string, options?: RequestOptions): Call<void> {
+    return this.#transport.send(routes.delete, { params: { id } }, options);
+  }
+
+  /** Computes who belongs to a tracked dynamic segment, and fires entry and exit events. */
+  compute(id: string, options?: RequestOptions): Call<SegmentComputation> {
+    return this.#transport.send(routes.compute, { params: { id } }, options);
+  }
+
+  /** Counts the members anew. It fires no events and changes no membership. */
+  refresh(id: string, options?: RequestOptions): Call<SegmentRefresh> {
+    return this.#transport.send(routes.refresh, { params: { id } }, options);
+  }
+}

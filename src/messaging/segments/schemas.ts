@@ -1,0 +1,79 @@
+import * as z from 'zod/mini';
+import type { Schema, SchemasFor } from '../../contract/schemas.js';
+import { filter } from '../filter-schema.js';
+import { limit, open } from '../shapes-schema.js';
+import type { routes } from './routes.js';
+import type { SegmentCreate } from './types.js';
+
+const segment = z.looseObject({
+  id: z.string(),
+  type: z.string(),
+  name: z.string(),
+  description: z.optional(z.nullable(z.string())),
+  condition: z.optional(z.nullable(filter)),
+  trackMembership: z.optional(z.boolean()),
+});
+
+const content = {
+  name: z.optional(z.string()),
+  description: z.optional(z.string()),
+  trackMembership: z.optional(z.boolean()),
+};
+
+const segmentCreate = z
+  .looseObject({
+    ...content,
+    type: z.enum(['DYNAMIC', 'STATIC']),
+    condition: z.optional(z.nullable(filter)),
+  })
+  .check((context) => {
+    const input = context.value;
+    const message = conditionProblem(input.type, input.condition);
+    if (message) context.issues.push({ code: 'custom', path: ['condition'], message, input });
+  }) as unknown as Schema<SegmentCreate>; // its check() enforces what the union says
+
+const member = z.looseObject({
+  id: z.string(),
+  email: z.string(),
+  subscribed: z.boolean(),
+  data: z.nullable(z.record(z.string(), z.unknown())),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+});
+
+const memberQuery = z.looseObject({
+  page: z.optional(z.int()),
+  pageSize: z.optional(limit),
+  cursor: z.optional(z.string()),
+});
+
+const membersRemove = z.looseObject({ emails: z.array(z.string()) });
+
+const membersAdd = z.extend(membersRemove, {
+  createMissing: z.optional(z.boolean()),
+  subscribed: z.optional(z.boolean()),
+});
+
+export const schemas: SchemasFor<typeof routes> = {
+  list: { returns: segment },
+  create: { body: segmentCreate, returns: segment },
+  get: { returns: z.extend(segment, { memberCount: z.number() }) },
+  update: {
+    body: z.looseObject({ ...content, condition: z.optional(filter) }),
+    returns: segment,
+  },
+  delete: {},
+  compute: { returns: open },
+  refresh: { returns: open },
+  members: {
+    list: { query: memberQuery, returns: member },
+    add: { body: membersAdd, returns: open },
+    remove: { body: membersRemove, returns: open },
+  },
+};
+
+function conditionProblem(type: 'DYNAMIC' | 'STATIC', condition: unknown): string | undefined {
+  const isGiven = condition !== undefined && condition !== null;
+  if (type === 'DYNAMIC') return isGiven ? undefined : 'is required for a DYNAMIC segment';
+  return isGiven ? 'must not be given for a STATIC segment' : undefined;
+}

@@ -1,0 +1,23 @@
+import { nothing, numberedPage, of } from '../../contract/returns.js';
+import { route } from '../../contract/route.js';
+import type {
+  DuplicatedTemplate,
+  Template,
+  TemplateCreate,
+  TemplateQuery,
+  TemplateUpdate,
+  TemplateUsage,
+} from './types.js';
+
+export const routes = {
+  list: route('GET /templates', {
+    query: of<TemplateQuery>(),
+    returns: numberedPage<Template>('limit', 'templates'),
+  }),
+  create: route('POST /templates', { body: of<TemplateCreate>(), returns: of<Template>() }),
+  get: route('GET /templates/{id}', { returns: of<Template>() }),
+  update: route('PATCH /templates/{id}', { body: of<TemplateUpdate>(), returns: of<Template>() }),
+  delete: route('DELETE /templates/{id}', { returns: nothing() }),
+  duplicate: route('POST /templates/{id}/duplicate', { returns: of<DuplicatedTemplate>() }),
+  usage: route('GET /templates/{id}/usage', { returns: of<TemplateUsage>() }),
+};

@@ -1,0 +1,42 @@
+import * as z from 'zod/mini';
+import type { SchemasFor } from '../../contract/schemas.js';
+import { email, limit, open } from '../shapes-schema.js';
+import { subject } from '../subject-schema.js';
+import type { routes } from './routes.js';
+
+const type = z.enum(['TRANSACTIONAL', 'MARKETING']);
+
+const template = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  subject: z.string(),
+  body: z.string(),
+  type: z.string(),
+  from: z.optional(z.nullable(z.string())),
+  createdAt: z.string(),
+});
+
+const templateCreate = z.looseObject({
+  name: z.string(),
+  subject,
+  body: z.string(),
+  type,
+  from: z.optional(email),
+});
+
+const query = z.looseObject({
+  limit: z.optional(limit),
+  cursor: z.optional(z.string()),
+  type: z.optional(type),
+  search: z.optional(z.string()),
+});
+
+export const schemas: SchemasFor<typeof routes> = {
+  list: { query, returns: template },
+  create: { body: templateCreate, returns: template },
+  get: { returns: template },
+  update: { body: z.partial(templateCreate), returns: template },
+  delete: {},
+  duplicate: { returns: z.looseObject({ id: z.string() }) },
+  usage: { returns: open },
+};

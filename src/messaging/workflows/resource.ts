@@ -1,0 +1,70 @@
+import type { Call, RequestOptions } from '../../contract/call.js';
+import type { MethodsFor } from '../../contract/methods.js';
+import type { Paginated } from '../../contract/paginated.js';
+import type { Transport } from '../../transport/transport.js';
+import { WorkflowExecutions } from './executions.js';
+import { routes } from './routes.js';
+import { WorkflowSteps } from './steps.js';
+import { WorkflowTransitions } from './transitions.js';
+import type {
+  Workflow,
+  WorkflowCreate,
+  WorkflowFields,
+  WorkflowGraph,
+  WorkflowQuery,
+  WorkflowUpdate,
+} from './types.js';
+
+/**
+ * Steps that contacts go through after an event.
+ * @example
+ * const workflow = await messaging.workflows.create({ name: 'Welcome', eventName: 'signed_up' });
+ * await messaging.workflows.steps.create(workflow.id, { type: 'SEND_EMAIL', config: { templateId } });
+ * await messaging.workflows.update(workflow.id, { enabled: true });
+ */
+export class Workflows implements MethodsFor<typeof routes> {
+  /** The steps of a workflow. */
+  readonly steps: WorkflowSteps;
+  /** The ways from step to step. */
+  readonly transitions: WorkflowTransitions;
+  /** The ways of contacts through a workflow. */
+  readonly executions: WorkflowExecutions;
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+    this.steps = new WorkflowSteps(transport);
+    this.transitions = new WorkflowTransitions(transport);
+    this.executions = new WorkflowExecutions(transport);
+  }
+
+  /** Lists workflows. `await` it for one page, `for await` it for every workflow. */
+  list(query?: WorkflowQuery, options?: RequestOptions): Paginated<Workflow> {
+    return this.#transport.pages(routes.list, { query }, options);
+  }
+
+  /** Gets the contact and event fields that `CONDITION` steps may use. */
+  fields(options?: RequestOptions): Call<WorkflowFields> {
+    return this.#transport.send(routes.fields, {}, options);
+  }
+
+  /** Creates a workflow, disabled and with an `EVENT` trigger. */
+  create(body: WorkflowCreate, options?: RequestOptions): Call<Workflow> {
+    return this.#transport.send(routes.create, { body }, options);
+  }
+
+  /** Gets one workflow by its id, with its steps and transitions. */
+  get(id: string, options?: RequestOptions): Call<WorkflowGraph> {
+    return this.#transport.send(routes.get, { params: { id } }, options);
+  }
+
+  /** Changes a workflow; `{ enabled: true }` starts it. Fields that are not sent keep their values. */
+  update(id: string, body: WorkflowUpdate, options?: RequestOptions): Call<Workflow> {
+    return this.#transport.send(routes.update, { params: { id }, body }, options);
+  }
+
+  /** Deletes a workflow. Its active executions must have been cancelled or completed first. */
+  delete(id: string, options?: RequestOptions): Call<void> {
+    return this.#transport.send(routes.delete, { params: { id } }, options);
+  }
+}

@@ -1,0 +1,107 @@
+import * as z from 'zod/mini';
+import { isRecord } from '../../contract/is-record.js';
+import type { OpenRecord } from '../../contract/records.js';
+import type { Schema, SchemasFor } from '../../contract/schemas.js';
+import { limit, open } from '../shapes-schema.js';
+import type { routes } from './routes.js';
+import type { WorkflowCreate } from './types.js';
+
+const stepTypes = [
+  'SEND_EMAIL',
+  'DELAY',
+  'WAIT_FOR_EVENT',
+  'CONDITION',
+  'WEBHOOK',
+  'UPDATE_CONTACT',
+  'EXIT',
+] as const;
+
+const record = z.custom<OpenRecord>(isRecord, 'must be an object');
+
+const step = z.looseObject({ id: z.string(), type: z.optional(z.string()) });
+
+const transition = z.looseObject({
+  id: z.string(),
+  branch: z.optional(z.nullable(z.string())),
+});
+
+const execution = z.looseObject({ id: z.string(), status: z.optional(z.string()) });
+
+const workflow = z.looseObject({
+  id: z.string(),
+  triggerType: z.optional(z.string()),
+  enabled: z.optional(z.boolean()),
+  allowReentry: z.optional(z.boolean()),
+});
+
+const graph = z.extend(workflow, { steps: z.array(step), transitions: z.array(transition) });
+
+const workflowUpdate = z.looseObject({
+  triggerType: z.optional(z.string()),
+  enabled: z.optional(z.boolean()),
+  allowReentry: z.optional(z.boolean()),
+});
+
+const workflowCreate = z.extend(workflowUpdate, {
+  name: z.string(),
+  eventName: z.optional(z.string()),
+}) as unknown as Schema<WorkflowCreate>; // what has no effect is a warning, not an error
+
+const stepUpdate = z.looseObject({ name: z.optional(z.string()), config: z.optional(record) });
+
+const transitionCreate = z.looseObject({
+  fromStepId: z.string(),
+  toStepId: z.string(),
+  branch: z.optional(z.enum(['yes', 'no'])),
+});
+
+const executionStart = z.looseObject({ contactId: z.string(), context: z.optional(record) });
+
+const executionQuery = z.looseObject({
+  status: z.optional(z.string()),
+  page: z.optional(z.int()),
+  pageSize: z.optional(z.int()),
+  cursor: z.optional(z.string()),
+});
+
+const query = z.looseObject({ limit: z.optional(limit), cursor: z.optional(z.string()) });
+
+export const schemas: SchemasFor<typeof routes> = {
+  list: { query, returns: workflow },
+  fields: { returns: open },
+  create: { body: workflowCreate, returns: workflow, warnings: createWarnings },
+  get: { returns: graph },
+  update: { body: workflowUpdate, returns: workflow },
+  delete: {},
+  steps: {
+    create: { body: z.extend(stepUpdate, { type: z.enum(stepTypes) }), returns: step },
+    update: { body: stepUpdate, returns: step },
+    delete: { query: z.looseObject({ splice: z.optional(z.boolean()) }) },
+  },
+  transitions: {
+    create: { body: transitionCreate, returns: transition },
+    delete: {},
+  },
+  executions: {
+    start: { body: executionStart, returns: execution },
+    list: { query: executionQuery, returns: execution },
+    get: { returns: execution },
+    cancel: {},
+    cancelAll: { returns: open },
+  },
+};
+
+function createWarnings({ enabled, triggerType }: Readonly<Record<string, unknown>>): string[] {
+  const warnings: string[] = [];
+  if (enabled === true) {
+    warnings.push(
+      '`enabled` has no effect: every workflow starts disabled. Use `workflows.update()`.',
+    );
+  }
+  if (triggerType !== undefined && triggerType !== 'EVENT') {
+    warnings.push(
+      '`triggerType` has no effect: every workflow starts with "EVENT". Use `workflows.update()`.',
+    );
+  }
+  return warnings;
+}

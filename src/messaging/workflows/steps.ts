@@ -1,0 +1,45 @@
+import type { Call, RequestOptions } from '../../contract/call.js';
+import type { MethodsFor } from '../../contract/methods.js';
+import type { Transport } from '../../transport/transport.js';
+import { routes } from './routes.js';
+import type { StepCreate, StepDelete, StepUpdate, WorkflowStep } from './types.js';
+
+/**
+ * The steps of a workflow.
+ * @example
+ * const step = await messaging.workflows.steps.create(id, { type: 'DELAY', config: { days: 2 } });
+ * await messaging.workflows.steps.delete(id, step.id, { splice: true });
+ */
+export class WorkflowSteps implements MethodsFor<typeof routes.steps> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Adds a step. A transition leads to it. */
+  create(id: string, body: StepCreate, options?: RequestOptions): Call<WorkflowStep> {
+    return this.#transport.send(routes.steps.create, { params: { id }, body }, options);
+  }
+
+  /** Changes how a step does what it does. */
+  update(
+    id: string,
+    stepId: string,
+    body: StepUpdate,
+    options?: RequestOptions,
+  ): Call<WorkflowStep> {
+    return this.#transport.send(routes.steps.update, { params: { id, stepId }, body }, options);
+  }
+
+  /** Deletes a step; `{ splice: true }` connects the steps around it. */
+  delete(id: string, stepId: string, query?: StepDelete, options?: RequestOptions): Call<void> {
+    // The document knows `splice=true` only: "false" could be read as any text is.
+    const sent = query?.splice === false ? { ...query, splice: undefined } : query;
+    return this.#transport.send(
+      routes.steps.delete,
+      { params: { id, stepId }, query: sent },
+      options,
+    );
+  }
+}

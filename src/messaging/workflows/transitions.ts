@@ -1,0 +1,36 @@
+import type { Call, RequestOptions } from '../../contract/call.js';
+import type { MethodsFor } from '../../contract/methods.js';
+import type { Transport } from '../../transport/transport.js';
+import { routes } from './routes.js';
+import type { TransitionCreate, WorkflowTransition } from './types.js';
+
+/**
+ * The ways from step to step of a workflow.
+ * @example
+ * await messaging.workflows.transitions.create(id, {
+ *   fromStepId: condition.id,
+ *   toStepId: email.id,
+ *   branch: 'yes',
+ * });
+ */
+export class WorkflowTransitions implements MethodsFor<typeof routes.transitions> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Adds a way from one step to another; `branch` says which way out of a `CONDITION` step. */
+  create(id: string, body: TransitionCreate, options?: RequestOptions): Call<WorkflowTransition> {
+    return this.#transport.send(routes.transitions.create, { params: { id }, body }, options);
+  }
+
+  /** Deletes a transition. */
+  delete(id: string, transitionId: string, options?: RequestOptions): Call<void> {
+    return this.#transport.send(
+      routes.transitions.delete,
+      { params: { id, transitionId } },
+      options,
+    );
+  }
+}
