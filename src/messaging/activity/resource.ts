@@ -1,0 +1,53 @@
+import type { Call, RequestOptions } from '../../contract/call.js';
+import type { MethodsFor } from '../../contract/methods.js';
+import type { Paginated } from '../../contract/paginated.js';
+import type { Transport } from '../../transport/transport.js';
+import { routes } from './routes.js';
+import type {
+  ActivityCount,
+  ActivityEntry,
+  ActivityPeriod,
+  ActivityQuery,
+  ActivityStats,
+  ActivityTypes,
+  UpcomingActivity,
+} from './types.js';
+
+/**
+ * What happens in a project: sends, opens, clicks, bounces, complaints, inbound emails.
+ * @example
+ * const page = await messaging.activity.list({ limit: 50 });
+ * const upcoming = await messaging.activity.upcoming();
+ */
+export class Activity implements MethodsFor<typeof routes> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Lists what happened. `await` it for one page, `for await` it for everything. */
+  list(query?: ActivityQuery, options?: RequestOptions): Paginated<ActivityEntry> {
+    return this.#transport.pages(routes.list, { query }, options);
+  }
+
+  /** Gets numbers about the activity. */
+  stats(query?: ActivityPeriod, options?: RequestOptions): Call<ActivityStats> {
+    return this.#transport.send(routes.stats, { query }, options);
+  }
+
+  /** Counts what happened lately. */
+  recentCount(query?: ActivityPeriod, options?: RequestOptions): Call<ActivityCount> {
+    return this.#transport.send(routes.recentCount, { query }, options);
+  }
+
+  /** Gets the distinct types of activity. */
+  types(options?: RequestOptions): Call<ActivityTypes> {
+    return this.#transport.send(routes.types, {}, options);
+  }
+
+  /** Gets the scheduled sends that are to come and the executions that are active. */
+  upcoming(query?: ActivityPeriod, options?: RequestOptions): Call<UpcomingActivity> {
+    return this.#transport.send(routes.upcoming, { query }, options);
+  }
+}

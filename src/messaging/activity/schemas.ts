@@ -1,0 +1,12 @@
+import type { SchemasFor } from '../../contract/schemas.js';
+import { periodListQuery, periodQuery } from '../query-schema.js';
+import { open } from '../shapes-schema.js';
+import type { routes } from './routes.js';
+
+export const schemas: SchemasFor<typeof routes> = {
+  list: { query: periodListQuery, returns: open },
+  stats: { query: periodQuery, returns: open },
+  recentCount: { query: periodQuery, returns: open },
+  types: { returns: open },
+  upcoming: { query: periodQuery, returns: open },
+};

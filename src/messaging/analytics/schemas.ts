@@ -1,0 +1,17 @@
+import * as z from 'zod/mini';
+import type { SchemasFor } from '../../contract/schemas.js';
+import { periodQuery } from '../query-schema.js';
+import { open } from '../shapes-schema.js';
+import type { routes } from './routes.js';
+
+const report = {
+  query: z.extend(periodQuery, { limit: z.optional(z.number()) }),
+  returns: open,
+};
+
+export const schemas: SchemasFor<typeof routes> = {
+  timeseries: report,
+  topCampaigns: report,
+  campaignStats: report,
+  topEvents: report,
+};

@@ -1,0 +1,71 @@
+import type { Call, RequestOptions } from '../../contract/call.js';
+import type { MethodsFor } from '../../contract/methods.js';
+import type { Acknowledgement } from '../../contract/records.js';
+import type { Transport } from '../../transport/transport.js';
+import { routes } from './routes.js';
+import type {
+  AccountEmail,
+  Credentials,
+  EmailVerification,
+  OAuthConfig,
+  PasswordReset,
+  SignedIn,
+} from './types.js';
+
+/**
+ * Sign-up and sign-in of people. No call here needs a key.
+ * @example
+ * const messaging = new MessagingClient({ apiKey: null, baseUrl });
+ * await messaging.auth.login({ email: 'ann@example.com', password });
+ * for await (const project of messaging.projects.list()) console.log(project);
+ */
+export class Auth implements MethodsFor<typeof routes> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Signs in. The client keeps the session cookie for its calls of `users` and `projects`; in a
+   * browser the browser keeps it.
+   */
+  login(body: Credentials, options?: RequestOptions): Call<SignedIn> {
+    return this.#transport.send(routes.login, { body }, options);
+  }
+
+  /** Signs up. A service that does not allow it rejects the call. */
+  signup(body: Credentials, options?: RequestOptions): Call<SignedIn> {
+    return this.#transport.send(routes.signup, { body }, options);
+  }
+
+  /** Signs out: the session cookie is dropped. */
+  logout(options?: RequestOptions): Call<void> {
+    return this.#transport.send(routes.logout, {}, options);
+  }
+
+  /** Gets the sign-in providers that are configured. */
+  oauthConfig(options?: RequestOptions): Call<OAuthConfig> {
+    return this.#transport.send(routes.oauthConfig, {}, options);
+  }
+
+  /** Verifies an account's email with the token that was sent to it. */
+  verifyEmail(body: EmailVerification, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.verifyEmail, { body }, options);
+  }
+
+  /** Sends the verification email again. */
+  requestVerification(body: AccountEmail, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.requestVerification, { body }, options);
+  }
+
+  /** Sends an email with a token for a new password. */
+  requestPasswordReset(body: AccountEmail, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.requestPasswordReset, { body }, options);
+  }
+
+  /** Sets a new password with the token that was sent. */
+  resetPassword(body: PasswordReset, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.resetPassword, { body }, options);
+  }
+}

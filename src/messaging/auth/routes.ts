@@ -1,0 +1,41 @@
+import type { Acknowledgement } from '../../contract/records.js';
+import { nothing, of } from '../../contract/returns.js';
+import { route, type KeyRule } from '../../contract/route.js';
+import type {
+  AccountEmail,
+  Credentials,
+  EmailVerification,
+  OAuthConfig,
+  PasswordReset,
+  SignedIn,
+} from './types.js';
+
+const key: KeyRule = 'none'; // sign-in comes before any key (open points, Keys)
+
+export const routes = {
+  login: route('POST /auth/login', { key, body: of<Credentials>(), returns: of<SignedIn>() }),
+  signup: route('POST /auth/signup', { key, body: of<Credentials>(), returns: of<SignedIn>() }),
+  // A GET that acts: the cookie is dropped, twice as well as once.
+  logout: route('GET /auth/logout', { key, returns: nothing() }),
+  oauthConfig: route('GET /auth/oauth-config', { key, returns: of<OAuthConfig>() }),
+  verifyEmail: route('POST /auth/verify-email', {
+    key,
+    body: of<EmailVerification>(),
+    returns: of<Acknowledgement>(),
+  }),
+  requestVerification: route('POST /auth/request-verification', {
+    key,
+    body: of<AccountEmail>(),
+    returns: of<Acknowledgement>(),
+  }),
+  requestPasswordReset: route('POST /auth/request-password-reset', {
+    key,
+    body: of<AccountEmail>(),
+    returns: of<Acknowledgement>(),
+  }),
+  resetPassword: route('POST /auth/reset-password', {
+    key,
+    body: of<PasswordReset>(),
+    returns: of<Acknowledgement>(),
+  }),
+};

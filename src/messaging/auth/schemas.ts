@@ -1,0 +1,21 @@
+import * as z from 'zod/mini';
+import type { SchemasFor } from '../../contract/schemas.js';
+import { email, open } from '../shapes-schema.js';
+import type { routes } from './routes.js';
+
+const credentials = z.looseObject({ email, password: z.string() });
+const account = z.looseObject({ email });
+
+export const schemas: SchemasFor<typeof routes> = {
+  login: { body: credentials, returns: open },
+  signup: { body: credentials, returns: open },
+  logout: {},
+  oauthConfig: { returns: open },
+  verifyEmail: { body: z.looseObject({ token: z.string() }), returns: open },
+  requestVerification: { body: account, returns: open },
+  requestPasswordReset: { body: account, returns: open },
+  resetPassword: {
+    body: z.looseObject({ token: z.string(), password: z.string() }),
+    returns: open,
+  },
+};

@@ -1,0 +1,10 @@
+import { of } from '../../contract/returns.js';
+import { route } from '../../contract/route.js';
+import type { ServiceConfig } from './types.js';
+
+export const routes = {
+  get: route('GET /config', {
+    returns: of<ServiceConfig>(),
+    key: 'none', // "public, no authentication"
+  }),
+};

@@ -1,0 +1,7 @@
+import type { SchemasFor } from '../../contract/schemas.js';
+import { open } from '../shapes-schema.js';
+import type { routes } from './routes.js';
+
+export const schemas: SchemasFor<typeof routes> = {
+  get: { returns: open },
+};

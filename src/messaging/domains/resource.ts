@@ -1,0 +1,40 @@
+import type { Call, RequestOptions } from '../../contract/call.js';
+import type { MethodsFor } from '../../contract/methods.js';
+import type { Paginated } from '../../contract/paginated.js';
+import type { Transport } from '../../transport/transport.js';
+import { routes } from './routes.js';
+import type { Domain, DomainCreate, DomainQuery, DomainVerification } from './types.js';
+
+/**
+ * The domains that a project sends from.
+ * @example
+ * const domain = await messaging.domains.create({ projectId: 'prj_1', domain: 'example.com' });
+ * console.log('Add these DNS records:', domain);
+ */
+export class Domains implements MethodsFor<typeof routes> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Lists the domains of a project, verified and pending. */
+  list(projectId: string, query?: DomainQuery, options?: RequestOptions): Paginated<Domain> {
+    return this.#transport.pages(routes.list, { params: { projectId }, query }, options);
+  }
+
+  /** Adds a domain; the answer says which DNS records to add. */
+  create(body: DomainCreate, options?: RequestOptions): Call<Domain> {
+    return this.#transport.send(routes.create, { body }, options);
+  }
+
+  /** Checks the DNS records of a domain now; the service does so every 5 minutes by itself. */
+  verify(id: string, options?: RequestOptions): Call<DomainVerification> {
+    return this.#transport.send(routes.verify, { params: { id } }, options);
+  }
+
+  /** Removes a domain. */
+  delete(id: string, options?: RequestOptions): Call<void> {
+    return this.#transport.send(routes.delete, { params: { id } }, options);
+  }
+}

@@ -1,0 +1,14 @@
+import { anyList, nothing, of } from '../../contract/returns.js';
+import { route } from '../../contract/route.js';
+import type { Domain, DomainCreate, DomainQuery, DomainVerification } from './types.js';
+
+export const routes = {
+  list: route('GET /domains/project/{projectId}', {
+    query: of<DomainQuery>(),
+    returns: anyList<Domain>('domains'),
+  }),
+  create: route('POST /domains', { body: of<DomainCreate>(), returns: of<Domain>() }),
+  // A GET that acts: it only brings forward the check that runs every 5 minutes anyway.
+  verify: route('GET /domains/{id}/verify', { returns: of<DomainVerification>() }),
+  delete: route('DELETE /domains/{id}', { returns: nothing() }),
+};

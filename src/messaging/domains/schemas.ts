@@ -1,0 +1,19 @@
+import * as z from 'zod/mini';
+import type { SchemasFor } from '../../contract/schemas.js';
+import { listQuery } from '../query-schema.js';
+import { open } from '../shapes-schema.js';
+import type { routes } from './routes.js';
+
+const domain = z.looseObject({ id: z.string() });
+
+const domainCreate = z.looseObject({
+  domain: z.string(),
+  projectId: z.optional(z.string()),
+});
+
+export const schemas: SchemasFor<typeof routes> = {
+  list: { query: listQuery, returns: domain },
+  create: { body: domainCreate, returns: domain },
+  verify: { returns: open },
+  delete: {},
+};

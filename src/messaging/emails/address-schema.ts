@@ -1,0 +1,54 @@
+import * as z from 'zod/mini';
+import { isRecord } from '../../contract/is-record.js';
+import { email } from '../shapes-schema.js';
+import type { Address, Recipients } from './types.js';
+
+interface Problem {
+  readonly path: PropertyKey[];
+  readonly message: string;
+}
+
+/** A sender: an email address, alone or with a name. */
+export const address = z.custom<Address>().check((context) => {
+  for (const problem of addressProblems(context.value, [])) {
+    context.issues.push({ code: 'custom', input: context.value, ...problem });
+  }
+});
+
+/** One recipient or a list of them that is not empty. */
+export const recipients = z.custom<Recipients>().check((context) => {
+  for (const problem of recipientProblems(context.value)) {
+    context.issues.push({ code: 'custom', input: context.value, ...problem });
+  }
+});
+
+// Written out by hand: of a union that fails zod says only that it fails.
+function* recipientProblems(value: unknown): Generator<Problem> {
+  if (!Array.isArray(value)) {
+    yield* addressProblems(value, []);
+    return;
+  }
+  const list = value as unknown[]; // isArray() says any[]
+  if (list.length === 0) yield { path: [], message: 'must not be empty' };
+  for (const [index, one] of list.entries()) yield* addressProblems(one, [index]);
+}
+
+function* addressProblems(value: unknown, path: PropertyKey[]): Generator<Problem> {
+  if (value === undefined) yield { path, message: 'is required' };
+  else if (typeof value === 'string') yield* emailProblems(value, path);
+  else if (isRecord(value)) yield* namedProblems(value, path);
+  else yield { path, message: 'must be an email address or { name, email }' };
+}
+
+function* namedProblems(value: Record<string, unknown>, path: PropertyKey[]): Generator<Problem> {
+  const { name } = value;
+  if (name !== undefined && typeof name !== 'string') {
+    yield { path: [...path, 'name'], message: 'must be a string' };
+  }
+  yield* emailProblems(value['email'], [...path, 'email']);
+}
+
+function* emailProblems(value: unknown, path: PropertyKey[]): Generator<Problem> {
+  if (value === undefined) yield { path, message: 'is required' };
+  else if (!email.safeParse(value).success) yield { path, message: 'must be an email address' };
+}

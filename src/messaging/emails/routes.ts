@@ -1,0 +1,19 @@
+import { of } from '../../contract/returns.js';
+import { route } from '../../contract/route.js';
+import type { AddressVerification, SendRequest, SendResult, VerifyRequest } from './types.js';
+
+export const routes = {
+  send: route('POST /v1/send', {
+    body: of<SendRequest>(),
+    returns: of<SendResult>(),
+    maxBodyBytes: 40 * 1024 * 1024, // Limits, "Whole message"
+    // After a 429 or a 5xx some of the recipients may have been mailed.
+    handledOneByOne: (body) => Array.isArray(body.to) && body.to.length > 1,
+  }),
+  verify: route('POST /v1/verify', {
+    body: of<VerifyRequest>(),
+    returns: of<AddressVerification>(),
+    repeatable: true, // a pure check
+    changes: false,
+  }),
+};

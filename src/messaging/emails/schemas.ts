@@ -1,0 +1,88 @@
+import * as z from 'zod/mini';
+import { isRecord } from '../../contract/is-record.js';
+import type { Schema, SchemasFor } from '../../contract/schemas.js';
+import { contactData, dataWarnings } from '../data-schema.js';
+import { email, open } from '../shapes-schema.js';
+import { subject } from '../subject-schema.js';
+import { address, recipients } from './address-schema.js';
+import type { routes } from './routes.js';
+import type { SendRequest } from './types.js';
+
+/** The document's limits of one email. */
+const maxHeader = 998;
+const maxAttachments = 10;
+
+const lineBreak = /[\r\n]/;
+const headerValue = z.string().check(
+  z.maxLength(maxHeader),
+  z.refine((text) => !lineBreak.test(text), 'must not contain a line break'),
+);
+
+const headers = z.record(z.string(), headerValue).check((context) => {
+  if (!Object.keys(context.value).some((name) => lineBreak.test(name))) return;
+  const message = 'must not have a name with a line break';
+  context.issues.push({ code: 'custom', path: [], message, input: context.value });
+});
+
+const sendFields = z.looseObject({
+  to: recipients,
+  template: z.optional(z.string().check(z.minLength(1))),
+  from: z.optional(address),
+  subject: z.optional(subject),
+  body: z.optional(z.string().check(z.minLength(1))),
+  name: z.optional(z.string()),
+  subscribed: z.optional(z.boolean()),
+  data: z.optional(contactData),
+  headers: z.optional(headers),
+  reply: z.optional(email),
+  attachments: z.optional(z.array(open).check(z.maxLength(maxAttachments))),
+});
+
+// "content is either a template id or both subject and body"; a template may have the sender too.
+const sendBody = sendFields.check((context) => {
+  const { value } = context;
+  if (value.template !== undefined) return;
+  for (const field of ['from', 'subject', 'body'] as const) {
+    if (value[field] !== undefined) continue;
+    const message = 'is required unless a `template` is named';
+    context.issues.push({ code: 'custom', path: [field], message, input: value });
+  }
+});
+
+const sendResult = z.looseObject({
+  emails: z.array(
+    z.looseObject({
+      contact: z.looseObject({ id: z.string(), email: z.string() }),
+      email: z.string(),
+    }),
+  ),
+  timestamp: z.string(),
+});
+
+const verification = z.looseObject({
+  email: z.string(),
+  valid: z.boolean(),
+  isDisposable: z.boolean(),
+  isAlias: z.boolean(),
+  isTypo: z.boolean(),
+  isPlusAddressed: z.boolean(),
+  isPersonalEmail: z.boolean(),
+  domainExists: z.boolean(),
+  hasWebsite: z.boolean(),
+  hasMxRecords: z.boolean(),
+  reasons: z.array(z.string()),
+});
+
+export const schemas: SchemasFor<typeof routes> = {
+  send: {
+    body: sendBody as unknown as Schema<SendRequest>, // its check() enforces what the union says
+    returns: sendResult,
+    warnings: (body) => [...nameWarnings(body), ...dataWarnings(body.data)],
+  },
+  verify: { body: z.looseObject({ email }), returns: verification },
+};
+
+function nameWarnings({ name, from }: { name?: unknown; from?: unknown }): readonly string[] {
+  if (name === undefined || !isRecord(from)) return [];
+  return ['`name` has no effect beside an object as `from`. Use `from: { name, email }`.'];
+}

@@ -1,0 +1,68 @@
+import type { Call, RequestOptions } from '../../contract/call.js';
+import type { MethodsFor } from '../../contract/methods.js';
+import type { Paginated } from '../../contract/paginated.js';
+import type { Transport } from '../../transport/transport.js';
+import { routes } from './routes.js';
+import type {
+  EventNames,
+  EventQuery,
+  EventStats,
+  EventStatsQuery,
+  EventUsage,
+  TrackedEvent,
+  TrackRequest,
+  TrackResult,
+} from './types.js';
+
+/**
+ * The events that were tracked.
+ * @example
+ * for await (const event of messaging.events.listForContact('con_1')) console.log(event);
+ * const usage = await messaging.events.usage('order.paid');
+ */
+export class Events implements MethodsFor<typeof routes> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Tracks an event as `messaging.track()` does, but with a secret key only. */
+  track(body: TrackRequest, options?: RequestOptions): Call<TrackResult> {
+    return this.#transport.send(routes.track, { body }, options);
+  }
+
+  /** Lists recent events. `await` it for one page, `for await` it for every event. */
+  list(query?: EventQuery, options?: RequestOptions): Paginated<TrackedEvent> {
+    return this.#transport.pages(routes.list, { query }, options);
+  }
+
+  /** Gets numbers about events. */
+  stats(query?: EventStatsQuery, options?: RequestOptions): Call<EventStats> {
+    return this.#transport.send(routes.stats, { query }, options);
+  }
+
+  /** Lists the events of one contact. */
+  listForContact(
+    contactId: string,
+    query?: EventQuery,
+    options?: RequestOptions,
+  ): Paginated<TrackedEvent> {
+    return this.#transport.pages(routes.listForContact, { params: { contactId }, query }, options);
+  }
+
+  /** Gets the distinct names of events. */
+  names(options?: RequestOptions): Call<EventNames> {
+    return this.#transport.send(routes.names, {}, options);
+  }
+
+  /** Says which segments, workflow triggers and conditions refer to an event. */
+  usage(eventName: string, options?: RequestOptions): Call<EventUsage> {
+    return this.#transport.send(routes.usage, { params: { eventName } }, options);
+  }
+
+  /** Deletes every event of that name. */
+  delete(eventName: string, options?: RequestOptions): Call<void> {
+    return this.#transport.send(routes.delete, { params: { eventName } }, options);
+  }
+}

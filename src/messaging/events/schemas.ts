@@ -1,0 +1,29 @@
+import * as z from 'zod/mini';
+import type { SchemasFor } from '../../contract/schemas.js';
+import { contactData, dataWarnings } from '../data-schema.js';
+import { periodListQuery, periodQuery } from '../query-schema.js';
+import { email, open } from '../shapes-schema.js';
+import type { routes, trackingRoutes } from './routes.js';
+import type { TrackRequest } from './types.js';
+
+const track = {
+  body: z.looseObject({
+    email,
+    event: z.string().check(z.minLength(1)),
+    data: z.optional(contactData),
+  }),
+  returns: z.looseObject({ contact: z.string(), event: z.string(), timestamp: z.string() }),
+  warnings: ({ data }: TrackRequest) => dataWarnings(data),
+};
+
+export const schemas: SchemasFor<typeof routes> = {
+  track,
+  list: { query: periodListQuery, returns: open },
+  stats: { query: periodQuery, returns: open },
+  listForContact: { query: periodListQuery, returns: open },
+  names: { returns: open },
+  usage: { returns: open },
+  delete: {},
+};
+
+export const trackingSchemas: SchemasFor<typeof trackingRoutes> = { track };

@@ -1,0 +1,87 @@
+import type { Call, RequestOptions } from '../../contract/call.js';
+import type { MethodsFor } from '../../contract/methods.js';
+import type { Paginated } from '../../contract/paginated.js';
+import type { Acknowledgement } from '../../contract/records.js';
+import type { Transport } from '../../transport/transport.js';
+import { ProjectBilling } from './billing.js';
+import { ProjectMembers } from './members.js';
+import { routes } from './routes.js';
+import type {
+  Project,
+  ProjectCreate,
+  ProjectKeys,
+  ProjectQuery,
+  ProjectReset,
+  ProjectSecurityReport,
+  ProjectSecurityState,
+  ProjectSetupState,
+  ProjectUpdate,
+} from './types.js';
+
+/**
+ * The projects of an account. They take a secret key or the session of `auth.login()`.
+ * @example
+ * const project = await messaging.projects.create({ name: 'Shop' });
+ * await messaging.projects.members.invite('prj_1', { email: 'ann@example.com' });
+ */
+export class Projects implements MethodsFor<typeof routes> {
+  /** What a project pays and what it may use. */
+  readonly billing: ProjectBilling;
+  /** The people who work on a project. */
+  readonly members: ProjectMembers;
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+    this.billing = new ProjectBilling(transport);
+    this.members = new ProjectMembers(transport);
+  }
+
+  /** Lists projects. `await` it for one page, `for await` it for every project. */
+  list(query?: ProjectQuery, options?: RequestOptions): Paginated<Project> {
+    return this.#transport.pages(routes.list, { query }, options);
+  }
+
+  /** Creates a project. */
+  create(body: ProjectCreate, options?: RequestOptions): Call<Project> {
+    return this.#transport.send(routes.create, { body }, options);
+  }
+
+  /** Changes the settings of a project. */
+  update(id: string, body: ProjectUpdate, options?: RequestOptions): Call<Project> {
+    return this.#transport.send(routes.update, { params: { id }, body }, options);
+  }
+
+  /** Deletes a project. */
+  delete(id: string, options?: RequestOptions): Call<void> {
+    return this.#transport.send(routes.delete, { params: { id } }, options);
+  }
+
+  /**
+   * Replaces both keys of a project, the secret one and the public one. The old ones stop working,
+   * and this client goes on with the one that it has.
+   */
+  regenerateKeys(id: string, options?: RequestOptions): Call<ProjectKeys> {
+    return this.#transport.send(routes.regenerateKeys, { params: { id } }, options);
+  }
+
+  /** Gets the rates of bounces and complaints, and recent suspensions. */
+  securityReport(id: string, options?: RequestOptions): Call<ProjectSecurityReport> {
+    return this.#transport.send(routes.securityReport, { params: { id } }, options);
+  }
+
+  /** Wipes all data of a project. This cannot be undone. */
+  reset(id: string, body?: ProjectReset, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.reset, { params: { id }, body }, options);
+  }
+
+  /** Gets how far the set-up of a project is. */
+  setupState(id: string, options?: RequestOptions): Call<ProjectSetupState> {
+    return this.#transport.send(routes.setupState, { params: { id } }, options);
+  }
+
+  /** Gets the state of a project's security. */
+  securityState(id: string, options?: RequestOptions): Call<ProjectSecurityState> {
+    return this.#transport.send(routes.securityState, { params: { id } }, options);
+  }
+}

@@ -1,0 +1,42 @@
+import * as z from 'zod/mini';
+import { isRecord } from '../../contract/is-record.js';
+import type { OpenRecord } from '../../contract/records.js';
+import type { SchemasFor } from '../../contract/schemas.js';
+import { listQuery } from '../query-schema.js';
+import { email, open } from '../shapes-schema.js';
+import type { routes } from './routes.js';
+
+// A body that may be left out; the row's type says so, and its check sees what was left out too.
+const optionalBody = z.custom<OpenRecord>(
+  (value: unknown) => value === undefined || isRecord(value),
+  'must be an object',
+);
+
+const project = z.looseObject({ id: z.string() });
+const memberInvite = z.looseObject({ email, role: z.optional(z.string()) });
+
+export const schemas: SchemasFor<typeof routes> = {
+  list: { query: listQuery, returns: project },
+  create: { body: z.looseObject({ name: z.string() }), returns: project },
+  update: { body: open, returns: project },
+  delete: {},
+  regenerateKeys: { returns: open },
+  securityReport: { returns: open },
+  reset: { body: optionalBody, returns: open },
+  setupState: { returns: open },
+  securityState: { returns: open },
+  billing: {
+    createCheckout: { body: optionalBody, returns: open },
+    createPortal: { body: optionalBody, returns: open },
+    getLimits: { returns: open },
+    setLimits: { body: open, returns: open },
+    consumption: { returns: open },
+    invoices: { query: listQuery, returns: open },
+  },
+  members: {
+    list: { query: listQuery, returns: open },
+    invite: { body: memberInvite, returns: open },
+    updateRole: { body: z.looseObject({ role: z.string() }), returns: open },
+    remove: {},
+  },
+};

@@ -1,0 +1,19 @@
+import type { FileInput } from '../../contract/records.js';
+import { of } from '../../contract/returns.js';
+import { route, type UploadFacts } from '../../contract/route.js';
+import type { UploadedImage } from './types.js';
+
+// The field's name is ours (open points); the document knows no largest size.
+const image: UploadFacts = {
+  field: 'image',
+  contentType: 'application/octet-stream',
+  filename: 'image',
+};
+
+export const routes = {
+  image: route('POST /uploads/image', {
+    body: of<FileInput>(),
+    returns: of<UploadedImage>(),
+    upload: image,
+  }),
+};
