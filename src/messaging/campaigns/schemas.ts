@@ -2,7 +2,8 @@ import * as z from 'zod/mini';
 import type { Timestamp } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import { filter } from '../filter-schema.js';
-import { email, limit, open } from '../shapes-schema.js';
+import { listQuery } from '../query-schema.js';
+import { email, open } from '../shapes-schema.js';
 import { subject } from '../subject-schema.js';
 import { msOf, timestamp } from '../timestamp-schema.js';
 import type { routes } from './routes.js';
@@ -77,10 +78,8 @@ const campaignSend = z
     context.issues.push({ code: 'custom', path: ['scheduledFor'], message, input });
   }) as unknown as Schema<CampaignSend>; // its check() refuses the undefined that the type excludes
 
-const query = z.looseObject({ limit: z.optional(limit), cursor: z.optional(z.string()) });
-
 export const schemas: SchemasFor<typeof routes> = {
-  list: { query, returns: campaign },
+  list: { query: listQuery, returns: campaign },
   create: { body: campaignCreate, returns: createdCampaign },
   get: { returns: campaign },
   replace: { body: campaignCreate, returns: campaign },

@@ -1,5 +1,6 @@
 import type { OpenRecord, Timestamp } from '../../contract/records.js';
 import type { Filter } from '../filter.js';
+import type { ListQuery } from '../query.js';
 
 /** Whom a campaign goes to. */
 export type AudienceType = 'ALL' | 'SEGMENT' | 'FILTERED';
@@ -72,15 +73,7 @@ export interface CampaignToFiltered extends CampaignContent {
 export type CampaignCreate = CampaignToAll | CampaignToSegment | CampaignToFiltered;
 
 /** Which campaigns to list. The service's document does not show its fields. */
-export interface CampaignQuery extends OpenRecord {
-  /**
-   * How many campaigns a page holds, 1 to 100.
-   * @default 20 when awaited, 100 when iterated
-   */
-  limit?: number | undefined;
-  /** Where to go on: the `cursor` of a page or an iterator. */
-  cursor?: string | undefined;
-}
+export interface CampaignQuery extends ListQuery {}
 
 /** When to send a campaign. */
 export interface CampaignSend {

@@ -2,7 +2,8 @@ import * as z from 'zod/mini';
 import { isRecord } from '../../contract/is-record.js';
 import type { OpenRecord } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
-import { limit, open } from '../shapes-schema.js';
+import { listQuery } from '../query-schema.js';
+import { open } from '../shapes-schema.js';
 import type { routes } from './routes.js';
 import type { WorkflowCreate } from './types.js';
 
@@ -64,10 +65,8 @@ const executionQuery = z.looseObject({
   cursor: z.optional(z.string()),
 });
 
-const query = z.looseObject({ limit: z.optional(limit), cursor: z.optional(z.string()) });
-
-export const schemas: SchemasFor<typeof routes> = {
-  list: { query, returns: workflow },
+export const schemas = {
+  list: { query: listQuery, returns: workflow },
   fields: { returns: open },
   create: { body: workflowCreate, returns: workflow, warnings: createWarnings },
   get: { returns: graph },
@@ -89,7 +88,7 @@ export const schemas: SchemasFor<typeof routes> = {
     cancel: {},
     cancelAll: { returns: open },
   },
-};
+} satisfies SchemasFor<typeof routes>;
 
 function createWarnings({ enabled, triggerType }: Readonly<Record<string, unknown>>): string[] {
   const warnings: string[] = [];

@@ -1,4 +1,5 @@
 import type { OpenRecord } from '../../contract/records.js';
+import type { ListQuery } from '../query.js';
 
 /** What a step does. */
 export type StepType =
@@ -45,15 +46,7 @@ export interface WorkflowUpdate extends OpenRecord {
 }
 
 /** Which workflows to list. The service's document does not show its fields. */
-export interface WorkflowQuery extends OpenRecord {
-  /**
-   * How many workflows a page holds, 1 to 100.
-   * @default 20 when awaited, 100 when iterated
-   */
-  limit?: number | undefined;
-  /** Where to go on: the `cursor` of a page or an iterator. */
-  cursor?: string | undefined;
-}
+export interface WorkflowQuery extends ListQuery {}
 
 /** The contact and event fields that conditions may use. The service's document does not show its fields. */
 export interface WorkflowFields extends OpenRecord {}
