@@ -1,6 +1,7 @@
 import type { Call, RequestOptions } from '../contract/call.js';
 import type { ClientOptions } from '../contract/client-options.js';
 import type { Method } from '../contract/route.js';
+import { schemaMap } from '../contract/schema-map.js';
 import { createSpacing, type Spacing } from '../polling/spacing.js';
 import type { ApiKey } from '../transport/auth.js';
 import { Connection } from '../transport/connection.js';
@@ -15,6 +16,7 @@ import { GenerationJob, type JobRecord } from './job.js';
 import { JobMemory } from './job-memory.js';
 import type { FileKind } from './pace.js';
 import type { WaitOptions } from './wait-options.js';
+import { routes } from './routes.js';
 import { waitForFile, type WaitSource } from './wait.js';
 
 /** Options of a {@link MediaClient}. */
@@ -153,5 +155,5 @@ export class MediaClient {
 
 async function loadSchemas() {
   const { schemas } = await import('./schemas.js');
-  return schemas;
+  return schemaMap(routes, schemas);
 }

@@ -2,13 +2,37 @@ import type { Call, RequestOptions } from '../contract/call.js';
 import type { ClientOptions } from '../contract/client-options.js';
 import type { ClientEvents } from '../contract/events.js';
 import type { Method } from '../contract/route.js';
+import { schemaMap } from '../contract/schema-map.js';
 import { createSpacing } from '../polling/spacing.js';
 import type { ApiKey } from '../transport/auth.js';
 import { Connection } from '../transport/connection.js';
 import type { FreeInput } from '../transport/free-request.js';
 import type { RateLimit } from '../transport/rate-limit.js';
 import type { ServiceFacts } from '../transport/settings.js';
+import { Activity } from './activity/resource.js';
+import { Analytics } from './analytics/resource.js';
+import { Auth } from './auth/resource.js';
+import { Campaigns } from './campaigns/resource.js';
+import { Config } from './config/resource.js';
 import { Contacts } from './contacts/resource.js';
+import { Domains } from './domains/resource.js';
+import { Emails } from './emails/resource.js';
+import type {
+  AddressVerification,
+  SendRequest,
+  SendResult,
+  VerifyRequest,
+} from './emails/types.js';
+import { Events } from './events/resource.js';
+import { Tracking } from './events/tracking.js';
+import type { TrackRequest, TrackResult } from './events/types.js';
+import { Projects } from './projects/resource.js';
+import { routes } from './routes.js';
+import { Segments } from './segments/resource.js';
+import { Templates } from './templates/resource.js';
+import { Uploads } from './uploads/resource.js';
+import { Users } from './users/resource.js';
+import { Workflows } from './workflows/resource.js';
 
 /** Options of a {@link MessagingClient}. */
 export interface MessagingOptions extends ClientOptions {
@@ -39,15 +63,80 @@ const service: ServiceFacts = {
 export class MessagingClient {
   /** People and their custom fields. */
   readonly contacts: Contacts;
+  /** Mails to fill in. */
+  readonly templates: Templates;
+  /** Mail to many. */
+  readonly campaigns: Campaigns;
+  /** Groups of contacts. */
+  readonly segments: Segments;
+  /** Steps that contacts walk through. */
+  readonly workflows: Workflows;
+  /** Tracked events. */
+  readonly events: Events;
+  /** Domains that mail is sent from. */
+  readonly domains: Domains;
+  /** The feed of what happened. */
+  readonly activity: Activity;
+  /** Figures over time. */
+  readonly analytics: Analytics;
+  /** Images for mails. */
+  readonly uploads: Uploads;
+  /** What the service has switched on. */
+  readonly config: Config;
+  /** Sign-up, sign-in and passwords. */
+  readonly auth: Auth;
+  /** The signed-in user. */
+  readonly users: Users;
+  /** Own projects, their members and billing. */
+  readonly projects: Projects;
   /** How much of the rate limit is left. */
   readonly rateLimit: RateLimit;
   readonly #connection: Connection;
+  readonly #emails: Emails;
+  readonly #tracking: Tracking;
 
   constructor(options: MessagingOptions = {}) {
     this.#connection = new Connection(service, options, loadSchemas);
     const { transport } = this.#connection;
     this.contacts = new Contacts(transport, createSpacing());
+    this.templates = new Templates(transport);
+    this.campaigns = new Campaigns(transport);
+    this.segments = new Segments(transport);
+    this.workflows = new Workflows(transport);
+    this.events = new Events(transport);
+    this.domains = new Domains(transport);
+    this.activity = new Activity(transport);
+    this.analytics = new Analytics(transport);
+    this.uploads = new Uploads(transport);
+    this.config = new Config(transport);
+    this.auth = new Auth(transport);
+    this.users = new Users(transport);
+    this.projects = new Projects(transport);
+    this.#emails = new Emails(transport);
+    this.#tracking = new Tracking(transport);
     this.rateLimit = { state: () => transport.rateLimit() };
+  }
+
+  /**
+   * Sends an email at once, of at most 40 MB. Recipients are created or updated as contacts. Never
+   * sent twice by itself. Several recipients are handled one after another: after an error with
+   * the outcome `'unknown'` some of them may have been mailed.
+   */
+  send(body: SendRequest, options?: RequestOptions): Call<SendResult> {
+    return this.#emails.send(body, options);
+  }
+
+  /**
+   * Tracks an event of a contact, who is made or updated, and starts the workflows that listen to
+   * it. A public key will do. Never sent twice by itself.
+   */
+  track(body: TrackRequest, options?: RequestOptions): Call<TrackResult> {
+    return this.#tracking.track(body, options);
+  }
+
+  /** Checks an address: its form, its domain, typing errors, disposable and personal providers. */
+  verify(body: VerifyRequest, options?: RequestOptions): Call<AddressVerification> {
+    return this.#emails.verify(body, options);
   }
 
   /**
@@ -98,5 +187,5 @@ export class MessagingClient {
 
 async function loadSchemas() {
   const { schemas } = await import('./schemas.js');
-  return schemas;
+  return schemaMap(routes, schemas);
 }

@@ -29,12 +29,15 @@ describe.each(endpoints)('$sdk ($method $path)', (endpoint) => {
   });
 
   it('has schemas', () => {
-    const map = endpoint.service === 'media' ? mediaSchemas : messagingSchemas;
-    expect(map.get(row)).toBeDefined();
+    expect(find({ messaging: messagingSchemas, media: mediaSchemas }, endpoint.sdk)).toBeDefined();
   });
 
   it('sends its method, path, key and body', async () => {
-    const { sent } = await call(endpoint.sdk, row, sample, { data: [] });
+    const { sent } = await call(endpoint.sdk, row, sample, {
+      data: [],
+      fileId: 'file_1',
+      filesCreated: ['file_1'],
+    });
     const url = new URL(sent.url);
     expect(sent.method).toBe(endpoint.method);
     expect(decodeURIComponent(url.pathname)).toBe(filled(endpoint.path));

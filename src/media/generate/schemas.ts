@@ -92,7 +92,7 @@ const statusRecord = z.looseObject({
   download: z.optional(z.string()),
 });
 
-export const schemas: SchemasFor<typeof routes> = {
+export const schemas = {
   video: {
     body: videoRequest,
     returns: z.looseObject({ folderId: z.string(), filesCreated: z.array(z.string()) }),
@@ -100,7 +100,7 @@ export const schemas: SchemasFor<typeof routes> = {
   },
   audio: { body: audioRequest, returns: z.looseObject({ fileId: z.string() }) },
   status: { query: z.looseObject({ fileId: id }), returns: statusRecord },
-};
+} satisfies SchemasFor<typeof routes>;
 
 type JobFields = Partial<Record<keyof VideoJob, unknown>>;
 
