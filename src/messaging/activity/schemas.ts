@@ -3,10 +3,10 @@ import { periodListQuery, periodQuery } from '../query-schema.js';
 import { open } from '../shapes-schema.js';
 import type { routes } from './routes.js';
 
-export const schemas: SchemasFor<typeof routes> = {
+export const schemas = {
   list: { query: periodListQuery, returns: open },
   stats: { query: periodQuery, returns: open },
   recentCount: { query: periodQuery, returns: open },
   types: { returns: open },
   upcoming: { query: periodQuery, returns: open },
-};
+} satisfies SchemasFor<typeof routes>;

@@ -9,9 +9,9 @@ const report = {
   returns: open,
 };
 
-export const schemas: SchemasFor<typeof routes> = {
+export const schemas = {
   timeseries: report,
   topCampaigns: report,
   campaignStats: report,
   topEvents: report,
-};
+} satisfies SchemasFor<typeof routes>;

@@ -6,7 +6,7 @@ import type { routes } from './routes.js';
 const credentials = z.looseObject({ email, password: z.string() });
 const account = z.looseObject({ email });
 
-export const schemas: SchemasFor<typeof routes> = {
+export const schemas = {
   login: { body: credentials, returns: open },
   signup: { body: credentials, returns: open },
   logout: {},
@@ -18,4 +18,4 @@ export const schemas: SchemasFor<typeof routes> = {
     body: z.looseObject({ token: z.string(), password: z.string() }),
     returns: open,
   },
-};
+} satisfies SchemasFor<typeof routes>;

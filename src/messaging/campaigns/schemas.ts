@@ -78,7 +78,7 @@ const campaignSend = z
     context.issues.push({ code: 'custom', path: ['scheduledFor'], message, input });
   }) as unknown as Schema<CampaignSend>; // its check() refuses the undefined that the type excludes
 
-export const schemas: SchemasFor<typeof routes> = {
+export const schemas = {
   list: { query: listQuery, returns: campaign },
   create: { body: campaignCreate, returns: createdCampaign },
   get: { returns: campaign },
@@ -89,7 +89,7 @@ export const schemas: SchemasFor<typeof routes> = {
   cancel: { returns: open },
   sendTest: { body: z.looseObject({ email }), returns: open },
   stats: { returns: open },
-};
+} satisfies SchemasFor<typeof routes>;
 
 function audienceProblem(chosen: string, audience: string, value: unknown): string | undefined {
   const isGiven = value !== undefined && value !== null;

@@ -56,7 +56,7 @@ const query = z.looseObject({
   search: z.optional(z.string()),
 });
 
-export const schemas: SchemasFor<typeof routes> = {
+export const schemas = {
   list: { query, returns: contact },
   create: {
     body: contactCreate,
@@ -79,4 +79,4 @@ export const schemas: SchemasFor<typeof routes> = {
     usage: { returns: open },
     delete: {},
   },
-};
+} satisfies SchemasFor<typeof routes>;

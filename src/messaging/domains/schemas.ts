@@ -11,9 +11,9 @@ const domainCreate = z.looseObject({
   projectId: z.optional(z.string()),
 });
 
-export const schemas: SchemasFor<typeof routes> = {
+export const schemas = {
   list: { query: listQuery, returns: domain },
   create: { body: domainCreate, returns: domain },
   verify: { returns: open },
   delete: {},
-};
+} satisfies SchemasFor<typeof routes>;

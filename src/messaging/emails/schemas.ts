@@ -73,14 +73,14 @@ const verification = z.looseObject({
   reasons: z.array(z.string()),
 });
 
-export const schemas: SchemasFor<typeof routes> = {
+export const schemas = {
   send: {
     body: sendBody as unknown as Schema<SendRequest>, // its check() enforces what the union says
     returns: sendResult,
     warnings: (body) => [...nameWarnings(body), ...dataWarnings(body.data)],
   },
   verify: { body: z.looseObject({ email }), returns: verification },
-};
+} satisfies SchemasFor<typeof routes>;
 
 function nameWarnings({ name, from }: { name?: unknown; from?: unknown }): readonly string[] {
   if (name === undefined || !isRecord(from)) return [];

@@ -16,7 +16,7 @@ const track = {
   warnings: ({ data }: TrackRequest) => dataWarnings(data),
 };
 
-export const schemas: SchemasFor<typeof routes> = {
+export const schemas = {
   track,
   list: { query: periodListQuery, returns: open },
   stats: { query: periodQuery, returns: open },
@@ -24,6 +24,6 @@ export const schemas: SchemasFor<typeof routes> = {
   names: { returns: open },
   usage: { returns: open },
   delete: {},
-};
+} satisfies SchemasFor<typeof routes>;
 
-export const trackingSchemas: SchemasFor<typeof trackingRoutes> = { track };
+export const trackingSchemas = { track } satisfies SchemasFor<typeof trackingRoutes>;

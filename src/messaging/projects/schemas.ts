@@ -15,7 +15,7 @@ const optionalBody = z.custom<OpenRecord>(
 const project = z.looseObject({ id: z.string() });
 const memberInvite = z.looseObject({ email, role: z.optional(z.string()) });
 
-export const schemas: SchemasFor<typeof routes> = {
+export const schemas = {
   list: { query: listQuery, returns: project },
   create: { body: z.looseObject({ name: z.string() }), returns: project },
   update: { body: open, returns: project },
@@ -39,4 +39,4 @@ export const schemas: SchemasFor<typeof routes> = {
     updateRole: { body: z.looseObject({ role: z.string() }), returns: open },
     remove: {},
   },
-};
+} satisfies SchemasFor<typeof routes>;

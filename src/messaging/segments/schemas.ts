@@ -54,7 +54,7 @@ const membersAdd = z.extend(membersRemove, {
   subscribed: z.optional(z.boolean()),
 });
 
-export const schemas: SchemasFor<typeof routes> = {
+export const schemas = {
   list: { returns: segment },
   create: { body: segmentCreate, returns: segment },
   get: { returns: z.extend(segment, { memberCount: z.number() }) },
@@ -70,7 +70,7 @@ export const schemas: SchemasFor<typeof routes> = {
     add: { body: membersAdd, returns: open },
     remove: { body: membersRemove, returns: open },
   },
-};
+} satisfies SchemasFor<typeof routes>;
 
 function conditionProblem(type: 'DYNAMIC' | 'STATIC', condition: unknown): string | undefined {
   const isGiven = condition !== undefined && condition !== null;

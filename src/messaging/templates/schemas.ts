@@ -31,7 +31,7 @@ const query = z.looseObject({
   search: z.optional(z.string()),
 });
 
-export const schemas: SchemasFor<typeof routes> = {
+export const schemas = {
   list: { query, returns: template },
   create: { body: templateCreate, returns: template },
   get: { returns: template },
@@ -39,4 +39,4 @@ export const schemas: SchemasFor<typeof routes> = {
   delete: {},
   duplicate: { returns: z.looseObject({ id: z.string() }) },
   usage: { returns: open },
-};
+} satisfies SchemasFor<typeof routes>;

@@ -4,6 +4,6 @@ import type { SchemasFor } from '../../contract/schemas.js';
 import { open } from '../shapes-schema.js';
 import type { routes } from './routes.js';
 
-export const schemas: SchemasFor<typeof routes> = {
+export const schemas = {
   image: { body: z.custom<FileInput>(), returns: open },
-};
+} satisfies SchemasFor<typeof routes>;

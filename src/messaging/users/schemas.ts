@@ -2,6 +2,6 @@ import type { SchemasFor } from '../../contract/schemas.js';
 import { open } from '../shapes-schema.js';
 import type { routes } from './routes.js';
 
-export const schemas: SchemasFor<typeof routes> = {
+export const schemas = {
   me: { returns: open },
-};
+} satisfies SchemasFor<typeof routes>;
