@@ -12,7 +12,18 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    testTimeout: 20_000,
-    coverage: { include: ['src/**/*.ts'] },
+    exclude: ['test/types/consumer/**'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    reporters: ['default', './test/support/tally-reporter.ts'],
+    typecheck: {
+      enabled: true,
+      include: ['test/types/*.test-d.ts'],
+      tsconfig: 'tsconfig.json',
+    },
+    coverage: {
+      include: ['src/{transport,pagination,polling,errors}/**/*.ts'],
+      reporter: ['text', 'json-summary'],
+    },
   },
 });

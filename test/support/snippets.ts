@@ -26,7 +26,8 @@ function prelude(code: string): string {
     ['media', 'MediaClient'],
   ] as const;
   const missing = clients.filter(
-    ([name]) => new RegExp(`\\b${name}\\.`).test(code) && !new RegExp(`const ${name}\\b`).test(code),
+    ([name]) =>
+      new RegExp(`\\b${name}\\.`).test(code) && !new RegExp(`const ${name}\\b`).test(code),
   );
   return missing
     .map(
