@@ -7,7 +7,7 @@ import type { StepCreate, StepDelete, StepUpdate, WorkflowStep } from './types.j
 /**
  * The steps of a workflow.
  * @example
- * const step = await messaging.workflows.steps.create(id, { type: 'DELAY', config: { days: 2 } });
+ * const step = await messaging.workflows.steps.create(id, { type: 'DELAY', config });
  * await messaging.workflows.steps.delete(id, step.id, { splice: true });
  */
 export class WorkflowSteps implements MethodsFor<typeof routes.steps> {

@@ -6,7 +6,7 @@ export type StepType =
   'SEND_EMAIL' | 'DELAY' | 'WAIT_FOR_EVENT' | 'CONDITION' | 'WEBHOOK' | 'UPDATE_CONTACT' | 'EXIT';
 
 /** Which way out of a `CONDITION` step a transition is. */
-export type Branch = 'yes' | 'no';
+export type TransitionBranch = 'yes' | 'no';
 
 /** Steps that contacts go through after an event. The service's document does not show its fields. */
 export interface Workflow extends OpenRecord {
@@ -90,7 +90,7 @@ export interface StepDelete {
 export interface WorkflowTransition extends OpenRecord {
   id: string;
   /** Set on the ways out of a `CONDITION` step. */
-  branch?: Branch | (string & {}) | null | undefined;
+  branch?: TransitionBranch | (string & {}) | null | undefined;
 }
 
 /** A transition to add. */
@@ -100,7 +100,7 @@ export interface TransitionCreate extends OpenRecord {
   /** The name is not given by the service's document. */
   toStepId: string;
   /** For ways out of a `CONDITION` step. */
-  branch?: Branch | undefined;
+  branch?: TransitionBranch | undefined;
 }
 
 /** A contact's way through a workflow. The service's document does not show its fields. */

@@ -1,0 +1,231 @@
+import { MessagingClient, type CampaignCreate, type CampaignSend } from 'postreel';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { answering, messagingOver } from '../support/clients.js';
+
+const messaging = new MessagingClient({
+  apiKey: 'sk_test',
+  baseUrl: 'http://messaging.test',
+  retries: 0,
+  rateLimit: false,
+  fetch: () => {
+    throw new Error('must not reach the network');
+  },
+});
+
+const content = {
+  name: 'Spring sale',
+  subject: 'Spring sale',
+  body: '<p>Everything must go.</p>',
+  from: 'shop@example.com',
+};
+const condition = { field: 'data.plan', operator: 'equals', value: 'pro' };
+const draft = {
+  id: 'cmp_1',
+  name: 'Spring sale',
+  subject: 'Spring sale',
+  type: 'ALL',
+  status: 'DRAFT',
+  scheduledAt: null,
+};
+
+const refusal = (field: string, message: unknown) => ({
+  name: 'InvalidRequestError',
+  outcome: 'not-sent',
+  fieldErrors: [{ field, message }],
+});
+
+const unavailable = () =>
+  Response.json({ error: 'busy' }, { status: 503, headers: { 'retry-after': '0' } });
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('the audience of a campaign', () => {
+  const audiences: [string, object, object][] = [
+    [
+      'requires a segment for SEGMENT',
+      { audienceType: 'SEGMENT' },
+      refusal('segmentId', 'is required for the audience SEGMENT'),
+    ],
+    [
+      'requires a filter for FILTERED',
+      { audienceType: 'FILTERED', audienceFilter: null },
+      refusal('audienceFilter', 'is required for the audience FILTERED'),
+    ],
+    [
+      'refuses a segment that ALL would ignore',
+      { audienceType: 'ALL', segmentId: 'seg_1' },
+      refusal('segmentId', 'is only for the audience SEGMENT; got it for ALL'),
+    ],
+    [
+      'refuses a filter that SEGMENT would ignore',
+      { audienceType: 'SEGMENT', segmentId: 'seg_1', audienceFilter: condition },
+      refusal('audienceFilter', 'is only for the audience FILTERED; got it for SEGMENT'),
+    ],
+    [
+      'refuses a filter that is no object',
+      { audienceType: 'FILTERED', audienceFilter: 'plan = pro' },
+      refusal('audienceFilter', 'must be an object'),
+    ],
+    ['requires an audience', {}, refusal('audienceType', 'is required')],
+    [
+      'refuses an audience that is not listed',
+      { audienceType: 'EVERYBODY' },
+      refusal('audienceType', expect.stringContaining('"ALL", "SEGMENT", "FILTERED"')),
+    ],
+  ];
+
+  it.each(audiences)('%s', async (_, audience, problem) => {
+    const body = { ...content, ...audience } as CampaignCreate; // what JavaScript callers may pass
+    await expect(messaging.campaigns.create(body)).rejects.toMatchObject(problem);
+    await expect(messaging.campaigns.replace('cmp_1', body)).rejects.toMatchObject(problem);
+  });
+
+  it.each<CampaignCreate>([
+    { ...content, audienceType: 'ALL' },
+    { ...content, audienceType: 'SEGMENT', segmentId: 'seg_1' },
+    { ...content, audienceType: 'FILTERED', audienceFilter: condition },
+    { ...content, audienceType: 'FILTERED', audienceFilter: { and: [condition] } },
+  ])('sends $audienceType', async (body) => {
+    const { fetch, requests } = answering(() => ({ success: true, data: draft }));
+    const campaign = await messagingOver(fetch).campaigns.create(body);
+    expect(campaign).toEqual(draft);
+    expect(await requests[0]?.json()).toEqual(body);
+  });
+});
+
+describe('the content of a campaign', () => {
+  it.each([
+    [{ subject: 'a\nb' }, refusal('subject', 'must not contain a line break')],
+    [{ subject: '' }, refusal('subject', 'must not be empty')],
+    [{ subject: 'x'.repeat(999) }, refusal('subject', 'must be at most 998 characters; got 999')],
+    [{ from: 'shop' }, refusal('from', 'must be an email address')],
+    [{ replyTo: 'help@' }, refusal('replyTo', 'must be an email address')],
+  ])('refuses %j', async (change, problem) => {
+    await expect(
+      messaging.campaigns.create({ ...content, ...change, audienceType: 'ALL' }),
+    ).rejects.toMatchObject(problem);
+  });
+
+  it.each(['name', 'subject', 'body', 'from'])('requires %s', async (field) => {
+    const body = { ...content, audienceType: 'ALL', [field]: undefined };
+    await expect(
+      messaging.campaigns.create(body as unknown as CampaignCreate), // a field short
+    ).rejects.toMatchObject(refusal(field, 'is required'));
+  });
+
+  it('replaces with PUT', async () => {
+    const { fetch, requests } = answering(() => draft);
+    await messagingOver(fetch).campaigns.replace('cmp_1', { ...content, audienceType: 'ALL' });
+    expect(requests[0]?.method).toBe('PUT');
+    expect(requests[0]?.url).toBe('http://messaging.test/campaigns/cmp_1');
+  });
+});
+
+describe('sending a campaign', () => {
+  it.each([
+    ['without a body', undefined, {}],
+    ['with an empty body', {}, {}],
+    ['with null', { scheduledFor: null }, { scheduledFor: null }],
+    [
+      'at a Date',
+      { scheduledFor: new Date('2999-01-01T09:00:00Z') },
+      { scheduledFor: '2999-01-01T09:00:00.000Z' },
+    ],
+    [
+      'at an ISO 8601 string',
+      { scheduledFor: '2999-01-01T09:00:00+02:00' },
+      { scheduledFor: '2999-01-01T09:00:00+02:00' },
+    ],
+  ])('works %s', async (_, body, sent) => {
+    const { fetch, requests } = answering(() => ({ success: true }));
+    await messagingOver(fetch).campaigns.send('cmp_1', body);
+    expect(requests[0]?.url).toBe('http://messaging.test/campaigns/cmp_1/send');
+    expect(await requests[0]?.json()).toEqual(sent);
+  });
+
+  it('refuses a scheduledFor that is undefined by accident', async () => {
+    const body = { scheduledFor: undefined } as CampaignSend; // lenient compilers let it pass
+    await expect(messaging.campaigns.send('cmp_1', body)).rejects.toMatchObject(
+      refusal('scheduledFor', 'must not be undefined: leaving it out sends to everybody now'),
+    );
+  });
+
+  it('refuses a time more than 60 s in the past', async () => {
+    vi.useFakeTimers({ now: Date.parse('2026-11-21T09:01:01Z'), toFake: ['Date'] });
+    for (const scheduledFor of ['2026-11-21T09:00:00Z', new Date('2026-11-21T09:00:00Z')]) {
+      await expect(messaging.campaigns.send('cmp_1', { scheduledFor })).rejects.toMatchObject(
+        refusal('scheduledFor', 'must not lie in the past; got a time 61 s ago'),
+      );
+    }
+  });
+
+  it('allows 60 s for clocks that differ', async () => {
+    vi.useFakeTimers({ now: Date.parse('2026-11-21T09:01:00Z'), toFake: ['Date'] });
+    const { fetch, requests } = answering(() => ({ success: true }));
+    await messagingOver(fetch).campaigns.send('cmp_1', { scheduledFor: '2026-11-21T09:00:00Z' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each(['tomorrow', '1', '21 Nov 2999', '2999-13-01T00:00:00Z', '', new Date(Number.NaN)])(
+    'refuses %s, which is no date',
+    async (scheduledFor) => {
+      await expect(messaging.campaigns.send('cmp_1', { scheduledFor })).rejects.toMatchObject(
+        refusal('scheduledFor', 'must be a date: a `Date` or a full ISO 8601 string'),
+      );
+    },
+  );
+
+  it('never sends a campaign twice', async () => {
+    const { fetch, requests } = answering(unavailable);
+    await expect(messagingOver(fetch).campaigns.send('cmp_1')).rejects.toMatchObject({
+      status: 503,
+      outcome: 'unknown',
+    });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('never sends a test twice', async () => {
+    const { fetch, requests } = answering(unavailable);
+    const test = messagingOver(fetch).campaigns.sendTest('cmp_1', { email: 'ann@example.com' });
+    await expect(test).rejects.toMatchObject({ outcome: 'unknown' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('cancels again where the answer to the first was lost', async () => {
+    const answers = [unavailable(), Response.json({ success: true })];
+    const { fetch, requests } = answering(() => answers.shift());
+    await messagingOver(fetch).campaigns.cancel('cmp_1');
+    expect(requests.map(({ url }) => new URL(url).pathname)).toEqual([
+      '/campaigns/cmp_1/cancel',
+      '/campaigns/cmp_1/cancel',
+    ]);
+  });
+
+  it('refuses a test to no address', async () => {
+    await expect(messaging.campaigns.sendTest('cmp_1', { email: 'ann' })).rejects.toMatchObject(
+      refusal('email', 'must be an email address'),
+    );
+  });
+});
+
+describe('campaigns of a service that answers differently', () => {
+  it.each([
+    ['a bare array', [draft]],
+    ['the items under data', { data: [draft], cursor: null, hasMore: false, total: 1 }],
+    ['the items under their name', { campaigns: [draft], page: 1, pageSize: 20, total: 1 }],
+    ['an envelope', { success: true, data: { campaigns: [draft] } }],
+  ])('lists from %s', async (_, body) => {
+    const { fetch } = answering(() => body);
+    const list = messagingOver(fetch, { validation: { responses: 'throw' } }).campaigns.list();
+    expect(await list.toArray()).toEqual([draft]);
+  });
+
+  it('takes a create answer without an envelope, and values that are new', async () => {
+    const odd = { ...draft, status: 'PAUSED', type: 'LOOKALIKE', extra: 1 };
+    const { fetch } = answering(() => odd);
+    const strict = messagingOver(fetch, { validation: { responses: 'throw' } });
+    expect(await strict.campaigns.create({ ...content, audienceType: 'ALL' })).toEqual(odd);
+  });
+});

@@ -1,0 +1,152 @@
+import { MessagingClient, type StepCreate, type TransitionCreate } from 'postreel';
+import { describe, expect, it } from 'vitest';
+import { answering, messagingOver } from '../support/clients.js';
+
+const messaging = new MessagingClient({
+  apiKey: 'sk_test',
+  baseUrl: 'http://messaging.test',
+  retries: 0,
+  rateLimit: false,
+  fetch: () => {
+    throw new Error('must not reach the network');
+  },
+});
+
+const refusal = (field: string, message: unknown) => ({
+  name: 'InvalidRequestError',
+  outcome: 'not-sent',
+  fieldErrors: [{ field, message }],
+});
+
+const unavailable = () =>
+  Response.json({ error: 'busy' }, { status: 503, headers: { 'retry-after': '0' } });
+
+describe('workflows', () => {
+  it('requires a name to create', async () => {
+    const body = {} as { name: string }; // a field short
+    await expect(messaging.workflows.create(body)).rejects.toMatchObject(
+      refusal('name', 'is required'),
+    );
+  });
+
+  it('warns about a trigger and a state that a new workflow cannot have', async () => {
+    const { fetch, requests } = answering(() => ({ id: 'wf_1' }));
+    const warnings: string[] = [];
+    const client = messagingOver(fetch).on('warning', ({ message }) => warnings.push(message));
+    const body = { name: 'Welcome', enabled: true, triggerType: 'SCHEDULE' };
+    await client.workflows.create(body as unknown as { name: string }); // what JavaScript callers may pass
+    expect(warnings).toEqual([
+      '`enabled` has no effect: every workflow starts disabled. Use `workflows.update()`.',
+      '`triggerType` has no effect: every workflow starts with "EVENT". Use `workflows.update()`.',
+    ]);
+    expect(await requests[0]?.json()).toEqual(body);
+  });
+
+  it('does not warn about what the service does anyway', async () => {
+    const { fetch } = answering(() => ({ id: 'wf_1' }));
+    const warnings: string[] = [];
+    const client = messagingOver(fetch).on('warning', ({ message }) => warnings.push(message));
+    await client.workflows.create({ name: 'Welcome', enabled: false, triggerType: 'EVENT' });
+    expect(warnings).toEqual([]);
+  });
+
+  it('asks for the fields of conditions, not for a workflow of that name', async () => {
+    const { fetch, requests } = answering(() => ({ fields: [] }));
+    expect(await messagingOver(fetch).workflows.fields()).toEqual({ fields: [] });
+    expect(requests[0]?.url).toBe('http://messaging.test/workflows/fields');
+  });
+
+  it('sends what the document leaves open', async () => {
+    const { fetch, requests } = answering(() => ({ id: 'wf_1' }));
+    const body = { enabled: true, triggerConfig: { eventName: 'signed_up' } };
+    await messagingOver(fetch).workflows.update('wf_1', body);
+    expect(requests[0]?.method).toBe('PATCH');
+    expect(await requests[0]?.json()).toEqual(body);
+  });
+});
+
+describe('workflows.steps', () => {
+  it('refuses a type that steps do not have', async () => {
+    const body = { type: 'SEND_SMS' } as unknown as StepCreate; // what JavaScript callers may pass
+    await expect(messaging.workflows.steps.create('wf_1', body)).rejects.toMatchObject(
+      refusal('type', expect.stringMatching(/"SEND_EMAIL", .*"EXIT"/)),
+    );
+  });
+
+  it('refuses a config that is no object', async () => {
+    const config = ['DELAY'] as unknown as StepCreate['config']; // what JavaScript callers may pass
+    await expect(
+      messaging.workflows.steps.update('wf_1', 'st_1', { config }),
+    ).rejects.toMatchObject(refusal('config', 'must be an object'));
+  });
+
+  it.each([
+    ['splices', { splice: true }, '?splice=true'],
+    ['leaves out a false splice, which might be read as text', { splice: false }, ''],
+    ['deletes without a query', undefined, ''],
+  ])('%s', async (_, query, search) => {
+    const { fetch, requests } = answering(() => new Response(null, { status: 204 }));
+    await messagingOver(fetch).workflows.steps.delete('wf_1', 'st_1', query);
+    const url = new URL(requests[0]?.url ?? '');
+    expect(url.pathname + url.search).toBe(`/workflows/wf_1/steps/st_1${search}`);
+  });
+
+  it('refuses a splice that is no boolean', async () => {
+    const splice = 'false' as unknown as boolean; // what JavaScript callers may pass
+    await expect(
+      messaging.workflows.steps.delete('wf_1', 'st_1', { splice }),
+    ).rejects.toMatchObject(refusal('splice', expect.stringContaining('must be a boolean')));
+  });
+});
+
+describe('workflows.transitions', () => {
+  it('refuses a branch that is neither yes nor no', async () => {
+    const body = { fromStepId: 'a', toStepId: 'b', branch: 'maybe' } as unknown as TransitionCreate; // what JavaScript callers may pass
+    await expect(messaging.workflows.transitions.create('wf_1', body)).rejects.toMatchObject(
+      refusal('branch', expect.stringContaining('"yes", "no"')),
+    );
+  });
+
+  it('deletes by both ids', async () => {
+    const { fetch, requests } = answering(() => new Response(null, { status: 204 }));
+    await messagingOver(fetch).workflows.transitions.delete('wf_1', 'tr/1');
+    expect(requests[0]?.url).toBe('http://messaging.test/workflows/wf_1/transitions/tr%2F1');
+  });
+});
+
+describe('workflows.executions', () => {
+  it('refuses a context that is no object', async () => {
+    const context = 'SPRING' as unknown as Record<string, unknown>; // what JavaScript callers may pass
+    await expect(
+      messaging.workflows.executions.start('wf_1', { contactId: 'c_1', context }),
+    ).rejects.toMatchObject(refusal('context', 'must be an object'));
+  });
+
+  it('never starts an execution twice', async () => {
+    const { fetch, requests } = answering(unavailable);
+    await expect(
+      messagingOver(fetch).workflows.executions.start('wf_1', { contactId: 'c_1' }),
+    ).rejects.toMatchObject({ outcome: 'unknown' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('cancels all again where the answer to the first was lost', async () => {
+    const answers = [unavailable(), Response.json({ cancelled: 2 })];
+    const { fetch, requests } = answering(() => answers.shift());
+    expect(await messagingOver(fetch).workflows.executions.cancelAll('wf_1')).toEqual({
+      cancelled: 2,
+    });
+    expect(requests).toHaveLength(2);
+  });
+
+  it('lists by status, page after page', async () => {
+    const { fetch, requests } = answering((request) => {
+      const page = Number(new URL(request.url).searchParams.get('page') ?? 1);
+      return { executions: [{ id: `ex_${page}` }], total: 2, page, pageSize: 1, totalPages: 2 };
+    });
+    const query = { status: 'RUNNING', pageSize: 1 };
+    const list = messagingOver(fetch).workflows.executions.list('wf_1', query);
+    expect((await list.toArray()).map(({ id }) => id)).toEqual(['ex_1', 'ex_2']);
+    expect(new URL(requests[1]?.url ?? '').search).toBe('?status=RUNNING&pageSize=1&page=2');
+  });
+});
