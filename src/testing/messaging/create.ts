@@ -6,25 +6,19 @@ import { withEnvelopes } from './envelopes.js';
 import { errorBody } from './errors.js';
 import { handlers } from './handlers.js';
 import { addProject } from './projects/project.js';
-import {
-  type JobSettings,
-  type MessagingSettings,
-  type MessagingWorld,
-  type Project,
-  type SentEmail,
-} from './state.js';
+import { settingsOf, type MessagingSettings, type SettingsOptions } from './settings.js';
+import { type MessagingWorld, type Project, type SentEmail } from './state.js';
 import { addUser } from './users/accounts.js';
 import { createWorld, ownerLogin } from './world.js';
 
 /** How a fake messaging service starts; the settings may be changed later. */
-export interface FakeMessagingOptions extends Partial<Omit<MessagingSettings, 'jobs'>> {
+export interface FakeMessagingOptions extends SettingsOptions {
   /** @default 'http://messaging.fake' */
   baseUrl?: string;
   /** A clock, e.g. one shared with another fake, or how to make one. @default virtual time */
   clock?: Clock | ClockOptions;
   /** @default 1000 requests per minute and project, sliding */
   rateLimit?: Partial<RateLimitOptions>;
-  jobs?: Partial<JobSettings>;
 }
 
 /** A fake messaging service: all of its behaviour, in memory. */
@@ -95,29 +89,6 @@ export function createFakeMessaging(options: FakeMessagingOptions = {}): FakeMes
 function clockOf(clock: Clock | ClockOptions = {}): Clock {
   return 'advance' in clock ? clock : createClock(clock);
 }
-
-function settingsOf(options: FakeMessagingOptions): MessagingSettings {
-  return {
-    disableSignups: options.disableSignups ?? false,
-    errorShape: options.errorShape ?? 'envelope',
-    listStyle: options.listStyle ?? 'documented',
-    lastPage: options.lastPage ?? 'hasMore-false',
-    envelopes: options.envelopes ?? 'documented',
-    // messaging, Limits: 10 MB by default.
-    maxAttachmentBytes: options.maxAttachmentBytes ?? 10 * 1024 * 1024,
-    ...(options.webhookFetch && { webhookFetch: options.webhookFetch }),
-    jobs: { ...jobDefaults, ...options.jobs },
-  };
-}
-
-const jobDefaults: JobSettings = {
-  statusField: 'status',
-  done: 'completed',
-  failed: 'failed',
-  progress: 'fraction',
-  perSecond: 1000,
-  keepMs: Infinity,
-};
 
 /** A project that nobody of the first one has a say in. */
 function addForeignProject(world: MessagingWorld, name: string): Project {

@@ -1,6 +1,7 @@
 import { type Clock } from '../core/clock.js';
 import { addProject } from './projects/project.js';
-import { type MessagingSettings, type MessagingWorld, type Project, type User } from './state.js';
+import { type MessagingSettings } from './settings.js';
+import { type MessagingWorld, type Project, type User } from './state.js';
 import { addUser } from './users/accounts.js';
 
 /** Who owns the first project of every world. */
