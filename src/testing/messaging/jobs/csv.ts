@@ -18,8 +18,8 @@ interface Cell {
   readonly end: string;
 }
 
-/** A quoted or a plain cell, and what ends it; a stray quote in a plain cell is just a character. */
-const cellPattern = /(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r\n|\n|\r|$)/y;
+/** A quoted or a plain cell, and what ends it; a quote inside a plain cell is just a character. */
+const cellPattern = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n][^,\r\n]*)?)(,|\r\n|\n|\r|$)/y;
 
 function* cells(text: string): Generator<Cell> {
   for (let at = 0; at <= text.length;) {
@@ -35,7 +35,7 @@ function* cells(text: string): Generator<Cell> {
 function cellAt(text: string, at: number): { cell: Cell; length: number } {
   cellPattern.lastIndex = at;
   const match = cellPattern.exec(text);
-  if (match === null) throw new SyntaxError(`A quote at character ${at} is not closed.`);
+  if (match === null) throw new SyntaxError(`The quotes at character ${at} do not fit.`);
   const [whole, quoted, plain = '', end = ''] = match;
   const value = quoted === undefined ? plain : quoted.replaceAll('""', '"');
   return { cell: { value, end }, length: whole.length };

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { createFakeMessaging } from '../../../src/testing/messaging/create.js';
+import { call, ok, someText } from './call.js';
+
+describe('messaging, Errors', () => {
+  it('the envelope has every field of the table', async () => {
+    const fake = createFakeMessaging();
+    const { status, body } = await call(fake, 'POST /contacts', { body: {} });
+    expect(status).toBe(422);
+    expect(body).toEqual({
+      success: false,
+      error: {
+        code: 'VALIDATION_ERROR',
+        message: someText,
+        statusCode: 422,
+        requestId: someText,
+        errors: [{ field: 'email', message: '`email` is required.', code: 'required' }],
+        suggestion: someText,
+      },
+      timestamp: fake.clock.date(),
+    });
+  });
+
+  it('every refusal has a request id of its own', async () => {
+    const fake = createFakeMessaging();
+    const first = await call(fake, 'GET /contacts/x');
+    const second = await call(fake, 'GET /contacts/x');
+    expect(first.body.error.requestId).not.toBe(second.body.error.requestId);
+  });
+
+  it('field-level details name every wrong field', async () => {
+    const body = { email: 'ann', subscribed: 1, data: 1 };
+    const answer = await call(createFakeMessaging(), 'POST /contacts', { body });
+    expect(answer.body.error.errors).toHaveLength(3);
+  });
+
+  it.each(['/v1/send', '/v1/verify'])(
+    'errorShape legacy: %s answers the flat body',
+    async (path) => {
+      const fake = createFakeMessaging({ errorShape: 'legacy' });
+      const { body } = await call(fake, `POST ${path}`, { body: {} });
+      expect(body).toEqual({
+        code: 422,
+        error: 'VALIDATION_ERROR',
+        message: someText,
+        time: fake.clock.now(),
+      });
+    },
+  );
+
+  it('errorShape legacy: other endpoints keep the envelope', async () => {
+    const fake = createFakeMessaging({ errorShape: 'legacy' });
+    expect((await call(fake, 'POST /v1/track', { body: {} })).body.success).toBe(false);
+  });
+
+  it('errorShape bare: only a text', async () => {
+    const fake = createFakeMessaging({ errorShape: 'bare' });
+    const { body } = await call(fake, 'GET /contacts/x');
+    expect(body).toEqual({ error: 'x does not exist.' });
+  });
+
+  it('400: a body that is no JSON', async () => {
+    const fake = createFakeMessaging();
+    const response = await fake.fetch(`${fake.baseUrl}/contacts`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${fake.secretKey}`, 'content-type': 'application/json' },
+      body: '{"email":',
+    });
+    expect(response.status).toBe(400);
+  });
+
+  it('400: a body that is no object', async () => {
+    expect((await call(createFakeMessaging(), 'POST /contacts', { body: [] })).status).toBe(400);
+  });
+
+  it.each(['GET /nowhere', 'PUT /contacts'])('404: %s is not in the table', async (endpoint) => {
+    expect((await call(createFakeMessaging(), endpoint)).status).toBe(404);
+  });
+
+  it('429: a rate limit', async () => {
+    const fake = createFakeMessaging({ rateLimit: { limit: 0 } });
+    const { status, headers } = await call(fake, 'GET /contacts');
+    expect([status, headers.has('retry-after')]).toEqual([429, true]);
+  });
+});
+
+describe('createFakeMessaging', () => {
+  it('serves every messaging endpoint of the table', () => {
+    expect(createFakeMessaging().endpoints).toHaveLength(112);
+  });
+
+  it('reset starts anew, with the same keys', async () => {
+    const fake = createFakeMessaging();
+    const { secretKey } = fake;
+    await ok(fake, 'POST /contacts', { body: { email: 'ann@example.com' } });
+    fake.settings.errorShape = 'bare';
+    fake.reset();
+    expect([fake.project.contacts.size, fake.requests, fake.outbox]).toEqual([0, [], []]);
+    expect([fake.secretKey, fake.settings.errorShape]).toEqual([secretKey, 'envelope']);
+  });
+});
