@@ -25,7 +25,7 @@ export function readFields(rules: Rules, body: unknown, place = ''): Fields {
     if (value === undefined && rule.isRequired) refuse(`${place}${name} is required.`);
     const complaint = value === undefined ? undefined : rule.check(value);
     if (complaint !== undefined) refuse(`${place}${name} ${complaint}.`);
-    const kept = value ?? rule.default;
+    const kept = value === undefined ? rule.default : value;
     if (kept !== undefined) fields[name] = kept;
   }
   return fields;
