@@ -30,7 +30,7 @@ export function dataWarnings(data: ContactData | undefined): readonly string[] {
   );
 }
 
-function reservedIn(data: ContactData): ReservedKey[] {
+function reservedIn(data: Readonly<Record<string, unknown>>): ReservedKey[] {
   const keys = Object.keys(reserved) as ReservedKey[]; // the record's own keys
-  return keys.filter((key) => Reflect.get(data, key) !== undefined);
+  return keys.filter((key) => data[key] !== undefined);
 }

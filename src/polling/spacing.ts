@@ -1,4 +1,5 @@
 import pThrottle from 'p-throttle';
+import { abortable } from '../transport/timeout.js';
 
 /** Runs looks at a service evenly spaced, never in bursts. */
 export type Spacing = <T>(look: () => Promise<T>, signal: AbortSignal | undefined) => Promise<T>;
@@ -11,27 +12,8 @@ const everyMs = 100;
 export function createSpacing(): Spacing {
   const inTurn = pThrottle({ limit: looks, interval: everyMs })(() => Promise.resolve());
   return async (look, signal) => {
-    await untilAborted(inTurn(), signal);
+    // p-throttle knows one signal for everybody; a look has its own.
+    await abortable(inTurn(), signal);
     return look();
   };
-}
-
-// p-throttle knows one signal for everybody; a look has its own.
-function untilAborted(turn: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (!signal) return turn;
-  return new Promise((resolve, reject) => {
-    const onAbort = () => {
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason
-      reject(signal.reason);
-    };
-    if (signal.aborted) {
-      onAbort();
-      return;
-    }
-    signal.addEventListener('abort', onAbort, { once: true });
-    void turn.then(() => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    });
-  });
 }

@@ -68,3 +68,17 @@ export function sleep(delayMs: number, signal: AbortSignal | undefined): Promise
     else signal?.addEventListener('abort', onAbort, { once: true });
   });
 }
+
+/** The same promise, but an abort rejects at once with the signal's reason. */
+export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = () => {
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason
+      reject(signal.reason);
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

@@ -1,0 +1,55 @@
+import type { Route } from '../contract/route.js';
+import type { RouteSchemas } from '../contract/schemas.js';
+import { UnexpectedResponseError } from '../errors/index.js';
+import type { Journey } from './attempt.js';
+import type { RawInput, TransportParts } from './parts.js';
+import { refuse } from './refuse.js';
+import { answerProblems, bodyWarnings, requestProblems, type SchemaMap } from './validation.js';
+
+/** The checks before and after a call. Schemas are loaded when a call first needs them. */
+export class Checks {
+  readonly #parts: TransportParts;
+  #schemas: SchemaMap | undefined;
+
+  constructor(parts: TransportParts) {
+    this.#parts = parts;
+  }
+
+  /** Refuses what the service would reject or misread, and warns of what will have no effect. */
+  async request({ route, path }: Journey, input: RawInput): Promise<void> {
+    const { settings, events } = this.#parts;
+    if (settings.validation.requests === 'off') return;
+    const schemas = await this.#schemasOf(route);
+    if (!schemas) return;
+    const where = { method: route.method, path };
+    const problems = requestProblems(schemas, input.body, input.query);
+    if (problems.length > 0) throw refuse(problems, where);
+    for (const message of bodyWarnings(schemas, input.body)) {
+      events.emit('warning', { ...where, message });
+    }
+  }
+
+  /** Reports an answer that does not look like its document says. */
+  async answer({ route, path, state }: Journey, data: unknown): Promise<void> {
+    const { settings, events } = this.#parts;
+    const mode = settings.validation.responses;
+    if (mode === 'off') return;
+    const schemas = await this.#schemasOf(route);
+    const issues = schemas ? answerProblems(route, schemas, data) : [];
+    if (issues.length === 0) return;
+    const where = { method: route.method, path };
+    events.emit('mismatch', { ...where, issues });
+    if (mode !== 'throw') return;
+    state.outcome = route.changes ? 'unknown' : 'rejected';
+    const list = issues.map(({ field, message }) => `\`${field}\` ${message}`).join('; ');
+    throw new UnexpectedResponseError(
+      `${route.method} ${path} was answered, but not as its document says: ${list}.`,
+      { ...where, code: 'RESPONSE_MISMATCH', fieldErrors: issues, outcome: state.outcome },
+    );
+  }
+
+  async #schemasOf(route: Route): Promise<RouteSchemas | undefined> {
+    this.#schemas ??= await this.#parts.loadSchemas();
+    return this.#schemas.get(route);
+  }
+}

@@ -1,0 +1,76 @@
+import type { RequestOptions } from '../contract/call.js';
+import { isPostreelError } from '../errors/index.js';
+import { attempt, type Arrival, type Journey, type Surroundings } from './attempt.js';
+import { authorize, isBrowser } from './auth.js';
+import { isAccountRoute } from './build.js';
+import { deliver } from './delivery.js';
+import type { TransportParts } from './parts.js';
+import type { Prepared } from './prepare.js';
+import { count } from './settings.js';
+import { abortable } from './timeout.js';
+
+/** Puts the key on a call and sends it until it has an answer or must not be sent again. */
+export class Sender {
+  readonly #parts: TransportParts;
+
+  constructor(parts: TransportParts) {
+    this.#parts = parts;
+  }
+
+  async send({ journey, request }: Prepared, options: RequestOptions): Promise<Arrival> {
+    const { settings } = this.#parts;
+    const retries =
+      options.retries === undefined ? settings.retries : count('retries', options.retries);
+    const key = await this.#keyFor(journey);
+    options.signal?.throwIfAborted();
+    const around = this.#surroundings(key);
+    let mayRefresh = key !== null && this.#parts.keyring.canRefresh;
+    const sendOnce = async (number: number): Promise<Arrival> => {
+      const { headers } = request;
+      const authorization = around.key === null ? {} : { authorization: `Bearer ${around.key}` };
+      try {
+        return await attempt(
+          { ...request, headers: { ...headers, ...authorization } },
+          number,
+          journey,
+          around,
+        );
+      } catch (failure) {
+        if (!mayRefresh || !isPostreelError(failure) || failure.status !== 401) throw failure;
+        // A refused call did not happen: with another key it may be sent again, once.
+        mayRefresh = false;
+        around.key = await abortable(this.#parts.keyring.refresh(), journey.signal);
+        return sendOnce(number);
+      }
+    };
+    const arrival = await deliver(sendOnce, journey, around, { retries, options });
+    if (isAccountRoute(journey.route)) this.#keepSession(journey, arrival.response);
+    return arrival;
+  }
+
+  async #keyFor({ route, signal }: Journey): Promise<string | null> {
+    if (route.key === 'none') return null;
+    const { keyring, session } = this.#parts;
+    const key =
+      keyring.current === undefined ? await abortable(keyring.key(), signal) : keyring.current;
+    authorize(route, key, session.isOpen || isBrowser());
+    return key;
+  }
+
+  #surroundings(key: string | null): Surroundings {
+    const { settings, events, budgets } = this.#parts;
+    return {
+      key,
+      events,
+      budget: budgets.for(key),
+      windowMs: settings.limits?.windowMs ?? settings.service.windowMs,
+      fetch: settings.fetch,
+    };
+  }
+
+  #keepSession({ route }: Journey, response: Response): void {
+    const { session } = this.#parts;
+    if (route.path === '/auth/logout') session.clear();
+    else session.absorb(response.headers);
+  }
+}
