@@ -146,7 +146,7 @@ describe('sending a campaign', () => {
   });
 
   it('refuses a scheduledFor that is undefined by accident', async () => {
-    const body = { scheduledFor: undefined } as CampaignSend; // lenient compilers let it pass
+    const body = { scheduledFor: undefined } as unknown as CampaignSend; // lenient compilers let it pass
     await expect(messaging.campaigns.send('cmp_1', body)).rejects.toMatchObject(
       refusal('scheduledFor', 'must not be undefined: leaving it out sends to everybody now'),
     );
