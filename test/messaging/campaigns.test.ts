@@ -172,7 +172,7 @@ describe('sending a campaign', () => {
     'refuses %s, which is no date',
     async (scheduledFor) => {
       await expect(messaging.campaigns.send('cmp_1', { scheduledFor })).rejects.toMatchObject(
-        refusal('scheduledFor', 'must be a date: a `Date` or a full ISO 8601 string'),
+        refusal('scheduledFor', expect.stringMatching(/^(must be|is not) a date/)),
       );
     },
   );
