@@ -1,0 +1,221 @@
+import { transient, type ContactCreate, type WarningEvent } from 'postreel';
+import { describe, expect, it } from 'vitest';
+import { answering, messagingOver } from '../support/clients.js';
+
+const contact = {
+  id: 'con_1',
+  email: 'ann@example.com',
+  subscribed: true,
+  data: { plan: 'pro' },
+  createdAt: '2026-11-21T09:30:00.000Z',
+  updatedAt: '2026-11-21T09:30:00.000Z',
+};
+const upserted = { ...contact, _meta: { isNew: true, isUpdate: false } };
+const offline = messagingOver(() => {
+  throw new Error('must not reach the network');
+});
+
+const refusal = (field: string, message: unknown) => ({
+  name: 'InvalidRequestError',
+  outcome: 'not-sent',
+  fieldErrors: [{ field, message }],
+});
+
+describe('creating and updating', () => {
+  it.each([
+    ['no email', {}, 'email', 'is required'],
+    ['what is no email address', { email: 'ann' }, 'email', 'must be an email address'],
+    ['two addresses in one', { email: 'a@b@c' }, 'email', 'must be an email address'],
+    [
+      'a subscription that is no yes or no',
+      { email: 'ann@example.com', subscribed: 'yes' },
+      'subscribed',
+      'must be a boolean; got a text of 3 characters',
+    ],
+    [
+      'data that is no object',
+      { email: 'ann@example.com', data: ['pro'] },
+      'data',
+      'must be an object',
+    ],
+  ])('refuses %s', async (_, body, field, message) => {
+    const call = offline.contacts.create(body as ContactCreate); // wrong on purpose
+    await expect(call).rejects.toMatchObject(refusal(field, message));
+  });
+
+  it.each(['id', 'svc_id', 'svc_email', 'email', 'unsubscribeUrl', 'subscribeUrl', 'manageUrl'])(
+    'refuses the reserved key `%s`, which the service would drop in silence',
+    async (key) => {
+      const data = { [key]: 'x' } as ContactCreate['data']; // wrong on purpose
+      const expected = refusal(`data.${key}`, expect.stringContaining('is a reserved key'));
+      const created = offline.contacts.create({ email: 'ann@example.com', data });
+      await expect(created).rejects.toMatchObject(expected);
+      await expect(offline.contacts.update('con_1', { data })).rejects.toMatchObject(expected);
+    },
+  );
+
+  it('refuses an update to what is no email address', async () => {
+    const call = offline.contacts.update('con_1', { email: 'ann' });
+    await expect(call).rejects.toMatchObject(refusal('email', 'must be an email address'));
+  });
+
+  it.each(['', '.', '..'])(
+    'refuses the id "%s", which would reach another endpoint',
+    async (id) => {
+      await expect(offline.contacts.delete(id)).rejects.toMatchObject({
+        name: 'InvalidRequestError',
+        outcome: 'not-sent',
+        fieldErrors: [{ field: 'id' }],
+      });
+    },
+  );
+
+  it('sends null, dates and transient values as the service reads them', async () => {
+    const { fetch, requests } = answering(() => contact);
+    const since = new Date('2026-11-21T09:30:00Z');
+    const data = { plan: null, since, code: transient('A1'), locale: 'de' };
+    await messagingOver(fetch).contacts.update('con_1', { data });
+    await expect(requests[0]?.json()).resolves.toEqual({
+      data: {
+        plan: null,
+        since: '2026-11-21T09:30:00.000Z',
+        code: { value: 'A1', persistent: false },
+        locale: 'de',
+      },
+    });
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, new Date('never')])(
+    'refuses %s as data: JSON would make it null, which deletes the field',
+    async (value) => {
+      const call = offline.contacts.update('con_1', { data: { score: value } });
+      await expect(call).rejects.toMatchObject(refusal('data.score', expect.any(String)));
+    },
+  );
+
+  it('warns of an empty string, which the service ignores', async () => {
+    const { fetch } = answering(() => upserted);
+    const messaging = messagingOver(fetch);
+    const warnings: WarningEvent[] = [];
+    messaging.on('warning', (warning) => warnings.push(warning));
+    await messaging.contacts.create({ email: 'ann@example.com', data: { plan: '', tier: 1 } });
+    await messaging.contacts.update('con_1', { data: { city: '' } });
+    expect(warnings).toMatchObject([
+      { method: 'POST', path: '/contacts', message: empty('data.plan') },
+      { method: 'PATCH', path: '/contacts/con_1', message: empty('data.city') },
+    ]);
+  });
+
+  it('creates again after a 503, since it is an upsert', async () => {
+    const answers = [unavailable(), Response.json(upserted)];
+    const { fetch, requests } = answering(() => answers.shift());
+    const created = await messagingOver(fetch).contacts.create({ email: 'ann@example.com' });
+    expect(created._meta).toEqual({ isNew: true, isUpdate: false });
+    expect(requests).toHaveLength(2);
+  });
+
+  it('keeps the data field of a contact, which is no envelope', async () => {
+    const { fetch } = answering(() => contact);
+    const messaging = messagingOver(fetch, { validation: { responses: 'throw' } });
+    await expect(messaging.contacts.get('con_1')).resolves.toEqual(contact);
+  });
+
+  it('says that an email belongs to another contact', async () => {
+    const { fetch } = answering(() => Response.json({ error: 'taken' }, { status: 409 }));
+    const call = messagingOver(fetch).contacts.update('con_1', { email: 'bob@example.com' });
+    await expect(call).rejects.toMatchObject({ name: 'ConflictError', outcome: 'rejected' });
+  });
+});
+
+describe('listing', () => {
+  it.each([
+    [0, 'must be at least 1; got 0'],
+    [101, 'must be at most 100; got 101'],
+    [1.5, expect.stringContaining('must be')],
+  ])('refuses %s contacts a page', async (limit, message) => {
+    const list = offline.contacts.list({ limit });
+    await expect(list.first()).rejects.toMatchObject(refusal('limit', message));
+    await expect(Promise.resolve(list)).rejects.toMatchObject(refusal('limit', message));
+  });
+});
+
+describe('looking up', () => {
+  it('refuses more than 500 emails and says what to use', async () => {
+    const emails = manyEmails(501);
+    await expect(offline.contacts.lookup({ emails })).rejects.toMatchObject({
+      ...refusal('emails', 'takes at most 500 emails; got 501. Use `contacts.lookupAll()`'),
+      message:
+        'POST /contacts/lookup was not sent: `emails` takes at most 500 emails; got 501. Use `contacts.lookupAll()`.',
+    });
+  });
+
+  it('looks up any number of emails, 500 a call, as they are wanted', async () => {
+    const { fetch, requests } = answering(async (request) => {
+      const { emails } = (await request.clone().json()) as { emails: string[] };
+      return { count: emails.length };
+    });
+    const answers = messagingOver(fetch).contacts.lookupAll(manyEmails(1001));
+    await expect(answers.next()).resolves.toEqual({ done: false, value: { count: 500 } });
+    expect(requests).toHaveLength(1);
+    const rest: unknown[] = [];
+    for await (const answer of answers) rest.push(answer);
+    expect(rest).toEqual([{ count: 500 }, { count: 1 }]);
+  });
+
+  it('looks up emails that come one by one', async () => {
+    async function* emails() {
+      yield* await Promise.resolve(manyEmails(2));
+    }
+    const { fetch, requests } = answering(() => ({ found: [] }));
+    for await (const answer of messagingOver(fetch).contacts.lookupAll(emails())) {
+      expect(answer).toEqual({ found: [] });
+    }
+    await expect(requests[0]?.json()).resolves.toEqual({ emails: manyEmails(2) });
+  });
+
+  it('asks nothing for no emails', async () => {
+    const answers = offline.contacts.lookupAll([]);
+    await expect(answers.next()).resolves.toEqual({ done: true, value: undefined });
+  });
+});
+
+describe('fields', () => {
+  it('asks for a custom field as one segment of the path', async () => {
+    const { fetch, requests } = answering(() => ({ values: [] }));
+    const { fields } = messagingOver(fetch).contacts;
+    await fields.values('data.plan');
+    await fields.usage('data.a/b');
+    expect(requests.map(({ url }) => new URL(url).pathname)).toEqual([
+      '/contacts/fields/data.plan/values',
+      '/contacts/fields/data.a%2Fb/usage',
+    ]);
+  });
+
+  it('lists the inventory', async () => {
+    const inventory = {
+      fields: [{ field: 'data.plan', type: 'string', isCustom: true, coverage: 0.5 }],
+    };
+    const { fetch } = answering(() => inventory);
+    const messaging = messagingOver(fetch, { validation: { responses: 'throw' } });
+    await expect(messaging.contacts.fields.list()).resolves.toEqual(inventory);
+  });
+
+  it('deletes a field again after a 503', async () => {
+    const answers = [unavailable(), new Response(null, { status: 204 })];
+    const { fetch, requests } = answering(() => answers.shift());
+    await expect(messagingOver(fetch).contacts.fields.delete('data.plan')).resolves.toBeUndefined();
+    expect(requests).toHaveLength(2);
+  });
+});
+
+function manyEmails(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `contact-${index}@example.com`);
+}
+
+function empty(field: string): string {
+  return `\`${field}\` is an empty string, which the service ignores. Use null to delete the field.`;
+}
+
+function unavailable(): Response {
+  return Response.json({ error: 'busy' }, { status: 503, headers: { 'retry-after': '0' } });
+}
