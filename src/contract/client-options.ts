@@ -58,4 +58,6 @@ export interface ClientOptions {
   logger?: Logger | undefined;
   /** Allows a secret key in a browser, where every visitor can read it. Think twice. */
   dangerouslyAllowSecretKeyInBrowser?: boolean | undefined;
+  /** Allows a secret key over plain http to another machine, where others can read it. */
+  dangerouslyAllowPlainHttp?: boolean | undefined;
 }

@@ -1,3 +1,4 @@
+import type { ReadBack } from './read-back.js';
 import { nothing, type List, type Shape, type Single } from './returns.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -32,6 +33,8 @@ export interface Route<
   readonly handledOneByOne?: (body: never) => boolean;
   /** Does the call count towards the service's rate limit? */
   readonly charged: boolean;
+  /** How to find out whether a call happened whose answer was lost. */
+  readonly readBack?: ReadBack;
   /** Carried for the compiler only: never set. */
   readonly types?: { readonly query: Query; readonly body: Body };
 }
@@ -57,6 +60,7 @@ export interface RouteFacts<Query, Body, Returns extends Single<unknown> | List<
   readonly maxBodyBytes?: number;
   readonly handledOneByOne?: (body: Body & {}) => boolean;
   readonly charged?: boolean;
+  readonly readBack?: ReadBack;
 }
 
 type PathOf<Line extends string> = Line extends `${Method} ${infer Path}` ? Path : never;
@@ -77,13 +81,8 @@ export function route<
 ): Route<PathOf<Line>, Query, Body, Returns> {
   const space = line.indexOf(' ');
   const method = line.slice(0, space) as Method; // the template literal type says so
-  const {
-    key = 'secret',
-    returns = nothing() as Returns,
-    upload,
-    maxBodyBytes,
-    handledOneByOne,
-  } = facts; // the default is Single<void>
+  const { key = 'secret', returns = nothing() as Returns } = facts; // the default is Single<void>
+  const { upload, maxBodyBytes, handledOneByOne, readBack } = facts;
   return {
     method,
     path: line.slice(space + 1) as PathOf<Line>, // the template literal type says so
@@ -95,5 +94,6 @@ export function route<
     ...(upload && { upload }),
     ...(maxBodyBytes !== undefined && { maxBodyBytes }),
     ...(handledOneByOne && { handledOneByOne }),
+    ...(readBack && { readBack }),
   };
 }

@@ -8,6 +8,7 @@ export {
   type Transient,
 } from './data.js';
 export type * from './filter.js';
+export type * from './query.js';
 export type * from './activity/types.js';
 export type * from './analytics/types.js';
 export type * from './auth/types.js';

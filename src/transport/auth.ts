@@ -47,12 +47,27 @@ export function authorize(route: Route, key: string | null, hasSession: boolean)
 }
 
 /** Refuses a secret key in a browser, where every visitor could read it. */
-export function guardBrowser(key: string, isPublic: boolean, allowed: boolean): void {
-  if (isPublic || allowed || !isBrowser()) return;
+export function guardBrowser(): void {
+  if (!isBrowser()) return;
   throw configuration(
     'A secret key must not be used in a browser, where every visitor can read it. Call the service from a server, or track events with a public key (pk_).',
     'SECRET_KEY_IN_BROWSER',
   );
+}
+
+/** The error for a secret key that would travel over plain http. */
+export function inTheClear(): ConfigurationError {
+  return configuration(
+    'A secret key must not travel over plain http, where others can read it. Use an https address, or set `dangerouslyAllowPlainHttp`.',
+    'PLAIN_HTTP',
+  );
+}
+
+/** Is this an http address that leaves the machine? */
+export function isInTheClear(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  const isLoopback = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+  return protocol === 'http:' && !isLoopback;
 }
 
 /** Is this a browser's page or worker? Node, Bun, Deno and edge workers are not. */

@@ -19,12 +19,14 @@ export class Checks {
   async request({ route, path }: Journey, input: RawInput): Promise<void> {
     const { settings, events } = this.#parts;
     if (settings.validation.requests === 'off') return;
+    // What is checked must be what was given: loading takes time, and a caller may go on changing it.
+    const { body, query } = this.#schemas || route.upload ? input : structuredClone(input);
     const schemas = await this.#schemasOf(route);
     if (!schemas) return;
     const where = { method: route.method, path };
-    const problems = requestProblems(schemas, input.body, input.query);
+    const problems = requestProblems(schemas, body, query);
     if (problems.length > 0) throw refuse(problems, where);
-    for (const message of bodyWarnings(schemas, input.body)) {
+    for (const message of bodyWarnings(schemas, body)) {
       events.emit('warning', { ...where, message });
     }
   }

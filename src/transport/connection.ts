@@ -1,6 +1,6 @@
 import type { ClientOptions } from '../contract/client-options.js';
 import type { ClientEvents } from '../contract/events.js';
-import type { ApiKey } from './auth.js';
+import { isInTheClear, type ApiKey } from './auth.js';
 import { BudgetSource } from './budgets.js';
 import { Events } from './events.js';
 import { Keyring } from './keyring.js';
@@ -41,6 +41,8 @@ export class Connection<Map extends ClientEvents = ClientEvents> {
         : new Keyring(keyOf(service, options.apiKey), {
             prefixes: service.keyPrefixes,
             allowedInBrowser: options.dangerouslyAllowSecretKeyInBrowser ?? false,
+            travelsInTheClear:
+              isInTheClear(this.settings.baseUrl) && !options.dangerouslyAllowPlainHttp,
           });
     this.#session = parent && keepsKey ? parent.#session : new Session();
     const keepsBudget = parent && keepsKey && options.rateLimit === parent.#options.rateLimit;

@@ -1,9 +1,11 @@
-import { checkKey, guardBrowser, type ApiKey } from './auth.js';
+import { checkKey, guardBrowser, inTheClear, type ApiKey } from './auth.js';
 
 /** How a service's keys look and where they may be used. */
 export interface KeyPolicy {
   readonly prefixes: readonly string[];
   readonly allowedInBrowser: boolean;
+  /** Would a key travel in the clear for others to read? */
+  readonly travelsInTheClear: boolean;
 }
 
 /** Holds a client's key, or the function that fetches it, and lets nobody look inside. */
@@ -50,7 +52,10 @@ export class Keyring {
   #check(key: string | null): string | null {
     if (key === null) return null;
     const checked = checkKey(key, this.#policy.prefixes);
-    guardBrowser(checked, checked.startsWith('pk_'), this.#policy.allowedInBrowser);
+    const isPublic = checked.startsWith('pk_') && this.#policy.prefixes.includes('pk_');
+    if (isPublic) return checked;
+    if (!this.#policy.allowedInBrowser) guardBrowser();
+    if (this.#policy.travelsInTheClear) throw inTheClear();
     return checked;
   }
 }

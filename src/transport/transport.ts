@@ -2,10 +2,10 @@ import type { Answer, RequestOptions } from '../contract/call.js';
 import type { Input, ItemOf, Returned } from '../contract/methods.js';
 import type { Paginated } from '../contract/paginated.js';
 import type { Method, Route } from '../contract/route.js';
-import { UnexpectedResponseError } from '../errors/index.js';
+import { isPostreelError, UnexpectedResponseError } from '../errors/index.js';
 import { PagedList } from '../pagination/paginated.js';
 import { readList } from '../pagination/styles.js';
-import type { Journey } from './attempt.js';
+import type { Arrival, Journey } from './attempt.js';
 import { RunningCall, type CallState } from './call.js';
 import { Checks } from './checks.js';
 import { unwrap } from './envelope.js';
@@ -14,6 +14,7 @@ import { requestIdOf } from './judge.js';
 import type { RawInput, TransportParts } from './parts.js';
 import { prepare } from './prepare.js';
 import type { RateLimitState } from './rate-budget.js';
+import { readBack } from './reconcile.js';
 import { Sender } from './sender.js';
 import { abortable } from './timeout.js';
 
@@ -84,11 +85,28 @@ export class Transport {
     const prepared = prepare(route, input, options, { parts: this.#parts, state });
     const { journey } = prepared;
     await abortable(this.#checks.request(journey, input), options.signal);
-    const { body, response } = await this.#sender.send(prepared, options);
+    const { body, response } = await this.#sender
+      .send(prepared, options)
+      .catch((failure: unknown) => this.#reconcile(failure, journey, input, options));
     const data = resultOf(journey, body);
     await this.#checks.answer(journey, data);
     state.outcome = undefined;
     return { data, response, requestId: requestIdOf(response.headers) };
+  }
+
+  // A lost answer of a call that can be read back need not stay unknown.
+  async #reconcile(
+    failure: unknown,
+    { route }: Journey,
+    input: RawInput,
+    options: RequestOptions,
+  ): Promise<Arrival> {
+    const isLost = isPostreelError(failure) && failure.outcome === 'unknown';
+    if (!isLost || !options.reconcile || !route.readBack) throw failure;
+    const call = this.call.bind(this);
+    const found = await readBack(route.readBack, input, options, call).catch(() => undefined);
+    if (found) return found;
+    throw failure;
   }
 }
 

@@ -76,7 +76,7 @@ async function call(sdk: string, row: Route, sample: Sample, answer: unknown) {
   const requests: Request[] = [];
   const options = {
     apiKey: secretKey,
-    baseUrl: 'http://service.test',
+    baseUrl: 'https://service.test',
     rateLimit: false as const,
     retries: 0,
     fetch: (input: string | URL | Request, init?: RequestInit) => {

@@ -4,7 +4,7 @@ import { answering, messagingOver } from '../support/clients.js';
 
 const messaging = new MessagingClient({
   apiKey: 'sk_test',
-  baseUrl: 'http://messaging.test',
+  baseUrl: 'https://messaging.test',
   retries: 0,
   rateLimit: false,
   fetch: () => {
@@ -119,7 +119,7 @@ describe('the content of a campaign', () => {
     const { fetch, requests } = answering(() => draft);
     await messagingOver(fetch).campaigns.replace('cmp_1', { ...content, audienceType: 'ALL' });
     expect(requests[0]?.method).toBe('PUT');
-    expect(requests[0]?.url).toBe('http://messaging.test/campaigns/cmp_1');
+    expect(requests[0]?.url).toBe('https://messaging.test/campaigns/cmp_1');
   });
 });
 
@@ -141,7 +141,7 @@ describe('sending a campaign', () => {
   ])('works %s', async (_, body, sent) => {
     const { fetch, requests } = answering(() => ({ success: true }));
     await messagingOver(fetch).campaigns.send('cmp_1', body);
-    expect(requests[0]?.url).toBe('http://messaging.test/campaigns/cmp_1/send');
+    expect(requests[0]?.url).toBe('https://messaging.test/campaigns/cmp_1/send');
     expect(await requests[0]?.json()).toEqual(sent);
   });
 

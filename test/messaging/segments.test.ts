@@ -4,7 +4,7 @@ import { answering, messagingOver } from '../support/clients.js';
 
 const messaging = new MessagingClient({
   apiKey: 'sk_test',
-  baseUrl: 'http://messaging.test',
+  baseUrl: 'https://messaging.test',
   retries: 0,
   rateLimit: false,
   fetch: () => {
@@ -69,7 +69,7 @@ describe('segments', () => {
     const { fetch, requests } = answering(() => [segment, { ...segment, id: 'seg_2' }]);
     const ids = (await messagingOver(fetch).segments.list().toArray()).map(({ id }) => id);
     expect(ids).toEqual(['seg_1', 'seg_2']);
-    expect(requests.map(({ url }) => url)).toEqual(['http://messaging.test/segments']);
+    expect(requests.map(({ url }) => url)).toEqual(['https://messaging.test/segments']);
   });
 
   it('never computes twice, since every computation fires events', async () => {
@@ -149,7 +149,7 @@ describe('segments.members', () => {
     const { fetch, requests } = answering(() => new Response(null, { status: 204 }));
     await messagingOver(fetch).segments.members.remove('seg_1', { emails: ['ann@example.com'] });
     expect(requests[0]?.method).toBe('DELETE');
-    expect(requests[0]?.url).toBe('http://messaging.test/segments/seg_1/members');
+    expect(requests[0]?.url).toBe('https://messaging.test/segments/seg_1/members');
     expect(requests[0]?.headers.get('content-type')).toBe('application/json');
     expect(await requests[0]?.json()).toEqual({ emails: ['ann@example.com'] });
   });

@@ -4,7 +4,7 @@ import { answering, messagingOver } from '../support/clients.js';
 
 const messaging = new MessagingClient({
   apiKey: 'sk_test',
-  baseUrl: 'http://messaging.test',
+  baseUrl: 'https://messaging.test',
   retries: 0,
   rateLimit: false,
   fetch: () => {
@@ -115,6 +115,6 @@ describe('templates', () => {
     const { fetch, requests } = answering(() => ({ id: 'tpl_2' }));
     const copy = await messagingOver(fetch).templates.duplicate('tpl_1');
     expect(copy.id).toBe('tpl_2');
-    expect(requests[0]?.url).toBe('http://messaging.test/templates/tpl_1/duplicate');
+    expect(requests[0]?.url).toBe('https://messaging.test/templates/tpl_1/duplicate');
   });
 });

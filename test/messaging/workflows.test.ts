@@ -4,7 +4,7 @@ import { answering, messagingOver } from '../support/clients.js';
 
 const messaging = new MessagingClient({
   apiKey: 'sk_test',
-  baseUrl: 'http://messaging.test',
+  baseUrl: 'https://messaging.test',
   retries: 0,
   rateLimit: false,
   fetch: () => {
@@ -53,7 +53,7 @@ describe('workflows', () => {
   it('asks for the fields of conditions, not for a workflow of that name', async () => {
     const { fetch, requests } = answering(() => ({ fields: [] }));
     expect(await messagingOver(fetch).workflows.fields()).toEqual({ fields: [] });
-    expect(requests[0]?.url).toBe('http://messaging.test/workflows/fields');
+    expect(requests[0]?.url).toBe('https://messaging.test/workflows/fields');
   });
 
   it('sends what the document leaves open', async () => {
@@ -110,7 +110,7 @@ describe('workflows.transitions', () => {
   it('deletes by both ids', async () => {
     const { fetch, requests } = answering(() => new Response(null, { status: 204 }));
     await messagingOver(fetch).workflows.transitions.delete('wf_1', 'tr/1');
-    expect(requests[0]?.url).toBe('http://messaging.test/workflows/wf_1/transitions/tr%2F1');
+    expect(requests[0]?.url).toBe('https://messaging.test/workflows/wf_1/transitions/tr%2F1');
   });
 });
 

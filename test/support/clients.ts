@@ -6,7 +6,7 @@ type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Resp
 export function messagingOver(fetch: Fetch, options: MessagingOptions = {}): MessagingClient {
   return new MessagingClient({
     apiKey: 'sk_test_key',
-    baseUrl: 'http://messaging.test',
+    baseUrl: 'https://messaging.test',
     rateLimit: false,
     fetch,
     ...options,
@@ -17,7 +17,7 @@ export function messagingOver(fetch: Fetch, options: MessagingOptions = {}): Mes
 export function mediaOver(fetch: Fetch, options: MediaOptions = {}): MediaClient {
   return new MediaClient({
     apiKey: 'media_test_key',
-    baseUrl: 'http://media.test',
+    baseUrl: 'https://media.test',
     rateLimit: false,
     fetch,
     ...options,

@@ -1,4 +1,5 @@
 import type { Acknowledgement } from '../../contract/records.js';
+import { goneFrom, statusOf } from '../../contract/read-back.js';
 import { anyList, nothing, of } from '../../contract/returns.js';
 import { route } from '../../contract/route.js';
 import type {
@@ -19,15 +20,23 @@ export const routes = {
   create: route('POST /campaigns', { body: of<CampaignCreate>(), returns: of<CreatedCampaign>() }),
   get: route('GET /campaigns/{id}', { returns: of<Campaign>() }),
   replace: route('PUT /campaigns/{id}', { body: of<CampaignCreate>(), returns: of<Campaign>() }),
-  delete: route('DELETE /campaigns/{id}', { returns: nothing() }),
+  delete: route('DELETE /campaigns/{id}', {
+    returns: nothing(),
+    readBack: goneFrom('/campaigns/{id}'),
+  }),
   duplicate: route('POST /campaigns/{id}/duplicate', { returns: of<Campaign>() }),
   send: route('POST /campaigns/{id}/send', {
     body: of<CampaignSend | undefined>(),
     returns: of<Acknowledgement>(),
+    readBack: { path: '/campaigns/{id}', happened: (campaign) => !isIn(campaign, ['draft', '']) },
   }),
   cancel: route('POST /campaigns/{id}/cancel', {
     returns: of<Acknowledgement>(),
     repeatable: true, // the same state twice
+    readBack: {
+      path: '/campaigns/{id}',
+      happened: (campaign) => !isIn(campaign, ['scheduled', 'sending', '']),
+    },
   }),
   sendTest: route('POST /campaigns/{id}/test', {
     body: of<CampaignTest>(),
@@ -35,3 +44,8 @@ export const routes = {
   }),
   stats: route('GET /campaigns/{id}/stats', { returns: of<CampaignStats>() }),
 };
+
+// A campaign without a status says nothing.
+function isIn(campaign: unknown, states: readonly string[]): boolean {
+  return states.includes(statusOf(campaign));
+}

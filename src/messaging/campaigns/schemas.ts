@@ -73,9 +73,15 @@ const campaignSend = z
   .looseObject({ scheduledFor: z.optional(z.nullable(scheduledFor)) })
   .check((context) => {
     const input = context.value;
-    if (!('scheduledFor' in input) || input.scheduledFor !== undefined) return;
-    const message = 'must not be undefined: leaving it out sends to everybody now';
-    context.issues.push({ code: 'custom', path: ['scheduledFor'], message, input });
+    const [stray] = Object.keys(input);
+    if (stray === undefined || input.scheduledFor !== undefined) return;
+    // A slip in the name or the value must not turn a plan into a mail to everybody.
+    const message =
+      'scheduledFor' in input
+        ? 'must not be undefined: leaving it out sends to everybody now'
+        : 'does not belong here: without `scheduledFor` the campaign goes to everybody now';
+    const path = ['scheduledFor' in input ? 'scheduledFor' : stray];
+    context.issues.push({ code: 'custom', path, message, input });
   }) as unknown as Schema<CampaignSend>; // its check() refuses the undefined that the type excludes
 
 export const schemas = {

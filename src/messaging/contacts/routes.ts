@@ -1,3 +1,4 @@
+import { goneFrom } from '../../contract/read-back.js';
 import { cursorPage, nothing, of } from '../../contract/returns.js';
 import { route, type UploadFacts } from '../../contract/route.js';
 import type { FileInput } from '../../contract/records.js';
@@ -37,7 +38,10 @@ export const routes = {
   }),
   get: route('GET /contacts/{id}', { returns: of<Contact>() }),
   update: route('PATCH /contacts/{id}', { body: of<ContactUpdate>(), returns: of<Contact>() }),
-  delete: route('DELETE /contacts/{id}', { returns: nothing() }),
+  delete: route('DELETE /contacts/{id}', {
+    returns: nothing(),
+    readBack: goneFrom('/contacts/{id}'),
+  }),
   lookup: route('POST /contacts/lookup', {
     body: of<ContactLookup>(),
     returns: of<ContactLookupResult>(),

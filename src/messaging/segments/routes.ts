@@ -1,3 +1,4 @@
+import { goneFrom } from '../../contract/read-back.js';
 import { nothing, numberedPage, of, wholeList } from '../../contract/returns.js';
 import { route } from '../../contract/route.js';
 import type {
@@ -19,7 +20,10 @@ export const routes = {
   create: route('POST /segments', { body: of<SegmentCreate>(), returns: of<Segment>() }),
   get: route('GET /segments/{id}', { returns: of<CountedSegment>() }),
   update: route('PATCH /segments/{id}', { body: of<SegmentUpdate>(), returns: of<Segment>() }),
-  delete: route('DELETE /segments/{id}', { returns: nothing() }),
+  delete: route('DELETE /segments/{id}', {
+    returns: nothing(),
+    readBack: goneFrom('/segments/{id}'),
+  }),
   compute: route('POST /segments/{id}/compute', { returns: of<SegmentComputation>() }),
   refresh: route('POST /segments/{id}/refresh', {
     returns: of<SegmentRefresh>(),

@@ -1,3 +1,4 @@
+import { goneFrom } from '../../contract/read-back.js';
 import { nothing, numberedPage, of } from '../../contract/returns.js';
 import { route } from '../../contract/route.js';
 import type {
@@ -17,7 +18,10 @@ export const routes = {
   create: route('POST /templates', { body: of<TemplateCreate>(), returns: of<Template>() }),
   get: route('GET /templates/{id}', { returns: of<Template>() }),
   update: route('PATCH /templates/{id}', { body: of<TemplateUpdate>(), returns: of<Template>() }),
-  delete: route('DELETE /templates/{id}', { returns: nothing() }),
+  delete: route('DELETE /templates/{id}', {
+    returns: nothing(),
+    readBack: goneFrom('/templates/{id}'),
+  }),
   duplicate: route('POST /templates/{id}/duplicate', { returns: of<DuplicatedTemplate>() }),
   usage: route('GET /templates/{id}/usage', { returns: of<TemplateUsage>() }),
 };

@@ -1,4 +1,5 @@
 import type { Acknowledgement } from '../../contract/records.js';
+import { goneFrom, sameFields, statusOf } from '../../contract/read-back.js';
 import { anyList, nothing, of } from '../../contract/returns.js';
 import { route } from '../../contract/route.js';
 import type {
@@ -27,8 +28,15 @@ export const routes = {
   fields: route('GET /workflows/fields', { returns: of<WorkflowFields>() }),
   create: route('POST /workflows', { body: of<WorkflowCreate>(), returns: of<Workflow>() }),
   get: route('GET /workflows/{id}', { returns: of<WorkflowGraph>() }),
-  update: route('PATCH /workflows/{id}', { body: of<WorkflowUpdate>(), returns: of<Workflow>() }),
-  delete: route('DELETE /workflows/{id}', { returns: nothing() }),
+  update: route('PATCH /workflows/{id}', {
+    body: of<WorkflowUpdate>(),
+    returns: of<Workflow>(),
+    readBack: { path: '/workflows/{id}', happened: sameFields },
+  }),
+  delete: route('DELETE /workflows/{id}', {
+    returns: nothing(),
+    readBack: goneFrom('/workflows/{id}'),
+  }),
   steps: {
     create: route('POST /workflows/{id}/steps', {
       body: of<StepCreate>(),
@@ -62,7 +70,13 @@ export const routes = {
     get: route('GET /workflows/{id}/executions/{executionId}', {
       returns: of<WorkflowExecution>(),
     }),
-    cancel: route('DELETE /workflows/{id}/executions/{executionId}', { returns: nothing() }),
+    cancel: route('DELETE /workflows/{id}/executions/{executionId}', {
+      returns: nothing(),
+      readBack: {
+        path: '/workflows/{id}/executions/{executionId}',
+        happened: (record) => record === undefined || statusOf(record).startsWith('cancel'),
+      },
+    }),
     cancelAll: route('POST /workflows/{id}/executions/cancel-all', {
       returns: of<Acknowledgement>(),
       repeatable: true, // the same state twice

@@ -90,7 +90,7 @@ describe('messaging, POST /v1/send', () => {
   });
 
   it('messaging, Limits: attachments have 10 MB in total by default', async () => {
-    const attachments = [{ content: 'x'.repeat(6e6) }, { content: 'x'.repeat(6e6) }];
+    const attachments = [{ content: 'x'.repeat(7e6) }, { content: 'x'.repeat(7e6) }];
     const fake = createFakeMessaging();
     expect(badFields(await send(fake, { attachments }))).toEqual(['attachments']);
     fake.settings.maxAttachmentBytes = 20e6;
