@@ -109,7 +109,7 @@ describe('what a send refuses before the network', () => {
     await expect(send({ body: 'x'.repeat(40 * 1024 * 1024) })).rejects.toMatchObject({
       name: 'InvalidRequestError',
       outcome: 'not-sent',
-      message: /at most 40 MB; got 40\.\d+ MB/,
+      fieldErrors: [{ message: 'the whole message takes at most 40 MB; got 40.01 MB' }],
     });
   });
 });
