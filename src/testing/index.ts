@@ -1,29 +1,29 @@
-import { type FakeServer, type FakeServerOptions } from './server.js';
+import type { FakeServer, FakeServerOptions } from './server.js';
 
 export { createClock, type Clock, type ClockOptions } from './core/clock.js';
-export { type Duration } from './core/duration.js';
-export { type Fault, type Faults } from './core/faults.js';
-export { type RateLimitOptions } from './core/rate-limit.js';
-export { type RecordedRequest } from './core/record.js';
-export { type Service } from './core/service.js';
+export type { Duration } from './core/duration.js';
+export type { Fault, Faults } from './core/faults.js';
+export type { RateLimitOptions } from './core/rate-limit.js';
+export type { RecordedRequest } from './core/record.js';
+export type { Service } from './core/service.js';
 export { createFakeMedia, type FakeMedia } from './media/create.js';
-export { type FakeMediaOptions } from './media/options.js';
-export { type Job } from './media/outcomes.js';
-export {
-  type BrandKit,
-  type CallbackAttempt,
-  type FileStatus,
-  type MediaFile,
-  type MediaFolder,
-  type Outcome,
+export type { FakeMediaOptions } from './media/options.js';
+export type { Job } from './media/outcomes.js';
+export type {
+  BrandKit,
+  CallbackAttempt,
+  FileStatus,
+  MediaFile,
+  MediaFolder,
+  Outcome,
 } from './media/types.js';
 export {
   createFakeMessaging,
   type FakeMessaging,
   type FakeMessagingOptions,
 } from './messaging/create.js';
-export { type MswHandler } from './msw.js';
-export { type FakeServer, type FakeServerOptions } from './server.js';
+export type { MswHandler } from './msw.js';
+export type { FakeServer, FakeServerOptions } from './server.js';
 
 /** Starts both fakes on a real socket (Node only): for other processes, browsers and connection faults. */
 export async function startFakeServer(options?: FakeServerOptions): Promise<FakeServer> {

@@ -1,8 +1,8 @@
-import { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createClock } from './core/clock.js';
 import { toResponse } from './core/answer.js';
 import { createFakeMedia, type FakeMedia } from './media/create.js';
-import { type FakeMediaOptions } from './media/options.js';
+import type { FakeMediaOptions } from './media/options.js';
 import {
   createFakeMessaging,
   type FakeMessaging,

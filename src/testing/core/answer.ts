@@ -1,4 +1,4 @@
-import { type FakeAnswer } from './types.js';
+import type { FakeAnswer } from './types.js';
 
 const encoder = new TextEncoder();
 

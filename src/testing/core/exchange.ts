@@ -1,7 +1,7 @@
 import { toResponse } from './answer.js';
 import { truncate } from './truncate.js';
-import { type Fault } from './faults.js';
-import { type RecordedRequest } from './record.js';
+import type { Fault } from './faults.js';
+import type { RecordedRequest } from './record.js';
 
 /** One request on its way, the fault that strikes it, and how it would be answered. */
 export interface Exchange {

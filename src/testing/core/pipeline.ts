@@ -1,9 +1,9 @@
 import { toResponse } from './answer.js';
 import { createRateLimiter } from './rate-limit.js';
 import { Refusal } from './refusal.js';
-import { type Incoming } from './request.js';
-import { type ServiceOptions } from './service-options.js';
-import { type FakeAnswer, type FakeRequest } from './types.js';
+import type { Incoming } from './request.js';
+import type { ServiceOptions } from './service-options.js';
+import type { FakeAnswer, FakeRequest } from './types.js';
 
 /** The steps of a request: known path, key, rate limit, body, handler. */
 export interface Pipeline {

@@ -1,5 +1,5 @@
-import { type Clock } from './clock.js';
-import { type FakeRequest } from './types.js';
+import type { Clock } from './clock.js';
+import type { FakeRequest } from './types.js';
 
 /** A request that reached the fake. */
 export interface RecordedRequest {

@@ -1,6 +1,6 @@
 import { Refusal } from './refusal.js';
-import { type Match } from './router.js';
-import { type FakeRequest } from './types.js';
+import type { Match } from './router.js';
+import type { FakeRequest } from './types.js';
 
 /** A request that was read, and what was wrong with its body. */
 export interface Incoming {

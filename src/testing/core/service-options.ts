@@ -1,7 +1,7 @@
-import { type Clock } from './clock.js';
-import { type RateLimitOptions } from './rate-limit.js';
-import { type Refusal } from './refusal.js';
-import { type FakeRequest, type Handlers } from './types.js';
+import type { Clock } from './clock.js';
+import type { RateLimitOptions } from './rate-limit.js';
+import type { Refusal } from './refusal.js';
+import type { FakeRequest, Handlers } from './types.js';
 
 /** What a service is made of. */
 export interface ServiceOptions<Scope> {

@@ -1,13 +1,13 @@
 import { mswHandlers, type MswHandler } from '../msw.js';
-import { type Clock } from './clock.js';
-import { type Duration } from './duration.js';
+import type { Clock } from './clock.js';
+import type { Duration } from './duration.js';
 import { breakExchange } from './exchange.js';
 import { createFaults, type Fault, type Faults } from './faults.js';
 import { createPipeline } from './pipeline.js';
 import { createRecorder, type RecordedRequest } from './record.js';
 import { readRequest } from './request.js';
 import { createRouter, endpointsOf, type Match } from './router.js';
-import { type SecondAddress, type ServiceOptions } from './service-options.js';
+import type { SecondAddress, ServiceOptions } from './service-options.js';
 
 export type { ServiceOptions } from './service-options.js';
 

@@ -3,7 +3,7 @@ export function truncate(response: Response): Response {
   const reader = response.body?.getReader();
   if (reader === undefined) return response;
   let left = Math.floor(Number(response.headers.get('content-length') ?? 0) / 2);
-  const body = new ReadableStream<Uint8Array>({
+  const source: UnderlyingDefaultSource<Uint8Array> = {
     async pull(controller) {
       if (left === 0) {
         controller.error(new TypeError('terminated'));
@@ -15,6 +15,8 @@ export function truncate(response: Response): Response {
       if (part.length > 0) controller.enqueue(part);
     },
     cancel: (reason) => reader.cancel(reason),
-  });
+  };
+  // No chunk ahead: an error would throw away what was not read yet.
+  const body = new ReadableStream(source, { highWaterMark: 0 });
   return new Response(body, { status: response.status, headers: response.headers });
 }

@@ -1,7 +1,7 @@
 import { Refusal } from '../core/refusal.js';
-import { type FakeRequest } from '../core/types.js';
+import type { FakeRequest } from '../core/types.js';
 import { refuse } from './rules.js';
-import { type MediaWorld } from './world.js';
+import type { MediaWorld } from './world.js';
 
 /** Lets a request in, or refuses it: 401 without a valid key. */
 export function enter(world: MediaWorld, request: FakeRequest): MediaWorld {

@@ -1,4 +1,4 @@
-import { type FakeAnswer, type FakeRequest } from '../core/types.js';
+import type { FakeAnswer, FakeRequest } from '../core/types.js';
 import { enclose } from './envelope.js';
 import { accept, checkPending } from './lifecycle.js';
 import {
@@ -12,7 +12,7 @@ import {
   webAddress,
   type Rules,
 } from './rules.js';
-import { type MediaWorld } from './world.js';
+import type { MediaWorld } from './world.js';
 
 /** media, POST /v1/generate/audio, row by row. */
 const audioRules: Rules = {

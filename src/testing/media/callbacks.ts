@@ -1,5 +1,5 @@
-import { type CallbackAttempt, type MediaFile } from './types.js';
-import { type MediaWorld } from './world.js';
+import type { CallbackAttempt, MediaFile } from './types.js';
+import type { MediaWorld } from './world.js';
 
 /** How long a receiver may take to answer. */
 const patienceMs = 10_000;

@@ -1,19 +1,13 @@
 import { createService, type Service } from '../core/service.js';
-import { type Handlers } from '../core/types.js';
+import type { Handlers } from '../core/types.js';
 import { enter, keyOf } from './access.js';
 import { generateAudio } from './audio.js';
 import { answerDownload, contentOf, downloadEndpoint } from './downloads.js';
 import { errorBody } from './errors.js';
-import { type FakeMediaOptions } from './options.js';
-import { type Job } from './outcomes.js';
+import type { FakeMediaOptions } from './options.js';
+import type { Job } from './outcomes.js';
 import { getStatus } from './status.js';
-import {
-  type BrandKit,
-  type CallbackAttempt,
-  type MediaFile,
-  type MediaFolder,
-  type Outcome,
-} from './types.js';
+import type { BrandKit, CallbackAttempt, MediaFile, MediaFolder, Outcome } from './types.js';
 import { generateVideo } from './video.js';
 import { createWorld, type MediaWorld } from './world.js';
 

@@ -1,8 +1,8 @@
 import { toResponse } from '../core/answer.js';
 import { bytesOf, hashText } from './bytes.js';
 import { streamBytes } from './byte-stream.js';
-import { type MediaFile } from './types.js';
-import { type MediaWorld } from './world.js';
+import type { MediaFile } from './types.js';
+import type { MediaWorld } from './world.js';
 
 /** The name of downloads for faults and records: they are no part of the endpoint table. */
 export const downloadEndpoint = 'GET /cdn/{file}';

@@ -1,4 +1,4 @@
-import { type MediaFile } from './types.js';
+import type { MediaFile } from './types.js';
 
 const wordsPerMinute = 150;
 

@@ -1,4 +1,4 @@
-import { type MediaWorld } from './world.js';
+import type { MediaWorld } from './world.js';
 
 /** Wraps an answer in `{ success, data }` where the document, or the fake's `envelopes`, has it. */
 export function enclose(

@@ -1,5 +1,5 @@
-import { type Refusal } from '../core/refusal.js';
-import { type FakeMediaOptions } from './options.js';
+import type { Refusal } from '../core/refusal.js';
+import type { FakeMediaOptions } from './options.js';
 
 /** The body of a rejection. media, Errors 4: its shape is not shown, so it can be chosen. */
 export function errorBody(

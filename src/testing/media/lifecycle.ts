@@ -2,8 +2,8 @@ import { parseDuration } from '../core/duration.js';
 import { Refusal } from '../core/refusal.js';
 import { callBack } from './callbacks.js';
 import { lengthOf, usualDurationMs } from './durations.js';
-import { type Outcome, type MediaFile } from './types.js';
-import { type MediaWorld } from './world.js';
+import type { Outcome, MediaFile } from './types.js';
+import type { MediaWorld } from './world.js';
 
 /** media, Limits: 20 queued or processing jobs at a time, here per account. */
 export function checkPending({ files, options }: MediaWorld, added: number): void {

@@ -1,7 +1,7 @@
-import { type Clock, type ClockOptions } from '../core/clock.js';
-import { type Duration } from '../core/duration.js';
-import { type RateLimitOptions } from '../core/rate-limit.js';
-import { type BrandKit, type MediaFile } from './types.js';
+import type { Clock, ClockOptions } from '../core/clock.js';
+import type { Duration } from '../core/duration.js';
+import type { RateLimitOptions } from '../core/rate-limit.js';
+import type { BrandKit, MediaFile } from './types.js';
 
 /** How a fake media service behaves; what the document leaves open can be chosen. */
 export interface FakeMediaOptions {

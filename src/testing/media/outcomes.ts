@@ -1,4 +1,4 @@
-import { type MediaFile, type Outcome } from './types.js';
+import type { MediaFile, Outcome } from './types.js';
 
 /** A job before its times are known. */
 export type Job = Pick<MediaFile, 'fileId' | 'kind' | 'name' | 'settings'>;

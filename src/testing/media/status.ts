@@ -1,9 +1,9 @@
 import { Refusal } from '../core/refusal.js';
-import { type FakeAnswer, type FakeRequest } from '../core/types.js';
+import type { FakeAnswer, FakeRequest } from '../core/types.js';
 import { enclose } from './envelope.js';
 import { refuse } from './rules.js';
-import { type MediaFile } from './types.js';
-import { type MediaWorld } from './world.js';
+import type { MediaFile } from './types.js';
+import type { MediaWorld } from './world.js';
 
 /** GET /v1/generate/status */
 export function getStatus(request: FakeRequest, world: MediaWorld): FakeAnswer {

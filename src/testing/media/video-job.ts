@@ -1,6 +1,6 @@
 import { readFields, refuse, webAddress, type Fields } from './rules.js';
 import { jobRules } from './video-rules.js';
-import { type MediaWorld } from './world.js';
+import type { MediaWorld } from './world.js';
 
 /** Reads one job object of a video request, or refuses it. */
 export function readVideoJob(world: MediaWorld, body: unknown, place: string): Fields {

@@ -1,12 +1,12 @@
 import { Refusal } from '../core/refusal.js';
-import { type FakeAnswer, type FakeRequest } from '../core/types.js';
+import type { FakeAnswer, FakeRequest } from '../core/types.js';
 import { enclose } from './envelope.js';
 import { accept, checkPending } from './lifecycle.js';
 import { readFields, refuse, type Fields } from './rules.js';
-import { type BrandKit } from './types.js';
+import type { BrandKit } from './types.js';
 import { readVideoJob } from './video-job.js';
 import { requestRules } from './video-rules.js';
-import { type MediaWorld } from './world.js';
+import type { MediaWorld } from './world.js';
 
 /** POST /v1/generate/video: every job is accepted, or none. */
 export function generateVideo(request: FakeRequest, world: MediaWorld): FakeAnswer {

@@ -1,9 +1,9 @@
 import { createClock, type Clock, type ClockOptions } from '../core/clock.js';
 import { parseDuration } from '../core/duration.js';
-import { type World } from '../core/types.js';
+import type { World } from '../core/types.js';
 import { createOutcomes, type Outcomes } from './outcomes.js';
-import { type FakeMediaOptions } from './options.js';
-import { type BrandKit, type CallbackAttempt, type MediaFile, type MediaFolder } from './types.js';
+import type { FakeMediaOptions } from './options.js';
+import type { BrandKit, CallbackAttempt, MediaFile, MediaFolder } from './types.js';
 
 /** Everything a fake media service knows: one account. */
 export interface MediaWorld extends World {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Fault } from '../../../src/testing/core/faults.js';
-import { type Service } from '../../../src/testing/core/service.js';
+import type { Fault } from '../../../src/testing/core/faults.js';
+import type { Service } from '../../../src/testing/core/service.js';
 import { makeService } from './make-service.js';
 
 afterEach(() => vi.useRealTimers());

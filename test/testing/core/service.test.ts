@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createClock } from '../../../src/testing/core/clock.js';
 import { Refusal } from '../../../src/testing/core/refusal.js';
-import { type FakeRequest, type Handlers } from '../../../src/testing/core/types.js';
+import type { FakeRequest, Handlers } from '../../../src/testing/core/types.js';
 import { makeService } from './make-service.js';
 
 const json = (body: unknown, type = 'application/json'): RequestInit => ({

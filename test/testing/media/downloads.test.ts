@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createFakeMedia, type FakeMedia } from '../../../src/testing/media/create.js';
-import { type FakeMediaOptions } from '../../../src/testing/media/options.js';
+import type { FakeMediaOptions } from '../../../src/testing/media/options.js';
 import { audio, idea, speech, videos } from './calls.js';
 
 async function finished(options: FakeMediaOptions = {}): Promise<FakeMedia> {
