@@ -1,6 +1,6 @@
 import { Refusal } from '../core/refusal.js';
-import { type FakeRequest } from '../core/types.js';
-import { type MessagingWorld, type Project, type Scope, type User } from './state.js';
+import type { FakeRequest } from '../core/types.js';
+import type { MessagingWorld, Project, Scope, User } from './state.js';
 
 /** The name of the cookie that a session lives in; not given by the document. */
 export const sessionCookie = 'token';

@@ -1,5 +1,5 @@
 import { createClock, type Clock, type ClockOptions } from '../core/clock.js';
-import { type RateLimitOptions } from '../core/rate-limit.js';
+import type { RateLimitOptions } from '../core/rate-limit.js';
 import { createService, type Service } from '../core/service.js';
 import { enter, rateLimitBucket } from './access.js';
 import { withEnvelopes } from './envelopes.js';
@@ -7,7 +7,7 @@ import { errorBody } from './errors.js';
 import { handlers } from './handlers.js';
 import { addProject } from './projects/project.js';
 import { settingsOf, type MessagingSettings, type SettingsOptions } from './settings.js';
-import { type MessagingWorld, type Project, type SentEmail } from './state.js';
+import type { MessagingWorld, Project, SentEmail } from './state.js';
 import { addUser } from './users/accounts.js';
 import { createWorld, ownerLogin } from './world.js';
 

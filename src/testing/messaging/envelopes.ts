@@ -1,5 +1,5 @@
-import { type FakeAnswer, type Handlers } from '../core/types.js';
-import { type Scope } from './state.js';
+import type { FakeAnswer, Handlers } from '../core/types.js';
+import type { Scope } from './state.js';
 import { isRecord } from './validate.js';
 
 /** Puts every answer into the envelope, or takes it out, as `settings.envelopes` asks. */

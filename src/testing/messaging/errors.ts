@@ -1,6 +1,6 @@
-import { type Refusal } from '../core/refusal.js';
-import { type FakeRequest } from '../core/types.js';
-import { type MessagingWorld } from './state.js';
+import type { Refusal } from '../core/refusal.js';
+import type { FakeRequest } from '../core/types.js';
+import type { MessagingWorld } from './state.js';
 
 /** messaging, Errors: the envelope, or the other shapes that `settings.errorShape` asks for. */
 export function errorBody(

@@ -1,7 +1,7 @@
 import { Refusal } from '../core/refusal.js';
-import { type FakeAnswer, type FakeRequest } from '../core/types.js';
-import { type MessagingSettings } from './settings.js';
-import { type Scope } from './state.js';
+import type { FakeAnswer, FakeRequest } from '../core/types.js';
+import type { MessagingSettings } from './settings.js';
+import type { Scope } from './state.js';
 
 /** A list before it is cut into pages. */
 export interface List<Item extends Listed> {

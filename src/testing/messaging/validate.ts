@@ -1,5 +1,5 @@
 import { Refusal, type FieldError } from '../core/refusal.js';
-import { type FakeRequest } from '../core/types.js';
+import type { FakeRequest } from '../core/types.js';
 
 /** Reads the fields of a JSON body; everything that is wrong ends in one 422 VALIDATION_ERROR. */
 export function readBody<Value>(request: FakeRequest, read: (fields: Fields) => Value): Value {

@@ -1,8 +1,9 @@
-import { type Clock } from '../core/clock.js';
+import type { Clock } from '../core/clock.js';
 import { addProject } from './projects/project.js';
-import { type MessagingSettings } from './settings.js';
-import { type MessagingWorld, type Project, type User } from './state.js';
+import type { MessagingSettings } from './settings.js';
+import type { MessagingWorld, Project, User } from './state.js';
 import { addUser } from './users/accounts.js';
+import { onEvent } from './workflows/engine.js';
 
 /** Who owns the first project of every world. */
 export const ownerLogin = { email: 'owner@example.com', password: 'password' } as const;
@@ -26,7 +27,7 @@ export function createWorld(clock: Clock, settings: MessagingSettings): Start {
     sessions: new Map(),
     outbox: [],
     mailedTokens: [],
-    listeners: [],
+    listeners: [onEvent],
   };
   const owner = addUser(world, ownerLogin);
   owner.isVerified = true;

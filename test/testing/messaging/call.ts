@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type FakeMessaging } from '../../../src/testing/messaging/create.js';
+import type { FakeMessaging } from '../../../src/testing/messaging/create.js';
 
 /** What a call may bring beside its method and path. */
 export interface CallOptions {

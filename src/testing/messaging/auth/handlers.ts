@@ -1,7 +1,7 @@
 import { Refusal } from '../../core/refusal.js';
-import { type FakeAnswer, type FakeRequest, type Handlers } from '../../core/types.js';
+import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
 import { forbidden, sessionCookie, sessionToken } from '../access.js';
-import { type Scope } from '../state.js';
+import type { Scope } from '../state.js';
 import { addUser, userByEmail, userView } from '../users/accounts.js';
 import { readBody } from '../validate.js';
 import { sessionJwt } from './jwt.js';

@@ -1,4 +1,4 @@
-import { type MessagingWorld, type User } from '../state.js';
+import type { MessagingWorld, User } from '../state.js';
 
 /** A token with the three parts of a JWT; its signature signs nothing. */
 export function sessionJwt(world: MessagingWorld, user: User): string {

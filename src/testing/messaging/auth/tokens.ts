@@ -1,5 +1,5 @@
 import { invalidField } from '../validate.js';
-import { type MailedToken, type MessagingWorld, type User } from '../state.js';
+import type { MailedToken, MessagingWorld, User } from '../state.js';
 
 /** Stands in for an email with a link: tests find the token in `world.mailedTokens`. */
 export function mailToken(

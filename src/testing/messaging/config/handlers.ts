@@ -1,5 +1,5 @@
-import { type Handlers } from '../../core/types.js';
-import { type Scope } from '../state.js';
+import type { Handlers } from '../../core/types.js';
+import type { Scope } from '../state.js';
 
 /** messaging, /config: feature flags of enabled integrations; their names are not shown. */
 export const handlers: Handlers<Scope> = {

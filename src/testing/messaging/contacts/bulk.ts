@@ -1,6 +1,6 @@
-import { type FakeAnswer, type FakeRequest, type Handlers } from '../../core/types.js';
+import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
 import { showJob, startJob } from '../jobs/jobs.js';
-import { type Contact, type Job, type Scope } from '../state.js';
+import type { Contact, Job, Scope } from '../state.js';
 import { readBody, type Fields } from '../validate.js';
 import { removeContact, setSubscribedQuietly } from './store.js';
 

@@ -1,8 +1,8 @@
 import { Refusal } from '../../core/refusal.js';
-import { type FakeAnswer, type FakeRequest, type Handlers } from '../../core/types.js';
+import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
 import { findOwn } from '../access.js';
 import { listAnswer } from '../lists.js';
-import { type Contact, type Scope } from '../state.js';
+import type { Contact, Scope } from '../state.js';
 import { readBody } from '../validate.js';
 import {
   changeEmail,

@@ -1,5 +1,5 @@
 import { isRecord } from '../validate.js';
-import { type Contact, type FieldType, type Scope } from '../state.js';
+import type { Contact, FieldType, Scope } from '../state.js';
 
 /** messaging, Custom fields 5: silently dropped from any `data`. */
 const reservedKeys = new Set([

@@ -1,7 +1,7 @@
-import { type FakeAnswer, type FakeRequest, type Handlers } from '../../core/types.js';
+import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
 import { notFound } from '../access.js';
 import { invalidParameter } from '../lists.js';
-import { type Contact, type FieldType, type Project, type Scope } from '../state.js';
+import type { Contact, FieldType, Project, Scope } from '../state.js';
 import { usageOf, type Reference } from './usage.js';
 
 export const fieldHandlers: Handlers<Scope> = {

@@ -1,5 +1,5 @@
-import { type Handlers } from '../../core/types.js';
-import { type Scope } from '../state.js';
+import type { Handlers } from '../../core/types.js';
+import type { Scope } from '../state.js';
 import { bulkHandlers } from './bulk.js';
 import { contactHandlers } from './contacts.js';
 import { fieldHandlers } from './fields.js';

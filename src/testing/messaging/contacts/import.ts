@@ -1,7 +1,7 @@
-import { type FakeAnswer, type FakeRequest, type Handlers } from '../../core/types.js';
+import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
 import { parseCsv } from '../jobs/csv.js';
 import { showJob, startFailingJob, startJob } from '../jobs/jobs.js';
-import { type Scope } from '../state.js';
+import type { Scope } from '../state.js';
 import { firstFile } from '../uploads/form.js';
 import { invalidField, isEmail } from '../validate.js';
 import { upsertContact } from './store.js';

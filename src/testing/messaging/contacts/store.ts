@@ -1,5 +1,5 @@
 import { recordEvent } from '../events/record.js';
-import { type Contact, type Project, type Scope } from '../state.js';
+import type { Contact, Project, Scope } from '../state.js';
 import { emptyData, patchData } from './data.js';
 
 export { patchData };

@@ -1,4 +1,4 @@
-import { type Project } from '../state.js';
+import type { Project } from '../state.js';
 import { isRecord } from '../validate.js';
 
 /** How a thing is referenced. */

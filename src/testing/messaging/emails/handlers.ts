@@ -1,5 +1,5 @@
-import { type Handlers } from '../../core/types.js';
-import { type Scope } from '../state.js';
+import type { Handlers } from '../../core/types.js';
+import type { Scope } from '../state.js';
 import { send } from './send.js';
 import { verify } from './verify.js';
 

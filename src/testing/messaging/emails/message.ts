@@ -29,7 +29,8 @@ export function readMessage(fields: Fields) {
 
 /** messaging, Limits: attachments in total, and the whole message. */
 export function checkSizes(request: unknown, message: Message, maxAttachmentBytes: number): void {
-  if (sizeOf(message.attachments) > maxAttachmentBytes) {
+  // Contents travel as base64, 4 characters for 3 bytes (how the service counts is not shown).
+  if (sizeOf(message.attachments) * 0.75 > maxAttachmentBytes) {
     throw invalidField('attachments', 'The attachments are too large.', 'too_large');
   }
   if (sizeOf(request) > maxMessageBytes) {
@@ -76,7 +77,7 @@ function readAttachments(fields: Fields): unknown[] {
   return attachments;
 }
 
-/** The bytes of all texts; how a service counts is not shown, so base64 counts as it is sent. */
+/** The bytes of all texts in a value. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return byteLength(value);
   if (typeof value !== 'object' || value === null) return 0;

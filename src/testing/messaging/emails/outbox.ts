@@ -1,5 +1,5 @@
 import { addActivity } from '../activity/feed.js';
-import { type Contact, type Scope, type SentEmail } from '../state.js';
+import type { Contact, Scope, SentEmail } from '../state.js';
 import { render } from './render.js';
 
 /** An email before it is rendered for its recipient. */

@@ -1,10 +1,10 @@
-import { type FakeAnswer, type FakeRequest } from '../../core/types.js';
+import type { FakeAnswer, FakeRequest } from '../../core/types.js';
 import { findOwn } from '../access.js';
 import { upsertContact } from '../contacts/store.js';
 import { isVerifiedSender } from '../domains/senders.js';
-import { type Scope, type Template } from '../state.js';
+import type { Scope, Template } from '../state.js';
 import { given, invalidField, readBody } from '../validate.js';
-import { type Address } from './addresses.js';
+import type { Address } from './addresses.js';
 import { checkSizes, readMessage, type Message } from './message.js';
 import { deliver, type Mail } from './outbox.js';
 

@@ -1,4 +1,4 @@
-import { type FakeAnswer, type FakeRequest } from '../../core/types.js';
+import type { FakeAnswer, FakeRequest } from '../../core/types.js';
 import { readBody } from '../validate.js';
 
 /** messaging, POST /v1/verify: judged by small lists, since a fake asks no name server. */

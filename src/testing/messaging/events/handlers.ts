@@ -1,10 +1,10 @@
-import { type FakeAnswer, type FakeRequest, type Handlers } from '../../core/types.js';
+import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
 import { findOwn } from '../access.js';
 import { eventData } from '../contacts/data.js';
 import { upsertContact } from '../contacts/store.js';
 import { usageOf } from '../contacts/usage.js';
 import { listAnswer } from '../lists.js';
-import { type Scope, type TrackedEvent } from '../state.js';
+import type { Scope, TrackedEvent } from '../state.js';
 import { readBody } from '../validate.js';
 import { recordEvent } from './record.js';
 

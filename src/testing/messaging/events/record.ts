@@ -1,5 +1,5 @@
 import { addActivity } from '../activity/feed.js';
-import { type Contact, type Scope, type TrackedEvent } from '../state.js';
+import type { Contact, Scope, TrackedEvent } from '../state.js';
 
 /** Records an event of a contact, and tells those who listen (workflows). */
 export function recordEvent(

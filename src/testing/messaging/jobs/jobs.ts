@@ -1,6 +1,6 @@
-import { type FakeAnswer, type FakeRequest } from '../../core/types.js';
+import type { FakeAnswer, FakeRequest } from '../../core/types.js';
 import { findOwn, notFound } from '../access.js';
-import { type Job, type Scope } from '../state.js';
+import type { Job, Scope } from '../state.js';
 
 /** A queued piece of work. */
 export interface Work<Item> {

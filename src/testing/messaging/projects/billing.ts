@@ -1,6 +1,6 @@
 import { Refusal } from '../../core/refusal.js';
-import { type FakeAnswer, type FakeRequest, type Handlers } from '../../core/types.js';
-import { type Scope, type SentEmail } from '../state.js';
+import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
+import type { Scope, SentEmail } from '../state.js';
 import { isRecord } from '../validate.js';
 
 /** The bodies of these endpoints are not shown. */

@@ -1,8 +1,8 @@
 import { Refusal } from '../../core/refusal.js';
-import { type FakeAnswer, type FakeRequest, type Handlers } from '../../core/types.js';
+import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
 import { notFound } from '../access.js';
 import { listAnswer } from '../lists.js';
-import { type Member, type Scope } from '../state.js';
+import type { Member, Scope } from '../state.js';
 import { addUser, userByEmail } from '../users/accounts.js';
 import { readBody } from '../validate.js';
 

@@ -1,4 +1,4 @@
-import { type MessagingWorld, type Project, type User } from '../state.js';
+import type { MessagingWorld, Project, User } from '../state.js';
 
 /** A new project of a user, with `example.com` as a verified domain to send from. */
 export function addProject(world: MessagingWorld, name: string, owner: User): Project {

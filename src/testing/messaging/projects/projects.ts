@@ -1,7 +1,7 @@
-import { type FakeAnswer, type FakeRequest, type Handlers } from '../../core/types.js';
+import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
 import { forbidden, sessionUser } from '../access.js';
 import { listAnswer } from '../lists.js';
-import { type Project, type Scope } from '../state.js';
+import type { Project, Scope } from '../state.js';
 import { readBody } from '../validate.js';
 import { addProject, rotateKeys, wipe } from './project.js';
 

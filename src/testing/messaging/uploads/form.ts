@@ -1,5 +1,5 @@
 import { Refusal } from '../../core/refusal.js';
-import { type FakeRequest } from '../../core/types.js';
+import type { FakeRequest } from '../../core/types.js';
 import { invalidField } from '../validate.js';
 
 /** The first file of a multipart body; the name of its field is not shown, so that any will do. */

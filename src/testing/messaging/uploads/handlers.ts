@@ -1,5 +1,5 @@
-import { type FakeAnswer, type FakeRequest, type Handlers } from '../../core/types.js';
-import { type Scope } from '../state.js';
+import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
+import type { Scope } from '../state.js';
 import { invalidField } from '../validate.js';
 import { firstFile } from './form.js';
 

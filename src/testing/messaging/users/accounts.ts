@@ -1,4 +1,4 @@
-import { type MessagingWorld, type User } from '../state.js';
+import type { MessagingWorld, User } from '../state.js';
 
 export function addUser(
   world: MessagingWorld,

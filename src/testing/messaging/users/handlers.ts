@@ -1,6 +1,6 @@
-import { type Handlers } from '../../core/types.js';
+import type { Handlers } from '../../core/types.js';
 import { forbidden } from '../access.js';
-import { type Scope } from '../state.js';
+import type { Scope } from '../state.js';
 import { userView } from './accounts.js';
 
 export const handlers: Handlers<Scope> = {
