@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { answering, messagingOver } from '../support/clients.js';
+
+const credentials = { email: 'ann@example.com', password: 'correct horse' };
+const offline = messagingOver(() => {
+  throw new Error('must not reach the network');
+});
+
+describe('what auth refuses before the network', () => {
+  it.each([
+    ['login', { email: 'ann', password: 'x' }, 'email', 'must be an email address'],
+    ['login', { email: 'ann@example.com' }, 'password', 'is required'],
+    ['signup', { password: 'x' }, 'email', 'is required'],
+    ['verifyEmail', {}, 'token', 'is required'],
+    ['requestVerification', { email: 'ann' }, 'email', 'must be an email address'],
+    ['requestPasswordReset', {}, 'email', 'is required'],
+    ['resetPassword', { token: 't' }, 'password', 'is required'],
+    ['resetPassword', { password: 'x' }, 'token', 'is required'],
+  ] as const)('%s with %o', async (method, body, field, message) => {
+    const call = offline.auth[method](body as never); // wrong on purpose
+    await expect(call).rejects.toMatchObject({
+      name: 'InvalidRequestError',
+      outcome: 'not-sent',
+      fieldErrors: [{ field, message }],
+    });
+  });
+
+  it('never says what the password was', async () => {
+    const body = { email: 'ann@example.com', password: ['correct horse'] };
+    const failure: unknown = await offline.auth
+      .login(body as never)
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({ fieldErrors: [{ message: 'must be a string; got 1 items' }] });
+    expect(JSON.stringify(failure) + String(failure)).not.toContain('correct horse');
+  });
+});
+
+describe('a session', () => {
+  it('needs no key, is kept for account calls and dropped by logout', async () => {
+    const { fetch, requests } = answering(({ url }) =>
+      url.endsWith('/auth/login') ? signedIn() : { id: 'usr_1' },
+    );
+    const messaging = messagingOver(fetch, { apiKey: null });
+    await messaging.auth.login(credentials);
+    await messaging.users.me();
+    await messaging.auth.logout();
+    expect(requests.map((request) => request.headers.get('authorization'))).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    expect(requests.map((request) => request.headers.get('cookie'))).toEqual([
+      null,
+      'token=abc',
+      'token=abc',
+    ]);
+    await expect(messaging.users.me()).rejects.toMatchObject({ code: 'KEY_NEEDED' });
+  });
+
+  it('sends no key with a sign-in, even where the client has one', async () => {
+    const { fetch, requests } = answering(signedIn);
+    await messagingOver(fetch).auth.login(credentials);
+    expect(requests[0]?.headers.get('authorization')).toBeNull();
+    await expect(requests[0]?.json()).resolves.toEqual(credentials);
+  });
+});
+
+describe('repeats', () => {
+  it.each([
+    ['login', credentials],
+    ['signup', credentials],
+    ['verifyEmail', { token: 't' }],
+    ['requestVerification', { email: 'ann@example.com' }],
+    ['requestPasswordReset', { email: 'ann@example.com' }],
+    ['resetPassword', { token: 't', password: 'x' }],
+  ] as const)('never sends %s twice', async (method, body) => {
+    const { fetch, requests } = answering(() => new Response(null, { status: 503 }));
+    const call = messagingOver(fetch).auth[method](body as never); // each has its own body
+    await expect(call).rejects.toMatchObject({ status: 503, outcome: 'unknown' });
+    expect(requests).toHaveLength(1);
+  });
+});
+
+function signedIn(): Response {
+  return Response.json({ success: true }, { headers: { 'set-cookie': 'token=abc; HttpOnly' } });
+}

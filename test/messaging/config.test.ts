@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { answering, messagingOver } from '../support/clients.js';
+
+it.each([null, 'pk_test', 'sk_test'])(
+  'gets the flags of the service without a key, whatever the client has: %s',
+  async (apiKey) => {
+    const { fetch, requests } = answering(() => ({ billing: true }));
+    await expect(messagingOver(fetch, { apiKey }).config.get()).resolves.toEqual({ billing: true });
+    expect(requests[0]?.headers.get('authorization')).toBeNull();
+  },
+);

@@ -1,0 +1,52 @@
+import type { DomainCreate } from 'postreel';
+import { describe, expect, it } from 'vitest';
+import { answering, messagingOver } from '../support/clients.js';
+
+const domain = { id: 'dom_1', domain: 'shop.example.com', records: [{ type: 'TXT' }] };
+
+describe('domains', () => {
+  it.each([
+    ['no domain', {}, 'is required'],
+    ['what is no text', { domain: 7 }, 'must be a string; got 7'],
+  ])('refuses %s before the network', async (_, body, message) => {
+    const messaging = messagingOver(() => {
+      throw new Error('must not reach the network');
+    });
+    const call = messaging.domains.create(body as DomainCreate); // wrong on purpose
+    await expect(call).rejects.toMatchObject({
+      name: 'InvalidRequestError',
+      outcome: 'not-sent',
+      fieldErrors: [{ field: 'domain', message }],
+    });
+  });
+
+  it('hands on the DNS records to add, and fields of your own', async () => {
+    const { fetch, requests } = answering(() => domain);
+    const body = { domain: 'shop.example.com', projectId: 'prj_1', region: 'eu' };
+    await expect(messagingOver(fetch).domains.create(body)).resolves.toEqual(domain);
+    await expect(requests[0]?.json()).resolves.toEqual(body);
+  });
+
+  it('lists the domains of a project, whichever way they are spelt', async () => {
+    const { fetch, requests } = answering(() => ({ domains: [domain] }));
+    await expect(messagingOver(fetch).domains.list('prj_1').toArray()).resolves.toEqual([domain]);
+    expect(new URL(requests[0]?.url ?? '').pathname).toBe('/domains/project/prj_1');
+  });
+
+  it('checks a domain again after a 503: the check does no harm twice', async () => {
+    const answers = [
+      new Response(null, { status: 503, headers: { 'retry-after': '0' } }),
+      Response.json({ verified: true }),
+    ];
+    const { fetch, requests } = answering(() => answers.shift());
+    await expect(messagingOver(fetch).domains.verify('dom_1')).resolves.toEqual({ verified: true });
+    expect(requests.map(({ method }) => method)).toEqual(['GET', 'GET']);
+  });
+
+  it('never adds a domain twice', async () => {
+    const { fetch, requests } = answering(() => new Response(null, { status: 503 }));
+    const call = messagingOver(fetch).domains.create({ domain: 'shop.example.com' });
+    await expect(call).rejects.toMatchObject({ outcome: 'unknown' });
+    expect(requests).toHaveLength(1);
+  });
+});

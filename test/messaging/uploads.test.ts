@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { answering, messagingOver } from '../support/clients.js';
+
+const png = new Uint8Array([137, 80, 78, 71]);
+
+describe('uploads.image', () => {
+  it.each([
+    ['bytes', png, 'image', 'application/octet-stream'],
+    ['a buffer', png.buffer, 'image', 'application/octet-stream'],
+    ['a blob', new Blob([png], { type: 'image/png' }), 'image', 'image/png'],
+    ['a file', new File([png], 'logo.png', { type: 'image/png' }), 'logo.png', 'image/png'],
+    [
+      'named bytes',
+      { data: png, filename: 'logo.png', contentType: 'image/png' },
+      'logo.png',
+      'image/png',
+    ],
+  ])('sends %s as a form', async (_, image, name, type) => {
+    const { fetch, requests } = answering(() => ({ url: 'https://cdn.example.com/logo.png' }));
+    const { url } = await messagingOver(fetch).uploads.image(image);
+    expect(url).toBe('https://cdn.example.com/logo.png');
+    const sent = (await requests[0]?.formData())?.get('image') as File; // a form's file
+    expect(sent).toMatchObject({ name, type });
+    await expect(sent.bytes()).resolves.toEqual(png);
+  });
+
+  it('refuses what is no file before the network', async () => {
+    const messaging = messagingOver(() => {
+      throw new Error('must not reach the network');
+    });
+    const call = messaging.uploads.image('logo.png' as unknown as Blob); // wrong on purpose
+    await expect(call).rejects.toMatchObject({
+      name: 'InvalidRequestError',
+      outcome: 'not-sent',
+      fieldErrors: [
+        {
+          field: 'image',
+          message: 'must be a File, a Blob, bytes or { data, filename, contentType }',
+        },
+      ],
+    });
+  });
+
+  it('never uploads an image twice', async () => {
+    const { fetch, requests } = answering(() => new Response(null, { status: 503 }));
+    await expect(messagingOver(fetch).uploads.image(png)).rejects.toMatchObject({
+      outcome: 'unknown',
+    });
+    expect(requests).toHaveLength(1);
+  });
+});

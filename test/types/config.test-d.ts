@@ -1,0 +1,10 @@
+import { expectTypeOf, it } from 'vitest';
+import type { MethodsFor } from '../../src/contract/methods.js';
+import type { Config } from '../../src/messaging/config/resource.js';
+import type { routes } from '../../src/messaging/config/routes.js';
+
+type Rows = MethodsFor<typeof routes>;
+
+it('has exactly the methods of its rows', () => {
+  expectTypeOf<Config['get']>().toEqualTypeOf<Rows['get']>();
+});

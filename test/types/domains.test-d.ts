@@ -1,0 +1,29 @@
+import type { Domain, MessagingClient, Paginated } from 'postreel';
+import { expectTypeOf, it } from 'vitest';
+import type { MethodsFor } from '../../src/contract/methods.js';
+import type { Domains } from '../../src/messaging/domains/resource.js';
+import type { routes } from '../../src/messaging/domains/routes.js';
+
+type Rows = MethodsFor<typeof routes>;
+
+declare const messaging: MessagingClient;
+
+it('has exactly the methods of its rows', () => {
+  expectTypeOf<Domains['list']>().toEqualTypeOf<Rows['list']>();
+  expectTypeOf<Domains['create']>().toEqualTypeOf<Rows['create']>();
+  expectTypeOf<Domains['verify']>().toEqualTypeOf<Rows['verify']>();
+  expectTypeOf<Domains['delete']>().toEqualTypeOf<Rows['delete']>();
+});
+
+it('lists the domains of one project', () => {
+  expectTypeOf(messaging.domains.list('prj_1')).toEqualTypeOf<Paginated<Domain>>();
+  // @ts-expect-error -- whose domains?
+  messaging.domains.list();
+});
+
+it('adds a domain with whatever else the service takes', () => {
+  void messaging.domains.create({ domain: 'shop.example.com' });
+  void messaging.domains.create({ domain: 'shop.example.com', projectId: 'prj_1', region: 'eu' });
+  // @ts-expect-error -- which domain?
+  void messaging.domains.create({ projectId: 'prj_1' });
+});

@@ -1,0 +1,64 @@
+import type { MessagingClient } from 'postreel';
+import { expectTypeOf, it } from 'vitest';
+import type { MethodsFor } from '../../src/contract/methods.js';
+import type { ProjectBilling } from '../../src/messaging/projects/billing.js';
+import type { ProjectMembers } from '../../src/messaging/projects/members.js';
+import type { Projects } from '../../src/messaging/projects/resource.js';
+import type { routes } from '../../src/messaging/projects/routes.js';
+
+type Rows = MethodsFor<typeof routes>;
+
+declare const messaging: MessagingClient;
+
+it('has exactly the methods of its rows', () => {
+  expectTypeOf<Projects['list']>().toEqualTypeOf<Rows['list']>();
+  expectTypeOf<Projects['create']>().toEqualTypeOf<Rows['create']>();
+  expectTypeOf<Projects['update']>().toEqualTypeOf<Rows['update']>();
+  expectTypeOf<Projects['delete']>().toEqualTypeOf<Rows['delete']>();
+  expectTypeOf<Projects['regenerateKeys']>().toEqualTypeOf<Rows['regenerateKeys']>();
+  expectTypeOf<Projects['securityReport']>().toEqualTypeOf<Rows['securityReport']>();
+  expectTypeOf<Projects['reset']>().toEqualTypeOf<Rows['reset']>();
+  expectTypeOf<Projects['setupState']>().toEqualTypeOf<Rows['setupState']>();
+  expectTypeOf<Projects['securityState']>().toEqualTypeOf<Rows['securityState']>();
+});
+
+it('has exactly the billing methods of its rows', () => {
+  type BillingRows = Rows['billing'];
+  expectTypeOf<Projects['billing']>().toEqualTypeOf<ProjectBilling>();
+  expectTypeOf<ProjectBilling['createCheckout']>().toEqualTypeOf<BillingRows['createCheckout']>();
+  expectTypeOf<ProjectBilling['createPortal']>().toEqualTypeOf<BillingRows['createPortal']>();
+  expectTypeOf<ProjectBilling['getLimits']>().toEqualTypeOf<BillingRows['getLimits']>();
+  expectTypeOf<ProjectBilling['setLimits']>().toEqualTypeOf<BillingRows['setLimits']>();
+  expectTypeOf<ProjectBilling['consumption']>().toEqualTypeOf<BillingRows['consumption']>();
+  expectTypeOf<ProjectBilling['invoices']>().toEqualTypeOf<BillingRows['invoices']>();
+});
+
+it('has exactly the member methods of its rows', () => {
+  type MemberRows = Rows['members'];
+  expectTypeOf<Projects['members']>().toEqualTypeOf<ProjectMembers>();
+  expectTypeOf<ProjectMembers['list']>().toEqualTypeOf<MemberRows['list']>();
+  expectTypeOf<ProjectMembers['invite']>().toEqualTypeOf<MemberRows['invite']>();
+  expectTypeOf<ProjectMembers['updateRole']>().toEqualTypeOf<MemberRows['updateRole']>();
+  expectTypeOf<ProjectMembers['remove']>().toEqualTypeOf<MemberRows['remove']>();
+});
+
+it('takes bodies that may be left out, and fields of your own', () => {
+  void messaging.projects.reset('prj_1');
+  void messaging.projects.reset('prj_1', { confirm: 'Shop' });
+  void messaging.projects.billing.createCheckout('prj_1', { plan: 'pro' });
+  void messaging.projects.create({ name: 'Shop', language: 'en' });
+  void messaging.projects.members.invite('prj_1', { email: 'bob@example.com', role: 'ADMIN' });
+});
+
+it('refuses calls that say too little', () => {
+  // @ts-expect-error -- which project?
+  void messaging.projects.reset();
+  // @ts-expect-error -- a project has a name
+  void messaging.projects.create({ language: 'en' });
+  // @ts-expect-error -- what are the limits?
+  void messaging.projects.billing.setLimits('prj_1');
+  // @ts-expect-error -- whose role?
+  void messaging.projects.members.updateRole('prj_1', { role: 'ADMIN' });
+  // @ts-expect-error -- which role?
+  void messaging.projects.members.updateRole('prj_1', 'usr_1', {});
+});

@@ -1,0 +1,23 @@
+import type { FileInput, MessagingClient, UploadedImage } from 'postreel';
+import { expectTypeOf, it } from 'vitest';
+import type { MethodsFor } from '../../src/contract/methods.js';
+import type { Uploads } from '../../src/messaging/uploads/resource.js';
+import type { routes } from '../../src/messaging/uploads/routes.js';
+
+type Rows = MethodsFor<typeof routes>;
+
+declare const messaging: MessagingClient;
+
+it('has exactly the methods of its rows', () => {
+  expectTypeOf<Uploads['image']>().toEqualTypeOf<Rows['image']>();
+  expectTypeOf<Parameters<Uploads['image']>[0]>().toEqualTypeOf<FileInput>();
+  expectTypeOf<ReturnType<Uploads['image']>>().resolves.toEqualTypeOf<UploadedImage>();
+});
+
+it('takes a file in any form but a path', () => {
+  void messaging.uploads.image(new Blob([]));
+  void messaging.uploads.image(new Uint8Array());
+  void messaging.uploads.image({ data: new ArrayBuffer(0), filename: 'logo.png' });
+  // @ts-expect-error -- a path is no file
+  void messaging.uploads.image('logo.png');
+});

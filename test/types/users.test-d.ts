@@ -1,0 +1,12 @@
+import type { User } from 'postreel';
+import { expectTypeOf, it } from 'vitest';
+import type { MethodsFor } from '../../src/contract/methods.js';
+import type { Users } from '../../src/messaging/users/resource.js';
+import type { routes } from '../../src/messaging/users/routes.js';
+
+type Rows = MethodsFor<typeof routes>;
+
+it('has exactly the methods of its rows', () => {
+  expectTypeOf<Users['me']>().toEqualTypeOf<Rows['me']>();
+  expectTypeOf<ReturnType<Users['me']>>().resolves.toEqualTypeOf<User>();
+});
