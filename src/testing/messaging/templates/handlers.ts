@@ -4,6 +4,7 @@ import { isVerifiedSender } from '../domains/senders.js';
 import { invalidParameter, listAnswer } from '../lists.js';
 import { type Scope, type Template } from '../state.js';
 import { given, readBody, type Fields } from '../validate.js';
+import { checkSubject } from './subject.js';
 import { templateUsage } from './usage.js';
 
 const types = ['TRANSACTIONAL', 'MARKETING'];
@@ -85,6 +86,7 @@ function filterOf({ query }: FakeRequest): (template: Template) => boolean {
 
 /** A template's sender and reply-to, which /v1/send can use; their names beside `from`: not shown. */
 function readSender(scope: Scope, fields: Fields) {
+  checkSubject(fields);
   const from = fields.email('from');
   if (from !== undefined && !isVerifiedSender(scope.project, from)) {
     fields.add('from', '`from` must be on a verified domain.', 'unverified_domain');

@@ -15,7 +15,11 @@ export function templateUsage({ project }: Scope, { id }: Template): object {
       })),
   );
   return {
-    campaigns: campaigns.map(({ id: campaignId, name, status }) => ({ id: campaignId, name, status })),
+    campaigns: campaigns.map(({ id: campaignId, name, status }) => ({
+      id: campaignId,
+      name,
+      status,
+    })),
     workflowSteps,
   };
 }

@@ -62,11 +62,11 @@ function isStartedBy({ enabled, triggerType, triggerConfig }: Workflow, name: st
 function walk(run: Run, stepId: string | undefined): void {
   let next = stepId;
   for (let steps = 0; next !== undefined; steps += 1) {
-    if (steps === longestWalk) return fail(run, new Error('The steps go round without a pause.'));
     try {
+      if (steps === longestWalk) throw new Error('The steps go round without a pause.');
       next = takeStep(run, next);
     } catch (error) {
-      return fail(run, error);
+      next = fail(run, error);
     }
   }
 }
@@ -76,7 +76,7 @@ function takeStep(run: Run, stepId: string): string | undefined {
   const { scope, workflow, execution, contact } = run;
   const step = workflow.steps.get(stepId);
   if (step === undefined || !scope.project.contacts.has(contact.id)) {
-    return void end(scope, execution, 'CANCELLED');
+    return end(scope, execution, 'CANCELLED');
   }
   execution.currentStepId = stepId;
   const outcome = runStep(run, step);
@@ -84,15 +84,17 @@ function takeStep(run: Run, stepId: string): string | undefined {
     case 'on':
       return following(run, stepId, outcome.branch);
     case 'out':
-      return void end(scope, execution, 'COMPLETED');
+      return end(scope, execution, 'COMPLETED');
     case 'call':
-      return void scope.world.clock.after(0, () => finishCall(run, stepId, outcome.call));
+      scope.world.clock.after(0, () => finishCall(run, stepId, outcome.call));
+      return undefined;
     case 'wait':
-      return pause(run, stepId, outcome);
+      pause(run, stepId, outcome);
+      return undefined;
   }
 }
 
-function pause(run: Run, stepId: string, wait: { forMs?: number; forEvent?: string }): undefined {
+function pause(run: Run, stepId: string, wait: { forMs?: number; forEvent?: string }): void {
   run.execution.status = 'WAITING';
   waitFor(run, wait, (event) => {
     // A wait that ran out has no event, so that conditions on event fields do not hold after it.
@@ -118,13 +120,15 @@ function following({ scope, workflow, execution }: Run, stepId: string, branch?:
   return next?.id;
 }
 
-function fail({ scope, execution }: Run, error: unknown): void {
+function fail({ scope, execution }: Run, error: unknown): undefined {
   execution.error = error instanceof Error ? error.message : String(error);
-  end(scope, execution, 'FAILED');
+  return end(scope, execution, 'FAILED');
 }
 
-function end(scope: Scope, execution: WorkflowExecution, status: string): void {
+/** Always undefined: after the end there is no next step. */
+function end(scope: Scope, execution: WorkflowExecution, status: string): undefined {
   execution.status = status;
   execution.endedAt = scope.world.clock.date();
   forgetWait(execution);
+  return undefined;
 }

@@ -35,12 +35,10 @@ export function stepAfter(
 export function connect(
   world: MessagingWorld,
   workflow: Workflow,
-  change: Omit<WorkflowTransition, 'id'>,
+  change: { fromStepId: string; toStepId: string; [field: string]: unknown },
 ): WorkflowTransition {
-  const { fromStepId, toStepId, branch, ...others } = change;
-  const id = world.id('trn');
-  const transition = { ...others, id, fromStepId, toStepId, ...(branch !== undefined && { branch }) };
-  workflow.transitions.set(id, transition);
+  const transition = { ...change, id: world.id('trn') };
+  workflow.transitions.set(transition.id, transition);
   return transition;
 }
 

@@ -92,8 +92,10 @@ function readChange(fields: Fields, { triggerConfig }: Workflow): object {
 }
 
 /** Fields of a workflow record: not shown beyond those of the document. */
-function summary({ steps: _, transitions: __, executions: ___, ...workflow }: Workflow) {
-  return { ...workflow, id: workflow.id, eventName: workflow.triggerConfig.eventName ?? null };
+function summary(workflow: Workflow) {
+  const { id, triggerConfig } = workflow;
+  const apart = { steps: undefined, transitions: undefined, executions: undefined };
+  return { ...workflow, ...apart, id, eventName: triggerConfig.eventName ?? null };
 }
 
 /** messaging, Workflows: `GET /workflows/{id}` comes with steps and transitions. */

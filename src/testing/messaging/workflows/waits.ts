@@ -14,7 +14,8 @@ export function waitFor(run: Run, wait: { forMs?: number; forEvent?: string }, w
     forgetWait(execution);
     wake(event);
   };
-  const stopTimer = forMs === undefined ? undefined : scope.world.clock.after(forMs, () => wakeOnce());
+  const stopTimer =
+    forMs === undefined ? undefined : scope.world.clock.after(forMs, () => wakeOnce());
   const entry = { eventName: forEvent, wake: wakeOnce };
   const waiting = waitingFor(scope.project, execution.contactId);
   if (forEvent !== undefined) waiting.add(entry);
