@@ -1,4 +1,5 @@
 import type { Logger } from './events.js';
+import type { RateBudgetStore } from './rate-budget-store.js';
 
 /** Checks of requests before they are sent, and of answers after they came. */
 export interface ValidationOptions {
@@ -32,6 +33,8 @@ export interface RateLimitOptions {
    * @default Infinity
    */
   maxQueueMs?: number | undefined;
+  /** Keeps the budget for several processes; without it each process keeps its own. */
+  store?: RateBudgetStore | undefined;
 }
 
 /** What both clients take. All times are in milliseconds. */

@@ -11,7 +11,8 @@ import { monotonicMs } from './clock.js';
 import type { Events } from './events.js';
 import { exchange, type OutgoingRequest } from './http.js';
 import { connectionError, judge, requestIdOf, timeoutError } from './judge.js';
-import type { RateBudget, Slot } from './rate-budget.js';
+import type { Slot } from './lanes.js';
+import type { Budget } from './rate-budget.js';
 import { readText } from './read-text.js';
 import { redact } from './redact.js';
 import { startTimer, type AttemptTimer } from './timeout.js';
@@ -33,7 +34,7 @@ export interface Journey {
 
 /** What an attempt needs from its client. */
 export interface Surroundings {
-  readonly budget: RateBudget | undefined;
+  readonly budget: Budget | undefined;
   readonly windowMs: number;
   readonly events: Events<ClientEvents>;
   readonly fetch: typeof globalThis.fetch | undefined;
@@ -58,7 +59,7 @@ export async function attempt(
   journey: Journey,
   around: Surroundings,
 ): Promise<Arrival> {
-  const slot = await turn(journey, around);
+  const slot = await turn(journey, around, number > 1);
   const startedAt = monotonicMs();
   const remainingMs = journey.deadlineAt - startedAt;
   if (remainingMs <= 0) {
@@ -74,6 +75,7 @@ export async function attempt(
     response = await Promise.race([exchange(request, timer.signal, around.fetch), timer.aborted]);
     const arrival = await receive(response, timer, journey, around);
     journey.state.outcome = undefined;
+    if (slot) around.budget?.accepted();
     return arrival;
   } catch (fault) {
     const failure = explain(fault, timer, journey);
@@ -93,13 +95,18 @@ export async function attempt(
   }
 }
 
-async function turn(journey: Journey, { budget, events }: Surroundings): Promise<Slot | undefined> {
+async function turn(
+  journey: Journey,
+  { budget, events }: Surroundings,
+  isRepeat: boolean,
+): Promise<Slot | undefined> {
+  journey.signal?.throwIfAborted();
   if (!budget || !journey.route.charged) return undefined;
-  journey.state.outcome ??= 'not-sent';
   const { signal, priority } = journey;
   return budget.acquire({
     signal,
     priority,
+    isRepeat,
     maxWaitMs: Math.min(journey.maxQueueMs, journey.deadlineAt - monotonicMs()),
     onWait: (waitMs, queued) => events.emit('throttled', { reason: 'limit', waitMs, queued }),
   });

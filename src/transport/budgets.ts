@@ -1,5 +1,7 @@
-import { RateBudget, type BudgetLimits } from './rate-budget.js';
+import type { BudgetLimits } from '../contract/rate-budget-store.js';
+import { RateBudget, type Budget } from './rate-budget.js';
 import type { Settings } from './settings.js';
+import { StoredBudget } from './stored-budget.js';
 
 // One registry for all copies of the package in a process: the service counts them as one.
 const registryKey = Symbol.for('postreel.budgets.1');
@@ -8,17 +10,20 @@ const manyBudgets = 1000;
 /** Finds the budget of a client's project. The first key names it; it then outlives that key. */
 export class BudgetSource {
   readonly #settings: Settings;
-  #budget: RateBudget | undefined;
+  #budget: Budget | undefined;
 
   constructor(settings: Settings) {
     this.#settings = settings;
   }
 
   /** The budget that calls with this key share; `undefined` when limiting is off. */
-  for(key: string | null): RateBudget | undefined {
-    const { limits, group, baseUrl, hasOwnLimits } = this.#settings;
+  for(key: string | null): Budget | undefined {
+    const { limits, group, baseUrl, hasOwnLimits, store } = this.#settings;
     if (!limits) return undefined;
-    this.#budget ??= sharedBudget(`${baseUrl} ${group ?? key ?? ''}`, limits, hasOwnLimits);
+    const name = `${baseUrl} ${group ?? key ?? ''}`;
+    this.#budget ??= store
+      ? new StoredBudget(store, fingerprint(name), limits)
+      : sharedBudget(name, limits, hasOwnLimits);
     return this.#budget;
   }
 }
@@ -51,4 +56,18 @@ function dropIdle(budgets: Map<string, RateBudget>): void {
     const { used, queued, resetsAt } = budget.state();
     if (used === 0 && queued === 0 && resetsAt === undefined) budgets.delete(name);
   }
+}
+
+// A store may be read by others: the name of a budget must not give the key away.
+function fingerprint(text: string): string {
+  let high = 0xdeadbeef;
+  let low = 0x41c6ce57;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+  return (high >>> 0).toString(16).padStart(8, '0') + (low >>> 0).toString(16).padStart(8, '0');
 }

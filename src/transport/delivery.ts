@@ -24,6 +24,7 @@ export async function deliver(
     return await withRetries((number) => send(number).catch(remember(history)), {
       retries: policy.retries,
       decide: decider(journey, around, policy),
+      counts: (failure) => !isPostreelError(failure) || failure.status !== 429,
       wait: (delayMs) => sleep(delayMs, journey.signal),
     });
   } catch (failure) {
@@ -44,11 +45,12 @@ function decider(
   policy: DeliveryPolicy,
 ): (failure: unknown, attempt: number) => { delayMs: number } | undefined {
   const allowsUnknown = policy.options.retry?.unknownOutcome ?? false;
-  // Two windows let a call sit out one 429 without a header, and bound all its sleeping.
-  let leftMs = Math.max(2 * windowMs, 60_000);
+  // A call sits out a 429 without a header, and several in a row; a longer wait is the caller's.
+  const longestMs = Math.max(2 * windowMs, 60_000);
+  let leftMs = 5 * longestMs;
   return (failure, attempt) => {
     const delayMs = repeatDelayMs(failure, attempt, { ...journey, allowsUnknown, windowMs });
-    if (delayMs === undefined || delayMs > leftMs) return undefined;
+    if (delayMs === undefined || delayMs > longestMs || delayMs > leftMs) return undefined;
     if (monotonicMs() + delayMs >= journey.deadlineAt) return undefined;
     leftMs -= delayMs;
     const { route, path } = journey;

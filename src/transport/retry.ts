@@ -10,6 +10,8 @@ export interface RetryPolicy {
   readonly retries: number;
   /** Decides about one failure; `undefined` gives up. */
   decide(failure: unknown, attempt: number): Repeat | undefined;
+  /** Does a repeat after this failure count? A refusal to wait for does not. */
+  counts(failure: unknown): boolean;
   /** Waits before the next attempt; rejects when the caller aborts. */
   wait(delayMs: number): Promise<void>;
 }
@@ -28,6 +30,7 @@ export async function withRetries<T>(
       retries: policy.retries,
       minTimeout: 0,
       maxTimeout: 0,
+      shouldConsumeRetry: (context) => policy.counts(reasonOf(context.error)),
       async shouldRetry(context) {
         const repeat = policy.decide(reasonOf(context.error), context.attemptNumber);
         if (!repeat) return false;

@@ -1,7 +1,7 @@
 import type { ClientOptions, ValidationOptions } from '../contract/client-options.js';
+import type { BudgetLimits, RateBudgetStore } from '../contract/rate-budget-store.js';
 import { ConfigurationError } from '../errors/index.js';
 import type { ApiKey } from './auth.js';
-import type { BudgetLimits } from './rate-budget.js';
 import { normalizeBaseUrl } from './url.js';
 
 /** What is particular to one of the two services. */
@@ -26,6 +26,7 @@ export interface Settings {
   readonly group: string | undefined;
   readonly maxQueueMs: number;
   readonly hasOwnLimits: boolean;
+  readonly store: RateBudgetStore | undefined;
   readonly validation: Required<{
     [Name in keyof ValidationOptions]: NonNullable<ValidationOptions[Name]>;
   }>;
@@ -45,6 +46,7 @@ export function settle(service: ServiceFacts, options: ClientOptions): Settings 
     group: limits === false ? undefined : limits?.group,
     maxQueueMs: (limits === false ? undefined : limits?.maxQueueMs) ?? Number.POSITIVE_INFINITY,
     hasOwnLimits: limits !== false && limits?.limit !== undefined,
+    store: limits === false ? undefined : limits?.store,
     validation: {
       requests: options.validation?.requests ?? 'throw',
       responses: options.validation?.responses ?? 'event',

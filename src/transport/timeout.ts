@@ -17,9 +17,16 @@ const longestDelayMs = 2 ** 31 - 1;
 export function startTimer(timeoutMs: number, caller: AbortSignal | undefined): AttemptTimer {
   const controller = new AbortController();
   const { signal } = controller;
+  const aborted = new Promise<never>((_, reject) => {
+    // The caller's reason may be any value at all.
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  aborted.catch(() => undefined);
   let timedOut = false;
   const onAbort = () => controller.abort(caller?.reason);
-  caller?.addEventListener('abort', onAbort, { once: true });
+  if (caller?.aborted) onAbort();
+  else caller?.addEventListener('abort', onAbort, { once: true });
   const timer = Number.isFinite(timeoutMs)
     ? setTimeout(
         () => {
@@ -29,12 +36,6 @@ export function startTimer(timeoutMs: number, caller: AbortSignal | undefined): 
         Math.min(timeoutMs, longestDelayMs),
       )
     : undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    // The caller's reason may be any value at all.
-    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-  aborted.catch(() => undefined);
   return {
     signal,
     limitMs: Math.ceil(timeoutMs),

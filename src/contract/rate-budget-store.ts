@@ -1,0 +1,25 @@
+/** The limit of a service and how much of it to use. */
+export interface BudgetLimits {
+  readonly limit: number;
+  readonly windowMs: number;
+  /** The share of the limit that is left to others, from 0 up to 1. */
+  readonly headroom: number;
+}
+
+/** The answer to a wish to send: a slot, or how long to wait before asking again. */
+export type StoreAnswer = { readonly slot: string } | { readonly waitMs: number };
+
+/**
+ * Keeps the rate budget of a project for several processes. Each method is one atomic step.
+ * Times are in milliseconds, measured by the store's own clock.
+ */
+export interface RateBudgetStore {
+  /** Takes a slot for at most `leaseMs`: a process that dies must not keep it. */
+  take(group: string, limits: BudgetLimits, leaseMs: number): Promise<StoreAnswer>;
+  /** The answer was read: the slot comes free one window from now. */
+  release(group: string, slot: string, limits: BudgetLimits): Promise<void>;
+  /** The request never left: the slot is free at once. */
+  cancel(group: string, slot: string): Promise<void>;
+  /** The service asked everybody to wait. */
+  close(group: string, delayMs: number): Promise<void>;
+}
