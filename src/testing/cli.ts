@@ -9,7 +9,12 @@ Starts fakes of both services and prints their addresses and keys as environment
 --speed makes their time run that many times faster. Ctrl+C stops them.
 `;
 
-await run(process.argv.slice(2));
+run(process.argv.slice(2)).catch((error: unknown) => {
+  process.stderr.write(
+    `postreel fake: ${error instanceof Error ? error.message : String(error)}\n`,
+  );
+  process.exitCode = 1;
+});
 
 /** The command `postreel fake`. */
 async function run(args: string[]): Promise<void> {

@@ -16,7 +16,7 @@ export interface FakeMedia extends Service {
   readonly apiKey: string;
   /** Every key that is let in; add one for a second budget, delete one to revoke it. */
   readonly apiKeys: Set<string>;
-  /** Where finished files are downloaded. */
+  /** Where finished files are downloaded; faults and records call it `GET /cdn/{file}`. */
   readonly cdnUrl: string;
   /** Every file so far, oldest first. */
   readonly files: MediaFile[];

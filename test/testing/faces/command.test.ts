@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
+import { startFakeServer } from '../../../src/testing/index.js';
 
 const command = fileURLToPath(new URL('../../../src/testing/cli.ts', import.meta.url));
 
@@ -60,4 +61,13 @@ it.each([
   const { out, err } = await run(args);
   expect([out, child?.exitCode]).toEqual(['', 2]);
   expect(err).toContain('Usage: postreel fake [--port 4010] [--host 127.0.0.1] [--speed 60]');
+});
+
+it('postreel fake says in one line why it cannot start', async () => {
+  const server = await startFakeServer();
+  const port = new URL(server.url).port;
+  const { err } = await run(['fake', '--port', port]);
+  await server.close();
+  expect(child?.exitCode).toBe(1);
+  expect(err).toBe(`postreel fake: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);
 });
