@@ -61,7 +61,7 @@ class FileWait<File> {
     return poll<StatusRecord, File>({
       signal,
       timeoutMs: timeout,
-      firstDelayMs: ageMs === undefined ? 0 : Math.max(0, this.#pace.freshMs - ageMs),
+      firstDelayMs: ageMs === undefined ? 0 : Math.max(0, this.#freshMs() - ageMs),
       look: () => this.#source.look(fileId, signal),
       statusOf: (record) => record.status,
       nextDelayMs: (look) => this.#nextDelayMs(look),
@@ -75,6 +75,14 @@ class FileWait<File> {
         return new WaitTimeoutError(message, this.#details(elapsedMs));
       },
     });
+  }
+
+  // A job is not done in its first seconds; a caller who wants to look more often may.
+  #freshMs(): number {
+    const { interval } = this.#options;
+    return typeof interval === 'number'
+      ? Math.min(interval, this.#pace.freshMs)
+      : this.#pace.freshMs;
   }
 
   #finish(look: Look<StatusRecord>): { result: File } | undefined {
