@@ -105,6 +105,15 @@ describe('what a send refuses before the network', () => {
     });
   });
 
+  it('no body at all', async () => {
+    const call = offline.send(undefined as never); // wrong on purpose
+    await expect(call).rejects.toMatchObject({
+      name: 'InvalidRequestError',
+      outcome: 'not-sent',
+      fieldErrors: [{ field: '', message: 'is required' }],
+    });
+  });
+
   it('a message of more than 40 MB', async () => {
     await expect(send({ body: 'x'.repeat(40 * 1024 * 1024) })).rejects.toMatchObject({
       name: 'InvalidRequestError',

@@ -8,7 +8,9 @@ export const routes = {
     returns: of<SendResult>(),
     maxBodyBytes: 40 * 1024 * 1024, // Limits, "Whole message"
     // After a 429 or a 5xx some of the recipients may have been mailed.
-    handledOneByOne: (body) => Array.isArray(body.to) && body.to.length > 1,
+    // It is asked before the body is checked, so the body may be anything.
+    handledOneByOne: (body: { to?: unknown } | undefined) =>
+      Array.isArray(body?.to) && body.to.length > 1,
   }),
   verify: route('POST /v1/verify', {
     body: of<VerifyRequest>(),
