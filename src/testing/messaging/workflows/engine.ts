@@ -66,7 +66,8 @@ function walk(run: Run, stepId: string | undefined): void {
       if (steps === longestWalk) throw new Error('The steps go round without a pause.');
       next = takeStep(run, next);
     } catch (error) {
-      next = fail(run, error);
+      next = undefined;
+      fail(run, error);
     }
   }
 }
@@ -76,7 +77,8 @@ function takeStep(run: Run, stepId: string): string | undefined {
   const { scope, workflow, execution, contact } = run;
   const step = workflow.steps.get(stepId);
   if (step === undefined || !scope.project.contacts.has(contact.id)) {
-    return end(scope, execution, 'CANCELLED');
+    end(scope, execution, 'CANCELLED');
+    return undefined;
   }
   execution.currentStepId = stepId;
   const outcome = runStep(run, step);
@@ -84,7 +86,8 @@ function takeStep(run: Run, stepId: string): string | undefined {
     case 'on':
       return following(run, stepId, outcome.branch);
     case 'out':
-      return end(scope, execution, 'COMPLETED');
+      end(scope, execution, 'COMPLETED');
+      return undefined;
     case 'call':
       scope.world.clock.after(0, () => finishCall(run, stepId, outcome.call));
       return undefined;
@@ -120,15 +123,13 @@ function following({ scope, workflow, execution }: Run, stepId: string, branch?:
   return next?.id;
 }
 
-function fail({ scope, execution }: Run, error: unknown): undefined {
+function fail({ scope, execution }: Run, error: unknown): void {
   execution.error = error instanceof Error ? error.message : String(error);
-  return end(scope, execution, 'FAILED');
+  end(scope, execution, 'FAILED');
 }
 
-/** Always undefined: after the end there is no next step. */
-function end(scope: Scope, execution: WorkflowExecution, status: string): undefined {
+function end(scope: Scope, execution: WorkflowExecution, status: string): void {
   execution.status = status;
   execution.endedAt = scope.world.clock.date();
   forgetWait(execution);
-  return undefined;
 }

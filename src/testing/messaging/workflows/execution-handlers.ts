@@ -1,8 +1,8 @@
 import { Refusal } from '../../core/refusal.js';
-import { type FakeRequest, type Handlers } from '../../core/types.js';
+import type { FakeRequest, Handlers } from '../../core/types.js';
 import { findOwn, notFound } from '../access.js';
 import { listAnswer } from '../lists.js';
-import { type Scope, type Workflow, type WorkflowExecution } from '../state.js';
+import type { Scope, Workflow, WorkflowExecution } from '../state.js';
 import { readBody } from '../validate.js';
 import { cancelExecution, isActive, mayEnter, startExecution } from './engine.js';
 

@@ -1,4 +1,4 @@
-import { type Scope } from '../state.js';
+import type { Scope } from '../state.js';
 
 interface ConditionField {
   readonly field: string;

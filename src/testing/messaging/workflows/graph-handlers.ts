@@ -1,6 +1,6 @@
-import { type FakeRequest, type Handlers } from '../../core/types.js';
+import type { FakeRequest, Handlers } from '../../core/types.js';
 import { findOwn, notFound } from '../access.js';
-import { type Scope, type Workflow, type WorkflowStep } from '../state.js';
+import type { Scope, Workflow, WorkflowStep } from '../state.js';
 import { given, invalidField, isRecord, readBody } from '../validate.js';
 import { checkBranch, connect, removeStep, stepTypes } from './graph.js';
 

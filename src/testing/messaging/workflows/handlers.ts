@@ -1,8 +1,8 @@
 import { Refusal } from '../../core/refusal.js';
-import { type FakeRequest, type Handlers } from '../../core/types.js';
+import type { FakeRequest, Handlers } from '../../core/types.js';
 import { findOwn } from '../access.js';
 import { listAnswer } from '../lists.js';
-import { type Scope, type Workflow } from '../state.js';
+import type { Scope, Workflow } from '../state.js';
 import { given, readBody, type Fields } from '../validate.js';
 import { isActive } from './engine.js';
 import { handlers as executionHandlers } from './execution-handlers.js';
