@@ -23,7 +23,7 @@ export async function makeFiles(media: MediaClient, isReal: boolean): Promise<vo
 
 async function save(job: GenerationJob, folder: string, isReal: boolean): Promise<void> {
   const onUpdate = ({ progress, status }: FileUpdate) =>
-    bar(job.kind, status === 'success' ? 1 : Number(progress ?? 0) / 100, status);
+    bar(job.kind, status === 'success' ? 1 : (progress ?? 0) / 100, status);
   const file = await job.waitForFile({ onUpdate, ...(!isReal && { interval: 250 }) });
   const path = join(folder, `${job.fileId}.${job.kind === 'video' ? 'mp4' : 'mp3'}`);
   await writeFile(path, await file.stream());

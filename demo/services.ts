@@ -7,7 +7,7 @@ export interface Services {
   readonly media: MediaClient;
   readonly isReal: boolean;
   readonly where: string;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 const names = ['MESSAGING_BASE_URL', 'MESSAGING_API_KEY', 'MEDIA_BASE_URL', 'MEDIA_API_KEY'];

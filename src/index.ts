@@ -1,5 +1,9 @@
 export type { Answer, Call, RequestOptions, Safe } from './contract/call.js';
-export type { ClientOptions, RateLimitOptions, ValidationOptions } from './contract/client-options.js';
+export type {
+  ClientOptions,
+  RateLimitOptions,
+  ValidationOptions,
+} from './contract/client-options.js';
 export type {
   CallEvent,
   ClientEvents,

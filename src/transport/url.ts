@@ -68,5 +68,10 @@ function queryValue(name: string, value: unknown): string {
     if (Number.isNaN(value.getTime())) throw refuse([{ field: name, message: 'is not a date' }]);
     return value.toISOString();
   }
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  if (typeof value === 'string') return value;
+  // An options object in the place of the query would otherwise be sent.
+  if (typeof value === 'object') {
+    throw refuse([{ field: name, message: 'must be a text, a number, a boolean or a date' }]);
+  }
+  return JSON.stringify(value);
 }

@@ -128,6 +128,7 @@ function given(value: unknown): string {
 }
 
 function fieldName(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return 'body';
   return path
     .map((step, index) =>
       typeof step === 'number' ? `[${step}]` : `${index > 0 ? '.' : ''}${String(step)}`,

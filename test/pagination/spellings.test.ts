@@ -68,9 +68,9 @@ it('resumes between two pages without losing or repeating an item', async () => 
         const iterator = contacts.list({ limit: 7 })[Symbol.asyncIterator]();
         const seen: string[] = [];
         for (let index = 0; index < stop; index++) {
-          const { done, value } = await iterator.next();
-          if (done) break;
-          seen.push(value.id);
+          const next = await iterator.next();
+          if (next.done) break;
+          seen.push(next.value.id);
         }
         const { cursor } = iterator;
         if (cursor === undefined && seen.length === count) return;

@@ -25,7 +25,7 @@ export function mediaOver(fetch: Fetch, options: MediaOptions = {}): MediaClient
 }
 
 /** A function in the place of `fetch` that answers each request with JSON, and keeps them. */
-export function answering(answer: (request: Request) => Response | Promise<Response> | unknown) {
+export function answering(answer: (request: Request) => unknown) {
   const requests: Request[] = [];
   const fetch: Fetch = async (input, init) => {
     const request = new Request(input, init);

@@ -63,7 +63,7 @@ function createMediaService(world: MediaWorld): Service {
   const { options, clock, cdnUrl } = world;
   const changes = options.rateLimit === false ? { limit: Infinity } : options.rateLimit;
   return createService<MediaWorld>({
-    ...{ baseUrl: options.baseUrl ?? 'http://media.fake', clock, service: 'media', handlers },
+    ...{ baseUrl: options.baseUrl ?? 'https://media.fake', clock, service: 'media', handlers },
     enter: (request) => enter(world, request),
     bucket: (request, endpoint) => (counts(endpoint, options) ? keyOf(request) : undefined),
     // media, Limits: 10 requests per 10 minutes per API key.

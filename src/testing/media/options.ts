@@ -5,9 +5,9 @@ import type { BrandKit, MediaFile } from './types.js';
 
 /** How a fake media service behaves; what the document leaves open can be chosen. */
 export interface FakeMediaOptions {
-  /** @default 'http://media.fake' */
+  /** @default 'https://media.fake' */
   baseUrl?: string;
-  /** Where finished files are downloaded. @default 'http://cdn.media.fake' */
+  /** Where finished files are downloaded. @default 'https://cdn.media.fake' */
   cdnUrl?: string;
   /** @default 'media_key_000001' */
   apiKey?: string;

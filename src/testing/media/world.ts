@@ -48,7 +48,7 @@ export function createWorld(options: FakeMediaOptions): MediaWorld {
     outcomes.clear();
   }
 
-  const cdnUrl = (options.cdnUrl ?? 'http://cdn.media.fake').replace(/\/+$/, '');
+  const cdnUrl = (options.cdnUrl ?? 'https://cdn.media.fake').replace(/\/+$/, '');
   const apiKeys = new Set([apiKey]);
   return {
     ...{ options, clock, cdnUrl, apiKeys, id, find, reset },

@@ -13,7 +13,7 @@ import { createWorld, ownerLogin } from './world.js';
 
 /** How a fake messaging service starts; the settings may be changed later. */
 export interface FakeMessagingOptions extends SettingsOptions {
-  /** @default 'http://messaging.fake' */
+  /** @default 'https://messaging.fake' */
   baseUrl?: string;
   /** A clock, e.g. one shared with another fake, or how to make one. @default virtual time */
   clock?: Clock | ClockOptions;
@@ -45,7 +45,7 @@ export function createFakeMessaging(options: FakeMessagingOptions = {}): FakeMes
   let start = createWorld(clock, settingsOf(options));
   const service = createService({
     service: 'messaging',
-    baseUrl: options.baseUrl ?? 'http://messaging.fake',
+    baseUrl: options.baseUrl ?? 'https://messaging.fake',
     clock,
     handlers: withEnvelopes(handlers),
     enter: (request, endpoint) => enter(start.world, request, endpoint),

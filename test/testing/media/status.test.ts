@@ -60,7 +60,7 @@ describe('media, States and transitions', () => {
       fileId: 'file_000001',
       status: 'success',
       progress: 100,
-      download: 'http://cdn.media.fake/file_000001.mp4',
+      download: 'https://cdn.media.fake/file_000001.mp4',
     });
   });
 
@@ -93,7 +93,7 @@ describe('media, States and transitions', () => {
       const fake = createFakeMedia();
       await (kind === 'video' ? videos(fake, job) : audio(fake, job));
       await fake.advance('1h');
-      expect(fake.files[0]?.download).toBe(`http://cdn.media.fake/file_000001.${extension}`);
+      expect(fake.files[0]?.download).toBe(`https://cdn.media.fake/file_000001.${extension}`);
     },
   );
 });

@@ -1,4 +1,4 @@
-import { type ActivityEntry, type Project, type Scope, type SentEmail } from '../state.js';
+import type { ActivityEntry, Project, Scope, SentEmail } from '../state.js';
 
 /** Adds an entry to the activity feed of the project. */
 export function addActivity(

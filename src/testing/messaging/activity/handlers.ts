@@ -1,6 +1,6 @@
-import { type Handlers } from '../../core/types.js';
+import type { Handlers } from '../../core/types.js';
 import { listAnswer } from '../lists.js';
-import { type Project, type Scope } from '../state.js';
+import type { Project, Scope } from '../state.js';
 import { isActive } from '../workflows/engine.js';
 import { feedOf } from './feed.js';
 
@@ -23,7 +23,9 @@ export const handlers: Handlers<Scope> = {
 
   'GET /activity/recent-count': (_request, { world, project }) => {
     const since = new Date(world.clock.now() - recentMs).toISOString();
-    return { body: { count: feedOf(project).filter(({ createdAt }) => createdAt >= since).length } };
+    return {
+      body: { count: feedOf(project).filter(({ createdAt }) => createdAt >= since).length },
+    };
   },
 
   'GET /activity/types': (_request, { project }) => ({

@@ -1,7 +1,7 @@
-import { type FakeRequest, type Handlers } from '../../core/types.js';
+import type { FakeRequest, Handlers } from '../../core/types.js';
 import { noStats, statsByCampaign } from '../campaigns/stats.js';
 import { invalidParameter, readCount } from '../lists.js';
-import { type Project, type Scope } from '../state.js';
+import type { Project, Scope } from '../state.js';
 import { timeseries } from './timeseries.js';
 
 const metrics = ['sent', 'opened', 'clicked', 'bounced'] as const;

@@ -1,7 +1,7 @@
-import { type FakeRequest } from '../../core/types.js';
+import type { FakeRequest } from '../../core/types.js';
 import { noStats, type Stats } from '../campaigns/stats.js';
 import { invalidParameter } from '../lists.js';
-import { type Scope } from '../state.js';
+import type { Scope } from '../state.js';
 
 const dayMs = 86_400_000;
 const defaultDays = 30;

@@ -1,5 +1,5 @@
 import { isVerifiedSender } from '../domains/senders.js';
-import { type Campaign, type Scope } from '../state.js';
+import type { Campaign, Scope } from '../state.js';
 import { checkSubject } from '../templates/subject.js';
 import { given, type Fields } from '../validate.js';
 

@@ -1,9 +1,9 @@
 import { Refusal } from '../../core/refusal.js';
-import { type FakeRequest, type Handlers } from '../../core/types.js';
+import type { FakeRequest, Handlers } from '../../core/types.js';
 import { findOwn } from '../access.js';
 import { contactByEmail } from '../contacts/store.js';
 import { listAnswer } from '../lists.js';
-import { type Campaign, type Contact, type Scope } from '../state.js';
+import type { Campaign, Contact, Scope } from '../state.js';
 import { readBody, type Fields } from '../validate.js';
 import { draft, isActiveCampaign, readContent, view } from './campaign.js';
 import { mailTo, schedule, startSending } from './sending.js';

@@ -1,7 +1,7 @@
 import { deliver } from '../emails/outbox.js';
 import { matches } from '../segments/filter.js';
 import { membersOf } from '../segments/members.js';
-import { type Campaign, type Contact, type Scope, type SentEmail } from '../state.js';
+import type { Campaign, Contact, Scope, SentEmail } from '../state.js';
 
 /** The throttle's values are not shown: so many mails at once, the next ones a second later. */
 const batchSize = 1000;

@@ -1,4 +1,4 @@
-import { type Project } from '../state.js';
+import type { Project } from '../state.js';
 
 /** messaging, Campaign: send, open, click and bounce counts; the field names are not shown. */
 export interface Stats {

@@ -1,7 +1,7 @@
-import { type Handlers } from '../../core/types.js';
+import type { Handlers } from '../../core/types.js';
 import { findOwn, forbidden, notFound } from '../access.js';
 import { listAnswer } from '../lists.js';
-import { type Domain, type Scope } from '../state.js';
+import type { Domain, Scope } from '../state.js';
 import { invalidField, readBody, type Fields } from '../validate.js';
 import { checkDomain, watchDomain } from './verification.js';
 

@@ -1,4 +1,4 @@
-import { type Project } from '../state.js';
+import type { Project } from '../state.js';
 
 /** messaging, Send, Template and Campaign: the sender's domain must be verified. */
 export function isVerifiedSender(project: Project, from: string): boolean {

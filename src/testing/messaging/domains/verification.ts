@@ -1,4 +1,4 @@
-import { type Domain, type Scope } from '../state.js';
+import type { Domain, Scope } from '../state.js';
 
 /** messaging, Limits: domain background verification, every 5 minutes. */
 const checkEveryMs = 5 * 60_000;

@@ -1,6 +1,6 @@
-import { type FakeRequest } from '../../core/types.js';
+import type { FakeRequest } from '../../core/types.js';
 import { findOwn } from '../access.js';
-import { type Scope, type Segment } from '../state.js';
+import type { Scope, Segment } from '../state.js';
 
 /** The segment that the path names. */
 export function findSegment(scope: Scope, request: FakeRequest): Segment {

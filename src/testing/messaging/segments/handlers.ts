@@ -1,8 +1,8 @@
 import { Refusal } from '../../core/refusal.js';
-import { type FakeRequest, type Handlers } from '../../core/types.js';
+import type { FakeRequest, Handlers } from '../../core/types.js';
 import { isActiveCampaign } from '../campaigns/campaign.js';
 import { listAnswer } from '../lists.js';
-import { type Scope, type Segment } from '../state.js';
+import type { Scope, Segment } from '../state.js';
 import { given, readBody, type Fields } from '../validate.js';
 import { findSegment } from './find.js';
 import { handlers as memberHandlers } from './member-handlers.js';

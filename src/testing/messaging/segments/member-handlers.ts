@@ -1,8 +1,8 @@
 import { Refusal } from '../../core/refusal.js';
-import { type FakeRequest, type Handlers } from '../../core/types.js';
+import type { FakeRequest, Handlers } from '../../core/types.js';
 import { contactByEmail, upsertContact } from '../contacts/store.js';
 import { listAnswer } from '../lists.js';
-import { type Scope, type Segment } from '../state.js';
+import type { Scope, Segment } from '../state.js';
 import { invalidField, isEmail, readBody } from '../validate.js';
 import { findSegment } from './find.js';
 import { membersOf, refreshCount } from './members.js';

@@ -1,5 +1,5 @@
 import { recordEvent } from '../events/record.js';
-import { type Contact, type Scope, type Segment } from '../state.js';
+import type { Contact, Scope, Segment } from '../state.js';
 import { matches } from './filter.js';
 
 /** The members as of now: live for dynamic segments, those added for static ones. */

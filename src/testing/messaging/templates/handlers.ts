@@ -1,8 +1,8 @@
-import { type FakeRequest, type Handlers } from '../../core/types.js';
+import type { FakeRequest, Handlers } from '../../core/types.js';
 import { findOwn } from '../access.js';
 import { isVerifiedSender } from '../domains/senders.js';
 import { invalidParameter, listAnswer } from '../lists.js';
-import { type Scope, type Template } from '../state.js';
+import type { Scope, Template } from '../state.js';
 import { given, readBody, type Fields } from '../validate.js';
 import { checkSubject } from './subject.js';
 import { templateUsage } from './usage.js';

@@ -1,4 +1,4 @@
-import { type Fields } from '../validate.js';
+import type { Fields } from '../validate.js';
 
 const maxSubject = 998;
 

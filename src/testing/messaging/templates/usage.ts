@@ -1,4 +1,4 @@
-import { type Scope, type Template } from '../state.js';
+import type { Scope, Template } from '../state.js';
 
 /** messaging, Templates: the campaigns and workflow steps that reference a template. */
 export function templateUsage({ project }: Scope, { id }: Template): object {
