@@ -6,6 +6,7 @@ import { withEnvelopes } from './envelopes.js';
 import { errorBody } from './errors.js';
 import { handlers } from './handlers.js';
 import { addProject } from './projects/project.js';
+import { seed, type Seeded, type SeedPlan } from './seed.js';
 import { settingsOf, type MessagingSettings, type SettingsOptions } from './settings.js';
 import type { MessagingWorld, Project, SentEmail } from './state.js';
 import { addUser } from './users/accounts.js';
@@ -37,6 +38,8 @@ export interface FakeMessaging extends Service {
   readonly world: MessagingWorld;
   /** Adds a project with an owner of its own. */
   readonly addProject: (name?: string) => Project;
+  /** Fills `project` with made-up data, e.g. `seed({ contacts: 10_000 })`. */
+  readonly seed: (plan: SeedPlan) => Seeded;
 }
 
 /** Makes a fake of the messaging service, to be reached by `fetch`, MSW or a local server. */
@@ -60,6 +63,7 @@ export function createFakeMessaging(options: FakeMessagingOptions = {}): FakeMes
     ...service,
     owner: ownerLogin,
     addProject: (name = 'Another project') => addForeignProject(start.world, name),
+    seed: (plan) => seed(start, plan),
     reset(): void {
       service.reset();
       start = createWorld(clock, settingsOf(options));
