@@ -39,7 +39,7 @@ describe('what projects refuse before the network', () => {
         method === 'reset'
           ? projects.reset('prj_1', body)
           : projects.billing[method]('prj_1', body);
-      await expect(call).rejects.toMatchObject(refusal('', 'must be an object'));
+      await expect(call).rejects.toMatchObject(refusal('body', 'must be an object'));
     },
   );
 
