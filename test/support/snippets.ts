@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** A code block of a document, ready to compile and run. */
 export interface Snippet {
@@ -8,6 +9,12 @@ export interface Snippet {
 
 const block = /^```ts\n([\s\S]*?)^```/gm;
 
+/** The documents whose snippets must compile and run. */
+export function documents(): string[] {
+  const chapters = readdirSync('docs').filter((name) => name.endsWith('.md'));
+  return ['README.md', ...chapters.sort().map((name) => join('docs', name))];
+}
+
 /**
  * The TypeScript blocks of a Markdown file. A block without clients of its own finds `messaging`
  * and `media` ready, as the text around it says.
@@ -16,7 +23,8 @@ export function snippetsOf(path: string): Snippet[] {
   const text = readFileSync(path, 'utf8');
   return [...text.matchAll(block)].map(({ 1: code = '', index }) => {
     const line = text.slice(0, index).split('\n').length;
-    return { name: `${path}:${line}`, code: prelude(code) + code };
+    // Without an import or export a file is no module, and only a module can await at its top.
+    return { name: `${path}:${line}`, code: `${prelude(code)}${code}export {};\n` };
   });
 }
 

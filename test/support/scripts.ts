@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
+import { furnish } from './furnished-project.js';
+
+/** How a script of its own process ended. */
+export interface ScriptEnd {
+  /** `null` when it was stopped: it took too long. */
+  readonly code: number | null;
+  /** All that it printed. */
+  readonly output: string;
+}
+
+/** How long a script may take. */
+export const longestMs = 30_000;
+
+const atOnce = 2;
+// The same pace as in fast-timers.mjs.
+const speed = 60;
+
+/** Runs scripts, a few at a time and each with fakes of its own; the ends come in their order. */
+export function runAll(commands: readonly (readonly string[])[]): Promise<ScriptEnd>[] {
+  const lanes = Array.from({ length: atOnce }, () => Promise.resolve());
+  return commands.map((command, index) => {
+    const lane = index % atOnce;
+    const end = (lanes[lane] ?? Promise.resolve()).then(() => run(command));
+    lanes[lane] = end.then(noop, noop);
+    return end;
+  });
+}
+
+/** Runs one script with fast timers, against fakes whose time runs as fast. */
+async function run(command: readonly string[]): Promise<ScriptEnd> {
+  const clock = createClock({ mode: 'real', speed });
+  const fake = await startFakeServer({ messaging: { clock }, media: { clock } });
+  furnish(fake.messaging);
+  try {
+    return await execute(command, environmentOf(fake));
+  } finally {
+    await fake.close();
+  }
+}
+
+function environmentOf(fake: FakeServer): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env['PATH'],
+    // The examples shall run with the built package, and not with the sources.
+    TSX_TSCONFIG_PATH: 'tsconfig.base.json',
+    MESSAGING_BASE_URL: fake.messagingUrl,
+    MESSAGING_API_KEY: fake.messaging.secretKey,
+    MEDIA_BASE_URL: fake.mediaUrl,
+    MEDIA_API_KEY: fake.media.apiKey,
+  };
+}
+
+function execute(command: readonly string[], env: NodeJS.ProcessEnv): Promise<ScriptEnd> {
+  const child = spawn(
+    process.execPath,
+    ['--import', './test/support/fast-timers.mjs', ...command],
+    { env, timeout: longestMs, killSignal: 'SIGKILL' },
+  );
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  }
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, output }));
+  });
+}
+
+function noop(): void {
+  // A script that could not run is reported where its end is awaited.
+}
