@@ -1,5 +1,5 @@
 import { toResponse } from './answer.js';
-import { truncate } from './truncate.js';
+import { stall, truncate } from './truncate.js';
 import type { Fault } from './faults.js';
 import type { RecordedRequest } from './record.js';
 
@@ -30,6 +30,7 @@ async function attempt({ request, fault = {}, reply }: Exchange): Promise<Respon
   const response = await reply();
   if (fault.loseAnswer) throw connectionLost();
   if (fault.truncate) return truncate(response);
+  if (fault.stall) return stall(response, request.signal);
   if (fault.malformed) return brokenJson(response);
   return response;
 }

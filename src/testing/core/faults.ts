@@ -17,6 +17,8 @@ export interface Fault {
   slow?: number;
   /** The request takes effect; half of the answer arrives, then the connection breaks. */
   truncate?: boolean;
+  /** The request takes effect; half of the answer arrives, then nothing until the caller gives up. */
+  stall?: boolean;
   /** The request takes effect; the answer is broken JSON. */
   malformed?: boolean;
   /** A gateway's HTML page, with status 502 unless `status` says otherwise. */

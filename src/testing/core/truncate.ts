@@ -1,12 +1,30 @@
 /** The same answer, but the connection breaks after half of its bytes. */
 export function truncate(response: Response): Response {
+  return halve(response, (controller) => controller.error(new TypeError('terminated')));
+}
+
+/** The same answer, but nothing comes after half of its bytes, and the connection stays open. */
+export function stall(response: Response, signal: AbortSignal): Response {
+  return halve(
+    response,
+    () =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
+  );
+}
+
+type Controller = ReadableStreamDefaultController<Uint8Array>;
+
+function halve(
+  response: Response,
+  end: (controller: Controller) => void | Promise<void>,
+): Response {
   const reader = response.body?.getReader();
   if (reader === undefined) return response;
   let left = Math.floor(Number(response.headers.get('content-length') ?? 0) / 2);
   const source: UnderlyingDefaultSource<Uint8Array> = {
     async pull(controller) {
       if (left === 0) {
-        controller.error(new TypeError('terminated'));
+        await end(controller);
         return;
       }
       const { value } = await reader.read();
