@@ -22,6 +22,7 @@ export {
   type FakeMessaging,
   type FakeMessagingOptions,
 } from './messaging/create.js';
+export type { Seeded, SeedPlan } from './messaging/seed.js';
 export type { MswHandler } from './msw.js';
 export type { FakeServer, FakeServerOptions } from './server.js';
 

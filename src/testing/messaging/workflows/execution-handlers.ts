@@ -5,11 +5,12 @@ import { listAnswer } from '../lists.js';
 import type { Scope, Workflow, WorkflowExecution } from '../state.js';
 import { readBody } from '../validate.js';
 import { cancelExecution, isActive, mayEnter, startExecution } from './engine.js';
+import { findWorkflow } from './find.js';
 
 /** Executions: one contact on its way through a workflow. */
 export const handlers: Handlers<Scope> = {
   'POST /workflows/{id}/executions': (request, scope) => {
-    const workflow = workflowOf(scope, request);
+    const workflow = findWorkflow(scope, request);
     const { contactId, context } = readBody(request, (fields) => ({
       contactId: fields.requiredText('contactId'),
       context: fields.record('context') ?? {},
@@ -25,18 +26,18 @@ export const handlers: Handlers<Scope> = {
 
   'GET /workflows/{id}/executions': (request, scope) => {
     const status = request.query.get('status');
-    const items = [...workflowOf(scope, request).executions.values()].filter(
+    const items = [...findWorkflow(scope, request).executions.values()].filter(
       (execution) => status === null || execution.status === status,
     );
     return listAnswer(scope, request, { items, name: 'executions', style: 'page' });
   },
 
   'GET /workflows/{id}/executions/{executionId}': (request, scope) => ({
-    body: executionOf(workflowOf(scope, request), request.params.executionId),
+    body: executionOf(findWorkflow(scope, request), request.params.executionId),
   }),
 
   'DELETE /workflows/{id}/executions/{executionId}': (request, scope) => {
-    const execution = executionOf(workflowOf(scope, request), request.params.executionId);
+    const execution = executionOf(findWorkflow(scope, request), request.params.executionId);
     // messaging, Workflows: a running or waiting one; to cancel twice changes nothing.
     if (isActive(execution)) cancelExecution(scope, execution);
     if (execution.status !== 'CANCELLED') {
@@ -46,15 +47,11 @@ export const handlers: Handlers<Scope> = {
   },
 
   'POST /workflows/{id}/executions/cancel-all': (request, scope) => {
-    const active = [...workflowOf(scope, request).executions.values()].filter(isActive);
+    const active = [...findWorkflow(scope, request).executions.values()].filter(isActive);
     for (const execution of active) cancelExecution(scope, execution);
     return { body: { cancelled: active.length } };
   },
 };
-
-function workflowOf(scope: Scope, request: FakeRequest): Workflow {
-  return findOwn(scope, (project) => project.workflows, request.params.id ?? '');
-}
 
 function executionOf(workflow: Workflow, executionId = ''): WorkflowExecution {
   const execution = workflow.executions.get(executionId);

@@ -1,13 +1,14 @@
 import type { FakeRequest, Handlers } from '../../core/types.js';
-import { findOwn, notFound } from '../access.js';
+import { notFound } from '../access.js';
 import type { Scope, Workflow, WorkflowStep } from '../state.js';
 import { given, invalidField, isRecord, readBody } from '../validate.js';
+import { findWorkflow } from './find.js';
 import { checkBranch, connect, removeStep, stepTypes } from './graph.js';
 
 /** Steps and transitions. */
 export const handlers: Handlers<Scope> = {
   'POST /workflows/{id}/steps': (request, scope) => {
-    const workflow = workflowOf(scope, request);
+    const workflow = findWorkflow(scope, request);
     const step = readBody(request, (fields) => ({
       // Step fields are not shown: whatever else is sent is kept.
       ...extras(request),
@@ -21,7 +22,7 @@ export const handlers: Handlers<Scope> = {
   },
 
   'PATCH /workflows/{id}/steps/{stepId}': (request, scope) => {
-    const step = stepOf(workflowOf(scope, request), request.params.stepId);
+    const step = stepOf(findWorkflow(scope, request), request.params.stepId);
     const change = readBody(request, (fields) =>
       given({ config: fields.record('config'), name: fields.text('name') }),
     );
@@ -30,7 +31,7 @@ export const handlers: Handlers<Scope> = {
   },
 
   'DELETE /workflows/{id}/steps/{stepId}': (request, scope) => {
-    const workflow = workflowOf(scope, request);
+    const workflow = findWorkflow(scope, request);
     const step = stepOf(workflow, request.params.stepId);
     const splice = request.query.get('splice') === 'true';
     removeStep(scope.world, workflow, { stepId: step.id, splice });
@@ -38,7 +39,7 @@ export const handlers: Handlers<Scope> = {
   },
 
   'POST /workflows/{id}/transitions': (request, scope) => {
-    const workflow = workflowOf(scope, request);
+    const workflow = findWorkflow(scope, request);
     const { fromStepId, toStepId } = readBody(request, (fields) => ({
       fromStepId: fields.requiredText('fromStepId'),
       toStepId: fields.requiredText('toStepId'),
@@ -52,16 +53,12 @@ export const handlers: Handlers<Scope> = {
   },
 
   'DELETE /workflows/{id}/transitions/{transitionId}': (request, scope) => {
-    const { transitions } = workflowOf(scope, request);
+    const { transitions } = findWorkflow(scope, request);
     const { transitionId = '' } = request.params;
     if (!transitions.delete(transitionId)) throw notFound(transitionId);
     return { status: 204 };
   },
 };
-
-function workflowOf(scope: Scope, request: FakeRequest): Workflow {
-  return findOwn(scope, (project) => project.workflows, request.params.id ?? '');
-}
 
 function stepOf(workflow: Workflow, stepId = ''): WorkflowStep {
   const step = workflow.steps.get(stepId);

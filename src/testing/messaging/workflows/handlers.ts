@@ -1,12 +1,12 @@
 import { Refusal } from '../../core/refusal.js';
 import type { FakeRequest, Handlers } from '../../core/types.js';
-import { findOwn } from '../access.js';
 import { listAnswer } from '../lists.js';
 import type { Scope, Workflow } from '../state.js';
 import { given, readBody, type Fields } from '../validate.js';
 import { isActive } from './engine.js';
 import { handlers as executionHandlers } from './execution-handlers.js';
 import { conditionFields } from './fields.js';
+import { findWorkflow } from './find.js';
 import { handlers as graphHandlers } from './graph-handlers.js';
 
 export const handlers: Handlers<Scope> = {
@@ -47,11 +47,6 @@ export const handlers: Handlers<Scope> = {
     return { status: 204 };
   },
 };
-
-/** The workflow that the path names. */
-export function findWorkflow(scope: Scope, request: FakeRequest): Workflow {
-  return findOwn(scope, (project) => project.workflows, request.params.id ?? '');
-}
 
 function createWorkflow(scope: Scope, request: FakeRequest): Workflow {
   const at = scope.world.clock.date();
