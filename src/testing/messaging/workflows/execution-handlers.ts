@@ -1,5 +1,5 @@
 import { Refusal } from '../../core/refusal.js';
-import type { FakeRequest, Handlers } from '../../core/types.js';
+import type { Handlers } from '../../core/types.js';
 import { findOwn, notFound } from '../access.js';
 import { listAnswer } from '../lists.js';
 import type { Scope, Workflow, WorkflowExecution } from '../state.js';
