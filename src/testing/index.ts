@@ -23,6 +23,30 @@ export {
   type FakeMessagingOptions,
 } from './messaging/create.js';
 export type { Seeded, SeedPlan } from './messaging/seed.js';
+export type { JobSettings, MessagingSettings, SettingsOptions } from './messaging/settings.js';
+export type {
+  Scope,
+  MessagingWorld,
+  Project,
+  Contact,
+  FieldType,
+  SentEmail,
+  TrackedEvent,
+  UploadedImage,
+  User,
+  Member,
+  MailedToken,
+  Template,
+  Campaign,
+  Segment,
+  Workflow,
+  WorkflowStep,
+  WorkflowTransition,
+  WorkflowExecution,
+  WebhookCall,
+  Domain,
+  ActivityEntry,
+} from './messaging/state.js';
 export type { MswHandler } from './msw.js';
 export type { FakeServer, FakeServerOptions } from './server.js';
 
