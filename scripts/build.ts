@@ -19,7 +19,11 @@ for (const [format, outDir, entries] of [
     outDir,
     target: 'es2022',
     splitting: true,
-    sourcemap: true,
+    // The maps lead to `src`, which is published; those of a split CommonJS build lead nowhere.
+    sourcemap: format === 'esm',
+    esbuildOptions: (options) => {
+      options.sourcesContent = false;
+    },
     silent: true,
     dts: false,
     tsconfig: 'tsconfig.build.json',

@@ -1,0 +1,131 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import ts from 'typescript';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { doors, installPackage, repository, type Project } from './installed.js';
+
+let project: Project;
+beforeAll(async () => {
+  project = await installPackage();
+  const consumer = readFileSync(join(repository, 'test/types/consumer/consumer.ts'), 'utf8');
+  const everything = doors.map((door, index) => `export * as door${index} from '${door}';`);
+  for (const extension of ['mts', 'cts']) {
+    await project.write(`consumer.${extension}`, consumer);
+    await project.write(`doors.${extension}`, everything.join('\n'));
+    await project.write(`empty.${extension}`, 'export {};');
+  }
+});
+afterAll(() => project.remove());
+
+const base = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noEmit: true,
+  target: ts.ScriptTarget.ES2022,
+  module: ts.ModuleKind.NodeNext,
+  skipLibCheck: true,
+  typeRoots: [join(repository, 'node_modules/@types')],
+  types: ['node'],
+};
+const es = 'lib.es2022.d.ts';
+const environments = {
+  'Node alone': { lib: [es] },
+  'Node and DOM': { lib: [es, 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'] },
+  'DOM alone': { lib: [es, 'lib.dom.d.ts'], types: [] },
+  'a worker': { lib: [es, 'lib.webworker.d.ts'], types: [] },
+};
+
+/** Reads each file once, however many programs look at it. */
+const host = ts.createCompilerHost(base);
+const read = host.getSourceFile.bind(host);
+const known = new Map<string, ts.SourceFile | undefined>();
+host.getSourceFile = (name, ...rest) => {
+  if (!known.has(name)) known.set(name, read(name, ...rest));
+  return known.get(name);
+};
+
+/** Type-checks files of the project with TypeScript 6. */
+function check(files: readonly string[], options: ts.CompilerOptions = {}) {
+  const rootNames = files.map((file) => join(project.folder, file));
+  const program = ts.createProgram({ rootNames, options: { ...base, ...options }, host });
+  const errors = ts.getPreEmitDiagnostics(program).map(sentence);
+  const names = program.getSourceFiles().map(({ fileName }) => fileName);
+  return { errors, names, instantiations: program.getInstantiationCount() };
+}
+
+function sentence({ file, messageText }: ts.Diagnostic): string {
+  const where = file === undefined ? '' : `${relative(project.folder, file.fileName)}: `;
+  return where + ts.flattenDiagnosticMessageText(messageText, '\n');
+}
+
+describe.each(['mts', 'cts'])('a consumer in .%s', (extension) => {
+  it('costs the compiler at most 100 instantiations', () => {
+    const { errors, instantiations } = check([`consumer.${extension}`]);
+    expect(errors).toEqual([]);
+    expect(instantiations).toBeLessThanOrEqual(100); // measured: 73; the target was 300
+  });
+
+  it('reads no types of zod, and of the package only those of its own module kind', () => {
+    const { names } = check([`consumer.${extension}`]);
+    expect(names.filter((name) => name.includes('/zod/'))).toEqual([]);
+    const ours = names.filter((name) => name.startsWith(project.package));
+    const folder = join(project.package, 'dist', extension === 'mts' ? 'esm' : 'cjs');
+    expect(ours).not.toEqual([]);
+    expect(ours.filter((name) => !name.startsWith(folder))).toEqual([]);
+  });
+
+  it.each(Object.entries(environments))(
+    'finds no error behind any door with %s, without skipLibCheck and without msw',
+    (_name, options) => {
+      const files = [`consumer.${extension}`, `doors.${extension}`];
+      expect(check(files, { ...options, skipLibCheck: false }).errors).toEqual([]);
+    },
+  );
+
+  it('adds at most 7,900 instantiations when its declarations are checked too', () => {
+    const options = { ...environments['Node alone'], skipLibCheck: false };
+    const consumer = check([`consumer.${extension}`], options);
+    const empty = check([`empty.${extension}`], options);
+    expect(consumer.instantiations - empty.instantiations).toBeLessThanOrEqual(7_900); // 7,435
+  });
+
+  it('compiles with TypeScript 7', async () => {
+    const args = ['--strict', '--noEmit', '--target', 'es2022', '--module', 'nodenext'];
+    const types = ['--typeRoots', base.typeRoots[0] ?? '', '--types', 'node'];
+    const tsc = join(repository, 'node_modules/typescript-7/bin/tsc');
+    const files = [`consumer.${extension}`, `doors.${extension}`];
+    const program = [tsc, ...args, ...types, '--skipLibCheck', 'false', ...files];
+    expect(await project.run(process.execPath, program)).toBe('');
+  });
+});
+
+describe('maps', () => {
+  it('lead from every declaration and every ESM file to sources that the package holds', () => {
+    const dist = join(project.package, 'dist');
+    const outputs = readdirSync(dist, { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.d\.ts$|^esm\b.*\.js$/.test(path))
+      .map((path) => join(dist, path));
+    expect(outputs.length).toBeGreaterThan(100);
+    expect(outputs.flatMap(strayedSources)).toEqual([]);
+  });
+
+  it('hold no second copy of the sources, and no path of the machine that built them', () => {
+    const dist = join(project.package, 'dist');
+    const maps = readdirSync(dist, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.map'))
+      .map((path) => readFileSync(join(dist, path), 'utf8'));
+    expect(maps.filter((map) => /"sourcesContent"|"(\/|\w:\\|file:)/.test(map))).toEqual([]);
+  });
+});
+
+/** The sources that a file's map names and that do not exist in `src`. */
+function strayedSources(output: string): string[] {
+  const map = /\/\/# sourceMappingURL=(.+)\s*$/.exec(readFileSync(output, 'utf8'))?.[1];
+  if (map === undefined) return [`${output} has no map`];
+  const { sources } = JSON.parse(readFileSync(join(dirname(output), map), 'utf8')) as {
+    sources: string[];
+  }; // as: a source map
+  return sources
+    .map((source) => resolve(dirname(output), source))
+    .filter((path) => !path.startsWith(join(project.package, 'src')) || !existsSync(path));
+}
