@@ -10,11 +10,10 @@ export function furnish(fake: FakeMessaging): void {
   const mail = { subject: 'Hello {{name ?? "there"}}', body: '<p>Hello {{name ?? "there"}}!</p>' };
   const from = 'shop@example.com';
 
-  for (const [name, plan] of [
-    ['Ann', 'pro'],
-    ['Bea', 'free'],
+  for (const [id, name, plan] of [
+    ['con_1', 'Ann', 'pro'],
+    ['con_2', 'Bea', 'free'],
   ] as const) {
-    const id = `con_${name.toLowerCase()}`;
     const email = `${name.toLowerCase()}@example.com`;
     const data = { name, plan, joinedAt: at };
     project.contacts.set(id, { id, email, subscribed: true, data, ...stamps });

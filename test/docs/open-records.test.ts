@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { readSources } from '../support/sources.js';
+
+const sources = readSources()
+  .map(({ path }) => path)
+  .filter((path) => !path.startsWith('testing/'))
+  .map((path) =>
+    ts.createSourceFile(path, readFileSync(`src/${path}`, 'utf8'), ts.ScriptTarget.ES2022, true),
+  );
+
+const [records = '', values = ''] = readFileSync('docs/open-records.md', 'utf8')
+  .split('\n## Records\n')[1]!
+  .split('\n## ');
+
+describe('docs/open-records.md', () => {
+  it('names every open record, and nothing else', () => {
+    expect(namedIn(records)).toEqual(openRecords());
+  });
+
+  it('names every open union, and nothing else', () => {
+    expect(namedIn(values)).toEqual(openUnions());
+  });
+});
+
+/** What stands in the first column of the tables. */
+function namedIn(part: string): string[] {
+  return [...part.matchAll(/^\| `([\w.]+)`/gm)].map(([, name = '']) => name).sort();
+}
+
+/** Interfaces that extend `OpenRecord`, themselves or by way of another. */
+function openRecords(): string[] {
+  const bases = new Map(
+    interfaces().map(({ name, heritageClauses = [] }) => [
+      name.text,
+      heritageClauses.flatMap(({ types }) => types.map((type) => type.expression.getText())),
+    ]),
+  );
+  const isOpen = (name: string): boolean =>
+    name === 'OpenRecord' || (bases.get(name) ?? []).some(isOpen);
+  return [...bases.keys()].filter(isOpen).sort();
+}
+
+/** Types and fields that take any text beside the values they name. */
+function openUnions(): string[] {
+  const fields = interfaces().flatMap(({ name, members }) =>
+    members
+      .filter((member) => takesAnyText(member))
+      .map((member) => `${name.text}.${member.name?.getText() ?? ''}`),
+  );
+  const types = sources.flatMap((source) =>
+    source.statements
+      .filter(ts.isTypeAliasDeclaration)
+      .filter((type) => takesAnyText(type))
+      .map(({ name }) => name.text),
+  );
+  return [...fields, ...types].sort();
+}
+
+function interfaces(): ts.InterfaceDeclaration[] {
+  return sources.flatMap((source) => source.statements.filter(ts.isInterfaceDeclaration));
+}
+
+function takesAnyText(node: ts.Node): boolean {
+  return node.getText().includes('(string & {})');
+}
