@@ -15,6 +15,11 @@ export default {
   disableSources: true,
   blockTags: [...OptionDefaults.blockTags, '@ts-ignore'],
   excludeTags: [...OptionDefaults.excludeTags, '@ts-ignore'],
+  // What the clients hand to the resources they make, and the tables behind them.
+  intentionallyNotExported: [
+    ...['Transport', 'Spacing', 'JobHost', 'Download'],
+    ...['MethodsFor', 'NamesOf', 'routes', 'Schema'],
+  ],
   treatWarningsAsErrors: true,
   excludePrivate: true,
   excludeInternal: true,

@@ -15,7 +15,9 @@ export type {
   ThrottledEvent,
   WarningEvent,
 } from './contract/events.js';
+export type { Method } from './contract/route.js';
 export type { ItemIterator, Page, Paginated } from './contract/paginated.js';
+export type { BudgetLimits, RateBudgetStore, StoreAnswer } from './contract/rate-budget-store.js';
 export type {
   Acknowledgement,
   FileInput,

@@ -5,6 +5,7 @@ export type { Duration } from './core/duration.js';
 export type { Fault, Faults } from './core/faults.js';
 export type { RateLimitOptions } from './core/rate-limit.js';
 export type { RecordedRequest } from './core/record.js';
+export type { Task } from './core/schedule.js';
 export type { Service } from './core/service.js';
 export { createFakeMedia, type FakeMedia } from './media/create.js';
 export type { FakeMediaOptions } from './media/options.js';
@@ -30,6 +31,7 @@ export type {
   Project,
   Contact,
   FieldType,
+  Job as ContactJob,
   SentEmail,
   TrackedEvent,
   UploadedImage,
