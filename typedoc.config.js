@@ -19,6 +19,9 @@ export default {
   intentionallyNotExported: [
     ...['Transport', 'Spacing', 'JobHost', 'Download'],
     ...['MethodsFor', 'NamesOf', 'routes', 'Schema'],
+    ...['billing', 'executions', 'fields', 'members', 'steps', 'transitions'].map(
+      (table) => `__object.${table}`,
+    ),
   ],
   treatWarningsAsErrors: true,
   excludePrivate: true,
