@@ -1,0 +1,90 @@
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installPackage, type Project } from './installed.js';
+
+let project: Project;
+beforeAll(async () => {
+  project = await installPackage({ with: ['msw'] });
+});
+afterAll(() => project.remove());
+
+const watcher = fileURLToPath(new URL('watch-imports.mjs', import.meta.url));
+
+interface Watched {
+  /** Timers, requests, prints and reads of the environment. */
+  readonly deeds: readonly string[];
+  readonly globals: readonly string[];
+  /** What else keeps the process alive. */
+  readonly resources: readonly string[];
+  readonly loaded: readonly string[];
+}
+
+/** Runs a module of either kind until it ends by itself, and tells what it did. */
+async function watch(kind: 'mjs' | 'cjs', code: string): Promise<Watched> {
+  const tell = "console.log(JSON.stringify(globalThis[Symbol.for('postreel.watched')]()));";
+  const body = kind === 'mjs' ? code + tell : `(async () => { ${code} ${tell} })();`;
+  const file = await project.write(`watched.${kind}`, body);
+  const output = await project.run(process.execPath, ['--import', watcher, file]);
+  return JSON.parse(output) as Watched; // as: what the watcher prints
+}
+
+const open = {
+  mjs: (door: string) => `const postreel = await import('${door}');`,
+  cjs: (door: string) => `const postreel = require('${door}');`,
+};
+
+const isForeign = (module: string) => /\/node_modules\/(zod|msw)\//.test(module);
+const isZodMini = (module: string) => /\/zod\/mini\/index\.c?js$/.test(module);
+
+describe.each(['mjs', 'cjs'] as const)('importing from a .%s file', (kind) => {
+  it.each(['postreel', 'postreel/messaging', 'postreel/media'])(
+    '%s loads no zod, does nothing and touches no global',
+    async (door) => {
+      const { loaded, ...effects } = await watch(kind, open[kind](door));
+      expect(loaded.some((module) => module.includes('/eventemitter3/'))).toBe(true);
+      expect(loaded.filter(isForeign)).toEqual([]);
+      expect(effects).toEqual({ deeds: [], globals: [], resources: [] });
+    },
+  );
+
+  it('postreel/testing loads no msw, does nothing and touches no global', async () => {
+    const { loaded, ...effects } = await watch(kind, open[kind]('postreel/testing'));
+    expect(loaded.filter((module) => module.includes('/postreel/'))).not.toEqual([]);
+    expect(loaded.filter((module) => module.includes('/msw/'))).toEqual([]);
+    expect(effects).toEqual({ deeds: [], globals: [], resources: [] });
+  });
+});
+
+describe.each(['mjs', 'cjs'] as const)('a client in a .%s file', (kind) => {
+  const clients = `
+    ${open[kind]('postreel')}
+    const fetch = async () => Response.json({ success: true, data: { contacts: [] } });
+    const options = { apiKey: 'sk_test_key', baseUrl: 'https://service.test', fetch };
+    const messaging = new postreel.MessagingClient(options);
+    const media = new postreel.MediaClient(options);`;
+
+  it('is made without loading a schema and without starting a timer', async () => {
+    const { loaded, deeds, resources } = await watch(kind, clients);
+    expect(loaded.filter(isForeign)).toEqual([]);
+    expect(resources).toEqual([]);
+    expect(deeds.filter((deed) => !deed.startsWith('process.env.'))).toEqual([]);
+  });
+
+  it('loads zod/mini with the first call that needs a schema, and once only', async () => {
+    const calls = `
+      await Promise.all([messaging.contacts.get('contact_1').safe(), messaging.config.get().safe()]);
+      await messaging.contacts.get('contact_2').safe();
+      await media.generate.status({ fileId: 'file_1' }).safe();`;
+    const { loaded } = await watch(kind, clients + calls);
+    expect(loaded.filter(isZodMini)).toHaveLength(1);
+  });
+
+  it('never loads zod when it checks neither requests nor answers', async () => {
+    const off = `
+      const validation = { requests: 'off', responses: 'off' };
+      const unchecked = new postreel.MessagingClient({ ...options, validation });
+      await unchecked.contacts.get('contact_1').safe();`;
+    const { loaded } = await watch(kind, clients + off);
+    expect(loaded.filter((module) => module.includes('/zod/'))).toEqual([]);
+  });
+});
