@@ -22,6 +22,9 @@ export function furnish(fake: FakeMessaging): void {
   for (const key of ['name', 'plan'] as const) project.fieldTypes.set(key, 'string');
   project.fieldTypes.set('joinedAt', 'date');
 
+  // More than a page.
+  fake.seed({ contacts: 120 });
+
   const template = { name: 'Welcome', type: 'TRANSACTIONAL', from, ...mail, ...stamps };
   project.templates.set('tpl_welcome', { id: 'tpl_welcome', ...template });
 

@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
 import { furnish } from './furnished-project.js';
 
@@ -33,10 +36,12 @@ async function run(command: readonly string[]): Promise<ScriptEnd> {
   const clock = createClock({ mode: 'real', speed });
   const fake = await startFakeServer({ messaging: { clock }, media: { clock } });
   furnish(fake.messaging);
+  const folder = await mkdtemp(join(tmpdir(), 'postreel-script-'));
   try {
-    return await execute(command, environmentOf(fake));
+    return await execute(command, { ...environmentOf(fake), TMPDIR: folder });
   } finally {
     await fake.close();
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

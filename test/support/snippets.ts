@@ -35,7 +35,8 @@ function prelude(code: string): string {
   ] as const;
   const missing = clients.filter(
     ([name]) =>
-      new RegExp(`(?<![./])\\b${name}\\s*\\.`).test(code) && !new RegExp(`const ${name}\\b`).test(code),
+      new RegExp(`(?<![./])\\b${name}\\s*\\.`).test(code) &&
+      !new RegExp(`const ${name}\\b`).test(code),
   );
   return missing
     .map(

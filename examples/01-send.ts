@@ -1,0 +1,14 @@
+// Sends a mail. MESSAGING_API_KEY and MESSAGING_BASE_URL say as whom and to where.
+import { MessagingClient } from 'postreel';
+
+const messaging = new MessagingClient();
+
+const { emails } = await messaging.send({
+  from: { name: 'Shop', email: 'shop@example.com' },
+  to: 'ann@example.com',
+  subject: 'Your order is on its way',
+  body: '<p>Hello {{name ?? "there"}}!</p>',
+  data: { name: 'Ann', lastOrder: new Date() }, // kept on the contact
+});
+
+for (const { contact, email } of emails) console.log(`${contact.email} got ${email}`);

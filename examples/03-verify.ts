@@ -1,0 +1,11 @@
+// Checks addresses before they are used.
+import { MessagingClient } from 'postreel';
+
+const messaging = new MessagingClient();
+
+for (const email of ['ann@example.com', 'bea@gmial.com', 'cem@mailinator.com']) {
+  const check = await messaging.verify({ email });
+  const verdict = check.valid ? 'fine' : check.reasons.join('; ');
+  console.log(`${email}: ${verdict}`);
+  if (check.isTypo) console.log('  did you mean another domain?');
+}

@@ -1,0 +1,14 @@
+// Makes contacts, or updates those that are there already.
+import { MessagingClient } from 'postreel';
+
+const messaging = new MessagingClient();
+
+const people = [
+  { email: 'ann@example.com', data: { plan: 'pro' } },
+  { email: 'new@example.com', data: { plan: 'free' } },
+];
+
+// The client keeps to the rate limit, so all of them may start at once.
+const contacts = await Promise.all(people.map((person) => messaging.contacts.create(person)));
+
+for (const { email, _meta } of contacts) console.log(email, _meta.isNew ? 'made' : 'updated');

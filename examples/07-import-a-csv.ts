@@ -1,0 +1,26 @@
+// Imports a CSV file and waits for the job to end.
+import { readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { JobFailedError, MessagingClient } from 'postreel';
+
+const path = join(tmpdir(), 'postreel-people.csv');
+await writeFile(path, 'email,plan\ndee@example.com,pro\nevi@example.com,free\n');
+
+const messaging = new MessagingClient();
+const { jobId } = await messaging.contacts.import({
+  data: await readFile(path),
+  filename: 'people.csv',
+  contentType: 'text/csv',
+});
+
+try {
+  const job = await messaging.contacts.waitForImport(jobId, {
+    timeout: 5 * 60_000,
+    onUpdate: ({ status, progress }) => console.log(status, progress),
+  });
+  console.log(job);
+} catch (error) {
+  if (!(error instanceof JobFailedError)) throw error;
+  console.error('The import failed:', error.job);
+}

@@ -1,0 +1,16 @@
+// Reads every contact. The next page is on its way while you use this one.
+import { MessagingClient } from 'postreel';
+
+const messaging = new MessagingClient();
+
+const plans = new Map<unknown, number>();
+for await (const { data } of messaging.contacts.list({}, { priority: 'bulk' })) {
+  plans.set(data?.['plan'], (plans.get(data?.['plan']) ?? 0) + 1);
+}
+console.log(plans);
+
+const page = await messaging.contacts.list({ limit: 5 });
+console.log(`${page.items.length} of ${page.total ?? 'many'}`);
+
+const newest = await messaging.events.list().first();
+console.log(newest ?? 'no event yet');

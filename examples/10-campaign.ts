@@ -1,0 +1,25 @@
+// Sends a campaign to everybody who is subscribed, and watches it.
+import { MessagingClient } from 'postreel';
+
+const messaging = new MessagingClient();
+
+const { id } = await messaging.campaigns.create({
+  name: 'Spring',
+  subject: 'Spring is here',
+  body: '<p>Hello {{name ?? "there"}}!</p>',
+  from: 'shop@example.com',
+  fromName: 'Shop',
+  audienceType: 'ALL',
+});
+await messaging.campaigns.sendTest(id, { email: 'shop@example.com' });
+
+// Without `scheduledFor` it leaves now. A lost answer is looked up, and nothing is sent twice.
+await messaging.campaigns.send(id, {}, { reconcile: true });
+
+let status: string;
+do {
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  ({ status } = await messaging.campaigns.get(id));
+  console.log(status);
+} while (status === 'SENDING');
+console.log(await messaging.campaigns.stats(id));

@@ -1,0 +1,31 @@
+// Welcomes people who sign up: pro customers get a mail after an hour.
+import { MessagingClient } from 'postreel';
+
+const { contacts, workflows } = new MessagingClient();
+
+const { id } = await workflows.create({ name: 'Welcome', eventName: 'signed_up' });
+
+// What goes into `config` is not in the service's document.
+const wait = await workflows.steps.create(id, { type: 'DELAY', config: { duration: '1h' } });
+const isPro = await workflows.steps.create(id, {
+  type: 'CONDITION',
+  config: { field: 'data.plan', operator: 'equals', value: 'pro' },
+});
+const mail = await workflows.steps.create(id, {
+  type: 'SEND_EMAIL',
+  config: { subject: 'Welcome', body: '<p>Hello!</p>' },
+});
+const exit = await workflows.steps.create(id, { type: 'EXIT' });
+
+for (const transition of [
+  { fromStepId: wait.id, toStepId: isPro.id },
+  { fromStepId: isPro.id, toStepId: mail.id, branch: 'yes' },
+  { fromStepId: isPro.id, toStepId: exit.id, branch: 'no' },
+] as const) {
+  await workflows.transitions.create(id, transition);
+}
+await workflows.update(id, { enabled: true }); // from now on every `signed_up` starts it
+
+const contact = await contacts.create({ email: 'ann@example.com', data: { plan: 'pro' } });
+await workflows.executions.start(id, { contactId: contact.id });
+for await (const { status } of workflows.executions.list(id)) console.log(status);

@@ -1,0 +1,16 @@
+// Ends calls in time.
+import { MessagingClient } from 'postreel';
+
+const messaging = new MessagingClient();
+
+// `timeout` is for one attempt, `deadline` for the whole call with its waits and retries.
+await messaging.contacts.list({ limit: 100 }, { timeout: 10_000, deadline: 25_000 });
+
+// An abort is heard at once. It rejects with the signal's own reason.
+const controller = new AbortController();
+const call = messaging.contacts.get('con_1', { signal: controller.signal });
+controller.abort(new Error('The visitor has left.'));
+
+const { error } = await call.safe();
+console.log(error?.code, error?.cause);
+console.log(`the call's outcome: ${call.outcome ?? 'it was answered'}`);

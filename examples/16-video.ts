@@ -1,0 +1,29 @@
+// Makes one video and saves it. MEDIA_API_KEY and MEDIA_BASE_URL say as whom and where.
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MediaClient } from 'postreel';
+
+const media = new MediaClient();
+
+const [job] = await media.generate.video({
+  payload: [
+    {
+      workflowType: 'idea',
+      workflowFormat: 'video',
+      prompt: 'Why cats purr',
+      voiceId: 'voice_1',
+      aspectRatio: '9:16',
+      duration: 1, // minutes
+    },
+  ],
+});
+if (!job) throw new Error('No job came back.');
+console.log(JSON.stringify(job)); // `media.job(…)` finds it again after a restart
+
+const file = await job.waitForFile({
+  onUpdate: ({ status, progress }) => console.log(status, progress ?? ''),
+});
+const path = join(tmpdir(), `${job.fileId}.mp4`);
+await writeFile(path, await file.stream());
+console.log(`saved ${path}`);

@@ -1,0 +1,34 @@
+// Tests code that makes its own client: MSW answers for the service.
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { setupServer } from 'msw/node';
+import { MessagingClient } from 'postreel';
+import { createFakeMessaging } from 'postreel/testing';
+
+const baseUrl = 'https://messaging.test';
+const fake = createFakeMessaging({ baseUrl });
+const server = setupServer(...(await fake.handlers()));
+
+/** The code under test. */
+async function signUp(email: string): Promise<void> {
+  const messaging = new MessagingClient({ apiKey: fake.secretKey, baseUrl });
+  await messaging.track({ email, event: 'signed_up' });
+}
+
+before(() => server.listen({ onUnhandledRequest: 'error' }));
+beforeEach(() => fake.reset());
+after(() => server.close());
+
+void test('tracks a sign-up', async () => {
+  await signUp('ann@example.com');
+  assert.deepEqual(
+    fake.project.events.map(({ name }) => name),
+    ['signed_up'],
+  );
+});
+
+void test('outlives a service that is busy', async () => {
+  fake.fail('POST /v1/track', { status: 429, retryAfter: 1 });
+  await signUp('ann@example.com');
+  assert.equal(fake.requests.length, 2);
+});
