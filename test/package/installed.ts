@@ -13,6 +13,8 @@ export interface Manifest {
   readonly name: string;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { optional?: boolean }>>;
+  readonly scripts: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, Door | string>>;
 }
 type Door = Readonly<Record<'import' | 'require', { types: string; default: string }>>;

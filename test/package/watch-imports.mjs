@@ -1,8 +1,10 @@
 // Preloaded with `--import`: notes each module that is loaded, and everything that an import may
 // not do. Afterwards `globalThis[Symbol.for('postreel.watched')]()` tells.
+import console from 'node:console';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import * as modules from 'node:module';
 import { join } from 'node:path';
+import process from 'node:process';
 
 const notes = join(process.cwd(), `loaded-${process.pid}`);
 writeFileSync(notes, '');

@@ -1,0 +1,108 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { doors, installPackage, manifest, repository, type Project } from './installed.js';
+import { names } from './names.js';
+
+let project: Project;
+beforeAll(async () => {
+  project = await installPackage({ with: Object.keys(manifest.peerDependencies) });
+});
+afterAll(() => project.remove());
+
+/** Runs a module of either kind until it ends by itself, and reads the JSON it prints. */
+async function run(kind: 'mjs' | 'cjs', code: string): Promise<unknown> {
+  const file = await project.write(`main.${kind}`, code);
+  return JSON.parse(await project.run(process.execPath, [file]));
+}
+
+const load = {
+  mjs: (path: string) => `await import('${path}')`,
+  cjs: (path: string) => `require('${path}')`,
+};
+
+/** Every door as an object of its exports, in either kind of module. */
+const everything = (kind: 'mjs' | 'cjs') =>
+  `const doors = { ${doors.map((door) => `'${door}': ${load[kind](door)}`).join(', ')} };`;
+
+describe('the doors', () => {
+  it('are all the folders with an index, but for the errors, which come with `postreel`', () => {
+    const folders = readdirSync(join(repository, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /(^|[\\/])index\.tsx?$/.test(path))
+      .map((path) => join('postreel', dirname(path)))
+      .filter((name) => name !== 'postreel/errors');
+    expect([...doors].sort()).toEqual(folders.sort());
+  });
+
+  it('exist, with their types, in both kinds', () => {
+    const files = Object.values(manifest.exports).flatMap((door) =>
+      typeof door === 'string'
+        ? [door]
+        : Object.values(door).flatMap((kind) => Object.values(kind)),
+    );
+    expect(files.filter((file) => !existsSync(join(project.package, file)))).toEqual([]);
+  });
+
+  it.each(['mjs', 'cjs'] as const)('hand out the same names in a .%s file', async (kind) => {
+    const tell = `console.log(JSON.stringify(doors, (key, value) =>
+      key in doors ? Object.keys(value).filter((name) => name !== 'module.exports').sort() : value));`;
+    expect(await run(kind, everything(kind) + tell)).toEqual(names);
+  });
+
+  it.each(['mjs', 'cjs'] as const)('share each class and function in a .%s file', async (kind) => {
+    const code = `${everything(kind)}
+      const doubled = Object.entries(doors).flatMap(([door, values]) =>
+        Object.keys(doors.postreel)
+          .filter((name) => name in values && values[name] !== doors.postreel[name])
+          .map((name) => door + ' ' + name));
+      console.log(JSON.stringify(doubled));`;
+    expect(await run(kind, code)).toEqual([]);
+  });
+
+  it('open no way into the files behind them', async () => {
+    const code = `import('postreel/dist/esm/index.js').catch(({ code }) => console.log(JSON.stringify(code)));`;
+    expect(await run('mjs', code)).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED');
+  });
+});
+
+describe('errors of the ESM and of the CommonJS build', () => {
+  const both = `
+    import { createRequire } from 'node:module';
+    import * as esm from 'postreel';
+    const cjs = createRequire(import.meta.url)('postreel');
+    const errors = Object.keys(esm).filter((name) => /^[A-Z]\\w*Error$/.test(name));`;
+
+  it('are different classes of the same names', async () => {
+    const tell = 'console.log(JSON.stringify(errors.filter((name) => esm[name] !== cjs[name])));';
+    const errors = names.postreel?.filter((name) => /^[A-Z]\w*Error$/.test(name));
+    expect(await run('mjs', both + tell)).toEqual(errors);
+  });
+
+  it('are instances of exactly the same classes', async () => {
+    const code = `${both}
+      const kinds = (error, copy) => errors.filter((name) => error instanceof copy[name]);
+      const differing = errors.filter((name) => {
+        const [one, other] = [esm, cjs].map((copy) => new copy[name]('It broke.', {}));
+        const all = [one, other].flatMap((error) => [kinds(error, esm), kinds(error, cjs)]);
+        return all.some((list) => !list.includes(name) || String(list) !== String(all[0]));
+      });
+      console.log(JSON.stringify(differing));`;
+    expect(await run('mjs', code)).toEqual([]);
+  });
+
+  it('pass the guards of the other build when a call fails', async () => {
+    const code = `${both}
+      const missing = { success: false, error: { code: 'NOT_FOUND', message: 'No such contact' } };
+      const fetch = async () => Response.json(missing, { status: 404 });
+      const options = { apiKey: 'sk_test_key', baseUrl: 'https://service.test', fetch };
+      const fail = (copy) => new copy.MessagingClient(options).contacts.get('id').catch((e) => e);
+      const found = [];
+      for (const [mine, other] of [[esm, cjs], [cjs, esm]]) {
+        const error = await fail(mine);
+        found.push(other.isPostreelError(error), other.isApiError(error),
+          error instanceof other.NotFoundError, error instanceof other.RateLimitError);
+      }
+      console.log(JSON.stringify(found));`;
+    expect(await run('mjs', code)).toEqual([true, true, true, false, true, true, true, false]);
+  });
+});

@@ -1,0 +1,123 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { dryPack, manifest, repository, type Packed } from './installed.js';
+
+const read = (file: string) => JSON.parse(readFileSync(join(repository, file), 'utf8')) as unknown;
+
+describe('package.json', () => {
+  it('promises what the documents say', () => {
+    expect(manifest).toMatchObject({
+      name: 'postreel',
+      type: 'module',
+      license: 'MIT',
+      sideEffects: false,
+      engines: { node: '>=20.19' },
+      files: ['dist', 'src', 'CHANGELOG.md'],
+      bin: { postreel: './dist/esm/cli.js' },
+    });
+  });
+
+  it('depends on five packages, with ranges that span their majors', () => {
+    expect(manifest.dependencies).toEqual({
+      eventemitter3: '^5.0.4',
+      ky: '^1.14.3 || ^2.1.0',
+      'p-retry': '^7.1.1 || ^9.0.0',
+      'p-throttle': '^8.1.1',
+      zod: expect.stringMatching(/^\^4\./) as string,
+    });
+  });
+
+  it('asks for no other package unless a door needs it', () => {
+    const { peerDependencies, peerDependenciesMeta } = manifest;
+    const required = Object.keys(peerDependencies).filter(
+      (name) => !peerDependenciesMeta[name]?.optional,
+    );
+    expect(required).toEqual([]);
+  });
+
+  it('runs nothing when it is installed', () => {
+    const hooks = ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish'];
+    expect(hooks.filter((hook) => hook in manifest.scripts)).toEqual([]);
+  });
+
+  it('names the types before the code in every door', () => {
+    for (const door of Object.values(manifest.exports)) {
+      if (typeof door === 'string') continue;
+      expect(Object.keys(door)).toEqual(['import', 'require']);
+      for (const kind of Object.values(door)) {
+        expect(Object.keys(kind)).toEqual(['types', 'default']);
+      }
+    }
+  });
+
+  it('has a command that the system can start', () => {
+    const command = readFileSync(join(repository, 'dist/esm/cli.js'), 'utf8');
+    expect(command.startsWith('#!/usr/bin/env node\n')).toBe(true);
+  });
+});
+
+describe('package-lock.json', () => {
+  interface Locked {
+    readonly version?: string;
+    readonly resolved?: string;
+    readonly integrity?: string;
+    readonly dependencies?: Readonly<Record<string, string>>;
+    readonly optionalDependencies?: Readonly<Record<string, string>>;
+  }
+  const { packages } = read('package-lock.json') as { packages: Record<string, Locked> }; // as: npm's format
+  const installed = Object.entries(packages).filter(([path]) => path !== '');
+
+  it('names no host, and a checksum for every package', () => {
+    expect(installed.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
+    expect(installed.filter(([, { integrity }]) => integrity === undefined)).toEqual([]);
+  });
+
+  it('has no hole: npm ci refuses a lock without the packages of other platforms', () => {
+    const holes = Object.entries(packages).flatMap(([path, locked]) =>
+      Object.keys({ ...locked.dependencies, ...locked.optionalDependencies })
+        .filter((name) => !places(path).some((place) => `${place}node_modules/${name}` in packages))
+        .map((name) => `${path} needs ${name}`),
+    );
+    expect(holes).toEqual([]);
+  });
+
+  /** Where Node looks for a package that another one needs. */
+  function places(path: string): string[] {
+    const end = path.lastIndexOf('node_modules/');
+    if (end < 0) return [path === '' ? '' : `${path}/`];
+    return [`${path}/`, ...places(path.slice(0, Math.max(0, end - 1)))];
+  }
+});
+
+describe('the published package', () => {
+  let packed: Packed;
+  beforeAll(async () => {
+    packed = await dryPack();
+  });
+
+  it('holds the build, the sources and four documents, and nothing else', () => {
+    const paths = packed.files.map(({ path }) => path);
+    expect(paths.filter((path) => !/^(dist|src)\//.test(path)).sort()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'package.json',
+    ]);
+    const kinds = /^(dist|src)\/.*\.([jt]sx?|d\.ts|(js|d\.ts)\.map|json)$/;
+    const rest = paths.filter((path) => path.includes('/') && !kinds.test(path));
+    expect(rest).toEqual([]);
+    expect(paths.filter((path) => /\.test\.|\.env|\.tgz|\.npmrc|\.DS_Store/.test(path))).toEqual(
+      [],
+    );
+  });
+
+  it('names no file that is not there', () => {
+    expect(packed.files.filter(({ path }) => !existsSync(join(repository, path)))).toEqual([]);
+  });
+
+  it('weighs at most 0.7 MB packed and 3.5 MB unpacked', () => {
+    expect(packed.size).toBeLessThanOrEqual(700_000); // measured: 0.56 MB
+    expect(packed.unpackedSize).toBeLessThanOrEqual(3_500_000); // measured: 2.89 MB
+  });
+});
