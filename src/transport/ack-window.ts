@@ -4,7 +4,7 @@
  * fixed, can hold more than the limit, whatever the network does.
  */
 export class AckWindow {
-  /** When the slots of answered requests come free, oldest first; `#expired` are gone already. */
+  /** When the slots of ended requests come free, earliest first; `#expired` are gone already. */
   #held: number[] = [];
   #expired = 0;
   inFlight = 0;
@@ -20,9 +20,13 @@ export class AckWindow {
     return this.inFlight + this.#held.length - this.#expired;
   }
 
-  /** Holds the slot of an answered request. */
+  /** Holds the slot of a request that has ended. */
   hold(until: number): void {
-    this.#held.push(until);
+    let place = this.#held.length;
+    // Nearly always the last: only a request without an answer is held longer than its window.
+    while (place > this.#expired && (this.#held[place - 1] ?? 0) > until) place--;
+    if (place === this.#held.length) this.#held.push(until);
+    else this.#held.splice(place, 0, until);
   }
 
   /** When a slot comes free after so many others; `undefined` while it is still in flight. */

@@ -60,6 +60,8 @@ export async function attempt(
   around: Surroundings,
 ): Promise<Arrival> {
   const slot = await turn(journey, around, number > 1);
+  if (journey.signal?.aborted) slot?.cancel(); // in the very moment of its turn
+  journey.signal?.throwIfAborted();
   const startedAt = monotonicMs();
   const remainingMs = journey.deadlineAt - startedAt;
   if (remainingMs <= 0) {
@@ -73,9 +75,9 @@ export async function attempt(
   let neverLeft = false;
   try {
     response = await Promise.race([exchange(request, timer.signal, around.fetch), timer.aborted]);
+    if (response.status !== 429) slot?.accepted();
     const arrival = await receive(response, timer, journey, around);
     journey.state.outcome = undefined;
-    if (slot) around.budget?.accepted();
     return arrival;
   } catch (fault) {
     const failure = explain(fault, timer, journey);
@@ -84,7 +86,8 @@ export async function attempt(
   } finally {
     timer.stop();
     if (neverLeft) slot?.cancel();
-    else slot?.release();
+    else if (response) slot?.release();
+    else slot?.abandon();
     around.events.emit('response', {
       ...event,
       status: response?.status,
@@ -108,7 +111,7 @@ async function turn(
     priority,
     isRepeat,
     maxWaitMs: Math.min(journey.maxQueueMs, journey.deadlineAt - monotonicMs()),
-    onWait: (waitMs, queued) => events.emit('throttled', { reason: 'limit', waitMs, queued }),
+    onWait: (event) => events.emit('throttled', event),
   });
 }
 

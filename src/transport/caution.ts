@@ -1,28 +1,31 @@
 const mostInFlight = 24;
 
 /**
- * How many requests may be under way after the service refused one of ours: others use the same
- * limit, and each request that is under way when it runs out is refused. First one goes alone,
- * then twice as many with each answer, never more than two dozen until a window passed in peace.
+ * How many requests may be under way while others use the same limit: each one that is under way
+ * when it runs out is refused. After a refusal one goes alone, then twice as many with each
+ * answer, never more than two dozen until a window has passed in peace.
  */
 export class Caution {
   #cap = Number.POSITIVE_INFINITY;
-  #calmAt = 0;
+  #refusedAt = Number.NEGATIVE_INFINITY;
+  #calmAt = Number.NEGATIVE_INFINITY;
 
   /** How many requests may be under way. */
-  cap(now: number): number {
+  cap(now: number, hasOthers: boolean): number {
     if (now >= this.#calmAt) this.#cap = Number.POSITIVE_INFINITY;
-    return this.#cap;
+    return hasOthers ? Math.min(this.#cap, mostInFlight) : this.#cap;
   }
 
-  /** The service refused a request. */
-  refused(now: number, windowMs: number): void {
+  /** The service refused a request; the peace begins that much later. */
+  refused(now: number, calmInMs: number): void {
     this.#cap = 1;
-    this.#calmAt = now + windowMs;
+    this.#refusedAt = now;
+    this.#calmAt = Math.max(this.#calmAt, now + calmInMs);
   }
 
-  /** The service took a request. */
-  accepted(): void {
-    if (this.#cap < mostInFlight) this.#cap = Math.min(mostInFlight, this.#cap * 2);
+  /** The service took a request. One that left before the last refusal says nothing any more. */
+  accepted(sentAt: number): void {
+    if (sentAt <= this.#refusedAt || this.#cap >= mostInFlight) return;
+    this.#cap = Math.min(mostInFlight, this.#cap * 2);
   }
 }

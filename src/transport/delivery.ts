@@ -2,6 +2,7 @@ import type { RequestOptions } from '../contract/call.js';
 import { isPostreelError, type PostreelError } from '../errors/index.js';
 import type { Arrival, Journey, Surroundings } from './attempt.js';
 import { monotonicMs } from './clock.js';
+import { longestPauseMs } from './patience.js';
 import { repeatDelayMs } from './repeat.js';
 import { withRetries } from './retry.js';
 import { sleep } from './timeout.js';
@@ -45,8 +46,7 @@ function decider(
   policy: DeliveryPolicy,
 ): (failure: unknown, attempt: number) => { delayMs: number } | undefined {
   const allowsUnknown = policy.options.retry?.unknownOutcome ?? false;
-  // A call sits out a 429 without a header, and several in a row; a longer wait is the caller's.
-  const longestMs = Math.max(2 * windowMs, 60_000);
+  const longestMs = longestPauseMs(windowMs);
   let leftMs = 5 * longestMs;
   return (failure, attempt) => {
     const delayMs = repeatDelayMs(failure, attempt, { ...journey, allowsUnknown, windowMs });

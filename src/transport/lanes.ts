@@ -1,9 +1,16 @@
+import type { ThrottledEvent } from '../contract/events.js';
 import { RateLimitError } from '../errors/index.js';
+import { monotonicMs } from './clock.js';
+import { WaitingLine } from './waiting-line.js';
 
-/** The right to send one request. */
+/** The right to send one request. It ends once: what comes later changes nothing. */
 export interface Slot {
-  /** The answer was read, or the call given up: the slot comes free one window from now. */
+  /** The service took the request and did not refuse it. */
+  accepted(): void;
+  /** The answer was read: the slot comes free one window from now. */
   release(): void;
+  /** Sent, but nobody waits for the answer any more: the service may see it later still. */
+  abandon(): void;
   /** The request never left: the slot is free at once. */
   cancel(): void;
 }
@@ -14,10 +21,13 @@ export interface Turn {
   readonly signal: AbortSignal | undefined;
   /** The longest wait that still makes sense; a longer one is refused. */
   readonly maxWaitMs: number;
-  /** Was the call refused once already? Then it goes before the others of its lane. */
+  /** Was the call sent once already? Then it goes before the others of its lane. */
   readonly isRepeat: boolean;
-  onWait(waitMs: number, queued: number): void;
+  onWait(event: ThrottledEvent): void;
 }
+
+/** How long a wait will be, and whose wish it is. */
+export type Forecast = Pick<ThrottledEvent, 'reason' | 'waitMs'>;
 
 /** A call that waits. */
 export interface Waiter {
@@ -26,9 +36,14 @@ export interface Waiter {
   fail(reason: unknown): void;
 }
 
-/** Calls that wait, interactive ones before bulk ones. */
+interface Place extends Waiter {
+  readonly patienceEndsAt: number;
+}
+
+/** Calls that wait: interactive ones before bulk ones, repeats before first attempts. */
 export class Lanes {
-  readonly #lanes: Record<Turn['priority'], Waiter[]> = { interactive: [], bulk: [] };
+  /** In the order of {@link rankOf}. */
+  readonly #lines = [0, 1, 2, 3].map(() => new WaitingLine<Place>());
   readonly #onLeave: () => void;
 
   /** `onLeave` is called when somebody stops waiting without a slot. */
@@ -37,65 +52,94 @@ export class Lanes {
   }
 
   get size(): number {
-    return this.#lanes.interactive.length + this.#lanes.bulk.length;
+    return this.#lines.reduce((sum, line) => sum + line.size, 0);
   }
 
   /** How many calls would go before this one. */
-  ahead({ priority, isRepeat }: Turn): number {
-    const { interactive, bulk } = this.#lanes;
-    if (priority === 'interactive') return isRepeat ? 0 : interactive.length;
-    return interactive.length + (isRepeat ? 0 : bulk.length);
+  ahead(turn: Turn): number {
+    return this.#lines.slice(0, rankOf(turn) + 1).reduce((sum, line) => sum + line.size, 0);
   }
 
   /** Waits for a slot; an abort and `maxWaitMs` end the wait. */
-  wait(turn: Turn, expectedMs: number): Promise<Slot> {
-    if (expectedMs > turn.maxWaitMs) return Promise.reject(tooLong(expectedMs));
+  wait(turn: Turn, forecast: () => Forecast): Promise<Slot> {
+    const { signal, maxWaitMs } = turn;
+    const expected = forecast();
+    if (expected.waitMs > maxWaitMs) return Promise.reject(tooLong(expected));
     return new Promise((resolve, reject) => {
-      const lane = this.#lanes[turn.priority];
-      const { signal } = turn;
-      const stop = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-      };
       const leave = (reason: unknown) => {
         stop();
-        const place = lane.indexOf(waiter);
-        if (place >= 0) lane.splice(place, 1);
         // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason
         reject(reason);
         this.#onLeave();
       };
       const onAbort = () => leave(signal?.reason);
-      const timer = startTimer(turn.maxWaitMs, () => leave(tooLong(expectedMs)));
-      const waiter: Waiter = {
+      const onTimeout = () => {
+        leaveLine();
+        leave(tooLong(forecast()));
+      };
+      const leaveLine = this.#line(turn).join({
         turn,
+        patienceEndsAt: monotonicMs() + maxWaitMs,
+        fail: leave,
         start(slot) {
           stop();
           resolve(slot);
         },
-        fail: leave,
+      });
+      const timer = startTimer(maxWaitMs, onTimeout);
+      const stop = () => {
+        leaveLine();
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
       };
-      if (turn.isRepeat) lane.unshift(waiter);
-      else lane.push(waiter);
       signal?.addEventListener('abort', onAbort, { once: true });
-      turn.onWait(expectedMs, this.size);
+      turn.onWait({ ...expected, queued: this.size });
     });
   }
 
   /** The call whose turn it is, taken out of its lane. */
   next(): Waiter | undefined {
-    return this.#lanes.interactive.shift() ?? this.#lanes.bulk.shift();
+    return this.#lines.find((line) => line.size > 0)?.next();
   }
+
+  /** Nobody goes for that long: those who cannot wait so long fail now rather than later. */
+  refuse(forecast: Forecast, longestMs: number): void {
+    const { waitMs } = forecast;
+    const opensAt = monotonicMs() + waitMs;
+    const gone = this.#lines.flatMap((line) =>
+      [...line].filter(({ patienceEndsAt }) => waitMs > longestMs || patienceEndsAt < opensAt),
+    );
+    for (const place of gone) place.fail(tooLong(forecast));
+  }
+
+  /** All who wait, in the order of their turns. */
+  turns(): Turn[] {
+    return this.#lines.flatMap((line) => [...line].map(({ turn }) => turn));
+  }
+
+  #line(turn: Turn): WaitingLine<Place> {
+    return this.#lines[rankOf(turn)] as WaitingLine<Place>; // ranks go from 0 to 3
+  }
+}
+
+/** The error of a call for which the limit has no room in time. */
+export function tooLong({ reason, waitMs }: Forecast): RateLimitError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const what =
+    reason === 'service'
+      ? `The service asked everybody to wait, for about ${seconds} s from now.`
+      : `The rate limit leaves no room in time: about ${seconds} s to wait.`;
+  return new RateLimitError(`${what} Try again later, or allow a longer \`deadline\`.`, {
+    code: 'QUEUE_TIMEOUT',
+    outcome: 'not-sent',
+    retryAfterMs: Math.max(1, Math.ceil(waitMs)),
+  });
+}
+
+function rankOf({ priority, isRepeat }: Turn): number {
+  return (priority === 'interactive' ? 0 : 2) + (isRepeat ? 0 : 1);
 }
 
 function startTimer(delayMs: number, task: () => void) {
   return Number.isFinite(delayMs) ? setTimeout(task, Math.min(delayMs, 2 ** 31 - 1)) : undefined;
-}
-
-function tooLong(waitMs: number): RateLimitError {
-  const seconds = Math.ceil(waitMs / 1000);
-  return new RateLimitError(
-    `The rate limit leaves no room in time: about ${seconds} s to wait. Try again later, or allow a longer \`deadline\`.`,
-    { code: 'QUEUE_TIMEOUT', outcome: 'not-sent', retryAfterMs: Math.ceil(waitMs) },
-  );
 }

@@ -1,8 +1,10 @@
 import type { BudgetLimits } from '../contract/rate-budget-store.js';
 import { AckWindow } from './ack-window.js';
+import { capacityOf } from './capacity.js';
 import { Caution } from './caution.js';
 import { monotonicMs } from './clock.js';
-import { Lanes, type Slot, type Turn } from './lanes.js';
+import { Lanes, tooLong, type Forecast, type Slot, type Turn } from './lanes.js';
+import { longestPauseMs } from './patience.js';
 
 /** What a client's rate budget looks like right now. */
 export interface RateLimitState {
@@ -22,12 +24,15 @@ export interface Budget {
   acquire(turn: Turn): Slot | Promise<Slot>;
   /** The service said 429: nobody sends for that long, then one request goes first. */
   close(delayMs: number): void;
-  /** The service took a request. */
-  accepted(): void;
   /** Takes over other limits; what has been sent stays counted. */
   adjust(limits: BudgetLimits): void;
   state(): RateLimitState;
 }
+
+/** A request whose answer nobody read may reach the service that much later. */
+export const stragglingMs = 2_000;
+// A longer delay overflows setTimeout and fires at once.
+const longestTimerMs = 2 ** 31 - 1;
 
 /** The budget of a project inside one process. Calls that need not wait do not queue. */
 export class RateBudget implements Budget {
@@ -35,7 +40,7 @@ export class RateBudget implements Budget {
   readonly #window = new AckWindow();
   readonly #caution = new Caution();
   readonly #lanes = new Lanes(() => this.#schedule());
-  #closedUntil = 0;
+  #closedUntil = Number.NEGATIVE_INFINITY;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(limits: BudgetLimits) {
@@ -43,21 +48,39 @@ export class RateBudget implements Budget {
   }
 
   acquire(turn: Turn): Slot | Promise<Slot> {
-    if (this.#lanes.size === 0 && this.#waitMs() === 0) return this.#take();
-    const slot = this.#lanes.wait(turn, this.#expectedWaitMs(turn));
+    const waitMs = this.#waitMs();
+    if (waitMs === 0 && this.#lanes.size === 0) return this.#take();
+    const closedMs = this.#closedMs(monotonicMs());
+    if (closedMs > longestPauseMs(this.#limits.windowMs)) {
+      return Promise.reject(tooLong({ reason: 'service', waitMs: closedMs }));
+    }
+    const slot = this.#lanes.wait(turn, () => this.forecast(turn));
     this.#schedule();
     return slot;
   }
 
-  close(delayMs: number): void {
+  /** How long such a call would wait. A slot in use comes free a window after its answer. */
+  forecast(turn: Turn): Forecast {
     const now = monotonicMs();
-    this.#closedUntil = Math.max(this.#closedUntil, now + delayMs);
-    this.#caution.refused(now, delayMs + this.#limits.windowMs);
-    this.#schedule();
+    const { windowMs } = this.#limits;
+    const capacity = capacityOf(this.#limits);
+    const closedMs = this.#closedMs(now);
+    const missing = this.#window.used(now) + this.#lanes.ahead(turn) - capacity;
+    const windows = Math.floor(missing / capacity);
+    const freeAt = this.#window.freeAt(missing % capacity) ?? now + windowMs;
+    const fullMs = missing < 0 ? 0 : freeAt - now + windows * windowMs;
+    if (closedMs > fullMs) return { reason: 'service', waitMs: closedMs };
+    return { reason: 'limit', waitMs: fullMs };
   }
 
-  accepted(): void {
-    this.#caution.accepted();
+  close(delayMs: number): void {
+    const now = monotonicMs();
+    const { windowMs } = this.#limits;
+    this.#closedUntil = Math.max(this.#closedUntil, now + delayMs);
+    this.#caution.refused(now, delayMs + windowMs);
+    const pause = { reason: 'service', waitMs: this.#closedMs(now) } as const;
+    this.#lanes.refuse(pause, longestPauseMs(windowMs));
+    this.#schedule();
   }
 
   adjust(limits: BudgetLimits): void {
@@ -77,16 +100,22 @@ export class RateBudget implements Budget {
   }
 
   #take(): Slot {
-    this.#window.inFlight++;
+    const sentAt = monotonicMs();
     let isOpen = true;
-    const end = (isHeld: boolean) => {
+    this.#window.inFlight++;
+    const end = (heldMs: number) => {
       if (!isOpen) return;
       isOpen = false;
       this.#window.inFlight--;
-      if (isHeld) this.#window.hold(monotonicMs() + this.#limits.windowMs);
+      if (heldMs > 0) this.#window.hold(monotonicMs() + heldMs);
       this.#pump();
     };
-    return { release: () => end(true), cancel: () => end(false) };
+    return {
+      accepted: () => this.#caution.accepted(sentAt),
+      release: () => end(this.#limits.windowMs),
+      abandon: () => end(this.#limits.windowMs + stragglingMs),
+      cancel: () => end(0),
+    };
   }
 
   #pump(): void {
@@ -97,35 +126,25 @@ export class RateBudget implements Budget {
   #schedule(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    if (this.#lanes.size === 0) return;
     const waitMs = this.#waitMs();
-    if (this.#lanes.size === 0 || !Number.isFinite(waitMs)) return; // an answer will pump
-    this.#timer = setTimeout(() => this.#pump(), Math.min(Math.ceil(waitMs), 2 ** 31 - 1));
+    if (!Number.isFinite(waitMs)) return; // an answer will pump
+    this.#timer = setTimeout(() => this.#pump(), Math.min(Math.ceil(waitMs), longestTimerMs));
   }
 
   /** 0: a request may leave now. Infinity: not before an answer comes. */
   #waitMs(): number {
     const now = monotonicMs();
-    if (now < this.#closedUntil) return this.#closedUntil - now;
-    if (this.#window.inFlight >= this.#caution.cap(now)) return Number.POSITIVE_INFINITY;
-    if (this.#window.used(now) < this.#capacity) return 0;
+    const closedMs = this.#closedMs(now);
+    if (closedMs > 0) return closedMs;
+    const cap = this.#caution.cap(now, this.#limits.headroom > 0);
+    if (this.#window.inFlight >= cap) return Number.POSITIVE_INFINITY;
+    if (this.#window.used(now) < capacityOf(this.#limits)) return 0;
     const next = this.#window.freeAt(0);
-    return next === undefined ? Number.POSITIVE_INFINITY : Math.max(1, next - now);
+    return next === undefined ? Number.POSITIVE_INFINITY : next - now;
   }
 
-  // The slot of a request that is under way comes free a window after an answer still to come.
-  #expectedWaitMs(turn: Turn): number {
-    const now = monotonicMs();
-    const { windowMs } = this.#limits;
-    const untilOpen = Math.max(0, this.#closedUntil - now);
-    const ahead = this.#lanes.ahead(turn);
-    const missing = this.#window.used(now) + ahead - this.#capacity;
-    if (missing < 0) return untilOpen;
-    const windows = Math.floor(missing / this.#capacity);
-    const freeAt = this.#window.freeAt(missing % this.#capacity) ?? now + windowMs;
-    return Math.max(untilOpen, freeAt - now + windows * windowMs);
-  }
-
-  get #capacity(): number {
-    return Math.max(1, Math.floor(this.#limits.limit * (1 - this.#limits.headroom)));
+  #closedMs(now: number): number {
+    return Math.max(0, this.#closedUntil - now);
   }
 }

@@ -1,4 +1,8 @@
-import type { ClientOptions, ValidationOptions } from '../contract/client-options.js';
+import type {
+  ClientOptions,
+  RateLimitOptions,
+  ValidationOptions,
+} from '../contract/client-options.js';
 import type { BudgetLimits, RateBudgetStore } from '../contract/rate-budget-store.js';
 import { ConfigurationError } from '../errors/index.js';
 import type { ApiKey } from './auth.js';
@@ -45,7 +49,7 @@ export function settle(service: ServiceFacts, options: ClientOptions): Settings 
     limits: limits === false ? undefined : limitsOf(service, limits),
     group: limits === false ? undefined : limits?.group,
     maxQueueMs: (limits === false ? undefined : limits?.maxQueueMs) ?? Number.POSITIVE_INFINITY,
-    hasOwnLimits: limits !== false && limits?.limit !== undefined,
+    hasOwnLimits: limits !== false && hasLimits(limits),
     store: limits === false ? undefined : limits?.store,
     validation: {
       requests: options.validation?.requests ?? 'throw',
@@ -104,6 +108,10 @@ function limitsOf(service: ServiceFacts, given: ClientOptions['rateLimit']): Bud
     windowMs: positive('rateLimit.windowMs', own?.windowMs ?? service.windowMs),
     headroom,
   };
+}
+
+function hasLimits({ limit, windowMs, headroom }: RateLimitOptions = {}): boolean {
+  return (limit ?? windowMs ?? headroom) !== undefined;
 }
 
 function environment(name: string): string | undefined {

@@ -83,3 +83,21 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefine
     void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }
+
+/** The same promise, but it fails when it takes too long; what comes later goes to `onLate`. */
+export function inTime<T>(
+  promise: Promise<T>,
+  limitMs: number,
+  onLate: (value: T) => void,
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(new Error(`No answer within ${limitMs} ms.`));
+    }, limitMs);
+    promise
+      .then((value) => (isLate ? onLate(value) : resolve(value)), reject)
+      .finally(() => clearTimeout(timer));
+  });
+}
