@@ -1,0 +1,111 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import { bundle, imports } from '../../scripts/sizes.js';
+import { repository } from './installed.js';
+
+/** In bytes after gzip: what was measured, and 5 % more. `npx tsx scripts/sizes.ts` measures anew. */
+const budgets: Readonly<Record<keyof typeof imports, readonly [eager: number, lazy: number]>> = {
+  stack: [9_100, 0],
+  'messaging from postreel': [29_900, 12_930],
+  'messaging from its own door': [29_800, 12_490],
+  'media from its own door': [27_550, 8_430],
+  'everything from postreel': [32_300, 14_570],
+  'the guards alone': [2_840, 0],
+  'the schemas': [13_880, 0],
+};
+const clients = Object.entries(imports).filter(([name]) => !/stack|schemas/.test(name));
+
+describe('a bundle for browsers', () => {
+  it.each(Object.entries(imports))('of %s keeps to its budget', async (name, code) => {
+    const { eager, lazy } = await bundle(code);
+    const [mostEager, mostLazy] = budgets[name as keyof typeof imports]; // as: Object.entries forgets
+    expect(eager).toBeLessThanOrEqual(mostEager);
+    expect(lazy).toBeLessThanOrEqual(mostLazy);
+  });
+
+  it.each(clients)('of %s holds zod in its lazy part only', async (_name, code) => {
+    const { eagerFiles, lazyFiles } = await bundle(code);
+    const isZod = (file: string) => file.includes('/zod/');
+    expect(eagerFiles.filter(isZod)).toEqual([]);
+    // The guards need no schema, then or later.
+    expect(lazyFiles.some(isZod)).toBe(code.includes('Client') || code.includes('*'));
+  });
+
+  it.each(clients)(
+    'of %s holds zod/mini, without classic zod and its locales',
+    async (_n, code) => {
+      const { lazyFiles } = await bundle(code);
+      expect(lazyFiles.filter((file) => /\/zod\/.*(classic|locales)\//.test(file))).toEqual([]);
+    },
+  );
+
+  it.each(Object.entries(imports))('of %s asks the page for nothing', async (_name, code) => {
+    const { externals } = await bundle(code);
+    expect(externals).toEqual([]);
+  });
+
+  it('of one client leaves the other one out', async () => {
+    const words = { messaging: '/v1/send', media: '/v1/generate/' };
+    const text = async (door: string) => (await textOf(`export * from 'postreel/${door}';`)).text;
+    expect(await text('messaging')).toContain(words.messaging);
+    expect(await text('messaging')).not.toContain(words.media);
+    expect(await text('media')).toContain(words.media);
+    expect(await text('media')).not.toContain(words.messaging);
+  });
+});
+
+describe('a bundle of postreel/testing for browsers', () => {
+  it('asks the page for msw, when handlers are wanted, and for nothing else', async () => {
+    const { externals, eagerFiles } = await bundle(`export * from 'postreel/testing';`, ['msw']);
+    expect(externals).toEqual(['msw']);
+    expect(eagerFiles.filter((file) => /\/zod\/|\/ky\//.test(file))).toEqual([]);
+  });
+
+  it('works together with a client where there is no process', async () => {
+    const { text, warnings } = await textOf(`
+      import { createFakeMessaging } from 'postreel/testing';
+      import { MessagingClient } from 'postreel/messaging';
+      const { log } = console;
+      delete globalThis.process;
+      const { publicKey: apiKey, baseUrl, fetch } = createFakeMessaging();
+      const messaging = new MessagingClient({ apiKey, baseUrl, fetch });
+      const { email } = { email: 'ann@example.com' };
+      const tracked = await messaging.track({ email, event: 'opened' });
+      log(typeof process, Object.keys(tracked).length > 0);`);
+    expect(warnings).toEqual([]);
+    expect(await run(text)).toBe('undefined true\n');
+  });
+});
+
+/** One file with everything, as a bundler without splitting writes it. */
+async function textOf(code: string): Promise<{ text: string; warnings: unknown[] }> {
+  const { outputFiles, warnings } = await build({
+    stdin: { contents: code, resolveDir: repository },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    logLevel: 'silent',
+    external: ['msw'],
+    tsconfigRaw: {},
+  });
+  // Only inside the repository itself: esbuild says nothing about files in node_modules.
+  const own = warnings.filter(({ id }) => id !== 'ignored-bare-import');
+  return { text: outputFiles[0]?.text ?? '', warnings: own };
+}
+
+/** Runs a module in a process that ends by itself. */
+async function run(text: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'postreel-bundle-'));
+  await writeFile(join(folder, 'bundle.mjs'), text);
+  const options = { cwd: folder, timeout: 25_000 };
+  const { stdout } = await promisify(execFile)(process.execPath, ['bundle.mjs'], options);
+  await rm(folder, { recursive: true });
+  return stdout;
+}
