@@ -24,3 +24,4 @@ export { UnexpectedResponseError } from './unexpected-response-error.js';
 export { UnprocessableError } from './unprocessable-error.js';
 export { WaitError, type WaitDetails } from './wait-error.js';
 export { WaitTimeoutError } from './wait-timeout-error.js';
+export { WebhookVerificationError, type WebhookProblem } from './webhook-verification-error.js';
