@@ -22,4 +22,11 @@ export interface RateBudgetStore {
   cancel(group: string, slot: string): Promise<void>;
   /** The service asked everybody to wait. */
   close(group: string, delayMs: number): Promise<void>;
+  /**
+   * Takes up to `count` of `limit` places for jobs that the service has not finished, each for at
+   * most `leaseMs`. Resolves to the places that were free.
+   */
+  lease?(group: string, count: number, limit: number, leaseMs: number): Promise<readonly string[]>;
+  /** Gives places back. */
+  giveBack?(group: string, places: readonly string[]): Promise<void>;
 }

@@ -1,44 +1,27 @@
 import type { Call, RequestOptions } from '../contract/call.js';
-import type { ClientOptions } from '../contract/client-options.js';
 import type { Method } from '../contract/route.js';
-import { schemaMap } from '../contract/schema-map.js';
-import { createSpacing, type Spacing } from '../polling/spacing.js';
-import type { ApiKey } from '../transport/auth.js';
-import { Connection } from '../transport/connection.js';
+import type { Connection } from '../transport/connection.js';
 import type { FreeInput } from '../transport/free-request.js';
 import type { RateLimit } from '../transport/rate-limit.js';
-import type { ServiceFacts } from '../transport/settings.js';
-import { normalizeBaseUrl } from '../transport/url.js';
 import type { MediaEvents } from './events.js';
-import { MediaFile } from './file.js';
-import { Generate } from './generate/resource.js';
-import { GenerationJob, type JobRecord } from './job.js';
-import { JobMemory } from './job-memory.js';
-import type { FileKind } from './pace.js';
-import type { WaitOptions } from './wait-options.js';
-import { routes } from './routes.js';
-import { waitForFile, type WaitSource } from './wait.js';
-
-/** Options of a {@link MediaClient}. */
-export interface MediaOptions extends ClientOptions {
-  /**
-   * The key, or a function that fetches one.
-   * @default the environment's MEDIA_API_KEY
-   */
-  apiKey?: ApiKey | undefined;
-  /** The application's address, for `job.editorUrl`. */
-  appUrl?: string | undefined;
-}
-
-const service: ServiceFacts = {
-  name: 'media',
-  environment: { apiKey: 'MEDIA_API_KEY', baseUrl: 'MEDIA_BASE_URL' },
-  keyPrefixes: [],
-  // "10 requests per 10 minutes per API key" (Limits)
-  limit: 10,
-  windowMs: 600_000,
-  alwaysJson: true,
-};
+import type { MediaFile } from './file.js';
+import type { Generate } from './generate/resource.js';
+import type { GenerationJob, JobRecord } from './job.js';
+import type { MediaJob } from './estimate.js';
+import type { JournalIntent, PendingJobs } from './journal.js';
+import type { MediaOptions } from './options.js';
+import type { MediaPlan } from './plan.js';
+import type { JobSource, MediaQueue, QueueOptions } from './queue-options.js';
+import type { FileUpdate, WaitOptions } from './wait-options.js';
+import {
+  waitForAll,
+  waitForAny,
+  waitUntilError,
+  type FileResult,
+  type Settle,
+} from './wait-for-files.js';
+import { watch } from './watch.js';
+import { Workshop } from './workshop.js';
 
 /**
  * The client of the media service.
@@ -52,34 +35,83 @@ export class MediaClient {
   readonly generate: Generate;
   /** How much of the rate limit is left. */
   readonly rateLimit: RateLimit;
+  /** What the journal knows of jobs that are not finished. */
+  readonly journal: { pending(): Promise<PendingJobs> };
   readonly #connection: Connection<MediaEvents>;
-  readonly #spacing: Spacing = createSpacing();
-  readonly #memory = new JobMemory();
-  readonly #appUrl: string | undefined;
+  readonly #workshop: Workshop;
 
   constructor(options: MediaOptions = {}) {
-    this.#connection = new Connection(service, options, loadSchemas);
-    const { transport } = this.#connection;
-    this.#appUrl = options.appUrl === undefined ? undefined : normalizeBaseUrl(options.appUrl);
-    this.generate = new Generate(transport, (record) => this.#adopt(record));
-    this.rateLimit = { state: () => transport.rateLimit() };
+    this.#workshop = new Workshop(options);
+    this.#connection = this.#workshop.connection;
+    this.generate = this.#workshop.generate;
+    this.rateLimit = { state: () => this.#connection.transport.rateLimit() };
+    this.journal = { pending: () => this.#workshop.pending() };
   }
 
   /** Finds a job again, from what `JSON.stringify(job)` kept of it. */
   job(record: JobRecord): GenerationJob {
-    return new GenerationJob(record, {
-      appUrl: this.#appUrl,
-      status: (fileId, options) => this.generate.status({ fileId }, options),
-      waitForFile: (fileId, options) => this.#wait(fileId, record.kind, options),
-    });
+    return this.#workshop.job(record);
   }
 
   /**
    * Waits until a file is finished. A failed or canceled one rejects with its own error, and a
    * wait that takes too long with a `WaitTimeoutError`, while the job goes on.
    */
-  waitForFile(fileId: string, options: WaitOptions = {}): Promise<MediaFile> {
-    return this.#wait(fileId, undefined, options);
+  waitForFile(fileId: string, options?: WaitOptions): Promise<MediaFile> {
+    return this.#workshop.wait(fileId, undefined, options);
+  }
+
+  /**
+   * Waits for many files. `'all'` resolves to how each one ended, in order; `'any'` to the first
+   * that is finished; `'first-error'` to all files, or rejects with the first error.
+   */
+  waitForFiles(
+    fileIds: readonly string[],
+    options?: WaitOptions & { settle?: 'all' | undefined },
+  ): Promise<FileResult[]>;
+  waitForFiles(
+    fileIds: readonly string[],
+    options: WaitOptions & { settle: 'any' },
+  ): Promise<MediaFile>;
+  waitForFiles(
+    fileIds: readonly string[],
+    options: WaitOptions & { settle: 'first-error' },
+  ): Promise<MediaFile[]>;
+  waitForFiles(
+    fileIds: readonly string[],
+    { settle = 'all', ...options }: WaitOptions & { settle?: Settle | undefined } = {},
+  ): Promise<FileResult[] | MediaFile | MediaFile[]> {
+    const wait = (fileId: string, own: WaitOptions) => this.waitForFile(fileId, own);
+    if (settle === 'any') return waitForAny(fileIds, wait, options);
+    if (settle === 'first-error') return waitUntilError(fileIds, wait, options);
+    return waitForAll(fileIds, wait, options);
+  }
+
+  /** Looks at a file again and again and yields what it sees, up to the last status. */
+  watch(fileId: string, options: WaitOptions = {}): AsyncIterableIterator<FileUpdate> {
+    return watch((own) => this.waitForFile(fileId, own), options);
+  }
+
+  /**
+   * Makes any number of files within every limit: fills the free places with one call at a time,
+   * longest first, and yields each file or error as it comes. Nothing is sent before iteration.
+   */
+  queue(jobs: JobSource, options: QueueOptions = {}): MediaQueue {
+    return this.#workshop.queue(jobs, options);
+  }
+
+  /** Checks jobs against every rule and works out requests and time, without a call. */
+  plan(jobs: readonly MediaJob[]): Promise<MediaPlan> {
+    return this.#workshop.plan(jobs);
+  }
+
+  /**
+   * Picks up after a crash: the jobs of the journal that are not finished, and the intents of
+   * which nobody knows whether they were handed in. The latter are never sent again.
+   */
+  async resumeAll(): Promise<{ jobs: GenerationJob[]; unknown: readonly JournalIntent[] }> {
+    const { jobs, unknown } = await this.#workshop.pending();
+    return { jobs: jobs.map((record) => this.job(record)), unknown };
   }
 
   /**
@@ -126,34 +158,4 @@ export class MediaClient {
     this.#connection.events.off(name, listener);
     return this;
   }
-
-  #adopt(record: JobRecord): GenerationJob {
-    this.#memory.add(record.fileId, record.kind);
-    return this.job(record);
-  }
-
-  #wait(fileId: string, kind: FileKind | undefined, options: WaitOptions = {}): Promise<MediaFile> {
-    const known = this.#memory.recall(fileId);
-    return waitForFile(
-      { fileId, kind: kind ?? known.kind, ageMs: known.ageMs },
-      this.#waits,
-      options,
-    );
-  }
-
-  // A wait repeats a failed look itself.
-  get #waits(): WaitSource<MediaFile> {
-    const { events, settings } = this.#connection;
-    return {
-      look: (fileId, signal) =>
-        this.#spacing(() => this.generate.status({ fileId }, { signal, retries: 0 }), signal),
-      finished: (fileId, url) => new MediaFile(fileId, url, { fetch: settings.fetch }),
-      onUpdate: (update) => events.emit('job:update', update),
-    };
-  }
-}
-
-async function loadSchemas() {
-  const { schemas } = await import('./schemas.js');
-  return schemaMap(routes, schemas);
 }

@@ -13,7 +13,12 @@ import type { FileUpdate, WaitOptions } from './wait-options.js';
 
 /** What a wait needs from its client. */
 export interface WaitSource<File> {
-  look(fileId: string, signal: AbortSignal | undefined): Promise<StatusRecord>;
+  /** Looks at a file; a look of another wait that is not older than so much will do. */
+  look(fileId: string, maxAgeMs: number, signal: AbortSignal | undefined): Promise<StatusRecord>;
+  /** The least time between two looks right now. */
+  readonly leastDelayMs: number;
+  /** A status that is not in the service's document. */
+  onUnknown(fileId: string, status: string): void;
   finished(fileId: string, url: string): File;
   onUpdate(update: FileUpdate): void;
 }
@@ -25,6 +30,9 @@ export interface Awaited {
   /** How long ago the job was made; `undefined` for a file that was there already. */
   readonly ageMs: number | undefined;
 }
+
+// A look that another wait made within this share of the interval is as good as an own one.
+const shareableAge = 0.8;
 
 // The service may not know a job in its first seconds.
 const tolerantMs = 30_000;
@@ -47,6 +55,8 @@ class FileWait<File> {
   #looksWithoutDownload = 0;
   #polls = 0;
   #lastStatus: string | undefined;
+  #delayMs = 0;
+  #hasNoted = false;
 
   constructor(awaited: Awaited, source: WaitSource<File>, options: WaitOptions) {
     this.#awaited = awaited;
@@ -62,7 +72,7 @@ class FileWait<File> {
       signal,
       timeoutMs: timeout,
       firstDelayMs: ageMs === undefined ? 0 : Math.max(0, this.#freshMs() - ageMs),
-      look: () => this.#source.look(fileId, signal),
+      look: () => this.#source.look(fileId, this.#delayMs * shareableAge, signal),
       statusOf: (record) => record.status,
       nextDelayMs: (look) => this.#nextDelayMs(look),
       finish: (look) => this.#finish(look),
@@ -105,6 +115,7 @@ class FileWait<File> {
           this.#details(elapsedMs),
         );
       default:
+        this.#noteUnknown(record.status);
         return undefined;
     }
   }
@@ -121,10 +132,21 @@ class FileWait<File> {
   }
 
   #nextDelayMs(look: Look<StatusRecord>): number {
+    this.#delayMs = this.#wantedDelayMs(look);
+    return Math.max(this.#delayMs, this.#source.leastDelayMs);
+  }
+
+  #wantedDelayMs(look: Look<StatusRecord>): number {
     const { interval = 'auto' } = this.#options;
     if (typeof interval === 'number') return interval;
     if (interval === 'auto') return growingDelayMs(this.#pace, this.#looksAtStatus);
     return interval(this.#update(look));
+  }
+
+  #noteUnknown(status: string): void {
+    if (this.#hasNoted || status === 'queued' || status === 'processing') return;
+    this.#hasNoted = true;
+    this.#source.onUnknown(this.#awaited.fileId, status);
   }
 
   #report(look: Look<StatusRecord>, nextPollInMs: number): void {

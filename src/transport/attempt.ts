@@ -23,6 +23,7 @@ export interface Journey {
   /** The path with its parameters filled in, without the query. */
   readonly path: string;
   readonly isPartial: boolean;
+  readonly isCharged: boolean;
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
   /** When the call must be over, on the monotonic clock; Infinity without a deadline. */
@@ -104,7 +105,7 @@ async function turn(
   isRepeat: boolean,
 ): Promise<Slot | undefined> {
   journey.signal?.throwIfAborted();
-  if (!budget || !journey.route.charged) return undefined;
+  if (!budget || !journey.isCharged) return undefined;
   const { signal, priority } = journey;
   return budget.acquire({
     signal,

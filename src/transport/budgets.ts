@@ -1,3 +1,4 @@
+import { fingerprint } from '../contract/fingerprint.js';
 import type { BudgetLimits } from '../contract/rate-budget-store.js';
 import { RateBudget, type Budget } from './rate-budget.js';
 import type { Settings } from './settings.js';
@@ -16,13 +17,20 @@ export class BudgetSource {
     this.#settings = settings;
   }
 
+  /** The name of the project that a key belongs to; it holds the key. */
+  nameFor(key: string | null): string {
+    const { baseUrl, group } = this.#settings;
+    return `${baseUrl} ${group ?? key ?? ''}`;
+  }
+
   /** The budget that calls with this key share; `undefined` when limiting is off. */
   for(key: string | null): Budget | undefined {
-    const { limits, group, baseUrl, hasOwnLimits, store } = this.#settings;
+    const { limits, hasOwnLimits, store } = this.#settings;
     if (!limits) return undefined;
-    const name = `${baseUrl} ${group ?? key ?? ''}`;
+    const name = this.nameFor(key);
     this.#budget ??= store
-      ? new StoredBudget(store, fingerprint(name), limits)
+      ? // A store may be read by others: the name of a budget must not give the key away.
+        new StoredBudget(store, fingerprint(name), limits)
       : sharedBudget(name, limits, hasOwnLimits);
     return this.#budget;
   }
@@ -56,18 +64,4 @@ function dropIdle(budgets: Map<string, RateBudget>): void {
     const { used, queued, resetsAt } = budget.state();
     if (used === 0 && queued === 0 && resetsAt === undefined) budgets.delete(name);
   }
-}
-
-// A store may be read by others: the name of a budget must not give the key away.
-function fingerprint(text: string): string {
-  let high = 0xdeadbeef;
-  let low = 0x41c6ce57;
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
-  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
-  return (high >>> 0).toString(16).padStart(8, '0') + (low >>> 0).toString(16).padStart(8, '0');
 }

@@ -61,6 +61,11 @@ export class Connection<Map extends ClientEvents = ClientEvents> {
     });
   }
 
+  /** The name of the project, for what all its clients share; it holds the key. */
+  async projectName(): Promise<string> {
+    return this.#budgets.nameFor(await this.keyring.key());
+  }
+
   /** The options of a client that shares this connection as far as the changes allow. */
   derive<Options extends ConnectionOptions>(changes: Options): Options {
     return { ...this.#options, ...changes, [parentOf]: this };

@@ -23,4 +23,6 @@ export interface RawInput {
   readonly body?: unknown;
   /** Is this a look at something that changes by itself? */
   readonly isPoll?: boolean | undefined;
+  /** Does this call count towards the rate limit, whatever its row says? */
+  readonly isCharged?: boolean | undefined;
 }

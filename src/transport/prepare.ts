@@ -30,7 +30,7 @@ export function prepare(
     const { settings, session } = parts;
     const { headers } = options;
     return {
-      journey: journeyOf(route, path, options, { settings, state, body }),
+      journey: journeyOf(route, path, options, { settings, state, input }),
       request: build({ route, path, query, body, headers, isPoll }, settings, session),
     };
   } catch (error) {
@@ -43,14 +43,19 @@ function journeyOf(
   route: Route,
   path: string,
   options: RequestOptions,
-  { settings, state, body }: Pick<TransportParts, 'settings'> & { state: CallState; body: unknown },
+  {
+    settings,
+    state,
+    input,
+  }: Pick<TransportParts, 'settings'> & { state: CallState; input: RawInput },
 ): Journey {
   const { timeout, deadline } = options;
   return {
     route,
     path,
     state,
-    isPartial: route.handledOneByOne?.(body as never) ?? false, // rows know their bodies
+    isPartial: route.handledOneByOne?.(input.body as never) ?? false, // rows know their bodies
+    isCharged: input.isCharged ?? route.charged,
     signal: options.signal,
     timeoutMs: timeout === undefined ? settings.timeoutMs : positive('timeout', timeout),
     deadlineAt:

@@ -1,16 +1,26 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
-import { UnexpectedResponseError } from '../../errors/index.js';
+import { RunningCall } from '../../transport/call.js';
 import type { Transport } from '../../transport/transport.js';
+import { Coalescer } from '../coalesce.js';
 import type { GenerationJob, JobRecord } from '../job.js';
+import type { Submission } from '../submit.js';
+import { audioRecords, videoRecords } from './accepted.js';
 import { routes } from './routes.js';
-import type {
-  AudioRequest,
-  StatusQuery,
-  StatusRecord,
-  VideoAccepted,
-  VideoRequest,
-} from './types.js';
+import { splitText } from './split-text.js';
+import type { AudioRequest, StatusQuery, StatusRecord, VideoRequest } from './types.js';
+
+/** What the resource asks of its client. */
+export interface GenerateHost {
+  readonly coalesce: boolean;
+  /** Hands in jobs, through the journal when there is one. */
+  submit(submission: Submission): RunningCall<JobRecord[]>;
+  /** Makes the handle of a job that was accepted. */
+  adopt(record: JobRecord): GenerationJob;
+}
+
+// "content (video and audio): 10000 characters" (Limits)
+const longestText = 10_000;
 
 /**
  * Makes videos and speech. A call only hands in the job; waiting for the file comes after.
@@ -22,11 +32,12 @@ import type {
  */
 export class Generate implements NamesOf<typeof routes> {
   readonly #transport: Transport;
-  readonly #adopt: (record: JobRecord) => GenerationJob;
+  readonly #host: GenerateHost;
+  readonly #coalescer = new Coalescer((body) => this.#sendVideos(body));
 
-  constructor(transport: Transport, adopt: (record: JobRecord) => GenerationJob) {
+  constructor(transport: Transport, host: GenerateHost) {
     this.#transport = transport;
-    this.#adopt = adopt;
+    this.#host = host;
   }
 
   /**
@@ -34,17 +45,40 @@ export class Generate implements NamesOf<typeof routes> {
    * twice: after an `'unknown'` outcome the videos may be in the making.
    */
   video(body: VideoRequest, options?: RequestOptions): Call<GenerationJob[]> {
-    const call = this.#transport.send(routes.video, { body }, options);
-    return call.map((accepted) => this.#videoJobs(accepted, body.payload.length));
+    if (!this.#host.coalesce || options) return this.#sendVideos(body, options);
+    const response = new Response(null, { status: 200 });
+    return new RunningCall(async () => ({
+      data: await this.#coalescer.add(body),
+      response,
+      requestId: undefined,
+    }));
   }
 
   /** Hands in a text to speak and resolves to its job. Never sent twice. */
   audio(body: AudioRequest, options?: RequestOptions): Call<GenerationJob> {
-    const call = this.#transport.send(routes.audio, { body }, options);
-    return call.map(({ fileId }) => {
-      if (typeof fileId !== 'string' || fileId === '') throw lost('audio', 'no file id', []);
-      return this.#adopt({ fileId, kind: 'audio' });
+    const send = () => this.#transport.send(routes.audio, { body }, options).map(audioRecords);
+    return this.#host.submit({ jobs: [body], send }).map((records) => {
+      const [record] = records;
+      if (!record) throw new TypeError('an accepted audio has a record');
+      return this.#host.adopt(record);
     });
+  }
+
+  /**
+   * Speaks a text of any length: cut at the ends of sentences into parts of at most 10 000
+   * characters, handed in one after another. Resolves to the parts' jobs in order; an error in
+   * between has those that were handed in as its `jobs`.
+   */
+  async longAudio(body: AudioRequest, options?: RequestOptions): Promise<GenerationJob[]> {
+    const jobs: GenerationJob[] = [];
+    for (const content of splitText(body.content, longestText)) {
+      try {
+        jobs.push(await this.audio({ ...body, content }, options));
+      } catch (error) {
+        throw typeof error === 'object' && error !== null ? Object.assign(error, { jobs }) : error;
+      }
+    }
+    return jobs;
   }
 
   /** Looks at a file's status once. */
@@ -52,27 +86,13 @@ export class Generate implements NamesOf<typeof routes> {
     return this.#transport.send(routes.status, { query, isPoll: true }, options);
   }
 
-  #videoJobs({ filesCreated, folderId }: VideoAccepted, wanted: number): GenerationJob[] {
-    const ids = Array.isArray(filesCreated) ? filesCreated : [];
-    if (ids.length < wanted) throw lost('video', `${ids.length} file ids for ${wanted} jobs`, ids);
-    return ids.map((fileId) => this.#adopt({ fileId, kind: 'video', folderId }));
+  #sendVideos(body: VideoRequest, options?: RequestOptions): RunningCall<GenerationJob[]> {
+    const send = () =>
+      this.#transport
+        .send(routes.video, { body }, options)
+        .map((accepted) => videoRecords(accepted, body.payload.length));
+    return this.#host
+      .submit({ jobs: body.payload, send })
+      .map((records) => records.map((record) => this.#host.adopt(record)));
   }
-}
-
-// The ids that do exist are paid for: they must not get lost with the error.
-function lost(
-  kind: 'video' | 'audio',
-  what: string,
-  ids: readonly string[],
-): UnexpectedResponseError {
-  const known = ids.length === 0 ? '' : ` The files that exist: ${ids.join(', ')}.`;
-  return Object.assign(
-    new UnexpectedResponseError(`POST /v1/generate/${kind} was answered with ${what}.${known}`, {
-      code: 'FILE_IDS_MISSING',
-      method: 'POST',
-      path: `/v1/generate/${kind}`,
-      outcome: 'unknown',
-    }),
-    { fileIds: ids },
-  );
 }

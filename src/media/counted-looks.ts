@@ -1,0 +1,44 @@
+import { monotonicMs } from '../transport/clock.js';
+import { sleep } from '../transport/timeout.js';
+
+/** The least time between two looks when each takes one of the ten requests. */
+export const countedIntervalMs = 60_000;
+
+interface Waiting {
+  readonly signal: AbortSignal;
+  start(): void;
+}
+
+/** One poller for everybody: looks go one by one, in the order in which they were asked for. */
+export class CountedLooks {
+  readonly #line: Waiting[] = [];
+  #isRunning = false;
+  #nextAt = 0;
+
+  /** Runs a look when its turn has come. An abort leaves the line. */
+  inTurn<T>(look: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#line.push({ signal, start: () => void look().then(resolve, reject) });
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the watchers' reason
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    for (let next = this.#next(); next; next = this.#next()) {
+      // An abort ends the pause, and the one behind takes the turn.
+      await sleep(Math.max(0, this.#nextAt - monotonicMs()), next.signal).catch(() => undefined);
+      if (next.signal.aborted) continue;
+      this.#nextAt = monotonicMs() + countedIntervalMs;
+      next.start();
+    }
+    this.#isRunning = false;
+  }
+
+  #next(): Waiting | undefined {
+    return this.#line.shift();
+  }
+}

@@ -1,0 +1,104 @@
+import type { RequestOptions } from '../contract/call.js';
+import { isPostreelError } from '../errors/index.js';
+import type { Spacing } from '../polling/spacing.js';
+import { monotonicMs } from '../transport/clock.js';
+import { abortable } from '../transport/timeout.js';
+import { CountedLooks } from './counted-looks.js';
+import type { StatusRecord } from './generate/types.js';
+
+/** Asks the service for a file's status; `isCharged` when that counts towards the rate limit. */
+export type AskStatus = (
+  fileId: string,
+  options: RequestOptions,
+  isCharged: boolean,
+) => PromiseLike<StatusRecord>;
+
+interface Running {
+  readonly record: Promise<StatusRecord>;
+  readonly controller: AbortController;
+  watchers: number;
+}
+
+const manyRecords = 1000;
+
+/**
+ * The looks of a client at its files. Waits for the same file share one look, all looks are spaced
+ * evenly, and once the service refuses a look with 429 they count towards the rate limit.
+ */
+export class StatusLooks {
+  readonly #ask: AskStatus;
+  readonly #spacing: Spacing;
+  readonly #counted: CountedLooks;
+  readonly #running = new Map<string, Running>();
+  readonly #seen = new Map<string, { record: StatusRecord; at: number }>();
+  readonly #onLearned: () => void;
+  #counts = false;
+
+  constructor(ask: AskStatus, spacing: Spacing, onLearned: () => void) {
+    this.#ask = ask;
+    this.#spacing = spacing;
+    this.#onLearned = onLearned;
+    this.#counted = new CountedLooks();
+  }
+
+  /** Do looks count towards the rate limit? Found out by the first 429. */
+  get counts(): boolean {
+    return this.#counts;
+  }
+
+  /** Looks at a file, or hands on what another wait has seen of it lately. */
+  async look(fileId: string, maxAgeMs: number, signal?: AbortSignal): Promise<StatusRecord> {
+    const seen = this.#seen.get(fileId);
+    if (seen && monotonicMs() - seen.at < maxAgeMs) return seen.record;
+    const running = this.#running.get(fileId) ?? this.#start(fileId);
+    running.watchers++;
+    try {
+      return await abortable(running.record, signal);
+    } finally {
+      // Nobody waits for the answer any more: no request is left behind.
+      if (--running.watchers === 0) {
+        if (this.#running.get(fileId) === running) this.#running.delete(fileId);
+        running.controller.abort();
+      }
+    }
+  }
+
+  #start(fileId: string): Running {
+    const controller = new AbortController();
+    const record = this.#lookOnce(fileId, controller.signal);
+    record.catch(() => undefined); // its watchers may all have left
+    const running = { record, controller, watchers: 0 };
+    this.#running.set(fileId, running);
+    return running;
+  }
+
+  async #lookOnce(fileId: string, signal: AbortSignal): Promise<StatusRecord> {
+    // A wait repeats a failed look itself.
+    const options = { signal, retries: 0, priority: 'bulk' } as const;
+    const ask = async (isCharged: boolean) => this.#ask(fileId, options, isCharged);
+    try {
+      const record = this.#counts
+        ? await this.#counted.inTurn(() => ask(true), signal)
+        : await this.#spacing(() => ask(false), signal);
+      this.#keep(fileId, record);
+      return record;
+    } catch (failure) {
+      if (isPostreelError(failure) && failure.status === 429) this.#learn();
+      throw failure;
+    }
+  }
+
+  #learn(): void {
+    if (this.#counts) return;
+    this.#counts = true;
+    this.#onLearned();
+  }
+
+  #keep(fileId: string, record: StatusRecord): void {
+    this.#seen.delete(fileId);
+    this.#seen.set(fileId, { record, at: monotonicMs() });
+    if (this.#seen.size <= manyRecords) return;
+    const [oldest] = this.#seen.keys();
+    if (oldest !== undefined) this.#seen.delete(oldest);
+  }
+}

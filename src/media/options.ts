@@ -1,0 +1,32 @@
+import type { ClientOptions, RateLimitOptions } from '../contract/client-options.js';
+import type { ApiKey } from '../transport/auth.js';
+import type { JobJournal } from './journal.js';
+
+/** How a media client keeps to the service's limits. */
+export interface MediaRateLimitOptions extends RateLimitOptions {
+  /**
+   * How many jobs may be queued or processing at one time.
+   * @default 20
+   */
+  pending?: number | undefined;
+}
+
+/** Options of a media client. */
+export interface MediaOptions extends Omit<ClientOptions, 'rateLimit'> {
+  /**
+   * The key, or a function that fetches one.
+   * @default the environment's MEDIA_API_KEY
+   */
+  apiKey?: ApiKey | undefined;
+  /** The application's address, for `job.editorUrl`. */
+  appUrl?: string | undefined;
+  /** Writes down jobs before and after they are handed in, so that a crash loses none. */
+  journal?: JobJournal | undefined;
+  /**
+   * Merges calls of `generate.video()` that are made in the same tick for the same folder.
+   * @default false
+   */
+  coalesce?: boolean | undefined;
+  /** `false` leaves the rate limit to you. */
+  rateLimit?: MediaRateLimitOptions | false | undefined;
+}

@@ -1,0 +1,109 @@
+import type { RateBudgetStore } from '../contract/rate-budget-store.js';
+
+/** A place among the jobs that the service has not finished. */
+export interface Place {
+  /** The job is finished, or never began. */
+  free(): void;
+  /** Nobody watches the job any more: its place is taken for about so long. */
+  freeAfter(delayMs: number): void;
+}
+
+// A place of a process that died is free after the longest job.
+const leaseMs = 60 * 60_000;
+const askAgainMs = 5_000;
+
+/**
+ * Counts the jobs that are queued or processing, so that no call goes over the service's limit.
+ * With a store the places are leased for all processes.
+ */
+export class PendingGate {
+  readonly limit: number;
+  readonly #store: RateBudgetStore | undefined;
+  readonly #group: string;
+  #taken = 0;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(limit: number, store: RateBudgetStore | undefined, group: string) {
+    this.limit = limit;
+    this.#store = store;
+    this.#group = group;
+  }
+
+  /** How many places this process sees as free. */
+  get open(): number {
+    return Math.max(0, this.limit - this.#taken);
+  }
+
+  /** How long to wait before asking again when no place of this process comes free. */
+  get askAgainMs(): number {
+    return this.#store?.lease ? askAgainMs : Number.POSITIVE_INFINITY;
+  }
+
+  /** Takes as many places as are free, up to a number. */
+  async take(count: number): Promise<Place[]> {
+    const wanted = Math.min(count, this.open);
+    if (wanted <= 0) return [];
+    this.#taken += wanted;
+    const leases = await this.#lease(wanted);
+    this.#taken -= wanted - leases.length;
+    return leases.map((lease) => this.#place(lease));
+  }
+
+  /** Counts a job that was handed in without asking; it takes a place whether one is open or not. */
+  count(): Place {
+    this.#taken++;
+    return this.#place(undefined);
+  }
+
+  /** Calls back whenever a place of this process comes free. */
+  onFree(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async #lease(count: number): Promise<readonly (string | undefined)[]> {
+    const own = new Array<undefined>(count).fill(undefined);
+    try {
+      return (await this.#store?.lease?.(this.#group, count, this.limit, leaseMs)) ?? own;
+    } catch {
+      return own; // a store that is gone leaves each process to itself
+    }
+  }
+
+  #place(lease: string | undefined): Place {
+    let isTaken = true;
+    const free = () => {
+      if (!isTaken) return;
+      isTaken = false;
+      this.#taken--;
+      if (lease !== undefined) this.#giveBack(lease);
+      for (const listener of this.#listeners) listener();
+    };
+    return { free, freeAfter: (delayMs) => unref(setTimeout(free, delayMs)) };
+  }
+
+  #giveBack(lease: string): void {
+    this.#store?.giveBack?.(this.#group, [lease]).catch(() => undefined); // its lease runs out
+  }
+}
+
+const gates = new Map<string, PendingGate>();
+
+/** The gate of a project, shared by all clients of the process. */
+export function sharedGate(
+  name: string,
+  limit: number,
+  store: RateBudgetStore | undefined,
+  group: string,
+): PendingGate {
+  const known = gates.get(name);
+  if (known?.limit === limit) return known;
+  const gate = new PendingGate(limit, store, group);
+  gates.set(name, gate);
+  return gate;
+}
+
+// Nobody awaits this timer: it must not keep a process alive. Browsers' timers are numbers.
+function unref(timer: unknown): void {
+  if (typeof timer === 'object') (timer as { unref?: () => void }).unref?.(); // Node's timers
+}

@@ -1,0 +1,200 @@
+import type { RequestOptions } from '../contract/call.js';
+import { fingerprint } from '../contract/fingerprint.js';
+import { schemaMap } from '../contract/schema-map.js';
+import { ConfigurationError } from '../errors/index.js';
+import { createSpacing } from '../polling/spacing.js';
+import type { RunningCall } from '../transport/call.js';
+import { Connection } from '../transport/connection.js';
+import type { ServiceFacts } from '../transport/settings.js';
+import { normalizeBaseUrl } from '../transport/url.js';
+import { countedIntervalMs } from './counted-looks.js';
+import type { MediaJob } from './estimate.js';
+import type { MediaEvents } from './events.js';
+import { MediaFile } from './file.js';
+import { Generate } from './generate/resource.js';
+import { routes as generateRoutes } from './generate/routes.js';
+import { GenerationJob, type JobRecord } from './job.js';
+import { JobMemory } from './job-memory.js';
+import { earlierRun, pendingIn, type PendingJobs } from './journal.js';
+import { StatusLooks } from './looks.js';
+import type { MediaOptions } from './options.js';
+import type { FileKind } from './pace.js';
+import { planTimes, type MediaPlan } from './plan.js';
+import { sharedGate, type PendingGate } from './pending-gate.js';
+import { JobQueue } from './queue.js';
+import { queueHost } from './queue-host.js';
+import type { JobSource, MediaQueue, QueueOptions } from './queue-options.js';
+import { routes } from './routes.js';
+import { submit, type Submission } from './submit.js';
+import { waitForFile, type WaitSource } from './wait.js';
+import type { WaitOptions } from './wait-options.js';
+
+const service: ServiceFacts = {
+  name: 'media',
+  environment: { apiKey: 'MEDIA_API_KEY', baseUrl: 'MEDIA_BASE_URL' },
+  keyPrefixes: [],
+  // "10 requests per 10 minutes per API key" (Limits)
+  limit: 10,
+  windowMs: 600_000,
+  alwaysJson: true,
+};
+
+// "20 queued or processing jobs at a time" (Limits)
+const pendingLimit = 20;
+
+/** Everything behind a media client: what its methods share. */
+export class Workshop {
+  readonly connection: Connection<MediaEvents>;
+  readonly generate: Generate;
+  readonly pendingLimit: number;
+  readonly #options: MediaOptions;
+  readonly #memory = new JobMemory();
+  readonly #looks: StatusLooks;
+  readonly #appUrl: string | undefined;
+
+  constructor(options: MediaOptions) {
+    this.#options = options;
+    this.connection = new Connection(service, options, loadSchemas);
+    this.#appUrl = options.appUrl === undefined ? undefined : normalizeBaseUrl(options.appUrl);
+    const { rateLimit } = options;
+    this.pendingLimit = (rateLimit === false ? undefined : rateLimit?.pending) ?? pendingLimit;
+    this.#looks = new StatusLooks(
+      (fileId, look, isCharged) => this.#ask(fileId, look, isCharged),
+      createSpacing(),
+      () => this.#onLearned(),
+    );
+    this.generate = new Generate(this.connection.transport, {
+      coalesce: options.coalesce ?? false,
+      submit: (submission) => this.submit(submission),
+      adopt: (record) => this.adopt(record),
+    });
+  }
+
+  /** Hands in jobs, through the journal when there is one. */
+  submit(submission: Submission): RunningCall<JobRecord[]> {
+    return submit(submission, this.#options.journal, (error) => this.#onTrouble(error));
+  }
+
+  /** The handle of a job that was just accepted. */
+  adopt(record: JobRecord): GenerationJob {
+    this.#memory.add(record.fileId, record.kind);
+    return this.job(record);
+  }
+
+  /** The handle of a job. */
+  job(record: JobRecord): GenerationJob {
+    return new GenerationJob(record, {
+      appUrl: this.#appUrl,
+      status: (fileId, options) => this.generate.status({ fileId }, options),
+      waitForFile: (fileId, options) => this.wait(fileId, record.kind, options),
+    });
+  }
+
+  /** Waits for a file and notes its end in the journal. */
+  async wait(
+    fileId: string,
+    kind: FileKind | undefined,
+    options: WaitOptions = {},
+  ): Promise<MediaFile> {
+    const known = this.#memory.recall(fileId);
+    const awaited = { fileId, kind: kind ?? known.kind, ageMs: known.ageMs };
+    return waitForFile(awaited, this.#waits(), options);
+  }
+
+  /** The jobs of the journal that are not finished. */
+  async pending(): Promise<PendingJobs> {
+    return pendingIn(await this.#journal().read());
+  }
+
+  /** What an earlier run of a named queue did. */
+  async earlier(): Promise<ReturnType<typeof earlierRun>> {
+    return earlierRun(await this.#journal().read());
+  }
+
+  /** Counts the project's pending jobs, together with all other clients. */
+  async gate(): Promise<PendingGate> {
+    const { settings } = this.connection;
+    const name = await this.connection.projectName();
+    return sharedGate(name, this.pendingLimit, settings.store, fingerprint(name));
+  }
+
+  queue(jobs: JobSource, options: QueueOptions): MediaQueue {
+    return new JobQueue(jobs, options, () => queueHost(this));
+  }
+
+  async plan(jobs: readonly MediaJob[]): Promise<MediaPlan> {
+    const { schemas } = await import('./schemas.js');
+    const { checkJobs } = await import('./generate/check-jobs.js');
+    const { limits } = this.connection.settings;
+    const { limit, windowMs } = limits ?? service;
+    const times = planTimes(jobs, { limit, windowMs, pending: this.pendingLimit });
+    return { ...times, ...checkJobs(jobs, schemas.generate) };
+  }
+
+  #ask(fileId: string, options: RequestOptions, isCharged: boolean) {
+    const input = { query: { fileId }, isPoll: true, isCharged };
+    return this.connection.transport.send(generateRoutes.status, input, options);
+  }
+
+  #waits(): WaitSource<MediaFile> {
+    const { events, settings } = this.connection;
+    const looks = this.#looks;
+    return {
+      look: (fileId, maxAgeMs, signal) => looks.look(fileId, maxAgeMs, signal),
+      finished: (fileId, url) => new MediaFile(fileId, url, { fetch: settings.fetch }),
+      onUpdate: (update) => {
+        events.emit('job:update', update);
+        if (isEnd(update.status)) this.#noteEnd(update.fileId, update.status);
+      },
+      onUnknown: (fileId, status) => this.#onUnknown(fileId, status),
+      get leastDelayMs() {
+        return looks.counts ? countedIntervalMs : 0;
+      },
+    };
+  }
+
+  #noteEnd(fileId: string, status: string): void {
+    const { journal } = this.#options;
+    journal
+      ?.append({ type: 'settled', fileId, status })
+      .catch((error: unknown) => this.#onTrouble(error));
+  }
+
+  // The document says both "10 requests per 10 minutes" and "poll every 10 seconds".
+  #onLearned(): void {
+    const waitMs = countedIntervalMs;
+    this.connection.events.emit('throttled', { reason: 'status-counts', waitMs, queued: 0 });
+  }
+
+  #onUnknown(fileId: string, status: string): void {
+    const field = {
+      field: 'status',
+      message: `of ${fileId} is "${status.slice(0, 60)}", which is not in the document`,
+    };
+    const { method, path } = generateRoutes.status;
+    this.connection.events.emit('mismatch', { method, path, issues: [field] });
+  }
+
+  #onTrouble(error: unknown): void {
+    const message = `The journal could not be written: ${error instanceof Error ? error.message : 'unknown'}`;
+    this.connection.events.emit('warning', { method: '', path: '', message });
+  }
+
+  #journal() {
+    const { journal } = this.#options;
+    if (journal) return journal;
+    throw new ConfigurationError(
+      'This client has no journal. Make it with `new MediaClient({ journal })`.',
+      { code: 'JOURNAL_MISSING' },
+    );
+  }
+}
+
+function isEnd(status: string): boolean {
+  return status === 'success' || status === 'error' || status === 'canceled';
+}
+
+async function loadSchemas() {
+  const { schemas } = await import('./schemas.js');
+  return schemaMap(routes, schemas);
+}
