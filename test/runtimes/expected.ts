@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { transform } from 'esbuild';
+import { startFakeServer, type FakeServer } from 'postreel/testing';
+import type { Report, Services } from './smoke.js';
+
+/** Fakes with the faults that the smoke test meets. */
+export interface World {
+  readonly services: Services;
+  /** What really happened at the service. */
+  readonly server: FakeServer;
+  close(): Promise<void>;
+}
+
+export async function openWorld(): Promise<World> {
+  const media = { durations: () => '100ms', queueTime: 0, fileBytes: 4_096 };
+  const server = await startFakeServer({ media });
+  server.messaging.seed({ contacts: 5 });
+  server.messaging.fail('GET /templates', { status: 503 });
+  server.messaging.fail('GET /segments', { drop: true });
+  server.messaging.fail('POST /v1/verify', { status: 429, retryAfter: 0 });
+  server.messaging.fail('POST /v1/send', { loseAnswer: true, after: 1 });
+  server.messaging.fail('GET /workflows', { hang: true });
+  const services = {
+    messagingUrl: server.messagingUrl,
+    messagingKey: server.messaging.secretKey,
+    mediaUrl: server.mediaUrl,
+    mediaKey: server.media.apiKey,
+    nobodyUrl: await closedPort(),
+  };
+  return { services, server, close: () => server.close() };
+}
+
+/** What the smoke test reports in every runtime. */
+export const expected: Report = {
+  sent: true,
+  emails: 6, // whoever gets a mail becomes a contact
+  job: 'string',
+  lists: [0, 0],
+  verified: true,
+  retried: ['GET /templates', 'GET /segments', 'POST /v1/verify'],
+  missing: [['NotFoundError', 404, 'rejected', true], true],
+  // `undefined` is `null` in JSON.
+  lost: [['ConnectionError', null, 'unknown', false], true],
+  refused: [['ConnectionError', null, 'not-sent', false], true],
+  invalid: [['InvalidRequestError', null, 'not-sent', false], true],
+  aborted: 'enough',
+  byteLength: 4_096,
+};
+
+/** The smoke test as a program of its own that prints its report. */
+export async function programOf(kind: 'mjs' | 'cjs', services: Services): Promise<string> {
+  const source = await readFile(new URL('smoke.ts', import.meta.url), 'utf8');
+  const { code } = await transform(source, { loader: 'ts', target: 'es2022' });
+  const body = code.replace(/^export /gm, '');
+  const door = kind === 'mjs' ? `await import('postreel')` : `require('postreel')`;
+  return `${body}
+(async () => {
+  const postreel = ${door};
+  console.log(JSON.stringify(await smoke(postreel, ${JSON.stringify(services)})));
+})();
+`;
+}
+
+/** An address where a connection is refused. */
+async function closedPort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 1) : 1}`;
+}
