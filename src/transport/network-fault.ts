@@ -23,14 +23,13 @@ const neverConnected = new Set([
   'HOSTNAME_MISMATCH',
   'ERR_TLS_CERT_ALTNAME_INVALID',
   'ERR_SSL_WRONG_VERSION_NUMBER',
-  'EPROTO',
   'ConnectionRefused',
   'FailedToOpenSocket',
   'DNSResolveFailed',
 ]);
 
 const neverConnectedText =
-  /tcp connect error|dns error|client error \(connect\)|connection refused|name or service not known|invalid peer certificate/i;
+  /tcp connect error|dns error|client error \(connect\)|connection refused|name or service not known|invalid peer certificate|before secure TLS connection was established|requires net access/i;
 
 /** Did the request certainly not leave this machine? Where nothing is known: no. */
 export function neverLeft(fault: unknown): boolean {
@@ -43,6 +42,8 @@ function isConnectFault(fault: object): boolean {
   if (Array.isArray(errors) && errors.length > 0) {
     return (errors as unknown[]).every((one) => neverLeft(one));
   }
+  // A host can also become unreachable under a request that is on its way.
+  if (syscall === 'read' || syscall === 'write') return false;
   if (typeof code === 'string' && neverConnected.has(code)) return true;
   if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
   return typeof message === 'string' && neverConnectedText.test(message);
