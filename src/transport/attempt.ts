@@ -7,6 +7,7 @@ import {
   type PostreelError,
 } from '../errors/index.js';
 import type { CallState } from './call.js';
+import { cleanCause } from './clean-cause.js';
 import { monotonicMs } from './clock.js';
 import type { Events } from './events.js';
 import { exchange, type OutgoingRequest } from './http.js';
@@ -81,7 +82,7 @@ export async function attempt(
     journey.state.outcome = undefined;
     return arrival;
   } catch (fault) {
-    const failure = explain(fault, timer, journey);
+    const failure = explain(fault, timer, journey, around.key);
     neverLeft = journey.state.outcome === 'not-sent';
     throw failure;
   } finally {
@@ -136,19 +137,29 @@ async function receive(
 }
 
 // An abort leaves with the caller's own reason; everything else becomes one of our errors.
-function explain(fault: unknown, timer: AttemptTimer, journey: Journey): unknown {
+function explain(
+  fault: unknown,
+  timer: AttemptTimer,
+  journey: Journey,
+  key: string | null,
+): unknown {
   if (!isPostreelError(fault) && !timer.timedOut && journey.signal?.aborted) {
     journey.state.outcome = 'unknown';
     return journey.signal.reason;
   }
-  const failure = failureOf(fault, timer, journey);
+  const failure = failureOf(fault, timer, journey, key);
   journey.state.outcome = failure.outcome;
   return failure;
 }
 
-function failureOf(fault: unknown, timer: AttemptTimer, journey: Journey): PostreelError {
+function failureOf(
+  fault: unknown,
+  timer: AttemptTimer,
+  journey: Journey,
+  key: string | null,
+): PostreelError {
   if (isPostreelError(fault)) return fault;
-  if (!timer.timedOut) return connectionError(fault, journey);
+  if (!timer.timedOut) return connectionError(cleanCause(fault, key), journey);
   const isDeadline = journey.deadlineAt <= monotonicMs();
   return timeoutError(timer.limitMs, journey, isDeadline);
 }

@@ -21,7 +21,7 @@ export function exchange(
   fetch: typeof globalThis.fetch | undefined,
 ): Promise<Response> {
   const { url, ...init } = request;
-  return ky(url, {
+  const exchanged = ky(url, {
     ...init,
     signal,
     retry: 0,
@@ -30,4 +30,13 @@ export function exchange(
     redirect: 'manual',
     ...(fetch && { fetch }),
   });
+  return exchanged.catch((fault: unknown) => {
+    throw rawFault(fault);
+  });
+}
+
+// ky 2 wraps a network fault in an error that carries the request, and with it the key.
+function rawFault(fault: unknown): unknown {
+  const isWrapped = fault instanceof Error && 'request' in fault && fault.cause !== undefined;
+  return isWrapped ? fault.cause : fault;
 }
