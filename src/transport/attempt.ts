@@ -15,7 +15,6 @@ import { connectionError, judge, requestIdOf, timeoutError } from './judge.js';
 import type { Slot } from './lanes.js';
 import type { Budget } from './rate-budget.js';
 import { readText } from './read-text.js';
-import { redact } from './redact.js';
 import { startTimer, type AttemptTimer } from './timeout.js';
 
 /** One call on its way: what does not change from attempt to attempt. */
@@ -94,7 +93,7 @@ export async function attempt(
       ...event,
       status: response?.status,
       durationMs: monotonicMs() - startedAt,
-      requestId: response ? requestIdOf(response.headers) : undefined,
+      requestId: response ? requestIdOf(response.headers, around.key) : undefined,
       outcome: journey.state.outcome,
     });
   }
@@ -126,10 +125,7 @@ async function receive(
   const limit = response.ok ? longestAnswerBytes : longestErrorBytes;
   const text = await Promise.race([readText(response, limit), timer.aborted]);
   try {
-    return {
-      body: judge({ response, text: response.ok ? text : redact(text, key) }, journey),
-      response,
-    };
+    return { body: judge({ response, text, key }, journey), response };
   } catch (failure) {
     if (failure instanceof RateLimitError) budget?.close(failure.retryAfterMs ?? windowMs);
     throw failure;

@@ -20,6 +20,9 @@ export interface CallFacts {
   readonly path: string;
 }
 
+const longestText = 1000;
+const mostFieldErrors = 100;
+
 const classes: Readonly<Record<number, typeof ApiError>> = {
   400: BadRequestError,
   401: AuthenticationError,
@@ -30,14 +33,23 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
+/** What is known of an answer beside its body. */
+export interface AnswerFacts {
+  readonly outcome: Outcome;
+  readonly requestId: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  /** Takes keys out of a text that the service wrote. */
+  readonly clean: (text: string) => string;
+}
+
 /** Turns an answer that says no into its error, whichever of the known bodies it has. */
 export function apiError(
   call: CallFacts,
   status: number,
   text: string,
-  facts: { outcome: Outcome; requestId: string | undefined; retryAfterMs: number | undefined },
+  { clean, ...facts }: AnswerFacts,
 ): ApiError {
-  const said = read(text);
+  const said = read(text, clean);
   const requestId = said.requestId ?? facts.requestId;
   const details = {
     ...said,
@@ -57,9 +69,12 @@ interface Said extends ErrorDetails {
 
 // The documented envelope; the other documented body { code, error, message, time }; a bare
 // { error: 'text' }; anything else says nothing.
-function read(text: string): Said {
+function read(text: string, clean: (text: string) => string): Said {
   const body = parse(text);
   if (!isRecord(body)) return {};
+  // Cleaned after parsing: escapes in the JSON would hide a key.
+  const string = (value: unknown) =>
+    typeof value === 'string' && value !== '' ? clean(value).slice(0, longestText) : undefined;
   const inner = isRecord(body['error']) ? body['error'] : body;
   const errorText = string(body['error']);
   return {
@@ -67,14 +82,17 @@ function read(text: string): Said {
     message: string(inner['message']) ?? errorText,
     requestId: string(inner['requestId']) ?? string(body['requestId']),
     suggestion: string(inner['suggestion']),
-    fieldErrors: fieldErrors(inner['errors']),
+    fieldErrors: fieldErrors(inner['errors'], string),
   };
 }
 
-function fieldErrors(errors: unknown): FieldError[] {
+function fieldErrors(
+  errors: unknown,
+  string: (value: unknown) => string | undefined,
+): FieldError[] {
   if (!Array.isArray(errors)) return [];
   return (errors as unknown[])
-    .slice(0, 100)
+    .slice(0, mostFieldErrors)
     .filter(isRecord)
     .map((error) => {
       const code = string(error['code']);
@@ -93,22 +111,27 @@ function sentence(
   requestId: string | undefined,
 ): string {
   const verb = status >= 500 ? 'failed' : 'was rejected';
-  const code = said.code === undefined ? '' : ` ${said.code}`;
+  const code = said.code === undefined ? '' : ` ${trim(said.code, 60)}`;
   const reason = reasonOf(said);
-  const id = requestId === undefined ? '' : ` Request id ${requestId}.`;
+  const id = requestId === undefined ? '' : ` Request id ${trim(requestId, 60)}.`;
   return `${call.method} ${call.path} ${verb} (${status}${code})${reason}.${id}`;
 }
 
 function reasonOf({ fieldErrors = [], message }: Said): string {
   const [first] = fieldErrors;
   const more = fieldErrors.length > 1 ? ` (and ${fieldErrors.length - 1} more)` : '';
-  if (first) return `: ${first.field ? `\`${first.field}\` ` : ''}${trim(first.message)}${more}`;
+  if (first)
+    return `: ${first.field ? `\`${trim(first.field, 60)}\` ` : ''}${trim(first.message)}${more}`;
   return message === undefined ? '' : `: ${trim(message)}`;
 }
 
-function trim(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim().replace(/\.$/, '');
-  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+// One line without control characters: a message ends up in logs and terminals.
+function trim(text: string, longest = 200): string {
+  const line = text
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .replace(/\.$/, '');
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
 
 function parse(text: string): unknown {
@@ -117,8 +140,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function string(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value.slice(0, 1000) : undefined;
 }

@@ -9,7 +9,11 @@ import {
 import { saysNo } from './envelope.js';
 import { apiError } from './failure.js';
 import { neverLeft } from './network-fault.js';
+import { redact } from './redact.js';
 import { retryAfterMs } from './retry-delay.js';
+
+const longestId = 200;
+const longestName = 60;
 
 /** What an attempt was about, for its errors. */
 export interface Facts {
@@ -22,15 +26,17 @@ export interface Facts {
 /** An answer as it came over the wire. */
 export interface Received {
   readonly response: Response;
-  /** The body; redacted when the answer says no. */
   readonly text: string;
+  /** The key that the request carried: no text of the answer may repeat it. */
+  readonly key: string | null;
 }
 
 /** The JSON of an answer that says yes; throws the error of any other. */
 export function judge(received: Received, facts: Facts): unknown {
-  const { response, text } = received;
+  const { response, text, key } = received;
   if (isRedirect(response)) throw redirected(received, facts);
-  const requestId = requestIdOf(response.headers);
+  const requestId = requestIdOf(response.headers, key);
+  const clean = (words: string) => redact(words, key);
   if (!response.ok) {
     const askedMs = retryAfterMs(response.headers);
     const outcome = outcomeOf(response.status, facts);
@@ -38,11 +44,12 @@ export function judge(received: Received, facts: Facts): unknown {
       outcome,
       requestId,
       retryAfterMs: askedMs,
+      clean,
     });
   }
   const body = parse(received, facts);
   if (saysNo(body)) {
-    const no = { outcome: 'rejected' as const, requestId, retryAfterMs: undefined };
+    const no = { outcome: 'rejected' as const, requestId, retryAfterMs: undefined, clean };
     throw apiError(callOf(facts), response.status, text, no);
   }
   return body;
@@ -76,8 +83,9 @@ export function timeoutError(limitMs: number, facts: Facts, isDeadline: boolean)
 }
 
 /** The service's id of a request, under the names that services use. */
-export function requestIdOf(headers: Headers): string | undefined {
-  return headers.get('x-request-id') ?? headers.get('request-id') ?? undefined;
+export function requestIdOf(headers: Headers, key: string | null): string | undefined {
+  const id = headers.get('x-request-id') ?? headers.get('request-id');
+  return id === null ? undefined : redact(id, key).slice(0, longestId);
 }
 
 // 408 and 5xx say nothing about the effect; a 429 in the middle of several recipients neither.
@@ -87,22 +95,26 @@ function outcomeOf(status: number, { route, isPartial }: Facts): Outcome {
   return status === 429 && isPartial ? 'unknown' : 'rejected';
 }
 
-function parse({ response, text }: Received, facts: Facts): unknown {
+// What JSON.parse() throws quotes the text, so it must not become the cause.
+function parse(received: Received, facts: Facts): unknown {
+  const { response, text, key } = received;
   if (text.trim() === '') return undefined;
   try {
     return JSON.parse(text) as unknown;
-  } catch (cause) {
-    const type = response.headers.get('content-type')?.slice(0, 60) ?? 'no content type';
+  } catch {
+    const header = response.headers.get('content-type');
+    const type = header === null ? 'no content type' : redact(header, key).slice(0, longestName);
     const message = `${line(facts)} was answered with something that is not JSON (${response.status}, ${type}).`;
-    throw unexpected(message + hint(facts), facts, { response, cause });
+    throw unexpected(message + hint(facts), facts, received);
   }
 }
 
-function redirected({ response }: Received, facts: Facts): PostreelError {
+function redirected(received: Received, facts: Facts): PostreelError {
+  const { response, key } = received;
   const target = response.headers.get('location');
-  const where = target === null ? '' : ` to ${originOf(target)}`;
+  const where = target === null ? '' : ` to ${redact(originOf(target), key).slice(0, longestName)}`;
   const message = `${line(facts)} was answered with a redirect${where}, which is not followed. Set \`baseUrl\` to the service's own address.`;
-  return unexpected(message, facts, { response, outcome: 'rejected' });
+  return unexpected(message, facts, received, 'rejected');
 }
 
 function originOf(location: string): string {
@@ -112,15 +124,15 @@ function originOf(location: string): string {
 function unexpected(
   message: string,
   facts: Facts,
-  { response, cause, outcome }: { response: Response; cause?: unknown; outcome?: Outcome },
+  { response, key }: Received,
+  outcome: Outcome = facts.route.changes ? 'unknown' : 'rejected',
 ): UnexpectedResponseError {
   return new UnexpectedResponseError(message, {
     ...callOf(facts),
     code: 'UNEXPECTED_RESPONSE',
     status: response.status,
-    requestId: requestIdOf(response.headers),
-    outcome: outcome ?? (facts.route.changes ? 'unknown' : 'rejected'),
-    cause,
+    requestId: requestIdOf(response.headers, key),
+    outcome,
   });
 }
 

@@ -91,7 +91,8 @@ export class Transport {
     const data = resultOf(journey, body);
     await this.#checks.answer(journey, data);
     state.outcome = undefined;
-    return { data, response, requestId: requestIdOf(response.headers) };
+    const requestId = requestIdOf(response.headers, this.#parts.keyring.current ?? null);
+    return { data, response, requestId };
   }
 
   // A lost answer of a call that can be read back need not stay unknown.
