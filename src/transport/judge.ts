@@ -114,7 +114,13 @@ function redirected(received: Received, facts: Facts): PostreelError {
   const target = response.headers.get('location');
   const where = target === null ? '' : ` to ${redact(originOf(target), key).slice(0, longestName)}`;
   const message = `${line(facts)} was answered with a redirect${where}, which is not followed. Set \`baseUrl\` to the service's own address.`;
-  return unexpected(message, facts, received, 'rejected');
+  return unexpected(message, facts, received, redirectOutcome(response.status, facts));
+}
+
+// 302 and 303 are also what a form answers once it has done its work; a browser hides which it was.
+function redirectOutcome(status: number, { route }: Facts): Outcome {
+  const mayBeDone = status === 0 || status === 302 || status === 303;
+  return route.changes && mayBeDone ? 'unknown' : 'rejected';
 }
 
 function originOf(location: string): string {
