@@ -13,10 +13,11 @@ export function backoffMs(attempt: number, random: RandomSource = Math.random): 
  * one of the reset headers. `undefined` when it does not say, or says something unreadable.
  */
 export function retryAfterMs(headers: Headers, nowMs: number = Date.now()): number | undefined {
-  const after = headers.get('retry-after');
-  if (after !== null) return delayFrom(after, nowMs);
-  const reset = headers.get('ratelimit-reset') ?? headers.get('x-ratelimit-reset');
-  return reset === null ? undefined : delayFrom(reset, nowMs);
+  for (const name of ['retry-after', 'ratelimit-reset', 'x-ratelimit-reset']) {
+    const delayMs = delayFrom(headers.get(name) ?? '', nowMs);
+    if (delayMs !== undefined) return delayMs;
+  }
+  return undefined;
 }
 
 function delayFrom(text: string, nowMs: number): number | undefined {
@@ -29,7 +30,9 @@ function delayFrom(text: string, nowMs: number): number | undefined {
 
 // Services disagree whether a reset is a delay or a point in time; the size tells them apart.
 function delayFromNumber(value: number, nowMs: number): number | undefined {
+  // A number with hundreds of digits would close the gate for good.
+  if (!Number.isFinite(value)) return undefined;
   if (value > 1e11) return Math.max(0, value - nowMs);
   if (value > 1e9) return Math.max(0, value * 1000 - nowMs);
-  return Number.isFinite(value) ? value * 1000 : undefined;
+  return value * 1000;
 }
