@@ -52,6 +52,8 @@ export interface Arrival {
 // Far more than any answer of these services; an endless body must end somewhere.
 const longestAnswerBytes = 256 * 1024 * 1024;
 const longestErrorBytes = 64 * 1024;
+// One absurd Retry-After must not lock everybody out for good: a probe asks again after an hour.
+const longestCloseMs = 3_600_000;
 
 /** Waits for a turn, sends the request once and judges what comes back. */
 export async function attempt(
@@ -127,7 +129,9 @@ async function receive(
   try {
     return { body: judge({ response, text, key }, journey), response };
   } catch (failure) {
-    if (failure instanceof RateLimitError) budget?.close(failure.retryAfterMs ?? windowMs);
+    if (failure instanceof RateLimitError) {
+      budget?.close(Math.min(failure.retryAfterMs ?? windowMs, longestCloseMs));
+    }
     throw failure;
   }
 }
