@@ -1,6 +1,6 @@
 import type { Route } from '../contract/route.js';
 import { isPostreelError, type PostreelError } from '../errors/index.js';
-import { backoffMs } from './retry-delay.js';
+import { backoffMs, refusedAgainMs } from './retry-delay.js';
 
 /** What decides whether a failed call may be sent again. */
 export interface RepeatFacts {
@@ -26,8 +26,8 @@ export function repeatDelayMs(
   facts: RepeatFacts,
 ): number | undefined {
   if (!isPostreelError(failure) || !mayRepeat(failure, facts)) return undefined;
-  const fallbackMs = failure.status === 429 ? facts.windowMs : backoffMs(attempt);
-  return failure.retryAfterMs ?? fallbackMs;
+  if (failure.status !== 429) return failure.retryAfterMs ?? backoffMs(attempt);
+  return Math.max(failure.retryAfterMs ?? facts.windowMs, refusedAgainMs(attempt));
 }
 
 function mayRepeat(

@@ -8,6 +8,11 @@ export function backoffMs(attempt: number, random: RandomSource = Math.random): 
   return random() * Math.min(capMs, baseMs * 2 ** (attempt - 1));
 }
 
+/** The least wait after so many attempts: a service that says "now" and refuses again does not mean it. */
+export function refusedAgainMs(attempt: number): number {
+  return attempt <= 1 ? 0 : Math.min(capMs, (baseMs / 2) * 2 ** (attempt - 2));
+}
+
 /**
  * How long the service asks us to wait, in milliseconds: `Retry-After` as seconds or a date, or
  * one of the reset headers. `undefined` when it does not say, or says something unreadable.
