@@ -50,27 +50,36 @@ function decider(
   let leftMs = 5 * longestMs;
   return (failure, attempt) => {
     const delayMs = repeatDelayMs(failure, attempt, { ...journey, allowsUnknown, windowMs });
-    if (delayMs === undefined || delayMs > longestMs || delayMs > leftMs) return undefined;
-    if (monotonicMs() + delayMs >= journey.deadlineAt) return undefined;
+    if (delayMs === undefined) return undefined;
+    const error = failure as PostreelError; // nothing else has a delay
+    const fitsDeadline = monotonicMs() + delayMs < journey.deadlineAt;
+    if (!fitsDeadline || delayMs > longestMs || delayMs > leftMs) {
+      // The caller can take over the wait that is too long for the call.
+      if (error.retryAfterMs === undefined)
+        Object.assign(error, { retryAfterMs: Math.ceil(delayMs) });
+      return undefined;
+    }
     leftMs -= delayMs;
     const { route, path } = journey;
-    const error = failure as PostreelError; // nothing else has a delay
     events.emit('retry', { method: route.method, path, attempt, delayMs, error });
     return { delayMs };
   };
 }
 
-// A delete that was lost and is then not found has happened. Any other refusal of a repeat says
-// nothing about the attempt before it.
+// A delete that was lost and is then not found has happened. Any other end of a repeat, an abort
+// included, says nothing about the attempt before it.
 function settleFailure(failure: unknown, journey: Journey, mayHaveHappened: boolean): Arrival {
-  if (!mayHaveHappened || !isPostreelError(failure)) throw failure;
-  if (journey.route.method === 'DELETE' && failure.status === 404) {
-    journey.state.outcome = undefined;
+  const { route, state } = journey;
+  const isOurs = isPostreelError(failure);
+  if (mayHaveHappened && isOurs && route.method === 'DELETE' && failure.status === 404) {
+    state.outcome = undefined;
     return { body: undefined, response: new Response(null, { status: 204 }) };
   }
-  if (journey.route.changes && failure.outcome !== 'unknown') {
-    Object.assign(failure, { outcome: 'unknown' });
-    journey.state.outcome = 'unknown';
+  if (mayHaveHappened && route.changes) {
+    if (isOurs) Object.assign(failure, { outcome: 'unknown' });
+    state.outcome = 'unknown';
+  } else if (isOurs) {
+    state.outcome = failure.outcome;
   }
   throw failure;
 }
