@@ -1,16 +1,12 @@
 import type { Route } from '../contract/route.js';
 import type { ClientEvents } from '../contract/events.js';
-import {
-  isPostreelError,
-  RateLimitError,
-  TimeoutError,
-  type PostreelError,
-} from '../errors/index.js';
+import { isPostreelError, RateLimitError, type PostreelError } from '../errors/index.js';
 import type { CallState } from './call.js';
 import { cleanCause } from './clean-cause.js';
 import { monotonicMs } from './clock.js';
 import type { Events } from './events.js';
 import { exchange, type OutgoingRequest } from './http.js';
+import { notInTime } from './in-time.js';
 import { connectionError, judge, requestIdOf, timeoutError } from './judge.js';
 import type { Slot } from './lanes.js';
 import type { Budget } from './rate-budget.js';
@@ -69,7 +65,7 @@ export async function attempt(
   const remainingMs = journey.deadlineAt - startedAt;
   if (remainingMs <= 0) {
     slot?.cancel();
-    throw lateInQueue(journey);
+    throw notInTime(journey);
   }
   const event = { method: journey.route.method, path: journey.path, attempt: number };
   around.events.emit('request', event);
@@ -162,16 +158,4 @@ function failureOf(
   if (!timer.timedOut) return connectionError(cleanCause(fault, key), journey);
   const isDeadline = journey.deadlineAt <= monotonicMs();
   return timeoutError(timer.limitMs, journey, isDeadline);
-}
-
-function lateInQueue({ route, path }: Journey): TimeoutError {
-  return new TimeoutError(
-    `${route.method} ${path} was not sent: its \`deadline\` passed in the queue.`,
-    {
-      code: 'DEADLINE_EXCEEDED',
-      outcome: 'not-sent',
-      method: route.method,
-      path,
-    },
-  );
 }

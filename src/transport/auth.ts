@@ -24,7 +24,11 @@ export function checkKey(key: unknown, prefixes: readonly string[]): string {
 }
 
 /** Refuses a call that this key can never make, before it reaches the network. */
-export function authorize(route: Route, key: string | null, hasSession: boolean): void {
+export function authorize(
+  route: Route,
+  key: string | null,
+  { hasSession, hasPublicKeys }: { hasSession: boolean; hasPublicKeys: boolean },
+): void {
   if (route.key === 'none') return;
   const line = `${route.method} ${route.path}`;
   if (key === null) {
@@ -38,7 +42,7 @@ export function authorize(route: Route, key: string | null, hasSession: boolean)
       'KEY_NEEDED',
     );
   }
-  if (key.startsWith('pk_') && route.key !== 'public-or-secret') {
+  if (hasPublicKeys && key.startsWith('pk_') && route.key !== 'public-or-secret') {
     throw configuration(
       `A public key (pk_) may only track events. Use a secret key (sk_) on a server to call ${line}.`,
       'SECRET_KEY_NEEDED',
@@ -61,6 +65,15 @@ export function inTheClear(): ConfigurationError {
     'A secret key must not travel over plain http, where others can read it. Use an https address, or set `dangerouslyAllowPlainHttp`.',
     'PLAIN_HTTP',
   );
+}
+
+/** The error for a function that should have fetched the key and failed. */
+export function keyUnavailable(cause: unknown): ConfigurationError {
+  return new ConfigurationError('The `apiKey` function failed, so there is no key to call with.', {
+    code: 'API_KEY_UNAVAILABLE',
+    outcome: 'not-sent',
+    cause,
+  });
 }
 
 /** Is this an http address that leaves the machine? */

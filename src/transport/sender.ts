@@ -7,7 +7,7 @@ import { deliver } from './delivery.js';
 import type { TransportParts } from './parts.js';
 import type { Prepared } from './prepare.js';
 import { count } from './settings.js';
-import { abortable } from './timeout.js';
+import { inTime } from './in-time.js';
 
 /** Puts the key on a call and sends it until it has an answer or must not be sent again. */
 export class Sender {
@@ -21,10 +21,11 @@ export class Sender {
     const { settings } = this.#parts;
     const retries =
       options.retries === undefined ? settings.retries : count('retries', options.retries);
-    const key = await this.#keyFor(journey);
+    const key = await inTime(this.#keyFor(journey), journey);
     options.signal?.throwIfAborted();
     const around = this.#surroundings(key);
-    let mayRefresh = key !== null && this.#parts.keyring.canRefresh;
+    const { keyring } = this.#parts;
+    let mayRenew = key !== null;
     const sendOnce = async (number: number): Promise<Arrival> => {
       const { headers } = request;
       const authorization = around.key === null ? {} : { authorization: `Bearer ${around.key}` };
@@ -36,10 +37,11 @@ export class Sender {
           around,
         );
       } catch (failure) {
-        if (!mayRefresh || !isPostreelError(failure) || failure.status !== 401) throw failure;
+        const isRefused = isPostreelError(failure) && failure.status === 401;
+        if (!isRefused || !mayRenew || !keyring.canRenew(around.key)) throw failure;
         // A refused call did not happen: with another key it may be sent again, once.
-        mayRefresh = false;
-        around.key = await abortable(this.#parts.keyring.refresh(), journey.signal);
+        mayRenew = false;
+        around.key = await this.#renew(around.key, journey);
         return sendOnce(number);
       }
     };
@@ -48,13 +50,29 @@ export class Sender {
     return arrival;
   }
 
-  async #keyFor({ route, signal }: Journey): Promise<string | null> {
+  async #keyFor({ route }: Journey): Promise<string | null> {
     if (route.key === 'none') return null;
-    const { keyring, session } = this.#parts;
-    const key =
-      keyring.current === undefined ? await abortable(keyring.key(), signal) : keyring.current;
-    authorize(route, key, session.isOpen || isBrowser());
+    const { keyring } = this.#parts;
+    const key = keyring.current === undefined ? await keyring.key() : keyring.current;
+    authorize(route, key, this.#standing());
     return key;
+  }
+
+  // Without another key it stays at the refusal that came: the service did see the call.
+  async #renew(refused: string | null, journey: Journey): Promise<string | null> {
+    try {
+      const key = await inTime(this.#parts.keyring.renew(refused), journey);
+      authorize(journey.route, key, this.#standing());
+      return key;
+    } catch (failure) {
+      if (isPostreelError(failure)) Object.assign(failure, { outcome: 'rejected' });
+      throw failure;
+    }
+  }
+
+  #standing() {
+    const { keyring, session } = this.#parts;
+    return { hasSession: session.isOpen || isBrowser(), hasPublicKeys: keyring.hasPublicKeys };
   }
 
   #surroundings(key: string | null): Surroundings {
