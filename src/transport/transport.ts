@@ -67,6 +67,16 @@ export class Transport {
     return this.call(row, input, options);
   }
 
+  /** Goes on with the key that is found for the current one, for all clients that share it. */
+  swapKey({ method, path }: Route, find: (current: string) => string | undefined): void {
+    const { keyring, events } = this.#parts;
+    const { current } = keyring;
+    if (typeof current !== 'string') return; // a session has no key to swap
+    const key = find(current);
+    if (key !== undefined) keyring.swap(key);
+    else events.emit('warning', { method, path, message: 'no new key found: the old one stays' });
+  }
+
   /** What is left of the rate limit right now; `undefined` when it is off. */
   rateLimit(): RateLimitState | undefined {
     const { budgets, keyring } = this.#parts;

@@ -15,11 +15,19 @@ it('has exactly the methods of its rows', () => {
   expectTypeOf<Projects['create']>().toEqualTypeOf<Rows['create']>();
   expectTypeOf<Projects['update']>().toEqualTypeOf<Rows['update']>();
   expectTypeOf<Projects['delete']>().toEqualTypeOf<Rows['delete']>();
-  expectTypeOf<Projects['regenerateKeys']>().toEqualTypeOf<Rows['regenerateKeys']>();
   expectTypeOf<Projects['securityReport']>().toEqualTypeOf<Rows['securityReport']>();
   expectTypeOf<Projects['reset']>().toEqualTypeOf<Rows['reset']>();
   expectTypeOf<Projects['setupState']>().toEqualTypeOf<Rows['setupState']>();
   expectTypeOf<Projects['securityState']>().toEqualTypeOf<Rows['securityState']>();
+});
+
+it('swaps the key of the client where that is asked for', () => {
+  type Regenerate = Projects['regenerateKeys'];
+  expectTypeOf<Regenerate>().toExtend<Rows['regenerateKeys']>();
+  expectTypeOf<ReturnType<Regenerate>>().toEqualTypeOf<ReturnType<Rows['regenerateKeys']>>();
+  void messaging.projects.regenerateKeys('prj_1', { swapKey: true, timeout: 5_000 });
+  // @ts-expect-error -- a switch, not a key
+  void messaging.projects.regenerateKeys('prj_1', { swapKey: 'sk_new' });
 });
 
 it('has exactly the billing methods of its rows', () => {

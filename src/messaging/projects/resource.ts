@@ -6,6 +6,7 @@ import type { Transport } from '../../transport/transport.js';
 import { ProjectBilling } from './billing.js';
 import { ProjectMembers } from './members.js';
 import { routes } from './routes.js';
+import { findNewKey } from './swap-key.js';
 import type {
   Project,
   ProjectCreate,
@@ -16,6 +17,7 @@ import type {
   ProjectSecurityState,
   ProjectSetupState,
   ProjectUpdate,
+  RegenerateOptions,
 } from './types.js';
 
 /**
@@ -58,11 +60,18 @@ export class Projects implements MethodsFor<typeof routes> {
   }
 
   /**
-   * Replaces both keys of a project, the secret one and the public one. The old ones stop working,
-   * and this client goes on with the one that it has.
+   * Replaces both keys of a project, the secret one and the public one. The old ones stop working.
+   * With `swapKey` this client, and those made of it by `with()`, go on with the new one; without
+   * it they keep the one that they have.
    */
-  regenerateKeys(id: string, options?: RequestOptions): Call<ProjectKeys> {
-    return this.#transport.send(routes.regenerateKeys, { params: { id } }, options);
+  regenerateKeys(id: string, options: RegenerateOptions = {}): Call<ProjectKeys> {
+    const { swapKey = false, ...rest } = options;
+    const call = this.#transport.send(routes.regenerateKeys, { params: { id } }, rest);
+    if (!swapKey) return call;
+    return call.map((keys) => {
+      this.#transport.swapKey(routes.regenerateKeys, (current) => findNewKey(keys, current));
+      return keys;
+    });
   }
 
   /** Gets the rates of bounces and complaints, and recent suspensions. */

@@ -1,3 +1,4 @@
+import type { RequestOptions } from '../../contract/call.js';
 import type { OpenRecord } from '../../contract/records.js';
 import type { ListQuery } from '../query.js';
 
@@ -19,6 +20,16 @@ export interface ProjectUpdate extends OpenRecord {}
 
 /** The new keys of a project. The service's document does not show the fields. */
 export interface ProjectKeys extends OpenRecord {}
+
+/** How to replace the keys of a project. */
+export interface RegenerateOptions extends RequestOptions {
+  /**
+   * Goes on with the new key, for the client's own project. An answer without a new key in it
+   * leaves the old one and is a `warning` event.
+   * @default false
+   */
+  swapKey?: boolean | undefined;
+}
 
 /** Rates of bounces and complaints, recent suspensions. The service's document does not show the fields. */
 export interface ProjectSecurityReport extends OpenRecord {}
