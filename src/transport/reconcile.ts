@@ -5,6 +5,7 @@ import { of } from '../contract/returns.js';
 import { route } from '../contract/route.js';
 import { isPostreelError } from '../errors/index.js';
 import type { Arrival } from './attempt.js';
+import { monotonicMs } from './clock.js';
 import { unwrap } from './envelope.js';
 import type { RawInput } from './parts.js';
 import type { RunningCall } from './call.js';
@@ -29,13 +30,16 @@ const secondLookMs = 1_000;
 export async function readBack(
   { path, happened }: ReadBack,
   input: RawInput,
-  options: RequestOptions,
+  { deadlineAt, ...options }: RequestOptions & { readonly deadlineAt: number },
   call: MakeCall,
 ): Promise<Arrival | undefined> {
   const look = route(`GET ${path as `/${string}`}`, { returns: of<unknown>() }); // paths of rows
   for (const delayMs of [0, secondLookMs]) {
+    const leftMs = deadlineAt - monotonicMs() - delayMs;
+    if (leftMs <= 0) return undefined;
     if (delayMs > 0) await sleep(delayMs, options.signal);
-    const { record, response } = await lookOnce(look, input, options, call);
+    const inTime = Number.isFinite(leftMs) ? { ...options, deadline: leftMs } : options;
+    const { record, response } = await lookOnce(look, input, inTime, call);
     if (happened(record, input.body)) return { body: record, response };
   }
   return undefined;

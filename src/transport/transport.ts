@@ -108,14 +108,16 @@ export class Transport {
   // A lost answer of a call that can be read back need not stay unknown.
   async #reconcile(
     failure: unknown,
-    { route }: Journey,
+    { route, deadlineAt }: Journey,
     input: RawInput,
     options: RequestOptions,
   ): Promise<Arrival> {
     const isLost = isPostreelError(failure) && failure.outcome === 'unknown';
     if (!isLost || !options.reconcile || !route.readBack) throw failure;
     const call = this.call.bind(this);
-    const found = await readBack(route.readBack, input, options, call).catch(() => undefined);
+    const plan = { ...options, deadlineAt };
+    const found = await readBack(route.readBack, input, plan, call).catch(() => undefined);
+    options.signal?.throwIfAborted();
     if (found) return found;
     throw failure;
   }
