@@ -2,10 +2,12 @@ import { EventEmitter } from 'eventemitter3';
 import type { ClientEvents, Logger } from '../contract/events.js';
 
 type Listener = (event: never) => void;
+type Guarded = (event: unknown) => void;
 
-/** The events of one client. A listener that throws harms nobody but itself. */
+/** The events of one client. A listener or logger that throws harms nobody but itself. */
 export class Events<Map extends ClientEvents> {
   readonly #emitter = new EventEmitter();
+  readonly #guarded = new WeakMap<Listener, Guarded>();
   readonly #logger: Logger | undefined;
 
   constructor(logger: Logger | undefined) {
@@ -13,34 +15,56 @@ export class Events<Map extends ClientEvents> {
   }
 
   on(name: keyof Map & string, listener: Listener): void {
-    this.#emitter.on(name, listener as (event: unknown) => void); // the client's signature is typed
+    this.#emitter.on(name, this.#guard(listener));
   }
 
   once(name: keyof Map & string, listener: Listener): void {
-    this.#emitter.once(name, listener as (event: unknown) => void); // the client's signature is typed
+    this.#emitter.once(name, this.#guard(listener));
   }
 
   off(name: keyof Map & string, listener: Listener): void {
-    this.#emitter.off(name, listener as (event: unknown) => void); // the client's signature is typed
+    this.#emitter.off(name, this.#guard(listener));
   }
 
   emit<Name extends keyof Map & string>(name: Name, event: Map[Name]): void {
     this.#log(name, event);
-    if (this.#emitter.listenerCount(name) === 0) return;
-    try {
-      this.#emitter.emit(name, event);
-    } catch (error) {
-      this.#logger?.error?.(`postreel: a listener of "${name}" threw`, { error });
-    }
+    this.#emitter.emit(name, event);
+  }
+
+  // One guard for each listener, so that off() finds it again.
+  #guard(listener: Listener): Guarded {
+    const known = this.#guarded.get(listener);
+    if (known) return known;
+    const guarded = (event: unknown) => {
+      try {
+        (listener as Guarded)(event); // the client's signature is typed
+      } catch (error) {
+        this.#write('error', 'postreel: a listener threw', { error });
+      }
+    };
+    this.#guarded.set(listener, guarded);
+    return guarded;
   }
 
   #log(name: string, event: unknown): void {
-    const logger = this.#logger;
-    if (!logger) return;
+    if (!this.#logger) return;
     const { method = '', path = '' } = event as { method?: string; path?: string }; // events are objects
     const line = `postreel: ${name} ${method} ${path}`.trimEnd();
-    if (name === 'warning' || name === 'mismatch') logger.warn?.(line, event as object);
-    else if (name === 'retry' || name === 'throttled') logger.info?.(line, event as object);
-    else logger.debug?.(line, event as object);
+    this.#write(levels[name] ?? 'debug', line, event as object);
+  }
+
+  #write(level: keyof Logger, line: string, facts: object): void {
+    try {
+      this.#logger?.[level]?.(line, facts);
+    } catch {
+      // A log that cannot be written must not break a call.
+    }
   }
 }
+
+const levels: Readonly<Record<string, keyof Logger>> = {
+  warning: 'warn',
+  mismatch: 'warn',
+  retry: 'info',
+  throttled: 'info',
+};
