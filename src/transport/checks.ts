@@ -1,10 +1,12 @@
 import type { Route } from '../contract/route.js';
 import type { RouteSchemas } from '../contract/schemas.js';
-import { UnexpectedResponseError } from '../errors/index.js';
+import { UnexpectedResponseError, type FieldError } from '../errors/index.js';
 import type { Journey } from './attempt.js';
 import type { RawInput, TransportParts } from './parts.js';
 import { refuse } from './refuse.js';
 import { answerProblems, bodyWarnings, requestProblems, type SchemaMap } from './validation.js';
+
+const mostInMessage = 10;
 
 /** The checks before and after a call. Schemas are loaded when a call first needs them. */
 export class Checks {
@@ -20,7 +22,7 @@ export class Checks {
     const { settings, events } = this.#parts;
     if (settings.validation.requests === 'off') return;
     // What is checked must be what was given: loading takes time, and a caller may go on changing it.
-    const { body, query } = this.#schemas || route.upload ? input : structuredClone(input);
+    const { body, query } = this.#schemas || route.upload ? input : snapshot(input);
     const schemas = await this.#schemasOf(route);
     if (!schemas) return;
     const where = { method: route.method, path };
@@ -36,22 +38,42 @@ export class Checks {
     const { settings, events } = this.#parts;
     const mode = settings.validation.responses;
     if (mode === 'off') return;
-    const schemas = await this.#schemasOf(route);
-    const issues = schemas ? answerProblems(route, schemas, data) : [];
+    const issues = await this.#problemsOf(route, data);
     if (issues.length === 0) return;
     const where = { method: route.method, path };
     events.emit('mismatch', { ...where, issues });
     if (mode !== 'throw') return;
     state.outcome = route.changes ? 'unknown' : 'rejected';
-    const list = issues.map(({ field, message }) => `\`${field}\` ${message}`).join('; ');
+    const first = issues.slice(0, mostInMessage);
+    const list = first.map(({ field, message }) => `\`${field}\` ${message}`).join('; ');
     throw new UnexpectedResponseError(
       `${route.method} ${path} was answered, but not as its document says: ${list}.`,
       { ...where, code: 'RESPONSE_MISMATCH', fieldErrors: issues, outcome: state.outcome },
     );
   }
 
+  // The call has happened: an answer too odd to be checked must not make it fail.
+  async #problemsOf(route: Route, data: unknown): Promise<readonly FieldError[]> {
+    try {
+      const schemas = await this.#schemasOf(route);
+      return schemas ? answerProblems(route, schemas, data) : [];
+    } catch {
+      return [{ field: 'body', message: 'could not be checked' }];
+    }
+  }
+
   async #schemasOf(route: Route): Promise<RouteSchemas | undefined> {
     this.#schemas ??= await this.#parts.loadSchemas();
     return this.#schemas.get(route);
+  }
+}
+
+// Some objects cannot be cloned, such as the proxies of a reactive store.
+function snapshot(input: RawInput): Pick<RawInput, 'body' | 'query'> {
+  const { body, query } = input;
+  try {
+    return structuredClone({ body, query });
+  } catch {
+    return input;
   }
 }

@@ -61,7 +61,7 @@ function flatten(issue: Issue): readonly Issue[] {
 }
 
 function depth(issues: readonly Issue[]): number {
-  return Math.max(0, ...issues.map((issue) => issue.path.length));
+  return issues.reduce((most, issue) => Math.max(most, issue.path.length), 0);
 }
 
 function describe(issue: Issue, root: unknown): FieldError {
