@@ -3,6 +3,7 @@ import type { Route } from '../contract/route.js';
 import { isBrowser } from './auth.js';
 import { jsonBody, multipartBody } from './body.js';
 import type { OutgoingRequest } from './http.js';
+import { refuse } from './refuse.js';
 import type { Session } from './session.js';
 import type { Settings } from './settings.js';
 import { queryString } from './url.js';
@@ -58,6 +59,18 @@ function ownHeaders(
   return Object.fromEntries(
     entries
       .map(([name, value]) => [name.toLowerCase(), value] as const)
-      .filter(([name]) => !reserved.has(name)),
+      .filter(([name]) => !reserved.has(name))
+      .map(([name, value]) => [name, sendable(name, value)]),
   );
+}
+
+// `fetch` would refuse it with the value in its message, as if the connection had failed.
+function sendable(name: string, value: string): string {
+  try {
+    new Headers([[name, value]]);
+    return value;
+  } catch {
+    const message = 'is not a header that can be sent: use ASCII text without line breaks';
+    throw refuse([{ field: `headers.${name}`, message }]);
+  }
 }
