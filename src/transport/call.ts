@@ -59,10 +59,25 @@ export class RunningCall<T> implements Call<T> {
 
   /** The same call with its result turned into something better. */
   map<Better>(improve: (data: T, answer: Answer<T>) => Better): RunningCall<Better> {
+    const state = this.#state;
     return new RunningCall(
-      () => this.#answer.then((answer) => ({ ...answer, data: improve(answer.data, answer) })),
-      this.#state,
+      () => this.#answer.then((answer) => ({ ...answer, data: better(answer, improve, state) })),
+      state,
     );
+  }
+}
+
+// The call and the error of an answer that is no use agree on the outcome.
+function better<T, Better>(
+  answer: Answer<T>,
+  improve: (data: T, answer: Answer<T>) => Better,
+  state: CallState,
+): Better {
+  try {
+    return improve(answer.data, answer);
+  } catch (failure) {
+    state.outcome = isPostreelError(failure) ? failure.outcome : state.outcome;
+    throw failure;
   }
 }
 
