@@ -11,7 +11,7 @@ import { connectionError, judge, requestIdOf, timeoutError } from './judge.js';
 import type { Slot } from './lanes.js';
 import type { Budget } from './rate-budget.js';
 import { readText } from './read-text.js';
-import { startTimer, type AttemptTimer } from './timeout.js';
+import { isAbortOf, startTimer, type AttemptTimer } from './timeout.js';
 
 /** One call on its way: what does not change from attempt to attempt. */
 export interface Journey {
@@ -73,7 +73,7 @@ export async function attempt(
   let response: Response | undefined;
   let neverLeft = false;
   try {
-    response = await Promise.race([exchange(request, timer.signal, around.fetch), timer.aborted]);
+    response = await headOf(request, timer, around.fetch);
     if (response.status !== 429) slot?.accepted();
     const arrival = await receive(response, timer, journey, around);
     journey.state.outcome = undefined;
@@ -114,6 +114,20 @@ async function turn(
   });
 }
 
+async function headOf(
+  request: OutgoingRequest,
+  timer: AttemptTimer,
+  fetch: typeof globalThis.fetch | undefined,
+): Promise<Response> {
+  const answer = exchange(request, timer.signal, fetch);
+  // A fetch that does not hear an abort must not leave its answer open either.
+  const letGo = (late: Response) => late.body?.cancel();
+  return Promise.race([answer, timer.aborted]).catch((fault: unknown) => {
+    answer.then(letGo).catch(() => undefined);
+    throw fault;
+  });
+}
+
 async function receive(
   response: Response,
   timer: AttemptTimer,
@@ -121,7 +135,7 @@ async function receive(
   { key, budget, windowMs }: Surroundings,
 ): Promise<Arrival> {
   const limit = response.ok ? longestAnswerBytes : longestErrorBytes;
-  const text = await Promise.race([readText(response, limit), timer.aborted]);
+  const text = await Promise.race([readText(response, limit, timer.signal), timer.aborted]);
   try {
     return { body: judge({ response, text, key }, journey), response };
   } catch (failure) {
@@ -139,12 +153,14 @@ function explain(
   journey: Journey,
   key: string | null,
 ): unknown {
-  if (!isPostreelError(fault) && !timer.timedOut && journey.signal?.aborted) {
-    journey.state.outcome = 'unknown';
-    return journey.signal.reason;
+  const { signal, state } = journey;
+  const isAbort = isAbortOf(signal, fault) || (!isPostreelError(fault) && signal?.aborted);
+  if (isAbort && !timer.timedOut) {
+    state.outcome = 'unknown';
+    return signal?.reason;
   }
   const failure = failureOf(fault, timer, journey, key);
-  journey.state.outcome = failure.outcome;
+  state.outcome = failure.outcome;
   return failure;
 }
 
@@ -156,6 +172,5 @@ function failureOf(
 ): PostreelError {
   if (isPostreelError(fault)) return fault;
   if (!timer.timedOut) return connectionError(cleanCause(fault, key), journey);
-  const isDeadline = journey.deadlineAt <= monotonicMs();
-  return timeoutError(timer.limitMs, journey, isDeadline);
+  return timeoutError(timer.limitMs, journey, timer.limitMs < journey.timeoutMs);
 }

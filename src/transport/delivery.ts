@@ -5,7 +5,7 @@ import { monotonicMs } from './clock.js';
 import { longestPauseMs } from './patience.js';
 import { repeatDelayMs } from './repeat.js';
 import { withRetries } from './retry.js';
-import { sleep } from './timeout.js';
+import { isAbortOf, sleep } from './timeout.js';
 
 /** How a call may be repeated. */
 export interface DeliveryPolicy {
@@ -49,6 +49,7 @@ function decider(
   const longestMs = longestPauseMs(windowMs);
   let leftMs = 5 * longestMs;
   return (failure, attempt) => {
+    if (isAbortOf(journey.signal, failure)) return undefined;
     const delayMs = repeatDelayMs(failure, attempt, { ...journey, allowsUnknown, windowMs });
     if (delayMs === undefined) return undefined;
     const error = failure as PostreelError; // nothing else has a delay
@@ -70,7 +71,7 @@ function decider(
 // included, says nothing about the attempt before it.
 function settleFailure(failure: unknown, journey: Journey, mayHaveHappened: boolean): Arrival {
   const { route, state } = journey;
-  const isOurs = isPostreelError(failure);
+  const isOurs = isPostreelError(failure) && !isAbortOf(journey.signal, failure);
   if (mayHaveHappened && isOurs && route.method === 'DELETE' && failure.status === 404) {
     state.outcome = undefined;
     return { body: undefined, response: new Response(null, { status: 204 }) };

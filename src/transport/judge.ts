@@ -73,7 +73,7 @@ export function connectionError(fault: unknown, facts: Facts): ConnectionError {
 export function timeoutError(limitMs: number, facts: Facts, isDeadline: boolean): TimeoutError {
   const name = isDeadline ? 'deadline' : 'timeout';
   return new TimeoutError(
-    `${line(facts)} got no complete answer within ${limitMs} ms.${hint(facts)}`,
+    `${line(facts)} got no complete answer within ${Math.ceil(limitMs)} ms.${hint(facts)}`,
     {
       ...callOf(facts),
       code: name === 'deadline' ? 'DEADLINE_EXCEEDED' : 'TIMEOUT',

@@ -1,10 +1,16 @@
 /**
  * Reads a body as text, up to a number of bytes; what comes after is not read. Whatever the bytes
- * are, the result is valid text.
+ * are, the result is valid text. An abort lets go of the body even where `fetch` does not.
  */
-export async function readText(response: Response, maxBytes: number): Promise<string> {
+export async function readText(
+  response: Response,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<string> {
   const reader = response.body?.getReader();
   if (!reader) return response.text();
+  const letGo = () => void reader.cancel().catch(() => undefined); // it may be broken already
+  signal.addEventListener('abort', letGo, { once: true });
   const decoder = new TextDecoder();
   let text = '';
   let left = maxBytes;
@@ -17,6 +23,6 @@ export async function readText(response: Response, maxBytes: number): Promise<st
       if (left <= 0) return text;
     }
   } finally {
-    reader.cancel().catch(() => undefined); // a broken or finished stream has nothing left to cancel
+    letGo();
   }
 }

@@ -38,7 +38,7 @@ export function startTimer(timeoutMs: number, caller: AbortSignal | undefined): 
     : undefined;
   return {
     signal,
-    limitMs: Math.ceil(timeoutMs),
+    limitMs: timeoutMs,
     aborted,
     get timedOut() {
       return timedOut;
@@ -48,6 +48,11 @@ export function startTimer(timeoutMs: number, caller: AbortSignal | undefined): 
       caller?.removeEventListener('abort', onAbort);
     },
   };
+}
+
+/** Is this failure the caller's abort? Its reason may be any value, an error of ours included. */
+export function isAbortOf(signal: AbortSignal | undefined, failure: unknown): boolean {
+  return signal !== undefined && signal.aborted && failure === signal.reason;
 }
 
 /** Sleeps; an abort ends it at once with the signal's reason. */
