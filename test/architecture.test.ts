@@ -27,6 +27,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   pagination: ['pagination', 'contract', 'errors'],
   polling: ['polling', 'contract', 'errors', 'transport'],
   tracker: ['tracker'],
+  webhooks: ['webhooks', 'contract', 'errors'],
   testing: ['testing'],
 };
 

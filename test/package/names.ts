@@ -25,6 +25,7 @@ export const names: Readonly<Record<string, readonly string[]>> = {
     'UnprocessableError',
     'WaitError',
     'WaitTimeoutError',
+    'WebhookVerificationError',
     'isApiError',
     'isPostreelError',
     'transient',
@@ -32,5 +33,12 @@ export const names: Readonly<Record<string, readonly string[]>> = {
   'postreel/messaging': ['MessagingClient', 'transient'],
   'postreel/media': ['GenerationJob', 'MediaClient', 'MediaFile'],
   'postreel/schemas': ['media', 'messaging'],
+  'postreel/webhooks': [
+    'WebhookVerificationError',
+    'createInbox',
+    'memorySeen',
+    'signWebhookUrl',
+    'verifyWebhook',
+  ],
   'postreel/testing': ['createClock', 'createFakeMedia', 'createFakeMessaging', 'startFakeServer'],
 };

@@ -1,0 +1,82 @@
+import type { Inbox, WebhookResult } from '../contract/inbox.js';
+import { Mailbox } from './mailbox.js';
+import {
+  partsOf,
+  sendAnswer,
+  type NodeReply,
+  type NodeRequest,
+  type NodeResponse,
+} from './node.js';
+import { receiver, type InboxOptions } from './receive.js';
+import { checkSecret } from './secret.js';
+import { signWebhookUrl, type ExpiryOptions } from './sign.js';
+
+/** Called with each callback. When it throws or rejects, the callback may come again. */
+export type WebhookListener = (result: WebhookResult) => unknown;
+
+/** Receives the callbacks of audio jobs. `fetch` and `node` may be passed on as they are. */
+export interface WebhookInbox extends Inbox {
+  /** Makes an address for the callback of one job. */
+  url(base: string | URL, options?: ExpiryOptions): Promise<string>;
+  /** Answers a callback on servers of the Fetch kind: Hono, Next, Bun, Deno, workers. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** Answers a callback on node:http, Express (with or without a body parser) and Fastify. */
+  readonly node: (request: NodeRequest, response: NodeResponse | NodeReply) => Promise<void>;
+  /** Listens to every callback; what it returns stops it. */
+  on(listener: WebhookListener): () => void;
+}
+
+/**
+ * Makes an inbox for the callbacks of audio jobs. It refuses what `inbox.url()` did not sign.
+ * @example
+ * const inbox = createInbox({ secret });
+ * app.post('/media-done', inbox.node);
+ * const webhook = await inbox.url('https://shop.example/media-done');
+ * const { fileId } = await media.generate.audio({ content: 'Hi!', voiceId: 'voice_1', webhook });
+ * const { url } = await inbox.wait(fileId);
+ */
+export function createInbox(options: InboxOptions): WebhookInbox {
+  const { secret } = options;
+  checkSecret(secret);
+  const mailbox = new Mailbox();
+  const listeners = new Set<WebhookListener>();
+  const receive = receiver(options, async (result) => {
+    mailbox.put(result);
+    await tellAll(listeners, result);
+  });
+  return {
+    url: (base, { expiresIn } = {}) => signWebhookUrl(base, { secret, expiresIn }),
+    wait: (fileId, { signal } = {}) => mailbox.wait(fileId, signal),
+    on(listener) {
+      // A function of its own, so that the same listener can be added twice.
+      const own: WebhookListener = (result) => listener(result);
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+    async fetch(request) {
+      const { status, headers, text } = await receive(request.method, request);
+      return new Response(text ?? null, { status, headers });
+    },
+    async node(request, response) {
+      const { method, ...parts } = partsOf(request);
+      sendAnswer(response, await receive(method, parts));
+    },
+  };
+}
+
+/** Every listener is told, even when one before it fails. */
+async function tellAll(
+  listeners: ReadonlySet<WebhookListener>,
+  result: WebhookResult,
+): Promise<void> {
+  const ends = await Promise.allSettled(
+    [...listeners].map(async (listener) => {
+      await listener(result);
+    }),
+  );
+  const failures = ends.flatMap((end) =>
+    end.status === 'rejected' ? [end.reason as unknown] : [],
+  );
+  if (failures.length > 1) throw new AggregateError(failures, 'Several listeners failed.');
+  if (failures.length > 0) throw failures[0]; // as it was thrown
+}

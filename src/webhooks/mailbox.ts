@@ -1,0 +1,59 @@
+import type { WebhookResult } from '../contract/inbox.js';
+
+type Take = (result: WebhookResult) => void;
+
+const mostKept = 1_000;
+
+/** Hands results to those who wait for them, now or later. Past 1000, the oldest result goes. */
+export class Mailbox {
+  readonly #kept = new Map<string, WebhookResult>();
+  readonly #waiting = new Map<string, Set<Take>>();
+
+  put(result: WebhookResult): void {
+    const { fileId } = result;
+    this.#keep(fileId, result);
+    const takers = this.#waiting.get(fileId) ?? [];
+    this.#waiting.delete(fileId);
+    for (const take of takers) take(result);
+  }
+
+  wait(fileId: string, signal?: AbortSignal): Promise<WebhookResult> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const kept = this.#kept.get(fileId);
+      if (kept) {
+        resolve(kept);
+        return;
+      }
+      const take: Take = (result) => {
+        signal?.removeEventListener('abort', leave);
+        resolve(result);
+      };
+      const leave = () => {
+        this.#remove(fileId, take);
+        reject(signal?.reason as Error); // as: whatever the caller aborted with
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      this.#add(fileId, take);
+    });
+  }
+
+  #keep(fileId: string, result: WebhookResult): void {
+    this.#kept.delete(fileId); // so that it becomes the newest
+    this.#kept.set(fileId, result);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest);
+  }
+
+  #add(fileId: string, take: Take): void {
+    const takers = this.#waiting.get(fileId);
+    if (takers) takers.add(take);
+    else this.#waiting.set(fileId, new Set([take]));
+  }
+
+  #remove(fileId: string, take: Take): void {
+    const takers = this.#waiting.get(fileId);
+    takers?.delete(take);
+    if (takers?.size === 0) this.#waiting.delete(fileId);
+  }
+}

@@ -1,0 +1,70 @@
+import type { Answer } from './answer.js';
+
+/** The request of node:http, Express or Fastify. */
+export interface NodeRequest {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  /** The address before a router took its part off (Express, Fastify). */
+  readonly originalUrl?: string | undefined;
+  /** What a body parser made of the body. */
+  readonly body?: unknown;
+}
+
+/** The response of node:http or Express. */
+export interface NodeResponse {
+  statusCode: number;
+  readonly headersSent: boolean;
+  setHeader(name: string, value: string): unknown;
+  end(text?: string): unknown;
+}
+
+/** The reply of Fastify. */
+export interface NodeReply {
+  readonly sent: boolean;
+  code(status: number): unknown;
+  header(name: string, value: string): unknown;
+  send(text?: string): unknown;
+}
+
+/** The parts of a callback to a Node server. */
+export function partsOf(request: NodeRequest) {
+  const { method, originalUrl, url = '' } = request;
+  return { method, url: originalUrl ?? url, body: bodyOf(request) };
+}
+
+/** Sends an answer, unless somebody else (a timeout, say) has answered. */
+export function sendAnswer(response: NodeResponse | NodeReply, answer: Answer): void {
+  const { status, headers, text } = answer;
+  if ('code' in response) {
+    if (response.sent) return;
+    response.code(status);
+    for (const [name, value] of Object.entries(headers)) response.header(name, value);
+    response.send(text);
+    return;
+  }
+  if (response.headersSent) return;
+  response.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  response.end(text);
+}
+
+// A parser that left the body alone may still have put `{}` there (Express 4).
+function bodyOf(request: NodeRequest): unknown {
+  const { body } = request;
+  const isRead = 'readableEnded' in request ? request.readableEnded : true;
+  const isEmpty = typeof body !== 'object' || body === null || Object.keys(body).length === 0;
+  return isRead || !isEmpty || typeof body === 'string' ? body : chunksOf(request);
+}
+
+interface NodeStream {
+  iterator(options: { destroyOnReturn: boolean }): AsyncIterable<unknown>;
+}
+
+// The stream's own iterator would close the connection when it stops early, and with it the answer.
+function chunksOf(request: object): unknown {
+  return isNodeStream(request) ? request.iterator({ destroyOnReturn: false }) : request;
+}
+
+function isNodeStream(request: object): request is NodeStream {
+  return 'iterator' in request && typeof request.iterator === 'function';
+}
