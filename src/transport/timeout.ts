@@ -1,3 +1,5 @@
+import { onAbort } from './on-abort.js';
+
 /** A signal for one attempt: it aborts with its timer or with the caller's own signal. */
 export interface AttemptTimer {
   readonly signal: AbortSignal;
@@ -24,9 +26,7 @@ export function startTimer(timeoutMs: number, caller: AbortSignal | undefined): 
   });
   aborted.catch(() => undefined);
   let timedOut = false;
-  const onAbort = () => controller.abort(caller?.reason);
-  if (caller?.aborted) onAbort();
-  else caller?.addEventListener('abort', onAbort, { once: true });
+  const stopListening = onAbort(caller, () => controller.abort(caller?.reason));
   const timer = Number.isFinite(timeoutMs)
     ? setTimeout(
         () => {
@@ -45,7 +45,7 @@ export function startTimer(timeoutMs: number, caller: AbortSignal | undefined): 
     },
     stop() {
       clearTimeout(timer);
-      caller?.removeEventListener('abort', onAbort);
+      stopListening();
     },
   };
 }
@@ -58,20 +58,16 @@ export function isAbortOf(signal: AbortSignal | undefined, failure: unknown): bo
 /** Sleeps; an abort ends it at once with the signal's reason. */
 export function sleep(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onAbort = () => {
+    const wake = () => {
+      stopListening();
+      resolve();
+    };
+    const timer = setTimeout(wake, Math.min(delayMs, longestDelayMs));
+    const stopListening = onAbort(signal, () => {
       clearTimeout(timer);
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason
       reject(signal?.reason);
-    };
-    const timer = setTimeout(
-      () => {
-        signal?.removeEventListener('abort', onAbort);
-        resolve();
-      },
-      Math.min(delayMs, longestDelayMs),
-    );
-    if (signal?.aborted) onAbort();
-    else signal?.addEventListener('abort', onAbort, { once: true });
+    });
   });
 }
 
@@ -79,13 +75,11 @@ export function sleep(delayMs: number, signal: AbortSignal | undefined): Promise
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise<T>((resolve, reject) => {
-    const onAbort = () => {
+    const stopListening = onAbort(signal, () => {
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason
       reject(signal.reason);
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+    });
+    void promise.then(resolve, reject).finally(stopListening);
   });
 }
 
