@@ -1,4 +1,5 @@
 import { monotonicMs } from '../transport/clock.js';
+import { onAbort } from '../transport/on-abort.js';
 import { sleep } from '../transport/timeout.js';
 
 /** The least time between two looks when each takes one of the ten requests. */
@@ -18,9 +19,12 @@ export class CountedLooks {
   /** Runs a look when its turn has come. An abort leaves the line. */
   inTurn<T>(look: () => Promise<T>, signal: AbortSignal): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#line.push({ signal, start: () => void look().then(resolve, reject) });
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the watchers' reason
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      const stopListening = onAbort(signal, () => {
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the watchers' reason
+        reject(signal.reason);
+      });
+      const start = () => void look().then(resolve, reject).finally(stopListening);
+      this.#line.push({ signal, start });
       void this.#run();
     });
   }

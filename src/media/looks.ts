@@ -32,6 +32,7 @@ export class StatusLooks {
   readonly #running = new Map<string, Running>();
   readonly #seen = new Map<string, { record: StatusRecord; at: number }>();
   readonly #onLearned: () => void;
+  readonly #news = new Map<string, Set<() => void>>();
   #counts = false;
 
   constructor(ask: AskStatus, spacing: Spacing, onLearned: () => void) {
@@ -61,6 +62,16 @@ export class StatusLooks {
         running.controller.abort();
       }
     }
+  }
+
+  /** Calls back when a look by somebody else finds the file at its end. */
+  onEnd(fileId: string, listener: () => void): () => void {
+    const listeners = this.#news.get(fileId) ?? new Set();
+    this.#news.set(fileId, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#news.delete(fileId);
+    };
   }
 
   #start(fileId: string): Running {
@@ -95,10 +106,16 @@ export class StatusLooks {
   }
 
   #keep(fileId: string, record: StatusRecord): void {
+    if (isEnd(record.status)) for (const listener of this.#news.get(fileId) ?? []) listener();
     this.#seen.delete(fileId);
     this.#seen.set(fileId, { record, at: monotonicMs() });
     if (this.#seen.size <= manyRecords) return;
     const [oldest] = this.#seen.keys();
     if (oldest !== undefined) this.#seen.delete(oldest);
   }
+}
+
+/** Has a file with this status come to its end? */
+export function isEnd(status: string): boolean {
+  return status === 'success' || status === 'error' || status === 'canceled';
 }

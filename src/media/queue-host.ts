@@ -18,6 +18,11 @@ export async function queueHost(workshop: Workshop): Promise<QueueHost> {
     // "every 10 seconds": a queue that notices late leaves places empty.
     wait: (job, signal) =>
       job.waitForFile({ signal, ...(job.kind === 'video' && { interval: 10_000 }) }),
+    refresh: (jobs, signal) =>
+      workshop.refresh(
+        jobs.filter(({ kind }) => kind === 'video').map(({ fileId }) => fileId),
+        signal,
+      ),
     problem: (job) => jobRefusal(job, schemas.generate),
     earlier: () => workshop.earlier(),
   };

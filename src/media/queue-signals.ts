@@ -1,3 +1,4 @@
+import { onAbort } from '../transport/on-abort.js';
 import { monotonicMs } from '../transport/clock.js';
 import type { QueueOptions, QueueProgress, QueueResult } from './queue-options.js';
 
@@ -8,6 +9,7 @@ export class QueueSignals {
   readonly #counts: () => { pending: number; waiting: number };
   readonly #controller = new AbortController();
   readonly #startedAt = monotonicMs();
+  readonly #stopListening: () => void;
   #done = 0;
   #failed = 0;
   #busy = 0;
@@ -16,8 +18,10 @@ export class QueueSignals {
   constructor(options: QueueOptions, counts: () => { pending: number; waiting: number }) {
     this.#options = options;
     this.#counts = counts;
-    if (options.signal?.aborted) this.#onAbort();
-    else options.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.#stopListening = onAbort(options.signal, () => {
+      this.#controller.abort(options.signal?.reason);
+      this.#wake();
+    });
   }
 
   /** Aborts with the caller's signal, and when nobody iterates any more. */
@@ -67,7 +71,7 @@ export class QueueSignals {
 
   /** Ends all waiting. */
   stop(): void {
-    this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    this.#stopListening();
     this.#controller.abort();
   }
 
@@ -79,11 +83,6 @@ export class QueueSignals {
       // A callback that throws must not stop the queue.
     }
   }
-
-  readonly #onAbort = (): void => {
-    this.#controller.abort(this.#options.signal?.reason);
-    this.#wake();
-  };
 
   #progress(): QueueProgress {
     const { pending, waiting } = this.#counts();

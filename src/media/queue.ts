@@ -18,6 +18,8 @@ export interface QueueHost {
   submit(jobs: readonly MediaJob[], facts: Submitting): Promise<GenerationJob[]>;
   adopt(record: JobRecord): GenerationJob;
   wait(job: GenerationJob, signal: AbortSignal): Promise<MediaFile>;
+  /** Looks at running jobs now, so that no place that is free goes unnoticed. */
+  refresh(jobs: readonly GenerationJob[], signal: AbortSignal): Promise<void>;
   /** What breaks a rule of the document in one job. */
   problem(job: MediaJob): PostreelError | undefined;
   /** What an earlier run of a named queue did. */
@@ -33,6 +35,7 @@ export interface Submitting {
 
 // Ten calls in ten minutes with some to spare: a call that carries few jobs is a call wasted.
 const gapMs = 50_000;
+const fewestFree = 3;
 // A job whose fate is unknown may take a place for about so long.
 const uncertainMs = 10 * 60_000;
 // Refusals in a row that may pass; after so many the jobs fail with what the service says.
@@ -101,7 +104,10 @@ export class JobQueue implements MediaQueue {
 
   /** How long until the next call makes sense. */
   #delayMs(host: QueueHost): number {
-    const isIdle = this.#input.waiting === 0 || this.#signals.isBusy || this.#room(host) <= 0;
+    const isIdle =
+      this.#input.waiting === 0 ||
+      this.#signals.isBusy ||
+      this.#room(host) < Math.min(fewestFree, this.#input.waiting);
     if (isIdle) return Number.POSITIVE_INFINITY;
     const { resetsAt } = host.rateLimit() ?? {};
     const untilFree = resetsAt ? resetsAt.getTime() - Date.now() : 0;
@@ -115,6 +121,9 @@ export class JobQueue implements MediaQueue {
 
   /** Hands in as many jobs as there are free places; false when nothing could be done. */
   async #callOnce(host: QueueHost): Promise<boolean> {
+    // A call is rare: first see whether it can carry more.
+    if (this.#input.waiting > this.#room(host))
+      await host.refresh(this.running, this.#signals.signal);
     const places = await host.gate.take(Math.min(this.#room(host), this.#input.waiting));
     const taken = this.#input.takeBatch(places.length);
     const batch = this.#ready(host, taken);

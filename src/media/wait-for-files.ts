@@ -1,3 +1,4 @@
+import { onAbort } from '../transport/on-abort.js';
 import type { MediaFile } from './file.js';
 import type { WaitOptions } from './wait-options.js';
 
@@ -56,16 +57,14 @@ async function stopOthers<T>(
 ): Promise<T> {
   const controller = new AbortController();
   const { signal } = options;
-  const onAbort = () => controller.abort(signal?.reason);
-  if (signal?.aborted) onAbort();
-  else signal?.addEventListener('abort', onAbort, { once: true });
+  const stopListening = onAbort(signal, () => controller.abort(signal?.reason));
   try {
     return await run({ ...options, signal: controller.signal });
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     throw error;
   } finally {
-    signal?.removeEventListener('abort', onAbort);
+    stopListening();
     controller.abort();
   }
 }

@@ -19,6 +19,8 @@ export interface WaitSource<File> {
   readonly leastDelayMs: number;
   /** A status that is not in the service's document. */
   onUnknown(fileId: string, status: string): void;
+  /** Calls back when somebody else finds the file at its end. */
+  onEnd(fileId: string, listener: () => void): () => void;
   finished(fileId: string, url: string): File;
   onUpdate(update: FileUpdate): void;
 }
@@ -73,6 +75,7 @@ class FileWait<File> {
       timeoutMs: timeout,
       firstDelayMs: ageMs === undefined ? 0 : Math.max(0, this.#freshMs() - ageMs),
       look: () => this.#source.look(fileId, this.#delayMs * shareableAge, signal),
+      onNews: (listener) => this.#source.onEnd(fileId, listener),
       statusOf: (record) => record.status,
       nextDelayMs: (look) => this.#nextDelayMs(look),
       finish: (look) => this.#finish(look),

@@ -1,3 +1,4 @@
+import { onAbort } from '../transport/on-abort.js';
 import type { FileUpdate, WaitOptions } from './wait-options.js';
 
 /**
@@ -9,9 +10,7 @@ export async function* watch(
   options: WaitOptions,
 ): AsyncGenerator<FileUpdate, void, undefined> {
   const left = new AbortController();
-  const forward = () => left.abort(options.signal?.reason);
-  if (options.signal?.aborted) forward();
-  else options.signal?.addEventListener('abort', forward, { once: true });
+  const stopListening = onAbort(options.signal, () => left.abort(options.signal?.reason));
   const updates: FileUpdate[] = [];
   const bell = createBell();
   const onUpdate = (update: FileUpdate) => {
@@ -42,7 +41,7 @@ export async function* watch(
       }
     }
   } finally {
-    options.signal?.removeEventListener('abort', forward);
+    stopListening();
     left.abort();
   }
 }

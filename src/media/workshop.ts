@@ -16,7 +16,7 @@ import { routes as generateRoutes } from './generate/routes.js';
 import { GenerationJob, type JobRecord } from './job.js';
 import { JobMemory } from './job-memory.js';
 import { earlierRun, pendingIn, type PendingJobs } from './journal.js';
-import { StatusLooks } from './looks.js';
+import { isEnd, StatusLooks } from './looks.js';
 import type { MediaOptions } from './options.js';
 import type { FileKind } from './pace.js';
 import { planTimes, type MediaPlan } from './plan.js';
@@ -41,6 +41,9 @@ const service: ServiceFacts = {
 
 // "20 queued or processing jobs at a time" (Limits)
 const pendingLimit = 20;
+
+// A look that is not older need not be made again.
+const freshMs = 3_000;
 
 /** Everything behind a media client: what its methods share. */
 export class Workshop {
@@ -101,6 +104,14 @@ export class Workshop {
     return waitForFile(awaited, this.#waits(), options);
   }
 
+  /** Looks at files before their time; waits for them hear of those that are finished. */
+  async refresh(fileIds: readonly string[], signal: AbortSignal): Promise<void> {
+    // A look that counts is too dear for this.
+    if (this.#looks.counts) return;
+    const fresh = fileIds.map((fileId) => this.#looks.look(fileId, freshMs, signal));
+    await Promise.allSettled(fresh);
+  }
+
   /** The jobs of the journal that are not finished. */
   async pending(): Promise<PendingJobs> {
     return pendingIn(await this.#journal().read());
@@ -141,6 +152,7 @@ export class Workshop {
     const looks = this.#looks;
     return {
       look: (fileId, maxAgeMs, signal) => looks.look(fileId, maxAgeMs, signal),
+      onEnd: (fileId, listener) => looks.onEnd(fileId, listener),
       finished: (fileId, url) => new MediaFile(fileId, url, { fetch: settings.fetch }),
       onUpdate: (update) => {
         events.emit('job:update', update);
@@ -188,10 +200,6 @@ export class Workshop {
       { code: 'JOURNAL_MISSING' },
     );
   }
-}
-
-function isEnd(status: string): boolean {
-  return status === 'success' || status === 'error' || status === 'canceled';
 }
 
 async function loadSchemas() {

@@ -1,4 +1,5 @@
 import { monotonicMs } from '../transport/clock.js';
+import { onAbort } from '../transport/on-abort.js';
 import { sleep } from '../transport/timeout.js';
 
 /** What a look found. */
@@ -27,6 +28,8 @@ export interface PollPlan<Record, Result> {
   passingDelayMs?(error: unknown, failures: number, elapsedMs: number): number | undefined;
   /** The error when the time is up. */
   timeoutError(last: Look<Record> | undefined, polls: number, elapsedMs: number): Error;
+  /** Calls back when a look is worthwhile before its time. */
+  onNews?(listener: () => void): () => void;
   readonly timeoutMs: number;
   readonly firstDelayMs: number;
   readonly signal: AbortSignal | undefined;
@@ -43,8 +46,9 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
   let delayMs = plan.firstDelayMs;
   for (;;) {
     const leftMs = plan.timeoutMs - elapsed();
-    if (delayMs > 0) await sleep(Math.min(delayMs, Math.max(0, leftMs)), plan.signal);
-    if (delayMs > leftMs) throw plan.timeoutError(last, polls, elapsed());
+    const napMs = Math.min(delayMs, Math.max(0, leftMs));
+    if (napMs > 0) await nap(napMs, plan);
+    if (elapsed() >= plan.timeoutMs) throw plan.timeoutError(last, polls, elapsed());
     polls++;
     try {
       const record = await plan.look(plan.signal);
@@ -63,6 +67,19 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
     plan.report?.(last, delayMs);
     if (end) return end.result;
   }
+}
+
+// A nap ends early when there is news, or when the caller aborts.
+async function nap(
+  delayMs: number,
+  { signal, onNews }: Pick<PollPlan<never, never>, 'signal' | 'onNews'>,
+): Promise<void> {
+  if (!onNews) return sleep(delayMs, signal);
+  const rest = new AbortController();
+  const stop = [onNews(() => rest.abort()), onAbort(signal, () => rest.abort())];
+  await sleep(delayMs, rest.signal).catch(() => undefined);
+  for (const end of stop) end();
+  signal?.throwIfAborted();
 }
 
 // The look that ends a wait in failure is reported like every other.
