@@ -23,14 +23,18 @@ export class BudgetSource {
     return `${baseUrl} ${group ?? key ?? ''}`;
   }
 
-  /** The budget that calls with this key share; `undefined` when limiting is off. */
-  for(key: string | null): Budget | undefined {
-    const { limits, hasOwnLimits, store } = this.#settings;
-    if (!limits) return undefined;
-    const name = this.nameFor(key);
-    this.#budget ??= store
-      ? // A store may be read by others: the name of a budget must not give the key away.
-        new StoredBudget(store, fingerprint(name), limits)
+  /**
+   * The budget that calls with this key share; `undefined` when limiting is off. A call without a
+   * key that leaves before the key is known counts for nobody: it must not name the budget.
+   */
+  for(key: string | null | undefined): Budget | undefined {
+    const { limits, hasOwnLimits, store, group } = this.#settings;
+    if (!limits || this.#budget) return this.#budget;
+    if (key === undefined && group === undefined) return undefined;
+    // Others may read a store, and print what is global: a name must not give the key away.
+    const name = fingerprint(this.nameFor(key ?? null));
+    this.#budget = store
+      ? new StoredBudget(store, name, limits)
       : sharedBudget(name, limits, hasOwnLimits);
     return this.#budget;
   }
@@ -54,7 +58,7 @@ function registry(): Map<string, RateBudget> {
   const existing = shared[registryKey];
   if (existing) return existing;
   const budgets = new Map<string, RateBudget>();
-  // Not enumerable: the map's names hold keys, and nobody should print them by accident.
+  // Not enumerable: nobody should copy it by accident.
   Object.defineProperty(shared, registryKey, { value: budgets });
   return budgets;
 }

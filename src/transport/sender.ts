@@ -76,11 +76,11 @@ export class Sender {
   }
 
   #surroundings(key: string | null): Surroundings {
-    const { settings, events, budgets } = this.#parts;
+    const { settings, events, budgets, keyring } = this.#parts;
     return {
       key,
       events,
-      budget: budgets.for(key),
+      budget: budgets.for(key ?? keyring.current),
       windowMs: settings.limits?.windowMs ?? settings.service.windowMs,
       fetch: settings.fetch,
     };
