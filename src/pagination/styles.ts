@@ -23,9 +23,9 @@ export function readList(body: unknown, facts: ListFacts): RawPage | undefined {
   if (Array.isArray(body)) return { items: body as unknown[] };
   if (!isRecord(body)) return undefined;
   // An envelope around the whole list; the list's own `data` is an array.
-  if (isRecord(body['data'])) return readList(body['data'], facts);
-  const items = itemsOf(body, facts.itemsName);
-  return items && { items, ...positionOf(body) };
+  const list = isRecord(body['data']) ? body['data'] : body;
+  const items = itemsOf(list, facts.itemsName);
+  return items && { items, ...positionOf(list) };
 }
 
 /** The query of the page after this one, or `undefined` when this was the last. */
