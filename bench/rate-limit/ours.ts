@@ -1,0 +1,32 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type * as Messaging from '../../src/messaging/index.js';
+import type { Limiter } from './limiters.js';
+
+// The built package, so that its budget is measured and not the sources'.
+const door = pathToFileURL(resolve('dist/esm/messaging/index.js')).href;
+const { MessagingClient } = (await import(door)) as typeof Messaging; // it is built from there
+
+let clients = 0;
+
+/** A client with its defaults; `headroom` tells it that others use the limit too. */
+export function ours({ headroom = 0 } = {}): Limiter {
+  return ({ limits, service }) => {
+    const client = new MessagingClient({
+      // Each process has a budget of its own: budgets go by the key.
+      apiKey: `sk_simulation_${clients++}`,
+      baseUrl: 'https://messaging.test',
+      rateLimit: { ...limits, headroom },
+      validation: { requests: 'off', responses: 'off' },
+      fetch: (input) => service.send(callOf(input)),
+    });
+    return async (call) => {
+      await client.contacts.get(String(call));
+    };
+  };
+}
+
+function callOf(input: string | URL | Request): number {
+  const { pathname } = new URL(input instanceof Request ? input.url : input);
+  return Number(pathname.slice(pathname.lastIndexOf('/') + 1));
+}
