@@ -1,4 +1,5 @@
 import ky from 'ky';
+import { sentOnce } from './sent-once.js';
 
 /** A request that is ready to leave. */
 export interface OutgoingRequest {
@@ -20,7 +21,7 @@ export function exchange(
   signal: AbortSignal,
   fetch: typeof globalThis.fetch | undefined,
 ): Promise<Response> {
-  const { url, ...init } = request;
+  const { url, ...init } = sentOnce(request);
   const exchanged = ky(url, {
     ...init,
     signal,
