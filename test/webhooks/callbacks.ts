@@ -1,0 +1,28 @@
+import { signWebhookUrl } from 'postreel/webhooks';
+
+export const secret = 'a secret of the tests, 32 letters';
+export const base = 'https://shop.example/media-done';
+
+export const fileUrl = 'https://cdn.example/file_1.mp3';
+export const success = (id = 'file_1') => ({ success: true, data: { id, file: fileUrl } });
+export const failure = (id = 'file_1') => ({ success: false, data: { id } });
+
+/** A fresh address that is signed with the secret of the tests. */
+export const signed = (url: string = base) => signWebhookUrl(url, { secret });
+
+/** What the service sends. */
+export function post(url: string, body: unknown = success()): Request {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return new Request(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: text,
+  });
+}
+
+/** Changes an address in one place. */
+export function altered(url: string, change: (url: URL) => void): string {
+  const copy = new URL(url);
+  change(copy);
+  return copy.href;
+}

@@ -1,0 +1,269 @@
+import { ConfigurationError } from 'postreel';
+import { createInbox, memorySeen, type InboxOptions, type ReadStatus } from 'postreel/webhooks';
+import { describe, expect, it, vi } from 'vitest';
+import { base, failure, fileUrl, post, secret, success } from './callbacks.js';
+
+/** An inbox with what it was told, and a way to call it. */
+function open(options: Partial<InboxOptions> = {}) {
+  const errors: unknown[] = [];
+  const inbox = createInbox({ secret, onError: (error) => errors.push(error), ...options });
+  const { fetch } = inbox;
+  const deliver = async (body: unknown = success()) => fetch(post(await inbox.url(base), body));
+  return { inbox, errors, deliver, fetch };
+}
+
+describe('the answer of an inbox', () => {
+  it('is 204 without a body to a genuine callback', async () => {
+    const { deliver, errors } = open();
+    const response = await deliver();
+    expect(response.status).toBe(204);
+    expect(await response.text()).toBe('');
+    expect(errors).toEqual([]);
+  });
+
+  it('is 401 to a callback that is not signed', async () => {
+    const { fetch, errors } = open();
+    const response = await fetch(post(base));
+    expect(response.status).toBe(401);
+    expect(await response.text()).toBe('SIGNATURE_MISSING');
+    expect(errors).toMatchObject([{ code: 'SIGNATURE_MISSING' }]);
+  });
+
+  it('is 401 to one that was signed with another secret', async () => {
+    const { fetch } = open();
+    const foreign = createInbox({ secret: 'a secret of somebody else' });
+    expect((await fetch(post(await foreign.url(base)))).status).toBe(401);
+  });
+
+  it('is 401 to one that has expired', async () => {
+    const { inbox, fetch } = open();
+    const url = await inbox.url(base, { expiresIn: 1 });
+    vi.useFakeTimers({ now: Date.now() + 10, toFake: ['Date'] });
+    const response = await fetch(post(url)).finally(() => vi.useRealTimers());
+    expect([response.status, await response.text()]).toEqual([401, 'EXPIRED']);
+  });
+
+  it('is 409 to one that has come before', async () => {
+    const { inbox, fetch } = open();
+    const [url, listener] = [await inbox.url(base), vi.fn()];
+    inbox.on(listener);
+    expect((await fetch(post(url))).status).toBe(204);
+    expect((await fetch(post(url))).status).toBe(409);
+    expect(listener).toHaveBeenCalledOnce();
+  });
+
+  it('is 400 to a body that is none', async () => {
+    const { deliver } = open();
+    expect((await deliver('no JSON')).status).toBe(400);
+  });
+
+  it('is 413 to a body that is too long', async () => {
+    const { deliver } = open();
+    expect((await deliver(' '.repeat(70_000))).status).toBe(413);
+  });
+
+  it.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('is 405 to %s', async (method) => {
+    const { inbox, fetch, errors } = open();
+    const response = await fetch(new Request(await inbox.url(base), { method }));
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST');
+    expect(errors).toEqual([]);
+  });
+
+  it('is 500 when the store breaks, and the inbox does not throw', async () => {
+    const { deliver, errors } = open({
+      seen: { claim: () => Promise.reject(new Error('no Redis')), release: () => undefined },
+    });
+    expect((await deliver()).status).toBe(500);
+    expect(errors).toMatchObject([{ message: 'no Redis' }]);
+  });
+
+  it('comes even when `onError` throws', async () => {
+    const onError = () => {
+      throw new Error('no log');
+    };
+    expect((await open({ onError }).fetch(post(base))).status).toBe(401);
+  });
+});
+
+describe('a listener', () => {
+  it('is told of every callback until it is stopped', async () => {
+    const { inbox, deliver } = open();
+    const listener = vi.fn();
+    const stop = inbox.on(listener);
+    await deliver(success('file_1'));
+    await deliver(failure('file_2'));
+    stop();
+    await deliver(success('file_3'));
+    expect(listener.mock.calls).toMatchObject([
+      [{ fileId: 'file_1', status: 'success', url: fileUrl }],
+      [{ fileId: 'file_2', status: 'error' }],
+    ]);
+  });
+
+  it('that fails makes the same callback welcome again, until it is handled', async () => {
+    const { inbox, fetch, errors } = open();
+    const listener = vi.fn().mockRejectedValueOnce(new Error('no database'));
+    inbox.on(listener);
+    const url = await inbox.url(base);
+    const answers = [];
+    for (let i = 0; i < 3; i += 1) answers.push((await fetch(post(url))).status);
+    expect(answers).toEqual([500, 204, 409]);
+    expect(listener).toHaveBeenCalledTimes(2);
+    expect(errors[0]).toMatchObject({ message: 'no database' });
+  });
+
+  it('that fails keeps no other from being told', async () => {
+    const { inbox, deliver, errors } = open();
+    const [second, wait] = [vi.fn(), inbox.wait('file_1')];
+    const broken = () => {
+      throw new Error('broken');
+    };
+    for (const listener of [broken, second, broken]) inbox.on(listener);
+    expect((await deliver()).status).toBe(500);
+    expect(second).toHaveBeenCalledOnce();
+    await expect(wait).resolves.toMatchObject({ fileId: 'file_1' });
+    expect(errors[0]).toBeInstanceOf(AggregateError);
+  });
+
+  it('refuses the same callback while it is at work', async () => {
+    const { inbox, fetch } = open();
+    let finish = () => {};
+    const started = new Promise<void>((resolve) => {
+      inbox.on(() => {
+        resolve();
+        return new Promise<void>((done) => (finish = done));
+      });
+    });
+    const url = await inbox.url(base);
+    const first = fetch(post(url));
+    await started;
+    expect((await fetch(post(url))).status).toBe(409);
+    finish();
+    expect((await first).status).toBe(204);
+  });
+});
+
+describe('a wait', () => {
+  it('ends when the callback comes, for all who wait', async () => {
+    const { inbox, deliver } = open();
+    const waits = [inbox.wait('file_1'), inbox.wait('file_1')];
+    await deliver(success('file_2'));
+    await deliver();
+    for (const wait of waits) await expect(wait).resolves.toMatchObject({ url: fileUrl });
+  });
+
+  it('ends at once when the callback has come before', async () => {
+    const { inbox, deliver } = open();
+    await deliver(failure());
+    await expect(inbox.wait('file_1')).resolves.toMatchObject({ status: 'error' });
+  });
+
+  it('hears an abort, with its reason', async () => {
+    const { inbox, deliver } = open();
+    const [controller, reason] = [new AbortController(), new Error('enough')];
+    const wait = inbox.wait('file_1', { signal: controller.signal });
+    controller.abort(reason);
+    await expect(wait).rejects.toBe(reason);
+    await expect(inbox.wait('file_1', { signal: controller.signal })).rejects.toBe(reason);
+    expect((await deliver()).status).toBe(204);
+  });
+
+  it('lets go of its signal', async () => {
+    const { inbox, deliver } = open();
+    const { signal } = new AbortController();
+    const remove = vi.spyOn(signal, 'removeEventListener');
+    const wait = inbox.wait('file_1', { signal });
+    await deliver();
+    await wait;
+    expect(remove).toHaveBeenCalledOnce();
+  });
+
+  it('finds the last 1,000 results, and no more', async () => {
+    const { inbox, deliver } = open();
+    for (let file = 0; file <= 1_000; file += 1) await deliver(failure(`file_${file}`));
+    const [controller, reason] = [new AbortController(), new Error('forgotten')];
+    const forgotten = inbox.wait('file_0', { signal: controller.signal });
+    await expect(inbox.wait('file_1')).resolves.toBeDefined();
+    controller.abort(reason);
+    await expect(forgotten).rejects.toBe(reason);
+  });
+});
+
+describe('an inbox that confirms', () => {
+  const record = (status: string, download?: string) =>
+    vi.fn<ReadStatus>(() => Promise.resolve({ status, download }));
+
+  it('believes what the status bears out, with the address of the record', async () => {
+    const status = record('success', 'https://cdn.example/true.mp3');
+    const { inbox, deliver } = open({ confirm: true, status });
+    expect((await deliver()).status).toBe(204);
+    expect(status).toHaveBeenCalledWith('file_1');
+    const result = await inbox.wait('file_1');
+    expect(result.url).toBe('https://cdn.example/true.mp3');
+  });
+
+  it.each(['error', 'canceled'])('believes a failure of a file that is %s', async (status) => {
+    const { inbox, deliver } = open({ status: record(status) });
+    expect((await deliver(failure())).status).toBe(204);
+    await expect(inbox.wait('file_1')).resolves.toMatchObject({ status: 'error' });
+  });
+
+  it.each([
+    ['a success', 'processing', success()],
+    ['a success', 'error', success()],
+    ['a success without an address', 'success', success()],
+    ['a failure', 'success', failure()],
+    ['a failure', 'processing', failure()],
+  ])('refuses %s of a file that is %s', async (_name, status, body) => {
+    const { inbox, deliver, errors } = open({ status: record(status) });
+    const listener = vi.fn();
+    inbox.on(listener);
+    const response = await deliver(body);
+    expect([response.status, await response.text()]).toEqual([409, 'NOT_CONFIRMED']);
+    expect(listener).not.toHaveBeenCalled();
+    expect(errors).toMatchObject([{ code: 'NOT_CONFIRMED' }]);
+  });
+
+  it('lets the genuine callback in after a false one', async () => {
+    const { inbox, fetch } = open({ status: record('success', fileUrl) });
+    const url = await inbox.url(base);
+    expect((await fetch(post(url, failure()))).status).toBe(409);
+    expect((await fetch(post(url))).status).toBe(204);
+  });
+
+  it('lets the callback in again when the status could not be read', async () => {
+    const status = record('success', fileUrl).mockRejectedValueOnce(new Error('no network'));
+    const { inbox, fetch } = open({ status });
+    const url = await inbox.url(base);
+    expect((await fetch(post(url))).status).toBe(500);
+    expect((await fetch(post(url))).status).toBe(204);
+  });
+
+  it('reads no status when told not to', async () => {
+    const status = record('processing');
+    const { deliver } = open({ confirm: false, status });
+    expect((await deliver()).status).toBe(204);
+    expect(status).not.toHaveBeenCalled();
+  });
+});
+
+describe('createInbox', () => {
+  it.each(['', 'too short'])('refuses the secret %j', (short) => {
+    expect(() => createInbox({ secret: short })).toThrow(ConfigurationError);
+  });
+
+  it('refuses to confirm without a way to read the status', () => {
+    expect(() => createInbox({ secret, confirm: true })).toThrow(
+      '`confirm: true` needs `status`. Give `(fileId) => media.generate.status({ fileId })`.',
+    );
+  });
+
+  it('makes inboxes that share what they have seen when they share a store', async () => {
+    const seen = memorySeen();
+    const [one, two] = [open({ seen }), open({ seen })];
+    const url = await one.inbox.url(base);
+    expect((await one.fetch(post(url))).status).toBe(204);
+    expect((await two.fetch(post(url))).status).toBe(409);
+  });
+});
