@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fingerprint } from '../contract/fingerprint.js';
+import { hasCode } from './error-code.js';
+
+/** What the holder of a lock may ask before it does what cannot be undone. */
+export interface HeldLock {
+  /** False when others took the process for dead: it stood still for too long. */
+  isHeld(): Promise<boolean>;
+}
+
+// What is done under a lock takes milliseconds; so old a claim belongs to nobody.
+const staleMs = 60_000;
+const host = fingerprint(hostname());
+
+/**
+ * Runs a task while no other process runs one for the same file. Each claim is a file of its own
+ * in `<path>.lock/`, and who finds no other claim beside his own has the lock. Since no name is
+ * used twice, the claim of a dead process can be removed without harm to a living one.
+ */
+export async function withLock<T>(path: string, task: (lock: HeldLock) => Promise<T>): Promise<T> {
+  const folder = `${path}.lock`;
+  const name = `${host}-${process.pid}-${randomUUID()}`;
+  const claim = join(folder, name);
+  for (let round = 1; !(await isTaken(folder, name, claim)); round++) {
+    await sleep(Math.random() * Math.min(25, 2 + round));
+  }
+  try {
+    return await task({ isHeld: () => exists(claim) });
+  } finally {
+    await leave(folder, claim);
+  }
+}
+
+async function isTaken(folder: string, name: string, claim: string): Promise<boolean> {
+  // First only a look: a claim that cannot win gets in the way of others.
+  if ((await rivals(folder, name)).length > 0) return false;
+  await mkdir(folder).catch(unlessCode('EEXIST'));
+  const handle = await open(claim, 'wx').catch(unlessCode('ENOENT'));
+  if (!handle) return false; // the last holder has just removed the folder
+  await handle.close();
+  if ((await rivals(folder, name)).length === 0) return true;
+  await leave(folder, claim);
+  return false;
+}
+
+/** The claims of others, after those of the dead are removed. */
+async function rivals(folder: string, own: string): Promise<string[]> {
+  const names = (await readdir(folder).catch(unlessCode('ENOENT'))) ?? [];
+  const living: string[] = [];
+  for (const name of names) {
+    if (name === own) continue;
+    if (await isDead(folder, name)) await rm(join(folder, name), { force: true });
+    else living.push(name);
+  }
+  return living;
+}
+
+async function isDead(folder: string, name: string): Promise<boolean> {
+  const file = await stat(join(folder, name)).catch(unlessCode('ENOENT'));
+  if (!file) return true;
+  if (Date.now() - file.mtimeMs > staleMs) return true;
+  const [place, pid = ''] = name.split('-');
+  if (place !== host) return false; // only time tells about other machines
+  // In a container a process may come back with the number it died with.
+  if (pid === String(process.pid)) return file.mtimeMs < Date.now() - process.uptime() * 1000;
+  return !isRunning(Number(pid));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return hasCode(error, 'EPERM'); // it runs, as somebody else
+  }
+}
+
+async function leave(folder: string, claim: string): Promise<void> {
+  await rm(claim, { force: true });
+  await rmdir(folder).catch(() => undefined); // others have their claims in it
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(unlessCode('ENOENT'))) !== undefined;
+}
+
+function unlessCode(code: string): (error: unknown) => undefined {
+  return (error) => {
+    if (!hasCode(error, code)) throw error;
+    return undefined;
+  };
+}
