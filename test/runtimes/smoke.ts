@@ -23,8 +23,8 @@ export async function smoke(postreel: typeof Postreel, services: Services): Prom
     baseUrl: services.messagingUrl,
   });
   const media = new postreel.MediaClient({ apiKey: services.mediaKey, baseUrl: services.mediaUrl });
-  const retried: string[] = [];
-  messaging.on('retry', ({ method, path }) => retried.push(`${method} ${path}`));
+  const retried = new Set<string>();
+  messaging.on('retry', ({ method, path }) => retried.add(`${method} ${path}`));
   const mail = {
     from: 'shop@example.com',
     to: 'ann@example.com',
@@ -50,6 +50,10 @@ export async function smoke(postreel: typeof Postreel, services: Services): Prom
 
   const missing: unknown = await messaging.contacts.get('nobody').catch((error: unknown) => error);
   const lost: unknown = await messaging.send(mail).catch((error: unknown) => error);
+  await messaging.config.get(); // so that the next call uses this connection
+  const lostToo: unknown = await messaging.campaigns
+    .duplicate('nobody')
+    .catch((error: unknown) => error);
   const refused: unknown = await new postreel.MessagingClient({
     apiKey: services.messagingKey,
     baseUrl: services.nobodyUrl,
@@ -77,9 +81,10 @@ export async function smoke(postreel: typeof Postreel, services: Services): Prom
     job: typeof job.jobId,
     lists: [after503.items.length, afterDrop.items.length],
     verified: Object.keys(after429).length > 0,
-    retried,
+    retried: [...retried],
     missing: [failure(missing), missing instanceof NotFoundError],
     lost: [failure(lost), lost instanceof ConnectionError],
+    lostToo: failure(lostToo),
     refused: [failure(refused), refused instanceof ConnectionError],
     invalid: [failure(invalid), invalid instanceof InvalidRequestError],
     aborted,
