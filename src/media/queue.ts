@@ -33,9 +33,9 @@ export interface Submitting {
   readonly signal: AbortSignal;
 }
 
-// Ten calls in ten minutes with some to spare: a call that carries few jobs is a call wasted.
+// Ten calls in ten minutes, with some to spare for the end; a call for one place is a call wasted.
 const gapMs = 50_000;
-const fewestFree = 3;
+const fewestFree = 2;
 // A job whose fate is unknown may take a place for about so long.
 const uncertainMs = 10 * 60_000;
 // Refusals in a row that may pass; after so many the jobs fail with what the service says.

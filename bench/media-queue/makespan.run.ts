@@ -1,0 +1,36 @@
+import { it } from 'vitest';
+import { onFastClock } from './clock.js';
+import {
+  batchesOfTwenty,
+  oneJobACall,
+  queue,
+  simulate,
+  type Policy,
+  type Run,
+} from './simulate.js';
+
+const policies: readonly [string, Policy, number][] = [
+  ['media.queue()', queue, Number(process.env['SEEDS'] ?? 31)],
+  ['batches of twenty', batchesOfTwenty, 3],
+  ['one job a call', oneJobACall, 3],
+];
+
+it('prints how long many videos take, over the least time possible', async () => {
+  for (const count of [20, 100, 400]) {
+    for (const [name, policy, seeds] of policies) {
+      const runs: Run[] = [];
+      for (let seed = 1; seed <= seeds; seed++) {
+        runs.push(await onFastClock(() => simulate(policy, count, seed)));
+      }
+      console.log(`${String(count).padStart(4)} videos  ${name.padEnd(18)} ${figures(runs)}`);
+    }
+  }
+});
+
+function figures(runs: readonly Run[]): string {
+  const ratios = runs.map(({ ratio }) => ratio).sort((a, b) => a - b);
+  const at = (share: number) => (ratios[Math.ceil(share * ratios.length) - 1] ?? 0).toFixed(3);
+  const refused = runs.reduce((sum, run) => sum + run.refused, 0);
+  const most = Math.max(...runs.map(({ mostPending }) => mostPending));
+  return `median ${at(0.5)}  p95 ${at(0.95)}  refused ${refused}  most pending ${most}  (${runs.length} seeds)`;
+}
