@@ -1,6 +1,7 @@
 import type { ThrottledEvent } from '../contract/events.js';
 import { RateLimitError } from '../errors/index.js';
 import { monotonicMs } from './clock.js';
+import { onAbort } from './on-abort.js';
 import { WaitingLine } from './waiting-line.js';
 
 /** The right to send one request. It ends once: what comes later changes nothing. */
@@ -63,6 +64,7 @@ export class Lanes {
   /** Waits for a slot; an abort and `maxWaitMs` end the wait. */
   wait(turn: Turn, forecast: () => Forecast): Promise<Slot> {
     const { signal, maxWaitMs } = turn;
+    if (signal?.aborted) return rejected(signal.reason);
     const expected = forecast();
     if (expected.waitMs > maxWaitMs) return Promise.reject(tooLong(expected));
     return new Promise((resolve, reject) => {
@@ -72,7 +74,6 @@ export class Lanes {
         reject(reason);
         this.#onLeave();
       };
-      const onAbort = () => leave(signal?.reason);
       const onTimeout = () => {
         leaveLine();
         leave(tooLong(forecast()));
@@ -90,9 +91,9 @@ export class Lanes {
       const stop = () => {
         leaveLine();
         clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
+        stopListening();
       };
-      signal?.addEventListener('abort', onAbort, { once: true });
+      const stopListening = onAbort(signal, () => leave(signal?.reason));
       turn.onWait({ ...expected, queued: this.size });
     });
   }
@@ -134,6 +135,11 @@ export function tooLong({ reason, waitMs }: Forecast): RateLimitError {
     outcome: 'not-sent',
     retryAfterMs: Math.max(1, Math.ceil(waitMs)),
   });
+}
+
+function rejected(reason: unknown): Promise<never> {
+  // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason
+  return Promise.reject(reason);
 }
 
 function rankOf({ priority, isRepeat }: Turn): number {
