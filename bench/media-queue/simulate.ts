@@ -66,7 +66,9 @@ export async function simulate(policy: Policy, count: number, seed: number): Pro
 
 /** The queue as it is built. */
 export const queue: Policy = async (media, jobs) => {
-  for await (const { error } of media.queue(jobs)) if (error !== undefined) throw error;
+  for await (const { error } of media.queue(jobs)) {
+    if (error !== undefined) throw new Error('a job failed', { cause: error });
+  }
 };
 
 /** One job a call, as fast as the limits allow. */
