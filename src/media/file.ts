@@ -10,6 +10,12 @@ export interface Download {
   readonly fetch: typeof globalThis.fetch | undefined;
 }
 
+interface ResponseOptions {
+  signal?: AbortSignal | undefined;
+  range?: string | undefined;
+  ifRange?: string | undefined;
+}
+
 /** A finished video or audio. Its address needs no key and gets none. */
 export class MediaFile {
   readonly fileId: string;
@@ -45,13 +51,18 @@ export class MediaFile {
     return (await this.response(options)).arrayBuffer();
   }
 
-  /** The response of the download, for its headers. `range` asks for a part. */
-  async response(
-    options: { signal?: AbortSignal | undefined; range?: string | undefined } = {},
-  ): Promise<Response> {
-    const { signal, range } = options;
+  /**
+   * The response of the download, for its headers. `range` asks for a part, and `ifRange` for all
+   * of it when the file is no longer the one with that ETag.
+   */
+  async response(options: ResponseOptions = {}): Promise<Response> {
+    const { signal, range, ifRange } = options;
     const fetch = this.#fetch ?? globalThis.fetch;
-    const init = { ...(signal && { signal }), ...(range !== undefined && { headers: { range } }) };
+    const headers = {
+      ...(range !== undefined && { range }),
+      ...(ifRange !== undefined && { 'if-range': ifRange }),
+    };
+    const init = { ...(signal && { signal }), ...(range !== undefined && { headers }) };
     let response: Response;
     try {
       response = await fetch(this.url, init);

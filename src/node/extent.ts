@@ -1,0 +1,36 @@
+/** Which part of which file a response brings. */
+export interface Extent {
+  /** The first byte. */
+  readonly from: number;
+  /** The size of the whole file, when the server says. */
+  readonly totalBytes: number | undefined;
+  /** What tells one version of the file from another. */
+  readonly version: string | undefined;
+  /** Compressed on its way: no byte of it stands where it stands in the file. */
+  readonly isEncoded: boolean;
+}
+
+/** Reads the extent of a response; `undefined` for a part that does not say which. */
+export function extentOf({ status, headers }: Response): Extent | undefined {
+  const version = headers.get('etag') ?? headers.get('last-modified') ?? undefined;
+  const isEncoded = (headers.get('content-encoding') ?? 'identity') !== 'identity';
+  if (status !== 206) {
+    const length = isEncoded ? null : headers.get('content-length');
+    const totalBytes = length === null ? undefined : Number(length);
+    return { from: 0, totalBytes, version, isEncoded };
+  }
+  const [, from, total] =
+    /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '') ?? [];
+  if (from === undefined || isEncoded) return undefined;
+  const totalBytes = total === '*' ? undefined : Number(total);
+  return { from: Number(from), totalBytes, version, isEncoded };
+}
+
+/** Are both of the same version of a file, as far as the server says? */
+export function isSameFile(one: Extent, other: Extent): boolean {
+  return agree(one.totalBytes, other.totalBytes) && agree(one.version, other.version);
+}
+
+function agree<T>(one: T | undefined, other: T | undefined): boolean {
+  return one === undefined || other === undefined || one === other;
+}
