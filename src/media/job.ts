@@ -2,7 +2,8 @@ import type { Call, RequestOptions } from '../contract/call.js';
 import type { MediaFile } from './file.js';
 import type { StatusRecord } from './generate/types.js';
 import type { FileKind } from './pace.js';
-import type { WaitOptions } from './wait-options.js';
+import type { FileUpdate, WaitOptions } from './wait-options.js';
+import { watch } from './watch.js';
 
 /** What it takes to find a job again, e.g. after a restart. */
 export interface JobRecord {
@@ -46,6 +47,11 @@ export class GenerationJob {
   /** Waits until the file is finished. */
   waitForFile(options?: WaitOptions): Promise<MediaFile> {
     return this.#host.waitForFile(this.fileId, options);
+  }
+
+  /** Looks at the job again and again and yields what it sees, up to the last status. */
+  watch(options: WaitOptions = {}): AsyncIterableIterator<FileUpdate> {
+    return watch((own) => this.waitForFile(own), options);
   }
 
   /** What `media.job()` needs to find the job again. */

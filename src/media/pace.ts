@@ -27,3 +27,13 @@ export function growingDelayMs(pace: Pace, looksAtStatus: number, random = Math.
   );
   return delayMs * (1 - jitter + 2 * jitter * random());
 }
+
+/** What a function of the caller asks for; it may throw, or answer what is no time. */
+export function askedDelayMs(ask: () => number, usualMs: number): number {
+  try {
+    const askedMs = ask();
+    return askedMs >= 0 ? askedMs : usualMs;
+  } catch {
+    return usualMs;
+  }
+}

@@ -8,17 +8,17 @@ import {
 import { passingDelayMs } from '../polling/passing.js';
 import { poll, type Look } from '../polling/poll.js';
 import type { StatusRecord } from './generate/types.js';
-import { growingDelayMs, paces, type FileKind, type Pace } from './pace.js';
+import { askedDelayMs, growingDelayMs, paces, type FileKind, type Pace } from './pace.js';
 import type { FileUpdate, WaitOptions } from './wait-options.js';
 
 /** What a wait needs from its client. */
 export interface WaitSource<File> {
   /** Looks at a file; a look of another wait that is not older than so much will do. */
-  look(fileId: string, maxAgeMs: number, signal: AbortSignal | undefined): Promise<StatusRecord>;
+  look(fileId: string, maxAgeMs: number, signal: AbortSignal): Promise<StatusRecord>;
   /** The least time between two looks right now. */
   readonly leastDelayMs: number;
   /** A status that is not in the service's document. */
-  onUnknown(fileId: string, status: string): void;
+  onUnknown(fileId: string, status: unknown): void;
   /** Calls back when somebody else finds the file at its end. */
   onEnd(fileId: string, listener: () => void): () => void;
   finished(fileId: string, url: string): File;
@@ -35,6 +35,9 @@ export interface Awaited {
 
 // A look that another wait made within this share of the interval is as good as an own one.
 const shareableAge = 0.8;
+
+// A look that failed is never repeated sooner.
+const leastRepeatMs = 100;
 
 // The service may not know a job in its first seconds.
 const tolerantMs = 30_000;
@@ -74,7 +77,7 @@ class FileWait<File> {
       signal,
       timeoutMs: timeout,
       firstDelayMs: ageMs === undefined ? 0 : Math.max(0, this.#freshMs() - ageMs),
-      look: () => this.#source.look(fileId, this.#delayMs * shareableAge, signal),
+      look: (until) => this.#source.look(fileId, this.#delayMs * shareableAge, until),
       onNews: (listener) => this.#source.onEnd(fileId, listener),
       statusOf: (record) => record.status,
       nextDelayMs: (look) => this.#nextDelayMs(look),
@@ -82,7 +85,8 @@ class FileWait<File> {
       report: (look, nextPollInMs) => this.#report(look, nextPollInMs),
       passingDelayMs: (error, failures, elapsedMs) =>
         this.#passingDelayMs(error, failures, elapsedMs),
-      timeoutError: (_, __, elapsedMs) => {
+      timeoutError: (_, polls, elapsedMs) => {
+        this.#polls = polls;
         const minutes = Math.round(elapsedMs / 6000) / 10;
         const message = `The file ${fileId} was not finished within ${minutes} min (last status "${this.#lastStatus ?? 'none'}"). The job goes on; call \`resume()\` to wait again.`;
         return new WaitTimeoutError(message, this.#details(elapsedMs));
@@ -92,10 +96,16 @@ class FileWait<File> {
 
   // A job is not done in its first seconds; a caller who wants to look more often may.
   #freshMs(): number {
+    return Math.min(this.#pace.freshMs, this.#ownIntervalMs());
+  }
+
+  #shortestMs(): number {
+    return Math.min(this.#pace.shortestMs, Math.max(leastRepeatMs, this.#ownIntervalMs()));
+  }
+
+  #ownIntervalMs(): number {
     const { interval } = this.#options;
-    return typeof interval === 'number'
-      ? Math.min(interval, this.#pace.freshMs)
-      : this.#pace.freshMs;
+    return typeof interval === 'number' ? interval : Number.POSITIVE_INFINITY;
   }
 
   #finish(look: Look<StatusRecord>): { result: File } | undefined {
@@ -142,11 +152,13 @@ class FileWait<File> {
   #wantedDelayMs(look: Look<StatusRecord>): number {
     const { interval = 'auto' } = this.#options;
     if (typeof interval === 'number') return interval;
-    if (interval === 'auto') return growingDelayMs(this.#pace, this.#looksAtStatus);
-    return interval(this.#update(look));
+    const usualMs = growingDelayMs(this.#pace, this.#looksAtStatus);
+    return interval === 'auto'
+      ? usualMs
+      : askedDelayMs(() => interval(this.#update(look)), usualMs);
   }
 
-  #noteUnknown(status: string): void {
+  #noteUnknown(status: unknown): void {
     if (this.#hasNoted || status === 'queued' || status === 'processing') return;
     this.#hasNoted = true;
     this.#source.onUnknown(this.#awaited.fileId, status);
@@ -171,8 +183,8 @@ class FileWait<File> {
   #passingDelayMs(error: unknown, failures: number, elapsedMs: number): number | undefined {
     const ageMs = (this.#awaited.ageMs ?? Number.POSITIVE_INFINITY) + elapsedMs;
     const isTooEarly = isPostreelError(error) && error.status === 404 && ageMs < tolerantMs;
-    if (isTooEarly) return this.#pace.shortestMs;
-    return passingDelayMs(error, failures, this.#pace.shortestMs);
+    if (isTooEarly) return this.#shortestMs();
+    return passingDelayMs(error, failures, this.#shortestMs());
   }
 
   #details(elapsedMs: number) {

@@ -1,3 +1,4 @@
+import { GenerationCanceledError, GenerationFailedError } from '../errors/index.js';
 import { onAbort } from '../transport/on-abort.js';
 import type { FileUpdate, WaitOptions } from './wait-options.js';
 
@@ -16,6 +17,7 @@ export async function* watch(
   const onUpdate = (update: FileUpdate) => {
     updates.push(update);
     bell.ring();
+    options.onUpdate?.(update);
   };
   const end: { isOver: boolean; failure?: { reason: unknown } } = { isOver: false };
   const close = () => {
@@ -29,21 +31,20 @@ export async function* watch(
   try {
     for (;;) {
       const update = updates.shift();
-      if (update) {
-        yield update;
-        // The last status has been told; the wait's error would only say it again.
-        if (update.nextPollInMs === 0) return;
-      } else if (end.isOver) {
-        if (end.failure) throw end.failure.reason;
-        return;
-      } else {
-        await bell.heard();
-      }
+      if (update) yield update;
+      else if (!end.isOver) await bell.heard();
+      else if (end.failure && !isTold(end.failure.reason)) throw end.failure.reason;
+      else return;
     }
   } finally {
     stopListening();
     left.abort();
   }
+}
+
+// The last update has told it; the wait's error would only say it again.
+function isTold(reason: unknown): boolean {
+  return reason instanceof GenerationFailedError || reason instanceof GenerationCanceledError;
 }
 
 function createBell() {

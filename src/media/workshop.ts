@@ -178,10 +178,11 @@ export class Workshop {
     this.connection.events.emit('throttled', { reason: 'status-counts', waitMs, queued: 0 });
   }
 
-  #onUnknown(fileId: string, status: string): void {
+  #onUnknown(fileId: string, status: unknown): void {
+    const what = typeof status === 'string' ? `is "${status.slice(0, 60)}"` : 'is no text';
     const field = {
       field: 'status',
-      message: `of ${fileId} is "${status.slice(0, 60)}", which is not in the document`,
+      message: `of ${fileId} ${what}, which is not in the document`,
     };
     const { method, path } = generateRoutes.status;
     this.connection.events.emit('mismatch', { method, path, issues: [field] });

@@ -57,9 +57,9 @@ export async function waitForJob<Job>(
     nextDelayMs: () => interval,
     statusOf,
     passingDelayMs: (error, failures) => passingDelayMs(error, failures, interval),
-    async look() {
+    async look(until) {
       try {
-        last = await spacing(() => look(signal), signal);
+        last = await spacing(() => look(until), until);
         return last;
       } catch (error) {
         // A finished job may be gone when asked late: what was seen of it stands.

@@ -1,6 +1,6 @@
 import { monotonicMs } from '../transport/clock.js';
 import { onAbort } from '../transport/on-abort.js';
-import { sleep } from '../transport/timeout.js';
+import { sleep, startTimer } from '../transport/timeout.js';
 
 /** What a look found. */
 export interface Look<Record> {
@@ -15,8 +15,8 @@ export interface Look<Record> {
 
 /** What a wait is made of. */
 export interface PollPlan<Record, Result> {
-  /** Looks once. An error ends the wait unless `isPassing` says otherwise. */
-  look(signal: AbortSignal | undefined): Promise<Record>;
+  /** Looks once; the signal aborts when the wait is over. An error ends the wait unless it passes. */
+  look(signal: AbortSignal): Promise<Record>;
   statusOf(record: Record): string | undefined;
   /** The result once there is one; throws when the job has failed. */
   finish(look: Look<Record>): { readonly result: Result } | undefined;
@@ -50,17 +50,21 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
     if (napMs > 0) await nap(napMs, plan);
     if (elapsed() >= plan.timeoutMs) throw plan.timeoutError(last, polls, elapsed());
     polls++;
+    const timer = startTimer(plan.timeoutMs - elapsed(), plan.signal);
     try {
-      const record = await plan.look(plan.signal);
+      const record = await Promise.race([plan.look(timer.signal), timer.aborted]);
       failures = 0;
       const status = plan.statusOf(record);
       const changed = last !== undefined && status !== last.status;
       last = { attempt: polls, elapsedMs: elapsed(), status, record, changed };
     } catch (error) {
+      if (timer.timedOut) throw plan.timeoutError(last, polls, elapsed());
       const wait = plan.passingDelayMs?.(error, ++failures, elapsed());
       if (wait === undefined) throw error;
       delayMs = wait;
       continue;
+    } finally {
+      timer.stop();
     }
     const end = finish(plan, last);
     delayMs = end ? 0 : plan.nextDelayMs(last);

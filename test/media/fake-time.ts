@@ -1,0 +1,94 @@
+import { MediaClient, type AudioRequest, type MediaOptions, type VideoJob } from 'postreel';
+import { createClock, createFakeMedia, type FakeMediaOptions } from 'postreel/testing';
+import { afterEach, beforeAll, beforeEach, vi } from 'vitest';
+
+let clients = 0;
+
+/** Lets the tests of a file move time: the clients and the fake service see the same clock. */
+export function useFakeTime(): void {
+  // What is loaded lazily must be there: files are not read on a fake clock.
+  beforeAll(() => new MediaClient({ apiKey: 'none', baseUrl: 'https://media.test' }).plan([]));
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+}
+
+/** A fake service on the test's time, with clients that talk to it and share no budget with others. */
+export function fakeService(options: FakeMediaOptions = {}) {
+  const fake = createFakeMedia({ clock: createClock({ now: () => Date.now() }), ...options });
+  const group = `test ${++clients}`;
+  const media = (more: MediaOptions = {}) =>
+    new MediaClient({
+      apiKey: fake.apiKey,
+      baseUrl: fake.baseUrl,
+      fetch: fake.fetch,
+      rateLimit: { group },
+      ...more,
+    });
+  return { fake, group, media };
+}
+
+/** Moves time from timer to timer until a promise has settled. */
+export async function inTime<T>(promise: PromiseLike<T>): Promise<T> {
+  let isSettled = false;
+  const result = Promise.resolve(promise).finally(() => (isSettled = true));
+  result.catch(() => undefined);
+  while (!isSettled) {
+    await idle();
+    if (!isSettled) await vi.advanceTimersToNextTimerAsync();
+  }
+  return result;
+}
+
+/** Moves time on by so much. */
+export async function pass(delayMs: number): Promise<void> {
+  const endsAt = Date.now() + delayMs;
+  let isOver = false;
+  setTimeout(() => (isOver = true), delayMs);
+  while (!isOver) {
+    await idle();
+    await vi.advanceTimersToNextTimerAsync();
+  }
+  await idle();
+  if (Date.now() !== endsAt) throw new Error('time has passed by');
+}
+
+/** The time between the requests of an endpoint, in milliseconds. */
+export function gaps(
+  requests: readonly { endpoint: string | undefined; at: number }[],
+  endpoint = statusEndpoint,
+): number[] {
+  const times = requests.filter((request) => request.endpoint === endpoint).map(({ at }) => at);
+  return times.slice(1).map((at, index) => at - times[index]!);
+}
+
+/** How a promise settles. */
+export function ending<T>(promise: PromiseLike<T>): Promise<{ value?: T; error?: unknown }> {
+  return Promise.resolve(promise).then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+}
+
+export const statusEndpoint = 'GET /v1/generate/status';
+export const videoEndpoint = 'POST /v1/generate/video';
+export const audioEndpoint = 'POST /v1/generate/audio';
+
+/** A video to make. */
+export function video(more: Partial<VideoJob> = {}): VideoJob {
+  const job = { workflowType: 'idea', workflowFormat: 'video', prompt: 'Cats', voiceId: 'voice_1' };
+  return { ...job, ...more } as VideoJob; // a test may break the rules
+}
+
+/** A text to speak. */
+export function speech(more: Partial<AudioRequest> = {}): AudioRequest {
+  return { content: 'Good morning!', voiceId: 'voice_1', ...more };
+}
+
+// Answers are read outside of timers; time must not run away from them.
+async function idle(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
