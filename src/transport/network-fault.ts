@@ -40,7 +40,7 @@ function isConnectFault(fault: object): boolean {
   const { code, syscall, message, errors } = fault as Record<string, unknown>; // a thrown object
   // Several addresses were tried: none of them may have got through.
   if (Array.isArray(errors) && errors.length > 0) {
-    return (errors as unknown[]).every((one) => neverLeft(one));
+    return (errors as unknown[]).every((one) => one !== fault && neverLeft(one));
   }
   // A host can also become unreachable under a request that is on its way.
   if (syscall === 'read' || syscall === 'write') return false;
