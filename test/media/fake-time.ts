@@ -33,12 +33,13 @@ export function fakeService(options: FakeMediaOptions = {}) {
 
 /** Moves time from timer to timer until a promise has settled. */
 export async function inTime<T>(promise: PromiseLike<T>): Promise<T> {
-  let isSettled = false;
-  const result = Promise.resolve(promise).finally(() => (isSettled = true));
+  const run = { isOver: false };
+  const result = Promise.resolve(promise).finally(() => (run.isOver = true));
   result.catch(() => undefined);
-  while (!isSettled) {
+  await idle();
+  while (!run.isOver) {
+    await vi.advanceTimersToNextTimerAsync();
     await idle();
-    if (!isSettled) await vi.advanceTimersToNextTimerAsync();
   }
   return result;
 }
@@ -46,9 +47,9 @@ export async function inTime<T>(promise: PromiseLike<T>): Promise<T> {
 /** Moves time on by so much. */
 export async function pass(delayMs: number): Promise<void> {
   const endsAt = Date.now() + delayMs;
-  let isOver = false;
-  setTimeout(() => (isOver = true), delayMs);
-  while (!isOver) {
+  const run = { isOver: false };
+  setTimeout(() => (run.isOver = true), delayMs);
+  while (!run.isOver) {
     await idle();
     await vi.advanceTimersToNextTimerAsync();
   }
