@@ -1,0 +1,34 @@
+// Learns by callback that a speech is finished, on Express.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { MediaClient } from 'postreel';
+import { createInbox } from 'postreel/webhooks';
+
+const media = new MediaClient();
+
+const inbox = createInbox({
+  secret: process.env['WEBHOOK_SECRET'] ?? 'only for trying things out',
+  status: (fileId) => media.generate.status({ fileId }), // read back before a callback is believed
+  onError: (error) => console.error('refused', error),
+});
+
+const app = express();
+app.use(express.json());
+app.post('/media-done', inbox.node);
+const server = app.listen(0);
+await once(server, 'listening');
+
+try {
+  const { port } = server.address() as AddressInfo; // as: it listens on a port
+  const base = process.env['PUBLIC_URL'] ?? `http://localhost:${port}`; // where the service finds us
+  const job = await media.generate.audio({
+    content: 'Good morning from Postreel!',
+    voiceId: 'voice_1',
+    webhook: await inbox.url(`${base}/media-done`),
+  });
+  const { status, url } = await inbox.wait(job.fileId, { signal: AbortSignal.timeout(600_000) });
+  console.log(job.fileId, status, url);
+} finally {
+  server.close();
+}
