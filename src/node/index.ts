@@ -1,0 +1,4 @@
+export type { BudgetLimits, RateBudgetStore, StoreAnswer } from '../contract/rate-budget-store.js';
+export { fileJournal } from './file-journal.js';
+export { fileRateBudgetStore } from './rate-budget-store.js';
+export { saveTo, type SaveOptions, type SaveProgress } from './save-to.js';

@@ -1,0 +1,183 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileRateBudgetStore } from 'postreel/node';
+import { MessagingClient } from 'postreel';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+const limits = { limit: 2, windowMs: 60_000, headroom: 0 };
+const leaseMs = 180_000;
+
+let path: string;
+
+beforeEach(async () => {
+  path = join(await mkdtemp(join(tmpdir(), 'postreel-budget-')), 'deep', 'budget.json');
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await rm(dirname(dirname(path)), { recursive: true, force: true, maxRetries: 9 });
+});
+
+describe('fileRateBudgetStore', () => {
+  it('remembers what an earlier process sent', async () => {
+    const earlier = fileRateBudgetStore(path);
+    for (let count = 0; count < 2; count++) {
+      await earlier.release('project', await slotOf(earlier), limits);
+    }
+    const answer = await fileRateBudgetStore(path).take('project', limits, leaseMs);
+    expect(answer).toEqual({ waitMs: expect.closeTo(60_000, -4) as number });
+  });
+
+  it('counts each project for itself', async () => {
+    const store = fileRateBudgetStore(path);
+    await store.take('one', limits, leaseMs);
+    await store.take('one', limits, leaseMs);
+    expect(await store.take('__proto__', limits, leaseMs)).toHaveProperty('slot');
+  });
+
+  it('says that a slot under way can come free a window from now at the earliest', async () => {
+    const store = fileRateBudgetStore(path);
+    await store.take('project', limits, leaseMs);
+    await store.take('project', limits, leaseMs);
+    expect(await store.take('project', limits, leaseMs)).toEqual({ waitMs: 60_000 });
+  });
+
+  it('gives a slot back at once, after its window, or when its lease is over', async () => {
+    const store = fileRateBudgetStore(path);
+    const first = await slotOf(store);
+    const second = await slotOf(store);
+    await store.cancel('project', first);
+    const third = await slotOf(store);
+    await store.release('project', third, limits);
+    passes(60_000);
+    await slotOf(store);
+    expect(await store.take('project', limits, leaseMs)).toHaveProperty('waitMs');
+    passes(leaseMs - 60_000);
+    await slotOf(store);
+    await store.release('project', second, limits);
+    expect(await store.take('project', limits, leaseMs)).toHaveProperty('waitMs');
+  });
+
+  it('leaves room for others', async () => {
+    const store = fileRateBudgetStore(path);
+    const half = { ...limits, headroom: 0.5 };
+    await store.take('project', half, leaseMs);
+    expect(await store.take('project', half, leaseMs)).toHaveProperty('waitMs');
+  });
+
+  it('lets no process go for the time the service asks', async () => {
+    await fileRateBudgetStore(path).close('project', 5_000);
+    await fileRateBudgetStore(path).close('project', 1_000);
+    const answer = await fileRateBudgetStore(path).take('project', limits, leaseMs);
+    expect(answer).toEqual({ waitMs: expect.closeTo(5_000, -3) as number });
+  });
+
+  it('leases places for jobs and takes them back', async () => {
+    const store = fileRateBudgetStore(path);
+    const places = await store.lease!('project', 3, 4, leaseMs);
+    expect(places).toHaveLength(3);
+    expect(await fileRateBudgetStore(path).lease!('project', 3, 4, leaseMs)).toHaveLength(1);
+    await store.giveBack!('project', places);
+    expect(await store.lease!('project', 9, 4, leaseMs)).toHaveLength(3);
+    passes(leaseMs);
+    expect(await store.lease!('project', 9, 4, leaseMs)).toHaveLength(4);
+  });
+
+  it.each(['', '{"version":1,"accounts":{"project":{"leased":{"a":', '[]', 'null', '\0\0\0\0'])(
+    'takes a file that was torn for an empty one: %j',
+    async (text) => {
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+      const store = fileRateBudgetStore(path);
+      await slotOf(store);
+      await slotOf(store);
+      expect(await store.take('project', limits, leaseMs)).toHaveProperty('waitMs');
+    },
+  );
+
+  it('takes what is no time for nothing', async () => {
+    await mkdir(dirname(path), { recursive: true });
+    const project = { leased: { a: 'x' }, held: [null, 'x'], closedUntil: {}, places: [] };
+    const accounts = { project, other: 'x', half: { held: 'x' } };
+    await writeFile(path, JSON.stringify({ accounts }));
+    expect(await fileRateBudgetStore(path).take('project', limits, leaseMs)).toHaveProperty('slot');
+  });
+
+  it('does not wait for years when the clock was set back', async () => {
+    await mkdir(dirname(path), { recursive: true });
+    const future = Date.now() + 1e12;
+    const project = { leased: { a: future }, held: [future], closedUntil: 0, places: {} };
+    await writeFile(path, JSON.stringify({ accounts: { project } }));
+    const store = fileRateBudgetStore(path);
+    const answer = await store.take('project', limits, leaseMs);
+    expect(answer).toHaveProperty('waitMs', 60_000);
+    passes(leaseMs);
+    expect(await store.take('project', limits, leaseMs)).toHaveProperty('slot');
+  });
+
+  it('is not held up by a lock and half a file of a process that was killed', async () => {
+    await mkdir(`${path}.lock`, { recursive: true });
+    await writeFile(`${path}.next`, '{"version":1,"acc');
+    expect(await fileRateBudgetStore(path).take('project', limits, leaseMs)).toHaveProperty('slot');
+    expect(await readdir(dirname(path))).toEqual(['budget.json']);
+  });
+
+  it('writes for its owner alone, and forgets what has expired', async () => {
+    const store = fileRateBudgetStore(path);
+    await store.release('project', await slotOf(store), limits);
+    expect((await stat(path)).mode & 0o077).toBe(0);
+    passes(60_000);
+    await store.cancel('other', 'nothing');
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({ version: 1, accounts: {} });
+  });
+
+  it('does many things at once in one go', async () => {
+    const store = fileRateBudgetStore(path);
+    const many = { ...limits, limit: 1_000 };
+    const takes = Array.from({ length: 1_200 }, () => store.take('project', many, leaseMs));
+    const answers = await Promise.all(takes);
+    expect(answers.filter((answer) => 'slot' in answer)).toHaveLength(1_000);
+  });
+
+  it('rejects where it cannot write, and a client then keeps to the limit by itself', async () => {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, '');
+    const store = fileRateBudgetStore(join(path, 'below-a-file.json'));
+    await expect(store.take('project', limits, leaseMs)).rejects.toThrow();
+    const client = new MessagingClient({
+      apiKey: 'sk_test_disk',
+      baseUrl: 'https://messaging.test',
+      rateLimit: { ...limits, store },
+      fetch: () => Promise.resolve(Response.json({ id: 'con_1' })),
+    });
+    await client.contacts.get('con_1');
+    await client.contacts.get('con_2');
+    await expect(client.contacts.get('con_3', { deadline: 1_000 })).rejects.toMatchObject({
+      name: 'RateLimitError',
+      outcome: 'not-sent',
+    });
+  });
+
+  it('gives the key of a client to nobody', async () => {
+    const client = new MessagingClient({
+      apiKey: 'sk_test_secret',
+      baseUrl: 'https://messaging.test',
+      rateLimit: { store: fileRateBudgetStore(path) },
+      fetch: () => Promise.resolve(Response.json({ id: 'con_1' })),
+    });
+    await client.contacts.get('con_1');
+    expect(await readFile(path, 'utf8')).not.toContain('secret');
+  });
+});
+
+async function slotOf(store: ReturnType<typeof fileRateBudgetStore>): Promise<string> {
+  const answer = await store.take('project', limits, leaseMs);
+  if ('slot' in answer) return answer.slot;
+  throw new Error(`no slot for ${answer.waitMs} ms`);
+}
+
+/** Only the clock goes on: the disk is a real one. */
+function passes(delayMs: number): void {
+  const now = Date.now() + delayMs;
+  vi.useFakeTimers({ now, toFake: ['Date'] });
+}
