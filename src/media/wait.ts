@@ -35,6 +35,7 @@ export interface Awaited {
 
 // A look that another wait made within this share of the interval is as good as an own one.
 const shareableAge = 0.8;
+const justNowMs = 1_000;
 
 // A look that failed is never repeated sooner.
 const leastRepeatMs = 100;
@@ -60,7 +61,7 @@ class FileWait<File> {
   #looksWithoutDownload = 0;
   #polls = 0;
   #lastStatus: string | undefined;
-  #delayMs = 0;
+  #maxAgeMs = justNowMs;
   #hasNoted = false;
 
   constructor(awaited: Awaited, source: WaitSource<File>, options: WaitOptions) {
@@ -77,7 +78,7 @@ class FileWait<File> {
       signal,
       timeoutMs: timeout,
       firstDelayMs: ageMs === undefined ? 0 : Math.max(0, this.#freshMs() - ageMs),
-      look: (until) => this.#source.look(fileId, this.#delayMs * shareableAge, until),
+      look: (until) => this.#source.look(fileId, this.#maxAgeMs, until),
       onNews: (listener) => this.#source.onEnd(fileId, listener),
       statusOf: (record) => record.status,
       nextDelayMs: (look) => this.#nextDelayMs(look),
@@ -145,8 +146,9 @@ class FileWait<File> {
   }
 
   #nextDelayMs(look: Look<StatusRecord>): number {
-    this.#delayMs = this.#wantedDelayMs(look);
-    return Math.max(this.#delayMs, this.#source.leastDelayMs);
+    const delayMs = this.#wantedDelayMs(look);
+    this.#maxAgeMs = delayMs * shareableAge;
+    return Math.max(delayMs, this.#source.leastDelayMs);
   }
 
   #wantedDelayMs(look: Look<StatusRecord>): number {

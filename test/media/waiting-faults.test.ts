@@ -1,3 +1,4 @@
+import type { GenerationFailedError } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { ending, fakeService, gaps, inTime, pass, useFakeTime, video } from './fake-time.js';
 import { statusEndpoint, speech } from './fake-time.js';
@@ -204,8 +205,7 @@ describe('a job that fails', () => {
       fileId: job!.fileId,
       polls: 3,
     });
-    const { resume } = error as { resume(): Promise<unknown> };
-    const again = await inTime(ending(resume.call(error)));
+    const again = await inTime(ending((error as GenerationFailedError).resume()));
     expect(again.error).toMatchObject({ name, polls: 1 });
   });
 });
