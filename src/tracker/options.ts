@@ -1,0 +1,92 @@
+import {
+  type AnyEvents,
+  type EventMap,
+  type PendingEvent,
+  type TrackedEvent,
+  type TrackerNotices,
+} from './types.js';
+
+/** Options of `createTracker`. Times are in milliseconds. */
+export interface TrackerOptions {
+  /**
+   * The public key (`pk_`). A secret key is refused. Leave it out behind a proxy route of your
+   * own: then no `Authorization` is sent and each body carries the event's id.
+   */
+  readonly publicKey?: string;
+  /** Address of the service, or of your proxy route; `/v1/track` is appended. */
+  readonly baseUrl: string;
+  /** The contact the events belong to; the same as calling `identify()` first. */
+  readonly email?: string;
+  /**
+   * What happens to an event that was handed over without an answer before the page ended:
+   * `no-duplicates` drops it as `unconfirmed`, `no-loss` sends it again.
+   * @default 'no-duplicates'
+   */
+  readonly delivery?: 'no-duplicates' | 'no-loss';
+  /** `memory` writes nothing to disk: undelivered events end with the page. @default 'durable' */
+  readonly storage?: 'durable' | 'memory';
+  /** Events kept at most, over all tabs of the origin; more are dropped. @default 500 */
+  readonly maxQueue?: number;
+  /** Characters kept at most in the origin's localStorage. @default 262144 */
+  readonly maxBytes?: number;
+  /** An event older than this is dropped. @default 86400000 (24 hours) */
+  readonly maxAge?: number;
+  /** `pending` keeps events in memory until `consent.grant()`. @default 'granted' */
+  readonly consent?: 'granted' | 'pending' | 'denied';
+  /** Drop everything when the browser sends Global Privacy Control. @default true */
+  readonly honorGpc?: boolean;
+  /** Share of events taken in, 0 to 1. @default 1 */
+  readonly sampleRate?: number;
+  /** Pace of this tab; events above it wait. @default { perSecond: 5, burst: 20 } */
+  readonly limit?: { readonly perSecond: number; readonly burst: number };
+  /** Changes an event before it is stored; `null` drops it. */
+  readonly beforeSend?: (event: PendingEvent) => PendingEvent | null;
+  /** Used instead of the global `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+/** What else `track` takes. */
+export interface TrackOptions {
+  /** The contact of this event alone. */
+  readonly email?: string;
+}
+
+/** `data` may be left out where no field is required. */
+export type TrackArguments<Data> =
+  Partial<Data> extends Data
+    ? [data?: Data, options?: TrackOptions]
+    : [data: Data, options?: TrackOptions];
+
+/** A tracker of one page. */
+export interface Tracker<Events extends EventMap<Events> = AnyEvents> {
+  /** Events of this tab that are not yet delivered or dropped. */
+  readonly pending: number;
+  readonly consent: {
+    /** Stores and sends what was held back. */
+    grant(): void;
+    /** Erases every stored event and drops those that come. */
+    deny(): void;
+  };
+  /** Sets the contact of all events from now on, and of those held back without one. */
+  identify(email: string): void;
+  /** Takes an event in, synchronously. Throws a `TypeError` for data that cannot be sent. */
+  track<Name extends keyof Events & string>(
+    event: Name,
+    ...rest: TrackArguments<Events[Name]>
+  ): TrackedEvent;
+  /** Tries at once; true when nothing is left. Gives up after `timeout` ms. @default 5000 */
+  flush(options?: { readonly timeout?: number }): Promise<boolean>;
+  /** Forgets the contact and erases every stored event: call it on logout, after `flush()`. */
+  reset(): void;
+  /** Stops sending; events are still taken in. */
+  pause(): void;
+  /** Sends again, also after a 401 or 403. */
+  resume(): void;
+  /** Calls `listener` on each notice, asynchronously; returns the function that stops it. */
+  on<Notice extends keyof TrackerNotices>(
+    notice: Notice,
+    listener: (detail: TrackerNotices[Notice]) => void,
+  ): () => void;
+  /** Ends this tracker. Stored events are left to other tabs and later pages. */
+  dispose(): void;
+}

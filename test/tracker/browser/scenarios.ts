@@ -1,0 +1,186 @@
+import { type Page } from 'playwright-core';
+import { until } from '../support/browser.js';
+import { type Figures, type World, type Delivery } from '../support/world.js';
+
+const slow = (delayMs: number) => async () => {
+  await new Promise((resolve) => setTimeout(resolve, delayMs));
+  return { status: 200 };
+};
+
+async function leave(page: Page, work: () => void): Promise<void> {
+  await page.evaluate(work);
+  await page.waitForURL('**/away');
+}
+
+/** Lets the next visit find what the last one left, then counts. */
+async function visitAgain(world: World, delivery: Delivery): Promise<void> {
+  const page = await world.open({ delivery });
+  await world.settled(page);
+  await page.close();
+}
+
+/** 15 events, then the page navigates in the same task. */
+export async function navigate(world: World, delivery: Delivery): Promise<Figures> {
+  const page = await world.open({ delivery });
+  await leave(page, () => {
+    trackMany(0, 15);
+    location.href = '/away';
+  });
+  await visitAgain(world, delivery);
+  await page.close();
+  return world.figures(`15 events then navigation, ${delivery}`, 15);
+}
+
+/** 15 events, then the tab closes itself. */
+export async function closeTab(world: World, delivery: Delivery): Promise<Figures> {
+  const opener = await world.profile.context.newPage();
+  await opener.goto(world.app.url + '/away');
+  const url = `${world.app.url}/?${encodeURIComponent(JSON.stringify({ delivery }))}`;
+  const opened = world.profile.context.waitForEvent('page');
+  await opener.evaluate((address) => void open(address), url);
+  const page = await opened;
+  await page.waitForFunction(() => 'tracker' in window);
+  const closed = page.waitForEvent('close');
+  // The page is gone before it can answer.
+  await page
+    .evaluate(() => {
+      trackMany(0, 15);
+      close();
+    })
+    .catch(() => undefined);
+  await closed;
+  await visitAgain(world, delivery);
+  await opener.close();
+  return world.figures(`15 events then window.close(), ${delivery}`, 15);
+}
+
+/** 10 events of 10 KB: more than a browser takes along at the end of a page. */
+export async function largeExit(world: World, delivery: Delivery): Promise<Figures> {
+  const page = await world.open({ delivery });
+  await leave(page, () => {
+    trackMany(0, 10, { text: 'x'.repeat(10_000) });
+    location.href = '/away';
+  });
+  await visitAgain(world, delivery);
+  await page.close();
+  return world.figures(`10 x 10 KB at exit, ${delivery}`, 10);
+}
+
+/** 5 tabs with 40 events each, all at once. */
+export async function tabs(world: World): Promise<Figures> {
+  const pages = await Promise.all(Array.from({ length: 5 }, () => world.open()));
+  await Promise.all(
+    pages.map((page, tab) => page.evaluate((name) => trackMany(0, 40, { tab: name }), String(tab))),
+  );
+  await until(() => world.service.accepted.length >= 200);
+  await world.settled(pages[0]!);
+  await Promise.all(pages.map((page) => page.close()));
+  return world.figures('5 tabs x 40 events', 200);
+}
+
+/** 10 events offline; they go, in order, once the network is back. */
+export async function offline(world: World): Promise<Figures> {
+  const page = await world.open();
+  await world.profile.context.setOffline(true);
+  await page.evaluate(() => trackMany(0, 10));
+  await world.profile.context.setOffline(false);
+  await until(() => world.service.accepted.length >= 10);
+  await world.settled(page);
+  await page.close();
+  return world.figures('offline then online', 10);
+}
+
+/** 20 events that could not be sent, a killed browser, a new start. */
+export async function killUndelivered(world: World, delivery: Delivery): Promise<Figures> {
+  const page = await world.open({ delivery });
+  await page.evaluate(() => {
+    tracker.pause();
+    trackMany(0, 20);
+  });
+  await until(async () => (await world.stored(page)) === 20);
+  await world.profile.killAndReopen();
+  await visitAgain(world, delivery);
+  return world.figures(`SIGKILL with 20 undelivered, ${delivery}`, 20);
+}
+
+/** 20 delivered events, a killed browser, a new start: nothing may be sent again. */
+export async function killDelivered(world: World, delivery: Delivery): Promise<Figures> {
+  const page = await world.open({ delivery });
+  await page.evaluate(() => trackMany(0, 20));
+  await until(() => page.evaluate(() => tracker.pending === 0));
+  await until(async () => (await world.stored(page)) === 0);
+  await world.profile.killAndReopen();
+  await visitAgain(world, delivery);
+  return world.figures(`SIGKILL after delivery of 20, ${delivery}`, 20);
+}
+
+/** 20 delivered events, 20 that could not be sent, and a killed browser. */
+export async function killBoth(world: World): Promise<Figures> {
+  const page = await world.open();
+  await page.evaluate(() => trackMany(0, 20));
+  await until(() => page.evaluate(() => tracker.pending === 0));
+  await until(async () => (await world.stored(page)) === 0);
+  await page.evaluate(() => {
+    tracker.pause();
+    trackMany(20, 40);
+  });
+  await until(async () => (await world.stored(page)) === 20);
+  await world.profile.killAndReopen();
+  await visitAgain(world, 'no-duplicates');
+  return world.figures('SIGKILL with 20 delivered and 20 undelivered', 40);
+}
+
+/** One tab sends 40 events while another, with 40 of its own, leaves. */
+export async function leaveWhileDraining(world: World, afterMs: number): Promise<Figures> {
+  const [stays, leaves] = [await world.open(), await world.open()];
+  world.service.reply = slow(20);
+  await stays.evaluate(() => trackMany(0, 40, { tab: 'stays' }));
+  await leaves.evaluate((delayMs) => {
+    trackMany(0, 40, { tab: 'leaves' });
+    setTimeout(() => (location.href = '/away'), delayMs);
+  }, afterMs);
+  await leaves.waitForURL('**/away');
+  await until(() => stays.evaluate(() => tracker.pending === 0));
+  await world.settled(stays);
+  await until(() => world.service.accepted.filter(({ data }) => !data?.marker).length >= 80);
+  await Promise.all([stays.close(), leaves.close()]);
+  return world.figures(`a tab leaves after ${afterMs} ms while another drains`, 80);
+}
+
+/** 20 events of a tab that is gone, and four tabs that start at once. */
+export async function orphans(world: World, path?: string): Promise<Figures> {
+  const last = await world.open({}, path);
+  await last.evaluate(() => {
+    tracker.pause();
+    trackMany(0, 20);
+  });
+  await until(async () => (await world.stored(last)) === 20);
+  await last.close();
+  const pages = await Promise.all(Array.from({ length: 4 }, () => world.open({}, path)));
+  await until(() => world.service.accepted.length >= 20);
+  await Promise.all(pages.map((page) => world.settled(page)));
+  await Promise.all(pages.map((page) => page.close()));
+  return world.figures('20 orphans and 4 tabs', 20);
+}
+
+/** 30 events at exit, of which 20 go along; the page comes back from the cache and goes on. */
+export async function restore(world: World): Promise<Figures & { wasRestored: boolean }> {
+  const page = await world.open();
+  await page.evaluate(() => {
+    window.wasRestored = false;
+    addEventListener('pageshow', ({ persisted }) => (window.wasRestored = persisted));
+  });
+  await leave(page, () => {
+    trackMany(0, 30);
+    location.href = '/away';
+  });
+  await page.evaluate(() => void setTimeout(() => history.back()));
+  // Loaded anew, the page knows nothing of the last visit.
+  await page.waitForFunction(() => 'tracker' in window && window.wasRestored !== false);
+  const wasRestored = await page.evaluate(() => window.wasRestored === true);
+  await page.evaluate(() => trackMany(30, 35));
+  await until(() => page.evaluate(() => tracker.pending === 0));
+  await world.settled(page);
+  await page.close();
+  return { ...world.figures('30 events, back/forward cache, 5 more', 35), wasRestored };
+}

@@ -1,0 +1,96 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { snapshot } from '../../src/tracker/data.js';
+import { delayOf } from '../../src/tracker/delay.js';
+import { createTracker, transient } from '../../src/tracker/index.js';
+
+interface Events {
+  signed_up: { plan: string; seats?: number };
+  viewed: { page?: string };
+}
+
+// On a server a tracker does nothing, so these only have to compile.
+const tracker = createTracker<Events>({ publicKey: 'pk_test', baseUrl: 'https://service.test' });
+
+describe('event data', () => {
+  it('turns dates into full ISO strings and marks transient values', () => {
+    const at = new Date('2026-11-21T10:00:00Z');
+    expect(snapshot({ at, otp: transient(123), list: [{ at }], gone: null, empty: '' })).toEqual({
+      at: '2026-11-21T10:00:00.000Z',
+      otp: { value: 123, persistent: false },
+      list: [{ at: '2026-11-21T10:00:00.000Z' }],
+      gone: null,
+      empty: '',
+    });
+  });
+  it.each([NaN, Infinity, -Infinity, new Date('never')])('refuses %s by name', (bad) => {
+    expect(() => snapshot({ fine: 1, profile: { score: bad } })).toThrow(
+      new TypeError('Not finite: score'),
+    );
+  });
+  it('is a copy', () => {
+    const data = { plan: 'pro' };
+    const copy = snapshot(data);
+    data.plan = 'free';
+    expect(copy).toEqual({ plan: 'pro' });
+  });
+  it('knows the events of a map and refuses reserved names', () => {
+    tracker.track('signed_up', { plan: 'pro' });
+    tracker.track('viewed');
+    // @ts-expect-error `plan` is required
+    tracker.track('signed_up');
+    // @ts-expect-error no such event
+    tracker.track('signed_out');
+    // @ts-expect-error `email` is reserved
+    createTracker<{ bad: { email: string } }>({ baseUrl: '' });
+    // @ts-expect-error `id` is reserved
+    createTracker({ baseUrl: '' }).track('free', { id: 'x' });
+    createTracker({ baseUrl: '' }).track('free', { anything: [1, { deep: true }] });
+    expectTypeOf(tracker.track('viewed').outcome).toExtend<Promise<{ status: string }>>();
+  });
+});
+
+describe('the key', () => {
+  it.each(['sk_live_secret', ' sk_live_secret', 'something'])(
+    'refuses %j without a word of it',
+    (key) => {
+      expect(() => createTracker({ publicKey: key, baseUrl: '' })).toThrow(
+        new TypeError('Use a pk_ key'),
+      );
+    },
+  );
+});
+
+describe('on a server', () => {
+  it('is a quiet no-op', async () => {
+    const { id, outcome } = tracker.track('viewed');
+    expect(id).toMatch(/^postreel:/);
+    expect(await outcome).toEqual({ status: 'dropped', reason: 'server' });
+    tracker.identify('ann@example.com');
+    tracker.consent.grant();
+    tracker.reset();
+    tracker.pause();
+    tracker.resume();
+    expect(await tracker.flush({ timeout: 1 })).toBe(true);
+    tracker.dispose();
+    expect(tracker.pending).toBe(0);
+  });
+});
+
+describe('the wait after a failure', () => {
+  it.each([
+    ['30', 30_000],
+    [new Date(Date.now() + 60_000).toUTCString(), 60_000],
+    ['86400', 300_000],
+    [new Date('2099-01-01').toUTCString(), 300_000],
+  ])('is what Retry-After %s says, up to five minutes', (text, expected) => {
+    expect(Math.abs(delayOf(text, 0) - expected)).toBeLessThan(2000);
+  });
+  it.each(['null', '', 'soon', '-5', new Date(0).toUTCString()])('doubles for %j', (text) => {
+    for (let failures = 0; failures < 12; failures++) {
+      const full = Math.min(300_000, 1000 * 2 ** failures);
+      const delayMs = delayOf(text, failures);
+      expect(delayMs).toBeGreaterThanOrEqual(full / 2);
+      expect(delayMs).toBeLessThanOrEqual(full);
+    }
+  });
+});

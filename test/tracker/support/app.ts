@@ -1,0 +1,55 @@
+import { createServer } from 'node:http';
+import { build } from 'esbuild';
+import { close, listen } from './service.js';
+
+export interface App {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Bundles an entry for the page as a script that sets one global. */
+export async function bundle(entry: string, globalName: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'iife',
+    globalName,
+    platform: 'browser',
+    define: { 'process.env.NODE_ENV': '"development"' },
+  });
+  return outputFiles[0]!.text;
+}
+
+/**
+ * The site of a customer. `/` starts a tracker with the options in the query, `/away` has none,
+ * `/sandbox` has an opaque origin, where every storage is forbidden.
+ */
+export async function startApp(serviceUrl: string): Promise<App> {
+  const script = await bundle('src/tracker/index.ts', 'postreel');
+  const page = `<!doctype html><title>app</title><link rel="icon" href="data:,">
+<script src="/tracker.js"></script><script>
+window.notices = [];
+window.start = (options) => {
+  window.tracker = postreel.createTracker({ publicKey: 'pk_test', baseUrl: '${serviceUrl}',
+    email: 'ann@example.com', limit: { perSecond: 50, burst: 50 }, ...options });
+  for (const name of ['delivered', 'dropped', 'retry', 'paused', 'blocked'])
+    tracker.on(name, (detail) => notices.push({ name, ...detail }));
+};
+window.trackMany = (from, to, extra) => {
+  for (let n = from; n < to; n++) tracker.track('clicked', { n, ...extra });
+};
+const options = decodeURIComponent(location.search.slice(1));
+if (options) start(JSON.parse(options));
+</script>`;
+  const server = createServer((request, response) => {
+    const path = request.url?.split('?')[0];
+    const isScript = path === '/tracker.js';
+    response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html');
+    if (path === '/sandbox') response.setHeader('Content-Security-Policy', 'sandbox allow-scripts');
+    const away = '<!doctype html><title>away</title><link rel="icon" href="data:,">';
+    response.end(isScript ? script : path === '/away' ? away : page);
+  });
+  return { url: await listen(server), close: () => close(server) };
+}

@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Tracker, type TrackerNotices, createTracker } from '../../src/tracker/index.js';
+import { fakePage } from './support/page.js';
+
+let page: ReturnType<typeof fakePage>;
+beforeEach(() => {
+  page = fakePage();
+});
+afterEach(() => page.close());
+
+/** Collects the details of one notice. */
+function notices<Notice extends keyof TrackerNotices>(tracker: Tracker, notice: Notice) {
+  const details: TrackerNotices[Notice][] = [];
+  tracker.on(notice, (detail) => details.push(detail));
+  return details;
+}
+
+const events = () => page.sent.map(({ body }) => body.event);
+
+describe('sending', () => {
+  it('sends the email, the event and its data with two headers', async () => {
+    const tracker = page.start();
+    const { outcome } = tracker.track('signed_up', { plan: 'pro' });
+    await page.pass(0);
+    const [{ url, init, body }] = page.sent as [(typeof page.sent)[0]];
+    expect(url).toBe('https://service.test/v1/track');
+    expect(body).toEqual({ email: 'ann@example.com', event: 'signed_up', data: { plan: 'pro' } });
+    expect(init).toMatchObject({ method: 'POST', keepalive: true });
+    expect(init.headers).toEqual({
+      Authorization: 'Bearer pk_test',
+      'Content-Type': 'application/json',
+    });
+    expect(await outcome).toEqual({ status: 'delivered', reason: undefined });
+    expect(tracker.pending).toBe(0);
+  });
+  it('sends the id and no key to a proxy', async () => {
+    const { id } = createTracker({
+      baseUrl: '/collect',
+      email: 'ann@example.com',
+      fetch: (url, init) => {
+        page.sent.push({ url: url as string, init: init!, body: { event: '' } });
+        return Promise.resolve(new Response());
+      },
+    }).track('x');
+    await page.pass(0);
+    const { url, init } = page.sent[0]!;
+    expect(url).toBe('/collect/v1/track');
+    expect(init.headers).toEqual({ 'Content-Type': 'application/json' });
+    expect(new TextDecoder().decode(init.body as Uint8Array)).toContain(
+      JSON.stringify({ id }).slice(1),
+    );
+  });
+  it('keeps the order of one tab', async () => {
+    const tracker = page.start();
+    for (const name of ['a', 'b', 'c', 'd']) tracker.track(name);
+    await page.pass(0);
+    expect(events()).toEqual(['a', 'b', 'c', 'd']);
+  });
+  it('holds events back until somebody is identified', async () => {
+    const tracker = createTracker({
+      baseUrl: '/collect',
+      fetch: () => Promise.resolve(new Response()),
+    });
+    const delivered = notices(tracker, 'delivered');
+    tracker.track('viewed');
+    tracker.track('named', {}, { email: 'bob@example.com' });
+    await page.pass(1000);
+    expect(delivered.map(({ event }) => event)).toEqual(['named']);
+    tracker.identify('ann@example.com');
+    await page.pass(1000);
+    expect(delivered.map(({ event }) => event)).toEqual(['named', 'viewed']);
+  });
+  it('paces a burst: what is above it waits', async () => {
+    const tracker = page.start({ limit: { perSecond: 5, burst: 20 } });
+    for (let n = 0; n < 40; n++) tracker.track('x');
+    await page.pass(0);
+    expect(page.sent).toHaveLength(20);
+    await page.pass(8000);
+    expect(page.sent).toHaveLength(40);
+  });
+  it('waits while it is offline and goes on by itself', async () => {
+    vi.stubGlobal('navigator', { onLine: false });
+    const tracker = page.start();
+    tracker.track('x');
+    await page.pass(60_000);
+    expect(page.sent).toHaveLength(0);
+    vi.stubGlobal('navigator', { onLine: true });
+    await page.pass(1000);
+    expect(page.sent).toHaveLength(1);
+  });
+});
+
+describe('answers', () => {
+  it.each([400, 404, 409, 413, 422])('drops an event for good after a %i', async (status) => {
+    page.reply = () => new Response('', { status });
+    const tracker = page.start();
+    const { outcome } = tracker.track('x');
+    await page.pass(60_000);
+    expect(await outcome).toEqual({ status: 'dropped', reason: 'rejected' });
+    expect(page.sent).toHaveLength(1);
+  });
+  it.each([408, 429, 500, 503])('sends an event again after a %i', async (status) => {
+    page.reply = () => new Response('', { status: page.sent.length > 1 ? 200 : status });
+    const tracker = page.start();
+    const retries = notices(tracker, 'retry');
+    tracker.track('x');
+    await page.pass(5000);
+    expect(page.sent).toHaveLength(2);
+    expect(retries).toMatchObject([{ event: 'x', status }]);
+  });
+  it.each([401, 403])('keeps everything after a %i until it is resumed', async (status) => {
+    page.reply = () => new Response('', { status });
+    const tracker = page.start();
+    const paused = notices(tracker, 'paused');
+    tracker.track('a');
+    tracker.track('b');
+    await page.pass(600_000);
+    expect(page.sent).toHaveLength(1);
+    expect(paused).toEqual([{ status }]);
+    page.reply = () => new Response();
+    tracker.resume();
+    await page.pass(2000);
+    expect(events()).toEqual(['a', 'a', 'b']);
+  });
+  it('waits as long as Retry-After says, in every tab', async () => {
+    page.reply = () => new Response('', { status: 429, headers: { 'Retry-After': '30' } });
+    page.start().track('x');
+    await page.pass(0);
+    page.reply = () => new Response();
+    page.start().track('y');
+    await page.pass(29_000);
+    expect(page.sent).toHaveLength(1);
+    await page.pass(3000);
+    expect(page.sent).toHaveLength(3);
+  });
+  it('does not wait longer when the clock is set back', async () => {
+    page.reply = () => new Response('', { status: page.sent.length > 1 ? 200 : 429 });
+    page.start().track('x');
+    await page.pass(0);
+    vi.setSystemTime(new Date('2001-01-01'));
+    await page.pass(2000);
+    expect(page.sent).toHaveLength(2);
+  });
+  it('stops at one quiet try every five minutes when the service was never reached', async () => {
+    page.reply = () => Promise.reject(new TypeError('blocked'));
+    const tracker = page.start();
+    const blocked = notices(tracker, 'blocked');
+    tracker.track('x');
+    await page.pass(60_000);
+    expect(page.sent).toHaveLength(3);
+    expect(blocked).toEqual([{ delayMs: 300_000 }]);
+    await page.pass(900_000);
+    expect(page.sent).toHaveLength(6);
+    expect(blocked).toHaveLength(1);
+  });
+  it('is not blocked once the service has answered', async () => {
+    const tracker = page.start();
+    const blocked = notices(tracker, 'blocked');
+    tracker.track('x');
+    await page.pass(0);
+    page.reply = () => Promise.reject(new TypeError('down'));
+    tracker.track('y');
+    await page.pass(600_000);
+    expect(blocked).toEqual([]);
+    expect(page.sent.length).toBeGreaterThan(6);
+  });
+  it.each([
+    ['no-duplicates', 1],
+    ['no-loss', 2],
+  ] as const)('with %s sends an event that timed out %i times', async (delivery, times) => {
+    page.reply = () =>
+      page.sent.length > 1 ? new Response() : Promise.reject(new DOMException('', 'TimeoutError'));
+    page.start({ delivery }).track('x');
+    await page.pass(10_000);
+    expect(page.sent).toHaveLength(times);
+  });
+});
