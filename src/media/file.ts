@@ -10,7 +10,8 @@ export interface Download {
   readonly fetch: typeof globalThis.fetch | undefined;
 }
 
-interface ResponseOptions {
+/** What to download of a file. */
+export interface DownloadOptions {
   signal?: AbortSignal | undefined;
   range?: string | undefined;
   ifRange?: string | undefined;
@@ -55,7 +56,7 @@ export class MediaFile {
    * The response of the download, for its headers. `range` asks for a part, and `ifRange` for all
    * of it when the file is no longer the one with that ETag.
    */
-  async response(options: ResponseOptions = {}): Promise<Response> {
+  async response(options: DownloadOptions = {}): Promise<Response> {
     const { signal, range, ifRange } = options;
     const fetch = this.#fetch ?? globalThis.fetch;
     const headers = {

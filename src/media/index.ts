@@ -1,7 +1,8 @@
 export { MediaClient } from './client.js';
 export type { MediaJob } from './estimate.js';
 export type { MediaEvents } from './events.js';
-export { MediaFile } from './file.js';
+export { MediaFile, type DownloadOptions } from './file.js';
+export type { Generate } from './generate/resource.js';
 export type * from './generate/types.js';
 export { GenerationJob, type JobRecord } from './job.js';
 export {
@@ -22,3 +23,4 @@ export type {
 } from './queue-options.js';
 export type { FileResult } from './wait-for-files.js';
 export type { FileUpdate, WaitOptions } from './wait-options.js';
+export type { FileKind } from './pace.js';

@@ -8,15 +8,18 @@ import { describe, expect, it } from 'vitest';
 import { bundle, imports } from '../../scripts/sizes.js';
 import { repository } from './installed.js';
 
-/** In bytes after gzip: what was measured, and 5 % more. `npx tsx scripts/sizes.ts` measures anew. */
+/**
+ * In bytes after gzip: what was measured, and 5 % more. `npx tsx scripts/sizes.ts` measures anew.
+ * The design asks for 20,000 at once for the messaging client: it is not there yet.
+ */
 const budgets: Readonly<Record<keyof typeof imports, readonly [eager: number, lazy: number]>> = {
-  stack: [9_100, 0],
-  'messaging from postreel': [29_900, 12_930],
-  'messaging from its own door': [29_800, 12_490],
-  'media from its own door': [27_550, 8_430],
-  'everything from postreel': [32_300, 14_570],
-  'the guards alone': [2_840, 0],
-  'the schemas': [13_880, 0],
+  stack: [9_120, 0],
+  'messaging from postreel': [33_570, 12_940],
+  'messaging from its own door': [32_850, 12_490],
+  'media from its own door': [36_780, 9_050],
+  'everything from postreel': [42_230, 15_180],
+  'the guards alone': [2_610, 0],
+  'the schemas': [13_860, 0],
 };
 const clients = Object.entries(imports).filter(([name]) => !/stack|schemas/.test(name));
 

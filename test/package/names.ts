@@ -28,10 +28,11 @@ export const names: Readonly<Record<string, readonly string[]>> = {
     'WebhookVerificationError',
     'isApiError',
     'isPostreelError',
+    'memoryJournal',
     'transient',
   ],
   'postreel/messaging': ['MessagingClient', 'transient'],
-  'postreel/media': ['GenerationJob', 'MediaClient', 'MediaFile'],
+  'postreel/media': ['GenerationJob', 'MediaClient', 'MediaFile', 'memoryJournal'],
   'postreel/schemas': ['media', 'messaging'],
   'postreel/webhooks': [
     'WebhookVerificationError',
