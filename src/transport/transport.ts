@@ -9,7 +9,7 @@ import type { Arrival, Journey } from './attempt.js';
 import { RunningCall, type CallState } from './call.js';
 import { Checks } from './checks.js';
 import { unwrap } from './envelope.js';
-import { freeRoute, type FreeInput } from './free-request.js';
+import { freeRoute, splitPath, type FreeInput } from './free-request.js';
 import { requestIdOf } from './judge.js';
 import type { RawInput, TransportParts } from './parts.js';
 import { prepare } from './prepare.js';
@@ -63,8 +63,9 @@ export class Transport {
     input: FreeInput = {},
     options?: RequestOptions,
   ): RunningCall<unknown> {
-    const row = freeRoute(method, path, this.#parts.keyring.current !== null);
-    return this.call(row, input, options);
+    const [place, query] = splitPath(path, input.query);
+    const row = freeRoute(method, place, this.#parts.keyring.current !== null);
+    return this.call(row, { ...input, query }, options);
   }
 
   /** Goes on with the key that is found for the current one, for all clients that share it. */
