@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { getEventListeners } from 'node:events';
 
 /** One call that can be aborted, and the condition under which that is interesting. */
 export interface Try {
@@ -49,7 +49,6 @@ async function abortOne(
   index: number,
 ): Promise<Heard> {
   const controller = new AbortController();
-  const watch = listenerCount(controller.signal);
   const reason = { index };
   const { call, inPhase } = start(controller.signal, index);
   const end = Promise.resolve(call).then(
@@ -67,7 +66,7 @@ async function abortOne(
   return {
     lateMs: at.wallMs > controlAt.wallMs ? at.wallMs - controlAt.wallMs : within(abortedAt, at),
     keptReason: error === reason,
-    listenersLeft: watch(),
+    listenersLeft: getEventListeners(controller.signal, 'abort').length,
   };
 }
 
@@ -85,21 +84,4 @@ function now(): Moment {
 // Inside one turn of the loop nothing but work can pass the time, ours or that of other processes.
 function within(from: Moment, to: Moment): number {
   return Math.min(to.wallMs - from.wallMs, to.busyMs - from.busyMs);
-}
-
-/** Counts who still listens to a signal. */
-function listenerCount(signal: AbortSignal): () => number {
-  const listeners = new Set<unknown>();
-  const { addEventListener: add, removeEventListener: remove } = signal;
-  signal.addEventListener = (...args: Parameters<typeof add>) => {
-    const [, listener] = args;
-    listeners.add(listener);
-    add.call(signal, 'abort', () => listeners.delete(listener), { once: true });
-    add.apply(signal, args);
-  };
-  signal.removeEventListener = (...args: Parameters<typeof remove>) => {
-    listeners.delete(args[1]);
-    remove.apply(signal, args);
-  };
-  return () => listeners.size;
 }
