@@ -39,3 +39,4 @@ for (const [format, outDir, entries] of [
   );
 }
 writeFileSync('dist/cjs/package.json', '{ "type": "commonjs" }\n');
+await import('./tracker-global.js');

@@ -33,6 +33,9 @@ export const names: Readonly<Record<string, readonly string[]>> = {
   ],
   'postreel/messaging': ['MessagingClient', 'transient'],
   'postreel/media': ['GenerationJob', 'MediaClient', 'MediaFile', 'memoryJournal'],
+  'postreel/tracker': ['createTracker', 'transient'],
+  'postreel/tracker/react': ['TrackerProvider', 'useTrackOnMount', 'useTracker'],
+  'postreel/tracker/proxy': ['createTrackProxy'],
   'postreel/schemas': ['media', 'messaging'],
   'postreel/webhooks': [
     'WebhookVerificationError',

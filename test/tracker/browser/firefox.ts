@@ -3,7 +3,8 @@ import { firefoxProblem } from '../support/browser.js';
 import { type Figures, type World, createWorld, expectExactly } from '../support/world.js';
 import * as scenarios from './scenarios.js';
 
-const REPETITIONS = 20;
+// Twenty in a full run (`TRACKER_REPETITIONS=20`): they take minutes.
+const REPETITIONS = Number(process.env['TRACKER_REPETITIONS'] ?? 2);
 
 /** The cases that fail by chance are run twenty times each. */
 const CASES: [string, (world: World) => Promise<Figures>][] = [
