@@ -55,7 +55,7 @@ export class RateBudget implements Budget {
       return Promise.reject(tooLong({ reason: 'service', waitMs: closedMs }));
     }
     const slot = this.#lanes.wait(turn, () => this.forecast(turn));
-    this.#schedule();
+    this.#pump(); // the timer may be due: calls that keep coming must not put it off
     return slot;
   }
 

@@ -4,7 +4,7 @@ import { monotonicMs } from './clock.js';
 import { Lanes, type Forecast, type Slot, type Turn } from './lanes.js';
 import { longestPauseMs } from './patience.js';
 import { RateBudget, stragglingMs, type Budget, type RateLimitState } from './rate-budget.js';
-import { inTime, sleep } from './timeout.js';
+import { answerWithin, sleep } from './timeout.js';
 
 // Longer than an attempt lasts by default. A process that died may have sent at its very end.
 const longestAttemptMs = 120_000;
@@ -95,7 +95,7 @@ export class StoredBudget implements Budget {
     try {
       const leaseMs = this.#limits.windowMs + longestAttemptMs;
       const answer = this.#store.take(this.#group, this.#limits, leaseMs);
-      return await inTime(answer, longestAnswerMs, (late) => {
+      return await answerWithin(answer, longestAnswerMs, (late) => {
         if ('slot' in late) quietly(() => this.#store.cancel(this.#group, late.slot));
       });
     } catch {

@@ -84,7 +84,7 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefine
 }
 
 /** The same promise, but it fails when it takes too long; what comes later goes to `onLate`. */
-export function inTime<T>(
+export function answerWithin<T>(
   promise: Promise<T>,
   limitMs: number,
   onLate: (value: T) => void,
