@@ -1,4 +1,5 @@
-import { estimatedMinutes, isVideo, type MediaJob } from './estimate.js';
+import { monotonicMs } from '../transport/clock.js';
+import { brandOf, estimatedMinutes, isVideo, type MediaJob } from './estimate.js';
 import type { JobSource } from './queue-options.js';
 
 /** One job of the input that waits for its turn. */
@@ -24,6 +25,8 @@ export class JobInput {
   #index = 0;
   #groups = 0;
   #failure: { reason: unknown } | undefined;
+  /** When the last job was read. */
+  lastReadAt = Number.NEGATIVE_INFINITY;
   isExhausted = false;
 
   constructor(source: JobSource, nameOf: ((job: MediaJob) => string) | undefined) {
@@ -48,11 +51,13 @@ export class JobInput {
     return this.#reading;
   }
 
-  /** The jobs for the next call: the longest videos, or one text to speak. */
+  /** The jobs for the next call: the longest videos of one brand, or one text to speak. */
   takeBatch(count: number): Entry[] {
     const [first] = this.#entries;
     if (!first || count <= 0) return [];
-    const isSameCall = (entry: Entry) => isVideo(entry.input) && entry.group === first.group;
+    // "applies to every video of the request" (Brand kit behaviour): others must not get it.
+    const isSameCall = ({ input, group }: Entry) =>
+      isVideo(input) && group === first.group && brandOf(input) === brandOf(first.input);
     const batch = isVideo(first.input) ? this.#entries.filter(isSameCall).slice(0, count) : [first];
     for (const entry of batch) this.#entries.splice(this.#entries.indexOf(entry), 1);
     return batch;
@@ -82,7 +87,7 @@ export class JobInput {
     if (this.isExhausted) return;
     this.isExhausted = true;
     this.#list?.return?.();
-    void this.#stream?.return?.();
+    void Promise.resolve(this.#stream?.return?.()).catch(() => undefined); // it has been left
   }
 
   #readList(list: Iterator<MediaJob>): void {
@@ -106,6 +111,7 @@ export class JobInput {
 
   #add(input: MediaJob): void {
     const name = this.#nameOf?.(input);
+    this.lastReadAt = monotonicMs();
     this.#insert({ index: this.#index++, input, minutes: estimatedMinutes(input), name });
   }
 

@@ -55,10 +55,22 @@ export function pendingIn(entries: readonly JournalEntry[]): PendingJobs {
   for (const entry of entries) {
     if (entry.type === 'intent') intents.set(entry.id, entry);
     else if (entry.type === 'settled') jobs.delete(entry.fileId);
-    else intents.delete(entry.id);
-    if (entry.type === 'accepted') for (const job of entry.jobs) jobs.set(job.fileId, job);
+    else if (entry.type === 'refused') intents.delete(entry.id);
+    else {
+      const rest = withoutIds(intents.get(entry.id), entry.jobs.length);
+      if (rest) intents.set(entry.id, rest);
+      else intents.delete(entry.id);
+      for (const job of entry.jobs) jobs.set(job.fileId, job);
+    }
   }
   return { jobs: [...jobs.values()], unknown: [...intents.values()] };
+}
+
+// An answer may have had too few ids: the fate of the jobs without one is unknown.
+function withoutIds(intent: JournalIntent | undefined, ids: number): JournalIntent | undefined {
+  if (!intent || intent.jobs.length <= ids) return undefined;
+  const { jobs, names, ...rest } = intent;
+  return { ...rest, jobs: jobs.slice(ids), ...(names && { names: names.slice(ids) }) };
 }
 
 /** What an earlier run of a named queue did with its jobs, by their names. */
@@ -87,7 +99,7 @@ export function earlierRun(
 export function jobNamer(queue: string): (job: MediaJob) => string {
   const seen = new Map<string, number>();
   return (job) => {
-    const content = fingerprint(JSON.stringify(job));
+    const content = fingerprint(JSON.stringify([job]));
     const count = seen.get(content) ?? 0;
     seen.set(content, count + 1);
     return `${queue}/${content}/${count}`;

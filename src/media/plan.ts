@@ -1,5 +1,5 @@
 import type { FieldError } from '../errors/index.js';
-import { estimatedMinutes, isVideo, type MediaJob } from './estimate.js';
+import { brandOf, estimatedMinutes, isVideo, type MediaJob } from './estimate.js';
 
 /** What handing in jobs will take, worked out without a call. */
 export interface MediaPlan {
@@ -29,8 +29,7 @@ export function planTimes(
   jobs: readonly MediaJob[],
   { limit, windowMs, pending }: PlanLimits,
 ): Pick<MediaPlan, 'requests' | 'earliestFinish'> {
-  const videos = jobs.filter(isVideo).length;
-  const requests = Math.ceil(videos / pending) + (jobs.length - videos);
+  const requests = requestsFor(jobs, pending);
   const times = jobs.map((job) => startMs + estimatedMinutes(job) * msPerMinute);
   const longest = Math.max(0, ...times);
   const work = times.reduce((sum, time) => sum + time, 0) / pending;
@@ -38,4 +37,13 @@ export function planTimes(
   const lastCallAt = Math.floor(Math.max(0, requests - 1) / limit) * windowMs;
   const finishMs = Math.max(longest, work, lastCallAt + Math.min(longest, startMs));
   return { requests, earliestFinish: new Date(Date.now() + finishMs) };
+}
+
+// One for each text to speak; videos of one brand share them.
+function requestsFor(jobs: readonly MediaJob[], pending: number): number {
+  const videos = jobs.filter(isVideo);
+  const brands = new Map<string | undefined, number>();
+  for (const job of videos) brands.set(brandOf(job), (brands.get(brandOf(job)) ?? 0) + 1);
+  const calls = [...brands.values()].map((count) => Math.ceil(count / pending));
+  return calls.reduce((sum, count) => sum + count, jobs.length - videos.length);
 }

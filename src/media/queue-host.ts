@@ -1,10 +1,39 @@
 import type { RequestOptions } from '../contract/call.js';
+import type { PostreelError } from '../errors/index.js';
+import type { RunningCall } from '../transport/call.js';
+import { onAbort } from '../transport/on-abort.js';
+import type { RateLimitState } from '../transport/rate-budget.js';
 import { isVideo, type MediaJob } from './estimate.js';
+import type { MediaFile } from './file.js';
 import { audioRecords, videoRecords } from './generate/accepted.js';
 import { routes } from './generate/routes.js';
-import type { GenerationJob } from './job.js';
-import type { QueueHost, Submitting } from './queue.js';
+import type { GenerationJob, JobRecord } from './job.js';
+import type { PendingGate } from './pending-gate.js';
 import type { Workshop } from './workshop.js';
+
+/** What a queue asks of its client. */
+export interface QueueHost {
+  readonly gate: PendingGate;
+  rateLimit(): RateLimitState | undefined;
+  /** Hands in jobs of one call; they take the places given. */
+  submit(jobs: readonly MediaJob[], facts: Submitting): RunningCall<GenerationJob[]>;
+  /** The handle of a job that an earlier run handed in. */
+  revive(record: JobRecord): GenerationJob;
+  wait(job: GenerationJob, signal: AbortSignal): Promise<MediaFile>;
+  /** Looks at running jobs now, so that no place that is free goes unnoticed. */
+  refresh(jobs: readonly GenerationJob[], signal: AbortSignal): Promise<void>;
+  /** What breaks a rule of the document in one job. */
+  problem(job: MediaJob): PostreelError | undefined;
+  /** What an earlier run of a named queue did. */
+  earlier(): Promise<ReadonlyMap<string, JobRecord | 'unknown'>>;
+}
+
+/** What goes with the jobs of one call. */
+export interface Submitting {
+  readonly names: readonly string[] | undefined;
+  readonly folderId: string | undefined;
+  readonly signal: AbortSignal;
+}
 
 /** What a queue needs of a media client. */
 export async function queueHost(workshop: Workshop): Promise<QueueHost> {
@@ -14,7 +43,7 @@ export async function queueHost(workshop: Workshop): Promise<QueueHost> {
     gate: await workshop.gate(),
     rateLimit: () => workshop.connection.transport.rateLimit(),
     submit: (jobs, facts) => handIn(workshop, jobs, facts),
-    adopt: (record) => workshop.adopt(record),
+    revive: (record) => workshop.job(record),
     // "every 10 seconds": a queue that notices late leaves places empty.
     wait: (job, signal) =>
       job.waitForFile({ signal, ...(job.kind === 'video' && { interval: 10_000 }) }),
@@ -28,25 +57,36 @@ export async function queueHost(workshop: Workshop): Promise<QueueHost> {
   };
 }
 
-async function handIn(
+function handIn(
   workshop: Workshop,
   jobs: readonly MediaJob[],
   { names, folderId, signal }: Submitting,
-): Promise<GenerationJob[]> {
-  const { transport } = workshop.connection;
+): RunningCall<GenerationJob[]> {
+  let call: RunningCall<JobRecord[]> | undefined;
+  const controller = new AbortController();
+  // A call that has left comes to its end: its jobs are paid for, and their ids are in the answer.
+  const stopListening = onAbort(signal, () => {
+    if (!call?.hasLeft) controller.abort(signal.reason);
+  });
   // The queue itself decides what to do after a refusal: by then more places may be free.
-  const options: RequestOptions = { signal, retries: 0, priority: 'bulk' };
-  const payload = jobs.filter(isVideo);
+  const options: RequestOptions = { signal: controller.signal, retries: 0, priority: 'bulk' };
+  const send = () => (call = sendJobs(workshop, jobs, { folderId, options }));
+  const accepted = workshop.submit({ jobs, names, send });
+  accepted.finally(stopListening).catch(() => undefined);
+  return accepted.map((records) => records.map((record) => workshop.adopt(record)));
+}
+
+function sendJobs(
+  { connection: { transport } }: Workshop,
+  jobs: readonly MediaJob[],
+  { folderId, options }: { folderId: string | undefined; options: RequestOptions },
+): RunningCall<JobRecord[]> {
   const [first] = jobs;
-  const send = () => {
-    if (first === undefined || isVideo(first)) {
-      const body = { payload, folderId };
-      return transport
-        .send(routes.video, { body }, options)
-        .map((accepted) => videoRecords(accepted, payload.length));
-    }
+  if (first !== undefined && !isVideo(first)) {
     return transport.send(routes.audio, { body: first }, options).map(audioRecords);
-  };
-  const records = await workshop.submit({ jobs, names, send });
-  return records.map((record) => workshop.adopt(record));
+  }
+  const payload = jobs.filter(isVideo);
+  return transport
+    .send(routes.video, { body: { payload, folderId } }, options)
+    .map((accepted) => videoRecords(accepted, payload.length));
 }

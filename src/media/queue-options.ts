@@ -16,7 +16,7 @@ export interface QueueOptions {
    * handed in are waited for and not handed in again.
    */
   name?: string | undefined;
-  /** Stops handing in and waiting. What is in the making goes on; see `running`. */
+  /** Stops handing in and waiting at once. What is in the making goes on; see `running`. */
   signal?: AbortSignal | undefined;
   /** Called whenever something changed. What it throws is ignored. */
   onProgress?: ((progress: QueueProgress) => void) | undefined;
@@ -58,7 +58,10 @@ export type QueueResult =
 
 /** Many jobs, handed in and waited for within every limit. Iterate it once for the results. */
 export interface MediaQueue extends AsyncIterable<QueueResult> {
-  /** The jobs in the making right now: what an abort leaves behind. */
+  /**
+   * The jobs that were handed in and whose file was not handed out: what an abort leaves behind. A
+   * call that has left comes to its end even then, and its jobs are added here.
+   */
   readonly running: readonly GenerationJob[];
 }
 

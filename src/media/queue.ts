@@ -1,41 +1,19 @@
-import { isPostreelError, PostreelError } from '../errors/index.js';
 import { monotonicMs } from '../transport/clock.js';
-import type { RateLimitState } from '../transport/rate-budget.js';
-import { isVideo, type MediaJob } from './estimate.js';
-import type { MediaFile } from './file.js';
+import { isVideo } from './estimate.js';
 import { jobNamer } from './journal.js';
 import { JobInput, type Entry } from './job-input.js';
 import type { GenerationJob, JobRecord } from './job.js';
-import type { PendingGate, Place } from './pending-gate.js';
+import type { Place } from './pending-gate.js';
+import { judgeFailure, mayHaveBeenHandedIn, type Verdict } from './queue-failures.js';
+import type { QueueHost } from './queue-host.js';
 import type { JobSource, MediaQueue, QueueOptions, QueueResult } from './queue-options.js';
 import { QueueSignals } from './queue-signals.js';
-
-/** What a queue asks of its client. */
-export interface QueueHost {
-  readonly gate: PendingGate;
-  rateLimit(): RateLimitState | undefined;
-  /** Hands in jobs of one call; they take the places given. */
-  submit(jobs: readonly MediaJob[], facts: Submitting): Promise<GenerationJob[]>;
-  adopt(record: JobRecord): GenerationJob;
-  wait(job: GenerationJob, signal: AbortSignal): Promise<MediaFile>;
-  /** Looks at running jobs now, so that no place that is free goes unnoticed. */
-  refresh(jobs: readonly GenerationJob[], signal: AbortSignal): Promise<void>;
-  /** What breaks a rule of the document in one job. */
-  problem(job: MediaJob): PostreelError | undefined;
-  /** What an earlier run of a named queue did. */
-  earlier(): Promise<ReadonlyMap<string, JobRecord | 'unknown'>>;
-}
-
-/** What goes with the jobs of one call. */
-export interface Submitting {
-  readonly names: readonly string[] | undefined;
-  readonly folderId: string | undefined;
-  readonly signal: AbortSignal;
-}
 
 // Ten calls in ten minutes, with some to spare for the end; a call for one place is a call wasted.
 const gapMs = 50_000;
 const fewestFree = 2;
+// A stream that has been quiet for so long is not about to fill the next call.
+const quietMs = 1_000;
 // A job whose fate is unknown may take a place for about so long.
 const uncertainMs = 10 * 60_000;
 // Refusals in a row that may pass; after so many the jobs fail with what the service says.
@@ -65,7 +43,8 @@ export class JobQueue implements MediaQueue {
   }
 
   get running(): readonly GenerationJob[] {
-    return [...this.#running];
+    const finished = this.#signals.results.flatMap(({ job, file }) => (job && file ? [job] : []));
+    return [...finished, ...this.#running];
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
@@ -104,19 +83,24 @@ export class JobQueue implements MediaQueue {
 
   /** How long until the next call makes sense. */
   #delayMs(host: QueueHost): number {
-    const isIdle =
-      this.#input.waiting === 0 ||
-      this.#signals.isBusy ||
-      this.#room(host) < Math.min(fewestFree, this.#input.waiting);
-    if (isIdle) return Number.POSITIVE_INFINITY;
+    const { waiting, lastReadAt } = this.#input;
+    const room = this.#room(host);
+    const least = Math.min(fewestFree, waiting, this.#mostAtOnce(host));
+    if (waiting === 0 || this.#signals.isBusy || room < least) return Number.POSITIVE_INFINITY;
+    if (this.#refusal !== undefined) return 0;
     const { resetsAt } = host.rateLimit() ?? {};
+    const now = monotonicMs();
     const untilFree = resetsAt ? resetsAt.getTime() - Date.now() : 0;
-    return Math.max(untilFree, this.#lastCallAt + gapMs - monotonicMs());
+    const untilQuiet = this.#reading && waiting < room ? lastReadAt + quietMs - now : 0;
+    return Math.max(untilFree, untilQuiet, this.#lastCallAt + gapMs - now);
   }
 
-  #room({ gate }: QueueHost): number {
-    const { concurrency = Number.POSITIVE_INFINITY } = this.#options;
-    return Math.min(concurrency - this.#running.size, gate.open);
+  #mostAtOnce({ gate }: QueueHost): number {
+    return Math.min(this.#options.concurrency ?? gate.limit, gate.limit);
+  }
+
+  #room(host: QueueHost): number {
+    return Math.min(this.#mostAtOnce(host) - this.#running.size, host.gate.open);
   }
 
   /** Hands in as many jobs as there are free places; false when nothing could be done. */
@@ -125,7 +109,8 @@ export class JobQueue implements MediaQueue {
     if (this.#input.waiting > this.#room(host))
       await host.refresh(this.running, this.#signals.signal);
     const places = await host.gate.take(Math.min(this.#room(host), this.#input.waiting));
-    const taken = this.#input.takeBatch(places.length);
+    const { aborted } = this.#signals.signal;
+    const taken = this.#input.takeBatch(aborted ? 0 : places.length);
     const batch = this.#ready(host, taken);
     for (const place of places.splice(batch.length)) place.free();
     if (batch.length > 0) {
@@ -143,7 +128,7 @@ export class JobQueue implements MediaQueue {
       const before = entry.name === undefined ? undefined : this.#earlier.get(entry.name);
       if (before === 'unknown') this.#fail(entry, mayHaveBeenHandedIn());
       else if (before)
-        this.#follow(host, entry, { job: host.adopt(before), place: host.gate.count() });
+        this.#follow(host, entry, { job: host.revive(before), place: host.gate.count() });
       const problem = before ? undefined : (this.#refusal ?? host.problem(entry.input));
       if (problem) this.#fail(entry, problem);
       return !before && !problem;
@@ -154,11 +139,10 @@ export class JobQueue implements MediaQueue {
     const { signal } = this.#signals;
     const names = batch.flatMap(({ name }) => name ?? []);
     const facts = { folderId: this.#folderId, names: names.length > 0 ? names : undefined, signal };
+    const inputs = batch.map(({ input }) => input);
+    const call = host.submit(inputs, facts);
     try {
-      const jobs = await host.submit(
-        batch.map(({ input }) => input),
-        facts,
-      );
+      const jobs = await call;
       this.#setbacks = 0;
       this.#folderId ??= jobs[0]?.folderId;
       batch.forEach((entry, index) => {
@@ -166,29 +150,26 @@ export class JobQueue implements MediaQueue {
         if (job && place) this.#follow(host, entry, { job, place });
       });
     } catch (failure) {
-      this.#settleRefused(failure, batch, places);
+      this.#settleFailed(failure, judgeFailure(failure, call.outcome), { batch, places });
     }
   }
 
-  #settleRefused(failure: unknown, batch: readonly Entry[], places: readonly Place[]): void {
-    const { status, outcome } = isPostreelError(failure)
-      ? failure
-      : { status: undefined, outcome: 'unknown' as const };
-    // What may be in the making keeps its places for a while, and is never handed in again.
-    for (const place of places) {
-      if (outcome === 'unknown') place.freeAfter(uncertainMs);
+  #settleFailed(
+    failure: unknown,
+    { mayPass, isForAll, isForOne, isUnknown }: Verdict,
+    { batch, places }: { batch: readonly Entry[]; places: readonly Place[] },
+  ): void {
+    // What may be in the making keeps its places for a while.
+    for (const place of places)
+      if (isUnknown) place.freeAfter(uncertainMs);
       else place.free();
-    }
     if (this.#signals.signal.aborted) return;
-    if (mayPass(failure) && ++this.#setbacks <= manySetbacks) {
+    if (isForAll) this.#refusal = failure;
+    if (mayPass && ++this.#setbacks <= manySetbacks) {
       this.#lastCallAt = monotonicMs();
       this.#input.putBack(batch);
-    } else if (outcome === 'rejected' && !isForAll(status) && batch.length > 1) {
-      this.#input.putBackInHalves(batch);
-    } else {
-      for (const entry of batch) this.#fail(entry, failure);
-    }
-    if (isForAll(status)) this.#refusal = failure;
+    } else if (isForOne && batch.length > 1) this.#input.putBackInHalves(batch);
+    else for (const entry of batch) this.#fail(entry, failure);
   }
 
   #follow(
@@ -220,24 +201,4 @@ export class JobQueue implements MediaQueue {
   #progress(): { pending: number; waiting: number } {
     return { pending: this.#running.size, waiting: this.#input.waiting };
   }
-}
-
-// Refused for now, or never left: at another time the same call may go through.
-function mayPass(failure: unknown): boolean {
-  if (!isPostreelError(failure)) return false;
-  return (
-    failure.status === 429 || failure.code === 'NOT_CONNECTED' || failure.code === 'QUEUE_TIMEOUT'
-  );
-}
-
-// A key that is refused once is refused for all.
-function isForAll(status: number | undefined): boolean {
-  return status === 401 || status === 403;
-}
-
-function mayHaveBeenHandedIn(): PostreelError {
-  return new PostreelError(
-    'This job may have been handed in when an earlier run ended. Look for it in the workspace before handing it in again.',
-    { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
-  );
 }

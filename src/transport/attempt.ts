@@ -69,6 +69,7 @@ export async function attempt(
   }
   const event = { method: journey.route.method, path: journey.path, attempt: number };
   around.events.emit('request', event);
+  journey.state.hasLeft = true;
   const timer = startTimer(Math.min(journey.timeoutMs, remainingMs), journey.signal);
   let response: Response | undefined;
   let neverLeft = false;

@@ -4,6 +4,8 @@ import { isPostreelError, PostreelError, type Outcome } from '../errors/index.js
 /** What a running call learns about its own effect. */
 export interface CallState {
   outcome?: Outcome | undefined;
+  /** Has a request left for the service? */
+  hasLeft?: boolean | undefined;
 }
 
 /**
@@ -21,6 +23,11 @@ export class RunningCall<T> implements Call<T> {
 
   get outcome(): Outcome | undefined {
     return this.#state.outcome;
+  }
+
+  /** Has a request left for the service? From then on an abort leaves the outcome unknown. */
+  get hasLeft(): boolean {
+    return this.#state.hasLeft ?? false;
   }
 
   get [Symbol.toStringTag](): string {
