@@ -44,5 +44,6 @@ export const names: Readonly<Record<string, readonly string[]>> = {
     'signWebhookUrl',
     'verifyWebhook',
   ],
+  'postreel/node': ['fileJournal', 'fileRateBudgetStore', 'saveTo'],
   'postreel/testing': ['createClock', 'createFakeMedia', 'createFakeMessaging', 'startFakeServer'],
 };
