@@ -1,0 +1,87 @@
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fingerprint } from '../../src/contract/fingerprint.js';
+import { withLock } from '../../src/node/lock.js';
+
+let folder = '';
+let path = '';
+const here = fingerprint(hostname());
+const elsewhere = fingerprint('another machine');
+// The numbers of processes end far below.
+const nobody = 2 ** 30;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'postreel-lock-'));
+  path = join(folder, 'file');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Leaves the claim of another process behind. */
+async function claim(name: string, ageMs = 0): Promise<string> {
+  const file = join(`${path}.lock`, name);
+  await mkdir(`${path}.lock`, { recursive: true });
+  await writeFile(file, '');
+  const at = new Date(Date.now() - ageMs);
+  await utimes(file, at, at);
+  return file;
+}
+
+describe('a lock between processes', () => {
+  it('lets one at a time do its work', async () => {
+    let inside = 0;
+    let most = 0;
+    const work = async () => {
+      most = Math.max(most, ++inside);
+      await sleep(1);
+      inside--;
+    };
+    await Promise.all(Array.from({ length: 30 }, () => withLock(path, work)));
+    expect(most).toBe(1);
+  });
+
+  it('leaves nothing behind, also when the work fails', async () => {
+    const failing = withLock(path, () => Promise.reject(new Error('It broke.')));
+    await expect(failing).rejects.toThrow('It broke.');
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('is taken over from a process that is dead', async () => {
+    await claim(`${here}-${nobody}-a`);
+    expect(await withLock(path, () => Promise.resolve('done'))).toBe('done');
+  });
+
+  it('is taken over from an earlier process with the same number', async () => {
+    await claim(`${here}-${process.pid}-a`, process.uptime() * 1000 + 5_000);
+    expect(await withLock(path, () => Promise.resolve('done'))).toBe('done');
+  });
+
+  it.each([
+    ['a process that runs', `${here}-${process.ppid}-a`],
+    ['another machine', `${elsewhere}-${nobody}-a`],
+  ])('is left to %s', async (_, name) => {
+    const file = await claim(name);
+    let isDone = false;
+    const waiting = withLock(path, () => Promise.resolve((isDone = true)));
+    await sleep(100);
+    expect(isDone).toBe(false);
+    await rm(file);
+    await waiting;
+  });
+
+  it('is taken over from anybody after a minute', async () => {
+    await claim(`${elsewhere}-${nobody}-a`, 61_000);
+    await claim(`${here}-${process.ppid}-a`, 61_000);
+    expect(await withLock(path, () => Promise.resolve('done'))).toBe('done');
+  });
+
+  it('tells its holder when others took it over', async () => {
+    await withLock(path, async (lock) => {
+      expect(await lock.isHeld()).toBe(true);
+      await rm(`${path}.lock`, { recursive: true });
+      expect(await lock.isHeld()).toBe(false);
+    });
+  });
+});
