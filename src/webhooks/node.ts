@@ -53,18 +53,5 @@ function bodyOf(request: NodeRequest): unknown {
   const { body } = request;
   const isRead = 'readableEnded' in request ? request.readableEnded : true;
   const isEmpty = typeof body !== 'object' || body === null || Object.keys(body).length === 0;
-  return isRead || !isEmpty || typeof body === 'string' ? body : chunksOf(request);
-}
-
-interface NodeStream {
-  iterator(options: { destroyOnReturn: boolean }): AsyncIterable<unknown>;
-}
-
-// The stream's own iterator would close the connection when it stops early, and with it the answer.
-function chunksOf(request: object): unknown {
-  return isNodeStream(request) ? request.iterator({ destroyOnReturn: false }) : request;
-}
-
-function isNodeStream(request: object): request is NodeStream {
-  return 'iterator' in request && typeof request.iterator === 'function';
+  return isRead || !isEmpty || typeof body === 'string' ? body : request;
 }

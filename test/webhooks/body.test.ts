@@ -1,7 +1,7 @@
 import { WebhookVerificationError } from 'postreel';
 import { verifyWebhook } from 'postreel/webhooks';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { parseCallback } from '../../src/webhooks/callback-body.js';
 import { post, secret, signed, success } from './callbacks.js';
 
@@ -105,7 +105,9 @@ describe('the body of a callback', () => {
 
   it('is not read to its end when it has none', async () => {
     let chunks = 0;
+    const cancel = vi.fn();
     const body = new ReadableStream({
+      cancel,
       pull(controller) {
         chunks += 1;
         controller.enqueue(new Uint8Array(1024));
@@ -115,5 +117,6 @@ describe('the body of a callback', () => {
       code: 'BODY_TOO_LARGE',
     });
     expect(chunks).toBeLessThan(70);
+    expect(cancel).toHaveBeenCalledOnce();
   });
 });

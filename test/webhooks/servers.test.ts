@@ -135,6 +135,18 @@ it.each(unparsed)('%s answers 413 to a long body', async (_name, start) => {
 });
 
 describe('the Node handler', () => {
+  it('answers 413 to a body that has no end, before its end', async () => {
+    const inbox = createInbox({ secret });
+    const server = await servers['node:http']!(inbox);
+    const url = server + (await inbox.url(`https://shop.example${path}`)).slice(20);
+    const caller = connect(url, { method: 'POST' });
+    caller.write(' '.repeat(70_000));
+    const status = await new Promise((resolve, reject) => {
+      caller.on('response', ({ statusCode }) => resolve(statusCode)).on('error', reject);
+    }).finally(() => caller.destroy());
+    expect(status).toBe(413);
+  });
+
   it('outlives a caller that hangs up in the middle of its body', async () => {
     const onError = vi.fn();
     const inbox = createInbox({ secret, onError });
