@@ -22,7 +22,9 @@ export interface RateLimitOptions {
   /** The length of a window, in milliseconds. */
   windowMs?: number | undefined;
   /**
-   * The share of the limit that is left to other processes, from 0 up to 1.
+   * The share of the limit that is left to other processes, from 0 up to 1. Any share at all says
+   * that there are others: then no more than two dozen requests are under way at once, since each
+   * of them is refused when the others were faster.
    * @default 0
    */
   headroom?: number | undefined;
