@@ -1,3 +1,4 @@
+import { isRecord } from '../../contract/is-record.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import { goneFrom, statusOf } from '../../contract/read-back.js';
 import { anyList, nothing, of } from '../../contract/returns.js';
@@ -28,7 +29,7 @@ export const routes = {
   send: route('POST /campaigns/{id}/send', {
     body: of<CampaignSend | undefined>(),
     returns: of<Acknowledgement>(),
-    readBack: { path: '/campaigns/{id}', happened: (campaign) => !isIn(campaign, ['draft', '']) },
+    readBack: { path: '/campaigns/{id}', happened: wasSent },
   }),
   cancel: route('POST /campaigns/{id}/cancel', {
     returns: of<Acknowledgement>(),
@@ -44,6 +45,18 @@ export const routes = {
   }),
   stats: route('GET /campaigns/{id}/stats', { returns: of<CampaignStats>() }),
 };
+
+// A campaign that was scheduled before shows by its time whether it was scheduled anew.
+function wasSent(campaign: Readonly<Record<string, unknown>> | undefined, body: unknown): boolean {
+  if (!isIn(campaign, ['scheduled'])) return !isIn(campaign, ['draft', '']);
+  const wanted = isRecord(body) ? instantOf(body['scheduledFor']) : undefined;
+  return wanted !== undefined && wanted === instantOf(campaign?.['scheduledAt']);
+}
+
+function instantOf(value: unknown): number | undefined {
+  const time = typeof value === 'string' || value instanceof Date ? Number(new Date(value)) : NaN;
+  return Number.isNaN(time) ? undefined : time;
+}
 
 // A campaign without a status says nothing.
 function isIn(campaign: unknown, states: readonly string[]): boolean {
