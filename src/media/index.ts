@@ -1,3 +1,4 @@
+export type { Inbox, WebhookResult } from '../contract/inbox.js';
 export { MediaClient } from './client.js';
 export type { MediaJob } from './estimate.js';
 export type { MediaEvents } from './events.js';

@@ -1,3 +1,4 @@
+import type { Inbox } from '../contract/inbox.js';
 import type { FileStatus, StatusRecord } from './generate/types.js';
 
 /** What a look at a file's status found. */
@@ -29,6 +30,11 @@ export interface WaitOptions {
   interval?: 'auto' | number | ((update: Omit<FileUpdate, 'nextPollInMs'>) => number) | undefined;
   /** Ends the wait at once. The job itself goes on and keeps its place. */
   signal?: AbortSignal | undefined;
+  /**
+   * Where callbacks arrive (`createInbox()` of `postreel/webhooks`): the wait looks when the
+   * callback comes, and every 60 s behind it. The callback alone is not trusted: it is not signed.
+   */
+  inbox?: Inbox | undefined;
   /** Called with every look. What it throws is ignored. */
   onUpdate?: ((update: FileUpdate) => void) | undefined;
 }

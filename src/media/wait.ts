@@ -7,6 +7,7 @@ import {
 } from '../errors/index.js';
 import { passingDelayMs } from '../polling/passing.js';
 import { poll, type Look } from '../polling/poll.js';
+import { callbackNews } from './callback-news.js';
 import type { StatusRecord } from './generate/types.js';
 import { askedDelayMs, growingDelayMs, paces, type FileKind, type Pace } from './pace.js';
 import type { FileUpdate, WaitOptions } from './wait-options.js';
@@ -52,6 +53,9 @@ export function waitForFile<File>(
   return new FileWait(awaited, source, options).run();
 }
 
+// The callback comes when it comes; looking behind it only has to notice a lost one.
+const behindInboxMs = 60_000;
+
 class FileWait<File> {
   readonly #awaited: Awaited;
   readonly #source: WaitSource<File>;
@@ -73,13 +77,17 @@ class FileWait<File> {
 
   run(): Promise<File> {
     const { fileId, ageMs } = this.#awaited;
-    const { signal, timeout = this.#pace.timeoutMs } = this.#options;
+    const { signal, inbox, timeout = this.#pace.timeoutMs } = this.#options;
+    const callback = callbackNews(inbox, fileId);
     return poll<StatusRecord, File>({
       signal,
       timeoutMs: timeout,
       firstDelayMs: ageMs === undefined ? 0 : Math.max(0, this.#freshMs() - ageMs),
       look: (until) => this.#source.look(fileId, this.#maxAgeMs, until),
-      onNews: (listener) => this.#source.onEnd(fileId, listener),
+      onNews: (listener) => {
+        const stops = [this.#source.onEnd(fileId, listener), callback.onNews(listener)];
+        return () => stops.forEach((stop) => stop());
+      },
       statusOf: (record) => record.status,
       nextDelayMs: (look) => this.#nextDelayMs(look),
       finish: (look) => this.#finish(look),
@@ -92,7 +100,7 @@ class FileWait<File> {
         const message = `The file ${fileId} was not finished within ${minutes} min (last status "${this.#lastStatus ?? 'none'}"). The job goes on; call \`resume()\` to wait again.`;
         return new WaitTimeoutError(message, this.#details(elapsedMs));
       },
-    });
+    }).finally(() => callback.stop());
   }
 
   // A job is not done in its first seconds; a caller who wants to look more often may.
@@ -154,6 +162,7 @@ class FileWait<File> {
   #wantedDelayMs(look: Look<StatusRecord>): number {
     const { interval = 'auto' } = this.#options;
     if (typeof interval === 'number') return interval;
+    if (this.#options.inbox && interval === 'auto') return behindInboxMs;
     const usualMs = growingDelayMs(this.#pace, this.#looksAtStatus);
     return interval === 'auto'
       ? usualMs
