@@ -3,7 +3,7 @@ import { firefoxProblem } from '../support/browser.js';
 import { type Figures, type World, createWorld, expectExactly } from '../support/world.js';
 import * as scenarios from './scenarios.js';
 
-// Twenty in a full run (`TRACKER_REPETITIONS=20`): they take minutes.
+// Twenty in a full run (`TRACKER_REPETITIONS=20`): they take ten minutes.
 const REPETITIONS = Number(process.env['TRACKER_REPETITIONS'] ?? 2);
 
 /** The cases that fail by chance are run twenty times each. */
