@@ -7,7 +7,7 @@ export const countedIntervalMs = 60_000;
 
 interface Waiting {
   readonly signal: AbortSignal;
-  start(): void;
+  start(): Promise<void>;
 }
 
 /** One poller for everybody: looks go one by one, in the order in which they were asked for. */
@@ -23,7 +23,7 @@ export class CountedLooks {
         // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the watchers' reason
         reject(signal.reason);
       });
-      const start = () => void look().then(resolve, reject).finally(stopListening);
+      const start = () => look().then(resolve, reject).finally(stopListening);
       this.#line.push({ signal, start });
       void this.#run();
     });
@@ -36,8 +36,9 @@ export class CountedLooks {
       // An abort ends the pause, and the one behind takes the turn.
       await sleep(Math.max(0, this.#nextAt - monotonicMs()), next.signal).catch(() => undefined);
       if (next.signal.aborted) continue;
+      // It may wait for the rate limit itself: looks that pile up would leave in a burst.
+      await next.start();
       this.#nextAt = monotonicMs() + countedIntervalMs;
-      next.start();
     }
     this.#isRunning = false;
   }

@@ -17,6 +17,7 @@ import { GenerationJob, type JobRecord } from './job.js';
 import { JobMemory } from './job-memory.js';
 import { earlierRun, pendingIn, type PendingJobs } from './journal.js';
 import { isEnd, StatusLooks } from './looks.js';
+import * as notices from './notices.js';
 import type { MediaOptions } from './options.js';
 import type { FileKind } from './pace.js';
 import { planTimes, type MediaPlan } from './plan.js';
@@ -64,10 +65,15 @@ export class Workshop {
     this.#looks = new StatusLooks(
       (fileId, look, isCharged) => this.#ask(fileId, look, isCharged),
       createSpacing(),
-      () => this.#onLearned(),
+      () => notices.looksCount(this.connection.events),
     );
+    const looks = this.#looks;
     this.generate = new Generate(this.connection.transport, {
       coalesce: options.coalesce ?? false,
+      pendingLimit: this.pendingLimit,
+      get looksCount() {
+        return looks.counts;
+      },
       submit: (submission) => this.submit(submission),
       adopt: (record) => this.adopt(record),
     });
@@ -75,7 +81,8 @@ export class Workshop {
 
   /** Hands in jobs, through the journal when there is one. */
   submit(submission: Submission): RunningCall<JobRecord[]> {
-    return submit(submission, this.#options.journal, (error) => this.#onTrouble(error));
+    const { events } = this.connection;
+    return submit(submission, this.#options.journal, (error) => notices.noJournal(events, error));
   }
 
   /** The handle of a job that was just accepted. */
@@ -158,7 +165,7 @@ export class Workshop {
         events.emit('job:update', update);
         if (isEnd(update.status)) this.#noteEnd(update.fileId, update.status);
       },
-      onUnknown: (fileId, status) => this.#onUnknown(fileId, status),
+      onUnknown: (fileId, status) => notices.unknownStatus(events, fileId, status),
       get leastDelayMs() {
         return looks.counts ? countedIntervalMs : 0;
       },
@@ -169,28 +176,7 @@ export class Workshop {
     const { journal } = this.#options;
     journal
       ?.append({ type: 'settled', fileId, status })
-      .catch((error: unknown) => this.#onTrouble(error));
-  }
-
-  // The document says both "10 requests per 10 minutes" and "poll every 10 seconds".
-  #onLearned(): void {
-    const waitMs = countedIntervalMs;
-    this.connection.events.emit('throttled', { reason: 'status-counts', waitMs, queued: 0 });
-  }
-
-  #onUnknown(fileId: string, status: unknown): void {
-    const what = typeof status === 'string' ? `is "${status.slice(0, 60)}"` : 'is no text';
-    const field = {
-      field: 'status',
-      message: `of ${fileId} ${what}, which is not in the document`,
-    };
-    const { method, path } = generateRoutes.status;
-    this.connection.events.emit('mismatch', { method, path, issues: [field] });
-  }
-
-  #onTrouble(error: unknown): void {
-    const message = `The journal could not be written: ${error instanceof Error ? error.message : 'unknown'}`;
-    this.connection.events.emit('warning', { method: '', path: '', message });
+      .catch((error: unknown) => notices.noJournal(this.connection.events, error));
   }
 
   #journal() {

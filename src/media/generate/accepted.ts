@@ -7,14 +7,14 @@ export function videoRecords(
   { filesCreated, folderId }: VideoAccepted,
   wanted: number,
 ): JobRecord[] {
-  const ids = Array.isArray(filesCreated) ? filesCreated : [];
+  const ids = (Array.isArray(filesCreated) ? filesCreated : []).filter(isId);
   if (ids.length < wanted) throw lost('video', `${ids.length} file ids for ${wanted} jobs`, ids);
   return ids.map((fileId) => ({ fileId, kind: 'video', folderId }));
 }
 
 /** The record of an accepted audio. */
 export function audioRecords({ fileId }: AudioAccepted): JobRecord[] {
-  if (typeof fileId !== 'string' || fileId === '') throw lost('audio', 'no file id', []);
+  if (!isId(fileId)) throw lost('audio', 'no file id', []);
   return [{ fileId, kind: 'audio' }];
 }
 
@@ -36,4 +36,8 @@ function lost(
     }),
     { fileIds },
   );
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }

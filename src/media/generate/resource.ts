@@ -1,5 +1,6 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
+import { isPostreelError } from '../../errors/index.js';
 import { RunningCall } from '../../transport/call.js';
 import type { Transport } from '../../transport/transport.js';
 import { Coalescer } from '../coalesce.js';
@@ -13,6 +14,10 @@ import type { AudioRequest, StatusQuery, StatusRecord, VideoRequest } from './ty
 /** What the resource asks of its client. */
 export interface GenerateHost {
   readonly coalesce: boolean;
+  /** How many jobs may be in the making at one time. */
+  readonly pendingLimit: number;
+  /** Do looks count towards the rate limit? */
+  readonly looksCount: boolean;
   /** Hands in jobs, through the journal when there is one. */
   submit(submission: Submission): RunningCall<JobRecord[]>;
   /** Makes the handle of a job that was accepted. */
@@ -33,11 +38,12 @@ const longestText = 10_000;
 export class Generate implements NamesOf<typeof routes> {
   readonly #transport: Transport;
   readonly #host: GenerateHost;
-  readonly #coalescer = new Coalescer((body) => this.#sendVideos(body));
+  readonly #coalescer: Coalescer<GenerationJob>;
 
   constructor(transport: Transport, host: GenerateHost) {
     this.#transport = transport;
     this.#host = host;
+    this.#coalescer = new Coalescer((body) => this.#sendVideos(body), host.pendingLimit);
   }
 
   /**
@@ -47,11 +53,14 @@ export class Generate implements NamesOf<typeof routes> {
   video(body: VideoRequest, options?: RequestOptions): Call<GenerationJob[]> {
     if (!this.#host.coalesce || options) return this.#sendVideos(body, options);
     const response = new Response(null, { status: 200 });
-    return new RunningCall(async () => ({
-      data: await this.#coalescer.add(body),
-      response,
-      requestId: undefined,
-    }));
+    return new RunningCall(async (state) => {
+      try {
+        return { data: await this.#coalescer.add(body), response, requestId: undefined };
+      } catch (failure) {
+        state.outcome = isPostreelError(failure) ? failure.outcome : undefined;
+        throw failure;
+      }
+    });
   }
 
   /** Hands in a text to speak and resolves to its job. Never sent twice. */
@@ -71,8 +80,9 @@ export class Generate implements NamesOf<typeof routes> {
    */
   async longAudio(body: AudioRequest, options?: RequestOptions): Promise<GenerationJob[]> {
     const jobs: GenerationJob[] = [];
-    for (const content of splitText(body.content, longestText)) {
+    for (const content of partsOf(body)) {
       try {
+        await this.#roomAfter(jobs, options);
         jobs.push(await this.audio({ ...body, content }, options));
       } catch (error) {
         throw typeof error === 'object' && error !== null ? Object.assign(error, { jobs }) : error;
@@ -83,7 +93,16 @@ export class Generate implements NamesOf<typeof routes> {
 
   /** Looks at a file's status once. */
   status(query: StatusQuery, options?: RequestOptions): Call<StatusRecord> {
-    return this.#transport.send(routes.status, { query, isPoll: true }, options);
+    const isCharged = this.#host.looksCount;
+    return this.#transport.send(routes.status, { query, isPoll: true, isCharged }, options);
+  }
+
+  // A text of many parts must not go over the limit of jobs in the making by itself.
+  async #roomAfter(jobs: readonly GenerationJob[], options: RequestOptions = {}): Promise<void> {
+    const { signal } = options;
+    const oldest = jobs[jobs.length - this.#host.pendingLimit];
+    const wait = oldest?.waitForFile({ signal, timeout: Number.POSITIVE_INFINITY });
+    await wait?.catch(() => signal?.throwIfAborted());
   }
 
   #sendVideos(body: VideoRequest, options?: RequestOptions): RunningCall<GenerationJob[]> {
@@ -95,4 +114,10 @@ export class Generate implements NamesOf<typeof routes> {
       .submit({ jobs: body.payload, send })
       .map((records) => records.map((record) => this.#host.adopt(record)));
   }
+}
+
+// What is no text is for the check of the request to refuse.
+function partsOf({ content }: AudioRequest): string[] {
+  const parts = typeof content === 'string' ? splitText(content, longestText) : [];
+  return parts.length > 0 ? parts : [content];
 }

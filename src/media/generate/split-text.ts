@@ -1,4 +1,5 @@
-const sentenceEnd = /[.!?…。！？]["'”’)\]]*\s+|\n+/g;
+// Chinese and Japanese put no space between sentences.
+const sentenceEnd = /[.!?…]["'”’)\]]*\s+|[。！？][”’」』）]*|\n+/g;
 
 /**
  * Cuts a text into parts of at most so many characters: at the ends of sentences, else between

@@ -6,7 +6,16 @@ export function videoWarnings({ file, folderId, payload }: VideoRequest): readon
     file !== undefined && folderId !== undefined
       ? ['`file` has no effect beside `folderId`: no new folder is made.']
       : [];
-  return [...own, ...payload.flatMap((job, index) => jobWarnings(job, `payload[${index}]`))];
+  const brands = new Set(payload.map(({ brandId }) => brandId));
+  const mixed =
+    brands.size > 1
+      ? ['`payload` mixes brand kits: a kit applies to every video of its request.']
+      : [];
+  return [
+    ...own,
+    ...mixed,
+    ...payload.flatMap((job, index) => jobWarnings(job, `payload[${index}]`)),
+  ];
 }
 
 /** Options of one video that will have no effect, in words. */

@@ -1,0 +1,26 @@
+import type { Events } from '../transport/events.js';
+import { countedIntervalMs } from './counted-looks.js';
+import type { MediaEvents } from './events.js';
+import { routes } from './generate/routes.js';
+
+type MediaEmitter = Pick<Events<MediaEvents>, 'emit'>;
+
+/** The document says both "10 requests per 10 minutes" and "poll every 10 seconds". */
+export function looksCount(events: MediaEmitter): void {
+  events.emit('throttled', { reason: 'status-counts', waitMs: countedIntervalMs, queued: 0 });
+}
+
+/** A status that is not in the document. */
+export function unknownStatus(events: MediaEmitter, fileId: string, status: unknown): void {
+  const what = typeof status === 'string' ? `is "${status.slice(0, 60)}"` : 'is no text';
+  const message = `of ${fileId} ${what}, which is not in the document`;
+  const { method, path } = routes.status;
+  events.emit('mismatch', { method, path, issues: [{ field: 'status', message }] });
+}
+
+/** The journal could not be written after a call that has happened. */
+export function noJournal(events: MediaEmitter, error: unknown): void {
+  const why = error instanceof Error ? error.message : 'unknown';
+  const message = `The journal could not be written: ${why}`;
+  events.emit('warning', { method: '', path: '', message });
+}
