@@ -1,0 +1,15 @@
+// Saves a file as a process of its own, and prints how much memory that took. Run by a test.
+import { MediaFile } from 'postreel/media';
+import { saveTo } from 'postreel/node';
+
+const [, , url, path] = process.argv;
+const file = new MediaFile('file_000001', url, {});
+
+// What is loaded once is no part of it.
+await file.response({ range: 'bytes=0-9' }).then((response) => response.arrayBuffer());
+const before = process.memoryUsage.rss();
+let most = before;
+await saveTo(file, path, {
+  onProgress: () => (most = Math.max(most, process.memoryUsage.rss())),
+});
+console.log(JSON.stringify({ grownBytes: most - before }));
