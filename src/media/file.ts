@@ -4,6 +4,7 @@ import {
   NotFoundError,
   UnexpectedResponseError,
 } from '../errors/index.js';
+import { abortable } from '../transport/timeout.js';
 
 /** Where a file's bytes come from. */
 export interface Download {
@@ -44,12 +45,12 @@ export class MediaFile {
 
   /** The whole file as a `Blob`. */
   async blob(options: { signal?: AbortSignal | undefined } = {}): Promise<Blob> {
-    return (await this.response(options)).blob();
+    return this.#whole(options, (response) => response.blob());
   }
 
   /** The whole file in memory. */
   async arrayBuffer(options: { signal?: AbortSignal | undefined } = {}): Promise<ArrayBuffer> {
-    return (await this.response(options)).arrayBuffer();
+    return this.#whole(options, (response) => response.arrayBuffer());
   }
 
   /**
@@ -69,21 +70,40 @@ export class MediaFile {
       response = await fetch(this.url, init);
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
-      throw new ConnectionError(`The file ${this.fileId} could not be downloaded. Try again.`, {
-        code: 'DOWNLOAD_FAILED',
-        outcome: 'unknown',
-        cause,
-      });
+      throw connectionLost(this.fileId, cause);
     }
     if (response.ok) return response;
     await response.body?.cancel();
     throw downloadError(this.fileId, response.status);
   }
 
+  // The connection may break in the middle, and not every fetch hears an abort there.
+  async #whole<T>(
+    options: { signal?: AbortSignal | undefined },
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const { signal } = options;
+    const response = await this.response(options);
+    try {
+      return await abortable(read(response), signal);
+    } catch (cause) {
+      if (signal?.aborted) throw signal.reason;
+      throw connectionLost(this.fileId, cause);
+    }
+  }
+
   /** What identifies the file, for logs. */
   toJSON(): { fileId: string; url: string } {
     return { fileId: this.fileId, url: this.url };
   }
+}
+
+function connectionLost(fileId: string, cause: unknown): ConnectionError {
+  return new ConnectionError(`The file ${fileId} could not be downloaded. Try again.`, {
+    code: 'DOWNLOAD_FAILED',
+    outcome: 'unknown',
+    cause,
+  });
 }
 
 function downloadError(fileId: string, status: number): Error {
