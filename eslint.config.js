@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist', 'coverage', 'docs/reference', 'node_modules'] },
+  { ignores: ['dist', 'coverage', 'docs/reference', 'node_modules', 'test/.tmp'] },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   {
@@ -41,5 +41,9 @@ export default tseslint.config(
       '@typescript-eslint/no-non-null-assertion': 'off',
     },
   },
-  { files: ['**/*.js', '**/*.mjs'], extends: [tseslint.configs.disableTypeChecked] },
+  {
+    files: ['**/*.js', '**/*.mjs'],
+    extends: [tseslint.configs.disableTypeChecked],
+    rules: { 'no-undef': 'off' }, // Node's globals
+  },
 );

@@ -1,4 +1,4 @@
-import { type EventData, type Transient } from './types.js';
+import type { EventData, Transient } from './types.js';
 
 /** Marks a value as meant for this event only: the contact does not keep it. */
 export const transient = <Value>(value: Value): Transient<Value> => ({ value, persistent: false });

@@ -1,5 +1,5 @@
-import { type Tracker } from './options.js';
-import { type TrackerNotices } from './types.js';
+import type { Tracker } from './options.js';
+import type { TrackerNotices } from './types.js';
 
 /** Tells the listeners of one notice. */
 export type Emit = <Notice extends keyof TrackerNotices>(

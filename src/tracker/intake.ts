@@ -1,8 +1,8 @@
 import { snapshot } from './data.js';
-import { type EventRecord } from './record.js';
+import type { EventRecord } from './record.js';
 import { save, textsOf } from './store.js';
 import { type Tab, end, refusalOf } from './tab.js';
-import { type DropReason, type Outcome, type PendingEvent, type TrackedEvent } from './types.js';
+import type { DropReason, Outcome, PendingEvent, TrackedEvent } from './types.js';
 
 /** Takes one event in: filtered, checked and stored before this returns. */
 export const take = (tab: Tab, asked: PendingEvent): TrackedEvent => {

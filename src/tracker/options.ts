@@ -1,10 +1,4 @@
-import {
-  type AnyEvents,
-  type EventMap,
-  type PendingEvent,
-  type TrackedEvent,
-  type TrackerNotices,
-} from './types.js';
+import type { AnyEvents, EventMap, PendingEvent, TrackedEvent, TrackerNotices } from './types.js';
 
 /** Options of `createTracker`. Times are in milliseconds. */
 export interface TrackerOptions {

@@ -1,10 +1,8 @@
-import { type EventRecord } from './record.js';
+import type { EventRecord } from './record.js';
+import { locks } from './locks.js';
 import { readForeign } from './store.js';
 import { type Tab, end, mark } from './tab.js';
 import { sleep } from './wait.js';
-
-/** Absent in an insecure context and in old browsers, whatever the types say. */
-export const locks = (): LockManager | undefined => navigator.locks;
 
 /** A text with the names of all tabs that live, also of those that are just starting. */
 const livingTabs = async (): Promise<string> => JSON.stringify([await locks()?.query()]);

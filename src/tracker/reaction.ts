@@ -1,5 +1,5 @@
 import { LONGEST_WAIT, delayOf } from './delay.js';
-import { type EventRecord } from './record.js';
+import type { EventRecord } from './record.js';
 import { hold } from './store.js';
 import { type Tab, end, mark } from './tab.js';
 import { sleep } from './wait.js';

@@ -1,5 +1,5 @@
-import { type Tab } from './tab.js';
-import { type EventData } from './types.js';
+import type { Tab } from './tab.js';
+import type { EventData } from './types.js';
 
 /** An event as it is stored. Of a finished one only a tombstone stays, which has no `event`. */
 export interface StoredRecord {

@@ -1,6 +1,6 @@
 import { createSend } from './send.js';
 import { waitOf } from './store.js';
-import { type Tab } from './tab.js';
+import type { Tab } from './tab.js';
 import { sleep } from './wait.js';
 
 /**

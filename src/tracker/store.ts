@@ -1,8 +1,8 @@
 import { openDatabase } from './database.js';
 import { LONGEST_WAIT } from './delay.js';
-import { locks } from './orphans.js';
+import { locks } from './locks.js';
 import { PREFIX, type StoredRecord, isExpired } from './record.js';
-import { type Tab } from './tab.js';
+import type { Tab } from './tab.js';
 
 // Both stores as one. localStorage survives the end of a page, IndexedDB a killed browser; each
 // event has a key of its own, so that tabs cannot overwrite each other.

@@ -1,9 +1,9 @@
-import { type Transact } from './database.js';
-import { type Emit } from './emitter.js';
-import { type Tracker, type TrackerOptions } from './options.js';
-import { type EventRecord } from './record.js';
+import type { Transact } from './database.js';
+import type { Emit } from './emitter.js';
+import type { Tracker, TrackerOptions } from './options.js';
+import type { EventRecord } from './record.js';
 import { bury, save } from './store.js';
-import { type DropReason, type Outcome } from './types.js';
+import type { DropReason, Outcome } from './types.js';
 
 /** What the parts of one tracker share: its options, the events of this tab and its state. */
 export interface Tab extends Omit<TrackerOptions, 'email' | 'consent'> {

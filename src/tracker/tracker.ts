@@ -1,11 +1,11 @@
 import { createEmitter } from './emitter.js';
 import { take } from './intake.js';
-import { type TrackOptions, type Tracker, type TrackerOptions } from './options.js';
+import type { TrackOptions, Tracker, TrackerOptions } from './options.js';
 import { type Page, createPage } from './page.js';
 import { newId } from './record.js';
 import { bury, open, readForeign } from './store.js';
 import { type Tab, end, refusalOf } from './tab.js';
-import { type AnyEvents, type DropReason, type EventData, type EventMap } from './types.js';
+import type { AnyEvents, DropReason, EventData, EventMap } from './types.js';
 import { sleep } from './wait.js';
 
 /**

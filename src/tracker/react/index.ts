@@ -7,7 +7,7 @@ import {
   useEffect,
   useRef,
 } from 'react';
-import { type AnyEvents, type EventMap, type TrackArguments, type Tracker } from '../index.js';
+import type { AnyEvents, EventMap, TrackArguments, Tracker } from '../index.js';
 
 const Context = createContext<Tracker | null>(null);
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type TrackerOptions } from '../../../src/tracker/index.js';
+import type { TrackerOptions } from '../../../src/tracker/index.js';
 import { bundle } from '../support/app.js';
 import { hasSystemChromium, until } from '../support/browser.js';
 import {

@@ -1,6 +1,6 @@
-import { type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { until } from '../support/browser.js';
-import { type Figures, type World, type Delivery } from '../support/world.js';
+import type { Figures, World, Delivery } from '../support/world.js';
 
 const slow = (delayMs: number) => async () => {
   await new Promise((resolve) => setTimeout(resolve, delayMs));

@@ -1,6 +1,6 @@
 import { StrictMode, createElement, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { type Tracker } from '../../../src/tracker/index.js';
+import type { Tracker } from '../../../src/tracker/index.js';
 import { TrackerProvider, useTrackOnMount } from '../../../src/tracker/react/index.js';
 
 function Panel({ name }: { readonly name: string }) {

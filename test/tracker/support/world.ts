@@ -1,6 +1,6 @@
-import { type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { type Tracker, type TrackerOptions } from '../../../src/tracker/index.js';
+import type { Tracker, TrackerOptions } from '../../../src/tracker/index.js';
 import { type App, startApp } from './app.js';
 import { type Engine, type Profile, openProfile, until } from './browser.js';
 import { type Service, startService } from './service.js';
