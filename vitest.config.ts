@@ -14,6 +14,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/types/consumer/**'],
     testTimeout: 30_000,
+    // Real sockets and browsers on a busy machine: the gate asks again before it says no.
+    retry: process.env['CI'] ? 2 : 0,
     hookTimeout: 60_000,
     reporters: ['default', './test/support/tally-reporter.ts'],
     typecheck: {

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import type { JournalEntry } from 'postreel';
 
 const text = fc.string({ unit: 'grapheme', maxLength: 12 });
-const few = (prefix: string) => fc.integer({ min: 1, max: 4 }).map((number) => `${prefix}${number}`);
+const few = (prefix: string) =>
+  fc.integer({ min: 1, max: 4 }).map((number) => `${prefix}${number}`);
 const records = fc.array(
   fc.record({ fileId: few('file_'), kind: fc.constantFrom('video' as const, 'audio' as const) }),
   { maxLength: 4 },
