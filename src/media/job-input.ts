@@ -39,6 +39,11 @@ export class JobInput {
     return this.#entries.length;
   }
 
+  /** The job whose turn is next. */
+  get next(): Entry | undefined {
+    return this.#entries[0];
+  }
+
   /** Reads on until enough jobs wait; a promise when the next job of a stream is still to come. */
   read(): Promise<void> | undefined {
     if (this.#failure) throw this.#failure.reason;

@@ -1,4 +1,3 @@
-import { monotonicMs } from '../transport/clock.js';
 import { isVideo } from './estimate.js';
 import { jobNamer } from './journal.js';
 import { JobInput, type Entry } from './job-input.js';
@@ -6,14 +5,12 @@ import type { GenerationJob, JobRecord } from './job.js';
 import type { Place } from './pending-gate.js';
 import { judgeFailure, mayHaveBeenHandedIn, type Verdict } from './queue-failures.js';
 import type { QueueHost } from './queue-host.js';
+import { QueuePace } from './queue-pace.js';
 import type { JobSource, MediaQueue, QueueOptions, QueueResult } from './queue-options.js';
 import { QueueSignals } from './queue-signals.js';
 
-// Ten calls in ten minutes, with some to spare for the end; a call for one place is a call wasted.
-const gapMs = 50_000;
+// A call for one place is a call wasted.
 const fewestFree = 2;
-// A stream that has been quiet for so long is not about to fill the next call.
-const quietMs = 1_000;
 // A job whose fate is unknown may take a place for about so long.
 const uncertainMs = 10 * 60_000;
 // Refusals in a row that may pass; after so many the jobs fail with what the service says.
@@ -25,10 +22,10 @@ export class JobQueue implements MediaQueue {
   readonly #options: QueueOptions;
   readonly #input: JobInput;
   readonly #signals: QueueSignals;
+  readonly #pace = new QueuePace();
   readonly #running = new Set<GenerationJob>();
   #earlier: ReadonlyMap<string, JobRecord | 'unknown'> = new Map();
   #folderId: string | undefined;
-  #lastCallAt = Number.NEGATIVE_INFINITY;
   #refusal: unknown;
   #reading: Promise<void> | undefined;
   #setbacks = 0;
@@ -83,16 +80,13 @@ export class JobQueue implements MediaQueue {
 
   /** How long until the next call makes sense. */
   #delayMs(host: QueueHost): number {
-    const { waiting, lastReadAt } = this.#input;
+    const { waiting } = this.#input;
     const room = this.#room(host);
     const least = Math.min(fewestFree, waiting, this.#mostAtOnce(host));
     if (waiting === 0 || this.#signals.isBusy || room < least) return Number.POSITIVE_INFINITY;
     if (this.#refusal !== undefined) return 0;
-    const { resetsAt } = host.rateLimit() ?? {};
-    const now = monotonicMs();
-    const untilFree = resetsAt ? resetsAt.getTime() - Date.now() : 0;
-    const untilQuiet = this.#reading && waiting < room ? lastReadAt + quietMs - now : 0;
-    return Math.max(untilFree, untilQuiet, this.#lastCallAt + gapMs - now);
+    const isFilling = this.#reading !== undefined && waiting < room;
+    return this.#pace.delayMs(this.#input, isFilling, host.rateLimit());
   }
 
   #mostAtOnce({ gate }: QueueHost): number {
@@ -114,9 +108,7 @@ export class JobQueue implements MediaQueue {
     const batch = this.#ready(host, taken);
     for (const place of places.splice(batch.length)) place.free();
     if (batch.length > 0) {
-      this.#lastCallAt = batch.some(({ input }) => isVideo(input))
-        ? monotonicMs()
-        : this.#lastCallAt;
+      if (batch.some(({ input }) => isVideo(input))) this.#pace.handInVideos();
       void this.#signals.busy(this.#handIn(host, batch, places));
     }
     return taken.length > 0;
@@ -166,7 +158,7 @@ export class JobQueue implements MediaQueue {
     if (this.#signals.signal.aborted) return;
     if (isForAll) this.#refusal = failure;
     if (mayPass && ++this.#setbacks <= manySetbacks) {
-      this.#lastCallAt = monotonicMs();
+      this.#pace.pause();
       this.#input.putBack(batch);
     } else if (isForOne && batch.length > 1) this.#input.putBackInHalves(batch);
     else for (const entry of batch) this.#fail(entry, failure);

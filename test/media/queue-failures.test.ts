@@ -137,6 +137,13 @@ describe('a call of a queue', () => {
     expect(fake.files).toHaveLength(3);
   });
 
+  it('that is refused with 429 is not repeated at once, even without a rate limit of ours', async () => {
+    const { fake, media } = fakeService();
+    fake.fail(audioEndpoint, { status: 429, times: 3 });
+    await inTime(collect(media({ rateLimit: false }).queue([speech()])));
+    expect(gaps(fake.requests, audioEndpoint)).toEqual([50_000, 50_000, 50_000]);
+  });
+
   it('that finds places taken by others waits until there is room', async () => {
     const { fake, media } = fakeService({ durations: () => '15m', rateLimit: false });
     const other = media({ rateLimit: false });

@@ -1,0 +1,32 @@
+// Makes a hundred videos within every limit of the service, and draws how far they are.
+import { MediaClient, type QueueProgress, type VideoJob } from 'postreel';
+
+const media = new MediaClient();
+const total = 100;
+
+function* videos(): Generator<VideoJob> {
+  for (let number = 1; number <= total; number++) {
+    yield {
+      workflowType: 'idea',
+      workflowFormat: 'video',
+      prompt: `Fact ${number} about cats`,
+      voiceId: 'voice_1',
+      duration: 1, // minutes
+      fileName: `Cats ${number}`,
+    };
+  }
+}
+
+function draw({ done, failed, pending, etaMs }: QueueProgress): void {
+  const width = 30;
+  const bar = '█'.repeat(((done + failed) / total) * width).padEnd(width, '░');
+  const left = etaMs === undefined ? '' : `, about ${Math.ceil(etaMs / 60_000)} min left`;
+  process.stdout.write(`\r${bar} ${done} of ${total}, ${pending} in the making${left}   `);
+}
+
+const urls: string[] = [];
+for await (const { index, file, error } of media.queue(videos(), { onProgress: draw })) {
+  if (file) urls[index] = file.url;
+  else console.error(`\nvideo ${index + 1} failed`, error);
+}
+console.log(`\n${urls.length} videos, the first is ${urls[0] ?? 'missing'}`);

@@ -1,0 +1,112 @@
+import type {
+  AudioRequest,
+  Call,
+  FileResult,
+  FileUpdate,
+  Generate,
+  GenerationJob,
+  JobRecord,
+  MediaClient,
+  MediaFile,
+  MediaPlan,
+  MediaQueue,
+  QueueResult,
+  RequestOptions,
+  StatusQuery,
+  StatusRecord,
+  VideoJob,
+  VideoRequest,
+} from 'postreel';
+import { expectTypeOf, it } from 'vitest';
+
+declare const media: MediaClient;
+declare const base: { workflowFormat: 'video'; voiceId: string };
+
+it('generates, speaks and looks with exactly these arguments and answers', () => {
+  expectTypeOf<Parameters<Generate['video']>[0]>().toEqualTypeOf<VideoRequest>();
+  expectTypeOf<Parameters<Generate['video']>[1]>().toEqualTypeOf<RequestOptions | undefined>();
+  expectTypeOf<ReturnType<Generate['video']>>().toEqualTypeOf<Call<GenerationJob[]>>();
+  expectTypeOf<Parameters<Generate['audio']>[0]>().toEqualTypeOf<AudioRequest>();
+  expectTypeOf<Parameters<Generate['audio']>[1]>().toEqualTypeOf<RequestOptions | undefined>();
+  expectTypeOf<ReturnType<Generate['audio']>>().toEqualTypeOf<Call<GenerationJob>>();
+  expectTypeOf<Parameters<Generate['status']>[0]>().toEqualTypeOf<StatusQuery>();
+  expectTypeOf<Parameters<Generate['status']>[1]>().toEqualTypeOf<RequestOptions | undefined>();
+  expectTypeOf<ReturnType<Generate['status']>>().toEqualTypeOf<Call<StatusRecord>>();
+  expectTypeOf<ReturnType<Generate['longAudio']>>().toEqualTypeOf<Promise<GenerationJob[]>>();
+});
+
+it('wants a prompt for an idea, and content for a script or an article', () => {
+  expectTypeOf({ ...base, workflowType: 'idea' as const, prompt: 'x' }).toExtend<VideoJob>();
+  expectTypeOf({ ...base, workflowType: 'script' as const, content: 'x' }).toExtend<VideoJob>();
+  expectTypeOf({ ...base, workflowType: 'url' as const, content: 'x' }).toExtend<VideoJob>();
+  expectTypeOf({ ...base, workflowType: 'idea' as const }).not.toExtend<VideoJob>();
+  expectTypeOf({ ...base, workflowType: 'idea' as const, content: 'x' }).not.toExtend<VideoJob>();
+  expectTypeOf({ ...base, workflowType: 'script' as const, prompt: 'x' }).not.toExtend<VideoJob>();
+  expectTypeOf({ ...base, workflowType: 'url' as const }).not.toExtend<VideoJob>();
+  expectTypeOf({ ...base, workflowType: 'song' as const, prompt: 'x' }).not.toExtend<VideoJob>();
+});
+
+it('wants pictures for the library, and AI for a model of AI video', () => {
+  const idea = { ...base, workflowType: 'idea' as const, prompt: 'x' };
+  const library = { ...idea, visuals: 'library' as const };
+  const model = { ...idea, aiVideoModel: 'ai-video-b' as const };
+  expectTypeOf({ ...library, mediaUrls: ['https://a.test'] }).toExtend<VideoJob>();
+  expectTypeOf(library).not.toExtend<VideoJob>();
+  expectTypeOf({ ...model, visuals: 'ai' as const }).toExtend<VideoJob>();
+  expectTypeOf({ ...model, visuals: 'ai' as const, aiVideoModel: 'newer' }).toExtend<VideoJob>();
+  expectTypeOf(model).not.toExtend<VideoJob>();
+  expectTypeOf({ ...model, visuals: 'stock' as const }).not.toExtend<VideoJob>();
+  expectTypeOf({
+    ...{ ...model, visuals: 'library' as const, mediaUrls: ['https://a.test'] },
+  }).not.toExtend<VideoJob>();
+});
+
+it('wants the format and the voice, and knows the values of the rest', () => {
+  const idea = { workflowType: 'idea', prompt: 'x' } as const;
+  expectTypeOf({ ...idea, workflowFormat: 'video' as const }).not.toExtend<VideoJob>();
+  expectTypeOf({ ...idea, voiceId: 'v' }).not.toExtend<VideoJob>();
+  const job = { ...idea, ...base };
+  expectTypeOf({ ...job, extension: 'mp3' as const }).not.toExtend<VideoJob>();
+  expectTypeOf({ ...job, resolution: '4k' as const }).not.toExtend<VideoJob>();
+  expectTypeOf({ ...job, aspectRatio: '9:16' as const }).toExtend<VideoJob>();
+  expectTypeOf({ content: 'x', voiceId: 'v', voiceStyleId: null }).toExtend<AudioRequest>();
+  expectTypeOf({ content: 'x' }).not.toExtend<AudioRequest>();
+});
+
+it('answers a wait for many as `settle` says', () => {
+  expectTypeOf(media.waitForFile('file_1')).toEqualTypeOf<Promise<MediaFile>>();
+  expectTypeOf(media.waitForFiles([])).toEqualTypeOf<Promise<FileResult[]>>();
+  expectTypeOf(media.waitForFiles([], { settle: 'all' })).toEqualTypeOf<Promise<FileResult[]>>();
+  expectTypeOf(media.waitForFiles([], { settle: 'any' })).toEqualTypeOf<Promise<MediaFile>>();
+  expectTypeOf(media.waitForFiles([], { settle: 'first-error' })).toEqualTypeOf<
+    Promise<MediaFile[]>
+  >();
+  expectTypeOf(media.watch('file_1')).toEqualTypeOf<AsyncIterableIterator<FileUpdate>>();
+});
+
+it('takes jobs of every source into a queue, and tells files from errors', () => {
+  expectTypeOf(media.queue([])).toEqualTypeOf<MediaQueue>();
+  expectTypeOf<VideoJob[]>().toExtend<Parameters<MediaClient['queue']>[0]>();
+  expectTypeOf<Generator<AudioRequest>>().toExtend<Parameters<MediaClient['queue']>[0]>();
+  expectTypeOf<AsyncGenerator<VideoJob>>().toExtend<Parameters<MediaClient['queue']>[0]>();
+  const read = (result: QueueResult) => {
+    if (result.file) {
+      expectTypeOf(result.job).toEqualTypeOf<GenerationJob>();
+      expectTypeOf(result.error).toEqualTypeOf<undefined>();
+    } else {
+      expectTypeOf(result.job).toEqualTypeOf<GenerationJob | undefined>();
+      expectTypeOf(result.error).toEqualTypeOf<unknown>();
+    }
+  };
+  expectTypeOf(read).parameter(0).toEqualTypeOf<QueueResult>();
+  expectTypeOf(media.plan([])).toEqualTypeOf<Promise<MediaPlan>>();
+});
+
+it('finds a handle again from its record', () => {
+  expectTypeOf<ReturnType<GenerationJob['toJSON']>>().toEqualTypeOf<JobRecord>();
+  expectTypeOf<Parameters<MediaClient['job']>>().toEqualTypeOf<[record: JobRecord]>();
+  expectTypeOf<ReturnType<MediaClient['job']>>().toEqualTypeOf<GenerationJob>();
+  expectTypeOf<ReturnType<GenerationJob['watch']>>().toEqualTypeOf<
+    AsyncIterableIterator<FileUpdate>
+  >();
+});
