@@ -30,7 +30,7 @@ export interface JobWaitOptions<Job> {
    */
   interval?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** Called with every look that does not end the wait. */
+  /** Called with every look. What it throws is ignored. */
   onUpdate?: ((update: JobUpdate<Job>) => void) | undefined;
   /** Decides whether a job is done, for statuses that we do not know. */
   isDone?: ((job: Job) => boolean) | undefined;

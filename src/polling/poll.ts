@@ -1,5 +1,6 @@
 import { monotonicMs } from '../transport/clock.js';
 import { onAbort } from '../transport/on-abort.js';
+import { positive } from '../transport/settings.js';
 import { sleep, startTimer } from '../transport/timeout.js';
 
 /** What a look found. */
@@ -37,6 +38,7 @@ export interface PollPlan<Record, Result> {
 
 /** Looks again and again until the job is done, has failed, the time is up or the caller aborts. */
 export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Promise<Result> {
+  positive('timeout', plan.timeoutMs);
   plan.signal?.throwIfAborted();
   const startedAt = monotonicMs();
   const elapsed = () => monotonicMs() - startedAt;
