@@ -93,6 +93,12 @@ describe('a process ends at once', { timeout: 60_000 }, () => {
        await client.events.names({ signal: controller.signal }).catch(() => undefined);`,
     ],
     [
+      'after a hundred waits that were aborted in the line',
+      `const signal = AbortSignal.timeout(50);
+       const wait = () => client.contacts.waitForImport('job_none', { signal }).catch(() => undefined);
+       await Promise.all(Array.from({ length: 100 }, wait));`,
+    ],
+    [
       'after an abort between two looks of a wait',
       `const signal = AbortSignal.timeout(50);
        await client.contacts.waitForImport('job_none', { interval: 60_000, signal }).catch(() => undefined);`,

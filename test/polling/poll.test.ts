@@ -1,0 +1,179 @@
+import { ConnectionError, NotFoundError } from 'postreel';
+import { describe, expect, it, vi } from 'vitest';
+import { passingDelayMs } from '../../src/polling/passing.js';
+import { poll, type Look, type PollPlan } from '../../src/polling/poll.js';
+import { settled } from '../support/fake-server.js';
+
+const passing = new ConnectionError('lost', { code: 'CONNECTION_LOST' });
+
+describe('a poll', () => {
+  it('looks until there is a result', async () => {
+    const statuses = ['queued', 'running', 'done'];
+    const plan = planOf({ look: () => Promise.resolve(statuses.shift() ?? '') });
+    await expect(poll(plan)).resolves.toBe('done');
+    expect(statuses).toEqual([]);
+  });
+
+  it('reports every look, the last one without a next', async () => {
+    const statuses = ['queued', 'queued', 'done'];
+    const reports: [number, string | undefined, boolean, number][] = [];
+    const report = ({ attempt, status, changed }: Look<string>, next: number) =>
+      reports.push([attempt, status, changed, next]);
+    await poll(planOf({ look: () => Promise.resolve(statuses.shift() ?? ''), report }));
+    expect(reports).toEqual([
+      [1, 'queued', false, 5],
+      [2, 'queued', false, 5],
+      [3, 'done', true, 0],
+    ]);
+  });
+
+  it('reports the look that ends it in failure', async () => {
+    const report = vi.fn();
+    const plan = planOf({ look: () => Promise.resolve('failed'), report });
+    await expect(poll(plan)).rejects.toThrow('it failed');
+    expect(report).toHaveBeenCalledWith(expect.objectContaining({ status: 'failed' }), 0);
+  });
+
+  it('sleeps before the first look when the job is young', async () => {
+    const { tookMs } = await settled(poll(planOf({ firstDelayMs: 80 })));
+    expect(tookMs).toBeGreaterThanOrEqual(78);
+  });
+
+  it('ends with its last status when the time is up', async () => {
+    const plan = planOf({ look: () => Promise.resolve('running'), timeoutMs: 60 });
+    const { error, tookMs } = await settled(poll(plan));
+    expect((error as Error).message).toMatch(/^time is up at running after \d+ looks$/);
+    expect(tookMs).toBeGreaterThanOrEqual(58);
+    expect(tookMs).toBeLessThan(500);
+  });
+
+  it('ends on time even when a look does not, and lets go of that look', async () => {
+    let signal: AbortSignal | undefined;
+    const look = (until: AbortSignal) => {
+      signal = until;
+      return new Promise<string>(() => undefined);
+    };
+    const { error, tookMs } = await settled(poll(planOf({ look, timeoutMs: 60 })));
+    expect(error).toMatchObject({ message: 'time is up at none after 1 looks' });
+    expect(tookMs).toBeLessThan(500);
+    expect(signal?.aborted).toBe(true);
+  });
+
+  it.each([0, -5, Number.NaN])('cannot have %d ms of time', async (timeoutMs) => {
+    const look = vi.fn(() => Promise.resolve('running'));
+    await expect(poll(planOf({ timeoutMs, look }))).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      code: 'INVALID_OPTION',
+    });
+    expect(look).not.toHaveBeenCalled();
+  });
+
+  it('goes on after a look that failed in a way that may pass', async () => {
+    const look = vi.fn<() => Promise<string>>().mockResolvedValue('done');
+    look.mockRejectedValueOnce(passing).mockRejectedValueOnce(passing);
+    const failures: number[] = [];
+    const passingDelay = (_: unknown, count: number) => (failures.push(count), 1);
+    await expect(poll(planOf({ look, passingDelayMs: passingDelay }))).resolves.toBe('done');
+    expect(failures).toEqual([1, 2]);
+  });
+
+  it('counts failures anew after a look that went well', async () => {
+    const look = vi.fn<() => Promise<string>>().mockResolvedValue('done');
+    look.mockRejectedValueOnce(passing).mockResolvedValueOnce('running');
+    look.mockRejectedValueOnce(passing);
+    const failures: number[] = [];
+    const passingDelay = (_: unknown, count: number) => (failures.push(count), 1);
+    await poll(planOf({ look, passingDelayMs: passingDelay }));
+    expect(failures).toEqual([1, 1]);
+  });
+
+  it('ends with the error of a look that stays', async () => {
+    const error = new NotFoundError('gone');
+    const plan = planOf({ look: () => Promise.reject(error), passingDelayMs: () => undefined });
+    await expect(poll(plan)).rejects.toBe(error);
+    await expect(poll(planOf({ look: () => Promise.reject(error) }))).rejects.toBe(error);
+  });
+
+  it('does not look at all when it was aborted before', async () => {
+    const look = vi.fn(() => Promise.resolve('done'));
+    const signal = AbortSignal.abort('enough');
+    await expect(poll(planOf({ look, signal }))).rejects.toBe('enough');
+    expect(look).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ['between two looks', () => Promise.resolve('running'), 60_000],
+    ['while it looks', () => new Promise<string>(() => undefined), 1],
+  ])('hears an abort %s', async (_, look, nextMs) => {
+    const controller = new AbortController();
+    const plan = planOf({ look, nextDelayMs: () => nextMs, signal: controller.signal });
+    setTimeout(() => controller.abort('enough'), 30);
+    const { error, tookMs } = await settled(poll({ ...plan, timeoutMs: 60_000 }));
+    expect(error).toBe('enough');
+    expect(tookMs).toBeLessThan(500);
+  });
+
+  it('looks before its time when there is news', async () => {
+    let tell: () => void = () => undefined;
+    const onNews = (listener: () => void) => {
+      tell = listener;
+      return () => undefined;
+    };
+    const statuses = ['running', 'done'];
+    const look = () => Promise.resolve(statuses.shift() ?? '');
+    const plan = planOf({ look, onNews, nextDelayMs: () => 60_000, timeoutMs: 120_000 });
+    setTimeout(() => tell(), 30);
+    const { value, tookMs } = await settled(poll(plan));
+    expect(value).toBe('done');
+    expect(tookMs).toBeLessThan(1_000);
+  });
+});
+
+describe('a look that failed', () => {
+  const failure = (facts: object) => Object.assign(new ConnectionError('x', { code: 'X' }), facts);
+
+  it.each([408, 429, 500, 503])('with %i may pass', (status) => {
+    expect(passingDelayMs(failure({ status }), 1, 100)).toBe(100);
+  });
+
+  it.each([400, 401, 403, 404, 409, 422])('with %i stays', (status) => {
+    expect(passingDelayMs(failure({ status }), 1, 100)).toBeUndefined();
+  });
+
+  it('without a connection may pass', () => {
+    expect(passingDelayMs(passing, 1, 100)).toBe(100);
+  });
+
+  it('with an error of somebody else stays', () => {
+    expect(passingDelayMs(new Error('bug'), 1, 100)).toBeUndefined();
+  });
+
+  it('is followed by longer and longer waits, up to a minute', () => {
+    const waits = [1, 2, 3, 4, 50].map((count) => passingDelayMs(passing, count, 2_000));
+    expect(waits).toEqual([2_000, 4_000, 8_000, 16_000, 60_000]);
+  });
+
+  it('is followed by the wait that the service asks for, when that is longer', () => {
+    const error = failure({ status: 429, retryAfterMs: 90_000 });
+    expect(passingDelayMs(error, 1, 2_000)).toBe(90_000);
+    expect(passingDelayMs(failure({ status: 429, retryAfterMs: 1 }), 1, 2_000)).toBe(2_000);
+  });
+});
+
+function planOf(facts: Partial<PollPlan<string, string>>): PollPlan<string, string> {
+  return {
+    look: () => Promise.resolve('done'),
+    statusOf: (record) => record,
+    finish({ status }) {
+      if (status === 'failed') throw new Error('it failed');
+      return status === 'done' ? { result: 'done' } : undefined;
+    },
+    nextDelayMs: () => 5,
+    timeoutError: (last, polls) =>
+      new Error(`time is up at ${last?.status ?? 'none'} after ${polls} looks`),
+    timeoutMs: 60_000,
+    firstDelayMs: 0,
+    signal: undefined,
+    ...facts,
+  };
+}
