@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { JobJournal, JournalEntry } from '../media/journal.js';
@@ -77,14 +76,11 @@ class FileJournal implements JobJournal {
       .join('');
     // What is not over stays: no use in trying again at every entry.
     this.#mostBytes = Math.max(largeBytes, 2 * Buffer.byteLength(text));
-    const draft = `${this.#path}.${randomUUID()}.tmp`;
-    try {
-      await appendSafely(draft, text);
-      if (await lock.isHeld()) await rename(draft, this.#path);
-      await syncFolder(dirname(this.#path));
-    } finally {
-      await rm(draft, { force: true });
-    }
+    const draft = `${this.#path}.tmp`;
+    await rm(draft, { force: true }); // a process was killed here
+    await appendSafely(draft, text);
+    if (await lock.isHeld()) await rename(draft, this.#path);
+    await syncFolder(dirname(this.#path));
   }
 }
 

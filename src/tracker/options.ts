@@ -1,4 +1,11 @@
-import type { AnyEvents, EventMap, PendingEvent, TrackedEvent, TrackerNotices } from './types.js';
+import type {
+  AnyEvents,
+  EventMap,
+  PendingEvent,
+  TrackedEvent,
+  TrackerNotices,
+  Transient,
+} from './types.js';
 
 /** Options of `createTracker`. Times are in milliseconds. */
 export interface TrackerOptions {
@@ -48,8 +55,13 @@ export interface TrackOptions {
 /** `data` may be left out where no field is required. */
 export type TrackArguments<Data> =
   Partial<Data> extends Data
-    ? [data?: Data, options?: TrackOptions]
-    : [data: Data, options?: TrackOptions];
+    ? [data?: OrTransient<Data>, options?: TrackOptions]
+    : [data: OrTransient<Data>, options?: TrackOptions];
+
+/** The same fields, each of which may be meant for one event only. */
+export type OrTransient<Data> = {
+  readonly [Field in keyof Data]: Data[Field] | Transient<Data[Field]>;
+};
 
 /** A tracker of one page. */
 export interface Tracker<Events extends EventMap<Events> = AnyEvents> {

@@ -1,4 +1,4 @@
-// Appends calls to a journal: half of their jobs come to their end. Run by a test, as one of many.
+// Appends calls to a journal and prints each one that is safe; half of their jobs come to their end.
 import { fileJournal } from 'postreel/node';
 
 const [, , path, name, calls] = process.argv;
@@ -11,4 +11,5 @@ for (let number = 0; number < Number(calls); number++) {
   await append({ type: 'intent', id, at, jobs: [{ content, voiceId: 'voice_1' }] });
   await append({ type: 'accepted', id, jobs: [{ fileId, kind: 'audio' }] });
   if (number % 2 === 0) await append({ type: 'settled', fileId, status: 'success' });
+  else console.log(fileId);
 }

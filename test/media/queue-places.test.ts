@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest';
+import type { RateBudgetStore } from '../../src/contract/rate-budget-store.js';
+import { PendingGate } from '../../src/media/pending-gate.js';
+import { pass, useFakeTime } from './fake-time.js';
+
+useFakeTime();
+
+/** A store that leases places to gates, each of which stands for a process. */
+function leasing() {
+  const leases = new Map<string, number>();
+  let count = 0;
+  const store = {
+    lease: (_group: string, wanted: number, limit: number, leaseMs: number) => {
+      for (const [place, endsAt] of leases) if (endsAt <= Date.now()) leases.delete(place);
+      const free = Math.max(0, Math.min(wanted, limit - leases.size));
+      const places = Array.from({ length: free }, () => `place ${++count}`);
+      for (const place of places) leases.set(place, Date.now() + leaseMs);
+      return Promise.resolve(places);
+    },
+    giveBack: (_group: string, places: readonly string[]) => {
+      for (const place of places) leases.delete(place);
+      return Promise.resolve();
+    },
+  };
+  return {
+    leases,
+    gate: () => new PendingGate(20, store as unknown as RateBudgetStore, 'project'),
+  };
+}
+
+it('processes that share a store never take more places than there are', async () => {
+  const { leases, gate } = leasing();
+  const gates = [gate(), gate(), gate()];
+  const taken = await Promise.all(gates.map((own) => own.take(9)));
+  expect(taken.map(({ length }) => length)).toEqual([9, 9, 2]);
+  expect(leases.size).toBe(20);
+  expect(gates[2]!.open).toBe(18); // as far as it can see
+  expect(await gates[2]!.take(5)).toEqual([]);
+  taken[0]![0]!.free();
+  taken[0]![0]!.free(); // once more is nothing
+  expect(leases.size).toBe(19);
+  expect(await gates[2]!.take(5)).toHaveLength(1);
+});
+
+it('a place that a dead process took comes free by itself', async () => {
+  const { gate } = leasing();
+  await gate().take(20);
+  const other = gate();
+  expect(await other.take(1)).toEqual([]);
+  await pass(60 * 60_000);
+  expect(await other.take(20)).toHaveLength(20);
+});
+
+it('a gate with a store asks again by itself, one without hears of every place', async () => {
+  const alone = new PendingGate(2, undefined, 'project');
+  expect(alone.askAgainMs).toBe(Number.POSITIVE_INFINITY);
+  expect(Number.isFinite(leasing().gate().askAgainMs)).toBe(true);
+  let frees = 0;
+  const stop = alone.onFree(() => frees++);
+  const [first, second] = await alone.take(5);
+  expect(alone.open).toBe(0);
+  first!.free();
+  second!.freeAfter(10_000);
+  expect([frees, alone.open]).toEqual([1, 1]);
+  await pass(10_000);
+  expect([frees, alone.open]).toEqual([2, 2]);
+  stop();
+  alone.count().free();
+  expect(frees).toBe(2);
+});
+
+it('a store that fails leaves each process to itself', async () => {
+  const store = { lease: () => Promise.reject(new Error('gone')) };
+  const gate = new PendingGate(20, store as unknown as RateBudgetStore, 'project');
+  expect(await gate.take(25)).toHaveLength(20);
+});
