@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist', 'coverage', 'docs/reference', 'node_modules', 'test/.tmp'] },
+  { ignores: ['dist', 'coverage', 'docs/reference', 'node_modules', 'test/.tmp', '.stryker-tmp'] },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   {

@@ -49,7 +49,7 @@ function asBlob(file: FileInput, facts: UploadFacts): { blob: Blob; filename: st
 }
 
 function isNamedFile(file: FileInput): file is NamedFile {
-  return typeof file === 'object' && !(file instanceof Blob) && 'data' in file;
+  return typeof file === 'object' && (file as unknown) !== null && 'data' in file;
 }
 
 function nameOf(value: unknown): string | undefined {

@@ -61,11 +61,14 @@ export class Transport {
     method: Method,
     path: string,
     input: FreeInput = {},
-    options?: RequestOptions,
+    options: RequestOptions = {},
   ): RunningCall<unknown> {
-    const [place, query] = splitPath(path, input.query);
-    const row = freeRoute(method, place, this.#parts.keyring.current !== null);
-    return this.call(row, { ...input, query }, options);
+    return new RunningCall(async (state) => {
+      state.outcome = 'not-sent'; // a path that cannot be is a failed call, not a throw
+      const [place, query] = splitPath(path, input.query);
+      const row = freeRoute(method, place, this.#parts.keyring.current !== null);
+      return this.#run(row, { ...input, query }, options, state);
+    });
   }
 
   /** Goes on with the key that is found for the current one, for all clients that share it. */

@@ -22,6 +22,7 @@ import {
   WaitError,
   WaitTimeoutError,
 } from 'postreel';
+import { WebhookVerificationError } from 'postreel/webhooks';
 import { describe, expect, it, vi } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
 
@@ -169,13 +170,15 @@ describe('errors that end a wait', () => {
   const details = { id: 'file_1', lastStatus: 'processing', elapsedMs: 1_500, polls: 3 };
 
   it.each([
-    ['GENERATION_FAILED', GenerationFailedError],
-    ['GENERATION_CANCELED', GenerationCanceledError],
-    ['WAIT_TIMEOUT', WaitTimeoutError],
-  ])('%s knows what the wait has seen, and goes on with it', async (code, ErrorClass) => {
+    ['GENERATION_FAILED', 'GenerationFailedError', GenerationFailedError],
+    ['GENERATION_CANCELED', 'GenerationCanceledError', GenerationCanceledError],
+    ['WAIT_TIMEOUT', 'WaitTimeoutError', WaitTimeoutError],
+  ])('%s knows what the wait has seen, and goes on with it', async (code, name, ErrorClass) => {
     const resume = vi.fn(() => Promise.resolve('file'));
     const error = new ErrorClass('Over.', { ...details, resume });
+    expect(error).toBeInstanceOf(ErrorClass);
     expect(error).toBeInstanceOf(WaitError);
+    expect(error.name).toBe(name);
     expect(error).toMatchObject({ code, fileId: 'file_1', lastStatus: 'processing', polls: 3 });
     await expect(error.resume({ timeout: 5 })).resolves.toBe('file');
     expect(resume).toHaveBeenCalledWith({ timeout: 5 });
@@ -187,6 +190,16 @@ describe('errors that end a wait', () => {
     const job = { status: 'failed' };
     const error = new JobFailedError('Over.', { jobId: 'job_1', job });
     expect(error).toBeInstanceOf(PostreelError);
+    expect(error.name).toBe('JobFailedError');
     expect(error).toMatchObject({ code: 'JOB_FAILED', jobId: 'job_1', job });
   });
+});
+
+it('a callback that is refused says why', () => {
+  const cause = new SyntaxError('no JSON');
+  const error = new WebhookVerificationError('BODY_INVALID', 'The body is no JSON.', cause);
+  expect(error).toBeInstanceOf(PostreelError);
+  expect(error).toBeInstanceOf(WebhookVerificationError);
+  expect(error).not.toBeInstanceOf(ApiError);
+  expect(error).toMatchObject({ name: 'WebhookVerificationError', code: 'BODY_INVALID', cause });
 });

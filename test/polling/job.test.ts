@@ -125,7 +125,7 @@ describe('a wait that takes too long', () => {
   it('resumes with the options of the first wait', async () => {
     const onUpdate = vi.fn();
     const answers: unknown[] = Array.from({ length: 50 }, () => ({ status: 'running' }));
-    const wait = waitFor(answers, { timeout: 50, onUpdate });
+    const wait = waitFor(answers, { timeout: 400, onUpdate });
     const error: unknown = await wait.catch((thrown: unknown) => thrown);
     onUpdate.mockClear();
     await expect((error as WaitError).resume()).rejects.toBeInstanceOf(WaitTimeoutError);
