@@ -1,6 +1,6 @@
 import type { Route } from '../contract/route.js';
 import type { RouteSchemas } from '../contract/schemas.js';
-import { UnexpectedResponseError, type FieldError } from '../errors/index.js';
+import { ConfigurationError, UnexpectedResponseError, type FieldError } from '../errors/index.js';
 import type { Journey } from './attempt.js';
 import type { RawInput, TransportParts } from './parts.js';
 import { refuse } from './refuse.js';
@@ -23,7 +23,9 @@ export class Checks {
     if (settings.validation.requests === 'off') return;
     // What is checked must be what was given: loading takes time, and a caller may go on changing it.
     const { body, query } = this.#schemas || route.upload ? input : snapshot(input);
-    const schemas = await this.#schemasOf(route);
+    const schemas = await this.#schemasOf(route).catch((cause: unknown) => {
+      throw notLoaded(cause);
+    });
     if (!schemas) return;
     const where = { method: route.method, path };
     const problems = requestProblems(schemas, body, query);
@@ -66,6 +68,14 @@ export class Checks {
     this.#schemas ??= await this.#parts.loadSchemas();
     return this.#schemas.get(route);
   }
+}
+
+// After a new release a page may ask for a chunk that is gone.
+function notLoaded(cause: unknown): ConfigurationError {
+  return new ConfigurationError(
+    "The checks of requests could not be loaded, so nothing was sent. Load the page or the process anew, or set `validation: { requests: 'off' }`.",
+    { code: 'SCHEMAS_MISSING', outcome: 'not-sent', cause },
+  );
 }
 
 // Some objects cannot be cloned, such as the proxies of a reactive store.

@@ -1,7 +1,7 @@
 import { UnexpectedResponseError } from 'postreel';
 import { describe, expect, it, vi } from 'vitest';
 import { cursorPage, of, wholeList } from '../../src/contract/returns.js';
-import { route } from '../../src/contract/route.js';
+import { route, type Route } from '../../src/contract/route.js';
 import { PagedList } from '../../src/pagination/paginated.js';
 import type { PageQuery, RawPage } from '../../src/pagination/styles.js';
 import { listFacts } from '../../src/pagination/walk.js';
@@ -9,7 +9,7 @@ import { listFacts } from '../../src/pagination/walk.js';
 const contacts = route('GET /contacts', { returns: cursorPage<number>() });
 
 /** A list over pages that are given, and the queries it asked for. */
-function over(pages: readonly Partial<RawPage>[], query: object = {}, row = contacts) {
+function over(pages: readonly Partial<RawPage>[], query: object = {}, row: Route = contacts) {
   const queries: PageQuery[] = [];
   const list = new PagedList<number>(row, query, (asked) => {
     const page = pages[queries.length] ?? {};
@@ -134,7 +134,11 @@ describe('an iterator', () => {
 
   it('goes on after a page that failed', async () => {
     const answers = [Promise.reject(new Error('lost')), Promise.resolve({ items: [1] })];
-    const list = new PagedList<number>(contacts, {}, () => answers.shift()!);
+    const list = new PagedList<number>(
+      contacts,
+      {},
+      () => answers.shift() ?? Promise.reject(new Error('no more')),
+    );
     const iterator = list[Symbol.asyncIterator]();
     await expect(iterator.next()).rejects.toThrow('lost');
     await expect(iterator.next()).resolves.toEqual({ done: false, value: 1 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { messagingOver } from '../support/clients.js';
+import { answering, messagingOver } from '../support/clients.js';
 import { arrivals, serve, settled } from '../support/fake-server.js';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
@@ -122,4 +122,23 @@ describe('deadline', () => {
 function expectAbout(tookMs: number, wantedMs: number): void {
   expect(tookMs).toBeGreaterThanOrEqual(wantedMs - 2); // timers may be early by a rounding
   expect(tookMs).toBeLessThan(wantedMs + lateMs);
+}
+
+it('a turn that comes after the deadline, on a process that was busy, sends nothing', async () => {
+  const { fetch, requests } = answering(() => ({ id: 'con_1' }));
+  const client = messagingOver(fetch, { rateLimit: { limit: 1, windowMs: 300 } });
+  await client.contacts.get('con_1');
+  const late = settled(client.contacts.get('con_2', { deadline: 450 }));
+  setTimeout(() => block(600), 200);
+  const { error } = await late;
+  expect(error).toMatchObject({ code: 'DEADLINE_EXCEEDED', outcome: 'not-sent' });
+  expect(requests).toHaveLength(1);
+  // Its place is free again.
+  await client.contacts.get('con_3');
+  expect(requests).toHaveLength(2);
+});
+
+function block(forMs: number): void {
+  const endsAt = performance.now() + forMs;
+  while (performance.now() < endsAt);
 }

@@ -161,6 +161,19 @@ describe('after a 429 a StoredBudget', () => {
   });
 });
 
+it('a StoredBudget that was refused lets one request go first, then more with each answer', async () => {
+  const [budget] = processes(1, { ...limits, limit: 50 });
+  budget!.close(100);
+  const calls = Array.from({ length: 8 }, () => started(budget!));
+  const underWay = () => calls.filter(({ hasStarted }) => hasStarted).length;
+  await vi.advanceTimersByTimeAsync(200);
+  expect(underWay()).toBe(1);
+  calls[0]!.slot?.accepted();
+  calls[0]!.slot?.release();
+  await vi.advanceTimersByTimeAsync(100);
+  expect(underWay()).toBe(3);
+});
+
 describe('when its store is gone, a StoredBudget', () => {
   it('keeps to the limit by itself, and counts what it sent before', async () => {
     const { store } = memoryStore();
@@ -222,7 +235,7 @@ describe('when its store is gone, a StoredBudget', () => {
   );
 });
 
-function processes(count: number): StoredBudget[] {
+function processes(count: number, own = limits): StoredBudget[] {
   const { store } = memoryStore();
-  return Array.from({ length: count }, () => new StoredBudget(store, 'project', limits));
+  return Array.from({ length: count }, () => new StoredBudget(store, 'project', own));
 }

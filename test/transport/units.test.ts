@@ -1,6 +1,9 @@
-import { MessagingClient, PostreelError } from 'postreel';
+import { MessagingClient, PostreelError, type ValidationOptions } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { of } from '../../src/contract/returns.js';
+import { route } from '../../src/contract/route.js';
 import { cleanCause } from '../../src/transport/clean-cause.js';
+import { Connection } from '../../src/transport/connection.js';
 import { unwrap, unwrapList } from '../../src/transport/envelope.js';
 import { onAbort } from '../../src/transport/on-abort.js';
 import { readText } from '../../src/transport/read-text.js';
@@ -332,6 +335,60 @@ describe('where Deno repeats requests on its own', () => {
     vi.stubGlobal('Deno', {});
     const get = { ...request, method: 'GET' };
     expect(sentOnce(get)).toBe(get);
+  });
+});
+
+describe('schemas that cannot be loaded', () => {
+  const facts = {
+    name: 'messaging',
+    environment: { apiKey: 'NO_KEY', baseUrl: 'NO_URL' },
+    keyPrefixes: ['sk_'],
+    ...{ limit: 1, windowMs: 1, alwaysJson: false },
+  };
+  const gone = new TypeError('Failed to fetch dynamically imported module');
+  const row = route('GET /one', { returns: of<object>() });
+  const call = (validation: ValidationOptions) => {
+    const { fetch, requests } = answering(() => ({ id: 'con_1' }));
+    const { transport, events } = new Connection(
+      facts,
+      { apiKey: 'sk_key', baseUrl: 'https://messaging.test', rateLimit: false, fetch, validation },
+      () => Promise.reject(gone),
+    );
+    const mismatches = vi.fn();
+    events.on('mismatch', mismatches);
+    return { call: transport.call(row, {}), requests, mismatches };
+  };
+
+  it('let no request leave unchecked', async () => {
+    const { call: refused, requests } = call({});
+    await expect(refused).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      code: 'SCHEMAS_MISSING',
+      outcome: 'not-sent',
+      cause: gone,
+    });
+    expect(refused.hasLeft).toBe(false);
+    expect(requests).toEqual([]);
+  });
+
+  it('do not take an answer away', async () => {
+    const { call: answered, mismatches } = call({ requests: 'off' });
+    await expect(answered).resolves.toEqual({ id: 'con_1' });
+    expect(Object.prototype.toString.call(answered)).toBe('[object Call]');
+    expect(mismatches.mock.calls).toEqual([
+      [
+        {
+          method: 'GET',
+          path: '/one',
+          issues: [{ field: 'body', message: 'could not be checked' }],
+        },
+      ],
+    ]);
+  });
+
+  it('are a mismatch where a mismatch throws', async () => {
+    const { call: thrown } = call({ requests: 'off', responses: 'throw' });
+    await expect(thrown).rejects.toMatchObject({ code: 'RESPONSE_MISMATCH', outcome: 'rejected' });
   });
 });
 
