@@ -23,7 +23,7 @@ export class Session {
       if (equals < 1) continue;
       const name = pair.slice(0, equals).trim();
       const value = pair.slice(equals + 1).trim();
-      if (value === '' || attributes.some(isExpired)) this.#cookies.delete(name);
+      if (value === '' || isExpired(attributes)) this.#cookies.delete(name);
       else this.#cookies.set(name, value);
     }
   }
@@ -33,8 +33,15 @@ export class Session {
   }
 }
 
-function isExpired(attribute: string): boolean {
+// `Max-Age` goes before `Expires`, as RFC 6265 has it.
+function isExpired(attributes: readonly string[]): boolean {
+  const named = new Map(attributes.map(nameAndValue));
+  const maxAge = named.get('max-age');
+  if (maxAge !== undefined) return Number(maxAge) <= 0;
+  return Date.parse(named.get('expires') ?? '') <= Date.now();
+}
+
+function nameAndValue(attribute: string): [string, string] {
   const [name = '', value = ''] = attribute.trim().split('=');
-  if (name.toLowerCase() === 'max-age') return Number(value) <= 0;
-  return name.toLowerCase() === 'expires' && Date.parse(value) <= Date.now();
+  return [name.toLowerCase(), value];
 }
