@@ -1,4 +1,4 @@
-import { ConnectionError, NotFoundError } from 'postreel';
+import { ConnectionError, NotFoundError, UnexpectedResponseError } from 'postreel';
 import { describe, expect, it, vi } from 'vitest';
 import { passingDelayMs } from '../../src/polling/passing.js';
 import { poll, type Look, type PollPlan } from '../../src/polling/poll.js';
@@ -127,6 +127,10 @@ describe('a poll', () => {
     expect(value).toBe('done');
     expect(tookMs).toBeLessThan(1_000);
   });
+
+  it.each([0, -1, Number.NaN])('cannot take %s', async (timeoutMs) => {
+    await expect(poll(planOf({ timeoutMs }))).rejects.toThrow('`timeout` must be a number');
+  });
 });
 
 describe('a look that failed', () => {
@@ -138,6 +142,22 @@ describe('a look that failed', () => {
 
   it.each([400, 401, 403, 404, 409, 422])('with %i stays', (status) => {
     expect(passingDelayMs(failure({ status }), 1, 100)).toBeUndefined();
+  });
+
+  it.each([
+    [{ code: 'UNEXPECTED_RESPONSE', status: 200 }, true], // a hotel's page, say
+    [{ code: 'UNEXPECTED_RESPONSE', status: 299 }, true],
+    [{ code: 'UNEXPECTED_RESPONSE', status: 302 }, false], // redirects stay
+    [{ code: 'UNEXPECTED_RESPONSE', status: 300 }, false],
+    [{ code: 'SAYS_NO', status: 200 }, false],
+  ])('with %j may pass: %s', (facts, mayPass) => {
+    const error = Object.assign(new UnexpectedResponseError('x'), facts);
+    expect(passingDelayMs(error, 1, 100)).toBe(mayPass ? 100 : undefined);
+  });
+
+  it('with an answer that cannot be read and no status stays', () => {
+    const error = new UnexpectedResponseError('x', { code: 'UNEXPECTED_RESPONSE' });
+    expect(passingDelayMs(error, 1, 100)).toBeUndefined();
   });
 
   it('without a connection may pass', () => {
