@@ -35,7 +35,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['test/**', 'scripts/**', 'bench/**', 'demo/**', 'examples/**', '*.config.*'],
+    files: ['test/**', 'scripts/**', 'bench/**', 'demo/**', 'examples/**', '*.config.{js,ts}'],
     rules: {
       'max-lines-per-function': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',

@@ -17,6 +17,8 @@ export interface NamedFile {
   data: Blob | Uint8Array | ArrayBuffer | string;
   filename?: string | undefined;
   contentType?: string | undefined;
+  /** The name of the form field; the service's document does not give it. */
+  fieldName?: string | undefined;
 }
 
 /** What the service says when it has nothing to say; its fields are not shown in the documents. */

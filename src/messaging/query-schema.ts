@@ -1,8 +1,13 @@
 import * as z from 'zod/mini';
 import { limit } from './shapes-schema.js';
-import { timestamp } from './timestamp-schema.js';
+import type { Timestamp } from '../contract/records.js';
 
-const period = { startDate: z.optional(timestamp), endDate: z.optional(timestamp) };
+// The document does not show how a report wants its times, so only an invalid `Date` is refused.
+const time = z.custom<Timestamp>(
+  (value) => !(value instanceof Date) || !Number.isNaN(value.getTime()),
+  'is not a date',
+);
+const period = { startDate: z.optional(time), endDate: z.optional(time) };
 
 /** The query of a list whose parameters the document does not show. */
 export const listQuery = z.looseObject({

@@ -26,7 +26,7 @@ export function multipartBody(file: FileInput, facts: UploadFacts): FormData {
     throw refuse([{ field: facts.field, message }]);
   }
   const form = new FormData();
-  form.append(facts.field, blob, filename);
+  form.append(isNamedFile(file) ? (file.fieldName ?? facts.field) : facts.field, blob, filename);
   return form;
 }
 

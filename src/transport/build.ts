@@ -24,7 +24,8 @@ export function build(blueprint: Blueprint, settings: Settings, session: Session
   const { route, path, query, body, isPoll } = blueprint;
   const content = contentOf(route, body);
   const headers: Record<string, string> = { ...ownHeaders(settings.headers, blueprint.headers) };
-  if (typeof content === 'string' || settings.service.alwaysJson) {
+  // The type of a form names its boundary: it is left to `fetch`.
+  if (typeof content === 'string' || (settings.service.alwaysJson && content === undefined)) {
     headers['content-type'] = 'application/json';
   }
   const isAccount = isAccountRoute(route);
@@ -48,7 +49,8 @@ export function isAccountRoute(route: Route): boolean {
 
 function contentOf(route: Route, body: unknown): string | FormData | undefined {
   if (route.upload) return multipartBody(body as FileInput, route.upload); // upload rows take files
-  return body === undefined ? undefined : jsonBody(body, route.maxBodyBytes);
+  if (body === undefined || body instanceof FormData) return body;
+  return jsonBody(body, route.maxBodyBytes);
 }
 
 function ownHeaders(

@@ -5,7 +5,7 @@ import { refuse } from './refuse.js';
 /** What a call to an endpoint without a method of its own sends. */
 export interface FreeInput {
   query?: Readonly<Record<string, unknown>> | undefined;
-  /** Sent as JSON. */
+  /** Sent as JSON, a `FormData` as it is. */
   body?: unknown;
 }
 

@@ -1,3 +1,4 @@
+import { isRecord } from '../contract/is-record.js';
 import type { Route } from '../contract/route.js';
 import {
   ConnectionError,
@@ -49,7 +50,7 @@ export function judge(received: Received, facts: Facts): unknown {
   }
   const body = parse(received, facts);
   if (saysNo(body)) {
-    const no = { outcome: 'rejected' as const, requestId, retryAfterMs: undefined, clean };
+    const no = { outcome: noOutcome(body, facts), requestId, retryAfterMs: undefined, clean };
     throw apiError(callOf(facts), response.status, text, no);
   }
   return body;
@@ -93,6 +94,14 @@ function outcomeOf(status: number, { route, isPartial }: Facts): Outcome {
   if (!route.changes) return 'rejected';
   if (status === 408 || status >= 500) return 'unknown';
   return status === 429 && isPartial ? 'unknown' : 'rejected';
+}
+
+// A no with HTTP 200 tells its real status in the body, if at all.
+function noOutcome(body: unknown, facts: Facts): Outcome {
+  const error = isRecord(body) ? body['error'] : undefined;
+  const status = isRecord(error) ? error['statusCode'] : undefined;
+  if (typeof status === 'number') return outcomeOf(status, facts);
+  return facts.isPartial ? 'unknown' : 'rejected';
 }
 
 // What JSON.parse() throws quotes the text, so it must not become the cause.

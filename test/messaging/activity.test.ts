@@ -5,7 +5,7 @@ describe('activity', () => {
   it.each([
     ['a page of nothing', { limit: 0 }, 'limit'],
     ['a page of more than 100', { limit: 101 }, 'limit'],
-    ['a text that is no date', { startDate: 'yesterday' }, 'startDate'],
+    ['a date that is none', { startDate: new Date(Number.NaN) }, 'startDate'],
   ])('refuses %s before the network', async (_, query, field) => {
     const messaging = messagingOver(() => {
       throw new Error('must not reach the network');

@@ -168,14 +168,14 @@ describe('sending a campaign', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it.each(['tomorrow', '1', '21 Nov 2999', '2999-13-01T00:00:00Z', '', new Date(Number.NaN)])(
-    'refuses %s, which is no date',
-    async (scheduledFor) => {
-      await expect(messaging.campaigns.send('cmp_1', { scheduledFor })).rejects.toMatchObject(
-        refusal('scheduledFor', expect.stringMatching(/^(must be|is not) a date/)),
-      );
-    },
-  );
+  it.each([
+    ...['tomorrow', '1', '', '21 Nov 2999', '2999-11-21', '2999-11-21 09:00', '2999-11-21 GMT'],
+    ...['2999-11-21T09:00', '2999-13-01T00:00:00Z', new Date(Number.NaN)],
+  ])('refuses %s, which is no date with time and zone', async (scheduledFor) => {
+    await expect(messaging.campaigns.send('cmp_1', { scheduledFor })).rejects.toMatchObject(
+      refusal('scheduledFor', expect.stringMatching(/^(must be a point in time|is not a date)/)),
+    );
+  });
 
   it('never sends a campaign twice', async () => {
     const { fetch, requests } = answering(unavailable);

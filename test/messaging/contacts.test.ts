@@ -143,10 +143,32 @@ describe('looking up', () => {
   it('refuses more than 500 emails and says what to use', async () => {
     const emails = manyEmails(501);
     await expect(offline.contacts.lookup({ emails })).rejects.toMatchObject({
-      ...refusal('emails', 'takes at most 500 emails; got 501. Use `contacts.lookupAll()`'),
+      ...refusal('emails', 'takes at most 500 items; got 501. Use `contacts.lookupAll()`'),
       message:
-        'POST /contacts/lookup was not sent: `emails` takes at most 500 emails; got 501. Use `contacts.lookupAll()`.',
+        'POST /contacts/lookup was not sent: `emails` takes at most 500 items; got 501. Use `contacts.lookupAll()`.',
     });
+  });
+
+  it('takes another name for the list, which no document gives, within the same limit', async () => {
+    const { fetch, requests } = answering(() => ({ jobId: 'job_1' }));
+    const { contacts } = messagingOver(fetch);
+    await contacts.lookup({ addresses: ['ann@example.com'] });
+    await contacts.bulkDelete({ ids: ['con_1'], hard: true });
+    await expect(requests[0]?.json()).resolves.toEqual({ addresses: ['ann@example.com'] });
+    await expect(requests[1]?.json()).resolves.toEqual({ ids: ['con_1'], hard: true });
+    const tooMany = { ids: Array.from({ length: 1001 }, () => 'con_1') };
+    await expect(contacts.bulkDelete(tooMany)).rejects.toMatchObject(
+      refusal('ids', 'takes at most 1000 items; got 1001'),
+    );
+    for (const body of [{}, { contactIds: 'con_1' }]) {
+      await expect(contacts.bulkDelete(body as never)).rejects.toMatchObject(
+        refusal('contactIds', 'must be a list of texts'),
+      );
+    }
+    await expect(contacts.bulkDelete({ contactIds: [7] } as never)).rejects.toMatchObject(
+      refusal('contactIds', 'must hold texts only'),
+    );
+    expect(requests).toHaveLength(2);
   });
 
   it('looks up any number of emails, 500 a call, as they are wanted', async () => {

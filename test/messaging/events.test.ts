@@ -99,7 +99,7 @@ describe('events', () => {
 
   it.each([
     ['a date that is none', { startDate: new Date('never') }, 'startDate'],
-    ['a text that is no date', { endDate: 'tomorrow' }, 'endDate'],
+    ['a date that is none', { endDate: new Date(Number.NaN) }, 'endDate'],
     ['more than 100 a page', { limit: 101 }, 'limit'],
   ])('refuses %s', async (_, query, field) => {
     await expect(offline.events.list(query).first()).rejects.toMatchObject({

@@ -15,9 +15,9 @@ const refusal = (field: string, message: string) => ({
 });
 
 describe('what projects refuse before the network', () => {
-  it('a project without a name', async () => {
-    const call = offline.projects.create({} as never); // wrong on purpose
-    await expect(call).rejects.toMatchObject(refusal('name', 'is required'));
+  it('a project whose name is no text', async () => {
+    const call = offline.projects.create({ name: 7 } as never); // wrong on purpose
+    await expect(call).rejects.toMatchObject(refusal('name', 'must be a string; got 7'));
   });
 
   it('an invitation to what is no email address', async () => {
@@ -25,9 +25,10 @@ describe('what projects refuse before the network', () => {
     await expect(call).rejects.toMatchObject(refusal('email', 'must be an email address'));
   });
 
-  it('a change of role without a role', async () => {
-    const call = offline.projects.members.updateRole('prj_1', 'usr_1', {} as never); // on purpose
-    await expect(call).rejects.toMatchObject(refusal('role', 'is required'));
+  it('a change to a role that is no text', async () => {
+    const body = { role: 7 } as never; // on purpose
+    const call = offline.projects.members.updateRole('prj_1', 'usr_1', body);
+    await expect(call).rejects.toMatchObject(refusal('role', 'must be a string; got 7'));
   });
 
   it.each(['reset', 'createCheckout', 'createPortal'] as const)(

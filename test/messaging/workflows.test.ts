@@ -22,10 +22,10 @@ const unavailable = () =>
   Response.json({ error: 'busy' }, { status: 503, headers: { 'retry-after': '0' } });
 
 describe('workflows', () => {
-  it('requires a name to create', async () => {
-    const body = {} as { name: string }; // a field short
+  it('wants text for a name', async () => {
+    const body = { name: 7 } as never; // wrong on purpose
     await expect(messaging.workflows.create(body)).rejects.toMatchObject(
-      refusal('name', 'is required'),
+      refusal('name', 'must be a string; got 7'),
     );
   });
 

@@ -90,6 +90,12 @@ describe('a file', () => {
     expect([part.name, part.type, await part.text()]).toEqual([name, type, 'a,b']);
   });
 
+  it('goes under another name where the caller says so', () => {
+    const named = multipartBody({ data: bytes, fieldName: 'contacts' }, facts);
+    expect([...named.keys()]).toEqual(['contacts']);
+    expect([...multipartBody({ data: bytes }, facts).keys()]).toEqual(['file']);
+  });
+
   it('that is too big is refused before it is sent', () => {
     const limit = new Blob([new Uint8Array(1024 * 1024)]);
     expect(multipartBody(limit, facts).has('file')).toBe(true);

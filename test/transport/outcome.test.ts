@@ -122,6 +122,23 @@ describe('a refusal', () => {
     });
   });
 
+  it.each([
+    ['one', 500, 'unknown'],
+    ['one', 408, 'unknown'],
+    ['one', 403, 'rejected'],
+    ['two', 403, 'rejected'],
+    ['two', 429, 'unknown'],
+    ['two', 500, 'unknown'],
+    ['two', undefined, 'unknown'], // some of them may have been mailed
+    ['two', '403', 'unknown'],
+  ] as const)('with HTTP 200, %s, and %s in its body is %s', async (to, statusCode, outcome) => {
+    const { fetch, requests } = answering(() => ({ success: false, error: { statusCode } }));
+    const several = to === 'two' ? ['ann@example.com', 'bob@example.com'] : mail.to;
+    const call = messagingOver(fetch).send({ ...mail, to: several });
+    await expect(call).rejects.toMatchObject({ status: 200, outcome });
+    expect(requests).toHaveLength(1);
+  });
+
   it('of a read is rejected whatever its status', async () => {
     const { fetch } = answering(() => new Response(null, { status: 500 }));
     const call = messagingOver(fetch, { retries: 0 }).contacts.get('con_1');

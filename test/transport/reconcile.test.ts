@@ -152,6 +152,28 @@ describe('reading back', () => {
     expect(call.outcome).toBeUndefined();
   });
 
+  it.each([
+    ['send', 'DRAFT', 'unknown'],
+    ['send', 'SENT', undefined],
+    ['send', 'CANCELLED', 'unknown'],
+    ['send', 'PAUSED', 'unknown'], // a state that we do not know proves nothing
+    ['cancel', 'SENT', 'unknown'], // too late: everybody has the mail
+    ['cancel', 'SENDING', 'unknown'],
+    ['cancel', 'CANCELLED', undefined],
+    ['cancel', 'canceled', undefined],
+  ] as const)('takes a %s that finds the campaign %s as %s', async (method, status, outcome) => {
+    const { fetch } = answering((request) =>
+      request.method === 'POST' ? new Response(null, { status: 504 }) : { id: 'cam_1', status },
+    );
+    const { campaigns } = messagingOver(fetch, { retries: 0 });
+    const call =
+      method === 'send'
+        ? campaigns.send('cam_1', undefined, reconcile)
+        : campaigns.cancel('cam_1', reconcile);
+    const { error } = await call.safe();
+    expect(error?.outcome).toBe(outcome);
+  });
+
   it('asks for fresh answers', async () => {
     const { fetch, requests } = answering(({ method }) =>
       method === 'POST' ? new Response(null, { status: 504 }) : { status: 'SENT' },

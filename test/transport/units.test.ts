@@ -10,7 +10,7 @@ import { readText } from '../../src/transport/read-text.js';
 import { refuse } from '../../src/transport/refuse.js';
 import { sentOnce } from '../../src/transport/sent-once.js';
 import { abortable, answerWithin, sleep } from '../../src/transport/timeout.js';
-import { answering, messagingOver } from '../support/clients.js';
+import { answering, mediaOver, messagingOver } from '../support/clients.js';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -100,6 +100,19 @@ describe('a call to an endpoint without a method', () => {
     await vi.runAllTimersAsync();
     await failed;
     expect(requests).toHaveLength(times);
+  });
+
+  it('sends a form as it is, under any name of a field', async () => {
+    const { fetch, requests } = answering(() => ({}));
+    const form = new FormData();
+    form.append('contacts', new Blob(['a,b']), 'a.csv');
+    await messagingOver(fetch).request('POST', '/contacts/import', { body: form });
+    await mediaOver(fetch).request('POST', '/v1/upload', { body: form });
+    for (const request of requests) {
+      expect(request.headers.get('content-type')).toMatch(/^multipart\/form-data; boundary=/);
+      expect([...(await request.formData()).keys()]).toEqual(['contacts']);
+    }
+    expect(requests).toHaveLength(2);
   });
 
   it('takes no key where there is none', async () => {

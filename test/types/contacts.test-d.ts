@@ -118,8 +118,8 @@ it('refuses bodies that the document does not know', () => {
   void messaging.contacts.create({ email: 'ann@example.com', createdAt: new Date() });
   // @ts-expect-error -- the emails are in a field
   void messaging.contacts.lookup(['ann@example.com']);
-  // @ts-expect-error -- ids, not emails
-  void messaging.contacts.bulkDelete({ emails: ['ann@example.com'] });
+  // @ts-expect-error -- ids are text
+  void messaging.contacts.bulkDelete({ contactIds: [7] });
   // @ts-expect-error -- contacts are listed by cursor
   void messaging.contacts.list({ page: 2 });
   // @ts-expect-error -- a path is no file; `postreel/node` reads one

@@ -24,6 +24,7 @@ it('lists the domains of one project', () => {
 it('adds a domain with whatever else the service takes', () => {
   void messaging.domains.create({ domain: 'shop.example.com' });
   void messaging.domains.create({ domain: 'shop.example.com', projectId: 'prj_1', region: 'eu' });
-  // @ts-expect-error -- which domain?
-  void messaging.domains.create({ projectId: 'prj_1' });
+  void messaging.domains.create({ name: 'shop.example.com' });
+  // @ts-expect-error -- a domain is text
+  void messaging.domains.create({ domain: new URL('https://shop.example.com') });
 });

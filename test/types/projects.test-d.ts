@@ -61,12 +61,12 @@ it('takes bodies that may be left out, and fields of your own', () => {
 it('refuses calls that say too little', () => {
   // @ts-expect-error -- which project?
   void messaging.projects.reset();
-  // @ts-expect-error -- a project has a name
-  void messaging.projects.create({ language: 'en' });
+  // @ts-expect-error -- a name is text
+  void messaging.projects.create({ name: 7 });
   // @ts-expect-error -- what are the limits?
   void messaging.projects.billing.setLimits('prj_1');
   // @ts-expect-error -- whose role?
   void messaging.projects.members.updateRole('prj_1', { role: 'ADMIN' });
-  // @ts-expect-error -- which role?
-  void messaging.projects.members.updateRole('prj_1', 'usr_1', {});
+  // @ts-expect-error -- what about the role?
+  void messaging.projects.members.updateRole('prj_1', 'usr_1');
 });

@@ -54,8 +54,7 @@ export const typeless: StepCreate = { name: 'Wait' };
 export const transition: TransitionCreate = { fromStepId: 'a', toStepId: 'b', branch: 'yes' };
 // @ts-expect-error -- a branch is yes or no
 export const maybe: TransitionCreate = { fromStepId: 'a', toStepId: 'b', branch: 'maybe' };
-// @ts-expect-error -- a transition leads somewhere
-export const nowhere: TransitionCreate = { fromStepId: 'a' };
+export const renamed: TransitionCreate = { sourceId: 'a', targetId: 'b' };
 
 export function calls(workflows: Workflows) {
   void workflows.steps.delete('wf_1', 'st_1');
@@ -64,8 +63,7 @@ export function calls(workflows: Workflows) {
   void workflows.executions.list('wf_1', { status: 'RUNNING' });
   // @ts-expect-error -- splice is a boolean
   void workflows.steps.delete('wf_1', 'st_1', { splice: 'true' });
-  // @ts-expect-error -- an execution is somebody's
-  void workflows.executions.start('wf_1', { context: {} });
+  void workflows.executions.start('wf_1', { email: 'ann@example.com' });
   // @ts-expect-error -- a context is an object
   void workflows.executions.start('wf_1', { contactId: 'c_1', context: 'SPRING' });
 }

@@ -3,19 +3,20 @@ import type { SchemasFor } from '../../contract/schemas.js';
 import { email, open } from '../shapes-schema.js';
 import type { routes } from './routes.js';
 
-const credentials = z.looseObject({ email, password: z.string() });
-const account = z.looseObject({ email });
+const text = z.optional(z.string());
+const account = z.looseObject({ email: z.optional(email) });
+const credentials = z.extend(account, { password: text });
 
 export const schemas = {
   login: { body: credentials, returns: open },
   signup: { body: credentials, returns: open },
   logout: {},
   oauthConfig: { returns: open },
-  verifyEmail: { body: z.looseObject({ token: z.string() }), returns: open },
+  verifyEmail: { body: z.looseObject({ token: text }), returns: open },
   requestVerification: { body: account, returns: open },
   requestPasswordReset: { body: account, returns: open },
   resetPassword: {
-    body: z.looseObject({ token: z.string(), password: z.string() }),
+    body: z.looseObject({ token: text, password: text }),
     returns: open,
   },
 } satisfies SchemasFor<typeof routes>;

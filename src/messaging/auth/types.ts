@@ -2,8 +2,8 @@ import type { Acknowledgement, OpenRecord } from '../../contract/records.js';
 
 /** Who signs in or up. The names are not given by the service's document. */
 export interface Credentials extends OpenRecord {
-  email: string;
-  password: string;
+  email?: string | undefined;
+  password?: string | undefined;
 }
 
 /** Who signed in or up. The service's document does not show the fields. */
@@ -14,12 +14,12 @@ export interface OAuthConfig extends OpenRecord {}
 
 /** The token of a verification email. The name is not given by the service's document. */
 export interface EmailVerification extends OpenRecord {
-  token: string;
+  token?: string | undefined;
 }
 
 /** Who wants an email. The name is not given by the service's document. */
 export interface AccountEmail extends OpenRecord {
-  email: string;
+  email?: string | undefined;
 }
 
 /**
@@ -27,6 +27,6 @@ export interface AccountEmail extends OpenRecord {
  * document.
  */
 export interface PasswordReset extends OpenRecord {
-  token: string;
-  password: string;
+  token?: string | undefined;
+  password?: string | undefined;
 }

@@ -36,7 +36,7 @@ export const routes = {
     repeatable: true, // the same state twice
     readBack: {
       path: '/campaigns/{id}',
-      happened: (campaign) => !isIn(campaign, ['scheduled', 'sending', '']),
+      happened: (campaign) => statusOf(campaign).startsWith('cancel'),
     },
   }),
   sendTest: route('POST /campaigns/{id}/test', {
@@ -46,9 +46,11 @@ export const routes = {
   stats: route('GET /campaigns/{id}/stats', { returns: of<CampaignStats>() }),
 };
 
-// A campaign that was scheduled before shows by its time whether it was scheduled anew.
+// Only what proves it counts. A campaign that was scheduled before shows by its time whether it was
+// scheduled anew.
 function wasSent(campaign: Readonly<Record<string, unknown>> | undefined, body: unknown): boolean {
-  if (!isIn(campaign, ['scheduled'])) return !isIn(campaign, ['draft', '']);
+  const status = statusOf(campaign);
+  if (status !== 'scheduled') return ['sending', 'sent'].includes(status);
   const wanted = isRecord(body) ? instantOf(body['scheduledFor']) : undefined;
   return wanted !== undefined && wanted === instantOf(campaign?.['scheduledAt']);
 }
@@ -56,9 +58,4 @@ function wasSent(campaign: Readonly<Record<string, unknown>> | undefined, body: 
 function instantOf(value: unknown): number | undefined {
   const time = typeof value === 'string' || value instanceof Date ? Number(new Date(value)) : NaN;
   return Number.isNaN(time) ? undefined : time;
-}
-
-// A campaign without a status says nothing.
-function isIn(campaign: unknown, states: readonly string[]): boolean {
-  return states.includes(statusOf(campaign));
 }

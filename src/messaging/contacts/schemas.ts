@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
 import type { FileInput } from '../../contract/records.js';
-import type { SchemasFor } from '../../contract/schemas.js';
+import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import { largestPage } from '../../contract/limits.js';
 import { contactData, dataWarnings } from '../data-schema.js';
 import { email, open } from '../shapes-schema.js';
 import type { routes } from './routes.js';
+import type { ContactLookup, ContactSelection } from './types.js';
 
 /** The document's limits of one call. */
 const maxLookup = 500;
@@ -31,16 +32,8 @@ const contactCreate = z.looseObject({
 
 const contactUpdate = z.partial(contactCreate);
 
-const lookup = z.looseObject({
-  emails: z.array(z.string()).check(
-    z.refine((emails) => emails.length <= maxLookup, {
-      error: ({ input }) =>
-        `takes at most ${maxLookup} emails; got ${(input as unknown[]).length}. Use \`contacts.lookupAll()\``, // the schema's own array
-    }),
-  ),
-});
-
-const selection = z.looseObject({ contactIds: z.array(z.string()).check(z.maxLength(maxBulk)) });
+const lookup = listBody<ContactLookup>('emails', maxLookup, 'Use `contacts.lookupAll()`');
+const selection = listBody<ContactSelection>('contactIds', maxBulk);
 const started = z.looseObject({ jobId: z.string() });
 
 const field = z.looseObject({
@@ -80,3 +73,24 @@ export const schemas = {
     delete: {},
   },
 } satisfies SchemasFor<typeof routes>;
+
+// The name of the list is a guess, and a caller may use another: whatever it is called, it must be
+// there and within the limit.
+function listBody<Body extends object>(name: keyof Body & string, most: number, hint?: string) {
+  return z.looseObject({}).check((context) => {
+    const input = context.value;
+    const lists = Object.entries(input).filter(([, value]) => Array.isArray(value));
+    if (lists.length === 0) lists.push([name, input[name]]);
+    for (const [field, value] of lists) {
+      const problem = listProblem(value, most);
+      const message = hint && problem?.startsWith('takes') ? `${problem}. ${hint}` : problem;
+      if (message) context.issues.push({ code: 'custom', path: [field], message, input });
+    }
+  }) as unknown as Schema<Body>;
+}
+
+function listProblem(value: unknown, most: number): string | undefined {
+  if (!Array.isArray(value)) return 'must be a list of texts';
+  if (value.length > most) return `takes at most ${most} items; got ${value.length}`;
+  return value.every((item) => typeof item === 'string') ? undefined : 'must hold texts only';
+}

@@ -54,16 +54,16 @@ export interface ContactQuery {
 }
 
 /** Emails to look up, 500 at most. The name is not given by the service's document. */
-export interface ContactLookup {
-  emails: readonly string[];
+export interface ContactLookup extends OpenRecord {
+  emails?: readonly string[] | undefined;
 }
 
 /** Which emails belong to contacts. The service's document does not show the fields. */
 export interface ContactLookupResult extends OpenRecord {}
 
 /** Ids of contacts, 1000 at most. The name is not given by the service's document. */
-export interface ContactSelection {
-  contactIds: readonly string[];
+export interface ContactSelection extends OpenRecord {
+  contactIds?: readonly string[] | undefined;
 }
 
 /** A job that was queued. */

@@ -7,7 +7,7 @@ import type { routes } from './routes.js';
 const domain = z.looseObject({ id: z.string() });
 
 const domainCreate = z.looseObject({
-  domain: z.string(),
+  domain: z.optional(z.string()),
   projectId: z.optional(z.string()),
 });
 

@@ -8,7 +8,7 @@ export interface Domain extends OpenRecord {
 
 /** A domain to add. The names are not given by the service's document. */
 export interface DomainCreate extends OpenRecord {
-  domain: string;
+  domain?: string | undefined;
   /** @default the project of the key */
   projectId?: string | undefined;
 }

@@ -13,11 +13,11 @@ const optionalBody = z.custom<OpenRecord>(
 );
 
 const project = z.looseObject({ id: z.string() });
-const memberInvite = z.looseObject({ email, role: z.optional(z.string()) });
+const memberInvite = z.looseObject({ email: z.optional(email), role: z.optional(z.string()) });
 
 export const schemas = {
   list: { query: listQuery, returns: project },
-  create: { body: z.looseObject({ name: z.string() }), returns: project },
+  create: { body: z.looseObject({ name: z.optional(z.string()) }), returns: project },
   update: { body: open, returns: project },
   delete: {},
   regenerateKeys: { returns: open },
@@ -36,7 +36,7 @@ export const schemas = {
   members: {
     list: { query: listQuery, returns: open },
     invite: { body: memberInvite, returns: open },
-    updateRole: { body: z.looseObject({ role: z.string() }), returns: open },
+    updateRole: { body: z.looseObject({ role: z.optional(z.string()) }), returns: open },
     remove: {},
   },
 } satisfies SchemasFor<typeof routes>;

@@ -12,7 +12,7 @@ export interface ProjectQuery extends ListQuery {}
 
 /** A project to make. The name is not given by the service's document. */
 export interface ProjectCreate extends OpenRecord {
-  name: string;
+  name?: string | undefined;
 }
 
 /** The settings to change. The service's document does not show the fields. */
@@ -75,7 +75,7 @@ export interface MemberQuery extends ListQuery {}
 
 /** Whom to invite. The names are not given by the service's document. */
 export interface MemberInvite extends OpenRecord {
-  email: string;
+  email?: string | undefined;
   /** The service's document does not show the roles. */
   role?: string | undefined;
 }
@@ -83,5 +83,5 @@ export interface MemberInvite extends OpenRecord {
 /** The new role of a member. The name is not given by the service's document. */
 export interface MemberRoleUpdate extends OpenRecord {
   /** The service's document does not show the roles. */
-  role: string;
+  role?: string | undefined;
 }

@@ -74,7 +74,7 @@ export const routes = {
       returns: nothing(),
       readBack: {
         path: '/workflows/{id}/executions/{executionId}',
-        happened: (record) => record === undefined || statusOf(record).startsWith('cancel'),
+        happened: (record) => statusOf(record).startsWith('cancel'),
       },
     }),
     cancelAll: route('POST /workflows/{id}/executions/cancel-all', {

@@ -44,19 +44,22 @@ const workflowUpdate = z.looseObject({
 });
 
 const workflowCreate = z.extend(workflowUpdate, {
-  name: z.string(),
+  name: z.optional(z.string()),
   eventName: z.optional(z.string()),
 }) as unknown as Schema<WorkflowCreate>; // what has no effect is a warning, not an error
 
 const stepUpdate = z.looseObject({ name: z.optional(z.string()), config: z.optional(record) });
 
 const transitionCreate = z.looseObject({
-  fromStepId: z.string(),
-  toStepId: z.string(),
+  fromStepId: z.optional(z.string()),
+  toStepId: z.optional(z.string()),
   branch: z.optional(z.enum(['yes', 'no'])),
 });
 
-const executionStart = z.looseObject({ contactId: z.string(), context: z.optional(record) });
+const executionStart = z.looseObject({
+  contactId: z.optional(z.string()),
+  context: z.optional(record),
+});
 
 const executionQuery = z.looseObject({
   status: z.optional(z.string()),

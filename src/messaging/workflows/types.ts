@@ -26,7 +26,7 @@ export interface WorkflowGraph extends Workflow {
 /** A workflow to make. It starts disabled, with an `EVENT` trigger. */
 export interface WorkflowCreate extends OpenRecord {
   /** The name is not given by the service's document. */
-  name: string;
+  name?: string | undefined;
   /** The event that starts it. The name is not given by the service's document. */
   eventName?: string | undefined;
   /** The service makes every workflow with this trigger; `workflows.update()` changes it. */
@@ -96,9 +96,9 @@ export interface WorkflowTransition extends OpenRecord {
 /** A transition to add. */
 export interface TransitionCreate extends OpenRecord {
   /** The name is not given by the service's document. */
-  fromStepId: string;
+  fromStepId?: string | undefined;
   /** The name is not given by the service's document. */
-  toStepId: string;
+  toStepId?: string | undefined;
   /** For ways out of a `CONDITION` step. */
   branch?: TransitionBranch | undefined;
 }
@@ -113,7 +113,7 @@ export interface WorkflowExecution extends OpenRecord {
 /** An execution to start. */
 export interface ExecutionStart extends OpenRecord {
   /** The name is not given by the service's document. */
-  contactId: string;
+  contactId?: string | undefined;
   /** Variables of this execution. */
   context?: ExecutionContext | undefined;
 }
