@@ -26,7 +26,7 @@ export interface TrackerOptions {
   readonly delivery?: 'no-duplicates' | 'no-loss';
   /** `memory` writes nothing to disk: undelivered events end with the page. @default 'durable' */
   readonly storage?: 'durable' | 'memory';
-  /** Events kept at most, over all tabs of the origin; more are dropped. @default 500 */
+  /** Events of this tab kept at most; more are dropped. @default 500 */
   readonly maxQueue?: number;
   /** Characters kept at most in the origin's localStorage. @default 262144 */
   readonly maxBytes?: number;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { snapshot } from '../../src/tracker/data.js';
 import { delayOf } from '../../src/tracker/delay.js';
 import { createTracker, transient } from '../../src/tracker/index.js';
@@ -65,6 +65,23 @@ describe('on a server', () => {
     expect(await tracker.flush({ timeout: 1 })).toBe(true);
     tracker.dispose();
     expect(tracker.pending).toBe(0);
+  });
+  it('touches nothing that a server may have as well', async () => {
+    const touched: string[] = [];
+    const names = ['localStorage', 'indexedDB', 'navigator', 'addEventListener', 'fetch'];
+    for (const name of names) {
+      vi.stubGlobal(name, undefined);
+      Object.defineProperty(globalThis, name, { get: () => touched.push(name) });
+    }
+    const other = createTracker({ baseUrl: 'https://service.test', email: 'ann@example.com' });
+    await other.track('viewed').outcome;
+    other.reset();
+    other.consent.grant();
+    other.consent.deny();
+    await other.flush({ timeout: 1 });
+    other.dispose();
+    vi.unstubAllGlobals();
+    expect(touched).toEqual([]);
   });
 });
 
