@@ -5,7 +5,7 @@ import { type Tab, end, mark } from './tab.js';
 import { sleep } from './wait.js';
 
 /** A text with the names of all tabs that live, also of those that are just starting. */
-const livingTabs = async (): Promise<string> => JSON.stringify(await locks()?.query());
+const livingTabs = async (): Promise<string> => JSON.stringify([await locks()?.query()]);
 
 /** Takes over the events of tabs that are gone; true while other tabs have events. */
 export const adoptOrphans = async (tab: Tab): Promise<unknown> => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { bundle } from '../../scripts/sizes.js';
 
@@ -21,5 +22,15 @@ describe('the built tracker, bundled and minified by esbuild', () => {
     const path = door.replace('postreel', 'dist/esm');
     expect(eagerFiles.filter((file) => file !== '<stdin>')).toEqual([`${path}/index.js`]);
     expect(externals).toEqual(external);
+  });
+
+  it.each(['README.md', 'docs/tracker.md'])('stands beside seven others in %s', async (path) => {
+    const { eager } = await bundle(`export * from 'postreel/tracker';`);
+    const text = readFileSync(path, 'utf8');
+    const others = ['Segment', 'PostHog', 'Snowplow', 'Mixpanel', 'Amplitude', 'RudderStack'];
+    const rows = text.split('\n').filter((line) => line.startsWith('| ') && /\d\.\d KB/.test(line));
+    expect(rows.map((row) => /\w+/.exec(row)?.[0])).toEqual(['postreel', ...others, 'Plausible']);
+    // In units of 1000 bytes, as for the others.
+    expect(rows[0]).toContain(` **${(eager / 1000).toFixed(1)} KB** `);
   });
 });

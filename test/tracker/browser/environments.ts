@@ -53,8 +53,9 @@ export function describeEnvironments(world: () => World): void {
     const last = await profile.context.newPage();
     await last.goto(url + 'away');
     await last.evaluate(() => {
+      const visit = Math.random();
       for (let n = 100; n < 120; n++) {
-        const id = `postreel:${n}`;
+        const id = `postreel:${visit}-${n}`;
         const at = Date.now() - 100_000;
         const rest = { version: 100, owner: 'postreel:gone', state: 0, email: 'ann@example.com' };
         localStorage[id] = JSON.stringify({ id, at, event: 'clicked', data: { n }, ...rest });

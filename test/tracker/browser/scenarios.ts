@@ -181,8 +181,9 @@ export async function orphansInOrder(world: World): Promise<Figures> {
   const last = await world.profile.context.newPage();
   await last.goto(world.app.url + '/away');
   await last.evaluate(() => {
+    const visit = Math.random();
     for (let n = 9; n >= 0; n--) {
-      const id = `postreel:${n}`;
+      const id = `postreel:${visit}-${n}`;
       const rest = { version: 100, owner: 'postreel:gone', state: 0, email: 'ann@example.com' };
       const event = { id, at: Date.now(), event: 'clicked', data: { n }, ...rest };
       localStorage[id] = JSON.stringify(event);
