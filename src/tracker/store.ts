@@ -11,8 +11,9 @@ import type { Tab } from './tab.js';
 export const open = async (tab: Tab): Promise<void> => {
   if (tab.storage === 'memory') return;
   try {
-    // On a server the look at `document` throws: what else has such names there is not ours. It
-    // is `null` in some web views: `Object` makes it memory.
+    // On a server the look at `document` throws, whatever else it has. localStorage is `null` in
+    // some web views: `Object` makes it memory.
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- for the throw alone
     tab.local = Object(document && localStorage) as Tab['local'];
     // Held for life: whoever asks for the names of all locks knows which tabs are gone. Nobody
     // takes the lock of another tab, so it never has to be waited for.
