@@ -5,12 +5,12 @@ import { build } from 'esbuild';
 
 /**
  * Writes the script-tag build of the tracker, which sets the global `postreelTracker`, and prints
- * its integrity hash: `tsx scripts/tracker-global.ts`.
+ * its integrity hash. `npm run build` does it last, from the door that it has just built.
  */
 const { outputFiles } = await build({
   stdin: {
     // Smaller than esbuild's own `globalName`, which adds getters for every export.
-    contents: `import { createTracker, transient } from './src/tracker/index.js';
+    contents: `import { createTracker, transient } from './dist/esm/tracker/index.js';
       globalThis.postreelTracker = { createTracker, transient };`,
     resolveDir: process.cwd(),
   },

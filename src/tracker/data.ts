@@ -6,14 +6,18 @@ export const transient = <Value>(value: Value): Transient<Value> => ({ value, pe
 /** A plain copy of the data as it will be sent, so that later changes do not reach it. */
 export const snapshot = (data: EventData | undefined): EventData | undefined =>
   // JSON keeps the shape of event data; a Date has become its text.
-  data && (JSON.parse(JSON.stringify(data, refuseLostValues)) as EventData);
-
-/** JSON turns NaN, infinities and invalid dates into `null`, which would delete the field. */
-function refuseLostValues(this: unknown, key: string, value: unknown): unknown {
-  // `this` is the object that holds `key`: `value` has gone through `toJSON` already.
-  const original = (this as Record<string, unknown>)[key];
-  if (original !== null && JSON.stringify(original) === 'null') {
-    throw new TypeError(`Not finite: ${key}`);
-  }
-  return value;
-}
+  data &&
+  (JSON.parse(
+    JSON.stringify(data, function (this: Record<string, unknown>, key, value: unknown) {
+      // messaging, Custom fields 5: the service drops these in silence, at the top level.
+      if (this === data && /^((svc_)?(id|email)|(un)?subscribeUrl|manageUrl)$/.test(key)) {
+        throw new TypeError(`Reserved: ${key}`);
+      }
+      // `this` holds `key`: `value` has gone through `toJSON` already. JSON turns NaN, infinities
+      // and invalid dates into `null`, which would delete the field.
+      if (this[key] !== null && JSON.stringify(this[key]) === 'null') {
+        throw new TypeError(`Not finite: ${key}`);
+      }
+      return value;
+    }),
+  ) as EventData);

@@ -1,6 +1,7 @@
 import { ask } from './wait.js';
 
-const NAME = 'postreel';
+/** Of the database, of its one store, and of the key for the end of a wait of every tab. */
+export const NAME = 'postreel';
 
 /** Runs one transaction; `undefined` when it fails, or when there is no database. */
 export type Transact = <Answer>(
@@ -11,7 +12,7 @@ export type Transact = <Answer>(
 export const openDatabase = async (): Promise<Transact> => {
   const database = await ask<IDBDatabase>((resolve, reject) => {
     const request = indexedDB.open(NAME);
-    request.onupgradeneeded = () => request.result.createObjectStore(NAME, { keyPath: 'id' });
+    request.onupgradeneeded = () => request.result.createObjectStore(NAME);
     request.onsuccess = () => resolve(request.result);
     request.onerror = reject;
   });

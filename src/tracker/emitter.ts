@@ -14,7 +14,7 @@ export const createEmitter = (): { readonly on: Tracker['on']; readonly emit: Em
     on: (notice, listener) => {
       const entry = [notice, listener] as const;
       listeners.add(entry);
-      return () => void listeners.delete(entry);
+      return () => listeners.delete(entry);
     },
     emit: (notice, detail) => {
       for (const [name, listener] of listeners) {

@@ -1,5 +1,6 @@
 export { transient } from './data.js';
 export {
+  type EventArguments,
   type OrTransient,
   type TrackArguments,
   type TrackOptions,

@@ -6,12 +6,20 @@ import type { DropReason, Outcome, PendingEvent, TrackedEvent } from './types.js
 
 /** Takes one event in: filtered, checked and stored before this returns. */
 export const take = (tab: Tab, asked: PendingEvent): TrackedEvent => {
-  const { beforeSend, owner } = tab;
-  const item = beforeSend ? beforeSend(asked) : asked;
-  // Three digits from the start: a later copy is never longer.
-  const record: EventRecord = { ...(item ?? asked), at: Date.now(), owner, state: 0, version: 100 };
+  const { owner, beforeSend = (event: PendingEvent) => event, sampleRate = 1 } = tab;
+  const { maxQueue = 500, maxBytes = 2 ** 18 } = tab;
+  const item: Omit<PendingEvent, 'id'> | null = beforeSend(asked);
+  // The id first, so that texts sort. Three digits from the start: no later copy is longer.
+  const record: EventRecord = {
+    id: asked.id,
+    ...(item ?? asked),
+    ...{ at: Date.now(), owner, state: 0, version: 100 },
+  };
   record.data = snapshot(record.data);
-  const reason = item ? (refusalOf(tab) ?? overflowOf(tab, record)) : 'filtered';
+  const { length } = textsOf(tab).join('') + JSON.stringify(record);
+  let reason: DropReason | undefined = item ? refusalOf(tab) : 'filtered';
+  if (Math.random() >= sampleRate) reason ??= 'sampled';
+  if (tab.records.length >= maxQueue || length > maxBytes) reason ??= 'overflow';
   const outcome = new Promise<Outcome>((resolve) => {
     tab.ends.set(record, resolve);
     if (reason) end(tab, record, reason);
@@ -23,13 +31,4 @@ export const take = (tab: Tab, asked: PendingEvent): TrackedEvent => {
     }
   });
   return { id: asked.id, outcome };
-};
-
-/** Why one more event is not taken in. */
-const overflowOf = (tab: Tab, record: EventRecord): DropReason | undefined => {
-  const { maxQueue = 500, maxBytes = 262_144, sampleRate = 1 } = tab;
-  const { length } = [...textsOf(tab), JSON.stringify(record)].join('');
-  if (Math.random() >= sampleRate) return 'sampled';
-  if (tab.records.length >= maxQueue || length > maxBytes) return 'overflow';
-  return;
 };

@@ -26,12 +26,12 @@ export interface TrackerOptions {
   readonly delivery?: 'no-duplicates' | 'no-loss';
   /** `memory` writes nothing to disk: undelivered events end with the page. @default 'durable' */
   readonly storage?: 'durable' | 'memory';
-  /** Events kept at most, over all tabs of the origin; more are dropped. @default 500 */
+  /** Events of this tab kept at most; more are dropped. @default 500 */
   readonly maxQueue?: number;
   /** Characters kept at most in the origin's localStorage. @default 262144 */
   readonly maxBytes?: number;
-  /** An event older than this is dropped. @default 86400000 (24 hours) */
-  readonly maxAge?: number;
+  /** An event older than this is dropped: `'24h'`, `'7d'` or milliseconds. @default '24h' */
+  readonly maxAge?: number | `${number}h` | `${number}d`;
   /** `pending` keeps events in memory until `consent.grant()`. @default 'granted' */
   readonly consent?: 'granted' | 'pending' | 'denied';
   /** Drop everything when the browser sends Global Privacy Control. @default true */
@@ -57,6 +57,11 @@ export type TrackArguments<Data> =
   Partial<Data> extends Data
     ? [data?: OrTransient<Data>, options?: TrackOptions]
     : [data: OrTransient<Data>, options?: TrackOptions];
+
+/** One event of a map, as a list of arguments: its name, its data, its options. */
+export type EventArguments<Events> = {
+  [Name in keyof Events & string]: [event: Name, ...rest: TrackArguments<Events[Name]>];
+}[keyof Events & string];
 
 /** The same fields, each of which may be meant for one event only. */
 export type OrTransient<Data> = {

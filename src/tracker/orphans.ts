@@ -8,14 +8,15 @@ import { sleep } from './wait.js';
 const livingTabs = async (): Promise<string> => JSON.stringify([await locks()?.query()]);
 
 /** Takes over the events of tabs that are gone; true while other tabs have events. */
-export const adoptOrphans = async (tab: Tab): Promise<boolean> => {
+export const adoptOrphans = async (tab: Tab): Promise<unknown> => {
   const before = await livingTabs();
   // What a tab wrote while leaving may reach this process later than the end of its lock.
   await sleep(1000);
+  // In the order of tracking.
   const records = (await readForeign(tab)).filter((record) => record.event) as EventRecord[];
   // A tab that has started since then asked for its lock before it wrote its first event.
   const living = before + (await livingTabs());
-  for (const record of records.sort((one, other) => (one.id < other.id ? -1 : 1))) {
+  for (const record of records) {
     // Without locks, age tells: a tab sends its events or leaves long before.
     const isYoung = !locks() && Math.abs(Date.now() - record.at) < 6e4;
     if (isYoung || living.includes(record.owner)) continue;
@@ -26,5 +27,5 @@ export const adoptOrphans = async (tab: Tab): Promise<boolean> => {
     tab.records.push(record);
     if (isUnconfirmed) end(tab, record, 'unconfirmed');
   }
-  return !!records.length;
+  return records[0];
 };

@@ -25,7 +25,7 @@ export const createPage = (tab: Tab): Page => {
   const look = async (focus?: unknown) => {
     const isMore = tab.transact && tab.isOwner && (await adoptOrphans(tab));
     void drain();
-    if (isMore && !focus) await sleep(1e4).then(() => look());
+    if (isMore && !focus) await sleep(1e4).then(look);
   };
   const leave = () => {
     if (tab.isOwner !== false) exit();
@@ -35,7 +35,7 @@ export const createPage = (tab: Tab): Page => {
   const back = ({ persisted }: PageTransitionEvent) => void (persisted && own());
   const listeners = { pagehide: leave, pageshow: back, online: hurry, focus: look };
   const listen = (change: (name: string, listener: never) => void) => {
-    for (const [name, listener] of Object.entries(listeners)) change(name, listener as never);
+    for (const name in listeners) change(name, listeners[name as keyof typeof listeners] as never);
   };
   const own = async () => {
     // Adding a listener again changes nothing.

@@ -15,13 +15,13 @@ export const createReaction = (tab: Tab): React => {
     if (status > 0) left = Infinity;
     // Erased meanwhile.
     if (!tab.records.includes(record)) return;
-    if (!/^(0|-1|40[138]|429|5..)$/.test(`${status}`)) {
+    if (status > 0 && !/40[138]|429|5../.test(`${status}`)) {
       failures = 0;
       end(tab, record, status > 299 ? 'rejected' : undefined);
       return;
     }
     // No answer, and the page that waited for it was left: the service may have the event.
-    if ((status < 0 || !(status || tab.isOwner)) && tab.delivery !== 'no-loss') {
+    if ((status < 0 || (!status && !tab.isOwner)) && tab.delivery !== 'no-loss') {
       end(tab, record, 'unconfirmed');
       return;
     }

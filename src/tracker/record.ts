@@ -21,9 +21,12 @@ export interface StoredRecord {
 /** An event with its content. */
 export type EventRecord = StoredRecord & { event: string; owner: string };
 
+/** Milliseconds in the units of `maxAge`. */
+const UNITS: Record<string, number> = { h: 36e5, d: 864e5 };
+
 /** True once an event is too old; a clock that was never set cannot make it so. */
-export const isExpired = ({ maxAge = 864e5 }: Tab, { at }: StoredRecord): boolean =>
-  at > 17e11 && Date.now() - at > maxAge;
+export const isExpired = ({ maxAge = '24h' }: Tab, { at }: StoredRecord): boolean =>
+  at > 17e11 && Date.now() - at > parseFloat(`${maxAge}`) * (UNITS[`${maxAge}`.slice(-1)] ?? 1);
 
 /** What every key of ours begins with, locks included. */
 export const PREFIX = 'postreel:';

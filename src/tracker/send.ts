@@ -2,18 +2,16 @@ import { createReaction } from './reaction.js';
 import { type EventRecord, isExpired } from './record.js';
 import { type Tab, end, forget, mark } from './tab.js';
 
-/** Browsers allow 64 KiB of keepalive requests in flight, shared by the whole page. */
-const KEEPALIVE_BYTES = 6e4;
-
 /** Sends one event; at the end of the page only if it still fits. */
 export type Send = (record: EventRecord, isExit?: boolean) => Promise<void>;
 
 export const createSend = (tab: Tab): Send => {
   const react = createReaction(tab);
-  let bytes = 0;
+  // Browsers allow 64 KiB of keepalive requests in flight, shared by the whole page.
+  let room = 6e4;
   return async (record, isExit) => {
     const body = bodyOf(tab, record);
-    if (isExit && bytes + body.length > KEEPALIVE_BYTES) return;
+    if (isExit && body.length > room) return;
     // Marked first, so that no later page repeats it. What is marked already is about to be sent.
     const marked = record.state || mark(tab, record, 1);
     if (!isExit && (await marked) === true) forget(tab, record);
@@ -21,7 +19,7 @@ export const createSend = (tab: Tab): Send => {
     // Meanwhile the page may have ended, or the event may have been erased.
     if (record.state === 2 || !tab.records.includes(record)) return;
     record.state = 2;
-    bytes += body.length;
+    room -= body.length;
     let status: number;
     let retryAfter;
     try {
@@ -33,7 +31,7 @@ export const createSend = (tab: Tab): Send => {
           ...(tab.publicKey && { Authorization: 'Bearer ' + tab.publicKey }),
         },
         body,
-        keepalive: bytes <= KEEPALIVE_BYTES,
+        keepalive: room >= 0,
         signal: AbortSignal.timeout(6e4),
       });
       status = answer.status;
@@ -42,16 +40,19 @@ export const createSend = (tab: Tab): Send => {
       // 0: no answer. -1: none though it was certainly handed over.
       status = error instanceof TypeError ? 0 : -1;
     }
-    bytes -= body.length;
+    room += body.length;
     await react(record, status, String(retryAfter));
   };
 };
 
 /** The body of one event, in bytes: that is how browsers count. */
-const bodyOf = (tab: Tab, { id, event, data, email }: EventRecord): Uint8Array<ArrayBuffer> =>
+const bodyOf = (
+  tab: Tab,
+  { id, event, data, email = tab.email }: EventRecord,
+): Uint8Array<ArrayBuffer> =>
   new TextEncoder().encode(
     JSON.stringify({
-      email: email ?? tab.email,
+      email,
       event,
       data,
       // A proxy of ours tells repeats apart by the id; the service has no such field.

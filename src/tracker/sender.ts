@@ -1,5 +1,5 @@
 import { createSend } from './send.js';
-import { waitOf } from './store.js';
+import { isHeld } from './store.js';
 import type { Tab } from './tab.js';
 import { sleep } from './wait.js';
 
@@ -22,7 +22,7 @@ export const createSender = (tab: Tab): Sender => {
         (record.email ?? tab.email) &&
         !tab.isPaused &&
         navigator.onLine &&
-        !(waitOf(tab) > 0),
+        !isHeld(tab),
     );
   const loop = async () => {
     while (tab.isOwner && tab.records[0]) {

@@ -1,4 +1,4 @@
-import { openDatabase } from './database.js';
+import { NAME, openDatabase } from './database.js';
 import { LONGEST_WAIT } from './delay.js';
 import { locks } from './locks.js';
 import { PREFIX, type StoredRecord, isExpired } from './record.js';
@@ -7,15 +7,14 @@ import type { Tab } from './tab.js';
 // Both stores as one. localStorage survives the end of a page, IndexedDB a killed browser; each
 // event has a key of its own, so that tabs cannot overwrite each other.
 
-/** The end of a wait that holds for every tab. */
-const HELD = 'postreel';
-
 /** Finds the stores and moves in what was held back until consent. */
 export const open = async (tab: Tab): Promise<void> => {
   if (tab.storage === 'memory') return;
   try {
-    // `null` in some web views: `Object` makes it memory.
-    tab.local = Object(localStorage) as Tab['local'];
+    // On a server the look at `document` throws, whatever else it has. localStorage is `null` in
+    // some web views: `Object` makes it memory.
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- for the throw alone
+    tab.local = Object(document && localStorage) as Tab['local'];
     // Held for life: whoever asks for the names of all locks knows which tabs are gone. Nobody
     // takes the lock of another tab, so it never has to be waited for.
     void locks()?.request(tab.owner, () => new Promise<void>((release) => (tab.release = release)));
@@ -53,8 +52,8 @@ const putNewer = ({ transact }: Tab, { ...copy }: StoredRecord) =>
     // Only this function fills the database.
     const request = events.get(copy.id) as IDBRequest<StoredRecord | undefined>;
     request.onsuccess = () => {
-      if (request.result && request.result.version >= copy.version) resolve(true);
-      else events.put(copy);
+      if (copy.version > (request.result?.version ?? 0)) events.put(copy, copy.id);
+      else resolve(true);
     };
   });
 
@@ -85,8 +84,8 @@ export const readForeign = async (tab: Tab): Promise<StoredRecord[]> => {
     };
   });
   try {
-    for (const text of textsOf(tab)) {
-      // What `save` wrote; anything else must not stop the queue.
+    for (const text of textsOf(tab).sort()) {
+      // What `save` wrote, the id first; anything else must not stop the queue.
       const record = JSON.parse(text) as StoredRecord;
       const known = newest[record.id];
       if (!known || known.version < record.version) newest[record.id] = record;
@@ -95,15 +94,16 @@ export const readForeign = async (tab: Tab): Promise<StoredRecord[]> => {
   } catch {
     // Not ours.
   }
-  return Object.values(newest).filter(({ owner }) => owner !== tab.owner);
+  return Object.values(newest).filter((record) => record.owner !== tab.owner);
 };
 
-/** Milliseconds that every tab must wait. A clock set back since then makes it none. */
-export const waitOf = ({ local }: Tab): number => {
-  const waitMs = +(local[HELD] ?? 0) - Date.now();
-  return waitMs > LONGEST_WAIT ? 0 : waitMs;
+/** True while every tab must wait. A clock set back since then ends the wait. */
+export const isHeld = ({ local }: Tab): boolean => {
+  // eslint-disable-next-line @typescript-eslint/no-non-null-assertion -- absent: NaN, no wait
+  const waitMs = +local[NAME]! - Date.now();
+  return waitMs > 0 && waitMs <= LONGEST_WAIT;
 };
 
 /** Makes every tab wait; false when there is no room to note it. */
 export const hold = (tab: Tab, delayMs: number): boolean =>
-  write(tab, HELD, String(Date.now() + delayMs));
+  write(tab, NAME, `${Date.now() + delayMs}`);

@@ -33,10 +33,10 @@ export interface Tab extends Omit<TrackerOptions, 'email' | 'consent'> {
 export const refusalOf = ({ honorGpc = true, consent }: Tab): DropReason | undefined => {
   if (typeof document === 'undefined') return 'server';
   // Not in the types of the DOM yet.
-  const { globalPrivacyControl } = navigator as { globalPrivacyControl?: boolean };
-  if (honorGpc && globalPrivacyControl) return 'gpc';
-  if (consent === 'denied') return consent;
-  return;
+  if (honorGpc && (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl) {
+    return 'gpc';
+  }
+  return consent === 'denied' ? consent : undefined;
 };
 
 /** Notes whether an event is handed over; true when it belongs to another tab by now. */
@@ -47,8 +47,8 @@ export const mark = (tab: Tab, record: EventRecord, state: 0 | 1): Promise<boole
 };
 
 /** Lets go of an event. */
-export const forget = (tab: Tab, { id }: { id: string }): void => {
-  tab.records = tab.records.filter((record) => record.id !== id);
+export const forget = (tab: Tab, gone: { id: string }): void => {
+  tab.records = tab.records.filter((record) => record.id !== gone.id);
 };
 
 /** Ends an event: delivered, or dropped for a reason. */

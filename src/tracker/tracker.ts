@@ -19,7 +19,7 @@ import { sleep } from './wait.js';
 export function createTracker<Events extends EventMap<Events> = AnyEvents>(
   options: TrackerOptions,
 ): Tracker<Events> {
-  if (options.publicKey && !options.publicKey.startsWith('pk_')) {
+  if (options.publicKey?.startsWith('pk_') === false) {
     throw new TypeError('Use a pk_ key');
   }
   const tab: Tab = {
@@ -63,7 +63,7 @@ const apiOf = (tab: Tab, [drain, hurry, start, dispose]: Page) => {
     },
     flush: async ({ timeout = 5000 } = {}) => {
       await Promise.race([begin().then(hurry), sleep(timeout)]);
-      return !tab.records.length;
+      return !tab.records[0];
     },
     reset: () => {
       tab.email = undefined;

@@ -47,6 +47,15 @@ describe.each(['mjs', 'cjs'] as const)('importing from a .%s file', (kind) => {
     },
   );
 
+  it.each(['postreel/tracker', 'postreel/tracker/proxy'])(
+    '%s loads nothing else, does nothing and touches no global',
+    async (door) => {
+      const { loaded, ...effects } = await watch(kind, open[kind](door));
+      expect(loaded.filter((module) => module.includes('/node_modules/'))).toHaveLength(1);
+      expect(effects).toEqual({ deeds: [], globals: [], resources: [] });
+    },
+  );
+
   it('postreel/testing loads no msw, does nothing and touches no global', async () => {
     const { loaded, ...effects } = await watch(kind, open[kind]('postreel/testing'));
     expect(loaded.filter((module) => module.includes('/postreel/'))).not.toEqual([]);

@@ -49,11 +49,33 @@ describe('what is taken in', () => {
     expect(dropped).toMatchObject([{ event: 'old', reason: 'expired' }]);
     expect(events()).toEqual(['unset']);
   });
+  it.each([
+    ['2h', 7_200_000],
+    ['1d', 86_400_000],
+    ['1.5h', 5_400_000],
+    [60_000, 60_000],
+    [undefined, 86_400_000],
+  ] as const)('takes a maxAge of %s for %i ms', async (maxAge, ms) => {
+    const tracker = page.start(maxAge && { maxAge });
+    tracker.pause();
+    tracker.track('too old');
+    vi.setSystemTime(Date.now() + 1);
+    tracker.track('just in time');
+    vi.setSystemTime(Date.now() + ms);
+    tracker.resume();
+    await page.pass(0);
+    expect(events()).toEqual(['just in time']);
+  });
   it('samples', async () => {
-    expect(await page.start({ sampleRate: 0 }).track('x').outcome).toMatchObject({
-      status: 'dropped',
-      reason: 'sampled',
-    });
+    const random = vi.spyOn(Math, 'random');
+    const tracker = page.start({ sampleRate: 0.25 });
+    random.mockReturnValue(0.25);
+    expect(await tracker.track('x').outcome).toEqual({ status: 'dropped', reason: 'sampled' });
+    random.mockReturnValue(0.24);
+    const { outcome } = tracker.track('y');
+    random.mockRestore();
+    await page.pass(0);
+    expect([events(), await outcome]).toMatchObject([['y'], { status: 'delivered' }]);
   });
   it('filters and changes with beforeSend', async () => {
     const tracker = page.start({
@@ -63,6 +85,14 @@ describe('what is taken in', () => {
     tracker.track('open');
     await page.pass(0);
     expect(page.sent.map(({ body }) => body.data)).toEqual([{ a: 1 }]);
+  });
+  it('refuses reserved names that beforeSend adds, and takes nothing in then', () => {
+    const tracker = page.start({
+      // Plain JavaScript may do this.
+      beforeSend: (event) => ({ ...event, data: JSON.parse('{ "email": "x" }') as { a: 1 } }),
+    });
+    expect(() => tracker.track('x')).toThrow(new TypeError('Reserved: email'));
+    expect([tracker.pending, Object.keys(page.storage)]).toEqual([0, []]);
   });
   it('holds events in memory until consent, then stores and sends them', async () => {
     const tracker = page.start({ consent: 'pending' });

@@ -1,48 +1,36 @@
-import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { bundle } from '../../scripts/sizes.js';
 
-interface Bundle {
-  readonly bytes: number;
-  readonly inputs: string[];
-  readonly text: string;
-}
+/** What a page pays for a door of the built package, in bytes after gzip. */
+const budgets = [
+  ['postreel/tracker', [], 3072],
+  ['postreel/tracker/react', ['react'], 512],
+  ['postreel/tracker/proxy', [], 1024],
+] as const;
 
-/** What a page pays for an entry: bundled and minified by esbuild, as for any browser app. */
-async function bundle(entry: string, external: string[] = []): Promise<Bundle> {
-  const { outputFiles, metafile } = await build({
-    entryPoints: [entry],
-    external,
-    bundle: true,
-    minify: true,
-    write: false,
-    metafile: true,
-    format: 'esm',
-    platform: 'browser',
-  });
-  const { contents, text } = outputFiles[0]!;
-  return {
-    bytes: gzipSync(contents, { level: 9 }).length,
-    inputs: Object.keys(metafile.inputs),
-    text,
-  };
-}
-
-describe('the size of the tracker', () => {
-  it.each([
-    ['src/tracker/index.ts', [], 3072],
-    ['src/tracker/react/index.ts', ['react'], 512],
-    ['src/tracker/proxy/index.ts', [], 1024],
-  ])('of %s stays within its budget', async (entry, external, budget) => {
-    const { bytes, inputs, text } = await bundle(entry, external);
-    console.log(`${entry}: ${bytes} of ${budget} bytes, gzip -9`);
-    expect(bytes).toBeLessThanOrEqual(budget);
-    expect(inputs.filter((input) => !input.startsWith('src/tracker/'))).toEqual([]);
-    expect(text.match(/from"([^"]+)"/g) ?? []).toEqual(external.map((name) => `from"${name}"`));
+describe('the built tracker, bundled and minified by esbuild', () => {
+  it.each(budgets)('%s keeps to its budget', async (door, external, budget) => {
+    const { eager, lazy } = await bundle(`export * from '${door}';`, external);
+    console.log(`${door}: ${eager} of ${budget} bytes`);
+    expect(eager).toBeLessThanOrEqual(budget);
+    expect(lazy).toBe(0);
   });
 
-  it('needs no listener that would keep a page out of the back/forward cache', async () => {
-    const { text } = await bundle('src/tracker/index.ts');
-    expect(text).not.toMatch(/unload/);
+  it.each(budgets)('%s pulls in nothing else', async (door, external) => {
+    const { eagerFiles, externals } = await bundle(`export * from '${door}';`, external);
+    const path = door.replace('postreel', 'dist/esm');
+    expect(eagerFiles.filter((file) => file !== '<stdin>')).toEqual([`${path}/index.js`]);
+    expect(externals).toEqual(external);
+  });
+
+  it.each(['README.md', 'docs/tracker.md'])('stands beside seven others in %s', async (path) => {
+    const { eager } = await bundle(`export * from 'postreel/tracker';`);
+    const text = readFileSync(path, 'utf8');
+    const others = ['Segment', 'PostHog', 'Snowplow', 'Mixpanel', 'Amplitude', 'RudderStack'];
+    const rows = text.split('\n').filter((line) => line.startsWith('| ') && /\d\.\d KB/.test(line));
+    expect(rows.map((row) => /\w+/.exec(row)?.[0])).toEqual(['postreel', ...others, 'Plausible']);
+    // In units of 1000 bytes, as for the others.
+    expect(rows[0]).toContain(` **${(eager / 1000).toFixed(1)} KB** `);
   });
 });

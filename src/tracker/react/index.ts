@@ -7,7 +7,7 @@ import {
   useEffect,
   useRef,
 } from 'react';
-import type { AnyEvents, EventMap, TrackArguments, Tracker } from '../index.js';
+import type { AnyEvents, EventArguments, EventMap, Tracker } from '../index.js';
 
 const Context = createContext<Tracker | null>(null);
 
@@ -35,18 +35,16 @@ export const useTracker = <Events extends EventMap<Events> = AnyEvents>(): Track
 };
 
 /** Tracks an event once per mounted component, under StrictMode too. */
-export const useTrackOnMount = <
-  Events extends EventMap<Events> = AnyEvents,
-  Name extends keyof Events & string = keyof Events & string,
->(
-  event: Name,
-  ...rest: TrackArguments<Events[Name]>
+export const useTrackOnMount = <Events extends EventMap<Events> = AnyEvents>(
+  ...event: EventArguments<Events>
 ): void => {
-  const tracker = useTracker<Events>();
+  const tracker = useTracker();
   const isTracked = useRef(false);
   useEffect(() => {
+    // The map exists in types alone.
+    const any = event as unknown as EventArguments<AnyEvents>;
     // StrictMode runs effects twice; what a ref holds stays.
-    if (!isTracked.current) tracker.track(event, ...rest);
+    if (!isTracked.current) tracker.track(...any);
     isTracked.current = true;
     // Later props are no new mount.
   }, []);

@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { firefoxProblem } from '../support/browser.js';
 import { type Figures, type World, createWorld, expectExactly } from '../support/world.js';
 import * as scenarios from './scenarios.js';
 
-// Twenty in a full run (`TRACKER_REPETITIONS=20`): they take ten minutes.
-const REPETITIONS = Number(process.env['TRACKER_REPETITIONS'] ?? 2);
+/** How often each case is run: what goes wrong by chance shows only then. */
+const REPETITIONS = Number(process.env['TRACKER_REPETITIONS'] ?? 20);
+/** How many browsers run at a time: a repetition waits more than it works. */
+const LANES = 2;
 
-/** The cases that fail by chance are run twenty times each. */
 const CASES: [string, (world: World) => Promise<Figures>][] = [
-  ['a navigation', (world) => scenarios.navigate(world, 'no-duplicates')],
+  ['a navigation', scenarios.navigate],
   ['5 tabs', scenarios.tabs],
   ['offline', scenarios.offline],
   ['a kill', scenarios.killBoth],
@@ -18,18 +19,21 @@ export function describeFirefox(): void {
   const problem = firefoxProblem();
   if (problem) console.log(`[firefox] skipped: ${problem}`);
   describe.skipIf(problem)('in Firefox', { timeout: 900_000 }, () => {
-    let world: World;
+    let worlds: World[] = [];
     beforeAll(async () => {
-      world = await createWorld('firefox');
+      worlds = await Promise.all(Array.from({ length: LANES }, () => createWorld('firefox')));
     }, 180_000);
-    beforeEach(() => world.service.reset());
-    afterAll(() => world.close(), 60_000);
+    afterAll(() => Promise.all(worlds.map((world) => world.close())), 60_000);
 
     it.each(CASES)(`delivers everything once: %s, ${REPETITIONS} times`, async (_, run) => {
-      for (let round = 0; round < REPETITIONS; round++) {
-        world.service.reset();
-        expectExactly(await run(world));
-      }
+      let left = REPETITIONS;
+      const repeat = async (world: World) => {
+        while (left-- > 0) {
+          world.service.reset();
+          expectExactly(await run(world));
+        }
+      };
+      await Promise.all(worlds.map(repeat));
     });
   });
 }

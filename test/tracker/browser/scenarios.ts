@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { until } from '../support/browser.js';
-import type { Figures, World, Delivery } from '../support/world.js';
+import type { Figures, World } from '../support/world.js';
 
 const slow = (delayMs: number) => async () => {
   await new Promise((resolve) => setTimeout(resolve, delayMs));
@@ -13,29 +13,29 @@ async function leave(page: Page, work: () => void): Promise<void> {
 }
 
 /** Lets the next visit find what the last one left, then counts. */
-async function visitAgain(world: World, delivery: Delivery): Promise<void> {
-  const page = await world.open({ delivery });
+async function visitAgain(world: World): Promise<void> {
+  const page = await world.open();
   await world.settled(page);
   await page.close();
 }
 
 /** 15 events, then the page navigates in the same task. */
-export async function navigate(world: World, delivery: Delivery): Promise<Figures> {
-  const page = await world.open({ delivery });
+export async function navigate(world: World): Promise<Figures> {
+  const page = await world.open();
   await leave(page, () => {
     trackMany(0, 15);
     location.href = '/away';
   });
-  await visitAgain(world, delivery);
+  await visitAgain(world);
   await page.close();
-  return world.figures(`15 events then navigation, ${delivery}`, 15);
+  return world.figures('15 events then navigation', 15);
 }
 
 /** 15 events, then the tab closes itself. */
-export async function closeTab(world: World, delivery: Delivery): Promise<Figures> {
+export async function closeTab(world: World): Promise<Figures> {
   const opener = await world.profile.context.newPage();
   await opener.goto(world.app.url + '/away');
-  const url = `${world.app.url}/?${encodeURIComponent(JSON.stringify({ delivery }))}`;
+  const url = `${world.app.url}/?${encodeURIComponent(JSON.stringify({ delivery: world.delivery }))}`;
   const opened = world.profile.context.waitForEvent('page');
   await opener.evaluate((address) => void open(address), url);
   const page = await opened;
@@ -49,21 +49,21 @@ export async function closeTab(world: World, delivery: Delivery): Promise<Figure
     })
     .catch(() => undefined);
   await closed;
-  await visitAgain(world, delivery);
+  await visitAgain(world);
   await opener.close();
-  return world.figures(`15 events then window.close(), ${delivery}`, 15);
+  return world.figures('15 events then window.close()', 15);
 }
 
 /** 10 events of 10 KB: more than a browser takes along at the end of a page. */
-export async function largeExit(world: World, delivery: Delivery): Promise<Figures> {
-  const page = await world.open({ delivery });
+export async function largeExit(world: World): Promise<Figures> {
+  const page = await world.open();
   await leave(page, () => {
     trackMany(0, 10, { text: 'x'.repeat(10_000) });
     location.href = '/away';
   });
-  await visitAgain(world, delivery);
+  await visitAgain(world);
   await page.close();
-  return world.figures(`10 x 10 KB at exit, ${delivery}`, 10);
+  return world.figures('10 x 10 KB at exit', 10);
 }
 
 /** 5 tabs with 40 events each, all at once. */
@@ -91,27 +91,27 @@ export async function offline(world: World): Promise<Figures> {
 }
 
 /** 20 events that could not be sent, a killed browser, a new start. */
-export async function killUndelivered(world: World, delivery: Delivery): Promise<Figures> {
-  const page = await world.open({ delivery });
+export async function killUndelivered(world: World): Promise<Figures> {
+  const page = await world.open();
   await page.evaluate(() => {
     tracker.pause();
     trackMany(0, 20);
   });
   await until(async () => (await world.stored(page)) === 20);
   await world.profile.killAndReopen();
-  await visitAgain(world, delivery);
-  return world.figures(`SIGKILL with 20 undelivered, ${delivery}`, 20);
+  await visitAgain(world);
+  return world.figures('SIGKILL with 20 undelivered', 20);
 }
 
 /** 20 delivered events, a killed browser, a new start: nothing may be sent again. */
-export async function killDelivered(world: World, delivery: Delivery): Promise<Figures> {
-  const page = await world.open({ delivery });
+export async function killDelivered(world: World): Promise<Figures> {
+  const page = await world.open();
   await page.evaluate(() => trackMany(0, 20));
   await until(() => page.evaluate(() => tracker.pending === 0));
   await until(async () => (await world.stored(page)) === 0);
   await world.profile.killAndReopen();
-  await visitAgain(world, delivery);
-  return world.figures(`SIGKILL after delivery of 20, ${delivery}`, 20);
+  await visitAgain(world);
+  return world.figures('SIGKILL after delivery of 20', 20);
 }
 
 /** 20 delivered events, 20 that could not be sent, and a killed browser. */
@@ -126,8 +126,21 @@ export async function killBoth(world: World): Promise<Figures> {
   });
   await until(async () => (await world.stored(page)) === 20);
   await world.profile.killAndReopen();
-  await visitAgain(world, 'no-duplicates');
+  await visitAgain(world);
   return world.figures('SIGKILL with 20 delivered and 20 undelivered', 40);
+}
+
+/** One event on its way, without an answer, in a killed browser: how often it arrived in the end. */
+export async function killInFlight(world: World): Promise<number> {
+  const { service, profile } = world;
+  service.reply = ({ index }) =>
+    index === 0 ? new Promise(() => undefined) : Promise.resolve({ status: 200 });
+  const page = await world.open();
+  await page.evaluate(() => trackMany(0, 1));
+  await until(() => service.arrivals.length === 1);
+  await profile.killAndReopen();
+  await visitAgain(world);
+  return service.arrivals.filter(({ data }) => data?.n === 0).length;
 }
 
 /** One tab sends 40 events while another, with 40 of its own, leaves. */
@@ -148,19 +161,37 @@ export async function leaveWhileDraining(world: World, afterMs: number): Promise
 }
 
 /** 20 events of a tab that is gone, and four tabs that start at once. */
-export async function orphans(world: World, path?: string): Promise<Figures> {
-  const last = await world.open({}, path);
+export async function orphans(world: World): Promise<Figures> {
+  const last = await world.open();
   await last.evaluate(() => {
     tracker.pause();
     trackMany(0, 20);
   });
   await until(async () => (await world.stored(last)) === 20);
   await last.close();
-  const pages = await Promise.all(Array.from({ length: 4 }, () => world.open({}, path)));
+  const pages = await Promise.all(Array.from({ length: 4 }, () => world.open()));
   await until(() => world.service.accepted.length >= 20);
   await Promise.all(pages.map((page) => world.settled(page)));
   await Promise.all(pages.map((page) => page.close()));
   return world.figures('20 orphans and 4 tabs', 20);
+}
+
+/** 10 events that only localStorage has, written backwards, and one tab that starts. */
+export async function orphansInOrder(world: World): Promise<Figures> {
+  const last = await world.profile.context.newPage();
+  await last.goto(world.app.url + '/away');
+  await last.evaluate(() => {
+    const visit = Math.random();
+    for (let n = 9; n >= 0; n--) {
+      const id = `postreel:${visit}-${n}`;
+      const rest = { version: 100, owner: 'postreel:gone', state: 0, email: 'ann@example.com' };
+      const event = { id, at: Date.now(), event: 'clicked', data: { n }, ...rest };
+      localStorage[id] = JSON.stringify(event);
+    }
+  });
+  await visitAgain(world);
+  await last.close();
+  return world.figures('10 orphans in order', 10);
 }
 
 /** 30 events at exit, of which 20 go along; the page comes back from the cache and goes on. */

@@ -38,6 +38,9 @@ export interface World {
   readonly app: App;
   readonly service: Service;
   readonly profile: Profile;
+  /** What every tracker promises that does not ask for something else. */
+  readonly delivery: Delivery;
+  readonly engine: Engine;
   /** Opens the app with a tracker; `path` may name another page or host. */
   readonly open: (options?: Partial<TrackerOptions>, path?: string) => Promise<Page>;
   /**
@@ -56,13 +59,21 @@ export async function createWorld(engine: Engine): Promise<World> {
   const service = await startService();
   const app = await startApp(service.url);
   const profile = await openProfile(engine);
+  return worldOf({ engine, service, app, profile }, 'no-duplicates');
+}
+
+type Parts = Pick<World, 'engine' | 'service' | 'app' | 'profile'>;
+
+/** The same browser and servers, with trackers that promise something else. */
+export const withDelivery = (world: World, delivery: Delivery): World => worldOf(world, delivery);
+
+function worldOf(parts: Parts, delivery: Delivery): World {
+  const { engine, service, app, profile } = parts;
   return {
-    app,
-    service,
-    profile,
+    ...{ engine, app, service, profile, delivery },
     open: async (options = {}, path = app.url + '/') => {
       const page = await profile.context.newPage();
-      await page.goto(`${path}?${encodeURIComponent(JSON.stringify(options))}`);
+      await page.goto(`${path}?${encodeURIComponent(JSON.stringify({ delivery, ...options }))}`);
       return page;
     },
     settled: async (page) => {
@@ -82,7 +93,7 @@ export async function createWorld(engine: Engine): Promise<World> {
       const distinct = new Set(keys).size;
       const delivered = distinct - planted.size;
       const figures = { sent, delivered, duplicates: keys.length - distinct };
-      console.log(`[${engine}] ${name}: ${JSON.stringify(figures)}`);
+      console.log(`[${engine}, ${delivery}] ${name}: ${JSON.stringify(figures)}`);
       return figures;
     },
     close: async () => {
@@ -93,8 +104,15 @@ export async function createWorld(engine: Engine): Promise<World> {
   };
 }
 
+/** Everything arrived, and nothing twice. */
 export const expectExactly = ({ sent, delivered, duplicates }: Figures): void => {
   expect({ delivered, duplicates }).toEqual({ delivered: sent, duplicates: 0 });
+};
+
+/** `no-loss` may repeat what it cannot know to have arrived; it may not lose anything. */
+export const expectAsPromised = (delivery: Delivery, figures: Figures): void => {
+  if (delivery === 'no-duplicates') expectExactly(figures);
+  else expect(figures.delivered).toBe(figures.sent);
 };
 
 /** Runs in the page: an event of a tab that is gone, which some tab must find. */
