@@ -1,3 +1,4 @@
+import { callSafely } from '../contract/call-safely.js';
 import {
   GenerationCanceledError,
   GenerationFailedError,
@@ -178,11 +179,7 @@ class FileWait<File> {
   #report(look: Look<StatusRecord>, nextPollInMs: number): void {
     const update: FileUpdate = { ...this.#update(look), nextPollInMs };
     this.#source.onUpdate(update);
-    try {
-      this.#options.onUpdate?.(update);
-    } catch {
-      // A callback that throws must not end the wait.
-    }
+    callSafely(() => this.#options.onUpdate?.(update));
   }
 
   #update({ attempt, elapsedMs, record }: Look<StatusRecord>): Omit<FileUpdate, 'nextPollInMs'> {

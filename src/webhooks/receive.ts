@@ -1,3 +1,4 @@
+import { callSafely } from '../contract/call-safely.js';
 import type { WebhookResult } from '../contract/inbox.js';
 import { ConfigurationError } from '../errors/index.js';
 import { answerTo, handled, onlyPost, type Answer } from './answer.js';
@@ -47,7 +48,7 @@ export function receiver(
       await accept(callback);
       return handled;
     } catch (error) {
-      report(error, onError);
+      callSafely(() => onError?.(error)); // the service must not be left without an answer
       return answerTo(error);
     }
   };
@@ -60,12 +61,4 @@ function statusReader(options: InboxOptions): ReadStatus | undefined {
     '`confirm: true` needs `status`. Give `(fileId) => media.generate.status({ fileId })`.',
     { code: 'INVALID_OPTION' },
   );
-}
-
-function report(error: unknown, onError: InboxOptions['onError']): void {
-  try {
-    onError?.(error);
-  } catch {
-    // A callback that throws must not keep the service without an answer.
-  }
 }
