@@ -15,16 +15,17 @@ const policies: readonly [string, Policy, number][] = [
   ['one job a call', oneJobACall, 3],
 ];
 
-it('prints how long many videos take, over the least time possible', async () => {
-  for (const count of [20, 100, 400]) {
-    for (const [name, policy, seeds] of policies) {
-      const runs: Run[] = [];
-      for (let seed = 1; seed <= seeds; seed++) {
-        runs.push(await onFastClock(() => simulate(policy, count, seed)));
-      }
-      console.log(`${String(count).padStart(4)} videos  ${name.padEnd(18)} ${figures(runs)}`);
-    }
+// One alone: `npm run bench:media-queue -- -t '400 videos, media.queue'`.
+const cases = [20, 100, 400].flatMap((count) =>
+  policies.map(([name, policy, seeds]) => ({ count, name, policy, seeds })),
+);
+
+it.each(cases)('$count videos, $name', async ({ count, name, policy, seeds }) => {
+  const runs: Run[] = [];
+  for (let seed = 1; seed <= seeds; seed++) {
+    runs.push(await onFastClock(() => simulate(policy, count, seed)));
   }
+  console.log(`${String(count).padStart(4)} videos  ${name.padEnd(18)} ${figures(runs)}`);
 });
 
 function figures(runs: readonly Run[]): string {

@@ -15,6 +15,8 @@ import type { Workshop } from './workshop.js';
 export interface QueueHost {
   readonly gate: PendingGate;
   rateLimit(): RateLimitState | undefined;
+  /** How long it takes until so many calls have left, with the rate limit. */
+  callsMs(count: number): number;
   /** Hands in jobs of one call; they take the places given. */
   submit(jobs: readonly MediaJob[], facts: Submitting): RunningCall<GenerationJob[]>;
   /** The handle of a job that an earlier run handed in. */
@@ -42,6 +44,7 @@ export async function queueHost(workshop: Workshop): Promise<QueueHost> {
   return {
     gate: await workshop.gate(),
     rateLimit: () => workshop.connection.transport.rateLimit(),
+    callsMs: (count) => callsMs(workshop.connection, count),
     submit: (jobs, facts) => handIn(workshop, jobs, facts),
     revive: (record) => workshop.job(record),
     // "every 10 seconds": a queue that notices late leaves places empty.
@@ -55,6 +58,17 @@ export async function queueHost(workshop: Workshop): Promise<QueueHost> {
     problem: (job) => jobRefusal(job, schemas.generate),
     earlier: () => workshop.earlier(),
   };
+}
+
+// What does not fit into this window goes into the next ones.
+function callsMs(
+  { transport, settings: { limits } }: Workshop['connection'],
+  count: number,
+): number {
+  if (!limits) return 0;
+  const { limit, windowMs } = limits;
+  const { used = 0 } = transport.rateLimit() ?? {};
+  return (Math.max(0, count + used - limit) * windowMs) / limit;
 }
 
 function handIn(
