@@ -7,7 +7,7 @@ import type { RunningCall } from '../transport/call.js';
 import { Connection } from '../transport/connection.js';
 import type { ServiceFacts } from '../transport/settings.js';
 import { normalizeBaseUrl } from '../transport/url.js';
-import { countedIntervalMs } from './counted-looks.js';
+import { countedIntervalMs, sharedCountedLooks } from './counted-looks.js';
 import type { MediaJob } from './estimate.js';
 import type { MediaEvents } from './events.js';
 import { MediaFile } from './file.js';
@@ -64,6 +64,7 @@ export class Workshop {
     this.pendingLimit = (rateLimit === false ? undefined : rateLimit?.pending) ?? pendingLimit;
     this.#looks = new StatusLooks(
       (fileId, look, isCharged) => this.#ask(fileId, look, isCharged),
+      async () => sharedCountedLooks(await this.connection.projectName()),
       createSpacing(),
       () => notices.looksCount(this.connection.events),
     );

@@ -119,7 +119,9 @@ describe('the time that a queue still takes', () => {
   }
 
   it('is guessed well from the first file on', async () => {
-    const { media } = fakeService({ durations: ({ settings }) => `${2 * settings.duration!}m` });
+    const { media } = fakeService({
+      durations: ({ settings }) => `${2 * Number(settings.duration)}m`,
+    });
     const input = videos(80, (index) => ({ duration: 1 + (index % 9) / 4 }));
     const all = await guesses((onProgress) => media().queue(input, { onProgress }));
     expect(all.length).toBeGreaterThan(80);

@@ -181,11 +181,11 @@ describe('a callback that fails later', () => {
     const { media } = fakeService();
     await inTime(media().generate.audio(speech()));
     let calls = 0;
-    const fail = () => {
+    const fail = (): unknown => {
       calls++;
       return Promise.reject(new Error('a bug of the caller'));
     };
-    await inTime(run(media(), fail as () => void));
+    await inTime(run(media(), fail));
     await pass(1);
     expect(calls).toBeGreaterThan(0);
     expect(unhandled).toEqual([]);
