@@ -10,7 +10,7 @@ export interface Place {
 
 // A place of a process that died is free after the longest job.
 const leaseMs = 60 * 60_000;
-const askAgainMs = 5_000;
+const askAgainMs = 3_000;
 
 /**
  * Counts the jobs that are queued or processing, so that no call goes over the service's limit.
