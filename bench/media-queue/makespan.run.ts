@@ -33,5 +33,6 @@ function figures(runs: readonly Run[]): string {
   const at = (share: number) => (ratios[Math.ceil(share * ratios.length) - 1] ?? 0).toFixed(3);
   const refused = runs.reduce((sum, run) => sum + run.refused, 0);
   const most = Math.max(...runs.map(({ mostPending }) => mostPending));
-  return `median ${at(0.5)}  p95 ${at(0.95)}  refused ${refused}  most pending ${most}  (${runs.length} seeds)`;
+  const inWindow = Math.max(...runs.map(({ mostCalls }) => mostCalls));
+  return `median ${at(0.5)}  p95 ${at(0.95)}  refused ${refused}  most pending ${most}, calls in 10 min ${inWindow}  (${runs.length} seeds)`;
 }
