@@ -150,7 +150,7 @@ it('waits as long, as often and as loudly as it is told', () => {
     'fileId' | 'status' | 'progress' | 'attempt' | 'elapsedMs' | 'nextPollInMs' | 'raw'
   >();
   expectTypeOf<FileUpdate['progress']>().toEqualTypeOf<number | undefined>();
-  expectTypeOf(media.waitForFiles).parameter(0).toEqualTypeOf<readonly string[]>();
+  expectTypeOf<Parameters<MediaClient['waitForFiles']>[0]>().toEqualTypeOf<readonly string[]>();
   const read = (result: FileResult) => {
     if (result.file) expectTypeOf(result.error).toEqualTypeOf<undefined>();
     else expectTypeOf(result.error).toEqualTypeOf<unknown>();
@@ -179,7 +179,7 @@ it('plans, and resumes with a journal', () => {
     readonly warnings: readonly string[];
     readonly problems: readonly FieldError[];
   }>();
-  expectTypeOf(media.plan).parameter(0).toEqualTypeOf<readonly MediaJob[]>();
+  expectTypeOf<Parameters<MediaClient['plan']>[0]>().toEqualTypeOf<readonly MediaJob[]>();
   expectTypeOf(media.journal.pending()).toEqualTypeOf<Promise<PendingJobs>>();
   expectTypeOf(media.resumeAll()).toEqualTypeOf<
     Promise<{ jobs: GenerationJob[]; unknown: readonly JournalIntent[] }>
