@@ -27,8 +27,9 @@ try {
     voiceId: 'voice_1',
     webhook: await inbox.url(`${base}/media-done`),
   });
-  const { status, url } = await inbox.wait(job.fileId, { signal: AbortSignal.timeout(600_000) });
-  console.log(job.fileId, status, url);
+  // Looks when the callback comes, and once a minute in case it never does.
+  const file = await job.waitForFile({ inbox });
+  console.log(file.fileId, file.url);
 } finally {
   server.close();
 }

@@ -13,6 +13,8 @@ export interface Run {
   /** Refusals of the service: calls over one of its limits. */
   readonly refused: number;
   readonly mostPending: number;
+  /** The most calls in any ten minutes. */
+  readonly mostCalls: number;
 }
 
 const minuteMs = 60_000;
@@ -55,8 +57,12 @@ export async function simulate(policy: Policy, count: number, seed: number): Pro
   const tookMs = Date.now() - startedAt;
   const bound = Math.max(sum(timesMs) / 20, ...timesMs);
   const calls = fake.requests.filter(({ method }) => method === 'POST');
+  const inWindow = calls.map(
+    ({ at: from }) => calls.filter(({ at }) => at >= from && at < from + 10 * minuteMs).length,
+  );
   return {
     mostPending,
+    mostCalls: Math.max(...inWindow),
     ratio: tookMs / bound,
     minutes: tookMs / minuteMs,
     calls: calls.length,

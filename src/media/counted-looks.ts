@@ -12,6 +12,8 @@ interface Waiting {
 
 /** One poller for everybody: looks go one by one, in the order in which they were asked for. */
 export class CountedLooks {
+  /** Do looks count towards the rate limit? Found out by the first 429. */
+  isNeeded = false;
   readonly #line: Waiting[] = [];
   #isRunning = false;
   #nextAt = 0;
@@ -46,4 +48,13 @@ export class CountedLooks {
   #next(): Waiting | undefined {
     return this.#line.shift();
   }
+}
+
+const projects = new Map<string, CountedLooks>();
+
+/** The poller of a project: what one client has learned goes for all of the process. */
+export function sharedCountedLooks(name: string): CountedLooks {
+  const known = projects.get(name) ?? new CountedLooks();
+  projects.set(name, known);
+  return known;
 }

@@ -39,6 +39,11 @@ export class JobInput {
     return this.#entries.length;
   }
 
+  /** The jobs that wait, in the order of their turn. */
+  get entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
   /** The job whose turn is next. */
   get next(): Entry | undefined {
     return this.#entries[0];

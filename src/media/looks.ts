@@ -3,7 +3,7 @@ import { isPostreelError } from '../errors/index.js';
 import type { Spacing } from '../polling/spacing.js';
 import { monotonicMs } from '../transport/clock.js';
 import { abortable } from '../transport/timeout.js';
-import { CountedLooks } from './counted-looks.js';
+import type { CountedLooks } from './counted-looks.js';
 import type { StatusRecord } from './generate/types.js';
 
 /** Asks the service for a file's status; `isCharged` when that counts towards the rate limit. */
@@ -28,23 +28,28 @@ const manyRecords = 1000;
 export class StatusLooks {
   readonly #ask: AskStatus;
   readonly #spacing: Spacing;
-  readonly #counted: CountedLooks;
+  readonly #findCounted: () => Promise<CountedLooks>;
   readonly #running = new Map<string, Running>();
   readonly #seen = new Map<string, { record: StatusRecord; at: number }>();
   readonly #onLearned: () => void;
   readonly #news = new Map<string, Set<() => void>>();
-  #counts = false;
+  #counted: CountedLooks | undefined;
 
-  constructor(ask: AskStatus, spacing: Spacing, onLearned: () => void) {
+  constructor(
+    ask: AskStatus,
+    findCounted: () => Promise<CountedLooks>,
+    spacing: Spacing,
+    onLearned: () => void,
+  ) {
     this.#ask = ask;
+    this.#findCounted = findCounted;
     this.#spacing = spacing;
     this.#onLearned = onLearned;
-    this.#counted = new CountedLooks();
   }
 
-  /** Do looks count towards the rate limit? Found out by the first 429. */
+  /** Do looks count towards the rate limit, as far as a client with this key has found out? */
   get counts(): boolean {
-    return this.#counts;
+    return this.#counted?.isNeeded ?? false;
   }
 
   /** Looks at a file, or hands on what another wait has seen of it lately. */
@@ -87,21 +92,22 @@ export class StatusLooks {
     // A wait repeats a failed look itself.
     const options = { signal, retries: 0, priority: 'bulk' } as const;
     const ask = async (isCharged: boolean) => this.#ask(fileId, options, isCharged);
+    const counted = (this.#counted ??= await this.#findCounted());
     try {
-      const record = this.#counts
-        ? await this.#counted.inTurn(() => ask(true), signal)
+      const record = counted.isNeeded
+        ? await counted.inTurn(() => ask(true), signal)
         : await this.#spacing(() => ask(false), signal);
       this.#keep(fileId, record);
       return record;
     } catch (failure) {
-      if (isPostreelError(failure) && failure.status === 429) this.#learn();
+      if (isPostreelError(failure) && failure.status === 429) this.#learn(counted);
       throw failure;
     }
   }
 
-  #learn(): void {
-    if (this.#counts) return;
-    this.#counts = true;
+  #learn(counted: CountedLooks): void {
+    if (counted.isNeeded) return;
+    counted.isNeeded = true;
     this.#onLearned();
   }
 

@@ -10,7 +10,7 @@ export interface Place {
 
 // A place of a process that died is free after the longest job.
 const leaseMs = 60 * 60_000;
-const askAgainMs = 5_000;
+const askAgainMs = 3_000;
 
 /**
  * Counts the jobs that are queued or processing, so that no call goes over the service's limit.
@@ -18,7 +18,7 @@ const askAgainMs = 5_000;
  */
 export class PendingGate {
   readonly limit: number;
-  readonly #store: RateBudgetStore | undefined;
+  #store: RateBudgetStore | undefined;
   readonly #group: string;
   #taken = 0;
   readonly #listeners = new Set<() => void>();
@@ -27,6 +27,12 @@ export class PendingGate {
     this.limit = limit;
     this.#store = store;
     this.#group = group;
+  }
+
+  /** Leases the places of a store from now on; false when they are leased of another one. */
+  shares(store: RateBudgetStore | undefined): boolean {
+    this.#store ??= store;
+    return store === undefined || store === this.#store;
   }
 
   /** How many places this process sees as free. */
@@ -97,7 +103,7 @@ export function sharedGate(
   group: string,
 ): PendingGate {
   const known = gates.get(name);
-  if (known?.limit === limit) return known;
+  if (known?.limit === limit && known.shares(store)) return known;
   const gate = new PendingGate(limit, store, group);
   gates.set(name, gate);
   return gate;

@@ -24,6 +24,11 @@ export function judgeFailure(failure: unknown, outcome: Outcome | undefined): Ve
   return { mayPass, isForAll, isForOne, isUnknown: outcome === 'unknown' };
 }
 
+/** Has a wait been given up while its job may go on? Then the job still takes its place. */
+export function isStillPending(error: unknown): boolean {
+  return isPostreelError(error) && error.code === 'WAIT_TIMEOUT';
+}
+
 /** The error of a job that an earlier run may have handed in. */
 export function mayHaveBeenHandedIn(): PostreelError {
   return new PostreelError(

@@ -1,20 +1,25 @@
 import type { RequestOptions } from '../contract/call.js';
+import { fingerprint } from '../contract/fingerprint.js';
 import type { PostreelError } from '../errors/index.js';
 import type { RunningCall } from '../transport/call.js';
 import { onAbort } from '../transport/on-abort.js';
 import type { RateLimitState } from '../transport/rate-budget.js';
 import { isVideo, type MediaJob } from './estimate.js';
 import type { MediaFile } from './file.js';
+import { jobRefusal } from './generate/check-jobs.js';
 import { audioRecords, videoRecords } from './generate/accepted.js';
 import { routes } from './generate/routes.js';
 import type { GenerationJob, JobRecord } from './job.js';
-import type { PendingGate } from './pending-gate.js';
+import { earlierRun } from './journal.js';
+import { sharedGate, type PendingGate } from './pending-gate.js';
 import type { Workshop } from './workshop.js';
 
 /** What a queue asks of its client. */
 export interface QueueHost {
   readonly gate: PendingGate;
   rateLimit(): RateLimitState | undefined;
+  /** How long it takes until so many calls have left, with the rate limit. */
+  callsMs(count: number): number;
   /** Hands in jobs of one call; they take the places given. */
   submit(jobs: readonly MediaJob[], facts: Submitting): RunningCall<GenerationJob[]>;
   /** The handle of a job that an earlier run handed in. */
@@ -38,10 +43,10 @@ export interface Submitting {
 /** What a queue needs of a media client. */
 export async function queueHost(workshop: Workshop): Promise<QueueHost> {
   const { schemas } = await import('./schemas.js');
-  const { jobRefusal } = await import('./generate/check-jobs.js');
   return {
-    gate: await workshop.gate(),
+    gate: await gateOf(workshop),
     rateLimit: () => workshop.connection.transport.rateLimit(),
+    callsMs: (count) => callsMs(workshop.connection, count),
     submit: (jobs, facts) => handIn(workshop, jobs, facts),
     revive: (record) => workshop.job(record),
     // "every 10 seconds": a queue that notices late leaves places empty.
@@ -53,8 +58,25 @@ export async function queueHost(workshop: Workshop): Promise<QueueHost> {
         signal,
       ),
     problem: (job) => jobRefusal(job, schemas.generate),
-    earlier: () => workshop.earlier(),
+    earlier: async () => earlierRun(await workshop.journal().read()),
   };
+}
+
+// Counts the project's pending jobs, together with all other clients.
+async function gateOf({ connection, pendingLimit }: Workshop): Promise<PendingGate> {
+  const name = await connection.projectName();
+  return sharedGate(name, pendingLimit, connection.settings.store, fingerprint(name));
+}
+
+// What does not fit into this window goes into the next ones.
+function callsMs(
+  { transport, settings: { limits } }: Workshop['connection'],
+  count: number,
+): number {
+  if (!limits) return 0;
+  const { limit, windowMs } = limits;
+  const { used = 0 } = transport.rateLimit() ?? {};
+  return (Math.max(0, count + used - limit) * windowMs) / limit;
 }
 
 function handIn(

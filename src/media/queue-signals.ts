@@ -1,27 +1,26 @@
+import { callSafely } from '../contract/call-safely.js';
 import { onAbort } from '../transport/on-abort.js';
-import { monotonicMs } from '../transport/clock.js';
+import { Bell } from './bell.js';
 import type { QueueOptions, QueueProgress, QueueResult } from './queue-options.js';
 
 /** What goes on around a queue: results, progress, changes to wait for, and its end. */
 export class QueueSignals {
   readonly results: QueueResult[] = [];
+  /** Rings when there is something to hand out. */
+  readonly news = new Bell();
+  readonly #changes = new Bell();
   readonly #options: QueueOptions;
-  readonly #counts: () => { pending: number; waiting: number };
+  readonly #counts: () => Omit<QueueProgress, 'done' | 'failed'>;
   readonly #controller = new AbortController();
-  readonly #startedAt = monotonicMs();
   readonly #stopListening: () => void;
   #done = 0;
   #failed = 0;
   #busy = 0;
-  #wake: () => void = () => undefined;
 
-  constructor(options: QueueOptions, counts: () => { pending: number; waiting: number }) {
+  constructor(options: QueueOptions, counts: () => Omit<QueueProgress, 'done' | 'failed'>) {
     this.#options = options;
     this.#counts = counts;
-    this.#stopListening = onAbort(options.signal, () => {
-      this.#controller.abort(options.signal?.reason);
-      this.#wake();
-    });
+    this.#stopListening = onAbort(options.signal, () => this.#abort(options.signal?.reason));
   }
 
   /** Aborts with the caller's signal, and when nobody iterates any more. */
@@ -34,18 +33,26 @@ export class QueueSignals {
     return this.#busy > 0;
   }
 
-  /** Hands on a result. */
+  /** Adds a result. */
   push(result: QueueResult): void {
     if (result.error === undefined) this.#done++;
     else this.#failed++;
     this.results.push(result);
     this.report();
     this.wake();
+    this.news.ring();
   }
 
-  /** Ends the current wait for a change. */
+  /** The next result to hand out. */
+  take(): QueueResult | undefined {
+    const result = this.results.shift();
+    if (result) this.wake(); // there is room for another one
+    return result;
+  }
+
+  /** Something has changed. */
   wake(): void {
-    this.#wake();
+    this.#changes.ring();
   }
 
   /** Counts a call that is under way. */
@@ -58,37 +65,25 @@ export class QueueSignals {
   }
 
   /** Waits until something changed, at most so long. */
-  async change(delayMs: number, reading: Promise<void> | undefined): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-      if (Number.isFinite(delayMs)) timer = setTimeout(resolve, Math.max(1, delayMs));
-      void reading?.then(resolve);
-      if (this.results.length > 0 || this.signal.aborted) resolve();
-    });
-    clearTimeout(timer);
+  change(delayMs: number, reading: Promise<void> | undefined): Promise<void> {
+    return this.#changes.heard(delayMs, reading);
   }
 
   /** Ends all waiting. */
   stop(): void {
     this.#stopListening();
-    this.#controller.abort();
+    this.#abort();
   }
 
   /** Tells the caller how far the queue is. */
   report(): void {
-    try {
-      this.#options.onProgress?.(this.#progress());
-    } catch {
-      // A callback that throws must not stop the queue.
-    }
+    const progress = { done: this.#done, failed: this.#failed, ...this.#counts() };
+    callSafely(() => this.#options.onProgress?.(progress));
   }
 
-  #progress(): QueueProgress {
-    const { pending, waiting } = this.#counts();
-    const ended = this.#done + this.#failed;
-    const perJobMs = (monotonicMs() - this.#startedAt) / ended;
-    const etaMs = ended === 0 ? undefined : perJobMs * (pending + waiting);
-    return { done: this.#done, failed: this.#failed, pending, waiting, etaMs };
+  #abort(reason?: unknown): void {
+    this.#controller.abort(reason);
+    this.wake();
+    this.news.ring();
   }
 }

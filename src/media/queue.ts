@@ -1,18 +1,39 @@
+import { monotonicMs } from '../transport/clock.js';
 import { isVideo } from './estimate.js';
 import { jobNamer } from './journal.js';
 import { JobInput, type Entry } from './job-input.js';
 import type { GenerationJob, JobRecord } from './job.js';
 import type { Place } from './pending-gate.js';
-import { judgeFailure, mayHaveBeenHandedIn, type Verdict } from './queue-failures.js';
+import { QueueEstimate, type Running } from './queue-estimate.js';
+import {
+  isStillPending,
+  judgeFailure,
+  mayHaveBeenHandedIn,
+  type Verdict,
+} from './queue-failures.js';
 import type { QueueHost } from './queue-host.js';
 import { QueuePace } from './queue-pace.js';
-import type { JobSource, MediaQueue, QueueOptions, QueueResult } from './queue-options.js';
+import type {
+  JobSource,
+  MediaQueue,
+  QueueOptions,
+  QueueProgress,
+  QueueResult,
+} from './queue-options.js';
 import { QueueSignals } from './queue-signals.js';
 
 // A call for one place is a call wasted.
 const fewestFree = 2;
 // A job whose fate is unknown may take a place for about so long.
 const uncertainMs = 10 * 60_000;
+/** A job that the service has taken. */
+interface Taken {
+  readonly job: GenerationJob;
+  readonly place: Place;
+  /** `undefined` for a job of an earlier run. */
+  readonly startedAt: number | undefined;
+}
+
 // Refusals in a row that may pass; after so many the jobs fail with what the service says.
 const manySetbacks = 20;
 
@@ -23,7 +44,10 @@ export class JobQueue implements MediaQueue {
   readonly #input: JobInput;
   readonly #signals: QueueSignals;
   readonly #pace = new QueuePace();
-  readonly #running = new Set<GenerationJob>();
+  readonly #running = new Map<GenerationJob, Running>();
+  readonly #estimate = new QueueEstimate();
+  #host: QueueHost | undefined;
+  #end: { failure?: { reason: unknown } } | undefined;
   #earlier: ReadonlyMap<string, JobRecord | 'unknown'> = new Map();
   #folderId: string | undefined;
   #refusal: unknown;
@@ -41,28 +65,41 @@ export class JobQueue implements MediaQueue {
 
   get running(): readonly GenerationJob[] {
     const finished = this.#signals.results.flatMap(({ job, file }) => (job && file ? [job] : []));
-    return [...finished, ...this.#running];
+    return [...finished, ...this.#running.keys()];
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
-    const { signal, results } = this.#signals;
+    const { signal, news } = this.#signals;
     signal.throwIfAborted();
-    const host = await this.#open();
+    const host = (this.#host = await this.#open());
     const stopListening = host.gate.onFree(() => this.#signals.wake());
     try {
       if (this.#options.name !== undefined) this.#earlier = await host.earlier();
+      void this.#work(host);
       for (;;) {
         signal.throwIfAborted();
-        const result = results.shift();
+        const result = this.#signals.take();
         if (result) yield result;
-        else if (this.#isOver()) return;
-        else await this.#proceed(host);
+        else if (this.#end) break;
+        else await news.heard();
       }
+      if (this.#end.failure) throw this.#end.failure.reason;
     } finally {
       stopListening();
       this.#input.close();
       this.#signals.stop();
     }
+  }
+
+  /** Keeps the places filled, also while somebody is slow with a result. */
+  async #work(host: QueueHost): Promise<void> {
+    try {
+      while (!this.#signals.signal.aborted && !this.#isOver()) await this.#proceed(host);
+      this.#end = {};
+    } catch (reason) {
+      this.#end = { failure: { reason } };
+    }
+    this.#signals.news.ring();
   }
 
   #isOver(): boolean {
@@ -83,6 +120,8 @@ export class JobQueue implements MediaQueue {
     const { waiting } = this.#input;
     const room = this.#room(host);
     const least = Math.min(fewestFree, waiting, this.#mostAtOnce(host));
+    // Nobody takes the results: no use in making more of them.
+    if (this.#signals.results.length >= host.gate.limit) return Number.POSITIVE_INFINITY;
     if (waiting === 0 || this.#signals.isBusy || room < least) return Number.POSITIVE_INFINITY;
     if (this.#refusal !== undefined) return 0;
     const isFilling = this.#reading !== undefined && waiting < room;
@@ -120,7 +159,10 @@ export class JobQueue implements MediaQueue {
       const before = entry.name === undefined ? undefined : this.#earlier.get(entry.name);
       if (before === 'unknown') this.#fail(entry, mayHaveBeenHandedIn());
       else if (before)
-        this.#follow(host, entry, { job: host.revive(before), place: host.gate.count() });
+        this.#follow(host, entry, {
+          ...{ job: host.revive(before), place: host.gate.count() },
+          startedAt: undefined,
+        });
       const problem = before ? undefined : (this.#refusal ?? host.problem(entry.input));
       if (problem) this.#fail(entry, problem);
       return !before && !problem;
@@ -139,7 +181,7 @@ export class JobQueue implements MediaQueue {
       this.#folderId ??= jobs[0]?.folderId;
       batch.forEach((entry, index) => {
         const [job, place] = [jobs[index], places[index]];
-        if (job && place) this.#follow(host, entry, { job, place });
+        if (job && place) this.#follow(host, entry, { job, place, startedAt: monotonicMs() });
       });
     } catch (failure) {
       this.#settleFailed(failure, judgeFailure(failure, call.outcome), { batch, places });
@@ -166,14 +208,16 @@ export class JobQueue implements MediaQueue {
 
   #follow(
     host: QueueHost,
-    entry: Entry,
-    { job, place }: { job: GenerationJob; place: Place },
+    { index, input, minutes }: Entry,
+    { job, place, startedAt }: Taken,
   ): void {
-    this.#running.add(job);
-    const { index, input } = entry;
+    const running = { minutes, startedAt };
+    this.#running.set(job, running);
     const end = (result: QueueResult) => {
       this.#running.delete(job);
-      place.free();
+      if (result.file) this.#estimate.learn(running);
+      if (isStillPending(result.error)) place.freeAfter(uncertainMs);
+      else place.free();
       this.#signals.push(result);
     };
     host.wait(job, this.#signals.signal).then(
@@ -190,7 +234,17 @@ export class JobQueue implements MediaQueue {
     this.#signals.push({ index, input, job: undefined, error });
   }
 
-  #progress(): { pending: number; waiting: number } {
-    return { pending: this.#running.size, waiting: this.#input.waiting };
+  #progress(): Omit<QueueProgress, 'done' | 'failed'> {
+    const { entries, waiting } = this.#input;
+    const host = this.#host;
+    const etaMs =
+      host &&
+      this.#estimate.leftMs({
+        running: this.#running.values(),
+        waiting: entries,
+        places: this.#mostAtOnce(host),
+        callsMs: (count) => host.callsMs(count),
+      });
+    return { pending: this.#running.size, waiting, etaMs };
   }
 }

@@ -1,3 +1,4 @@
+import { callSafely } from '../contract/call-safely.js';
 import {
   GenerationCanceledError,
   GenerationFailedError,
@@ -7,7 +8,7 @@ import {
 } from '../errors/index.js';
 import { passingDelayMs } from '../polling/passing.js';
 import { poll, type Look } from '../polling/poll.js';
-import { callbackNews } from './callback-news.js';
+import { callbackNews, type CallbackNews } from './callback-news.js';
 import type { StatusRecord } from './generate/types.js';
 import { askedDelayMs, growingDelayMs, paces, type FileKind, type Pace } from './pace.js';
 import type { FileUpdate, WaitOptions } from './wait-options.js';
@@ -67,6 +68,7 @@ class FileWait<File> {
   #lastStatus: string | undefined;
   #maxAgeMs = justNowMs;
   #hasNoted = false;
+  #callback: CallbackNews | undefined;
 
   constructor(awaited: Awaited, source: WaitSource<File>, options: WaitOptions) {
     this.#awaited = awaited;
@@ -78,7 +80,7 @@ class FileWait<File> {
   run(): Promise<File> {
     const { fileId, ageMs } = this.#awaited;
     const { signal, inbox, timeout = this.#pace.timeoutMs } = this.#options;
-    const callback = callbackNews(inbox, fileId);
+    const callback = (this.#callback = callbackNews(inbox, fileId));
     return poll<StatusRecord, File>({
       signal,
       timeoutMs: timeout,
@@ -162,7 +164,9 @@ class FileWait<File> {
   #wantedDelayMs(look: Look<StatusRecord>): number {
     const { interval = 'auto' } = this.#options;
     if (typeof interval === 'number') return interval;
-    if (this.#options.inbox && interval === 'auto') return behindInboxMs;
+    // The status may lag behind the callback: from then on it is not the callback that is waited for.
+    const isBehindInbox = this.#options.inbox && !this.#callback?.hasCome;
+    if (isBehindInbox && interval === 'auto') return behindInboxMs;
     const usualMs = growingDelayMs(this.#pace, this.#looksAtStatus);
     return interval === 'auto'
       ? usualMs
@@ -178,11 +182,7 @@ class FileWait<File> {
   #report(look: Look<StatusRecord>, nextPollInMs: number): void {
     const update: FileUpdate = { ...this.#update(look), nextPollInMs };
     this.#source.onUpdate(update);
-    try {
-      this.#options.onUpdate?.(update);
-    } catch {
-      // A callback that throws must not end the wait.
-    }
+    callSafely(() => this.#options.onUpdate?.(update));
   }
 
   #update({ attempt, elapsedMs, record }: Look<StatusRecord>): Omit<FileUpdate, 'nextPollInMs'> {

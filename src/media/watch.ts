@@ -1,5 +1,7 @@
+import { callSafely } from '../contract/call-safely.js';
 import { GenerationCanceledError, GenerationFailedError } from '../errors/index.js';
 import { onAbort } from '../transport/on-abort.js';
+import { Bell } from './bell.js';
 import type { FileUpdate, WaitOptions } from './wait-options.js';
 
 /**
@@ -13,11 +15,11 @@ export async function* watch(
   const left = new AbortController();
   const stopListening = onAbort(options.signal, () => left.abort(options.signal?.reason));
   const updates: FileUpdate[] = [];
-  const bell = createBell();
+  const bell = new Bell();
   const onUpdate = (update: FileUpdate) => {
     updates.push(update);
     bell.ring();
-    options.onUpdate?.(update);
+    callSafely(() => options.onUpdate?.(update));
   };
   const end: { isOver: boolean; failure?: { reason: unknown } } = { isOver: false };
   const close = () => {
@@ -45,17 +47,4 @@ export async function* watch(
 // The last update has told it; the wait's error would only say it again.
 function isTold(reason: unknown): boolean {
   return reason instanceof GenerationFailedError || reason instanceof GenerationCanceledError;
-}
-
-function createBell() {
-  let ring: () => void = () => undefined;
-  let heard: Promise<void>;
-  const arm = () => {
-    heard = new Promise((resolve) => (ring = resolve));
-  };
-  arm();
-  return {
-    ring: () => ring(),
-    heard: () => heard.then(arm),
-  };
 }

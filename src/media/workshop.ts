@@ -1,5 +1,4 @@
 import type { RequestOptions } from '../contract/call.js';
-import { fingerprint } from '../contract/fingerprint.js';
 import { schemaMap } from '../contract/schema-map.js';
 import { ConfigurationError } from '../errors/index.js';
 import { createSpacing } from '../polling/spacing.js';
@@ -7,7 +6,7 @@ import type { RunningCall } from '../transport/call.js';
 import { Connection } from '../transport/connection.js';
 import type { ServiceFacts } from '../transport/settings.js';
 import { normalizeBaseUrl } from '../transport/url.js';
-import { countedIntervalMs } from './counted-looks.js';
+import { countedIntervalMs, sharedCountedLooks } from './counted-looks.js';
 import type { MediaJob } from './estimate.js';
 import type { MediaEvents } from './events.js';
 import { MediaFile } from './file.js';
@@ -15,15 +14,13 @@ import { Generate } from './generate/resource.js';
 import { routes as generateRoutes } from './generate/routes.js';
 import { GenerationJob, type JobRecord } from './job.js';
 import { JobMemory } from './job-memory.js';
-import { earlierRun, pendingIn, type PendingJobs } from './journal.js';
+import type { JobJournal, PendingJobs } from './journal.js';
+import { LazyQueue } from './lazy-queue.js';
 import { isEnd, StatusLooks } from './looks.js';
 import * as notices from './notices.js';
 import type { MediaOptions } from './options.js';
 import type { FileKind } from './pace.js';
-import { planTimes, type MediaPlan } from './plan.js';
-import { sharedGate, type PendingGate } from './pending-gate.js';
-import { JobQueue } from './queue.js';
-import { queueHost } from './queue-host.js';
+import type { MediaPlan } from './plan.js';
 import type { JobSource, MediaQueue, QueueOptions } from './queue-options.js';
 import { routes } from './routes.js';
 import { submit, type Submission } from './submit.js';
@@ -64,6 +61,7 @@ export class Workshop {
     this.pendingLimit = (rateLimit === false ? undefined : rateLimit?.pending) ?? pendingLimit;
     this.#looks = new StatusLooks(
       (fileId, look, isCharged) => this.#ask(fileId, look, isCharged),
+      async () => sharedCountedLooks(await this.connection.projectName()),
       createSpacing(),
       () => notices.looksCount(this.connection.events),
     );
@@ -121,28 +119,21 @@ export class Workshop {
 
   /** The jobs of the journal that are not finished. */
   async pending(): Promise<PendingJobs> {
-    return pendingIn(await this.#journal().read());
-  }
-
-  /** What an earlier run of a named queue did. */
-  async earlier(): Promise<ReturnType<typeof earlierRun>> {
-    return earlierRun(await this.#journal().read());
-  }
-
-  /** Counts the project's pending jobs, together with all other clients. */
-  async gate(): Promise<PendingGate> {
-    const { settings } = this.connection;
-    const name = await this.connection.projectName();
-    return sharedGate(name, this.pendingLimit, settings.store, fingerprint(name));
+    const journal = this.journal();
+    const { pendingIn } = await import('./late.js');
+    return pendingIn(await journal.read());
   }
 
   queue(jobs: JobSource, options: QueueOptions): MediaQueue {
-    return new JobQueue(jobs, options, () => queueHost(this));
+    return new LazyQueue(async () => {
+      const { JobQueue, queueHost } = await import('./late.js');
+      return new JobQueue(jobs, options, () => queueHost(this));
+    });
   }
 
   async plan(jobs: readonly MediaJob[]): Promise<MediaPlan> {
+    const { checkJobs, planTimes } = await import('./late.js');
     const { schemas } = await import('./schemas.js');
-    const { checkJobs } = await import('./generate/check-jobs.js');
     const { limits } = this.connection.settings;
     const { limit, windowMs } = limits ?? service;
     const times = planTimes(jobs, { limit, windowMs, pending: this.pendingLimit });
@@ -179,7 +170,8 @@ export class Workshop {
       .catch((error: unknown) => notices.noJournal(this.connection.events, error));
   }
 
-  #journal() {
+  /** The journal, for what cannot be without one. */
+  journal(): JobJournal {
     const { journal } = this.#options;
     if (journal) return journal;
     throw new ConfigurationError(

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { callSafely } from '../contract/call-safely.js';
 import { ConnectionError, isPostreelError, ServerError, TimeoutError } from '../errors/index.js';
 import type { MediaFile } from '../media/file.js';
 import { abortable, sleep } from '../transport/timeout.js';
@@ -110,11 +111,8 @@ export class Download {
   }
 
   #report(totalBytes: number | undefined): void {
-    try {
-      this.#options.onProgress?.({ receivedBytes: this.#received, totalBytes });
-    } catch {
-      // A callback that throws must not end the download.
-    }
+    const progress = { receivedBytes: this.#received, totalBytes };
+    callSafely(() => this.#options.onProgress?.(progress));
   }
 
   #givenUp(cause: unknown): ConnectionError {

@@ -1,3 +1,4 @@
+import { callSafely } from '../contract/call-safely.js';
 import { isRecord } from '../contract/is-record.js';
 import { JobFailedError, NotFoundError, WaitTimeoutError } from '../errors/index.js';
 import { poll, type Look } from './poll.js';
@@ -102,11 +103,8 @@ function report<Job>(
 ): void {
   const { status, attempt, elapsedMs, record } = seen;
   const progress = isRecord(record) ? record['progress'] : undefined;
-  try {
-    onUpdate?.({ jobId, status, progress, attempt, elapsedMs, nextPollInMs, raw: record });
-  } catch {
-    // A callback that throws must not end the wait.
-  }
+  const update = { jobId, status, progress, attempt, elapsedMs, nextPollInMs, raw: record };
+  callSafely(() => onUpdate?.(update));
 }
 
 function statusOf(job: unknown): string | undefined {

@@ -20,6 +20,9 @@ const statuses: Readonly<Record<WebhookProblem, number>> = {
 
 export const handled: Answer = { status: 204, headers: {}, text: undefined };
 
+/** The answer to a callback whose handling takes long: it goes on. */
+export const atWork: Answer = { ...handled, status: 202 };
+
 export const onlyPost: Answer = refusal(405, 'METHOD_NOT_ALLOWED', { allow: 'POST' });
 
 /** The answer to a callback that ended in an error; not 2xx, so that the service may try again. */

@@ -1,6 +1,7 @@
+import { callSafely } from '../contract/call-safely.js';
 import type { WebhookResult } from '../contract/inbox.js';
 import { ConfigurationError } from '../errors/index.js';
-import { answerTo, handled, onlyPost, type Answer } from './answer.js';
+import { answerTo, atWork, handled, onlyPost, type Answer } from './answer.js';
 import { confirm, type ReadStatus } from './confirm.js';
 import { memorySeen, type SeenStore } from './seen.js';
 import { verifyWebhook, type CallbackParts } from './verify.js';
@@ -19,7 +20,9 @@ export interface InboxOptions {
   onError?: ((error: unknown) => void) | undefined;
 }
 
-/** Answers a callback; never rejects. */
+const longestMs = 5_000;
+
+/** Answers a callback within five seconds; never rejects. */
 export type Receive = (
   method: string | undefined,
   callback: Request | CallbackParts,
@@ -41,16 +44,25 @@ export function receiver(
       throw error;
     }
   };
-  return async (method, callback) => {
-    if (method !== 'POST') return onlyPost;
+  const answer = async (callback: Request | CallbackParts) => {
     try {
       await accept(callback);
       return handled;
     } catch (error) {
-      report(error, onError);
+      callSafely(() => onError?.(error)); // the service must not be left without an answer
       return answerTo(error);
     }
   };
+  return async (method, callback) => (method === 'POST' ? inTime(answer(callback)) : onlyPost);
+}
+
+// Who calls may not wait for long, and would take a late answer for a failure.
+async function inTime(answer: Promise<Answer>): Promise<Answer> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<Answer>((resolve) => {
+    timer = setTimeout(() => resolve(atWork), longestMs);
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
 function statusReader(options: InboxOptions): ReadStatus | undefined {
@@ -60,12 +72,4 @@ function statusReader(options: InboxOptions): ReadStatus | undefined {
     '`confirm: true` needs `status`. Give `(fileId) => media.generate.status({ fileId })`.',
     { code: 'INVALID_OPTION' },
   );
-}
-
-function report(error: unknown, onError: InboxOptions['onError']): void {
-  try {
-    onError?.(error);
-  } catch {
-    // A callback that throws must not keep the service without an answer.
-  }
 }

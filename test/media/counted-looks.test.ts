@@ -84,6 +84,33 @@ describe('when looks turn out to count', () => {
     expect(fake.requests.at(-1)).toMatchObject({ endpoint: statusEndpoint, status: 200 });
   });
 
+  it('tells every client with this key, and all of them look one by one', async () => {
+    const { fake, media, jobs } = await counting(6);
+    const others = [media(), media(), media()];
+    const refusals: ThrottledEvent[] = [];
+    for (const other of others)
+      other.on('throttled', (event) => {
+        if (event.reason === 'status-counts') refusals.push(event);
+      });
+    const waits = jobs.map(({ fileId }, index) =>
+      others[index % 3]!.waitForFile(fileId, { timeout: Number.POSITIVE_INFINITY }),
+    );
+    await inTime(Promise.all(waits));
+    expect(refusals).toHaveLength(1);
+    const refused = fake.requests.findIndex(({ status }) => status === 429);
+    // Looks that were on their way when the first was refused may be refused as well.
+    const flying = fake.requests.filter(({ at }) => at < fake.requests[refused]!.at + 2_000).length;
+    const later = fake.requests.slice(flying);
+    expect(later.length).toBeGreaterThan(6);
+    expect(Math.min(...gaps(later))).toBeGreaterThanOrEqual(60_000);
+    // One that comes later knows it already.
+    const [job] = await inTime(media().generate.video({ payload: [video()] }));
+    const from = fake.requests.length;
+    await inTime(job!.waitForFile({ timeout: Number.POSITIVE_INFINITY }));
+    const own = fake.requests.slice(from);
+    expect(own.every(({ status }) => status === 200)).toBe(true);
+  });
+
   it('lets a queue come to its end within the ten', async () => {
     const { fake, media } = fakeService({ statusCounts: true, durations: () => '3m' });
     const payload = Array.from({ length: 25 }, () => video());

@@ -2,22 +2,26 @@ import { expect, it } from 'vitest';
 import { onFastClock } from '../../bench/media-queue/clock.js';
 import { queue, simulate, type Run } from '../../bench/media-queue/simulate.js';
 
-// `npm run bench:media-queue` does the same over 31 seeds, beside two other ways.
+// `npm run bench:media-queue` makes 31 runs of each, beside two other ways; here as many as fit
+// into a minute.
 it.each([
-  [20, 5, 1.02],
-  [100, 7, 1.15],
-  [400, 1, 1.12],
+  { count: 20, runs: 31, median: 1.02, p95: 1.03 },
+  { count: 100, runs: 20, median: 1.15, p95: 1.2 },
+  { count: 400, runs: 7, median: 1.12, p95: 1.14 },
 ])(
-  'makes %i videos within every limit, %i seeds, near the least time possible (%f)',
-  async (count, seeds, target) => {
-    const runs: Run[] = [];
-    for (let seed = 1; seed <= seeds; seed++) {
-      runs.push(await onFastClock(() => simulate(queue, count, seed)));
+  'makes $count videos within every limit, in $median times the least time possible ($runs runs)',
+  async ({ count, runs, median, p95 }) => {
+    const seen: Run[] = [];
+    for (let seed = 1; seed <= runs; seed++) {
+      seen.push(await onFastClock(() => simulate(queue, count, seed)));
     }
-    const ratios = runs.map(({ ratio }) => ratio).sort((a, b) => a - b);
-    expect(ratios[Math.floor(ratios.length / 2)]).toBeLessThanOrEqual(target);
-    expect(Math.max(...runs.map(({ mostPending }) => mostPending))).toBeLessThanOrEqual(20);
-    expect(runs.map(({ refused }) => refused)).toEqual(runs.map(() => 0));
+    const ratios = seen.map(({ ratio }) => ratio).sort((a, b) => a - b);
+    const at = (share: number) => ratios[Math.ceil(share * runs) - 1];
+    expect(at(0.5)).toBeLessThanOrEqual(median);
+    expect(at(0.95)).toBeLessThanOrEqual(p95);
+    expect(Math.max(...seen.map(({ mostPending }) => mostPending))).toBe(20);
+    expect(seen.map(({ mostCalls }) => mostCalls).filter((calls) => calls > 10)).toEqual([]);
+    expect(seen.map(({ refused }) => refused)).toEqual(seen.map(() => 0));
   },
-  240_000,
+  600_000, // a minute for all of them, unless the machine is busy
 );

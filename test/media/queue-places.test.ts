@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { RateBudgetStore } from '../../src/contract/rate-budget-store.js';
-import { PendingGate } from '../../src/media/pending-gate.js';
+import { PendingGate, sharedGate } from '../../src/media/pending-gate.js';
 import { pass, useFakeTime } from './fake-time.js';
 
 useFakeTime();
@@ -24,6 +24,7 @@ function leasing() {
   };
   return {
     leases,
+    store: store as unknown as RateBudgetStore, // leasing is all that a gate wants of it
     gate: () => new PendingGate(20, store as unknown as RateBudgetStore, 'project'),
   };
 }
@@ -73,4 +74,18 @@ it('a store that fails leaves each process to itself', async () => {
   const store = { lease: () => Promise.reject(new Error('gone')) };
   const gate = new PendingGate(20, store as unknown as RateBudgetStore, 'project');
   expect(await gate.take(25)).toHaveLength(20);
+});
+
+it('clients of one project have one gate, which leases once any of them has a store', async () => {
+  const { leases, store } = leasing();
+  const alone = sharedGate('one project', 20, undefined, 'project');
+  await alone.take(3);
+  expect(leases.size).toBe(0);
+  const stored = sharedGate('one project', 20, store, 'project');
+  expect(stored).toBe(alone);
+  expect(await stored.take(20)).toHaveLength(17);
+  expect(leases.size).toBe(17);
+  expect(sharedGate('one project', 20, undefined, 'project')).toBe(alone);
+  const other = sharedGate('one project', 20, leasing().store, 'project');
+  expect(other).not.toBe(alone);
 });

@@ -1,5 +1,5 @@
-import type { FileUpdate } from 'postreel';
-import { describe, expect, it } from 'vitest';
+import type { FileUpdate, MediaClient } from 'postreel';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   ending,
   fakeService,
@@ -166,6 +166,32 @@ describe('an update', () => {
   });
 });
 
+describe('a callback that fails later', () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  beforeEach(() => void process.on('unhandledRejection', note));
+  afterEach(() => void process.off('unhandledRejection', note));
+
+  // Callbacks are typed `void`, which an async function passes for.
+  it.each<[string, (media: MediaClient, callback: () => void) => PromiseLike<unknown>]>([
+    ['onUpdate', (media, onUpdate) => media.waitForFile('file_000001', { onUpdate })],
+    ['onUpdate of watch()', (media, onUpdate) => all(media.watch('file_000001', { onUpdate }))],
+    ['onProgress', (media, onProgress) => all(media.queue([speech()], { onProgress }))],
+  ])('ends neither the wait nor the process: %s', async (_, run) => {
+    const { media } = fakeService();
+    await inTime(media().generate.audio(speech()));
+    let calls = 0;
+    const fail = (): unknown => {
+      calls++;
+      return Promise.reject(new Error('a bug of the caller'));
+    };
+    await inTime(run(media(), fail));
+    await pass(1);
+    expect(calls).toBeGreaterThan(0);
+    expect(unhandled).toEqual([]);
+  });
+});
+
 describe('the longest wait', () => {
   it.each([
     ['video', 30 * 60_000],
@@ -222,4 +248,10 @@ describe('the longest wait', () => {
 
 function assertNever(): never {
   throw new Error('a bug of the caller');
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
 }

@@ -1,21 +1,31 @@
 import type {
   AudioRequest,
   Call,
+  FieldError,
+  FileKind,
   FileResult,
   FileUpdate,
   Generate,
   GenerationJob,
+  JobJournal,
+  JournalIntent,
   JobRecord,
   MediaClient,
   MediaFile,
+  MediaJob,
+  MediaOptions,
   MediaPlan,
   MediaQueue,
+  PendingJobs,
+  QueueProgress,
   QueueResult,
+  RateLimit,
   RequestOptions,
   StatusQuery,
   StatusRecord,
   VideoJob,
   VideoRequest,
+  WaitOptions,
 } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 
@@ -109,4 +119,82 @@ it('finds a handle again from its record', () => {
   expectTypeOf<ReturnType<GenerationJob['watch']>>().toEqualTypeOf<
     AsyncIterableIterator<FileUpdate>
   >();
+});
+
+it('has a handle that knows its file, and never a bare id', () => {
+  expectTypeOf<GenerationJob['fileId']>().toEqualTypeOf<string>();
+  expectTypeOf<GenerationJob['kind']>().toEqualTypeOf<FileKind>();
+  expectTypeOf<GenerationJob['folderId']>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<GenerationJob['editorUrl']>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<GenerationJob['status']>().toEqualTypeOf<
+    (options?: RequestOptions) => Call<StatusRecord>
+  >();
+  expectTypeOf<GenerationJob['waitForFile']>().toEqualTypeOf<
+    (options?: WaitOptions) => Promise<MediaFile>
+  >();
+  expectTypeOf<{ fileId: 'x' }>().not.toExtend<JobRecord>(); // its kind sets the pace of a wait
+  expectTypeOf<{ fileId: string }>().not.toExtend<GenerationJob>();
+});
+
+it('waits as long, as often and as loudly as it is told', () => {
+  expectTypeOf<WaitOptions['timeout']>().toEqualTypeOf<number | undefined>();
+  expectTypeOf<'auto'>().toExtend<WaitOptions['interval']>();
+  expectTypeOf<number>().toExtend<WaitOptions['interval']>();
+  expectTypeOf<(update: FileUpdate) => number>().not.toExtend<WaitOptions['interval']>();
+  expectTypeOf<(update: Omit<FileUpdate, 'nextPollInMs'>) => number>().toExtend<
+    WaitOptions['interval']
+  >();
+  expectTypeOf<'often'>().not.toExtend<WaitOptions['interval']>();
+  expectTypeOf<WaitOptions['signal']>().toEqualTypeOf<AbortSignal | undefined>();
+  expectTypeOf<keyof FileUpdate>().toEqualTypeOf<
+    'fileId' | 'status' | 'progress' | 'attempt' | 'elapsedMs' | 'nextPollInMs' | 'raw'
+  >();
+  expectTypeOf<FileUpdate['progress']>().toEqualTypeOf<number | undefined>();
+  expectTypeOf<Parameters<MediaClient['waitForFiles']>[0]>().toEqualTypeOf<readonly string[]>();
+  const read = (result: FileResult) => {
+    if (result.file) expectTypeOf(result.error).toEqualTypeOf<undefined>();
+    else expectTypeOf(result.error).toEqualTypeOf<unknown>();
+  };
+  expectTypeOf(read).parameter(0).toEqualTypeOf<FileResult>();
+});
+
+it('tells how far a queue is, and what it leaves behind', () => {
+  expectTypeOf<QueueProgress>().toEqualTypeOf<{
+    readonly done: number;
+    readonly failed: number;
+    readonly pending: number;
+    readonly waiting: number;
+    readonly etaMs: number | undefined;
+  }>();
+  expectTypeOf<MediaQueue['running']>().toEqualTypeOf<readonly GenerationJob[]>();
+  expectTypeOf<string[]>().not.toExtend<Parameters<MediaClient['queue']>[0]>();
+  expectTypeOf<QueueResult['index']>().toEqualTypeOf<number>();
+  expectTypeOf<QueueResult['input']>().toEqualTypeOf<MediaJob>();
+});
+
+it('plans, and resumes with a journal', () => {
+  expectTypeOf<MediaPlan>().toEqualTypeOf<{
+    readonly requests: number;
+    readonly earliestFinish: Date;
+    readonly warnings: readonly string[];
+    readonly problems: readonly FieldError[];
+  }>();
+  expectTypeOf<Parameters<MediaClient['plan']>[0]>().toEqualTypeOf<readonly MediaJob[]>();
+  expectTypeOf(media.journal.pending()).toEqualTypeOf<Promise<PendingJobs>>();
+  expectTypeOf(media.resumeAll()).toEqualTypeOf<
+    Promise<{ jobs: GenerationJob[]; unknown: readonly JournalIntent[] }>
+  >();
+  expectTypeOf<MediaOptions['journal']>().toEqualTypeOf<JobJournal | undefined>();
+  expectTypeOf<MediaOptions['coalesce']>().toEqualTypeOf<boolean | undefined>();
+  expectTypeOf(media.rateLimit).toEqualTypeOf<RateLimit>();
+});
+
+it('downloads a file in every form', () => {
+  expectTypeOf<MediaFile['url']>().toEqualTypeOf<string>();
+  expectTypeOf<ReturnType<MediaFile['stream']>>().toEqualTypeOf<
+    Promise<ReadableStream<Uint8Array>>
+  >();
+  expectTypeOf<ReturnType<MediaFile['blob']>>().toEqualTypeOf<Promise<Blob>>();
+  expectTypeOf<ReturnType<MediaFile['arrayBuffer']>>().toEqualTypeOf<Promise<ArrayBuffer>>();
+  expectTypeOf<Parameters<Generate['longAudio']>[0]>().toEqualTypeOf<AudioRequest>();
 });

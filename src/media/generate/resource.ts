@@ -8,7 +8,6 @@ import type { GenerationJob, JobRecord } from '../job.js';
 import type { Submission } from '../submit.js';
 import { audioRecords, videoRecords } from './accepted.js';
 import { routes } from './routes.js';
-import { splitText } from './split-text.js';
 import type { AudioRequest, StatusQuery, StatusRecord, VideoRequest } from './types.js';
 
 /** What the resource asks of its client. */
@@ -80,7 +79,7 @@ export class Generate implements NamesOf<typeof routes> {
    */
   async longAudio(body: AudioRequest, options?: RequestOptions): Promise<GenerationJob[]> {
     const jobs: GenerationJob[] = [];
-    for (const content of partsOf(body)) {
+    for (const content of await partsOf(body)) {
       try {
         await this.#roomAfter(jobs, options);
         jobs.push(await this.audio({ ...body, content }, options));
@@ -117,7 +116,8 @@ export class Generate implements NamesOf<typeof routes> {
 }
 
 // What is no text is for the check of the request to refuse.
-function partsOf({ content }: AudioRequest): string[] {
+async function partsOf({ content }: AudioRequest): Promise<string[]> {
+  const { splitText } = await import('../late.js');
   const parts = typeof content === 'string' ? splitText(content, longestText) : [];
   return parts.length > 0 ? parts : [content];
 }
