@@ -4,4 +4,4 @@ export { splitText } from './generate/split-text.js';
 export { pendingIn } from './journal.js';
 export { planTimes } from './plan.js';
 export { JobQueue } from './queue.js';
-export { queueHost } from './queue-host.js';
+export { countBeside, queueHost } from './queue-host.js';

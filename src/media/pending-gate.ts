@@ -8,6 +8,9 @@ export interface Place {
   freeAfter(delayMs: number): void;
 }
 
+/** A job whose fate is unknown may take a place for about so long. */
+export const uncertainMs = 10 * 60_000;
+
 // A place of a process that died is free after the longest job.
 const leaseMs = 60 * 60_000;
 const askAgainMs = 3_000;
@@ -85,7 +88,7 @@ export class PendingGate {
       if (lease !== undefined) this.#giveBack(lease);
       for (const listener of this.#listeners) listener();
     };
-    return { free, freeAfter: (delayMs) => unref(setTimeout(free, delayMs)) };
+    return { free, freeAfter: (delayMs) => later(delayMs, free) };
   }
 
   #giveBack(lease: string): void {
@@ -109,7 +112,8 @@ export function sharedGate(
   return gate;
 }
 
-// Nobody awaits this timer: it must not keep a process alive. Browsers' timers are numbers.
-function unref(timer: unknown): void {
+/** Does something later. Nobody awaits it, so it keeps no process alive. */
+export function later(delayMs: number, task: () => void): void {
+  const timer: unknown = setTimeout(task, delayMs); // a number in browsers
   if (typeof timer === 'object') (timer as { unref?: () => void }).unref?.(); // Node's timers
 }

@@ -11,7 +11,7 @@ import { audioRecords, videoRecords } from './generate/accepted.js';
 import { routes } from './generate/routes.js';
 import type { GenerationJob, JobRecord } from './job.js';
 import { earlierRun } from './journal.js';
-import { sharedGate, type PendingGate } from './pending-gate.js';
+import { later, sharedGate, uncertainMs, type PendingGate } from './pending-gate.js';
 import type { Workshop } from './workshop.js';
 
 /** What a queue asks of its client. */
@@ -60,6 +60,20 @@ export async function queueHost(workshop: Workshop): Promise<QueueHost> {
     problem: (job) => jobRefusal(job, schemas.generate),
     earlier: async () => earlierRun(await workshop.journal().read()),
   };
+}
+
+/**
+ * Counts a job that was handed in beside the queues of the project: until somebody sees its end, or
+ * for so long as a job may take.
+ */
+export async function countBeside(workshop: Workshop, fileId: string): Promise<void> {
+  const place = (await gateOf(workshop)).count();
+  const end = () => {
+    stopListening();
+    place.free();
+  };
+  const stopListening = workshop.onEnd(fileId, end);
+  later(uncertainMs, end);
 }
 
 // Counts the project's pending jobs, together with all other clients.

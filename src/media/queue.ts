@@ -3,7 +3,7 @@ import { isVideo } from './estimate.js';
 import { jobNamer } from './journal.js';
 import { JobInput, type Entry } from './job-input.js';
 import type { GenerationJob, JobRecord } from './job.js';
-import type { Place } from './pending-gate.js';
+import { uncertainMs, type Place } from './pending-gate.js';
 import { QueueEstimate, type Running } from './queue-estimate.js';
 import {
   isStillPending,
@@ -24,8 +24,6 @@ import { QueueSignals } from './queue-signals.js';
 
 // A call for one place is a call wasted.
 const fewestFree = 2;
-// A job whose fate is unknown may take a place for about so long.
-const uncertainMs = 10 * 60_000;
 /** A job that the service has taken. */
 interface Taken {
   readonly job: GenerationJob;

@@ -69,11 +69,15 @@ export class Workshop {
     this.generate = new Generate(this.connection.transport, {
       coalesce: options.coalesce ?? false,
       pendingLimit: this.pendingLimit,
+      mostJobs: rateLimit === false ? Number.POSITIVE_INFINITY : this.pendingLimit,
       get looksCount() {
         return looks.counts;
       },
       submit: (submission) => this.submit(submission),
-      adopt: (record) => this.adopt(record),
+      adopt: (record) => {
+        this.#countBeside(record.fileId);
+        return this.adopt(record);
+      },
     });
   }
 
@@ -117,6 +121,11 @@ export class Workshop {
     await Promise.allSettled(fresh);
   }
 
+  /** Calls back when somebody sees the end of a file. */
+  onEnd(fileId: string, listener: () => void): () => void {
+    return this.#looks.onEnd(fileId, listener);
+  }
+
   /** The jobs of the journal that are not finished. */
   async pending(): Promise<PendingJobs> {
     const journal = this.journal();
@@ -138,6 +147,11 @@ export class Workshop {
     const { limit, windowMs } = limits ?? service;
     const times = planTimes(jobs, { limit, windowMs, pending: this.pendingLimit });
     return { ...times, ...checkJobs(jobs, schemas.generate) };
+  }
+
+  // The places of the queues are the same as those of other calls.
+  #countBeside(fileId: string): void {
+    import('./late.js').then(({ countBeside }) => countBeside(this, fileId)).catch(() => undefined); // then a queue finds out by a 429
   }
 
   #ask(fileId: string, options: RequestOptions, isCharged: boolean) {

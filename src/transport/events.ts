@@ -35,11 +35,14 @@ export class Events<Map extends ClientEvents> {
   #guard(listener: Listener): Guarded {
     const known = this.#guarded.get(listener);
     if (known) return known;
+    const report = (error: unknown) =>
+      this.#write('error', 'postreel: a listener threw', { error });
     const guarded = (event: unknown) => {
       try {
-        (listener as Guarded)(event); // the client's signature is typed
+        const result: unknown = (listener as (event: unknown) => unknown)(event); // typed by the client
+        if (result instanceof Promise) result.catch(report); // an async listener fails later
       } catch (error) {
-        this.#write('error', 'postreel: a listener threw', { error });
+        report(error);
       }
     };
     this.#guarded.set(listener, guarded);

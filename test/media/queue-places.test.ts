@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest';
+import type { QueueResult } from 'postreel';
+import type { FakeMedia } from 'postreel/testing';
+import { describe, expect, it } from 'vitest';
 import type { RateBudgetStore } from '../../src/contract/rate-budget-store.js';
 import { PendingGate, sharedGate } from '../../src/media/pending-gate.js';
-import { pass, useFakeTime } from './fake-time.js';
+import { fakeService, inTime, pass, useFakeTime, video } from './fake-time.js';
 
 useFakeTime();
 
@@ -89,3 +91,40 @@ it('clients of one project have one gate, which leases once any of them has a st
   const other = sharedGate('one project', 20, leasing().store, 'project');
   expect(other).not.toBe(alone);
 });
+
+describe('jobs beside a queue', () => {
+  const videos = (count: number, name: string) =>
+    Array.from({ length: count }, (_, index) => video({ prompt: `${name} ${index}` }));
+  const handedIn = ({ files }: FakeMedia) =>
+    files.filter(({ settings }) => String(settings.prompt).startsWith('queued')).length;
+
+  it('take places of it while they last, so that nothing is refused', async () => {
+    const { fake, media } = fakeService({ durations: () => '8m' });
+    const client = media();
+    await inTime(client.generate.video({ payload: videos(15, 'direct') }));
+    const results = collect(client.queue(videos(8, 'queued')));
+    await pass(5 * 60_000);
+    expect(handedIn(fake)).toBe(5);
+    await pass(30 * 60_000); // nobody waits for the fifteen: their places are taken for ten minutes
+    expect(await results).toHaveLength(8);
+    expect(fake.requests.filter(({ status }) => status === 429)).toEqual([]);
+  });
+
+  it('give their places back when somebody sees their end', async () => {
+    const { fake, media } = fakeService({ durations: () => '1m' });
+    const client = media();
+    const jobs = await inTime(client.generate.video({ payload: videos(15, 'direct') }));
+    await inTime(client.waitForFiles(jobs.map(({ fileId }) => fileId)));
+    const results = collect(client.queue(videos(8, 'queued')));
+    await pass(10_000);
+    expect(handedIn(fake)).toBe(8);
+    await pass(10 * 60_000);
+    expect(await results).toHaveLength(8);
+  });
+});
+
+async function collect(queue: AsyncIterable<QueueResult>): Promise<QueueResult[]> {
+  const results: QueueResult[] = [];
+  for await (const result of queue) results.push(result);
+  return results;
+}

@@ -71,6 +71,23 @@ describe('what generate.video sends', () => {
     expect(requests).toHaveLength(1);
   });
 
+  it('is no more jobs than may be in the making at one time', async () => {
+    const { fetch, requests } = answering(() => accepted);
+    const payload = Array.from({ length: 21 }, () => video());
+    const call = mediaOver(fetch, { rateLimit: {} }).generate.video({ payload });
+    await expect(call).rejects.toMatchObject({
+      name: 'InvalidRequestError',
+      outcome: 'not-sent',
+      message:
+        'POST /v1/generate/video was not sent: `payload` takes at most 20 jobs, since no more may be in the making at one time; got 21. Use `media.queue()`.',
+    });
+    expect(requests).toEqual([]);
+    for (const rateLimit of [{ pending: 21 }, false] as const) {
+      await mediaOver(fetch, { rateLimit }).generate.video({ payload }).safe();
+    }
+    expect(requests).toHaveLength(2);
+  });
+
   it('is a warning when a folder has two names, or one request two brand kits', async () => {
     const { client } = listening();
     const warnings: string[] = [];

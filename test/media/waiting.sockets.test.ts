@@ -131,7 +131,7 @@ it('thirty waits look one by one, and all of them end', async () => {
   const { fakeMedia: fake, media } = await serve({
     media: { durations: () => 500, queueTime: 0, pendingLimit: 100 },
   });
-  const client = media();
+  const client = media({ rateLimit: { pending: 100 } });
   const payload = Array.from({ length: 30 }, () => video());
   const jobs = await client.generate.video({ payload });
   const ids = jobs.map(({ fileId }) => fileId);

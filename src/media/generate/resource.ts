@@ -2,6 +2,7 @@ import type { Call, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
 import { isPostreelError } from '../../errors/index.js';
 import { RunningCall } from '../../transport/call.js';
+import { refuse } from '../../transport/refuse.js';
 import type { Transport } from '../../transport/transport.js';
 import { Coalescer } from '../coalesce.js';
 import type { GenerationJob, JobRecord } from '../job.js';
@@ -15,6 +16,8 @@ export interface GenerateHost {
   readonly coalesce: boolean;
   /** How many jobs may be in the making at one time. */
   readonly pendingLimit: number;
+  /** How many jobs one call may hand in. */
+  readonly mostJobs: number;
   /** Do looks count towards the rate limit? */
   readonly looksCount: boolean;
   /** Hands in jobs, through the journal when there is one. */
@@ -96,6 +99,15 @@ export class Generate implements NamesOf<typeof routes> {
     return this.#transport.send(routes.status, { query, isPoll: true, isCharged }, options);
   }
 
+  // The service would refuse all of them, and again and again.
+  #tooMany({ payload }: VideoRequest): Error | undefined {
+    const { mostJobs } = this.#host;
+    if (!Array.isArray(payload) || payload.length <= mostJobs) return undefined;
+    const message = `takes at most ${mostJobs} jobs, since no more may be in the making at one time; got ${payload.length}. Use \`media.queue()\``;
+    const { method, path } = routes.video;
+    return refuse([{ field: 'payload', message }], { method, path });
+  }
+
   // A text of many parts must not go over the limit of jobs in the making by itself.
   async #roomAfter(jobs: readonly GenerationJob[], options: RequestOptions = {}): Promise<void> {
     const { signal } = options;
@@ -105,6 +117,8 @@ export class Generate implements NamesOf<typeof routes> {
   }
 
   #sendVideos(body: VideoRequest, options?: RequestOptions): RunningCall<GenerationJob[]> {
+    const tooMany = this.#tooMany(body);
+    if (tooMany) return new RunningCall(() => Promise.reject(tooMany), { outcome: 'not-sent' });
     const send = () =>
       this.#transport
         .send(routes.video, { body }, options)
