@@ -1,6 +1,5 @@
 import type { Call, RequestOptions } from '../contract/call.js';
 import type { ClientOptions } from '../contract/client-options.js';
-import type { ClientEvents } from '../contract/events.js';
 import type { Method } from '../contract/route.js';
 import { schemaMap } from '../contract/schema-map.js';
 import { createSpacing } from '../polling/spacing.js';
@@ -12,6 +11,7 @@ import type { ServiceFacts } from '../transport/settings.js';
 import { Activity } from './activity/resource.js';
 import { Analytics } from './analytics/resource.js';
 import { Auth } from './auth/resource.js';
+import type { MessagingEvents } from './client-events.js';
 import { Campaigns } from './campaigns/resource.js';
 import { Config } from './config/resource.js';
 import { Contacts } from './contacts/resource.js';
@@ -91,14 +91,17 @@ export class MessagingClient {
   readonly projects: Projects;
   /** How much of the rate limit is left. */
   readonly rateLimit: RateLimit;
-  readonly #connection: Connection;
+  readonly #connection: Connection<MessagingEvents>;
   readonly #emails: Emails;
   readonly #tracking: Tracking;
 
   constructor(options: MessagingOptions = {}) {
     this.#connection = new Connection(service, options, loadSchemas);
-    const { transport } = this.#connection;
-    this.contacts = new Contacts(transport, createSpacing());
+    const { transport, events } = this.#connection;
+    this.contacts = new Contacts(transport, {
+      spacing: createSpacing(),
+      tell: (update) => events.emit('job:update', update),
+    });
     this.templates = new Templates(transport);
     this.campaigns = new Campaigns(transport);
     this.segments = new Segments(transport);
@@ -158,27 +161,27 @@ export class MessagingClient {
   }
 
   /** Listens to what the client does. */
-  on<Name extends keyof ClientEvents>(
+  on<Name extends keyof MessagingEvents>(
     name: Name,
-    listener: (event: ClientEvents[Name]) => void,
+    listener: (event: MessagingEvents[Name]) => void,
   ): this {
     this.#connection.events.on(name, listener);
     return this;
   }
 
   /** Listens to the next event of that name only. */
-  once<Name extends keyof ClientEvents>(
+  once<Name extends keyof MessagingEvents>(
     name: Name,
-    listener: (event: ClientEvents[Name]) => void,
+    listener: (event: MessagingEvents[Name]) => void,
   ): this {
     this.#connection.events.once(name, listener);
     return this;
   }
 
   /** Stops listening. */
-  off<Name extends keyof ClientEvents>(
+  off<Name extends keyof MessagingEvents>(
     name: Name,
-    listener: (event: ClientEvents[Name]) => void,
+    listener: (event: MessagingEvents[Name]) => void,
   ): this {
     this.#connection.events.off(name, listener);
     return this;

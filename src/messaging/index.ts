@@ -1,4 +1,5 @@
 export { MessagingClient, type MessagingOptions } from './client.js';
+export type { MessagingEvents } from './client-events.js';
 export {
   transient,
   type ContactData,

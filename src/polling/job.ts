@@ -1,5 +1,6 @@
 import { callSafely } from '../contract/call-safely.js';
 import { isRecord } from '../contract/is-record.js';
+import type { OpenRecord } from '../contract/records.js';
 import { JobFailedError, NotFoundError, WaitTimeoutError } from '../errors/index.js';
 import { poll, type Look } from './poll.js';
 import type { Spacing } from './spacing.js';
@@ -40,17 +41,24 @@ export interface JobWaitOptions<Job> {
 const done = new Set(['completed', 'complete', 'done', 'finished', 'success', 'succeeded']);
 const failed = new Set(['failed', 'failure', 'error', 'canceled', 'cancelled']);
 
+/** What the waits of one client share. */
+export interface JobWatch {
+  readonly spacing: Spacing;
+  /** Tells everybody who listens to the client of a look. */
+  readonly tell: (update: JobUpdate<OpenRecord>) => void;
+}
+
 /** Waits until an import or bulk job is done. */
-export async function waitForJob<Job>(
+export async function waitForJob<Job extends OpenRecord>(
   jobId: string,
   look: (signal: AbortSignal | undefined) => Promise<Job>,
-  spacing: Spacing,
+  watch: JobWatch,
   options: JobWaitOptions<Job>,
 ): Promise<Job> {
   const { timeout = 600_000, interval = 2_000, signal, onUpdate, isDone } = options;
   let last: Job | undefined;
   let isGone = false;
-  const resume = (again: object = {}) => waitForJob(jobId, look, spacing, { ...options, ...again });
+  const resume = (again: object = {}) => waitForJob(jobId, look, watch, { ...options, ...again });
   return poll<Job, Job>({
     signal,
     timeoutMs: timeout,
@@ -60,7 +68,7 @@ export async function waitForJob<Job>(
     passingDelayMs: (error, failures) => passingDelayMs(error, failures, interval),
     async look(until) {
       try {
-        last = await spacing(() => look(until), until);
+        last = await watch.spacing(() => look(until), until);
         return last;
       } catch (error) {
         // A finished job may be gone when asked late: what was seen of it stands.
@@ -70,7 +78,11 @@ export async function waitForJob<Job>(
       }
     },
     finish: (seen) => (isGone ? { result: seen.record } : finish(jobId, seen, isDone)),
-    report: (seen, nextPollInMs) => report(onUpdate, jobId, { seen, nextPollInMs }),
+    report(seen, nextPollInMs) {
+      const update = updateOf(jobId, seen, nextPollInMs);
+      watch.tell(update);
+      callSafely(() => onUpdate?.(update));
+    },
     timeoutError: (seen, polls, elapsedMs) =>
       new WaitTimeoutError(
         `Job ${jobId} was not done within ${Math.round(elapsedMs / 1000)} s (last status "${seen?.status ?? 'none'}"). The job goes on; call \`resume()\` to wait again.`,
@@ -96,15 +108,13 @@ function finish<Job>(
   return undefined;
 }
 
-function report<Job>(
-  onUpdate: ((update: JobUpdate<Job>) => void) | undefined,
+function updateOf<Job>(
   jobId: string,
-  { seen, nextPollInMs }: { seen: Look<Job>; nextPollInMs: number },
-): void {
-  const { status, attempt, elapsedMs, record } = seen;
+  { status, attempt, elapsedMs, record }: Look<Job>,
+  nextPollInMs: number,
+): JobUpdate<Job> {
   const progress = isRecord(record) ? record['progress'] : undefined;
-  const update = { jobId, status, progress, attempt, elapsedMs, nextPollInMs, raw: record };
-  callSafely(() => onUpdate?.(update));
+  return { jobId, status, progress, attempt, elapsedMs, nextPollInMs, raw: record };
 }
 
 function statusOf(job: unknown): string | undefined {

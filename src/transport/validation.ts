@@ -98,7 +98,9 @@ function rule(issue: Issue, value: unknown): string {
 
 function bound(side: string, size: unknown, value: unknown): string {
   const number = String(size); // bounds are numbers
-  if (typeof value === 'string') return `must be ${side} ${number} characters; got ${value.length}`;
+  if (typeof value === 'string') {
+    return `must be ${side} ${number} characters; got ${Array.from(value).length}`; // as the schemas count them
+  }
   if (Array.isArray(value)) return `takes ${side} ${number} items; got ${value.length}`;
   return `must be ${side} ${number}; got ${given(value)}`;
 }

@@ -74,6 +74,19 @@ describe('onUpdate', () => {
     ]);
   });
 
+  it('is an event of the client too, whoever waits', async () => {
+    const answers: unknown[] = [{ status: 'running', progress: 0.5 }, { status: 'done' }];
+    const { fetch } = answering(() => answers.shift());
+    const client = messagingOver(fetch);
+    const updates: unknown[] = [];
+    client.on('job:update', ({ jobId, status, attempt }) => updates.push([jobId, status, attempt]));
+    await client.contacts.waitForImport('job_1', quick);
+    expect(updates).toEqual([
+      ['job_1', 'running', 1],
+      ['job_1', 'done', 2],
+    ]);
+  });
+
   it('that throws does not end the wait', async () => {
     const onUpdate = vi.fn(() => {
       throw new Error('a bug');

@@ -48,7 +48,10 @@ export interface CampaignContent {
   replyTo?: string | undefined;
 }
 
-/** A campaign to every contact of the project. */
+/**
+ * A campaign to the contacts of the project. The service's document does not say whether those who
+ * have unsubscribed are left out.
+ */
 export interface CampaignToAll extends CampaignContent {
   audienceType: 'ALL';
   segmentId?: never;

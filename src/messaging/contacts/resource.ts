@@ -2,8 +2,7 @@ import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { FileInput } from '../../contract/records.js';
-import { waitForJob, type JobWaitOptions } from '../../polling/job.js';
-import type { Spacing } from '../../polling/spacing.js';
+import { waitForJob, type JobWaitOptions, type JobWatch } from '../../polling/job.js';
 import type { Transport } from '../../transport/transport.js';
 import { ContactFields } from './fields.js';
 import { lookupAll } from './lookup-all.js';
@@ -34,11 +33,11 @@ export class Contacts implements MethodsFor<typeof routes> {
   /** The fields that contacts have. */
   readonly fields: ContactFields;
   readonly #transport: Transport;
-  readonly #spacing: Spacing;
+  readonly #watch: JobWatch;
 
-  constructor(transport: Transport, spacing: Spacing) {
+  constructor(transport: Transport, watch: JobWatch) {
     this.#transport = transport;
-    this.#spacing = spacing;
+    this.#watch = watch;
     this.fields = new ContactFields(transport);
   }
 
@@ -96,7 +95,7 @@ export class Contacts implements MethodsFor<typeof routes> {
   /** Waits until an import is done; a failed one rejects with a `JobFailedError`. */
   waitForImport(jobId: string, options: JobWaitOptions<ImportJob> = {}): Promise<ImportJob> {
     const look = this.#look(routes.getImport, jobId);
-    return waitForJob(jobId, look, this.#spacing, options);
+    return waitForJob(jobId, look, this.#watch, options);
   }
 
   /** Queues the subscription of at most 1000 contacts. */
@@ -122,7 +121,7 @@ export class Contacts implements MethodsFor<typeof routes> {
   /** Waits until a bulk job is done; a failed one rejects with a `JobFailedError`. */
   waitForBulkJob(jobId: string, options: JobWaitOptions<BulkJob> = {}): Promise<BulkJob> {
     const look = this.#look(routes.getBulkJob, jobId);
-    return waitForJob(jobId, look, this.#spacing, options);
+    return waitForJob(jobId, look, this.#watch, options);
   }
 
   // The wait repeats a failed look itself.

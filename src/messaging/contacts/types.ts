@@ -17,14 +17,21 @@ export interface Contact {
 
 /** A contact as `contacts.create()` answers it. */
 export interface UpsertedContact extends Contact {
-  /** Was the contact made, or was one with this email updated? */
+  /**
+   * Was the contact made, or was one with this email updated? When the answer to a create was lost
+   * and it was sent again, the second answer says "updated".
+   */
   _meta: { isNew: boolean; isUpdate: boolean };
 }
 
 /** A contact to make, or to update when one has this email. */
 export interface ContactCreate {
   email: string;
-  /** @default true */
+  /**
+   * The service's document does not say whether leaving it out subscribes a contact again who has
+   * unsubscribed: give it when you update.
+   * @default true
+   */
   subscribed?: boolean | undefined;
   /** Only the keys that are sent change; `null` deletes a key; an empty string is ignored. */
   data?: ContactData | undefined;

@@ -50,7 +50,7 @@ export const textOrNull: Check = (value) => (value === null ? undefined : text(v
 export const textUpTo =
   (limit: number): Check =>
   (value) =>
-    typeof value === 'string' && value.length > limit
+    typeof value === 'string' && Array.from(value).length > limit
       ? `must have at most ${limit} characters`
       : text(value);
 

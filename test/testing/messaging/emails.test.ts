@@ -81,7 +81,7 @@ describe('messaging, POST /v1/send', () => {
   });
 
   it('takes a subject of 998 characters, a header value of 998, and 10 attachments', async () => {
-    const longest = 'x'.repeat(998);
+    const longest = '😀'.repeat(998); // characters, not halves of them
     const attachments = Array.from({ length: 10 }, () => ({ filename: 'a.txt', content: 'YQ==' }));
     const change = { subject: longest, headers: { 'X-A': longest }, attachments };
     const fake = createFakeMessaging();

@@ -29,7 +29,6 @@ describe('messaging, Segments', () => {
   });
 
   it.each([
-    ['name', { ...fixed, name: undefined }],
     ['type', { ...fixed, type: undefined }],
     ['type', { ...fixed, type: 'OTHER' }],
     ['condition', { ...dynamic, condition: undefined }],

@@ -58,6 +58,13 @@ describe('messaging, Templates', () => {
     expect(answer.status).toBe(400);
   });
 
+  it('PATCH refuses an empty subject', async () => {
+    const fake = createFakeMessaging();
+    const { id } = await ok(fake, 'POST /templates', { body: template });
+    const { status } = await call(fake, `PATCH /templates/${id}`, { body: { subject: '' } });
+    expect(status).toBe(422);
+  });
+
   it('PATCH changes what is sent', async () => {
     const fake = createFakeMessaging();
     const { id } = await ok(fake, 'POST /templates', { body: template });

@@ -60,7 +60,7 @@ function sendBatch(scope: Scope, campaign: Campaign, recipients: readonly Contac
   });
 }
 
-/** Marketing mail goes to subscribed contacts only, whatever the audience. */
+/** Whether who has unsubscribed is left out: not shown. Here campaigns go to subscribed contacts only. */
 function audienceOf(scope: Scope, campaign: Campaign): Contact[] {
   return contactsOf(scope, campaign).filter(({ subscribed }) => subscribed);
 }

@@ -1,8 +1,8 @@
+import { checkSubject } from '../templates/subject.js';
 import { invalidField, type Fields } from '../validate.js';
 import { readRecipients, readSender } from './addresses.js';
 
 /** messaging, Limits. */
-const maxSubject = 998;
 const maxHeaderValue = 998;
 const maxAttachments = 10;
 const maxMessageBytes = 40 * 1024 * 1024;
@@ -42,12 +42,7 @@ export function checkSizes(request: unknown, message: Message, maxAttachmentByte
 function readSubject(fields: Fields, isRequired: boolean): string | undefined {
   if (!isRequired && !fields.has('subject')) return undefined;
   const subject = fields.requiredText('subject');
-  if (subject.length > maxSubject) {
-    fields.add('subject', `\`subject\` must have at most ${maxSubject} characters.`, 'too_long');
-  }
-  if (/[\r\n]/.test(subject)) {
-    fields.add('subject', '`subject` must not contain a line break.', 'invalid_format');
-  }
+  if (subject !== '') checkSubject(fields);
   return subject;
 }
 
@@ -58,7 +53,7 @@ function readHeaders(fields: Fields): Record<string, string> {
     const field = `headers.${name.replace(/[\r\n]/g, ' ')}`;
     if (typeof value !== 'string') fields.add(field, 'A header is a string.', 'invalid_type');
     else if (/[\r\n]/.test(name + value)) fields.add(field, 'A header must not contain CR or LF.');
-    else if (value.length > maxHeaderValue) fields.add(field, 'Too long.', 'too_long');
+    else if (Array.from(value).length > maxHeaderValue) fields.add(field, 'Too long.', 'too_long');
     else headers[name] = value;
   }
   return headers;

@@ -69,7 +69,7 @@ function createSegment({ world }: Scope, request: FakeRequest): Segment {
     return {
       id: world.id('seg'),
       type,
-      name: fields.requiredText('name'),
+      name: fields.text('name') ?? '',
       ...given({ description: fields.text('description'), condition }),
       trackMembership: fields.boolean('trackMembership') ?? false,
       memberCount: 0,

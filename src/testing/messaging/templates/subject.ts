@@ -6,7 +6,8 @@ const maxSubject = 998;
 export function checkSubject(fields: Fields): void {
   const subject = fields.raw('subject');
   if (typeof subject !== 'string') return;
-  if (subject.length > maxSubject) {
+  if (subject === '') fields.add('subject', '`subject` must not be empty.', 'too_short');
+  if (Array.from(subject).length > maxSubject) {
     fields.add('subject', `\`subject\` must have at most ${maxSubject} characters.`, 'too_long');
   }
   if (/[\r\n]/.test(subject)) {
