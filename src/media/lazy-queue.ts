@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../errors/index.js';
 import type { GenerationJob } from './job.js';
 import type { MediaQueue, QueueResult } from './queue-options.js';
 
@@ -5,6 +6,7 @@ import type { MediaQueue, QueueResult } from './queue-options.js';
 export class LazyQueue implements MediaQueue {
   readonly #load: () => Promise<MediaQueue>;
   #queue: MediaQueue | undefined;
+  #isStarted = false;
 
   constructor(load: () => Promise<MediaQueue>) {
     this.#load = load;
@@ -15,6 +17,13 @@ export class LazyQueue implements MediaQueue {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
+    // A second walk would hand in, and pay for, everything again.
+    if (this.#isStarted) {
+      throw new ConfigurationError('A queue can be iterated once. Make another one with the rest.', {
+        code: 'QUEUE_STARTED',
+      });
+    }
+    this.#isStarted = true;
     yield* (this.#queue = await this.#load());
   }
 }

@@ -119,6 +119,14 @@ describe('a queue', () => {
     expect(fake.requests).toEqual([]);
   });
 
+  it('is iterated once: another time would pay for everything again', async () => {
+    const { fake, media } = fakeService();
+    const queue = media().queue(videos(3));
+    await inTime(collect(queue));
+    await expect(collect(queue)).rejects.toMatchObject({ code: 'QUEUE_STARTED' });
+    expect(payloads(fake)).toHaveLength(1);
+  });
+
   it('sends nothing before it is iterated', async () => {
     const { fake, media } = fakeService();
     media().queue(videos(3));
