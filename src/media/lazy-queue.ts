@@ -19,9 +19,12 @@ export class LazyQueue implements MediaQueue {
   async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
     // A second walk would hand in, and pay for, everything again.
     if (this.#isStarted) {
-      throw new ConfigurationError('A queue can be iterated once. Make another one with the rest.', {
-        code: 'QUEUE_STARTED',
-      });
+      throw new ConfigurationError(
+        'A queue can be iterated once. Make another one with the rest.',
+        {
+          code: 'QUEUE_STARTED',
+        },
+      );
     }
     this.#isStarted = true;
     yield* (this.#queue = await this.#load());
