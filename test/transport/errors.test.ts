@@ -1,6 +1,6 @@
 import { isPostreelError, type PostreelError } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { mediaOver, messagingOver } from '../support/clients.js';
+import { answering, mediaOver, messagingOver } from '../support/clients.js';
 import { serve } from '../support/fake-server.js';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
@@ -67,6 +67,31 @@ const wordings: [string, Answer, string][] = [
     'POST /v1/send was answered with something that is not JSON (200, text/html). It may have taken effect.',
   ],
   [
+    'what is not JSON, from nobody',
+    new Response(new Uint8Array([123]), { status: 201 }),
+    'POST /v1/send was answered with something that is not JSON (201, no content type). It may have taken effect.',
+  ],
+  [
+    'a long text of many lines',
+    refused(400, { error: `Bad.\u0007\n\n${'x'.repeat(300)}` }),
+    `POST /v1/send was rejected (400): Bad. ${'x'.repeat(195)}….`,
+  ],
+  [
+    'a text of just so many characters',
+    refused(400, { error: 'x'.repeat(200) }),
+    `POST /v1/send was rejected (400): ${'x'.repeat(200)}.`,
+  ],
+  [
+    'a redirect that leads nowhere',
+    new Response(null, { status: 300 }),
+    "POST /v1/send was answered with a redirect, which is not followed. Set `baseUrl` to the service's own address.",
+  ],
+  [
+    'a redirect within the service',
+    new Response(null, { status: 302, headers: { location: '/login' } }),
+    "POST /v1/send was answered with a redirect to another path, which is not followed. Set `baseUrl` to the service's own address.",
+  ],
+  [
     'a redirect',
     new Response(null, { status: 307, headers: { location: 'https://x.example/y?z' } }),
     "POST /v1/send was answered with a redirect to https://x.example, which is not followed. Set `baseUrl` to the service's own address.",
@@ -95,6 +120,28 @@ describe('the message of', () => {
     const error = await failureOf(call);
     expect(error.message).toBe(message);
     expect(error).toMatchObject({ method: 'POST', path: '/v1/send' });
+  });
+
+  it('what the service says goes into the fields, within bounds', async () => {
+    const errors = [
+      { field: 'to', message: 'is bad', code: 'format' },
+      { field: 'from' },
+      'odd',
+      ...Array.from({ length: 200 }, () => ({ message: 'more' })),
+    ];
+    const said = { suggestion: 'Fix it.', requestId: 'r2', code: '', message: 'y'.repeat(2_000) };
+    const { fetch } = answering(() => refused(500, { error: { ...said, errors } }));
+    const error = await failureOf(messagingOver(fetch).send(mail));
+    expect(error).toMatchObject({
+      ...{ name: 'ServerError', code: 'HTTP_500', status: 500 },
+      ...{ suggestion: 'Fix it.', requestId: 'r2' },
+    });
+    expect(error.fieldErrors.slice(0, 3)).toEqual([
+      { field: 'to', message: 'is bad', code: 'format' },
+      { field: 'from', message: 'is not valid' },
+      { field: '', message: 'more' },
+    ]);
+    expect(error.fieldErrors).toHaveLength(99); // of the first hundred, one says nothing
   });
 
   it('a read does not speak of effects', async () => {
