@@ -1,18 +1,15 @@
 // Imports a CSV file and waits for the job to end.
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { JobFailedError, MessagingClient } from 'postreel';
+import { csvFile } from 'postreel/node';
 
 const path = join(tmpdir(), 'postreel-people.csv');
 await writeFile(path, 'email,plan\ndee@example.com,pro\nevi@example.com,free\n');
 
 const messaging = new MessagingClient();
-const { jobId } = await messaging.contacts.import({
-  data: await readFile(path),
-  filename: 'people.csv',
-  contentType: 'text/csv',
-});
+const { jobId } = await messaging.contacts.import(await csvFile(path));
 
 try {
   const job = await messaging.contacts.waitForImport(jobId, {

@@ -44,6 +44,6 @@ export const names: Readonly<Record<string, readonly string[]>> = {
     'signWebhookUrl',
     'verifyWebhook',
   ],
-  'postreel/node': ['fileJournal', 'fileRateBudgetStore', 'saveTo'],
+  'postreel/node': ['csvFile', 'fileJournal', 'fileRateBudgetStore', 'saveTo'],
   'postreel/testing': ['createClock', 'createFakeMedia', 'createFakeMessaging', 'startFakeServer'],
 };
