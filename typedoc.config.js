@@ -17,7 +17,7 @@ export default {
   excludeTags: [...OptionDefaults.excludeTags, '@ts-ignore'],
   // What the clients hand to the resources they make, and the tables behind them.
   intentionallyNotExported: [
-    ...['Transport', 'Spacing', 'JobHost', 'Download'],
+    ...['Transport', 'JobWatch', 'JobHost', 'Download'],
     ...['MethodsFor', 'NamesOf', 'routes', 'Schema'],
     ...['billing', 'executions', 'fields', 'members', 'steps', 'transitions'].map(
       (table) => `__object.${table}`,
