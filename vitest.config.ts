@@ -26,6 +26,7 @@ export default defineConfig({
     coverage: {
       include: ['src/{transport,pagination,polling,errors}/**/*.ts'],
       reporter: ['text', 'json-summary'],
+      thresholds: { lines: 100, branches: 95 },
     },
   },
 });

@@ -92,6 +92,16 @@ describe('a listener', () => {
     expect(after).toHaveBeenCalledTimes(1);
   });
 
+  it('that rejects later harms nobody either, and is told to the logger', async () => {
+    const error = vi.fn();
+    const { fetch } = answering(() => ({ id: 'con_1' }));
+    const messaging = messagingOver(fetch, { logger: { error } });
+    const bug = new Error('bug');
+    messaging.on('request', () => Promise.reject(bug));
+    await messaging.contacts.get('con_1');
+    expect(error).toHaveBeenCalledWith('postreel: a listener threw', { error: bug });
+  });
+
   it('that throws is told to the logger', async () => {
     const error = vi.fn();
     const messaging = messagingOver(answering(() => ({})).fetch, { logger: { error } });
