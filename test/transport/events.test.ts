@@ -97,7 +97,7 @@ describe('a listener', () => {
     const { fetch } = answering(() => ({ id: 'con_1' }));
     const messaging = messagingOver(fetch, { logger: { error } });
     const bug = new Error('bug');
-    messaging.on('request', () => Promise.reject(bug));
+    messaging.on('request', vi.fn().mockRejectedValue(bug));
     await messaging.contacts.get('con_1');
     expect(error).toHaveBeenCalledWith('postreel: a listener threw', { error: bug });
   });
