@@ -18,7 +18,7 @@ export const openDatabase = async (): Promise<Transact> => {
   });
   return (work) =>
     ask((resolve, reject) => {
-      // eslint-disable-next-line @typescript-eslint/no-non-null-assertion -- it throws: `undefined`
+      // eslint-disable-next-line @typescript-eslint/no-non-null-assertion -- without a database this throws, and `ask` answers `undefined`
       const transaction = database!.transaction(NAME, 'readwrite');
       transaction.oncomplete = transaction.onabort = reject;
       work(transaction.objectStore(NAME), resolve);
