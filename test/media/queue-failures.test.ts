@@ -1,21 +1,10 @@
-import { memoryJournal, type MediaJob, type QueueResult } from 'postreel';
+import { memoryJournal, type MediaJob } from 'postreel';
 import { describe, expect, it } from 'vitest';
+import { calls, collect, videos } from './queue-helpers.js';
 import { audioEndpoint, fakeService, gaps, inTime } from './fake-time.js';
 import { speech, useFakeTime, video, videoEndpoint } from './fake-time.js';
 
 useFakeTime();
-
-async function collect(queue: AsyncIterable<QueueResult>): Promise<QueueResult[]> {
-  const results: QueueResult[] = [];
-  for await (const result of queue) results.push(result);
-  return results.sort((a, b) => a.index - b.index);
-}
-
-const videos = (count: number) =>
-  Array.from({ length: count }, (_, index) => video({ prompt: String(index) }));
-
-const calls = (fake: { requests: readonly { endpoint: string | undefined }[] }) =>
-  fake.requests.filter(({ endpoint }) => endpoint === videoEndpoint).length;
 
 describe('a job of a queue', () => {
   it('that fails in the making fails alone', async () => {

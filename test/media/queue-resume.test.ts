@@ -1,21 +1,10 @@
-import { memoryJournal, type QueueResult } from 'postreel';
+import { memoryJournal } from 'postreel';
 import { describe, expect, it } from 'vitest';
+import { calls, collect, videos } from './queue-helpers.js';
 import { ending, fakeService, inTime, pass } from './fake-time.js';
 import { speech, statusEndpoint, useFakeTime, video, videoEndpoint } from './fake-time.js';
 
 useFakeTime();
-
-async function collect(queue: AsyncIterable<QueueResult>): Promise<QueueResult[]> {
-  const results: QueueResult[] = [];
-  for await (const result of queue) results.push(result);
-  return results.sort((a, b) => a.index - b.index);
-}
-
-const videos = (count: number) =>
-  Array.from({ length: count }, (_, index) => video({ prompt: String(index) }));
-
-const calls = (fake: { requests: readonly { endpoint: string | undefined }[] }) =>
-  fake.requests.filter(({ endpoint }) => endpoint === videoEndpoint).length;
 
 describe('an abort of a queue', () => {
   it('before the start sends nothing', async () => {

@@ -1,0 +1,17 @@
+import type { QueueResult } from 'postreel';
+import { video, videoEndpoint } from './fake-time.js';
+
+/** The results of a queue, in the order of its input. */
+export async function collect(queue: AsyncIterable<QueueResult>): Promise<QueueResult[]> {
+  const results: QueueResult[] = [];
+  for await (const result of queue) results.push(result);
+  return results.sort((a, b) => a.index - b.index);
+}
+
+/** So many videos that can be told apart. */
+export const videos = (count: number) =>
+  Array.from({ length: count }, (_, index) => video({ prompt: String(index) }));
+
+/** How many calls handed in videos. */
+export const calls = (fake: { requests: readonly { endpoint: string | undefined }[] }) =>
+  fake.requests.filter(({ endpoint }) => endpoint === videoEndpoint).length;
