@@ -24,7 +24,7 @@ export default defineConfig({
       tsconfig: 'tsconfig.json',
     },
     coverage: {
-      include: ['src/{transport,pagination,polling,errors}/**/*.ts'],
+      include: ['src/{async,transport,pagination,polling,errors}/**/*.ts'],
       reporter: ['text', 'json-summary'],
       thresholds: { lines: 100, branches: 95 },
     },

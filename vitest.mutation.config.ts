@@ -7,7 +7,7 @@ export default mergeConfig(
   base,
   defineConfig({
     test: {
-      exclude: ['test/transport/{chaos,process}.test.ts'],
+      exclude: ['test/transport/{chaos,send/process}.test.ts'],
       typecheck: { enabled: false },
       retry: 0,
     },

@@ -4,7 +4,7 @@ import { build } from 'tsup';
 import { doors } from './doors.js';
 
 const entry = Object.fromEntries(doors().map((door) => [door.entry, door.source]));
-const cli = { cli: 'src/testing/cli.ts' };
+const cli = { cli: 'src/cli/index.ts' };
 
 rmSync('dist', { recursive: true, force: true });
 

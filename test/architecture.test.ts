@@ -8,8 +8,8 @@ const isPackage = (target: string) => !/\.(tsx?|json)$/.test(target);
 /** Which packages may be imported where. */
 const homes: Readonly<Record<string, RegExp>> = {
   'zod/mini': /schema(s)?\.ts$|^schemas\//,
-  ky: /^transport\/http\.ts$/,
-  'p-retry': /^transport\/retry\.ts$/,
+  ky: /^transport\/send\/http\.ts$/,
+  'p-retry': /^transport\/send\/retry\.ts$/,
   'p-throttle': /^polling\/spacing\.ts$/,
   eventemitter3: /^transport\/events\.ts$/,
   msw: /^testing\//,
@@ -17,17 +17,18 @@ const homes: Readonly<Record<string, RegExp>> = {
   ioredis: /^redis\//,
   '@opentelemetry/api': /^otel\//,
 };
-const nodeHomes = /^(node|redis)\/|^testing\/(server|cli)/;
+const nodeHomes = /^(node|redis|cli)\/|^testing\/server/;
 
 /** Which folder may import which; type imports are free within `src`, but see the resources. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
+  async: ['async'],
   contract: ['contract', 'errors'],
   errors: ['errors'],
-  transport: ['transport', 'contract', 'errors', 'pagination'],
+  transport: ['transport', 'async', 'contract', 'errors', 'pagination'],
   pagination: ['pagination', 'contract', 'errors'],
-  polling: ['polling', 'contract', 'errors', 'transport'],
+  polling: ['polling', 'async', 'contract', 'errors', 'transport'],
   tracker: ['tracker'],
-  webhooks: ['webhooks', 'contract', 'errors'],
+  webhooks: ['webhooks', 'async', 'contract', 'errors'],
   testing: ['testing'],
 };
 
@@ -68,7 +69,7 @@ describe('architecture', () => {
   });
 
   it('keeps resources apart from each other', () => {
-    const resourceOf = (path: string) => /^messaging\/([^/]+)\//.exec(path)?.[1];
+    const resourceOf = (path: string) => /^messaging\/(?!fields\/)([^/]+)\//.exec(path)?.[1];
     const crossings = sources.flatMap(({ path, imports }) => {
       const own = resourceOf(path);
       if (own === undefined) return [];
@@ -82,7 +83,7 @@ describe('architecture', () => {
   it('lets nobody import the fake', () => {
     const users = sources.filter(
       ({ path, imports }) =>
-        !path.startsWith('testing/') && imports.some(({ target }) => target.startsWith('testing/')),
+        !/^(testing|cli)\//.test(path) && imports.some(({ target }) => target.startsWith('testing/')),
     );
     expect(users.map(({ path }) => path)).toEqual([]);
   });
@@ -139,7 +140,7 @@ describe('architecture', () => {
 
   it('gives each resource the same four files', () => {
     const resources = new Set(
-      sources.map(({ path }) => /^(messaging\/[^/]+|media\/generate)\//.exec(path)?.[1]),
+      sources.map(({ path }) => /^(messaging\/(?!fields\/)[^/]+|media\/generate)\//.exec(path)?.[1]),
     );
     resources.delete(undefined);
     for (const folder of resources) {

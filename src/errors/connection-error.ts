@@ -1,5 +1,5 @@
 import { branded } from './brand.js';
-import { PostreelError } from './postreel-error.js';
+import { PostreelError } from './base-error.js';
 
 /** The service could not be reached, or the connection broke before the answer was complete. */
 export class ConnectionError extends PostreelError {}

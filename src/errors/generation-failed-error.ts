@@ -1,5 +1,5 @@
 import { branded } from './brand.js';
-import { WaitError, type WaitDetails } from './wait-error.js';
+import { WaitError, type WaitDetails } from './wait-errors.js';
 
 /** The file's status became `error`. */
 export class GenerationFailedError extends WaitError {

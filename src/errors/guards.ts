@@ -1,6 +1,6 @@
-import type { ApiError } from './api-error.js';
+import type { ApiError } from './api-errors.js';
 import { brandsOf } from './brand.js';
-import type { PostreelError } from './postreel-error.js';
+import type { PostreelError } from './base-error.js';
 
 /** Is this an error of this package? Also true for errors from another copy of it. */
 export function isPostreelError(error: unknown): error is PostreelError {

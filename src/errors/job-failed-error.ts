@@ -1,5 +1,5 @@
 import { branded } from './brand.js';
-import { PostreelError, type ErrorDetails } from './postreel-error.js';
+import { PostreelError, type ErrorDetails } from './base-error.js';
 
 /** An import or bulk job ended in failure. */
 export class JobFailedError extends PostreelError {

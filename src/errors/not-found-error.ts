@@ -1,5 +1,5 @@
 import { branded } from './brand.js';
-import { ApiError } from './api-error.js';
+import { ApiError } from './api-errors.js';
 
 /** 404: there is no such resource. */
 export class NotFoundError extends ApiError {}

@@ -1,5 +1,5 @@
 import { branded } from './brand.js';
-import { ApiError } from './api-error.js';
+import { ApiError } from './api-errors.js';
 
 /** 403: the key may not touch this resource, or its project is disabled. */
 export class PermissionError extends ApiError {}

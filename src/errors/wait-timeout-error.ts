@@ -1,5 +1,5 @@
 import { branded } from './brand.js';
-import { WaitError, type WaitDetails } from './wait-error.js';
+import { WaitError, type WaitDetails } from './wait-errors.js';
 
 /** The wait was longer than its `timeout`. The job itself goes on; `resume()` waits again. */
 export class WaitTimeoutError extends WaitError {

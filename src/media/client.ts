@@ -1,27 +1,27 @@
 import type { Call, RequestOptions } from '../contract/call.js';
 import type { Method } from '../contract/route.js';
 import type { Connection } from '../transport/connection.js';
-import type { FreeInput } from '../transport/free-request.js';
-import type { RateLimit } from '../transport/rate-limit.js';
+import type { FreeInput } from '../transport/request/custom-request.js';
+import type { RateLimit } from '../transport/rate-limit/rate-limit.js';
 import type { MediaEvents } from './events.js';
-import type { MediaFile } from './file.js';
+import type { MediaFile } from './jobs/file.js';
 import type { Generate } from './generate/resource.js';
-import type { GenerationJob, JobRecord } from './job.js';
-import type { MediaJob } from './estimate.js';
-import type { JournalIntent, PendingJobs } from './journal.js';
+import type { GenerationJob, JobRecord } from './jobs/job.js';
+import type { MediaJob } from './generate/media-job.js';
+import type { JournalIntent, PendingJobs } from './jobs/journal.js';
 import type { MediaOptions } from './options.js';
-import type { MediaPlan } from './plan.js';
-import type { JobSource, MediaQueue, QueueOptions } from './queue-options.js';
-import type { FileUpdate, WaitOptions } from './wait-options.js';
+import type { MediaPlan } from './queue/plan.js';
+import type { JobSource, MediaQueue, QueueOptions } from './queue/options.js';
+import type { FileUpdate, WaitOptions } from './status/wait-options.js';
 import {
   waitForAll,
   waitForAny,
   waitUntilError,
   type FileResult,
   type Settle,
-} from './wait-for-files.js';
-import { watch } from './watch.js';
-import { Workshop } from './workshop.js';
+} from './status/wait-for-files.js';
+import { watch } from './status/watch.js';
+import { Workshop } from './context.js';
 
 /**
  * The client of the media service.

@@ -1,5 +1,5 @@
 import type { ClientEvents } from '../contract/events.js';
-import type { FileUpdate } from './wait-options.js';
+import type { FileUpdate } from './status/wait-options.js';
 
 /** The events that a media client emits. */
 export interface MediaEvents extends ClientEvents {

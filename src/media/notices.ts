@@ -1,5 +1,5 @@
 import type { Events } from '../transport/events.js';
-import { countedIntervalMs } from './counted-looks.js';
+import { countedIntervalMs } from './status/counted-poller.js';
 import type { MediaEvents } from './events.js';
 import { routes } from './generate/routes.js';
 

@@ -1,6 +1,6 @@
 import type { ClientOptions, RateLimitOptions } from '../contract/client-options.js';
-import type { ApiKey } from '../transport/auth.js';
-import type { JobJournal } from './journal.js';
+import type { ApiKey } from '../transport/auth/api-key.js';
+import type { JobJournal } from './jobs/journal.js';
 
 /** How a media client keeps to the service's limits. */
 export interface MediaRateLimitOptions extends RateLimitOptions {

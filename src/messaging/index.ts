@@ -7,9 +7,9 @@ export {
   type ReservedKey,
   type StoredData,
   type Transient,
-} from './data.js';
-export type * from './filter.js';
-export type * from './query.js';
+} from './fields/data.js';
+export type * from './fields/filter.js';
+export type * from './fields/query.js';
 export type * from './activity/resource.js';
 export type * from './activity/types.js';
 export type * from './analytics/resource.js';

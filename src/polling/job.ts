@@ -1,10 +1,10 @@
-import { callSafely } from '../contract/call-safely.js';
+import { callSafely } from '../async/call-safely.js';
 import { isRecord } from '../contract/is-record.js';
 import type { OpenRecord } from '../contract/records.js';
 import { JobFailedError, NotFoundError, WaitTimeoutError } from '../errors/index.js';
 import { poll, type Look } from './poll.js';
 import type { Spacing } from './spacing.js';
-import { passingDelayMs } from './passing.js';
+import { passingDelayMs } from './transient.js';
 
 /** What a waiting job looks like. */
 export interface JobUpdate<Job> {

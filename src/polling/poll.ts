@@ -1,7 +1,7 @@
-import { monotonicMs } from '../transport/clock.js';
-import { onAbort } from '../transport/on-abort.js';
+import { monotonicMs } from '../async/clock.js';
+import { onAbort } from '../async/abort.js';
 import { positive } from '../transport/settings.js';
-import { sleep, startTimer } from '../transport/timeout.js';
+import { sleep, startTimer } from '../async/timers.js';
 
 /** What a look found. */
 export interface Look<Record> {

@@ -1,5 +1,5 @@
 import pThrottle from 'p-throttle';
-import { onAbort } from '../transport/on-abort.js';
+import { onAbort } from '../async/abort.js';
 
 /** Runs looks at a service evenly spaced, never in bursts. */
 export type Spacing = <T>(look: () => Promise<T>, signal: AbortSignal | undefined) => Promise<T>;

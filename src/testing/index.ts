@@ -1,15 +1,15 @@
 import type { FakeServer, FakeServerOptions } from './server.js';
 
-export { createClock, type Clock, type ClockOptions } from './core/clock.js';
-export type { Duration } from './core/duration.js';
+export { createClock, type Clock, type ClockOptions } from './core/time/clock.js';
+export type { Duration } from './core/time/duration.js';
 export type { Fault, Faults } from './core/faults.js';
 export type { RateLimitOptions } from './core/rate-limit.js';
 export type { RecordedRequest } from './core/record.js';
-export type { Task } from './core/schedule.js';
+export type { Task } from './core/time/schedule.js';
 export type { Service } from './core/service.js';
 export { createFakeMedia, type FakeMedia } from './media/create.js';
 export type { FakeMediaOptions } from './media/options.js';
-export type { Job } from './media/outcomes.js';
+export type { Job } from './media/jobs/outcomes.js';
 export type {
   BrandKit,
   CallbackAttempt,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { createClock } from './core/clock.js';
-import { toResponse } from './core/answer.js';
+import { createClock } from './core/time/clock.js';
+import { toResponse } from './core/http/answer.js';
 import { createFakeMedia, type FakeMedia } from './media/create.js';
 import type { FakeMediaOptions } from './media/options.js';
 import {

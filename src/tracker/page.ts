@@ -1,8 +1,8 @@
-import { adoptOrphans } from './orphans.js';
-import { createSender } from './sender.js';
-import { hold, open, readForeign } from './store.js';
+import { adoptOrphans } from './queue/orphans.js';
+import { createSender } from './send/sender.js';
+import { hold, open, readForeign } from './queue/store.js';
 import { type Tab, forget, mark } from './tab.js';
-import { sleep } from './wait.js';
+import { sleep } from './send/wait.js';
 
 /**
  * The life of one page: it takes its lock, sends, leaves, comes back and ends. `start` resolves

@@ -1,8 +1,8 @@
-import type { Transact } from './database.js';
+import type { Transact } from './queue/database.js';
 import type { Emit } from './emitter.js';
 import type { Tracker, TrackerOptions } from './options.js';
-import type { EventRecord } from './record.js';
-import { bury, save } from './store.js';
+import type { EventRecord } from './queue/record.js';
+import { bury, save } from './queue/store.js';
 import type { DropReason, Outcome } from './types.js';
 
 /** What the parts of one tracker share: its options, the events of this tab and its state. */

@@ -1,12 +1,12 @@
 import { createEmitter } from './emitter.js';
-import { take } from './intake.js';
+import { take } from './queue/intake.js';
 import type { TrackOptions, Tracker, TrackerOptions } from './options.js';
 import { type Page, createPage } from './page.js';
-import { newId } from './record.js';
-import { bury, open, readForeign } from './store.js';
+import { newId } from './queue/record.js';
+import { bury, open, readForeign } from './queue/store.js';
 import { type Tab, end, refusalOf } from './tab.js';
 import type { AnyEvents, DropReason, EventData, EventMap } from './types.js';
-import { sleep } from './wait.js';
+import { sleep } from './send/wait.js';
 
 /**
  * Creates the event tracker of a page. On a server it does nothing, quietly.

@@ -1,13 +1,13 @@
 import type { ClientOptions } from '../contract/client-options.js';
 import type { ClientEvents } from '../contract/events.js';
-import { isInTheClear, type ApiKey } from './auth.js';
-import { BudgetSource } from './budgets.js';
+import { isInTheClear, type ApiKey } from './auth/api-key.js';
+import { BudgetSource } from './rate-limit/registry.js';
 import { Events } from './events.js';
-import { Keyring } from './keyring.js';
-import { Session } from './session.js';
+import { Keyring } from './auth/keyring.js';
+import { Session } from './auth/session.js';
 import { keyOf, settle, type ServiceFacts, type Settings } from './settings.js';
 import { Transport } from './transport.js';
-import type { SchemaMap } from './validation.js';
+import type { SchemaMap } from './validation/issues.js';
 
 /** The options that every client takes, its key included. */
 export type ConnectionOptions = ClientOptions & { apiKey?: ApiKey | undefined };

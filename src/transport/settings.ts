@@ -5,8 +5,8 @@ import type {
 } from '../contract/client-options.js';
 import type { BudgetLimits, RateBudgetStore } from '../contract/rate-budget-store.js';
 import { ConfigurationError } from '../errors/index.js';
-import type { ApiKey } from './auth.js';
-import { normalizeBaseUrl } from './url.js';
+import type { ApiKey } from './auth/api-key.js';
+import { normalizeBaseUrl } from './request/url.js';
 
 /** What is particular to one of the two services. */
 export interface ServiceFacts {

@@ -5,18 +5,18 @@ import type { Method, Route } from '../contract/route.js';
 import { isPostreelError, UnexpectedResponseError } from '../errors/index.js';
 import { PagedList } from '../pagination/paginated.js';
 import { readList } from '../pagination/styles.js';
-import type { Arrival, Journey } from './attempt.js';
+import type { Arrival, Journey } from './send/attempt.js';
 import { RunningCall, type CallState } from './call.js';
-import { Checks } from './checks.js';
-import { unwrap } from './envelope.js';
-import { freeRoute, splitPath, type FreeInput } from './free-request.js';
-import { requestIdOf } from './judge.js';
-import type { RawInput, TransportParts } from './parts.js';
-import { prepare } from './prepare.js';
-import type { RateLimitState } from './rate-budget.js';
-import { readBack } from './reconcile.js';
-import { Sender } from './sender.js';
-import { abortable } from './timeout.js';
+import { Checks } from './validation/validator.js';
+import { unwrap } from './response/envelope.js';
+import { freeRoute, splitPath, type FreeInput } from './request/custom-request.js';
+import { requestIdOf } from './response/classify.js';
+import type { RawInput, TransportParts } from './context.js';
+import { prepare } from './request/prepare.js';
+import type { RateLimitState } from './rate-limit/local-budget.js';
+import { readBack } from './send/reconcile.js';
+import { Sender } from './send/sender.js';
+import { abortable } from '../async/timers.js';
 
 /** Takes calls to the service and answers back: build, check, gate, send, unwrap, check. */
 export class Transport {

@@ -6,10 +6,10 @@ import {
   type NodeReply,
   type NodeRequest,
   type NodeResponse,
-} from './node.js';
-import { receiver, type InboxOptions } from './receive.js';
-import { checkSecret } from './secret.js';
-import { signWebhookUrl, type ExpiryOptions } from './sign.js';
+} from './receive/node.js';
+import { receiver, type InboxOptions } from './receive/receive.js';
+import { checkSecret } from './sign/secret.js';
+import { signWebhookUrl, type ExpiryOptions } from './sign/sign.js';
 
 /** Called with each callback. When it throws or rejects, the callback may come again. */
 export type WebhookListener = (result: WebhookResult) => unknown;

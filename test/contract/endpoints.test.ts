@@ -6,7 +6,7 @@ import { routes as messagingRoutes } from '../../src/messaging/routes.js';
 import { schemas as messagingSchemas } from '../../src/messaging/schemas.js';
 import type { Route } from '../../src/contract/route.js';
 import endpoints from '../../src/testing/endpoints.json' with { type: 'json' };
-import { samples, type Sample } from './samples.js';
+import { samples, type Sample } from '../support/contract/samples.js';
 
 const tables = { messaging: messagingRoutes, media: mediaRoutes };
 const secretKey = 'sk_test_contract';

@@ -2,7 +2,7 @@ import { MediaClient, MessagingClient, type WorkflowCreate } from 'postreel';
 import { createFakeMedia, createFakeMessaging } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 import endpoints from '../../src/testing/endpoints.json' with { type: 'json' };
-import { samples } from './samples.js';
+import { samples } from '../support/contract/samples.js';
 
 /** What a call to the fake needs: the ids of its path, by method, and a body that fits them. */
 type Ids = Record<string, string>;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Profile, openProfile, until } from '../tracker/support/browser.js';
+import { type Profile, openProfile, until } from '../support/tracker/browser.js';
 
 let server: ChildProcess;
 let profile: Profile;

@@ -101,8 +101,8 @@ async function survive(moments: readonly Moment[]) {
 
 /** Starts the queue in a process of its own. */
 function start(server: FakeServer, path: string) {
-  const preload = ['--import', './test/support/fast-clock.mjs'];
-  const command = [...preload, 'test/support/crash-child.mjs', path, String(films)];
+  const preload = ['--import', './test/support/node/fast-clock.mjs'];
+  const command = [...preload, 'test/support/node/crash-child.mjs', path, String(films)];
   const env = { MEDIA_BASE_URL: server.mediaUrl, MEDIA_API_KEY: server.media.apiKey };
   const child = spawn(process.execPath, command, { env: { ...process.env, ...env } });
   // Another signal than the one that is looked for.

@@ -47,9 +47,9 @@ it('queues of three processes with one store keep to both limits together', asyn
 
 /** Runs a queue in a process of its own. */
 function run(server: FakeServer, path: string, name: string) {
-  const preload = ['--import', './test/support/fast-clock.mjs'];
+  const preload = ['--import', './test/support/node/fast-clock.mjs'];
   const shown = JSON.stringify(limits);
-  const script = ['test/support/queue-child.mjs', path, name, String(films), shown];
+  const script = ['test/support/node/queue-child.mjs', path, name, String(films), shown];
   const env = {
     MEDIA_BASE_URL: server.mediaUrl,
     MEDIA_API_KEY: server.media.apiKey,

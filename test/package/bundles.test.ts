@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { bundle, imports } from '../../scripts/sizes.js';
-import { repository } from './installed.js';
+import { repository } from '../support/package/installed.js';
 
 /**
  * In bytes after gzip: what was measured, and 5 % more. `npx tsx scripts/sizes.ts` measures anew.

@@ -1,8 +1,14 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { doors, installPackage, manifest, repository, type Project } from './installed.js';
-import { names } from './names.js';
+import {
+  doors,
+  installPackage,
+  manifest,
+  repository,
+  type Project,
+} from '../support/package/installed.js';
+import { names } from '../support/package/names.js';
 
 let project: Project;
 beforeAll(async () => {
@@ -26,11 +32,11 @@ const everything = (kind: 'mjs' | 'cjs') =>
   `const doors = { ${doors.map((door) => `'${door}': ${load[kind](door)}`).join(', ')} };`;
 
 describe('the doors', () => {
-  it('are all the folders with an index, but for the errors, which come with `postreel`', () => {
+  it('are all the folders with an index, but for the errors and the command', () => {
     const folders = readdirSync(join(repository, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((path) => /(^|[\\/])index\.tsx?$/.test(path))
       .map((path) => join('postreel', dirname(path)))
-      .filter((name) => name !== 'postreel/errors');
+      .filter((name) => name !== 'postreel/errors' && name !== 'postreel/cli');
     expect([...doors].sort()).toEqual(folders.sort());
   });
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installPackage, type Project } from './installed.js';
+import { installPackage, type Project } from '../support/package/installed.js';
 
 let project: Project;
 beforeAll(async () => {
@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => project.remove());
 
-const watcher = fileURLToPath(new URL('watch-imports.mjs', import.meta.url));
+const watcher = fileURLToPath(new URL('../support/package/watch-imports.mjs', import.meta.url));
 
 interface Watched {
   /** Timers, requests, prints and reads of the environment. */

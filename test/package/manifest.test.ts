@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { dryPack, manifest, repository, type Packed } from './installed.js';
+import { dryPack, manifest, repository, type Packed } from '../support/package/installed.js';
 
 const read = (file: string) => JSON.parse(readFileSync(join(repository, file), 'utf8')) as unknown;
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { doors, installPackage, repository, type Project } from './installed.js';
+import { doors, installPackage, repository, type Project } from '../support/package/installed.js';
 
 let project: Project;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
-import { listService, type ListSpelling } from '../support/list-service.js';
+import { listService, type ListSpelling } from '../support/transport/list-service.js';
 
 const documented: ListSpelling = {
   style: 'cursor',

@@ -1,6 +1,6 @@
 import { ConnectionError, NotFoundError, UnexpectedResponseError } from 'postreel';
 import { describe, expect, it, vi } from 'vitest';
-import { passingDelayMs } from '../../src/polling/passing.js';
+import { passingDelayMs } from '../../src/polling/transient.js';
 import { poll, type Look, type PollPlan } from '../../src/polling/poll.js';
 import { settled } from '../support/fake-server.js';
 

@@ -1,8 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { installPackage, type Project } from '../package/installed.js';
-import { arrivals, expected, openWorld, programOf, type World } from './expected.js';
+import { installPackage, type Project } from '../support/package/installed.js';
+import {
+  arrivals,
+  expected,
+  openWorld,
+  programOf,
+  type World,
+} from '../support/runtimes/expected.js';
 
 /** The dependencies that Node 20 gets, and those that newer versions get. */
 const lines = [

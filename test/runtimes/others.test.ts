@@ -1,8 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { installPackage, repository, type Project } from '../package/installed.js';
-import { arrivals, expected, openWorld, programOf, type World } from './expected.js';
+import { installPackage, repository, type Project } from '../support/package/installed.js';
+import {
+  arrivals,
+  expected,
+  openWorld,
+  programOf,
+  type World,
+} from '../support/runtimes/expected.js';
 
 interface Runtime {
   readonly name: string;

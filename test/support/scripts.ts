@@ -60,7 +60,7 @@ function environmentOf(fake: FakeServer): NodeJS.ProcessEnv {
 function execute(command: readonly string[], env: NodeJS.ProcessEnv): Promise<ScriptEnd> {
   const child = spawn(
     process.execPath,
-    ['--import', './test/support/fast-timers.mjs', ...command],
+    ['--import', './test/support/node/fast-timers.mjs', ...command],
     { env, timeout: longestMs, killSignal: 'SIGKILL' },
   );
   let output = '';

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { snapshot } from '../../src/tracker/data.js';
-import { delayOf } from '../../src/tracker/delay.js';
+import { delayOf } from '../../src/tracker/send/delay.js';
 import { createTracker, transient } from '../../src/tracker/index.js';
 
 const tracker = createTracker({ publicKey: 'pk_test', baseUrl: 'https://service.test' });

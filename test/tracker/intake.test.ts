@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Tracker, TrackerNotices } from '../../src/tracker/index.js';
-import { fakePage } from './support/page.js';
+import { fakePage } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
 beforeEach(() => {

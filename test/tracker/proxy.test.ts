@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTrackProxy } from '../../src/tracker/proxy/index.js';
-import { type Service, startService } from './support/service.js';
+import { type Service, startService } from '../support/tracker/service.js';
 
 let service: Service;
 beforeEach(async () => {

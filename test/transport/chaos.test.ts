@@ -2,7 +2,7 @@ import { isPostreelError, type Outcome } from 'postreel';
 import type { Fault } from 'postreel/testing';
 import { afterEach, expect, it, vi } from 'vitest';
 import { serve } from '../support/fake-server.js';
-import { countEffects, startCall } from './chaos-calls.js';
+import { countEffects, startCall } from '../support/transport/chaos-calls.js';
 
 const calls = 10_000;
 const atOnce = 50;

@@ -2,14 +2,14 @@ import { MessagingClient, PostreelError, type ValidationOptions } from 'postreel
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { of } from '../../src/contract/returns.js';
 import { route } from '../../src/contract/route.js';
-import { cleanCause } from '../../src/transport/clean-cause.js';
+import { cleanCause } from '../../src/transport/auth/clean-cause.js';
 import { Connection } from '../../src/transport/connection.js';
-import { unwrap, unwrapList } from '../../src/transport/envelope.js';
-import { onAbort } from '../../src/transport/on-abort.js';
-import { readText } from '../../src/transport/read-text.js';
-import { refuse } from '../../src/transport/refuse.js';
-import { sentOnce } from '../../src/transport/sent-once.js';
-import { abortable, answerWithin, sleep } from '../../src/transport/timeout.js';
+import { unwrap, unwrapList } from '../../src/transport/response/envelope.js';
+import { onAbort } from '../../src/async/abort.js';
+import { readText } from '../../src/transport/response/read.js';
+import { refuse } from '../../src/errors/refuse.js';
+import { sentOnce } from '../../src/transport/send/sent-once.js';
+import { abortable, answerWithin, sleep } from '../../src/async/timers.js';
 import { answering, mediaOver, messagingOver } from '../support/clients.js';
 
 afterEach(() => {

@@ -4,7 +4,7 @@ import { createInbox, signWebhookUrl } from 'postreel/webhooks';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import { secret } from './callbacks.js';
+import { secret } from '../support/webhooks/callbacks.js';
 
 const speech = { content: 'Good morning!', voiceId: 'voice_1' };
 const base = 'https://shop.example/media-done';

@@ -1,7 +1,7 @@
 import { ConfigurationError } from 'postreel';
 import { createInbox, memorySeen, type InboxOptions, type ReadStatus } from 'postreel/webhooks';
 import { describe, expect, it, vi } from 'vitest';
-import { base, failure, fileUrl, post, secret, success } from './callbacks.js';
+import { base, failure, fileUrl, post, secret, success } from '../support/webhooks/callbacks.js';
 
 /** An inbox with what it was told, and a way to call it. */
 function open(options: Partial<InboxOptions> = {}) {

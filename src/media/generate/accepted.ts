@@ -1,5 +1,5 @@
 import { UnexpectedResponseError } from '../../errors/index.js';
-import type { JobRecord } from '../job.js';
+import type { JobRecord } from '../jobs/job.js';
 import type { AudioAccepted, VideoAccepted } from './types.js';
 
 /** The records of accepted videos; fewer than were asked for is an error that names them. */

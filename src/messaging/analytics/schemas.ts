@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { SchemasFor } from '../../contract/schemas.js';
-import { periodQuery } from '../query-schema.js';
-import { open } from '../shapes-schema.js';
+import { periodQuery } from '../fields/query-schema.js';
+import { open } from '../fields/shapes-schema.js';
 import type { routes } from './routes.js';
 
 const report = {

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import type { Timestamp } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
-import { filter } from '../filter-schema.js';
-import { listQuery } from '../query-schema.js';
-import { email, open } from '../shapes-schema.js';
-import { subject } from '../subject-schema.js';
-import { msOf, timestamp } from '../timestamp-schema.js';
+import { filter } from '../fields/filter-schema.js';
+import { listQuery } from '../fields/query-schema.js';
+import { email, open } from '../fields/shapes-schema.js';
+import { subject } from '../fields/subject-schema.js';
+import { msOf, timestamp } from '../fields/timestamp-schema.js';
 import type { routes } from './routes.js';
 import type { CampaignCreate, CampaignSend } from './types.js';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
-import { filter } from '../filter-schema.js';
-import { limit, open } from '../shapes-schema.js';
+import { filter } from '../fields/filter-schema.js';
+import { limit, open } from '../fields/shapes-schema.js';
 import type { routes } from './routes.js';
 import type { SegmentCreate } from './types.js';
 

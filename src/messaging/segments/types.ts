@@ -1,6 +1,6 @@
 import type { OpenRecord } from '../../contract/records.js';
-import type { StoredData } from '../data.js';
-import type { Filter } from '../filter.js';
+import type { StoredData } from '../fields/data.js';
+import type { Filter } from '../fields/filter.js';
 
 /** A group of contacts. The service's document does not show all its fields. */
 export interface Segment extends OpenRecord {

@@ -1,7 +1,7 @@
-import { toResponse } from './answer.js';
+import { toResponse } from './http/answer.js';
 import { createRateLimiter } from './rate-limit.js';
-import { Refusal } from './refusal.js';
-import type { Incoming } from './request.js';
+import { Refusal } from './http/refusal.js';
+import type { Incoming } from './http/request.js';
 import type { ServiceOptions } from './service-options.js';
 import type { FakeAnswer, FakeRequest } from './types.js';
 

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.js';
+import type { Clock } from './time/clock.js';
 import type { FakeRequest } from './types.js';
 
 /** A request that reached the fake. */

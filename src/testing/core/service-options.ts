@@ -1,6 +1,6 @@
-import type { Clock } from './clock.js';
+import type { Clock } from './time/clock.js';
 import type { RateLimitOptions } from './rate-limit.js';
-import type { Refusal } from './refusal.js';
+import type { Refusal } from './http/refusal.js';
 import type { FakeRequest, Handlers } from './types.js';
 
 /** What a service is made of. */

@@ -1,12 +1,12 @@
 import { mswHandlers, type MswHandler } from '../msw.js';
-import type { Clock } from './clock.js';
-import type { Duration } from './duration.js';
-import { breakExchange } from './exchange.js';
+import type { Clock } from './time/clock.js';
+import type { Duration } from './time/duration.js';
+import { breakExchange } from './http/exchange.js';
 import { createFaults, type Fault, type Faults } from './faults.js';
 import { createPipeline } from './pipeline.js';
 import { createRecorder, type RecordedRequest } from './record.js';
-import { readRequest } from './request.js';
-import { createRouter, endpointsOf, type Match } from './router.js';
+import { readRequest } from './http/request.js';
+import { createRouter, endpointsOf, type Match } from './http/router.js';
 import type { SecondAddress, ServiceOptions } from './service-options.js';
 
 export type { ServiceOptions } from './service-options.js';

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.js';
+import type { Clock } from './time/clock.js';
 
 /** A request as a handler sees it: parsed once, paths decoded. */
 export interface FakeRequest {

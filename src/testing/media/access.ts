@@ -1,6 +1,6 @@
-import { Refusal } from '../core/refusal.js';
+import { Refusal } from '../core/http/refusal.js';
 import type { FakeRequest } from '../core/types.js';
-import { refuse } from './rules.js';
+import { refuse } from './generate/rules.js';
 import type { MediaWorld } from './world.js';
 
 /** Lets a request in, or refuses it: 401 without a valid key. */

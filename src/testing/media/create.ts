@@ -1,14 +1,14 @@
 import { createService, type Service } from '../core/service.js';
 import type { Handlers } from '../core/types.js';
 import { enter, keyOf } from './access.js';
-import { generateAudio } from './audio.js';
-import { answerDownload, contentOf, downloadEndpoint } from './downloads.js';
+import { generateAudio } from './generate/audio.js';
+import { answerDownload, contentOf, downloadEndpoint } from './files/downloads.js';
 import { errorBody } from './errors.js';
 import type { FakeMediaOptions } from './options.js';
-import type { Job } from './outcomes.js';
-import { getStatus } from './status.js';
+import type { Job } from './jobs/outcomes.js';
+import { getStatus } from './generate/status.js';
 import type { BrandKit, CallbackAttempt, MediaFile, MediaFolder, Outcome } from './types.js';
-import { generateVideo } from './video.js';
+import { generateVideo } from './generate/video.js';
 import { createWorld, type MediaWorld } from './world.js';
 
 /** A fake of the media service, with one account. */

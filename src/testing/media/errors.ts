@@ -1,4 +1,4 @@
-import type { Refusal } from '../core/refusal.js';
+import type { Refusal } from '../core/http/refusal.js';
 import type { FakeMediaOptions } from './options.js';
 
 /** The body of a rejection. media, Errors 4: its shape is not shown, so it can be chosen. */

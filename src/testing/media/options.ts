@@ -1,5 +1,5 @@
-import type { Clock, ClockOptions } from '../core/clock.js';
-import type { Duration } from '../core/duration.js';
+import type { Clock, ClockOptions } from '../core/time/clock.js';
+import type { Duration } from '../core/time/duration.js';
 import type { RateLimitOptions } from '../core/rate-limit.js';
 import type { BrandKit, MediaFile } from './types.js';
 

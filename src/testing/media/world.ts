@@ -1,7 +1,7 @@
-import { createClock, type Clock, type ClockOptions } from '../core/clock.js';
-import { parseDuration } from '../core/duration.js';
+import { createClock, type Clock, type ClockOptions } from '../core/time/clock.js';
+import { parseDuration } from '../core/time/duration.js';
 import type { World } from '../core/types.js';
-import { createOutcomes, type Outcomes } from './outcomes.js';
+import { createOutcomes, type Outcomes } from './jobs/outcomes.js';
 import type { FakeMediaOptions } from './options.js';
 import type { BrandKit, CallbackAttempt, MediaFile, MediaFolder } from './types.js';
 

@@ -1,4 +1,4 @@
-import { Refusal } from '../core/refusal.js';
+import { Refusal } from '../core/http/refusal.js';
 import type { FakeRequest } from '../core/types.js';
 import type { MessagingWorld, Project, Scope, User } from './state.js';
 

@@ -1,4 +1,4 @@
-import { createClock, type Clock, type ClockOptions } from '../core/clock.js';
+import { createClock, type Clock, type ClockOptions } from '../core/time/clock.js';
 import type { RateLimitOptions } from '../core/rate-limit.js';
 import { createService, type Service } from '../core/service.js';
 import { enter, rateLimitBucket } from './access.js';

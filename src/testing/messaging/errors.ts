@@ -1,4 +1,4 @@
-import type { Refusal } from '../core/refusal.js';
+import type { Refusal } from '../core/http/refusal.js';
 import type { FakeRequest } from '../core/types.js';
 import type { MessagingWorld } from './state.js';
 

@@ -1,4 +1,4 @@
-import { Refusal } from '../core/refusal.js';
+import { Refusal } from '../core/http/refusal.js';
 import type { FakeAnswer, FakeRequest } from '../core/types.js';
 import type { MessagingSettings } from './settings.js';
 import type { Scope } from './state.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.js';
+import type { Clock } from '../core/time/clock.js';
 import { addProject } from './projects/project.js';
 import type { MessagingSettings } from './settings.js';
 import type { MessagingWorld, Project, User } from './state.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Fault } from '../../../src/testing/core/faults.js';
 import type { Service } from '../../../src/testing/core/service.js';
-import { makeService } from './make-service.js';
+import { makeService } from '../../support/testing/make-service.js';
 
 afterEach(() => vi.useRealTimers());
 

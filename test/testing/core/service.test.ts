@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createClock } from '../../../src/testing/core/clock.js';
-import { Refusal } from '../../../src/testing/core/refusal.js';
+import { createClock } from '../../../src/testing/core/time/clock.js';
+import { Refusal } from '../../../src/testing/core/http/refusal.js';
 import type { FakeRequest, Handlers } from '../../../src/testing/core/types.js';
-import { makeService } from './make-service.js';
+import { makeService } from '../../support/testing/make-service.js';
 
 const json = (body: unknown, type = 'application/json'): RequestInit => ({
   method: 'POST',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeMedia } from '../../../src/testing/media/create.js';
-import { call, idea, status, videos } from './calls.js';
+import { call, idea, status, videos } from '../../support/testing/media-calls.js';
 
 const endpoints = [
   ['POST', '/v1/generate/video'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeMedia } from '../../../src/testing/media/create.js';
-import { audio, speech } from './calls.js';
+import { audio, speech } from '../../support/testing/media-calls.js';
 
 const text = (length: number) => 'x'.repeat(length);
 

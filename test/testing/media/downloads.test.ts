@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createFakeMedia, type FakeMedia } from '../../../src/testing/media/create.js';
 import type { FakeMediaOptions } from '../../../src/testing/media/options.js';
-import { audio, idea, speech, videos } from './calls.js';
+import { audio, idea, speech, videos } from '../../support/testing/media-calls.js';
 
 async function finished(options: FakeMediaOptions = {}): Promise<FakeMedia> {
   const fake = createFakeMedia({ fileBytes: 200_000, ...options });

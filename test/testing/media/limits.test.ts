@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeMedia, type FakeMedia } from '../../../src/testing/media/create.js';
-import { audio, call, idea, speech, status, videos } from './calls.js';
+import { audio, call, idea, speech, status, videos } from '../../support/testing/media-calls.js';
 
 const many = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 

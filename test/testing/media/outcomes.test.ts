@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeMedia, type FakeMedia } from '../../../src/testing/media/create.js';
-import { audio, idea, record, speech, videos } from './calls.js';
+import { audio, idea, record, speech, videos } from '../../support/testing/media-calls.js';
 
 async function statuses(fake: FakeMedia): Promise<string[]> {
   await fake.advance('1h');

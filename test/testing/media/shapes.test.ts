@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeMedia } from '../../../src/testing/media/create.js';
 import type { FakeMediaOptions } from '../../../src/testing/media/options.js';
-import { audio, idea, record, speech, status, videos } from './calls.js';
+import { audio, idea, record, speech, status, videos } from '../../support/testing/media-calls.js';
 
 describe('media, Errors 4: the body of a rejection can be chosen', () => {
   const bodyOf = async (errorShape?: FakeMediaOptions['errorShape']) => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createClock } from '../../../src/testing/core/clock.js';
+import { createClock } from '../../../src/testing/core/time/clock.js';
 import { createFakeMedia } from '../../../src/testing/media/create.js';
-import { audio, created, idea, record, speech, videos } from './calls.js';
+import { audio, created, idea, record, speech, videos } from '../../support/testing/media-calls.js';
 
 afterEach(() => vi.useRealTimers());
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeMedia } from '../../../src/testing/media/create.js';
-import { audio, call, idea, speech, status, videos } from './calls.js';
+import { audio, call, idea, speech, status, videos } from '../../support/testing/media-calls.js';
 
 describe('media, GET /v1/generate/status', () => {
   it('fileId is required', async () => {

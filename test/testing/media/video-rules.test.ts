@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeMedia } from '../../../src/testing/media/create.js';
-import { idea, script, video, videos } from './calls.js';
+import { idea, script, video, videos } from '../../support/testing/media-calls.js';
 
 const settingsOf = async (job: object) => {
   const fake = createFakeMedia();

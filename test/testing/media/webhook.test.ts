@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createFakeMedia } from '../../../src/testing/media/create.js';
-import { audio, idea, speech, videos } from './calls.js';
+import { audio, idea, speech, videos } from '../../support/testing/media-calls.js';
 
 afterEach(() => vi.unstubAllGlobals());
 

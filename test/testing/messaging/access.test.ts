@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeMessaging } from '../../../src/testing/messaging/create.js';
-import { call, ok } from './call.js';
+import { call, ok } from '../../support/testing/messaging-call.js';
 
 describe('messaging, Authentication', () => {
   it('1: a call with `Authorization: Bearer <API_KEY>` is let in', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeMessaging } from '../../../src/testing/messaging/create.js';
-import { call, ok } from './call.js';
+import { call, ok } from '../../support/testing/messaging-call.js';
 
 /** An event, and a mail that was opened and clicked an hour later. */
 async function busy() {

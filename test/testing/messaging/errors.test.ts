@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeMessaging } from '../../../src/testing/messaging/create.js';
-import { call, ok, someText } from './call.js';
+import { call, ok, someText } from '../../support/testing/messaging-call.js';
 
 describe('messaging, Errors', () => {
   it('the envelope has every field of the table', async () => {

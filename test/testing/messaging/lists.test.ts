@@ -4,7 +4,7 @@ import {
   type FakeMessaging,
   type FakeMessagingOptions,
 } from '../../../src/testing/messaging/create.js';
-import { call, ok, someText } from './call.js';
+import { call, ok, someText } from '../../support/testing/messaging-call.js';
 
 async function withContacts(count: number, options: FakeMessagingOptions = {}) {
   const fake = createFakeMessaging({ rateLimit: { limit: Infinity }, ...options });

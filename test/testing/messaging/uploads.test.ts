@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeMessaging } from '../../../src/testing/messaging/create.js';
-import { badFields, call, ok } from './call.js';
+import { badFields, call, ok } from '../../support/testing/messaging-call.js';
 
 function upload(type: string, field = 'image'): { form: FormData } {
   const form = new FormData();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { hasSystemChromium } from '../support/browser.js';
+import { hasSystemChromium } from '../../support/tracker/browser.js';
 import {
   type Delivery,
   type World,
@@ -7,7 +7,7 @@ import {
   expectAsPromised,
   expectExactly,
   withDelivery,
-} from '../support/world.js';
+} from '../../support/tracker/world.js';
 import { describeEnvironments } from './environments.js';
 import { describeRefusals } from './refusals.js';
 import * as scenarios from './scenarios.js';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { TrackerOptions } from '../../../src/tracker/index.js';
-import { bundle } from '../support/app.js';
-import { until } from '../support/browser.js';
-import { type World, expectExactly } from '../support/world.js';
+import { bundle } from '../../support/tracker/app.js';
+import { until } from '../../support/tracker/browser.js';
+import { type World, expectExactly } from '../../support/tracker/world.js';
 
 /** Where a page may live. */
 export function describeEnvironments(world: () => World): void {
@@ -79,7 +79,7 @@ export function describeEnvironments(world: () => World): void {
   it('tracks once per mount with React under StrictMode', async () => {
     const { open, service, settled } = world();
     const page = await open();
-    const script = await bundle('test/tracker/support/react-page.ts', 'reactPage');
+    const script = await bundle('test/support/tracker/react-page.ts', 'reactPage');
     await page.addScriptTag({ content: script + ';reactPage.render(tracker)' });
     await page.getByText('first').waitFor();
     await page.getByRole('button').click();

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { firefoxProblem } from '../support/browser.js';
-import { type Figures, type World, createWorld, expectExactly } from '../support/world.js';
+import { firefoxProblem } from '../../support/tracker/browser.js';
+import {
+  type Figures,
+  type World,
+  createWorld,
+  expectExactly,
+} from '../../support/tracker/world.js';
 import * as scenarios from './scenarios.js';
 
 /** How often each case is run: what goes wrong by chance shows only then. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { until } from '../support/browser.js';
-import { type World, expectExactly } from '../support/world.js';
+import { until } from '../../support/tracker/browser.js';
+import { type World, expectExactly } from '../../support/tracker/world.js';
 
 /** What the service, or the way to it, may say. */
 export function describeRefusals(world: () => World): void {

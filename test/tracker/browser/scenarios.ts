@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { until } from '../support/browser.js';
-import type { Figures, World } from '../support/world.js';
+import { until } from '../../support/tracker/browser.js';
+import type { Figures, World } from '../../support/tracker/world.js';
 
 const slow = (delayMs: number) => async () => {
   await new Promise((resolve) => setTimeout(resolve, delayMs));

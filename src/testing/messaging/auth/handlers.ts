@@ -1,4 +1,4 @@
-import { Refusal } from '../../core/refusal.js';
+import { Refusal } from '../../core/http/refusal.js';
 import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
 import { forbidden, sessionCookie, sessionToken } from '../access.js';
 import type { Scope } from '../state.js';

@@ -1,4 +1,4 @@
-import { Refusal } from '../../core/refusal.js';
+import { Refusal } from '../../core/http/refusal.js';
 import type { FakeRequest, Handlers } from '../../core/types.js';
 import { findOwn } from '../access.js';
 import { contactByEmail } from '../contacts/store.js';

@@ -1,4 +1,4 @@
-import { Refusal } from '../../core/refusal.js';
+import { Refusal } from '../../core/http/refusal.js';
 import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
 import { notFound } from '../access.js';
 import { listAnswer } from '../lists.js';

@@ -1,4 +1,4 @@
-import { Refusal } from '../../core/refusal.js';
+import { Refusal } from '../../core/http/refusal.js';
 import type { FakeRequest, Handlers } from '../../core/types.js';
 import { isActiveCampaign } from '../campaigns/campaign.js';
 import { listAnswer } from '../lists.js';

@@ -1,4 +1,4 @@
-import { Refusal } from '../../core/refusal.js';
+import { Refusal } from '../../core/http/refusal.js';
 import type { MessagingWorld, Workflow, WorkflowStep, WorkflowTransition } from '../state.js';
 
 /** messaging, Workflow: the step types of the document. */

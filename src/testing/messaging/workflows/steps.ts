@@ -1,4 +1,4 @@
-import { parseDuration } from '../../core/duration.js';
+import { parseDuration } from '../../core/time/duration.js';
 import { patchData } from '../contacts/store.js';
 import { deliver } from '../emails/outbox.js';
 import { contactField, dottedValue, meets } from '../segments/filter.js';

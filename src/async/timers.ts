@@ -1,0 +1,102 @@
+import { onAbort } from './abort.js';
+
+/** A signal for one attempt: it aborts with its timer or with the caller's own signal. */
+export interface AttemptTimer {
+  readonly signal: AbortSignal;
+  readonly limitMs: number;
+  /** Did the timer end the attempt, and not the caller? */
+  readonly timedOut: boolean;
+  /** Rejects when the signal aborts; never resolves. */
+  readonly aborted: Promise<never>;
+  /** Clears the timer and lets go of the caller's signal. */
+  stop(): void;
+}
+
+// A longer delay overflows setTimeout and fires at once.
+const longestDelayMs = 2 ** 31 - 1;
+
+/** Starts the timer of one attempt. One controller does both jobs: `AbortSignal.any` is slow. */
+export function startTimer(timeoutMs: number, caller: AbortSignal | undefined): AttemptTimer {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const aborted = new Promise<never>((_, reject) => {
+    // The caller's reason may be any value at all.
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  aborted.catch(() => undefined);
+  let timedOut = false;
+  const stopListening = onAbort(caller, () => controller.abort(caller?.reason));
+  const timer = Number.isFinite(timeoutMs)
+    ? setTimeout(
+        () => {
+          timedOut = true;
+          controller.abort();
+        },
+        Math.min(timeoutMs, longestDelayMs),
+      )
+    : undefined;
+  return {
+    signal,
+    limitMs: timeoutMs,
+    aborted,
+    get timedOut() {
+      return timedOut;
+    },
+    stop() {
+      clearTimeout(timer);
+      stopListening();
+    },
+  };
+}
+
+/** Is this failure the caller's abort? Its reason may be any value, an error of ours included. */
+export function isAbortOf(signal: AbortSignal | undefined, failure: unknown): boolean {
+  return signal !== undefined && signal.aborted && failure === signal.reason;
+}
+
+/** Sleeps; an abort ends it at once with the signal's reason. */
+export function sleep(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const wake = () => {
+      stopListening();
+      resolve();
+    };
+    const timer = setTimeout(wake, Math.min(delayMs, longestDelayMs));
+    const stopListening = onAbort(signal, () => {
+      clearTimeout(timer);
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason
+      reject(signal?.reason);
+    });
+  });
+}
+
+/** The same promise, but an abort rejects at once with the signal's reason. */
+export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  return new Promise<T>((resolve, reject) => {
+    const stopListening = onAbort(signal, () => {
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason
+      reject(signal.reason);
+    });
+    void promise.then(resolve, reject).finally(stopListening);
+  });
+}
+
+/** The same promise, but it fails when it takes too long; what comes later goes to `onLate`. */
+export function answerWithin<T>(
+  promise: Promise<T>,
+  limitMs: number,
+  onLate: (value: T) => void,
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(new Error(`No answer within ${limitMs} ms.`));
+    }, limitMs);
+    promise
+      .then((value) => (isLate ? onLate(value) : resolve(value)), reject)
+      .finally(() => clearTimeout(timer));
+  });
+}

@@ -1,6 +1,0 @@
-import { branded } from './brand.js';
-import { PostreelError } from './postreel-error.js';
-
-/** The service answered, and the answer was no. The subclasses follow the HTTP status. */
-export class ApiError extends PostreelError {}
-branded(ApiError, 'ApiError', PostreelError);

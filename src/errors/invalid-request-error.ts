@@ -1,6 +1,0 @@
-import { branded } from './brand.js';
-import { PostreelError } from './postreel-error.js';
-
-/** Our own check refused the call before it reached the network; `fieldErrors` says why. */
-export class InvalidRequestError extends PostreelError {}
-branded(InvalidRequestError, 'InvalidRequestError', PostreelError);

@@ -1,0 +1,46 @@
+import { branded } from './brand.js';
+import { PostreelError, type ErrorDetails } from './base-error.js';
+
+/** What a wait knows when it ends without a result. */
+export interface WaitDetails extends ErrorDetails {
+  /** The file or job that was waited for. */
+  readonly id: string;
+  readonly lastStatus: string | undefined;
+  readonly elapsedMs: number;
+  /** How many times the status was asked for. */
+  readonly polls: number;
+  /** Goes on waiting, with the options of the first wait unless told otherwise. */
+  readonly resume: (options?: object) => Promise<unknown>;
+}
+
+/** The base of the errors that end a wait. */
+export class WaitError extends PostreelError {
+  /** The media file that was waited for; for import and bulk jobs the job's id. */
+  readonly fileId: string;
+  readonly lastStatus: string | undefined;
+  /** How long the wait took, in milliseconds. */
+  readonly elapsedMs: number;
+  /** How many times the status was asked for. */
+  readonly polls: number;
+  readonly #resume: (options?: object) => Promise<unknown>;
+
+  constructor(message: string, details: WaitDetails) {
+    super(message, details);
+    this.fileId = details.id;
+    this.lastStatus = details.lastStatus;
+    this.elapsedMs = details.elapsedMs;
+    this.polls = details.polls;
+    this.#resume = details.resume;
+  }
+
+  /** Goes on waiting for the same file or job. */
+  resume(options?: object): Promise<unknown> {
+    return this.#resume(options);
+  }
+
+  override toJSON(): Record<string, unknown> {
+    const { fileId, lastStatus, elapsedMs, polls } = this;
+    return { ...super.toJSON(), fileId, lastStatus, elapsedMs, polls };
+  }
+}
+branded(WaitError, 'WaitError', PostreelError);

@@ -1,0 +1,67 @@
+import { isPostreelError } from '../../errors/index.js';
+import type { VideoRequest } from './types.js';
+
+/** Sends one request and resolves to a result for each of its jobs. */
+type Send<Result> = (body: VideoRequest) => PromiseLike<Result[]>;
+
+interface Batch<Result> {
+  readonly payload: VideoRequest['payload'][number][];
+  readonly results: Promise<Result[]>;
+  callers: number;
+}
+
+/** Merges the video calls of one tick that go into the same folder: each costs one of ten requests. */
+export class Coalescer<Result> {
+  readonly #send: Send<Result>;
+  readonly #mostJobs: number;
+  readonly #batches = new Map<string, Batch<Result>>();
+
+  /** A request has at most so many jobs, unless one caller gives more. */
+  constructor(send: Send<Result>, mostJobs: number) {
+    this.#send = send;
+    this.#mostJobs = mostJobs;
+  }
+
+  /** Joins the batch of this tick and resolves to the results of the own jobs. */
+  async add(request: VideoRequest): Promise<Result[]> {
+    const { payload, ...body } = request;
+    const name = nameOf(request);
+    const open = this.#batches.get(name);
+    const hasRoom = open && open.payload.length + payload.length <= this.#mostJobs;
+    const batch = hasRoom ? open : this.#open(name, body);
+    const start = batch.payload.length;
+    batch.payload.push(...payload);
+    batch.callers++;
+    try {
+      const results = await batch.results;
+      return results.slice(start, start + payload.length);
+    } catch (failure) {
+      // What was refused for the fault of another goes once more by itself.
+      if (batch.callers > 1 && isForOne(failure)) return this.#send(request);
+      throw failure;
+    }
+  }
+
+  #open(name: string, body: Omit<VideoRequest, 'payload'>): Batch<Result> {
+    const payload: Batch<Result>['payload'] = [];
+    const results = Promise.resolve().then(() => {
+      if (this.#batches.get(name) === batch) this.#batches.delete(name);
+      return this.#send({ ...body, payload });
+    });
+    const batch: Batch<Result> = { payload, results, callers: 0 };
+    this.#batches.set(name, batch);
+    return batch;
+  }
+}
+
+// A brand kit "applies to every video of the request": others must not get it.
+function nameOf({ folderId, file, payload }: VideoRequest): string {
+  const brands = new Set(payload.map(({ brandId }) => brandId ?? null));
+  return JSON.stringify([folderId, file, [...brands].sort()]);
+}
+
+// The jobs were found wanting, before the network or by the service: none was taken.
+function isForOne(failure: unknown): boolean {
+  if (!isPostreelError(failure)) return false;
+  return failure.code === 'INVALID_REQUEST' || failure.status === 400 || failure.status === 422;
+}

@@ -1,0 +1,45 @@
+import type { FieldError, InvalidRequestError } from '../../errors/index.js';
+import { refuse } from '../../errors/refuse.js';
+import { requestProblems } from '../../transport/validation/issues.js';
+import { isVideo, type MediaJob } from './media-job.js';
+import type { schemas } from './schemas.js';
+import { jobWarnings } from './warnings.js';
+
+/** What a check of jobs found. */
+export interface JobCheck {
+  readonly problems: readonly FieldError[];
+  readonly warnings: readonly string[];
+}
+
+/** Checks jobs against every rule of the document, without a call. */
+export function checkJobs(jobs: readonly MediaJob[], generate: typeof schemas): JobCheck {
+  const problems = jobs.flatMap((job, index) =>
+    jobProblems(job, generate).map((problem) => ({
+      ...problem,
+      field: `jobs[${index}].${problem.field}`,
+    })),
+  );
+  const warnings = jobs.flatMap((job, index) =>
+    isVideo(job) ? jobWarnings(job, `jobs[${index}]`) : [],
+  );
+  return { problems, warnings };
+}
+
+/** The error for a job that breaks a rule; `undefined` for one that may be handed in. */
+export function jobRefusal(
+  job: MediaJob,
+  generate: typeof schemas,
+): InvalidRequestError | undefined {
+  const problems = jobProblems(job, generate);
+  const path = `/v1/generate/${isVideo(job) ? 'video' : 'audio'}`;
+  return problems.length > 0 ? refuse(problems, { method: 'POST', path }) : undefined;
+}
+
+function jobProblems(job: MediaJob, generate: typeof schemas): FieldError[] {
+  if (!isVideo(job)) return [...requestProblems({ body: generate.audio.body }, job, undefined)];
+  const request = { payload: [job] };
+  return requestProblems({ body: generate.video.body }, request, undefined).map((problem) => ({
+    ...problem,
+    field: problem.field.replace('payload[0].', ''),
+  }));
+}

@@ -1,0 +1,62 @@
+import type { Call, RequestOptions } from '../../contract/call.js';
+import type { MediaFile } from './file.js';
+import type { StatusRecord } from '../generate/types.js';
+import type { FileKind } from '../status/intervals.js';
+import type { FileUpdate, WaitOptions } from '../status/wait-options.js';
+import { watch } from '../status/watch.js';
+
+/** What it takes to find a job again, e.g. after a restart. */
+export interface JobRecord {
+  fileId: string;
+  kind: FileKind;
+  folderId?: string | undefined;
+}
+
+/** What a job asks of its client. */
+export interface JobHost {
+  /** The address of the editor, without a slash at its end; `undefined` when not configured. */
+  readonly appUrl: string | undefined;
+  status(fileId: string, options?: RequestOptions): Call<StatusRecord>;
+  waitForFile(fileId: string, options?: WaitOptions): Promise<MediaFile>;
+}
+
+/** A video or audio that is being made. */
+export class GenerationJob {
+  readonly fileId: string;
+  readonly kind: FileKind;
+  /** The folder of a video. */
+  readonly folderId: string | undefined;
+  /** Where to open the file in the editor; `undefined` without the client's `appUrl`. */
+  readonly editorUrl: string | undefined;
+  readonly #host: JobHost;
+
+  constructor({ fileId, kind, folderId }: JobRecord, host: JobHost) {
+    this.fileId = fileId;
+    this.kind = kind;
+    this.folderId = folderId;
+    this.editorUrl =
+      host.appUrl === undefined ? undefined : `${host.appUrl}/editor/${encodeURIComponent(fileId)}`;
+    this.#host = host;
+  }
+
+  /** Looks at the job once. */
+  status(options?: RequestOptions): Call<StatusRecord> {
+    return this.#host.status(this.fileId, options);
+  }
+
+  /** Waits until the file is finished. */
+  waitForFile(options?: WaitOptions): Promise<MediaFile> {
+    return this.#host.waitForFile(this.fileId, options);
+  }
+
+  /** Looks at the job again and again and yields what it sees, up to the last status. */
+  watch(options: WaitOptions = {}): AsyncIterableIterator<FileUpdate> {
+    return watch((own) => this.waitForFile(own), options);
+  }
+
+  /** What `media.job()` needs to find the job again. */
+  toJSON(): JobRecord {
+    const { fileId, kind, folderId } = this;
+    return { fileId, kind, ...(folderId !== undefined && { folderId }) };
+  }
+}

@@ -1,0 +1,57 @@
+import { monotonicMs } from '../../async/clock.js';
+import { isVideo } from '../generate/media-job.js';
+import type { Entry } from './source.js';
+
+/** A job in the making. */
+export interface Running {
+  readonly minutes: number;
+  /** `undefined` for a job of an earlier run. */
+  readonly startedAt: number | undefined;
+}
+
+/** What a queue still has before it. */
+export interface Ahead {
+  readonly running: Iterable<Running>;
+  readonly waiting: readonly Entry[];
+  /** How many jobs may be in the making at one time. */
+  readonly places: number;
+  /** How long so many calls take with the rate limit. */
+  readonly callsMs: (count: number) => number;
+}
+
+/** Guesses how long a queue still takes, from how long its files took so far. */
+export class QueueEstimate {
+  #minutes = 0;
+  #tookMs = 0;
+
+  /** A file is finished. */
+  learn({ minutes, startedAt }: Running): void {
+    if (startedAt === undefined) return;
+    this.#minutes += minutes;
+    this.#tookMs += monotonicMs() - startedAt;
+  }
+
+  /** `undefined` before the first file is finished. */
+  leftMs({ running, waiting, places, callsMs }: Ahead): number | undefined {
+    const jobs = [...running];
+    if (jobs.length + waiting.length === 0) return 0;
+    if (this.#minutes === 0) return undefined;
+    const perMinuteMs = this.#tookMs / this.#minutes;
+    const now = monotonicMs();
+    const left = jobs.map(({ minutes, startedAt = now }) =>
+      Math.max(0, minutes * perMinuteMs - (now - startedAt)),
+    );
+    const work = sum(left) + sum(waiting.map(({ minutes }) => minutes)) * perMinuteMs;
+    return Math.max(work / places, callsMs(callsFor(waiting, places)), ...left);
+  }
+}
+
+// A text goes by itself; videos share a call.
+function callsFor(waiting: readonly Entry[], places: number): number {
+  const videos = waiting.filter(({ input }) => isVideo(input)).length;
+  return waiting.length - videos + Math.ceil(videos / places);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

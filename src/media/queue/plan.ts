@@ -1,0 +1,49 @@
+import type { FieldError } from '../../errors/index.js';
+import { brandOf, estimatedMinutes, isVideo, type MediaJob } from '../generate/media-job.js';
+
+/** What handing in jobs will take, worked out without a call. */
+export interface MediaPlan {
+  /** How many requests of the rate limit the jobs take at least. */
+  readonly requests: number;
+  /** When the last file can be finished at the earliest, if nothing else runs. */
+  readonly earliestFinish: Date;
+  /** Options that will have no effect, in words. */
+  readonly warnings: readonly string[];
+  /** What breaks a rule of the service's document; such jobs would be refused. */
+  readonly problems: readonly FieldError[];
+}
+
+/** The limits that a plan is made for. */
+export interface PlanLimits {
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly pending: number;
+}
+
+// What generating takes per minute of video: about two minutes. A guess, like every estimate here.
+const msPerMinute = 2 * 60_000;
+const startMs = 60_000;
+
+/** Works out requests and time of jobs from their sizes and the limits. */
+export function planTimes(
+  jobs: readonly MediaJob[],
+  { limit, windowMs, pending }: PlanLimits,
+): Pick<MediaPlan, 'requests' | 'earliestFinish'> {
+  const requests = requestsFor(jobs, pending);
+  const times = jobs.map((job) => startMs + estimatedMinutes(job) * msPerMinute);
+  const longest = Math.max(0, ...times);
+  const work = times.reduce((sum, time) => sum + time, 0) / pending;
+  // The last request leaves in this window, and its job has to be made after it.
+  const lastCallAt = Math.floor(Math.max(0, requests - 1) / limit) * windowMs;
+  const finishMs = Math.max(longest, work, lastCallAt + Math.min(longest, startMs));
+  return { requests, earliestFinish: new Date(Date.now() + finishMs) };
+}
+
+// One for each text to speak; videos of one brand share them.
+function requestsFor(jobs: readonly MediaJob[], pending: number): number {
+  const videos = jobs.filter(isVideo);
+  const brands = new Map<string | undefined, number>();
+  for (const job of videos) brands.set(brandOf(job), (brands.get(brandOf(job)) ?? 0) + 1);
+  const calls = [...brands.values()].map((count) => Math.ceil(count / pending));
+  return calls.reduce((sum, count) => sum + count, jobs.length - videos.length);
+}

@@ -1,0 +1,70 @@
+import { onAbort } from '../../async/abort.js';
+import type { MediaFile } from '../jobs/file.js';
+import type { WaitOptions } from './wait-options.js';
+
+/** How one of many files ended. */
+export type FileResult =
+  | { readonly fileId: string; readonly file: MediaFile; readonly error?: undefined }
+  | { readonly fileId: string; readonly file?: undefined; readonly error: unknown };
+
+/** When a wait for many files is over. */
+export type Settle = 'all' | 'any' | 'first-error';
+
+type WaitOne = (fileId: string, options: WaitOptions) => Promise<MediaFile>;
+
+/** Waits for every file; resolves to how each one ended, in the order of the ids. */
+export function waitForAll(
+  fileIds: readonly string[],
+  wait: WaitOne,
+  options: WaitOptions,
+): Promise<FileResult[]> {
+  return Promise.all(
+    fileIds.map((fileId) =>
+      wait(fileId, options).then(
+        (file): FileResult => ({ fileId, file }),
+        (error: unknown): FileResult => {
+          // Only the caller's own abort ends the wait for all the others too.
+          if (options.signal?.aborted) throw error;
+          return { fileId, error };
+        },
+      ),
+    ),
+  );
+}
+
+/** Waits for the first file that is finished; the others are left alone. */
+export function waitForAny(
+  fileIds: readonly string[],
+  wait: WaitOne,
+  options: WaitOptions,
+): Promise<MediaFile> {
+  return stopOthers(options, (own) => Promise.any(fileIds.map((fileId) => wait(fileId, own))));
+}
+
+/** Waits for every file; the first one that fails ends the wait with its error. */
+export function waitUntilError(
+  fileIds: readonly string[],
+  wait: WaitOne,
+  options: WaitOptions,
+): Promise<MediaFile[]> {
+  return stopOthers(options, (own) => Promise.all(fileIds.map((fileId) => wait(fileId, own))));
+}
+
+// When the result is known nobody needs the other looks.
+async function stopOthers<T>(
+  options: WaitOptions,
+  run: (own: WaitOptions) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const { signal } = options;
+  const stopListening = onAbort(signal, () => controller.abort(signal?.reason));
+  try {
+    return await run({ ...options, signal: controller.signal });
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    throw error;
+  } finally {
+    stopListening();
+    controller.abort();
+  }
+}

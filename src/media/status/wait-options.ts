@@ -1,0 +1,40 @@
+import type { Inbox } from '../../contract/inbox.js';
+import type { FileStatus, StatusRecord } from '../generate/types.js';
+
+/** What a look at a file's status found. */
+export interface FileUpdate {
+  readonly fileId: string;
+  readonly status: FileStatus;
+  /** As the service sent it; `undefined` when it sent none. */
+  readonly progress: number | undefined;
+  /** The number of this look, from 1. */
+  readonly attempt: number;
+  /** How long the wait has been going on. */
+  readonly elapsedMs: number;
+  readonly nextPollInMs: number;
+  readonly raw: StatusRecord;
+}
+
+/** How to wait for a file. All times are in milliseconds. */
+export interface WaitOptions {
+  /**
+   * The longest that the wait may take; `Infinity` is allowed.
+   * @default 1_800_000 for a video, 600_000 for an audio
+   */
+  timeout?: number | undefined;
+  /**
+   * The time between two looks: a number, a function of the last look, or `'auto'`, which grows
+   * (video 10 to 30 s, audio 3 to 5 s) and starts over when the status changes.
+   * @default 'auto'
+   */
+  interval?: 'auto' | number | ((update: Omit<FileUpdate, 'nextPollInMs'>) => number) | undefined;
+  /** Ends the wait at once. The job itself goes on and keeps its place. */
+  signal?: AbortSignal | undefined;
+  /**
+   * Where callbacks arrive (`createInbox()` of `postreel/webhooks`): the wait looks when the
+   * callback comes, and every 60 s behind it. The callback alone is not trusted: it is not signed.
+   */
+  inbox?: Inbox | undefined;
+  /** Called with every look. What it throws is ignored. */
+  onUpdate?: ((update: FileUpdate) => void) | undefined;
+}

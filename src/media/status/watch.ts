@@ -1,0 +1,50 @@
+import { callSafely } from '../../async/call-safely.js';
+import { GenerationCanceledError, GenerationFailedError } from '../../errors/index.js';
+import { onAbort } from '../../async/abort.js';
+import { Bell } from '../../async/notifier.js';
+import type { FileUpdate, WaitOptions } from './wait-options.js';
+
+/**
+ * The updates of a wait, one by one. Ends after the update of the last status, whatever it is; a
+ * wait that ends without one, e.g. in a timeout, throws its error.
+ */
+export async function* watch(
+  wait: (options: WaitOptions) => Promise<unknown>,
+  options: WaitOptions,
+): AsyncGenerator<FileUpdate, void, undefined> {
+  const left = new AbortController();
+  const stopListening = onAbort(options.signal, () => left.abort(options.signal?.reason));
+  const updates: FileUpdate[] = [];
+  const bell = new Bell();
+  const onUpdate = (update: FileUpdate) => {
+    updates.push(update);
+    bell.ring();
+    callSafely(() => options.onUpdate?.(update));
+  };
+  const end: { isOver: boolean; failure?: { reason: unknown } } = { isOver: false };
+  const close = () => {
+    end.isOver = true;
+    bell.ring();
+  };
+  void wait({ ...options, signal: left.signal, onUpdate }).then(close, (reason: unknown) => {
+    end.failure = { reason };
+    close();
+  });
+  try {
+    for (;;) {
+      const update = updates.shift();
+      if (update) yield update;
+      else if (!end.isOver) await bell.heard();
+      else if (end.failure && !isTold(end.failure.reason)) throw end.failure.reason;
+      else return;
+    }
+  } finally {
+    stopListening();
+    left.abort();
+  }
+}
+
+// The last update has told it; the wait's error would only say it again.
+function isTold(reason: unknown): boolean {
+  return reason instanceof GenerationFailedError || reason instanceof GenerationCanceledError;
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import type { BudgetLimits, StoreAnswer } from '../../contract/rate-budget-store.js';
+import { capacityOf } from '../../transport/rate-limit/capacity.js';
+
+/** What a ledger knows about one project. All times are points on the machine's clock. */
+export interface Account {
+  /** Requests under way: until when each may keep its slot. */
+  readonly leased: Map<string, number>;
+  /** When the slots of answered requests come free. */
+  held: number[];
+  /** Nobody sends before: the service asked for it. */
+  closedUntil: number;
+  /** Places for jobs that are not finished: until when each may be kept. */
+  readonly places: Map<string, number>;
+}
+
+export function emptyAccount(): Account {
+  return { leased: new Map(), held: [], closedUntil: 0, places: new Map() };
+}
+
+/** Takes a slot, or says how long it will be before one can come free. */
+export function takeSlot(
+  account: Account,
+  limits: BudgetLimits,
+  leaseMs: number,
+  now: number,
+): StoreAnswer {
+  expire(account, leaseMs, now);
+  if (account.closedUntil > now) return { waitMs: account.closedUntil - now };
+  if (account.leased.size + account.held.length >= capacityOf(limits)) {
+    return { waitMs: Math.max(1, nextFreeAt(account, limits, now) - now) };
+  }
+  const slot = randomUUID();
+  account.leased.set(slot, now + leaseMs);
+  return { slot };
+}
+
+/** Keeps a slot until its time; one whose lease has run out was sent all the same. */
+export function holdSlot(account: Account, slot: string, until: number): void {
+  freeSlot(account, slot);
+  account.held.push(until);
+}
+
+/** Gives a slot back at once. */
+export function freeSlot(account: Account, slot: string): void {
+  account.leased.delete(slot);
+}
+
+/** Lets nobody send before a point in time. */
+export function closeAccount(account: Account, until: number): void {
+  account.closedUntil = Math.max(account.closedUntil, until);
+}
+
+/** Takes up to so many of the places that are free, each for at most a time. */
+export function takePlaces(
+  account: Account,
+  { count, limit, leaseMs }: { count: number; limit: number; leaseMs: number },
+  now: number,
+): string[] {
+  expireAll(account.places, leaseMs, now);
+  const open = Math.max(0, limit - account.places.size);
+  const taken = Array.from({ length: Math.min(count, open) }, () => randomUUID());
+  for (const place of taken) account.places.set(place, now + leaseMs);
+  return taken;
+}
+
+export function freePlaces(account: Account, places: readonly string[]): void {
+  for (const place of places) account.places.delete(place);
+}
+
+/** Does nothing in an account matter any more? */
+export function isIdle({ leased, held, closedUntil, places }: Account, now: number): boolean {
+  const times = [closedUntil, ...held, ...leased.values(), ...places.values()];
+  return times.every((until) => until <= now);
+}
+
+// The machine's clock may have been set back: nothing lasts longer than it could at most.
+function expire(account: Account, longestMs: number, now: number): void {
+  expireAll(account.leased, longestMs, now);
+  if (account.held.every((until) => until > now && until <= now + longestMs)) return;
+  account.held = account.held
+    .filter((until) => until > now)
+    .map((until) => Math.min(until, now + longestMs));
+}
+
+function expireAll(times: Map<string, number>, longestMs: number, now: number): void {
+  for (const [id, until] of times) {
+    if (until <= now) times.delete(id);
+    else if (until > now + longestMs) times.set(id, now + longestMs);
+  }
+}
+
+// A request under way is answered at the earliest now, and frees its slot a window later.
+function nextFreeAt({ held, leased }: Account, { windowMs }: BudgetLimits, now: number): number {
+  const times = [...held, ...leased.values()];
+  const latest = leased.size > 0 ? now + windowMs : Number.POSITIVE_INFINITY;
+  return times.reduce((first, time) => Math.min(first, time), latest);
+}

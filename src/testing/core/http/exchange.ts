@@ -1,0 +1,79 @@
+import { toResponse } from './answer.js';
+import { stall, truncate } from './truncate.js';
+import type { Fault } from '../faults.js';
+import type { RecordedRequest } from '../record.js';
+
+/** One request on its way, the fault that strikes it, and how it would be answered. */
+export interface Exchange {
+  readonly request: Request;
+  readonly record: RecordedRequest;
+  readonly fault: Fault | undefined;
+  readonly reply: () => Promise<Response>;
+}
+
+/** Answers a request the way its fault has it; without one, properly. */
+export async function breakExchange(exchange: Exchange): Promise<Response> {
+  const { request, record, fault } = exchange;
+  request.signal.throwIfAborted();
+  if (fault?.slow !== undefined) await sleep(fault.slow, request.signal);
+  const response = await attempt(exchange);
+  request.signal.throwIfAborted();
+  record.status = response.status;
+  return response;
+}
+
+async function attempt({ request, fault = {}, reply }: Exchange): Promise<Response> {
+  if (fault.drop) throw connectionLost();
+  if (fault.hang) return untilAborted(request.signal);
+  if (fault.html) return gatewayPage(fault);
+  if (fault.status !== undefined) return statusAnswer(fault.status, fault);
+  const response = await reply();
+  if (fault.loseAnswer) throw connectionLost();
+  if (fault.truncate) return truncate(response);
+  if (fault.stall) return stall(response, request.signal);
+  if (fault.malformed) return brokenJson(response);
+  return response;
+}
+
+/** What `fetch` rejects with when a connection breaks. */
+const connectionLost = () => new TypeError('fetch failed', { cause: new Error('connection lost') });
+
+/** Runs on the caller's timers, not on the fake's clock: it is the network that is slow. */
+function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- like fetch: rejects with the reason, whatever it is
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    }, delayMs);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- like fetch: rejects with the reason, whatever it is
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+function gatewayPage({ status = 502, headers }: Fault): Response {
+  const body = `<html><head><title>${status} Bad Gateway</title></head><body>nginx</body></html>`;
+  return toResponse({ status, body, headers: { 'Content-Type': 'text/html', ...headers } });
+}
+
+function statusAnswer(status: number, { body, headers, retryAfter }: Fault): Response {
+  const wait = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) };
+  return toResponse({ status, body, headers: { ...wait, ...headers } });
+}
+
+const brokenJson = ({ status }: Response) =>
+  toResponse({
+    status,
+    body: '{"data": [{"id": ',
+    headers: { 'Content-Type': 'application/json' },
+  });

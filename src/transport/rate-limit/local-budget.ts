@@ -1,0 +1,150 @@
+import type { BudgetLimits } from '../../contract/rate-budget-store.js';
+import { AckWindow } from './ack-window.js';
+import { capacityOf } from './capacity.js';
+import { Caution } from './congestion.js';
+import { monotonicMs } from '../../async/clock.js';
+import { Lanes, tooLong, type Forecast, type Slot, type Turn } from './priority-queue.js';
+import { longestPauseMs } from './patience.js';
+
+/** What a client's rate budget looks like right now. */
+export interface RateLimitState {
+  /** How many requests may be made in a window. */
+  readonly limit: number;
+  /** How many of them are taken. */
+  readonly used: number;
+  /** How many calls wait. */
+  readonly queued: number;
+  /** When the next request becomes free, if all are taken or the service asked to wait. */
+  readonly resetsAt: Date | undefined;
+}
+
+/** Hands out the right to send. */
+export interface Budget {
+  /** Resolves when a request may leave. */
+  acquire(turn: Turn): Slot | Promise<Slot>;
+  /** The service said 429: nobody sends for that long, then one request goes first. */
+  close(delayMs: number): void;
+  /** Takes over other limits; what has been sent stays counted. */
+  adjust(limits: BudgetLimits): void;
+  state(): RateLimitState;
+}
+
+/** A request whose answer nobody read may reach the service that much later. */
+export const stragglingMs = 2_000;
+// A longer delay overflows setTimeout and fires at once.
+const longestTimerMs = 2 ** 31 - 1;
+
+/** The budget of a project inside one process. Calls that need not wait do not queue. */
+export class RateBudget implements Budget {
+  #limits: BudgetLimits;
+  readonly #window = new AckWindow();
+  readonly #caution = new Caution();
+  readonly #lanes = new Lanes(() => this.#schedule());
+  #closedUntil = Number.NEGATIVE_INFINITY;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(limits: BudgetLimits) {
+    this.#limits = limits;
+  }
+
+  acquire(turn: Turn): Slot | Promise<Slot> {
+    const waitMs = this.#waitMs();
+    if (waitMs === 0 && this.#lanes.size === 0) return this.#take();
+    const closedMs = this.#closedMs(monotonicMs());
+    if (closedMs > longestPauseMs(this.#limits.windowMs)) {
+      return Promise.reject(tooLong({ reason: 'service', waitMs: closedMs }));
+    }
+    const slot = this.#lanes.wait(turn, () => this.forecast(turn));
+    this.#pump(); // the timer may be due: calls that keep coming must not put it off
+    return slot;
+  }
+
+  /** How long such a call would wait. A slot in use comes free a window after its answer. */
+  forecast(turn: Turn): Forecast {
+    const now = monotonicMs();
+    const { windowMs } = this.#limits;
+    const capacity = capacityOf(this.#limits);
+    const closedMs = this.#closedMs(now);
+    const missing = this.#window.used(now) + this.#lanes.ahead(turn) - capacity;
+    const windows = Math.floor(missing / capacity);
+    const freeAt = this.#window.freeAt(missing % capacity) ?? now + windowMs;
+    const fullMs = missing < 0 ? 0 : freeAt - now + windows * windowMs;
+    if (closedMs > fullMs) return { reason: 'service', waitMs: closedMs };
+    return { reason: 'limit', waitMs: fullMs };
+  }
+
+  close(delayMs: number): void {
+    const now = monotonicMs();
+    const { windowMs } = this.#limits;
+    this.#closedUntil = Math.max(this.#closedUntil, now + delayMs);
+    this.#caution.refused(now, delayMs + windowMs);
+    const pause = { reason: 'service', waitMs: this.#closedMs(now) } as const;
+    this.#lanes.refuse(pause, longestPauseMs(windowMs));
+    this.#schedule();
+  }
+
+  adjust(limits: BudgetLimits): void {
+    this.#limits = limits;
+    this.#pump();
+  }
+
+  state(): RateLimitState {
+    const waitMs = this.#waitMs();
+    const isKnown = waitMs > 0 && Number.isFinite(waitMs);
+    return {
+      limit: this.#limits.limit,
+      used: this.#window.used(monotonicMs()),
+      queued: this.#lanes.size,
+      resetsAt: isKnown ? new Date(Date.now() + waitMs) : undefined,
+    };
+  }
+
+  #take(): Slot {
+    const sentAt = monotonicMs();
+    let isOpen = true;
+    this.#window.inFlight++;
+    const end = (heldMs: number) => {
+      if (!isOpen) return;
+      isOpen = false;
+      this.#window.inFlight--;
+      if (heldMs > 0) this.#window.hold(monotonicMs() + heldMs);
+      this.#pump();
+    };
+    return {
+      accepted: () => this.#caution.accepted(sentAt),
+      release: () => end(this.#limits.windowMs),
+      abandon: () => end(this.#limits.windowMs + stragglingMs),
+      cancel: () => end(0),
+    };
+  }
+
+  #pump(): void {
+    while (this.#lanes.size > 0 && this.#waitMs() === 0) this.#lanes.next()?.start(this.#take());
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#lanes.size === 0) return;
+    const waitMs = this.#waitMs();
+    if (!Number.isFinite(waitMs)) return; // an answer will pump
+    this.#timer = setTimeout(() => this.#pump(), Math.min(Math.ceil(waitMs), longestTimerMs));
+  }
+
+  /** 0: a request may leave now. Infinity: not before an answer comes. */
+  #waitMs(): number {
+    const now = monotonicMs();
+    const closedMs = this.#closedMs(now);
+    if (closedMs > 0) return closedMs;
+    const cap = this.#caution.cap(now, this.#limits.headroom > 0);
+    if (this.#window.inFlight >= cap) return Number.POSITIVE_INFINITY;
+    if (this.#window.used(now) < capacityOf(this.#limits)) return 0;
+    const next = this.#window.freeAt(0);
+    return next === undefined ? Number.POSITIVE_INFINITY : next - now;
+  }
+
+  #closedMs(now: number): number {
+    return Math.max(0, this.#closedUntil - now);
+  }
+}

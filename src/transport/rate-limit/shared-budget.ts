@@ -1,0 +1,196 @@
+import type { ThrottledEvent } from '../../contract/events.js';
+import type {
+  BudgetLimits,
+  RateBudgetStore,
+  StoreAnswer,
+} from '../../contract/rate-budget-store.js';
+import { monotonicMs } from '../../async/clock.js';
+import { Lanes, type Forecast, type Slot, type Turn } from './priority-queue.js';
+import { longestPauseMs } from './patience.js';
+import { RateBudget, stragglingMs, type Budget, type RateLimitState } from './local-budget.js';
+import { answerWithin, sleep } from '../../async/timers.js';
+
+// Longer than an attempt lasts by default. A process that died may have sent at its very end.
+const longestAttemptMs = 120_000;
+// A store that is slower than this is as good as gone, and is left alone for a while.
+const longestAnswerMs = 5_000;
+const askAgainMs = 10_000;
+// Another process may give a slot back at any time, so the store is asked again before long.
+const pauseMs = { shortest: 10, longest: 1_000 };
+
+/** The budget of a project that several processes share through a store. */
+export class StoredBudget implements Budget {
+  readonly #store: RateBudgetStore;
+  readonly #group: string;
+  readonly #lanes = new Lanes(() => this.#stopIfIdle());
+  /** What this process sends: it obeys 429s, and keeps to the limit when the store is gone. */
+  readonly #own: RateBudget;
+  #limits: BudgetLimits;
+  #fullUntil = Number.NEGATIVE_INFINITY;
+  #askAt = Number.NEGATIVE_INFINITY;
+  /** Aborted when nobody waits any more: no timer may keep the process alive then. */
+  #pumping: AbortController | undefined;
+
+  constructor(store: RateBudgetStore, group: string, limits: BudgetLimits) {
+    this.#store = store;
+    this.#group = group;
+    this.#limits = limits;
+    this.#own = new RateBudget(limits);
+  }
+
+  acquire(turn: Turn): Promise<Slot> {
+    const slot = this.#lanes.wait(toldOnce(turn), () => this.#forecast(turn));
+    if (!this.#pumping && this.#lanes.size > 0) void this.#pump();
+    return slot;
+  }
+
+  close(delayMs: number): void {
+    this.#own.close(delayMs);
+    this.#refuse({ reason: 'service', waitMs: delayMs });
+    quietly(() => this.#store.close(this.#group, delayMs));
+  }
+
+  adjust(limits: BudgetLimits): void {
+    this.#limits = limits;
+    this.#own.adjust(limits);
+  }
+
+  /** `used` counts the requests of this process: the store alone knows the others'. */
+  state(): RateLimitState {
+    const own = this.#own.state();
+    const fullMs = this.#fullUntil - monotonicMs();
+    const resetsAt = fullMs > 0 ? new Date(Date.now() + fullMs) : own.resetsAt;
+    return { ...own, queued: this.#lanes.size, resetsAt };
+  }
+
+  async #pump(): Promise<void> {
+    const pumping = new AbortController();
+    this.#pumping = pumping;
+    try {
+      while (!pumping.signal.aborted && this.#lanes.size > 0) await this.#turn(pumping.signal);
+    } catch (reason) {
+      // Our own budget does not wait as long as the service asks.
+      if (!pumping.signal.aborted) this.#failAll(reason);
+    }
+    if (this.#pumping === pumping) this.#pumping = undefined;
+  }
+
+  async #turn(signal: AbortSignal): Promise<void> {
+    const own = await this.#own.acquire({
+      signal,
+      priority: 'interactive',
+      isRepeat: false,
+      maxWaitMs: Number.POSITIVE_INFINITY,
+      onWait: (event) => this.#tell(event),
+    });
+    const answer = await this.#ask();
+    if (answer && 'waitMs' in answer) {
+      own.cancel();
+      await this.#pause(answer.waitMs, signal);
+    } else {
+      this.#fullUntil = Number.NEGATIVE_INFINITY;
+      this.#start(own, answer?.slot);
+    }
+  }
+
+  /** `undefined` when the store does not answer: then our own budget has to do. */
+  async #ask(): Promise<StoreAnswer | undefined> {
+    if (monotonicMs() < this.#askAt) return undefined;
+    try {
+      const leaseMs = this.#limits.windowMs + longestAttemptMs;
+      const answer = this.#store.take(this.#group, this.#limits, leaseMs);
+      return await answerWithin(answer, longestAnswerMs, (late) => {
+        if ('slot' in late) quietly(() => this.#store.cancel(this.#group, late.slot));
+      });
+    } catch {
+      this.#askAt = monotonicMs() + askAgainMs;
+      return undefined;
+    }
+  }
+
+  async #pause(waitMs: number, signal: AbortSignal): Promise<void> {
+    this.#fullUntil = monotonicMs() + waitMs;
+    // A slot comes free within a window: for longer only the service makes us wait.
+    const isLimit = waitMs <= longestPauseMs(this.#limits.windowMs);
+    const forecast = { reason: isLimit ? 'limit' : 'service', waitMs } as const;
+    this.#refuse(forecast);
+    this.#tell({ ...forecast, queued: this.#lanes.size });
+    await sleep(Math.min(Math.max(waitMs, pauseMs.shortest), pauseMs.longest), signal);
+  }
+
+  #start(own: Slot, stored: string | undefined): void {
+    const slot = stored === undefined ? own : this.#both(own, stored);
+    const waiter = this.#lanes.next();
+    if (waiter) waiter.start(slot);
+    else slot.cancel();
+  }
+
+  #both(own: Slot, stored: string): Slot {
+    const release = (moreMs: number) => {
+      const limits = { ...this.#limits, windowMs: this.#limits.windowMs + moreMs };
+      quietly(() => this.#store.release(this.#group, stored, limits));
+    };
+    let isOpen = true;
+    const once = (end: () => void) => () => {
+      if (isOpen) end();
+      isOpen = false;
+    };
+    return {
+      accepted: () => own.accepted(),
+      release: once(() => {
+        own.release();
+        release(0);
+      }),
+      abandon: once(() => {
+        own.abandon();
+        release(stragglingMs);
+      }),
+      cancel: once(() => {
+        own.cancel();
+        quietly(() => this.#store.cancel(this.#group, stored));
+      }),
+    };
+  }
+
+  #forecast(turn: Turn): Forecast {
+    const own = this.#own.forecast(turn);
+    const fullMs = this.#fullUntil - monotonicMs();
+    return own.waitMs >= fullMs ? own : { reason: 'limit', waitMs: fullMs };
+  }
+
+  #tell(event: ThrottledEvent): void {
+    for (const turn of this.#lanes.turns()) turn.onWait({ ...event, queued: this.#lanes.size });
+  }
+
+  #refuse(forecast: Forecast): void {
+    this.#lanes.refuse(forecast, longestPauseMs(this.#limits.windowMs));
+  }
+
+  #failAll(reason: unknown): void {
+    for (let one = this.#lanes.next(); one; one = this.#lanes.next()) one.fail(reason);
+  }
+
+  #stopIfIdle(): void {
+    if (this.#lanes.size > 0) return;
+    this.#pumping?.abort();
+    this.#pumping = undefined;
+  }
+}
+
+// A call is told once that it waits, and only when it really does.
+function toldOnce(turn: Turn): Turn {
+  let isTold = false;
+  return {
+    ...turn,
+    onWait(event) {
+      if (isTold || event.waitMs <= 0) return;
+      isTold = true;
+      turn.onWait(event);
+    },
+  };
+}
+
+// A store that is gone is noticed when the next slot is asked for.
+function quietly(task: () => Promise<void>): void {
+  new Promise<void>((resolve) => resolve(task())).catch(() => undefined);
+}

@@ -1,0 +1,33 @@
+import { of } from '../../contract/returns.js';
+import { route, type Method, type Route } from '../../contract/route.js';
+import { refuse } from '../../errors/refuse.js';
+
+/** What a call to an endpoint without a method of its own sends. */
+export interface FreeInput {
+  query?: Readonly<Record<string, unknown>> | undefined;
+  /** Sent as JSON, a `FormData` as it is. */
+  body?: unknown;
+}
+
+/** The query of a path goes where queries go, so that no error, event or log shows it. */
+export function splitPath(path: string, query: FreeInput['query']): [string, FreeInput['query']] {
+  const start = path.indexOf('?');
+  if (start < 0) return [path, query];
+  const search = new URLSearchParams(path.slice(start));
+  const inPath = [...new Set(search.keys())].map((name) => [name, search.getAll(name)] as const);
+  return [path.slice(0, start), { ...Object.fromEntries(inPath), ...query }];
+}
+
+/** A row for an endpoint that has none: a secret key, and repeated as HTTP defines its method. */
+export function freeRoute(method: Method, path: string, hasKey: boolean): Route {
+  if (!path.startsWith('/') || /[\\#{}]|(^|\/)\.{1,2}(\/|$)/.test(path)) {
+    const message = 'must start with a slash and name one place below the base address';
+    throw refuse([{ field: 'path', message }]);
+  }
+  return route(`${method} ${path as `/${string}`}`, {
+    // checked above
+    returns: of<unknown>(),
+    key: hasKey ? 'secret' : 'none',
+    repeatable: method !== 'POST' && method !== 'PATCH',
+  });
+}

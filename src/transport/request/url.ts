@@ -1,0 +1,77 @@
+import { ConfigurationError } from '../../errors/index.js';
+import { refuse } from '../../errors/refuse.js';
+
+/** Checks a base address and brings it into one form: no query, no trailing slash. */
+export function normalizeBaseUrl(text: string): string {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new ConfigurationError(
+      '`baseUrl` is not an absolute address. Give it with its scheme, e.g. "https://api.example.com".',
+      { code: 'INVALID_BASE_URL' },
+    );
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new ConfigurationError('`baseUrl` must start with https:// or http://.', {
+      code: 'INVALID_BASE_URL',
+    });
+  }
+  if (url.username || url.password || url.search || url.hash) {
+    throw new ConfigurationError('`baseUrl` must not hold credentials, a query or a fragment.', {
+      code: 'INVALID_BASE_URL',
+    });
+  }
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** Puts the path parameters into a path such as `/contacts/{id}`, each as one encoded segment. */
+export function fillPath(
+  template: string,
+  parameters: Readonly<Record<string, unknown>> | undefined,
+): string {
+  if (!template.includes('{')) return template;
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, parameters?.[name]));
+}
+
+/** A query string with its question mark, or nothing. `undefined` and `null` are left out. */
+export function queryString(query: object | undefined): string {
+  if (!query) return '';
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query) as [string, unknown][]) {
+    for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (one !== undefined && one !== null) search.append(name, queryValue(name, one));
+    }
+  }
+  const text = search.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+function segment(name: string, value: unknown): string {
+  if (typeof value !== 'string' && typeof value !== 'number') {
+    throw refuse([{ field: name, message: 'must be a string' }]);
+  }
+  const text = String(value);
+  // An empty or dotted segment would reach another endpoint: `/contacts/..` is `/`.
+  if (text === '' || text === '.' || text === '..') {
+    throw refuse([{ field: name, message: `must not be ${text === '' ? 'empty' : `"${text}"`}` }]);
+  }
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    throw refuse([{ field: name, message: 'must be valid text: it holds half of a character' }]);
+  }
+}
+
+function queryValue(name: string, value: unknown): string {
+  if (value instanceof Date) {
+    if (Number.isNaN(value.getTime())) throw refuse([{ field: name, message: 'is not a date' }]);
+    return value.toISOString();
+  }
+  if (typeof value === 'string') return value;
+  // An options object in the place of the query would otherwise be sent.
+  if (typeof value === 'object') {
+    throw refuse([{ field: name, message: 'must be a text, a number, a boolean or a date' }]);
+  }
+  return JSON.stringify(value);
+}

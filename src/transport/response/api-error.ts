@@ -1,0 +1,143 @@
+import { isRecord } from '../../contract/is-record.js';
+import {
+  ApiError,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+  UnprocessableError,
+  type ErrorDetails,
+  type FieldError,
+  type Outcome,
+} from '../../errors/index.js';
+
+/** The call that an error belongs to. */
+export interface CallFacts {
+  readonly method: string;
+  readonly path: string;
+}
+
+const longestText = 1000;
+const mostFieldErrors = 100;
+
+const classes: Readonly<Record<number, typeof ApiError>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  409: ConflictError,
+  422: UnprocessableError,
+  429: RateLimitError,
+};
+
+/** What is known of an answer beside its body. */
+export interface AnswerFacts {
+  readonly outcome: Outcome;
+  readonly requestId: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  /** Takes keys out of a text that the service wrote. */
+  readonly clean: (text: string) => string;
+}
+
+/** Turns an answer that says no into its error, whichever of the known bodies it has. */
+export function apiError(
+  call: CallFacts,
+  status: number,
+  text: string,
+  { clean, ...facts }: AnswerFacts,
+): ApiError {
+  const said = read(text, clean);
+  const requestId = said.requestId ?? facts.requestId;
+  const details = {
+    ...said,
+    ...facts,
+    ...call,
+    requestId,
+    status,
+    code: said.code ?? `HTTP_${status}`,
+  };
+  const ErrorClass = classes[status] ?? (status >= 500 ? ServerError : ApiError);
+  return new ErrorClass(sentence(call, status, said, requestId), details);
+}
+
+interface Said extends ErrorDetails {
+  readonly message?: string | undefined;
+}
+
+// The documented envelope; the other documented body { code, error, message, time }; a bare
+// { error: 'text' }; anything else says nothing.
+function read(text: string, clean: (text: string) => string): Said {
+  const body = parse(text);
+  if (!isRecord(body)) return {};
+  // Cleaned after parsing: escapes in the JSON would hide a key.
+  const string = (value: unknown) =>
+    typeof value === 'string' && value !== '' ? clean(value).slice(0, longestText) : undefined;
+  const inner = isRecord(body['error']) ? body['error'] : body;
+  const errorText = string(body['error']);
+  return {
+    code: string(inner['code']) ?? (string(inner['message']) && errorText) ?? undefined,
+    message: string(inner['message']) ?? errorText,
+    requestId: string(inner['requestId']) ?? string(body['requestId']),
+    suggestion: string(inner['suggestion']),
+    fieldErrors: fieldErrors(inner['errors'], string),
+  };
+}
+
+function fieldErrors(
+  errors: unknown,
+  string: (value: unknown) => string | undefined,
+): FieldError[] {
+  if (!Array.isArray(errors)) return [];
+  return (errors as unknown[])
+    .slice(0, mostFieldErrors)
+    .filter(isRecord)
+    .map((error) => {
+      const code = string(error['code']);
+      return {
+        field: string(error['field']) ?? '',
+        message: string(error['message']) ?? 'is not valid',
+        ...(code !== undefined && { code }),
+      };
+    });
+}
+
+function sentence(
+  call: CallFacts,
+  status: number,
+  said: Said,
+  requestId: string | undefined,
+): string {
+  const verb = status >= 500 ? 'failed' : 'was rejected';
+  const code = said.code === undefined ? '' : ` ${trim(said.code, 60)}`;
+  const reason = reasonOf(said);
+  const id = requestId === undefined ? '' : ` Request id ${trim(requestId, 60)}.`;
+  return `${call.method} ${call.path} ${verb} (${status}${code})${reason}.${id}`;
+}
+
+function reasonOf({ fieldErrors = [], message }: Said): string {
+  const [first] = fieldErrors;
+  const more = fieldErrors.length > 1 ? ` (and ${fieldErrors.length - 1} more)` : '';
+  if (first)
+    return `: ${first.field ? `\`${trim(first.field, 60)}\` ` : ''}${trim(first.message)}${more}`;
+  return message === undefined ? '' : `: ${trim(message)}`;
+}
+
+// One line without control characters: a message ends up in logs and terminals.
+function trim(text: string, longest = 200): string {
+  const line = text
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .replace(/\.$/, '');
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+import type { RandomSource } from '../../async/clock.js';
+
+const baseMs = 500;
+const capMs = 8_000;
+
+/** Full jitter: anything up to 0.5 s, 1 s, 2 s … capped at 8 s. */
+export function backoffMs(attempt: number, random: RandomSource = Math.random): number {
+  return random() * Math.min(capMs, baseMs * 2 ** (attempt - 1));
+}
+
+/** The least wait after so many attempts: a service that says "now" and refuses again does not mean it. */
+export function refusedAgainMs(attempt: number): number {
+  return attempt <= 1 ? 0 : Math.min(capMs, (baseMs / 2) * 2 ** (attempt - 2));
+}
+
+/**
+ * How long the service asks us to wait, in milliseconds: `Retry-After` as seconds or a date, or
+ * one of the reset headers. `undefined` when it does not say, or says something unreadable.
+ */
+export function retryAfterMs(headers: Headers, nowMs: number = Date.now()): number | undefined {
+  for (const name of ['retry-after', 'ratelimit-reset', 'x-ratelimit-reset']) {
+    const delayMs = delayFrom(headers.get(name) ?? '', nowMs);
+    if (delayMs !== undefined) return delayMs;
+  }
+  return undefined;
+}
+
+function delayFrom(text: string, nowMs: number): number | undefined {
+  const trimmed = text.trim();
+  if (/^\d+(\.\d+)?$/.test(trimmed)) return delayFromNumber(Number(trimmed), nowMs);
+  // A date has letters in it; Date.parse would read "-5" or "2" as a year.
+  const date = /[a-z]/i.test(trimmed) ? Date.parse(trimmed) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}
+
+// Services disagree whether a reset is a delay or a point in time; the size tells them apart.
+function delayFromNumber(value: number, nowMs: number): number | undefined {
+  // A number with hundreds of digits would close the gate for good.
+  if (!Number.isFinite(value)) return undefined;
+  if (value > 1e11) return Math.max(0, value - nowMs);
+  if (value > 1e9) return Math.max(0, value * 1000 - nowMs);
+  return value * 1000;
+}

@@ -1,0 +1,147 @@
+import { isRecord } from '../../contract/is-record.js';
+import type { Route } from '../../contract/route.js';
+import type { RouteSchemas, Schema } from '../../contract/schemas.js';
+import type { FieldError } from '../../errors/index.js';
+import type { RawPage } from '../../pagination/styles.js';
+
+/** The schemas of a service by their rows, loaded when a call first needs them. */
+export type SchemaMap = ReadonlyMap<Route, RouteSchemas>;
+
+/** One thing that is wrong with a value, as zod reports it. */
+interface Issue {
+  readonly code?: string;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly [fact: string]: unknown;
+}
+
+/** What is wrong with a request's body and query; empty when it may be sent. */
+export function requestProblems(
+  schemas: RouteSchemas,
+  body: unknown,
+  query: unknown,
+): readonly FieldError[] {
+  return [...problems(schemas.body, body), ...problems(schemas.query, query ?? {})];
+}
+
+/** How an answer differs from its document; empty when it does not. */
+export function answerProblems(
+  route: Route,
+  schemas: RouteSchemas,
+  value: unknown,
+): readonly FieldError[] {
+  if (!route.returns.list) return problems(schemas.returns, value);
+  const { items } = value as RawPage; // lists have been read by their style
+  return items.flatMap((item) => problems(schemas.returns, item));
+}
+
+/** What in a valid body will have no effect. */
+export function bodyWarnings(schemas: RouteSchemas, body: unknown): readonly string[] {
+  return schemas.warnings?.(body as never) ?? []; // the body passed this row's schema
+}
+
+function problems(schema: Schema<unknown> | undefined, value: unknown): readonly FieldError[] {
+  if (!schema) return [];
+  const result = schema.safeParse(value);
+  if (result.success) return [];
+  const issues = (result.error?.issues ?? []) as readonly Issue[]; // as zod documents them
+  return issues.flatMap((issue) => flatten(issue)).map((issue) => describe(issue, value));
+}
+
+// A union reports one list of issues per branch: the branch that came furthest is the one meant.
+function flatten(issue: Issue): readonly Issue[] {
+  const branches = issue['errors'];
+  if (issue.code !== 'invalid_union' || !Array.isArray(branches) || branches.length === 0) {
+    return [issue];
+  }
+  const deepest = (branches as Issue[][]) // as zod documents it
+    .map((branch) => branch.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })))
+    .sort((a, b) => depth(b) - depth(a))[0];
+  return deepest && depth(deepest) > issue.path.length ? deepest.flatMap(flatten) : [issue];
+}
+
+function depth(issues: readonly Issue[]): number {
+  return issues.reduce((most, issue) => Math.max(most, issue.path.length), 0);
+}
+
+function describe(issue: Issue, root: unknown): FieldError {
+  const value = valueAt(root, issue.path);
+  return {
+    field: fieldName(issue.path),
+    message: rule(issue, value),
+    code: issue.code ?? 'invalid',
+  };
+}
+
+function rule(issue: Issue, value: unknown): string {
+  switch (issue.code) {
+    case 'too_big':
+      return bound('at most', issue['maximum'], value);
+    case 'too_small':
+      return value === '' ? 'must not be empty' : bound('at least', issue['minimum'], value);
+    case 'invalid_type':
+      return value === undefined
+        ? 'is required'
+        : `must be ${article(issue['expected'])}; got ${given(value)}`;
+    case 'invalid_value':
+      return value === undefined
+        ? 'is required'
+        : `must be ${oneOf(issue['values'])}; got ${given(value)}`;
+    case 'invalid_format':
+      return `must be ${format(issue['format'])}; got ${given(value)}`;
+    case 'custom':
+      return issue.message;
+    default:
+      return value === undefined ? 'is required' : `is not valid; got ${given(value)}`;
+  }
+}
+
+function bound(side: string, size: unknown, value: unknown): string {
+  const number = String(size); // bounds are numbers
+  if (typeof value === 'string') {
+    return `must be ${side} ${number} characters; got ${Array.from(value).length}`; // as the schemas count them
+  }
+  if (Array.isArray(value)) return `takes ${side} ${number} items; got ${value.length}`;
+  return `must be ${side} ${number}; got ${given(value)}`;
+}
+
+function format(name: unknown): string {
+  if (name === 'email') return 'an email address';
+  return name === 'url' ? 'an absolute URL' : 'of the right form';
+}
+
+function oneOf(values: unknown): string {
+  const list = Array.isArray(values) ? values.map((value) => `"${String(value)}"`) : [];
+  return list.length === 1 ? list.join('') : `one of ${list.join(', ')}`;
+}
+
+function article(expected: unknown): string {
+  const name = String(expected); // zod names types in words
+  return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`;
+}
+
+// Lengths, never contents: an error must not carry what a caller wanted to keep.
+function given(value: unknown): string {
+  if (value === null) return 'null';
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return `a text of ${value.length} characters`;
+  if (Array.isArray(value)) return `${value.length} items`;
+  return typeof value === 'undefined' ? 'nothing' : article(typeof value);
+}
+
+function fieldName(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return 'body';
+  return path
+    .map((step, index) =>
+      typeof step === 'number' ? `[${step}]` : `${index > 0 ? '.' : ''}${String(step)}`,
+    )
+    .join('');
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, step) =>
+      isRecord(value) || Array.isArray(value) ? Reflect.get(value, step) : undefined,
+    root,
+  );
+}

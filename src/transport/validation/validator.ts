@@ -1,0 +1,93 @@
+import type { Route } from '../../contract/route.js';
+import type { RouteSchemas } from '../../contract/schemas.js';
+import {
+  ConfigurationError,
+  UnexpectedResponseError,
+  type FieldError,
+} from '../../errors/index.js';
+import type { Journey } from '../send/attempt.js';
+import type { RawInput, TransportParts } from '../context.js';
+import { refuse } from '../../errors/refuse.js';
+import { answerProblems, bodyWarnings, requestProblems, type SchemaMap } from './issues.js';
+
+const mostInMessage = 10;
+
+/** The checks before and after a call. Schemas are loaded when a call first needs them. */
+export class Checks {
+  readonly #parts: TransportParts;
+  #schemas: SchemaMap | undefined;
+
+  constructor(parts: TransportParts) {
+    this.#parts = parts;
+  }
+
+  /** Refuses what the service would reject or misread, and warns of what will have no effect. */
+  async request({ route, path }: Journey, input: RawInput): Promise<void> {
+    const { settings, events } = this.#parts;
+    if (settings.validation.requests === 'off') return;
+    // What is checked must be what was given: loading takes time, and a caller may go on changing it.
+    const { body, query } = this.#schemas || route.upload ? input : snapshot(input);
+    const schemas = await this.#schemasOf(route).catch((cause: unknown) => {
+      throw notLoaded(cause);
+    });
+    if (!schemas) return;
+    const where = { method: route.method, path };
+    const problems = requestProblems(schemas, body, query);
+    if (problems.length > 0) throw refuse(problems, where);
+    for (const message of bodyWarnings(schemas, body)) {
+      events.emit('warning', { ...where, message });
+    }
+  }
+
+  /** Reports an answer that does not look like its document says. */
+  async answer({ route, path, state }: Journey, data: unknown): Promise<void> {
+    const { settings, events } = this.#parts;
+    const mode = settings.validation.responses;
+    if (mode === 'off') return;
+    const issues = await this.#problemsOf(route, data);
+    if (issues.length === 0) return;
+    const where = { method: route.method, path };
+    events.emit('mismatch', { ...where, issues });
+    if (mode !== 'throw') return;
+    state.outcome = route.changes ? 'unknown' : 'rejected';
+    const first = issues.slice(0, mostInMessage);
+    const list = first.map(({ field, message }) => `\`${field}\` ${message}`).join('; ');
+    throw new UnexpectedResponseError(
+      `${route.method} ${path} was answered, but not as its document says: ${list}.`,
+      { ...where, code: 'RESPONSE_MISMATCH', fieldErrors: issues, outcome: state.outcome },
+    );
+  }
+
+  // The call has happened: an answer too odd to be checked must not make it fail.
+  async #problemsOf(route: Route, data: unknown): Promise<readonly FieldError[]> {
+    try {
+      const schemas = await this.#schemasOf(route);
+      return schemas ? answerProblems(route, schemas, data) : [];
+    } catch {
+      return [{ field: 'body', message: 'could not be checked' }];
+    }
+  }
+
+  async #schemasOf(route: Route): Promise<RouteSchemas | undefined> {
+    this.#schemas ??= await this.#parts.loadSchemas();
+    return this.#schemas.get(route);
+  }
+}
+
+// After a new release a page may ask for a chunk that is gone.
+function notLoaded(cause: unknown): ConfigurationError {
+  return new ConfigurationError(
+    "The checks of requests could not be loaded, so nothing was sent. Load the page or the process anew, or set `validation: { requests: 'off' }`.",
+    { code: 'SCHEMAS_MISSING', outcome: 'not-sent', cause },
+  );
+}
+
+// Some objects cannot be cloned, such as the proxies of a reactive store.
+function snapshot(input: RawInput): Pick<RawInput, 'body' | 'query'> {
+  const { body, query } = input;
+  try {
+    return structuredClone({ body, query });
+  } catch {
+    return input;
+  }
+}

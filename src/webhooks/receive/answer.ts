@@ -1,0 +1,37 @@
+import { WebhookVerificationError, type WebhookProblem } from '../../errors/index.js';
+
+/** How a callback is answered, whatever the server. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A word for the logs of the caller; nothing that helps to forge. */
+  readonly text: string | undefined;
+}
+
+const statuses: Readonly<Record<WebhookProblem, number>> = {
+  SIGNATURE_MISSING: 401,
+  SIGNATURE_INVALID: 401,
+  EXPIRED: 401,
+  REPLAYED: 409,
+  NOT_CONFIRMED: 409,
+  BODY_INVALID: 400,
+  BODY_TOO_LARGE: 413,
+};
+
+export const handled: Answer = { status: 204, headers: {}, text: undefined };
+
+/** The answer to a callback whose handling takes long: it goes on. */
+export const atWork: Answer = { ...handled, status: 202 };
+
+export const onlyPost: Answer = refusal(405, 'METHOD_NOT_ALLOWED', { allow: 'POST' });
+
+/** The answer to a callback that ended in an error; not 2xx, so that the service may try again. */
+export function answerTo(error: unknown): Answer {
+  return error instanceof WebhookVerificationError
+    ? refusal(statuses[error.code], error.code)
+    : refusal(500, 'NOT_HANDLED');
+}
+
+function refusal(status: number, text: string, headers = {}): Answer {
+  return { status, headers: { 'content-type': 'text/plain', ...headers }, text };
+}

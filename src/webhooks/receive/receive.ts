@@ -1,0 +1,75 @@
+import { callSafely } from '../../async/call-safely.js';
+import type { WebhookResult } from '../../contract/inbox.js';
+import { ConfigurationError } from '../../errors/index.js';
+import { answerTo, atWork, handled, onlyPost, type Answer } from './answer.js';
+import { confirm, type ReadStatus } from './confirm.js';
+import { memorySeen, type SeenStore } from './seen.js';
+import { verifyWebhook, type CallbackParts } from '../sign/verify.js';
+
+/** How an inbox works. */
+export interface InboxOptions {
+  /** At least 16 characters that only your servers know; one for each environment. */
+  secret: string;
+  /** Whether to read the status back before a callback is believed. @default is `status` given? */
+  confirm?: boolean | undefined;
+  /** Reads a file's status: `(fileId) => media.generate.status({ fileId })`. */
+  status?: ReadStatus | undefined;
+  /** Which addresses have had their callback. @default one in this process's memory */
+  seen?: SeenStore | undefined;
+  /** Told of each callback that was refused or could not be handled; what it throws is ignored. */
+  onError?: ((error: unknown) => void) | undefined;
+}
+
+const longestMs = 5_000;
+
+/** Answers a callback within five seconds; never rejects. */
+export type Receive = (
+  method: string | undefined,
+  callback: Request | CallbackParts,
+) => Promise<Answer>;
+
+/** Verifies, confirms and handles callbacks. One that could not be handled may come again. */
+export function receiver(
+  options: InboxOptions,
+  handle: (result: WebhookResult) => Promise<void>,
+): Receive {
+  const { secret, seen = memorySeen(), onError } = options;
+  const readStatus = statusReader(options);
+  const accept = async (callback: Request | CallbackParts) => {
+    const { nonce, ...result } = await verifyWebhook(callback, { secret, seen });
+    try {
+      await handle(readStatus ? await confirm(result, readStatus) : result);
+    } catch (error) {
+      await seen.release(nonce);
+      throw error;
+    }
+  };
+  const answer = async (callback: Request | CallbackParts) => {
+    try {
+      await accept(callback);
+      return handled;
+    } catch (error) {
+      callSafely(() => onError?.(error)); // the service must not be left without an answer
+      return answerTo(error);
+    }
+  };
+  return async (method, callback) => (method === 'POST' ? inTime(answer(callback)) : onlyPost);
+}
+
+// Who calls may not wait for long, and would take a late answer for a failure.
+async function inTime(answer: Promise<Answer>): Promise<Answer> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<Answer>((resolve) => {
+    timer = setTimeout(() => resolve(atWork), longestMs);
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}
+
+function statusReader(options: InboxOptions): ReadStatus | undefined {
+  const { status, confirm: isWanted = status !== undefined } = options;
+  if (!isWanted || status) return isWanted ? status : undefined;
+  throw new ConfigurationError(
+    '`confirm: true` needs `status`. Give `(fileId) => media.generate.status({ fileId })`.',
+    { code: 'INVALID_OPTION' },
+  );
+}

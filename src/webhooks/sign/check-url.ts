@@ -1,0 +1,57 @@
+import { WebhookVerificationError } from '../../errors/index.js';
+import { canonicalText, parameters } from './canonical.js';
+import { isSignature } from './hmac.js';
+
+/** A callback's address, once its signature is known to be ours. */
+export interface SignedAddress {
+  readonly nonce: string;
+  /** In milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/** What to check an address with. */
+export interface UrlCheck {
+  readonly secret: string;
+  readonly now: number;
+}
+
+/** Checks the signature of an address, absolute or from its path on, and then its expiry. */
+export async function checkUrl(url: string, { secret, now }: UrlCheck): Promise<SignedAddress> {
+  const parsed = parse(url);
+  const nonce = only(parsed, 'nonce');
+  const expires = only(parsed, 'expires');
+  const signature = only(parsed, 'signature');
+  const text = canonicalText(parsed, nonce, expires);
+  if (!(await isSignature(signature, secret, text))) {
+    throw new WebhookVerificationError(
+      'SIGNATURE_INVALID',
+      "The callback's signature does not belong to its path and query. Is the `secret` the same, and does a proxy change the path?",
+    );
+  }
+  const expiresAt = Number(expires);
+  if (now < expiresAt) return { nonce, expiresAt };
+  throw new WebhookVerificationError(
+    'EXPIRED',
+    'The callback came after its address expired. Sign the address with a longer `expiresIn`.',
+  );
+}
+
+// A path that starts with two slashes would be taken for a host.
+function parse(url: string): URL {
+  const absolute = url.startsWith('/') ? `http://localhost${url}` : url;
+  if (URL.canParse(absolute)) return new URL(absolute);
+  throw missing();
+}
+
+function only({ searchParams }: URL, name: keyof typeof parameters): string {
+  const [value, ...others] = searchParams.getAll(parameters[name]);
+  if (value && others.length === 0) return value;
+  throw missing();
+}
+
+function missing(): WebhookVerificationError {
+  return new WebhookVerificationError(
+    'SIGNATURE_MISSING',
+    "The callback's address is not signed. Make it with `signWebhookUrl()`, and pass the whole path and query on.",
+  );
+}

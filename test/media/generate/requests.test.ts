@@ -1,0 +1,157 @@
+import type { VideoJob, WarningEvent } from 'postreel';
+import { describe, expect, it } from 'vitest';
+import { answering, mediaOver } from '../../support/clients.js';
+import { ending, speech, video } from '../../support/media/fake-time.js';
+
+const accepted = {
+  success: true,
+  data: { folderId: 'folder_1', filesCreated: ['file_1', 'file_2'] },
+};
+
+/** A client that hears `accepted` for every call, and what it sent. */
+function listening(answer: unknown = accepted) {
+  const { fetch, requests } = answering(() => answer);
+  return { requests, client: mediaOver(fetch) };
+}
+
+describe('what generate.video sends', () => {
+  it('is the body as it was given, with the key, as JSON', async () => {
+    const { client, requests } = listening();
+    const body = { file: 'Cats', payload: [video({ duration: 2, bgMusicVolume: 0 }), video()] };
+    await client.generate.video(body);
+    const [request] = requests;
+    expect(request!.method).toBe('POST');
+    expect(request!.url).toBe('https://media.test/v1/generate/video');
+    expect(request!.headers.get('authorization')).toBe('Bearer media_test_key');
+    expect(request!.headers.get('content-type')).toBe('application/json');
+    expect(await request!.json()).toEqual(body);
+  });
+
+  it.each([
+    ['idea without a prompt', { prompt: undefined }, 'prompt'],
+    ['script without a text', { workflowType: 'script' }, 'content'],
+    ['url without an address', { workflowType: 'url', content: 'cats' }, 'content'],
+    ['library without pictures', { visuals: 'library' }, 'mediaUrls'],
+    ['library with no picture', { visuals: 'library', mediaUrls: [] }, 'mediaUrls'],
+    ['a model of AI video with stock', { aiVideoModel: 'ai-video-b' }, 'aiVideoModel'],
+    ['16 minutes', { duration: 16 }, 'duration'],
+    ['an extension of audio', { extension: 'wav' }, 'extension'],
+    ['another format', { workflowFormat: 'audio' }, 'workflowFormat'],
+    ['another art style', { visuals: 'ai', artStyle: 'cubism' }, 'artStyle'],
+    ['10 001 characters', { prompt: 'x'.repeat(10_001) }, 'prompt'],
+  ])('is not %s', async (_, more, field) => {
+    const { client, requests } = listening();
+    const payload = [video(), { ...video(), ...more } as VideoJob];
+    const { error } = await ending(client.generate.video({ payload }));
+    expect(error).toMatchObject({
+      name: 'InvalidRequestError',
+      outcome: 'not-sent',
+      fieldErrors: [{ field: `payload[1].${field}` }],
+    });
+    expect(requests).toEqual([]);
+  });
+
+  it('is not an empty payload', async () => {
+    const { client, requests } = listening();
+    const { error } = await ending(client.generate.video({ payload: [] }));
+    expect(error).toMatchObject({ name: 'InvalidRequestError' });
+    expect(requests).toEqual([]);
+  });
+
+  it.each([
+    [{ subtitlePresetId: 's', templateId: 't' }, '`payload[0].subtitlePresetId`'],
+    [{ imageAnimationPreset: 'Mix' }, '`payload[0].imageAnimationPreset`'],
+    [{ artStyle: 'anime' }, '`payload[0].artStyle`'],
+  ] as [object, string][])('is a warning when it has no effect: %j', async (more, words) => {
+    const { client, requests } = listening();
+    const warnings: WarningEvent[] = [];
+    client.on('warning', (warning) => warnings.push(warning));
+    await client.generate.video({ payload: [video(more)] });
+    expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining(words)]);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('is no more jobs than may be in the making at one time', async () => {
+    const { fetch, requests } = answering(() => accepted);
+    const payload = Array.from({ length: 21 }, () => video());
+    const call = mediaOver(fetch, { rateLimit: {} }).generate.video({ payload });
+    await expect(call).rejects.toMatchObject({
+      name: 'InvalidRequestError',
+      outcome: 'not-sent',
+      message:
+        'POST /v1/generate/video was not sent: `payload` takes at most 20 jobs, since no more may be in the making at one time; got 21. Use `media.queue()`.',
+    });
+    expect(requests).toEqual([]);
+    for (const rateLimit of [{ pending: 21 }, false] as const) {
+      await mediaOver(fetch, { rateLimit }).generate.video({ payload }).safe();
+    }
+    expect(requests).toHaveLength(2);
+  });
+
+  it('is a warning when a folder has two names, or one request two brand kits', async () => {
+    const { client } = listening();
+    const warnings: string[] = [];
+    client.on('warning', ({ message }) => warnings.push(message));
+    const payload = [video({ brandId: 'a' }), video()];
+    await client.generate.video({ file: 'Cats', folderId: 'folder_1', payload });
+    expect(warnings).toEqual([
+      expect.stringContaining('`file` has no effect beside `folderId`'),
+      expect.stringContaining('mixes brand kits'),
+    ]);
+  });
+
+  it('may name a model that the document does not', async () => {
+    const { client, requests } = listening();
+    await client.generate.video({
+      payload: [video({ visuals: 'ai', aiVideoModel: 'a-newer-model' } as object), video()],
+    });
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('what generate.audio sends', () => {
+  it('is the body as it was given', async () => {
+    const { client, requests } = listening({ fileId: 'file_1' });
+    const body = speech({
+      voiceStyleId: null,
+      playbackRate: 0.5,
+      pronunciations: [{ original: 'SQL', replace: 'sequel' }],
+      webhook: 'https://example.com/done',
+    });
+    await client.generate.audio(body);
+    expect(requests[0]!.url).toBe('https://media.test/v1/generate/audio');
+    expect(await requests[0]!.json()).toEqual(body);
+  });
+
+  it.each([
+    [{ playbackRate: 0.4 }, 'playbackRate'],
+    [{ format: 'mp4' }, 'format'],
+    [{ webhook: '/done' }, 'webhook'],
+    [{ content: '' }, 'content'],
+    [{ pronunciations: [{ original: 'SQL' }] }, 'pronunciations[0].replace'],
+  ])('is not %j', async (more, field) => {
+    const { client, requests } = listening();
+    const { error } = await ending(client.generate.audio(speech(more as object)));
+    expect(error).toMatchObject({ name: 'InvalidRequestError', fieldErrors: [{ field }] });
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('what generate.status sends', () => {
+  it('is the id in the query, with the same header', async () => {
+    const { client, requests } = listening({ fileId: 'a b&c', status: 'queued' });
+    const record = await client.generate.status({ fileId: 'a b&c' });
+    expect(record.status).toBe('queued');
+    expect(new URL(requests[0]!.url).searchParams.get('fileId')).toBe('a b&c');
+    expect(requests[0]!.headers.get('authorization')).toBe('Bearer media_test_key');
+    expect(requests[0]!.headers.get('content-type')).toBe('application/json');
+  });
+
+  it('is read in and out of an envelope', async () => {
+    const { client } = listening({ success: true, data: { fileId: 'file_1', status: 'success' } });
+    expect(await client.generate.status({ fileId: 'file_1' })).toEqual({
+      fileId: 'file_1',
+      status: 'success',
+    });
+  });
+});

@@ -1,0 +1,177 @@
+import { memoryJournal, type JobJournal, type JournalEntry, type WarningEvent } from 'postreel';
+import { describe, expect, it } from 'vitest';
+import {
+  audioEndpoint,
+  ending,
+  fakeService,
+  inTime,
+  pass,
+  speech,
+} from '../../support/media/fake-time.js';
+import { useFakeTime, video, videoEndpoint } from '../../support/media/fake-time.js';
+
+useFakeTime();
+
+function journaled(options: Parameters<typeof fakeService>[0] = {}) {
+  const service = fakeService(options);
+  const journal = memoryJournal();
+  return { ...service, journal, client: service.media({ journal }) };
+}
+
+const typesOf = async (journal: JobJournal) => (await journal.read()).map(({ type }) => type);
+
+describe('the journal', () => {
+  it('has the intent before the call, and the ids after it', async () => {
+    const { fake, journal, client } = journaled();
+    const before: JournalEntry[] = [];
+    client.on('request', () => void journal.read().then((entries) => before.push(...entries)));
+    const payload = [video({ fileName: 'a' }), video({ fileName: 'b' })];
+    const jobs = await inTime(client.generate.video({ payload }));
+    expect(before).toMatchObject([{ type: 'intent', jobs: payload }]);
+    const [intent, accepted] = await journal.read();
+    expect(accepted).toEqual({
+      type: 'accepted',
+      id: (intent as { id: string }).id,
+      jobs: jobs.map((job) => job.toJSON()),
+    });
+    expect(fake.requests).toHaveLength(1);
+  });
+
+  it('knows what is pending, until its end is seen', async () => {
+    const { fake, client } = journaled();
+    fake.outcome({ status: 'error' }, ({ kind }) => kind === 'audio');
+    const [made] = await inTime(client.generate.video({ payload: [video()] }));
+    const spoken = await inTime(client.generate.audio(speech()));
+    expect(await client.journal.pending()).toEqual({
+      jobs: [made!.toJSON(), spoken.toJSON()],
+      unknown: [],
+    });
+    await inTime(ending(spoken.waitForFile()));
+    expect((await client.journal.pending()).jobs).toEqual([made!.toJSON()]);
+    await inTime(made!.waitForFile());
+    expect(await client.journal.pending()).toEqual({ jobs: [], unknown: [] });
+  });
+
+  it('resumes after a crash with another client', async () => {
+    const { fake, journal, client, media } = journaled();
+    const jobs = await inTime(client.generate.video({ payload: [video(), video()] }));
+    await pass(15_000);
+    const next = media({ journal });
+    const { jobs: found, unknown } = await next.resumeAll();
+    expect(found.map(({ fileId }) => fileId)).toEqual(jobs.map(({ fileId }) => fileId));
+    expect(unknown).toEqual([]);
+    const files = await inTime(Promise.all(found.map((job) => job.waitForFile())));
+    expect(files).toHaveLength(2);
+    expect(fake.files).toHaveLength(2);
+    expect((await next.resumeAll()).jobs).toEqual([]);
+  });
+
+  it.each([
+    ['lost answer', { loseAnswer: true }],
+    ['500', { status: 500 }],
+    ['broken answer', { malformed: true }],
+  ])('lists a %s as unknown, and nothing sends it again', async (_, fault) => {
+    const { fake, journal, client, media } = journaled();
+    fake.fail(videoEndpoint, fault);
+    await inTime(ending(client.generate.video({ payload: [video()] })));
+    const { jobs, unknown } = await media({ journal }).resumeAll();
+    expect(jobs).toEqual([]);
+    expect(unknown).toMatchObject([{ type: 'intent', jobs: [video()] }]);
+    expect(Number.isNaN(Date.parse(unknown[0]!.at))).toBe(false);
+    await pass(600_000);
+    expect(fake.requests).toHaveLength(1);
+  });
+
+  it('lists an intent without an answer as unknown: the process died in between', async () => {
+    const { fake, journal, client, media } = journaled();
+    fake.fail(audioEndpoint, { hang: true });
+    void ending(client.generate.audio(speech()));
+    await pass(1_000);
+    expect((await media({ journal }).journal.pending()).unknown).toHaveLength(1);
+  });
+
+  it.each([
+    ['is refused', { status: 400 }],
+    ['is refused with 401', { status: 401 }],
+  ])('forgets what %s', async (_, fault) => {
+    const { fake, journal, client } = journaled();
+    fake.fail(videoEndpoint, fault);
+    await inTime(ending(client.generate.video({ payload: [video()] })));
+    expect(await typesOf(journal)).toEqual(['intent', 'refused']);
+    expect(await client.journal.pending()).toEqual({ jobs: [], unknown: [] });
+  });
+
+  it('forgets what breaks a rule, or was aborted before it left', async () => {
+    const { fake, client } = journaled();
+    await inTime(ending(client.generate.video({ payload: [video({ duration: 99 })] })));
+    const controller = new AbortController();
+    const call = client.generate.audio(speech(), { signal: controller.signal });
+    controller.abort();
+    await inTime(ending(call));
+    expect(await client.journal.pending()).toEqual({ jobs: [], unknown: [] });
+    expect(fake.requests).toEqual([]);
+  });
+
+  it('keeps the ids of a short answer, and the rest as unknown', async () => {
+    const { fake, client } = journaled();
+    const data = { folderId: 'folder_1', filesCreated: ['file_a'] };
+    fake.fail(videoEndpoint, { status: 200, body: { success: true, data } });
+    const payload = [video({ fileName: 'a' }), video({ fileName: 'b' })];
+    const { error } = await inTime(ending(client.generate.video({ payload })));
+    expect(error).toMatchObject({ code: 'FILE_IDS_MISSING', fileIds: ['file_a'] });
+    const { jobs, unknown } = await client.journal.pending();
+    expect(jobs.map(({ fileId }) => fileId)).toEqual(['file_a']);
+    expect(unknown.map((intent) => intent.jobs)).toEqual([[payload[1]]]);
+  });
+
+  it('is written for merged calls and for the parts of a long text, too', async () => {
+    const { media } = fakeService();
+    const journal = memoryJournal();
+    const client = media({ journal, coalesce: true });
+    const calls = [1, 2].map(() => client.generate.video({ payload: [video()] }));
+    await inTime(Promise.all(calls));
+    await inTime(client.generate.longAudio(speech({ content: 'A sentence. '.repeat(1000) })));
+    expect((await client.journal.pending()).jobs.map(({ kind }) => kind)).toEqual([
+      ...['video', 'video', 'audio', 'audio'],
+    ]);
+  });
+
+  it('is asked for without one: a ConfigurationError', async () => {
+    const client = fakeService().media();
+    const { error } = await ending(client.journal.pending());
+    expect(error).toMatchObject({ name: 'ConfigurationError', code: 'JOURNAL_MISSING' });
+    expect((await ending(client.resumeAll())).error).toMatchObject({ code: 'JOURNAL_MISSING' });
+  });
+});
+
+describe('a journal that cannot be written', () => {
+  const broken = (from: number): JobJournal => {
+    const memory = memoryJournal();
+    let writes = 0;
+    return {
+      read: () => memory.read(),
+      append: (entry) =>
+        ++writes >= from ? Promise.reject(new Error('disk full')) : memory.append(entry),
+    };
+  };
+
+  it('before the call keeps it from being sent', async () => {
+    const { fake, media } = fakeService();
+    const call = media({ journal: broken(1) }).generate.video({ payload: [video()] });
+    const { error } = await inTime(ending(call));
+    expect(String(error)).toContain('disk full');
+    expect(call.outcome).toBe('not-sent');
+    expect(fake.requests).toEqual([]);
+  });
+
+  it('after the call does not hide its result, and is a warning', async () => {
+    const { media } = fakeService();
+    const client = media({ journal: broken(2) });
+    const warnings: WarningEvent[] = [];
+    client.on('warning', (warning) => warnings.push(warning));
+    const [job] = await inTime(client.generate.video({ payload: [video()] }));
+    const file = await inTime(job!.waitForFile());
+    expect(file.fileId).toBe(job!.fileId);
+    expect(warnings[0]!.message).toContain('disk full');
+  });
+});

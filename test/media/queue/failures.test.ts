@@ -1,0 +1,169 @@
+import { memoryJournal, type MediaJob } from 'postreel';
+import { describe, expect, it } from 'vitest';
+import { calls, collect, videos } from '../../support/media/queue-helpers.js';
+import { audioEndpoint, fakeService, gaps, inTime } from '../../support/media/fake-time.js';
+import { speech, useFakeTime, video, videoEndpoint } from '../../support/media/fake-time.js';
+
+useFakeTime();
+
+describe('a job of a queue', () => {
+  it('that fails in the making fails alone', async () => {
+    const { fake, media } = fakeService();
+    fake.outcome({ status: 'error' }, ({ settings }) => settings.prompt === '1');
+    const results = await inTime(collect(media().queue(videos(3))));
+    expect(results.map(({ error }) => (error as Error | undefined)?.name)).toEqual([
+      undefined,
+      'GenerationFailedError',
+      undefined,
+    ]);
+    expect(results[1]!.job).toBeDefined();
+  });
+
+  it.each([
+    ['without a prompt', { ...video(), prompt: undefined }],
+    ['without a text', { workflowType: 'script', workflowFormat: 'video', voiceId: 'voice_1' }],
+    ['that is null', null],
+    ['that is nothing', undefined],
+    ['that is a text', 'a video, please'],
+    ['to speak without a text', { voiceId: 'voice_1' }],
+    ['to speak a number', { content: 42, voiceId: 'voice_1' }],
+  ])('%s fails alone, before the network', async (_, bad) => {
+    const { fake, media } = fakeService();
+    const input = [video(), bad, video()] as MediaJob[];
+    const results = await inTime(collect(media().queue(input)));
+    expect(results.map(({ error }) => (error as Error | undefined)?.name)).toEqual([
+      undefined,
+      'InvalidRequestError',
+      undefined,
+    ]);
+    expect(results[1]).toMatchObject({ input: bad, job: undefined });
+    expect(fake.requests.every(({ status }) => status === 200)).toBe(true);
+    expect(fake.files).toHaveLength(2);
+  });
+
+  it('with a brand kit that does not exist fails alone, with one call', async () => {
+    const { fake, media } = fakeService();
+    const input = videos(12).map((job, index) =>
+      index % 4 === 1 ? { ...job, brandId: 'x' } : job,
+    );
+    const results = await inTime(collect(media().queue(input)));
+    const failed = results.filter(({ error }) => error !== undefined);
+    expect(failed.map(({ index }) => index)).toEqual([1, 5, 9]);
+    for (const { error } of failed) {
+      expect(error).toMatchObject({
+        name: 'BadRequestError',
+        message: expect.stringContaining('Brand kit not found or deleted.') as string,
+      });
+    }
+    expect(calls(fake)).toBe(2);
+  });
+
+  it('gets no brand kit of another one', async () => {
+    const { fake, media } = fakeService();
+    const input = videos(6).map((job, index) =>
+      index === 2 ? { ...job, brandId: 'brand_000001' } : job,
+    );
+    await inTime(collect(media().queue(input)));
+    const branded = fake.files.filter(({ brand }) => brand !== undefined);
+    expect(branded.map(({ settings }) => settings.prompt)).toEqual(['2']);
+  });
+
+  it('that the service alone refuses is found by halving, and fails alone', async () => {
+    const { fake, media } = fakeService({ maxExportMinutes: 5 });
+    const input = videos(9).map((job, index) => (index === 4 ? { ...job, duration: 9 } : job));
+    const results = await inTime(collect(media().queue(input)));
+    const failed = results.filter(({ error }) => error !== undefined);
+    expect(failed.map(({ index }) => index)).toEqual([4]);
+    expect(failed[0]!.error).toMatchObject({ name: 'BadRequestError', status: 400 });
+    expect(fake.files).toHaveLength(8);
+    for (const gap of gaps(fake.requests, videoEndpoint))
+      expect(gap).toBeGreaterThanOrEqual(50_000);
+  });
+});
+
+describe('a call of a queue', () => {
+  it.each([401, 403])('that is refused with %i fails all jobs at once', async (status) => {
+    const { fake, media } = fakeService();
+    fake.fail(videoEndpoint, { status, times: 99 });
+    const startedAt = Date.now();
+    const results = await inTime(collect(media().queue([...videos(45), speech()])));
+    expect(results).toHaveLength(46);
+    for (const { error } of results) expect(error).toMatchObject({ status });
+    expect(fake.requests).toHaveLength(1);
+    expect(Date.now() - startedAt).toBeLessThan(5_000);
+  });
+
+  it.each([
+    ['is lost', { loseAnswer: true }],
+    ['never comes', { hang: true }],
+    ['is 500', { status: 500 }],
+    ['is not JSON', { malformed: true }],
+  ])('whose answer %s is never handed in again', async (_, fault) => {
+    const { fake, media } = fakeService();
+    fake.fail(videoEndpoint, fault);
+    const results = await inTime(collect(media().queue(videos(25))));
+    const lost = results.filter(({ error }) => error !== undefined);
+    expect(lost).toHaveLength(20);
+    for (const { error } of lost) expect(error).toMatchObject({ outcome: 'unknown' });
+    expect(results.filter(({ file }) => file)).toHaveLength(5);
+    const sent = fake.requests
+      .filter(({ endpoint }) => endpoint === videoEndpoint)
+      .flatMap(({ body }) => (body as { payload: { prompt: string }[] }).payload)
+      .map(({ prompt }) => prompt);
+    expect(new Set(sent).size).toBe(sent.length);
+    expect(fake.requests.every(({ status }) => status !== 429)).toBe(true);
+  });
+
+  it.each([
+    ['429 with Retry-After', { status: 429, retryAfter: 90 }],
+    ['429', { status: 429 }],
+  ])('that is refused with %s is made again later', async (_, fault) => {
+    const { fake, media } = fakeService();
+    fake.fail(videoEndpoint, { ...fault, times: 2 });
+    const results = await inTime(collect(media().queue(videos(3))));
+    expect(results.filter(({ file }) => file)).toHaveLength(3);
+    expect(calls(fake)).toBe(3);
+    expect(fake.files).toHaveLength(3);
+  });
+
+  it('that is refused with 429 is not repeated at once, even without a rate limit of ours', async () => {
+    const { fake, media } = fakeService();
+    fake.fail(audioEndpoint, { status: 429, times: 3 });
+    await inTime(collect(media({ rateLimit: false }).queue([speech()])));
+    expect(gaps(fake.requests, audioEndpoint)).toEqual([50_000, 50_000, 50_000]);
+  });
+
+  it('that finds places taken by others waits until there is room', async () => {
+    const { fake, media } = fakeService({ durations: () => '15m', rateLimit: false });
+    const other = media({ rateLimit: false });
+    await inTime(other.generate.video({ payload: videos(19) }));
+    const results = await inTime(collect(media().queue(videos(5))));
+    expect(results.filter(({ file }) => file)).toHaveLength(5);
+    expect(fake.files).toHaveLength(24);
+  });
+
+  it('with fewer ids than jobs fails with the ids that exist', async () => {
+    const { fake, media } = fakeService();
+    const data = { folderId: 'folder_1', filesCreated: ['file_a'] };
+    fake.fail(videoEndpoint, { status: 200, body: { success: true, data } });
+    const journal = memoryJournal();
+    const client = media({ journal });
+    const results = await inTime(collect(client.queue(videos(2))));
+    expect(results.map(({ error }) => error)).toMatchObject([
+      { code: 'FILE_IDS_MISSING', fileIds: ['file_a'], outcome: 'unknown' },
+      { code: 'FILE_IDS_MISSING' },
+    ]);
+    const pending = await client.journal.pending();
+    expect(pending.jobs).toMatchObject([{ fileId: 'file_a', kind: 'video' }]);
+    expect(pending.unknown.map(({ jobs }) => jobs.length)).toEqual([1]);
+    expect(calls(fake)).toBe(1);
+  });
+
+  it('of texts to speak goes on after one that is refused', async () => {
+    const { fake, media } = fakeService();
+    fake.fail(audioEndpoint, { status: 422 });
+    const results = await inTime(collect(media().queue([speech(), speech(), speech()])));
+    expect(results.filter(({ file }) => file)).toHaveLength(2);
+    expect(results.filter(({ error }) => error)).toMatchObject([{ error: { status: 422 } }]);
+  });
+});

@@ -1,0 +1,168 @@
+import type { MediaQueue, QueueProgress, QueueResult } from 'postreel';
+import { describe, expect, it } from 'vitest';
+import {
+  audioEndpoint,
+  fakeService,
+  inTime,
+  pass,
+  speech,
+  videoEndpoint,
+} from '../../support/media/fake-time.js';
+import { useFakeTime, video } from '../../support/media/fake-time.js';
+
+useFakeTime();
+
+const videos = (count: number, more: (index: number) => object = () => ({})) =>
+  Array.from({ length: count }, (_, index) => video({ prompt: String(index), ...more(index) }));
+
+const sleep = (delayMs: number) => new Promise((resolve) => setTimeout(resolve, delayMs));
+
+async function collect(queue: AsyncIterable<QueueResult>): Promise<QueueResult[]> {
+  const results: QueueResult[] = [];
+  for await (const result of queue) results.push(result);
+  return results;
+}
+
+/** Takes every result and is slow with it; the answer is when each one was there. */
+async function slowly(queue: MediaQueue, delayMs: number): Promise<number> {
+  const startedAt = Date.now();
+  for await (const { error } of queue) {
+    if (error !== undefined) throw new Error('a job failed', { cause: error });
+    await sleep(delayMs);
+  }
+  return Date.now() - startedAt;
+}
+
+describe('whoever is slow with the results', () => {
+  it('holds up no call: the places are filled meanwhile', async () => {
+    const alone = fakeService({ durations: () => '2m' });
+    await inTime(collect(alone.media().queue(videos(60))));
+    const { fake, media } = fakeService({ durations: () => '2m' });
+    // Sixty times five seconds: as long as all the videos take, and it fits in beside them.
+    await inTime(slowly(media().queue(videos(60)), 5_000));
+    const lastCall = ({ requests }: typeof fake) =>
+      Math.max(
+        ...requests.filter(({ endpoint }) => endpoint === videoEndpoint).map(({ at }) => at),
+      ) - requests[0]!.at;
+    expect(lastCall(fake)).toBeLessThan(lastCall(alone.fake) + 60_000);
+  });
+
+  it('ends up with what was made: no more is handed in while a call’s worth of results lies there', async () => {
+    const { fake, media } = fakeService({ durations: () => '1m' });
+    const queue = media().queue(videos(200))[Symbol.asyncIterator]();
+    await inTime(queue.next());
+    await pass(3_600_000);
+    // The first one was taken; twenty lie there, and at most twenty more were in the making.
+    expect(fake.files.length).toBeLessThanOrEqual(1 + 20 + 20);
+    const before = fake.files.length;
+    for (let taken = 0; taken < 30; taken++) await inTime(queue.next());
+    await pass(60_000);
+    expect(fake.files.length).toBeGreaterThan(before);
+    await queue.return?.();
+  });
+
+  it('hears an abort at the next step, and nothing is handed in after it', async () => {
+    const { fake, media } = fakeService({ durations: () => '1m' });
+    const controller = new AbortController();
+    const queue = media().queue(videos(100), { signal: controller.signal });
+    const steps = queue[Symbol.asyncIterator]();
+    await inTime(steps.next());
+    controller.abort('enough');
+    const { length } = fake.files;
+    await pass(1_200_000);
+    await expect(steps.next()).rejects.toBe('enough');
+    expect(fake.files).toHaveLength(length);
+  });
+});
+
+describe('the order of a queue', () => {
+  it('goes by the length of a script, too', async () => {
+    const { fake, media } = fakeService();
+    const lengths = [300, 9_000, 1_000, 5_000];
+    const scripts = lengths.map((length) =>
+      video({ workflowType: 'script', prompt: undefined, content: 'x'.repeat(length) } as object),
+    );
+    await inTime(collect(media().queue(scripts)));
+    const sent = fake.files.map(({ settings }) => String(settings['content']).length);
+    expect(sent).toEqual([9_000, 5_000, 1_000, 300]);
+  });
+
+  it('goes by the length of a text to speak and by its playback rate', async () => {
+    const { fake, media } = fakeService();
+    const texts = [
+      speech({ content: 'x'.repeat(1_000) }),
+      speech({ content: 'y'.repeat(9_000) }),
+      speech({ content: 'z'.repeat(1_200), playbackRate: 2 }),
+    ];
+    await inTime(collect(media().queue(texts)));
+    const sent = fake.requests
+      .filter(({ endpoint }) => endpoint === audioEndpoint)
+      .map(({ body }) => (body as { content: string }).content[0]);
+    expect(sent).toEqual(['y', 'x', 'z']);
+  });
+
+  it('looks a hundred jobs ahead, and no further', async () => {
+    const { fake, media } = fakeService();
+    const input = videos(130, (index) => ({ duration: index === 99 ? 9 : index === 129 ? 12 : 2 }));
+    await inTime(collect(media().queue(input)));
+    const [first] = fake.requests
+      .filter(({ endpoint }) => endpoint === videoEndpoint)
+      .map(({ body }) => (body as { payload: { prompt: string }[] }).payload);
+    expect(first![0]!.prompt).toBe('99');
+    expect(first!.map(({ prompt }) => prompt)).not.toContain('129');
+  });
+});
+
+describe('the time that a queue still takes', () => {
+  /** What a queue thought, and how wrong it was. */
+  async function guesses(run: (onProgress: (progress: QueueProgress) => void) => MediaQueue) {
+    const seen: { etaMs: number; at: number; done: number }[] = [];
+    const onProgress = ({ etaMs, done }: QueueProgress) => {
+      if (etaMs !== undefined) seen.push({ etaMs, at: Date.now(), done });
+    };
+    await inTime(collect(run(onProgress)));
+    const endsAt = Date.now();
+    return seen.map(({ etaMs, at, done }) => ({ done, etaMs, leftMs: endsAt - at }));
+  }
+
+  it('is guessed well from the first file on', async () => {
+    const { media } = fakeService({
+      durations: ({ settings }) => `${2 * Number(settings.duration)}m`,
+    });
+    const input = videos(80, (index) => ({ duration: 1 + (index % 9) / 4 }));
+    const all = await guesses((onProgress) => media().queue(input, { onProgress }));
+    expect(all.length).toBeGreaterThan(80);
+    for (const { etaMs, leftMs, done } of all.filter(({ leftMs }) => leftMs > 180_000)) {
+      expect(etaMs, `after ${done}`).toBeGreaterThan(leftMs * 0.6);
+      expect(etaMs, `after ${done}`).toBeLessThan(leftMs * 1.4);
+    }
+    expect(all.at(-1)).toMatchObject({ etaMs: 0, leftMs: 0 });
+  });
+
+  it('knows that texts take a call each', async () => {
+    const { media } = fakeService();
+    const input = Array.from({ length: 35 }, (_, index) => speech({ content: `Number ${index}.` }));
+    const all = await guesses((onProgress) => media().queue(input, { onProgress }));
+    for (const { etaMs, leftMs } of all.filter(({ leftMs }) => leftMs > 900_000)) {
+      expect(etaMs).toBeGreaterThan(leftMs * 0.5);
+      expect(etaMs).toBeLessThan(leftMs * 1.5);
+    }
+  });
+});
+
+it('a job that outlasts its wait keeps its place', async () => {
+  const isLong = (index: number) => index < 20;
+  const { fake, media } = fakeService({
+    durations: ({ settings }) => (isLong(Number(settings.prompt)) ? '35m' : '2m'),
+  });
+  const input = videos(30, (index) => ({ duration: isLong(index) ? 9 : 1 }));
+  const results = await inTime(collect(media().queue(input)));
+  const late = results.filter(({ error }) => error !== undefined);
+  expect(late).toHaveLength(20);
+  for (const { job, error } of late) {
+    expect(job).toBeDefined();
+    expect(error).toMatchObject({ name: 'WaitTimeoutError' });
+  }
+  expect(fake.requests.filter(({ status }) => status === 429)).toEqual([]);
+  expect(results.filter(({ file }) => file)).toHaveLength(10);
+});

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { onFastClock } from '../../../bench/media-queue/clock.js';
+import { queue, simulate, type Run } from '../../../bench/media-queue/simulate.js';
+
+// `npm run bench:media-queue` makes 31 runs of each, beside two other ways; here as many as fit
+// into a minute.
+it.each([
+  { count: 20, runs: 31, median: 1.02, p95: 1.03 },
+  { count: 100, runs: 20, median: 1.15, p95: 1.2 },
+  { count: 400, runs: 7, median: 1.12, p95: 1.14 },
+])(
+  'makes $count videos within every limit, in $median times the least time possible ($runs runs)',
+  async ({ count, runs, median, p95 }) => {
+    const seen: Run[] = [];
+    for (let seed = 1; seed <= runs; seed++) {
+      seen.push(await onFastClock(() => simulate(queue, count, seed)));
+    }
+    const ratios = seen.map(({ ratio }) => ratio).sort((a, b) => a - b);
+    const at = (share: number) => ratios[Math.ceil(share * runs) - 1];
+    expect(at(0.5)).toBeLessThanOrEqual(median);
+    expect(at(0.95)).toBeLessThanOrEqual(p95);
+    expect(Math.max(...seen.map(({ mostPending }) => mostPending))).toBe(20);
+    expect(seen.map(({ mostCalls }) => mostCalls).filter((calls) => calls > 10)).toEqual([]);
+    expect(seen.map(({ refused }) => refused)).toEqual(seen.map(() => 0));
+  },
+  600_000, // a minute for all of them, unless the machine is busy
+);

@@ -1,0 +1,156 @@
+import { memoryJournal } from 'postreel';
+import { describe, expect, it } from 'vitest';
+import { calls, collect, videos } from '../../support/media/queue-helpers.js';
+import { ending, fakeService, inTime, pass } from '../../support/media/fake-time.js';
+import {
+  speech,
+  statusEndpoint,
+  useFakeTime,
+  video,
+  videoEndpoint,
+} from '../../support/media/fake-time.js';
+
+useFakeTime();
+
+describe('an abort of a queue', () => {
+  it('before the start sends nothing', async () => {
+    const { fake, media } = fakeService();
+    const queue = media().queue(videos(3), { signal: AbortSignal.abort('before') });
+    expect((await inTime(ending(collect(queue)))).error).toBe('before');
+    expect(fake.requests).toEqual([]);
+  });
+
+  it('stops handing in and waiting at once, and tells what is in the making', async () => {
+    const { fake, media } = fakeService({ durations: () => '8m' });
+    const controller = new AbortController();
+    const client = media();
+    const queue = client.queue(videos(50), { signal: controller.signal });
+    const run = ending(collect(queue));
+    await pass(60_000);
+    const startedAt = Date.now();
+    controller.abort('enough');
+    expect((await run).error).toBe('enough');
+    expect(Date.now()).toBe(startedAt);
+    expect(queue.running.map(({ fileId }) => fileId)).toEqual(
+      fake.files.map(({ fileId }) => fileId),
+    );
+    const requests = fake.requests.length;
+    await pass(1_200_000);
+    expect(fake.requests).toHaveLength(requests);
+    const files = await inTime(client.waitForFiles(queue.running.map(({ fileId }) => fileId)));
+    expect(files.every(({ file }) => file)).toBe(true);
+  });
+
+  it('in the middle of a call loses no ids', async () => {
+    const { fake, media } = fakeService();
+    fake.fail(videoEndpoint, { slow: 5_000 });
+    const controller = new AbortController();
+    const queue = media().queue(videos(3), { signal: controller.signal });
+    const run = ending(collect(queue));
+    await pass(1_000);
+    expect(fake.requests).toHaveLength(1);
+    controller.abort('enough');
+    expect((await run).error).toBe('enough');
+    await pass(10_000);
+    expect(queue.running.map(({ fileId }) => fileId)).toEqual(
+      fake.files.map(({ fileId }) => fileId),
+    );
+    expect(queue.running).toHaveLength(3);
+    expect(fake.requests).toHaveLength(1);
+  });
+
+  it('before a call has left keeps it from leaving', async () => {
+    const { fake, media } = fakeService();
+    const client = media();
+    for (let call = 0; call < 10; call++) await inTime(client.generate.audio(speech()));
+    const controller = new AbortController();
+    const run = ending(collect(client.queue(videos(3), { signal: controller.signal })));
+    await pass(60_000);
+    controller.abort('enough');
+    expect((await run).error).toBe('enough');
+    await pass(1_200_000);
+    expect(calls(fake)).toBe(0);
+  });
+
+  it('can be a break: `running` still names what nobody waits for', async () => {
+    const { fake, media } = fakeService();
+    const queue = media().queue(videos(5));
+    const first = async () => {
+      for await (const { job } of queue) return job!.fileId;
+      return '';
+    };
+    const fileId = await inTime(first());
+    const left = queue.running.map((job) => job.fileId);
+    expect([fileId, ...left].sort()).toEqual(fake.files.map((file) => file.fileId));
+    const looks = fake.requests.length;
+    await pass(600_000);
+    expect(fake.requests).toHaveLength(looks);
+  });
+});
+
+describe('a named queue with a journal', () => {
+  it('goes on where an earlier run stopped, and generates nothing twice', async () => {
+    const { fake, media } = fakeService();
+    const journal = memoryJournal();
+    const input = videos(45);
+    const controller = new AbortController();
+    const first = media({ journal }).queue(input, { name: 'cats', signal: controller.signal });
+    const early: number[] = [];
+    const run = (async () => {
+      for await (const { index } of first) early.push(index);
+    })();
+    const stopped = ending(run);
+    await pass(240_000);
+    controller.abort();
+    await stopped;
+    expect(fake.files.length).toBeGreaterThanOrEqual(20);
+    expect(fake.files.length).toBeLessThan(45);
+    // A new process: another client, the same journal and input.
+    const results = await inTime(collect(media({ journal }).queue(input, { name: 'cats' })));
+    expect(results.filter(({ file }) => file).map(({ index }) => index)).toEqual(
+      input.map((_, index) => index),
+    );
+    expect(fake.files).toHaveLength(45);
+    expect((await media({ journal }).journal.pending()).jobs).toEqual([]);
+  });
+
+  it('lists what may have been handed in, and does not hand it in again', async () => {
+    const { fake, media } = fakeService();
+    const journal = memoryJournal();
+    fake.fail(videoEndpoint, { loseAnswer: true });
+    await inTime(collect(media({ journal }).queue(videos(2), { name: 'cats' })));
+    const results = await inTime(collect(media({ journal }).queue(videos(3), { name: 'cats' })));
+    expect(results.map(({ error }) => (error as { code?: string } | undefined)?.code)).toEqual([
+      'OUTCOME_UNKNOWN',
+      'OUTCOME_UNKNOWN',
+      undefined,
+    ]);
+    expect(fake.files).toHaveLength(3);
+  });
+
+  it('looks at the jobs of the earlier run at once', async () => {
+    const { fake, media } = fakeService({ durations: () => '30s' });
+    const journal = memoryJournal();
+    const client = media({ journal });
+    await inTime(collect(client.queue(videos(2), { name: 'cats' })));
+    const startedAt = Date.now();
+    await inTime(collect(client.queue(videos(2), { name: 'cats' })));
+    expect(Date.now() - startedAt).toBeLessThan(1_000);
+    expect(fake.requests.at(-1)).toMatchObject({ endpoint: statusEndpoint });
+    expect(calls(fake)).toBe(1);
+  });
+
+  it('keeps two queues and two equal jobs apart', async () => {
+    const { fake, media } = fakeService();
+    const client = media({ journal: memoryJournal() });
+    const twins = [video(), video()];
+    expect(await inTime(collect(client.queue(twins, { name: 'a' })))).toHaveLength(2);
+    expect(await inTime(collect(client.queue(twins, { name: 'b' })))).toHaveLength(2);
+    expect(fake.files).toHaveLength(4);
+  });
+
+  it('cannot be without a journal', async () => {
+    const { error } = await inTime(ending(collect(fakeService().media().queue([], { name: 'a' }))));
+    expect(error).toMatchObject({ name: 'ConfigurationError', code: 'JOURNAL_MISSING' });
+  });
+});

@@ -1,0 +1,57 @@
+import { createFakeMedia } from 'postreel/testing';
+import { createInbox } from 'postreel/webhooks';
+import { expect, it } from 'vitest';
+import { onFastClock } from '../../../bench/media-queue/clock.js';
+import { mediaOver } from '../../support/clients.js';
+
+const secret = 'a secret of enough characters';
+
+it('looks when the callback comes, and not before its minute is over', async () => {
+  const inbox = createInbox({ secret });
+  const fake = createFakeMedia({
+    clock: { mode: 'real' },
+    durations: () => '300ms',
+    callback: (input, init) => inbox.fetch(new Request(input, init)),
+  });
+  const media = mediaOver(fake.fetch, { apiKey: fake.apiKey, baseUrl: fake.baseUrl });
+  const webhook = await inbox.url('https://shop.example.com/callback');
+  const { fileId } = await media.generate.audio({ content: 'Hello', voiceId: 'voice_1', webhook });
+  const file = await media.waitForFile(fileId, { inbox });
+  expect(file.url).toContain(fileId);
+  expect(fake.requests.filter(({ method }) => method === 'GET').length).toBeLessThanOrEqual(2);
+});
+
+it('looks every minute when no callback comes', async () => {
+  const inbox = createInbox({ secret });
+  await onFastClock(async () => {
+    const fake = createFakeMedia({
+      clock: { now: () => Date.now() },
+      durations: () => '150s',
+    });
+    const media = mediaOver(fake.fetch, { apiKey: fake.apiKey, baseUrl: fake.baseUrl });
+    const { fileId } = await media.generate.audio({ content: 'Hello', voiceId: 'voice_1' });
+    const startedAt = Date.now();
+    await media.waitForFile(fileId, { inbox });
+    expect(Date.now() - startedAt).toBeGreaterThan(150_000);
+    expect(fake.requests.filter(({ method }) => method === 'GET')).toHaveLength(4);
+  });
+});
+
+it('looks at the usual pace when the status lags behind the callback', async () => {
+  const inbox = createInbox({ secret });
+  await onFastClock(async () => {
+    const fake = createFakeMedia({ clock: { now: () => Date.now() }, durations: () => '40s' });
+    const media = mediaOver(fake.fetch, { apiKey: fake.apiKey, baseUrl: fake.baseUrl });
+    const { fileId } = await media.generate.audio({ content: 'Hello', voiceId: 'voice_1' });
+    const wait = media.waitForFile(fileId, { inbox });
+    await new Promise((resolve) => setTimeout(resolve, 30_000));
+    const body = { success: true, data: { id: fileId, file: 'https://cdn.example/early.mp3' } };
+    const url = await inbox.url('https://shop.example.com/callback');
+    await inbox.fetch(new Request(url, { method: 'POST', body: JSON.stringify(body) }));
+    const comesAt = Date.now();
+    const file = await wait;
+    expect(Date.now() - comesAt).toBeLessThanOrEqual(16_000);
+    // The callback is not signed: what counts is the address in the status record.
+    expect(file.url).not.toBe('https://cdn.example/early.mp3');
+  });
+});

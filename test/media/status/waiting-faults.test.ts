@@ -1,0 +1,253 @@
+import type { GenerationFailedError } from 'postreel';
+import { describe, expect, it } from 'vitest';
+import {
+  ending,
+  fakeService,
+  gaps,
+  inTime,
+  pass,
+  useFakeTime,
+  video,
+} from '../../support/media/fake-time.js';
+import { statusEndpoint, speech } from '../../support/media/fake-time.js';
+
+useFakeTime();
+
+async function oneVideo(options: Parameters<typeof fakeService>[0] = {}) {
+  const service = fakeService(options);
+  const client = service.media();
+  const [job] = await inTime(client.generate.video({ payload: [video()] }));
+  return { ...service, client, job: job! };
+}
+
+describe('a look that fails', () => {
+  it.each([
+    ['a lost connection', { drop: true }],
+    ['a lost answer', { loseAnswer: true }],
+    ['half an answer', { truncate: true }],
+    ['an answer that stalls', { stall: true }],
+    ['no answer', { hang: true }],
+    ['500', { status: 500 }],
+    ['502 from a gateway', { html: true }],
+    ['503 with Retry-After', { status: 503, retryAfter: 7 }],
+    ['408', { status: 408 }],
+    ['429', { status: 429, retryAfter: 1 }],
+    ['429 without Retry-After', { status: 429 }],
+    ['an answer that is not JSON', { malformed: true }],
+    ['a page of a hotel', { status: 200, body: '<html>Welcome</html>' }],
+  ])('in a way that may pass does not end the wait: %s', async (_, fault) => {
+    const { fake, job } = await oneVideo();
+    fake.fail(statusEndpoint, { ...fault, times: 3 });
+    const file = await inTime(job.waitForFile({ timeout: 3_600_000 }));
+    expect(file.fileId).toBe(job.fileId);
+    expect(Math.min(...gaps(fake.requests))).toBeGreaterThanOrEqual(9_000);
+  });
+
+  it('again and again is repeated ever more rarely', async () => {
+    const { fake, job } = await oneVideo();
+    fake.fail(statusEndpoint, { status: 500, times: 5 });
+    await inTime(job.waitForFile());
+    expect(gaps(fake.requests).slice(0, 5)).toEqual([10_000, 20_000, 40_000, 60_000, 60_000]);
+  });
+
+  it('is repeated no sooner than Retry-After says', async () => {
+    const { fake, job } = await oneVideo();
+    fake.fail(statusEndpoint, { status: 503, retryAfter: 45 });
+    await inTime(job.waitForFile());
+    expect(gaps(fake.requests)[0]).toBeGreaterThanOrEqual(45_000);
+  });
+
+  it('goes on at the own interval of the caller', async () => {
+    const { fake, job } = await oneVideo();
+    fake.fail(statusEndpoint, { drop: true });
+    await inTime(job.waitForFile({ interval: 2_000 }));
+    expect(gaps(fake.requests)[0]).toBe(2_000);
+  });
+
+  it('counts as a look', async () => {
+    const { fake, job } = await oneVideo({ durations: () => '5h' });
+    fake.fail(statusEndpoint, { drop: true, times: 2 });
+    const { error } = await inTime(ending(job.waitForFile({ timeout: 45_000 })));
+    expect(error).toMatchObject({ name: 'WaitTimeoutError', polls: 3, lastStatus: 'processing' });
+  });
+
+  it.each([
+    [401, 'AuthenticationError'],
+    [403, 'PermissionError'],
+    [400, 'BadRequestError'],
+  ])('with %i ends the wait at once', async (status, name) => {
+    const { fake, job } = await oneVideo();
+    fake.fail(statusEndpoint, { status, times: 9 });
+    const { error } = await inTime(ending(job.waitForFile()));
+    expect(error).toMatchObject({ name, status });
+    expect(fake.requests).toHaveLength(2);
+  });
+});
+
+describe('a file that the service does not know', () => {
+  it('ends the wait for an id of old at once', async () => {
+    const { fake, media } = fakeService();
+    const { error } = await inTime(ending(media().waitForFile('file_999999')));
+    expect(error).toMatchObject({ name: 'NotFoundError', status: 404 });
+    expect(fake.requests).toHaveLength(1);
+  });
+
+  it('may be too fresh to be known', async () => {
+    const { fake, job } = await oneVideo();
+    fake.fail(statusEndpoint, { status: 404, times: 2 }); // after 10 s and after 20 s
+    const file = await inTime(job.waitForFile());
+    expect(file.fileId).toBe(job.fileId);
+    expect(gaps(fake.requests).slice(0, 2)).toEqual([10_000, 10_000]);
+  });
+
+  it('is not fresh for ever', async () => {
+    const { fake, job } = await oneVideo();
+    fake.fail(statusEndpoint, { status: 404, times: 99 });
+    const { error } = await inTime(ending(job.waitForFile()));
+    expect(error).toMatchObject({ name: 'NotFoundError' });
+    expect(fake.requests.length - 1).toBeLessThanOrEqual(3);
+  });
+
+  it('is gone when it was known before', async () => {
+    const { job } = await oneVideo({ keepFor: 0, durations: () => '35s' });
+    await pass(60_000);
+    const { error } = await inTime(ending(job.waitForFile()));
+    expect(error).toMatchObject({ name: 'NotFoundError' });
+  });
+});
+
+describe('a status outside of the document', () => {
+  it('keeps the usual interval, and is a mismatch once', async () => {
+    const { fake, client, job } = await (async () => {
+      const service = fakeService({ durations: () => '2m', queueTime: 0 });
+      service.fake.outcome({ unknownStatus: 'rendering' });
+      const own = service.media();
+      const [made] = await inTime(own.generate.video({ payload: [video()] }));
+      return { ...service, client: own, job: made! };
+    })();
+    const mismatches: unknown[] = [];
+    const statuses: string[] = [];
+    client.on('mismatch', (event) => mismatches.push(event));
+    await inTime(job.waitForFile({ onUpdate: ({ status }) => statuses.push(status) }));
+    expect(statuses[0]).toBe('rendering');
+    expect(statuses.at(-1)).toBe('success');
+    expect(mismatches).toHaveLength(1);
+    expect(mismatches[0]).toMatchObject({
+      path: '/v1/generate/status',
+      issues: [{ field: 'status', message: expect.stringContaining('"rendering"') as string }],
+    });
+    const between = gaps(fake.requests);
+    between.forEach((gap, index) => expect(gap).toBeLessThanOrEqual(11_000 * 1.25 ** index));
+    expect(Math.min(...between)).toBeGreaterThanOrEqual(9_000);
+  });
+
+  it.each([
+    ['is missing', {}],
+    ['is null', { status: null }],
+    ['is a number', { status: 3 }],
+    ['comes in nothing', ''],
+    ['comes in a list', []],
+    ['comes in a text', '"done"'],
+  ])('that %s goes on being asked for', async (_, body) => {
+    const { fake, job } = await oneVideo();
+    fake.fail(statusEndpoint, { status: 200, body, times: 2 });
+    const file = await inTime(job.waitForFile());
+    expect(file.fileId).toBe(job.fileId);
+  });
+
+  it('that is never there ends in a timeout', async () => {
+    const { job } = await oneVideo({ statusField: 'state' });
+    const { error } = await inTime(ending(job.waitForFile()));
+    expect(error).toMatchObject({ name: 'WaitTimeoutError', lastStatus: undefined });
+  });
+});
+
+describe('a success without an address', () => {
+  it('gets one more look', async () => {
+    const { fake, job } = await oneVideo();
+    fake.fail(statusEndpoint, { status: 200, body: { fileId: job.fileId, status: 'success' } });
+    const file = await inTime(job.waitForFile());
+    expect(file.url).toContain(job.fileId);
+  });
+
+  it('and a second one is an error that names the file', async () => {
+    const { fake, media } = fakeService();
+    fake.outcome({ omitDownload: true });
+    const job = await inTime(media().generate.audio(speech()));
+    const seen: string[] = [];
+    const { error } = await inTime(
+      ending(job.waitForFile({ onUpdate: ({ status }) => seen.push(status) })),
+    );
+    expect(error).toMatchObject({
+      name: 'UnexpectedResponseError',
+      code: 'DOWNLOAD_MISSING',
+      message: expect.stringContaining(job.fileId) as string,
+    });
+    expect(seen.slice(-2)).toEqual(['success', 'success']);
+    expect(seen.filter((status) => status === 'success')).toHaveLength(2);
+  });
+});
+
+describe('a job that fails', () => {
+  it.each([
+    ['error', 'GenerationFailedError', 'GENERATION_FAILED'],
+    ['canceled', 'GenerationCanceledError', 'GENERATION_CANCELED'],
+  ] as const)('with %s is a %s that knows about the wait', async (status, name, code) => {
+    const { fake, media } = fakeService();
+    fake.outcome({ status, after: '25s' });
+    const client = media();
+    const [job] = await inTime(client.generate.video({ payload: [video()] }));
+    const seen: string[] = [];
+    const { error } = await inTime(
+      ending(
+        job!.waitForFile({ interval: 10_000, onUpdate: (update) => seen.push(update.status) }),
+      ),
+    );
+    expect(error).toMatchObject({
+      ...{ name, code, fileId: job!.fileId, lastStatus: status },
+      ...{ elapsedMs: 30_000, polls: 3 },
+    });
+    expect(seen).toEqual(['processing', 'processing', status]);
+    expect(JSON.parse(JSON.stringify(error))).toMatchObject({
+      name,
+      fileId: job!.fileId,
+      polls: 3,
+    });
+    const again = await inTime(ending((error as GenerationFailedError).resume()));
+    expect(again.error).toMatchObject({ name, polls: 1 });
+  });
+});
+
+describe('an abort', () => {
+  it('before the wait sends nothing', async () => {
+    const { fake, job } = await oneVideo();
+    const reason = { because: 'the user left' };
+    const { error } = await ending(job.waitForFile({ signal: AbortSignal.abort(reason) }));
+    expect(error).toBe(reason);
+    expect(fake.requests).toHaveLength(1);
+  });
+
+  it('between two looks ends the wait at once, and leaves no timer', async () => {
+    const { job } = await oneVideo();
+    const controller = new AbortController();
+    const wait = ending(job.waitForFile({ signal: controller.signal }));
+    await pass(12_000);
+    const startedAt = Date.now();
+    controller.abort('enough');
+    expect((await wait).error).toBe('enough');
+    expect(Date.now()).toBe(startedAt);
+  });
+
+  it('during a look ends the look too', async () => {
+    const { fake, job } = await oneVideo();
+    fake.fail(statusEndpoint, { hang: true });
+    const controller = new AbortController();
+    const wait = ending(job.waitForFile({ signal: controller.signal }));
+    await pass(12_000);
+    expect(fake.requests).toHaveLength(2);
+    controller.abort('enough');
+    expect((await wait).error).toBe('enough');
+    await pass(120_000);
+    expect(fake.requests).toHaveLength(2);
+  });
+});

@@ -1,0 +1,264 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigurationError, ConnectionError, MediaFile, NotFoundError } from 'postreel';
+import { saveTo, type SaveProgress } from 'postreel/node';
+import type { FakeMediaOptions } from 'postreel/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { arrivals, serve, settled } from '../../support/fake-server.js';
+
+const download = 'GET /cdn/{file}';
+
+let folder = '';
+let path = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'postreel-save-'));
+  path = join(folder, 'speech.mp3');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** A finished file on a real server, with its bytes as they are now. */
+async function finished(options: FakeMediaOptions = {}) {
+  const { server, fakeMedia, media } = await serve({
+    media: { fileBytes: 500_000, durations: () => 0, ...options },
+  });
+  const job = await media().generate.audio({ content: 'Good morning!', voiceId: 'voice_1' });
+  const file = await job.waitForFile({ interval: 5 });
+  const bytes = () => Buffer.from(fakeMedia.contentOf(job.fileId));
+  // Where each download began; a connection that breaks takes along what was not read yet.
+  const starts = () =>
+    fakeMedia.requests
+      .filter(({ endpoint }) => endpoint === download)
+      .map(({ headers }) => Number(/^bytes=(\d+)-$/.exec(headers['range'] ?? 'bytes=0-')?.[1]));
+  return { server, fake: fakeMedia, file, bytes, starts };
+}
+
+/** Is the whole file there, and nothing beside it? */
+async function expectSaved(bytes: Buffer): Promise<void> {
+  expect((await readFile(path)).equals(bytes)).toBe(true);
+  expect(await readdir(folder)).toEqual(['speech.mp3']);
+}
+
+describe('saveTo()', () => {
+  it('saves a file and tells how far it is', async () => {
+    const { file, bytes } = await finished();
+    const seen: SaveProgress[] = [];
+    await saveTo(file, path, { onProgress: (progress) => seen.push(progress) });
+    await expectSaved(bytes());
+    expect(seen.length).toBeGreaterThan(1);
+    expect(seen.at(-1)).toEqual({ receivedBytes: 500_000, totalBytes: 500_000 });
+    const received = seen.map(({ receivedBytes }) => receivedBytes);
+    expect(received).toEqual(received.toSorted((a, b) => a - b));
+  });
+
+  it('saves an empty file', async () => {
+    const { file, bytes } = await finished({ fileBytes: 0 });
+    await saveTo(file, path);
+    await expectSaved(bytes());
+  });
+
+  it('sends no key to where the file lies', async () => {
+    const { fake, file } = await finished();
+    fake.fail(download, { truncate: true });
+    await saveTo(file, path);
+    const sent = fake.requests.filter(({ endpoint }) => endpoint === download);
+    expect(sent).toHaveLength(2);
+    const words = sent.map(({ headers }) => JSON.stringify(headers));
+    expect(words.filter((text) => text.includes(fake.apiKey))).toEqual([]);
+  });
+
+  it('replaces what is there, once the file is complete', async () => {
+    const { fake, file, bytes } = await finished();
+    await writeFile(path, 'old');
+    fake.fail(download, { status: 404 });
+    await expect(saveTo(file, path)).rejects.toBeInstanceOf(NotFoundError);
+    await expectSaved(Buffer.from('old'));
+    await saveTo(file, path);
+    await expectSaved(bytes());
+  });
+
+  it('survives a callback that throws', async () => {
+    const { file, bytes } = await finished();
+    const onProgress = () => {
+      throw new Error('Not my day.');
+    };
+    await saveTo(file, path, { onProgress });
+    await expectSaved(bytes());
+    // An async one passes for `void`; vitest fails with a rejection that nobody handles.
+    const later = (): unknown => Promise.reject(new Error('Not my day either.'));
+    await saveTo(file, path, { onProgress: later });
+    await expectSaved(bytes());
+  });
+
+  it('wants a folder that exists', async () => {
+    const { fake, file } = await finished();
+    const wrong = join(folder, 'videos', 'speech.mp3');
+    const { error } = await settled(saveTo(file, wrong));
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error).toMatchObject({
+      code: 'FOLDER_MISSING',
+      message: `The folder ${join(folder, 'videos')} does not exist. Make it before you save a file into it.`,
+    });
+    expect(arrivals(fake.requests, download)).toBe(0);
+  });
+
+  it('wants the path of a file', async () => {
+    const { fake, file } = await finished();
+    await mkdir(path);
+    const message = `${path} is a folder. Give \`saveTo()\` the path of a file.`;
+    await expect(saveTo(file, path)).rejects.toThrow(message);
+    expect(arrivals(fake.requests, download)).toBe(0);
+  });
+});
+
+describe('saveTo() over a bad connection', () => {
+  it('goes on where the connection broke', async () => {
+    const { fake, file, bytes, starts } = await finished();
+    fake.fail(download, { truncate: true, times: 2 });
+    await saveTo(file, path);
+    await expectSaved(bytes());
+    const [first, second = 0, third = 0] = starts();
+    expect(first).toBe(0);
+    expect(second).toBeGreaterThan(0);
+    expect(second).toBeLessThanOrEqual(250_000);
+    expect(third).toBeGreaterThan(second);
+    expect(third).toBeLessThanOrEqual(375_000);
+  });
+
+  it('goes on where the connection fell silent', async () => {
+    const { fake, file, bytes, starts } = await finished();
+    fake.fail(download, { stall: true });
+    fake.fail(download, { hang: true, after: 1 });
+    await saveTo(file, path, { timeout: 500 });
+    await expectSaved(bytes());
+    expect(starts()).toEqual([0, 250_000, 250_000]);
+  });
+
+  it.each([
+    ['the server is not there', { drop: true, times: 3 }],
+    ['the server is in trouble', { status: 503, times: 3 }],
+    ['the server is busy', { status: 429, times: 3 }],
+  ])('tries again when %s', async (_, fault) => {
+    const { fake, file, bytes } = await finished();
+    fake.fail(download, fault);
+    await saveTo(file, path);
+    await expectSaved(bytes());
+  });
+
+  it('starts over when the file has changed', async () => {
+    const { fake, file, bytes, starts } = await finished();
+    fake.fail(download, { truncate: true });
+    const seen: number[] = [];
+    await saveTo(file, path, {
+      onProgress: ({ receivedBytes }) => {
+        seen.push(receivedBytes);
+        fake.files[0]!.revision = 2;
+      },
+    });
+    await expectSaved(bytes());
+    expect(starts()).toHaveLength(2);
+    expect(seen.some((received, index) => received < (seen[index - 1] ?? 0))).toBe(true);
+  });
+
+  it('starts over where parts cannot be had', async () => {
+    const { fake, file, bytes } = await finished({ ranges: false });
+    fake.fail(download, { truncate: true, times: 2 });
+    await saveTo(file, path);
+    await expectSaved(bytes());
+  });
+
+  it('gives up after five connections that brought nothing new', async () => {
+    const { fake, file } = await finished();
+    fake.fail(download, { truncate: true });
+    fake.fail(download, { drop: true, after: 1, times: Infinity });
+    const { error } = await settled(saveTo(file, path));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({
+      code: 'DOWNLOAD_FAILED',
+      message: expect.stringMatching(
+        /^The download of file_\d+ broke off again and again, at last after \d+ of 500000 bytes\. Nothing was saved; try again\.$/,
+      ) as string,
+    });
+    // The first brought half of the file, and counts as the first of five.
+    expect(arrivals(fake.requests, download)).toBe(6);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('does not repeat what is refused', async () => {
+    const { fake, file } = await finished();
+    fake.fail(download, { status: 403, times: Infinity });
+    await expect(saveTo(file, path)).rejects.toMatchObject({ status: 403 });
+    expect(arrivals(fake.requests, download)).toBe(1);
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+describe('saveTo() with a server of bad habits', () => {
+  /** A file whose answers come one after the other. */
+  function answered(...answers: (() => Response)[]) {
+    let count = 0;
+    const fetch = () => Promise.resolve(answers[Math.min(count++, answers.length - 1)]!());
+    return new MediaFile('file_1', 'https://cdn.test/file_1.mp3', { fetch });
+  }
+  const whole =
+    (text: string, headers = {}) =>
+    () =>
+      new Response(text, { headers });
+  const part =
+    (text: string, range: string, headers = {}) =>
+    () =>
+      new Response(text, { status: 206, headers: { 'content-range': range, ...headers } });
+
+  it('goes on when less came than was announced', async () => {
+    const short = whole('Good', { 'content-length': '12' });
+    await saveTo(answered(short, part(' morning', 'bytes 4-11/12')), path);
+    await expectSaved(Buffer.from('Good morning'));
+  });
+
+  it('starts over when more came than was announced', async () => {
+    const long = whole('Good morning!?', { 'content-length': '12' });
+    await saveTo(answered(long, whole('Good morning', { 'content-length': '12' })), path);
+    await expectSaved(Buffer.from('Good morning'));
+  });
+
+  it.each([
+    ['of another place', part('morning', 'bytes 5-11/12')],
+    ['of another file', part(' evening', 'bytes 4-11/12', { etag: '"b"' })],
+    ['of a file of another size', part(' evenings', 'bytes 4-12/13')],
+    ['of no place', part(' morning', 'somewhere')],
+    ['beyond the end', () => new Response(null, { status: 416 })],
+  ])('starts over when it sends a part %s', async (_, wrong) => {
+    const headers = { 'content-length': '12', etag: '"a"' };
+    await saveTo(answered(whole('Good', headers), wrong, whole('Good morning', headers)), path);
+    await expectSaved(Buffer.from('Good morning'));
+  });
+
+  it('takes a compressed answer as it is unpacked', async () => {
+    const headers = { 'content-encoding': 'gzip', 'content-length': '3' };
+    await saveTo(answered(whole('Good morning', headers)), path);
+    await expectSaved(Buffer.from('Good morning'));
+  });
+});
+
+describe('saveTo() and an abort', () => {
+  it.each(['hang', 'stall', 'truncate'] as const)('hears it at once in a %s', async (kind) => {
+    const { fake, file } = await finished();
+    fake.fail(download, { [kind]: true, times: Infinity });
+    const controller = new AbortController();
+    const saving = settled(saveTo(file, path, { signal: controller.signal }));
+    // By then it waits for an answer, for bytes, or between two connections.
+    while (arrivals(fake.requests, download) < 1) await new Promise(setImmediate);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const at = performance.now();
+    controller.abort('enough');
+    expect((await saving).error).toBe('enough');
+    expect(performance.now() - at).toBeLessThan(200);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('asks for nothing when it has come already', async () => {
+    const { fake, file } = await finished();
+    await expect(saveTo(file, path, { signal: AbortSignal.abort('no') })).rejects.toBe('no');
+    expect(arrivals(fake.requests, download)).toBe(0);
+  });
+});

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileJournal } from 'postreel/node';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { pendingIn } from '../../../src/media/jobs/journal.js';
+
+const calls = 60;
+// Each call writes 20 kB: together far more than a journal grows to before it is compacted.
+const callBytes = 20_000;
+const names = ['first', 'second', 'third', 'fourth'];
+
+let folder = '';
+let path = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'postreel-journals-'));
+  path = join(folder, 'jobs.jsonl');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+describe('a journal that several processes share', () => {
+  it('loses no entry of any of them, while they compact it all the time', async () => {
+    const printed = (await Promise.all(names.map((name) => append(name)))).flat();
+    const { jobs, unknown } = pendingIn(await fileJournal(path).read());
+    expect(printed).toHaveLength((names.length * calls) / 2);
+    expect(jobs.map(({ fileId }) => fileId).sort()).toEqual(printed.sort());
+    expect(unknown).toEqual([]);
+    expect((await stat(path)).size).toBeLessThan((names.length * calls * callBytes) / 3);
+    expect(await readdir(folder)).toEqual(['jobs.jsonl']);
+  });
+
+  it('keeps what was safe when they are killed, whatever they were at', async () => {
+    const printed: string[] = [];
+    for (const round of [1, 2, 3, 4, 5]) {
+      const killed = names.map((name, index) =>
+        append(`${name}_${round}`, 2 + index * 4 + Math.random() * 6),
+      );
+      printed.push(...(await Promise.all(killed)).flat());
+    }
+    const { jobs } = pendingIn(await fileJournal(path).read());
+    const known = new Set(jobs.map(({ fileId }) => fileId));
+    expect(printed.filter((fileId) => !known.has(fileId))).toEqual([]);
+    // The next one cleans up after them.
+    await append('last');
+    expect((await readdir(folder)).filter((name) => name.includes('lock'))).toEqual([]);
+  });
+});
+
+/** Appends calls as a process of its own, killed after so many lines; the lines are what was safe. */
+function append(name: string, killAfter = Infinity): Promise<string[]> {
+  const command = ['test/support/node/journal-child.mjs', path, name, String(calls)];
+  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  const lines = () => output.split('\n').slice(0, -1);
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+    if (lines().length >= killAfter) child.kill('SIGKILL');
+  });
+  return new Promise((resolve) => {
+    child.once('close', () => resolve(lines()));
+  });
+}

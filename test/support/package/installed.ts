@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+export const repository = fileURLToPath(new URL('../../..', import.meta.url));
+
+export interface Manifest {
+  readonly name: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { optional?: boolean }>>;
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly exports: Readonly<Record<string, Door | string>>;
+}
+type Door = Readonly<Record<'import' | 'require', { types: string; default: string }>>;
+
+export const manifest = JSON.parse(
+  readFileSync(join(repository, 'package.json'), 'utf8'),
+) as Manifest; // as: our own package.json
+
+/** How users write the doors: `postreel`, `postreel/messaging`, … */
+export const doors = Object.entries(manifest.exports)
+  .filter(([, door]) => typeof door !== 'string')
+  .map(([path]) => `${manifest.name}${path.slice(1)}`);
+
+/** A project of a user, with the package as npm would have unpacked it. */
+export interface Project {
+  readonly folder: string;
+  /** Where the package lies. */
+  readonly package: string;
+  /** Writes a file, and answers its path. */
+  write(name: string, text: string): Promise<string>;
+  /** Runs a program in the project until it ends by itself, and answers what it printed. */
+  run(command: string, args: readonly string[], env?: Record<string, string>): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/** What the project has beside the package, all of it from this repository's own installation. */
+interface Neighbours {
+  /** Other packages in place of a dependency: `{ ky: 'ky2' }`. */
+  readonly instead?: Readonly<Record<string, string>>;
+  /** More packages, e.g. an optional peer. */
+  readonly with?: readonly string[];
+}
+
+/** Packs the package, unpacks it into a project of its own and links its dependencies. */
+export async function installPackage(neighbours: Neighbours = {}): Promise<Project> {
+  const folder = mkdtempSync(join(tmpdir(), 'postreel-'));
+  const target = join(folder, 'node_modules', manifest.name);
+  mkdirSync(target, { recursive: true });
+  for (const file of await packedFiles()) cpSync(join(repository, file), join(target, file));
+  const names = [...Object.keys(manifest.dependencies), ...(neighbours.with ?? [])];
+  for (const name of names) await link(folder, name, neighbours.instead?.[name] ?? name);
+  const dependencies = Object.fromEntries([manifest.name, ...names].map((name) => [name, '*']));
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
+
+  return {
+    folder,
+    package: target,
+    async write(name, text) {
+      await writeFile(join(folder, name), text);
+      return join(folder, name);
+    },
+    async run(command, args, env = {}) {
+      const options = { cwd: folder, timeout: 25_000, env: { ...process.env, ...env } };
+      return (await execute(command, [...args], options)).stdout;
+    },
+    remove: () => rm(folder, { recursive: true }),
+  };
+}
+
+export interface PackedFile {
+  readonly path: string;
+  readonly size: number;
+}
+
+export interface Packed {
+  readonly size: number;
+  readonly unpackedSize: number;
+  readonly files: readonly PackedFile[];
+}
+
+/** What `npm pack` would put into the tarball. */
+export async function dryPack(): Promise<Packed> {
+  const options = { cwd: repository, maxBuffer: 64 * 1024 * 1024 };
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+  const { stdout } = await execute('npm', args, options);
+  const [packed] = JSON.parse(stdout) as [Packed]; // as: npm's documented output
+  return packed;
+}
+
+async function packedFiles(): Promise<string[]> {
+  return (await dryPack()).files.map(({ path }) => path);
+}
+
+async function link(folder: string, name: string, source: string): Promise<void> {
+  const from = join(repository, 'node_modules', source);
+  if (!existsSync(from)) throw new Error(`${source} is not installed: run npm ci.`);
+  const to = join(folder, 'node_modules', name);
+  mkdirSync(dirname(to), { recursive: true });
+  await symlink(from, to);
+}

@@ -1,0 +1,26 @@
+import { createClock } from '../../../src/testing/core/time/clock.js';
+import { Refusal } from '../../../src/testing/core/http/refusal.js';
+import {
+  createService,
+  type Service,
+  type ServiceOptions,
+} from '../../../src/testing/core/service.js';
+
+/** A service below http://fake.test/api with the given handlers; the header `x-key: wrong` is refused. */
+export function makeService(
+  options: Pick<ServiceOptions<string>, 'handlers'> & Partial<ServiceOptions<string>>,
+): Service {
+  return createService<string>({
+    baseUrl: 'http://fake.test/api',
+    clock: createClock(),
+    service: 'messaging',
+    enter(request) {
+      if (request.headers.get('x-key') !== 'wrong') return 'scope';
+      throw new Refusal(401, 'UNAUTHORIZED', 'Wrong key.');
+    },
+    bucket: () => 'bucket',
+    limit: { limit: Infinity, windowMs: 60_000 },
+    errorBody: ({ code, message }, _request, id) => ({ code, message, id }),
+    ...options,
+  });
+}

@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import table from '../../src/testing/endpoints.json' with { type: 'json' };
+import { createFakeMedia, createFakeMessaging } from '../../src/testing/index.js';
+
+const rowsOf = (service: string) =>
+  table.filter((row) => row.service === service).map((row) => `${row.method} ${row.path}`);
+
+it('the fake messaging service has a handler for every row of the endpoint table', () => {
+  expect(createFakeMessaging().endpoints.sort()).toEqual(rowsOf('messaging').sort());
+});
+
+it('the fake media service has a handler for every row of the endpoint table', () => {
+  expect(createFakeMedia().endpoints.sort()).toEqual(rowsOf('media').sort());
+});

@@ -1,0 +1,241 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { RateBudgetStore, StoreAnswer } from '../../../src/contract/rate-budget-store.js';
+import { StoredBudget } from '../../../src/transport/rate-limit/shared-budget.js';
+import { memoryStore } from '../../support/transport/memory-store.js';
+import { started, turn } from '../../support/transport/turns.js';
+
+const limits = { limit: 2, windowMs: 1_000, headroom: 0 };
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('StoredBudget', () => {
+  it('shares the limit with other processes', async () => {
+    const [one, other] = processes(2);
+    const calls = [started(one!), started(other!), started(one!), started(other!)];
+    await vi.advanceTimersByTimeAsync(0);
+    expect(calls.map(({ hasStarted }) => hasStarted)).toEqual([true, true, false, false]);
+    expect(one!.state()).toMatchObject({ limit: 2, used: 1, queued: 1 });
+    calls[0]!.slot?.release();
+    await vi.advanceTimersByTimeAsync(999);
+    expect(calls.filter(({ hasStarted }) => hasStarted)).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(calls.filter(({ hasStarted }) => hasStarted)).toHaveLength(3);
+  });
+
+  it('gives the slot of a request that never left to another process', async () => {
+    const [one, other] = processes(2);
+    const calls = [started(one!), started(one!), started(other!)];
+    await vi.advanceTimersByTimeAsync(0);
+    calls[0]!.slot?.cancel();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(calls[2]!.hasStarted).toBe(true);
+  });
+
+  it('keeps the slot of a process that died until nothing of it can arrive any more', async () => {
+    const [died, lives] = processes(2);
+    void started(died!);
+    void started(died!);
+    await vi.advanceTimersByTimeAsync(0);
+    const next = started(lives!);
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(next.hasStarted).toBe(false);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(next.hasStarted).toBe(true);
+  });
+
+  it('holds the slot of a request that nobody waits for a little longer', async () => {
+    const { store, account } = memoryStore();
+    const call = started(new StoredBudget(store, 'project', limits));
+    await vi.advanceTimersByTimeAsync(0);
+    call.slot?.abandon();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(account.held).toEqual([Date.now() + 3_000]);
+  });
+
+  it('ends a slot once', async () => {
+    const { store, account } = memoryStore();
+    const call = started(new StoredBudget(store, 'project', limits));
+    await vi.advanceTimersByTimeAsync(0);
+    call.slot?.release();
+    call.slot?.cancel();
+    call.slot?.abandon();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(account.held).toHaveLength(1);
+  });
+
+  it('lets interactive calls go before bulk ones', async () => {
+    const [one] = processes(1);
+    const first = [started(one!), started(one!)];
+    await vi.advanceTimersByTimeAsync(0);
+    const bulk = started(one!, { priority: 'bulk' });
+    const interactive = started(one!);
+    first[0]!.slot?.cancel();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([bulk.hasStarted, interactive.hasStarted]).toEqual([false, true]);
+  });
+
+  it('tells each call once that it waits, and only those that do', async () => {
+    const [one] = processes(1);
+    const onWait = [vi.fn(), vi.fn(), vi.fn()];
+    for (const listener of onWait) started(one!, { onWait: listener });
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(onWait.map(({ mock }) => mock.calls.length)).toEqual([0, 0, 1]);
+    expect(onWait[2]).toHaveBeenCalledWith({ reason: 'limit', waitMs: 1_000, queued: 1 });
+  });
+
+  it('refuses at once what would wait too long', async () => {
+    const [one, other] = processes(2);
+    const calls = [started(one!), started(one!)];
+    await vi.advanceTimersByTimeAsync(0);
+    for (const { slot } of calls) slot?.release();
+    await expect(other!.acquire(turn({ maxWaitMs: 900 }))).rejects.toMatchObject({
+      outcome: 'not-sent',
+      retryAfterMs: 1_000,
+    });
+    void started(other!);
+    await vi.advanceTimersByTimeAsync(300);
+    expect(other!.state().resetsAt).toEqual(new Date(Date.now() + 700));
+    await expect(other!.acquire(turn({ maxWaitMs: 600 }))).rejects.toMatchObject({
+      retryAfterMs: 700,
+    });
+  });
+
+  it('leaves no timer behind when everybody has gone', async () => {
+    const [one, other] = processes(2);
+    void started(other!);
+    void started(other!);
+    await vi.advanceTimersByTimeAsync(0);
+    const controller = new AbortController();
+    const call = one!.acquire(turn({ signal: controller.signal }));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(vi.getTimerCount()).toBeGreaterThan(0);
+    controller.abort('enough');
+    await expect(call).rejects.toBe('enough');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('gives back a slot that came after everybody has gone', async () => {
+    const { store, account } = memoryStore();
+    const controller = new AbortController();
+    const budget = new StoredBudget(store, 'project', limits);
+    const call = budget.acquire(turn({ signal: controller.signal }));
+    controller.abort('enough');
+    await expect(call).rejects.toBe('enough');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(account.leased.size).toBe(0);
+    expect(budget.state()).toMatchObject({ used: 0, queued: 0 });
+  });
+
+  it('takes over other limits', async () => {
+    const [one] = processes(1);
+    const calls = Array.from({ length: 3 }, () => started(one!));
+    await vi.advanceTimersByTimeAsync(0);
+    one!.adjust({ ...limits, limit: 3 });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(calls.every(({ hasStarted }) => hasStarted)).toBe(true);
+  });
+});
+
+describe('after a 429 a StoredBudget', () => {
+  it('lets nobody of any process go for the time the service asks', async () => {
+    const [one, other] = processes(2);
+    one!.close(5_000);
+    const calls = [started(one!), started(other!)];
+    await vi.advanceTimersByTimeAsync(4_900);
+    expect(calls.some(({ hasStarted }) => hasStarted)).toBe(false);
+    await vi.advanceTimersByTimeAsync(1_100);
+    expect(calls.every(({ hasStarted }) => hasStarted)).toBe(true);
+  });
+
+  it('makes nobody wait for hours in silence, in any process', async () => {
+    const [one, other] = processes(2);
+    const waiting = expect(one!.acquire(turn())).resolves.toBeDefined();
+    await waiting;
+    one!.close(3_600_000);
+    for (const budget of [one!, other!]) {
+      await expect(budget.acquire(turn())).rejects.toMatchObject({ retryAfterMs: 3_600_000 });
+    }
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+it('a StoredBudget that was refused lets one request go first, then more with each answer', async () => {
+  const [budget] = processes(1, { ...limits, limit: 50 });
+  budget!.close(100);
+  const calls = Array.from({ length: 8 }, () => started(budget!));
+  const underWay = () => calls.filter(({ hasStarted }) => hasStarted).length;
+  await vi.advanceTimersByTimeAsync(200);
+  expect(underWay()).toBe(1);
+  calls[0]!.slot?.accepted();
+  calls[0]!.slot?.release();
+  await vi.advanceTimersByTimeAsync(100);
+  expect(underWay()).toBe(3);
+});
+
+describe('when its store is gone, a StoredBudget', () => {
+  it('keeps to the limit by itself, and counts what it sent before', async () => {
+    const { store } = memoryStore();
+    const budget = new StoredBudget(store, 'project', limits);
+    const first = started(budget);
+    await vi.advanceTimersByTimeAsync(0);
+    vi.spyOn(store, 'take').mockRejectedValue(new Error('gone'));
+    vi.spyOn(store, 'release').mockRejectedValue(new Error('gone'));
+    const calls = [started(budget), started(budget)];
+    await vi.advanceTimersByTimeAsync(0);
+    expect(calls.map(({ hasStarted }) => hasStarted)).toEqual([true, false]);
+    first.slot?.release();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(calls[1]!.hasStarted).toBe(true);
+  });
+
+  it('asks it again after a while', async () => {
+    const { store } = memoryStore();
+    const budget = new StoredBudget(store, 'project', { ...limits, limit: 100 });
+    const take = vi.spyOn(store, 'take').mockImplementationOnce(() => {
+      throw new Error('not even a promise');
+    });
+    for (let count = 0; count < 5; count++) started(budget);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(take).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(10_000);
+    started(budget);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(take).toHaveBeenCalledTimes(2);
+  });
+
+  it('does not wait for a store that hangs, and gives back the slot that comes late', async () => {
+    const { store } = memoryStore();
+    let answerLate: (answer: StoreAnswer) => void = () => undefined;
+    const late = new Promise<StoreAnswer>((resolve) => (answerLate = resolve));
+    vi.spyOn(store, 'take').mockReturnValue(late);
+    const cancel = vi.spyOn(store, 'cancel');
+    const call = started(new StoredBudget(store, 'project', limits));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(call.hasStarted).toBe(true);
+    answerLate({ slot: 'late' });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(cancel).toHaveBeenCalledWith('project', 'late');
+  });
+
+  it.each(['release', 'cancel', 'close'] as const)(
+    'takes a failing %s for what it is',
+    async (method) => {
+      const { store } = memoryStore();
+      const failing: RateBudgetStore = { ...store, [method]: () => Promise.reject(new Error()) };
+      const budget = new StoredBudget(failing, 'project', limits);
+      const call = started(budget);
+      await vi.advanceTimersByTimeAsync(0);
+      if (method === 'close') budget.close(10);
+      else call.slot?.[method]();
+      await vi.advanceTimersByTimeAsync(0);
+      expect(budget.state().queued).toBe(0);
+    },
+  );
+});
+
+function processes(count: number, own = limits): StoredBudget[] {
+  const { store } = memoryStore();
+  return Array.from({ length: count }, () => new StoredBudget(store, 'project', own));
+}

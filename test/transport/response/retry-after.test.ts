@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { backoffMs, retryAfterMs } from '../../../src/transport/response/retry-after.js';
+import { scripted, step } from '../../support/script.js';
+
+const now = Date.parse('2030-01-01T00:00:00Z');
+
+beforeEach(() => void vi.useFakeTimers({ now }));
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe('backoffMs', () => {
+  it.each([
+    [1, 500],
+    [2, 1_000],
+    [3, 2_000],
+    [5, 8_000],
+    [50, 8_000],
+  ])('is anything up to a cap: attempt %i, %i ms', (attempt, capMs) => {
+    expect(backoffMs(attempt, () => 0)).toBe(0);
+    expect(backoffMs(attempt, () => 0.5)).toBe(capMs / 2);
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (random) => {
+        expect(backoffMs(attempt, () => random)).toBeLessThanOrEqual(capMs);
+      }),
+    );
+  });
+});
+
+describe('retryAfterMs', () => {
+  it.each([
+    ['retry-after', '0', 0],
+    ['retry-after', '7', 7_000],
+    ['retry-after', ' 1.5 ', 1_500],
+    ['retry-after', 'Tue, 01 Jan 2030 00:00:09 GMT', 9_000],
+    ['retry-after', 'Mon, 31 Dec 2029 23:59:00 GMT', 0],
+    ['ratelimit-reset', '7', 7_000],
+    ['ratelimit-reset', String(now / 1000 + 5), 5_000],
+    ['x-ratelimit-reset', String(now / 1000 + 5), 5_000],
+    ['x-ratelimit-reset', String(now + 5_000), 5_000],
+    ['x-ratelimit-reset', String(now / 1000 - 5), 0],
+  ])('reads %s: %s', (name, value, delayMs) => {
+    expect(retryAfterMs(new Headers({ [name]: value }))).toBe(delayMs);
+  });
+
+  it('prefers Retry-After, then RateLimit-Reset', () => {
+    const headers = new Headers({ 'x-ratelimit-reset': '3', 'ratelimit-reset': '2' });
+    expect(retryAfterMs(headers)).toBe(2_000);
+    headers.set('retry-after', '1');
+    expect(retryAfterMs(headers)).toBe(1_000);
+  });
+
+  it.each(['', 'soon', '-5', '1e999', '9'.repeat(400), '0x10', 'NaN', '1,5'])(
+    'makes nothing of %j',
+    (value) => {
+      expect(retryAfterMs(new Headers({ 'retry-after': value }))).toBeUndefined();
+    },
+  );
+
+  it('is never negative and never endless, whatever the header says', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[\x20-\x7e]*$/), (value) => {
+        const delayMs = retryAfterMs(new Headers({ 'retry-after': value })) ?? 0;
+        expect(delayMs).toBeGreaterThanOrEqual(0);
+        expect(delayMs).toBeLessThan(Number.POSITIVE_INFINITY);
+      }),
+    );
+  });
+});
+
+describe('the wait before a repeat', () => {
+  it.each([
+    [{ 'retry-after': '7' }, 7_000],
+    [{ 'retry-after': 'Tue, 01 Jan 2030 00:00:09 GMT' }, 9_000],
+    [{ 'ratelimit-reset': '11' }, 11_000],
+    [{ 'x-ratelimit-reset': String(now / 1000 + 13) }, 13_000],
+    [{}, 60_000],
+  ])('after a 429 is what the service says, or its window: %j', async (headers, delayMs) => {
+    const { client, requests, retries } = scripted([step.status(429, headers)]);
+    const call = client.contacts.get('con_1');
+    await vi.advanceTimersByTimeAsync(delayMs - 1);
+    expect(requests).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    await call;
+    expect(retries).toMatchObject([{ delayMs }]);
+  });
+
+  it('after a 503 is what the service says', async () => {
+    const { client, retries } = scripted([step.status(503, { 'retry-after': '20' })]);
+    const call = client.contacts.get('con_1');
+    await vi.advanceTimersByTimeAsync(20_000);
+    await call;
+    expect(retries).toMatchObject([{ delayMs: 20_000 }]);
+  });
+
+  it('is random below a cap that doubles, where the service says nothing', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    const { client, retries } = scripted([step.lost, step.status(500), step.lost]);
+    const call = client.contacts.get('con_1', { retries: 3 });
+    await vi.runAllTimersAsync();
+    await call;
+    expect(retries.map(({ delayMs }) => delayMs)).toEqual([250, 500, 1_000]);
+  });
+
+  it('is the caller’s to decide when it would take too long', async () => {
+    const { client, requests } = scripted([step.status(429, { 'retry-after': '3600' })]);
+    await expect(client.contacts.get('con_1')).rejects.toMatchObject({
+      status: 429,
+      retryAfterMs: 3_600_000,
+    });
+    expect(requests).toHaveLength(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('is not begun when the deadline comes first', async () => {
+    const { client, retries } = scripted([step.status(429, { 'retry-after': '7' })]);
+    const call = client.contacts.get('con_1', { deadline: 6_000 });
+    await expect(call).rejects.toMatchObject({ status: 429, retryAfterMs: 7_000 });
+    expect(retries).toEqual([]);
+  });
+
+  it('ends at once with the reason of an abort', async () => {
+    const { client, requests } = scripted([step.status(429, { 'retry-after': '7' })]);
+    const controller = new AbortController();
+    const call = client.contacts.get('con_1', { signal: controller.signal });
+    const aborted = expect(call).rejects.toBe('enough');
+    await vi.advanceTimersByTimeAsync(3_000);
+    controller.abort('enough');
+    await aborted;
+    expect(requests).toHaveLength(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,82 @@
+import { MediaClient, MessagingClient } from 'postreel';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import endpoints from '../../../src/testing/endpoints.json' with { type: 'json' };
+import { samples } from '../../support/contract/samples.js';
+
+type Answer = () => Promise<Response>;
+
+const reset = Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' });
+const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', syscall: 'connect' });
+
+/** What goes wrong once; the service may have acted, except where it says so. */
+const lost: readonly [string, Answer][] = [
+  ['a lost answer', () => Promise.reject(new TypeError('fetch failed', { cause: reset }))],
+  ['half an answer', () => Promise.resolve(new Response(halfABody()))],
+  ['408', () => Promise.resolve(new Response(null, { status: 408 }))],
+  ['503', () => Promise.resolve(new Response(null, { status: 503 }))],
+];
+const certain: readonly [string, Answer][] = [
+  [
+    '429',
+    () => Promise.resolve(new Response(null, { status: 429, headers: { 'Retry-After': '0' } })),
+  ],
+  ['no connection', () => Promise.reject(new TypeError('fetch failed', { cause: refused }))],
+];
+
+// The first wait is up to half a second: nothing to sit out 300 times.
+beforeEach(() => vi.spyOn(Math, 'random').mockReturnValue(0));
+afterEach(() => vi.restoreAllMocks());
+
+describe.each(endpoints.filter(({ repeatable }) => repeatable))('$sdk', ({ sdk, path }) => {
+  it.each([...lost, ...certain])('recovers from %s', async (_, fault) => {
+    const { attempts, call } = callOnce(sdk, path, fault);
+    await expect(call).resolves.not.toThrow();
+    expect(attempts()).toBe(2);
+  });
+});
+
+describe.each(endpoints.filter(({ repeatable }) => !repeatable))('$sdk', ({ sdk, path }) => {
+  it.each(lost)('is sent once in the face of %s, and is unknown', async (_, fault) => {
+    const { attempts, call } = callOnce(sdk, path, fault);
+    await expect(call).rejects.toMatchObject({ outcome: 'unknown' });
+    expect(attempts()).toBe(1);
+  });
+
+  it.each(certain)('recovers from %s', async (_, fault) => {
+    const { attempts, call } = callOnce(sdk, path, fault);
+    await expect(call).resolves.not.toThrow();
+    expect(attempts()).toBe(2);
+  });
+});
+
+/** Calls a method whose first attempt goes wrong. */
+function callOnce(sdk: string, path: string, fault: Answer) {
+  let attempts = 0;
+  const options = {
+    apiKey: 'sk_test_key',
+    baseUrl: 'https://service.test',
+    rateLimit: false as const,
+    fetch: () => (++attempts === 1 ? fault() : Promise.resolve(Response.json(answerOf(sdk)))),
+  };
+  const clients = { messaging: new MessagingClient(options), media: new MediaClient(options) };
+  const names = sdk.split('.');
+  const method = names.pop() ?? '';
+  const owner = names.reduce<object>((value, name) => Reflect.get(value, name) as object, clients);
+  const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => `${name}_1`);
+  const input = samples[sdk]?.body ?? samples[sdk]?.query;
+  const args = [...ids, ...(input === undefined ? [] : [input])];
+  const run = Reflect.get(owner, method) as (...values: unknown[]) => PromiseLike<unknown>;
+  return { call: Promise.resolve(run.apply(owner, args)), attempts: () => attempts };
+}
+
+function answerOf(sdk: string): unknown {
+  if (sdk === 'media.generate.video') return { filesCreated: ['file_1'], folderId: 'folder_1' };
+  return sdk === 'media.generate.audio' ? { fileId: 'file_1' } : { data: [] };
+}
+
+function halfABody(): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('{"data": [')),
+    pull: (controller) => controller.error(new TypeError('terminated')),
+  });
+}

@@ -1,0 +1,122 @@
+import { WebhookVerificationError } from 'postreel';
+import { verifyWebhook } from 'postreel/webhooks';
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { parseCallback } from '../../../src/webhooks/receive/callback-body.js';
+import { post, secret, signed, success } from '../../support/webhooks/callbacks.js';
+
+const id = fc.string({ minLength: 1 });
+const extra = fc.dictionary(
+  fc.string().filter((name) => !['success', 'data', 'id', 'file', '__proto__'].includes(name)),
+  fc.jsonValue({ maxDepth: 2 }),
+  { maxKeys: 3 },
+);
+
+/** What a body is read as, or the code with which it is refused. */
+function read(body: unknown): unknown {
+  try {
+    return parseCallback(body);
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return error.code;
+    throw error;
+  }
+}
+
+describe('the body of a callback', () => {
+  it('is read whatever fields it has beside the documented ones', () => {
+    fc.assert(
+      fc.property(id, fc.webUrl(), extra, extra, (fileId, file, outside, inside) => {
+        const body = { ...outside, success: true, data: { ...inside, id: fileId, file } };
+        const result = { fileId, status: 'success', url: file };
+        expect(read(body)).toEqual({ ...result, raw: body });
+        expect(read(JSON.stringify(body))).toMatchObject(result);
+      }),
+    );
+  });
+
+  it('is read as a failure, whatever else it says', () => {
+    fc.assert(
+      fc.property(id, extra, fc.jsonValue(), (fileId, outside, file) => {
+        const body = { ...outside, success: false, data: { id: fileId, file } };
+        expect(read(body)).toEqual({ fileId, status: 'error', raw: body });
+      }),
+    );
+  });
+
+  it('is refused or read, and never breaks anything, whatever it is', () => {
+    const data = fc.record({ id: fc.jsonValue(), file: fc.jsonValue() }, { requiredKeys: [] });
+    const near = fc.record({ success: fc.jsonValue(), data: fc.oneof(data, fc.jsonValue()) });
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.anything(), near), (body) => {
+        const result = read(body);
+        if (result !== 'BODY_INVALID')
+          expect(result).toMatchObject({ fileId: expect.stringMatching(/./s) as unknown });
+      }),
+    );
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['no object', '[]'],
+    ['no data', { success: true }],
+    ['no id', { success: true, data: { file: 'https://cdn.example/1.mp3' } }],
+    ['an empty id', { success: false, data: { id: '' } }],
+    ['a number as id', { success: false, data: { id: 1 } }],
+    ['no success', { data: { id: 'file_1', file: 'https://cdn.example/1.mp3' } }],
+    ['a text as success', { success: 'true', data: { id: 'file_1' } }],
+    ['a success without a file', { success: true, data: { id: 'file_1' } }],
+    ['a file on disk', { success: true, data: { id: 'file_1', file: 'file:///etc/passwd' } }],
+    ['a path', { success: true, data: { id: 'file_1', file: '/1.mp3' } }],
+  ])('is refused with %s', (_name, body) => {
+    expect(read(body)).toBe('BODY_INVALID');
+  });
+
+  it('is refused with a message that says what is wrong', () => {
+    expect(() => parseCallback({ success: true, data: { id: 'file_1' } })).toThrow(
+      "The callback's body cannot be read: `data.file` is no http(s) address.",
+    );
+  });
+
+  it('is refused when it is not UTF-8', async () => {
+    const body = Uint8Array.of(0x22, 0xff, 0x22);
+    await expect(verifyWebhook({ url: await signed(), body }, { secret })).rejects.toMatchObject({
+      code: 'BODY_INVALID',
+    });
+  });
+
+  it('may cut a character between two chunks', async () => {
+    const bytes = new TextEncoder().encode(JSON.stringify(success('🎧')));
+    const chunks = (async function* () {
+      for (const byte of bytes) yield await Promise.resolve(Uint8Array.of(byte));
+    })();
+    const verification = verifyWebhook({ url: await signed(), body: chunks }, { secret });
+    await expect(verification).resolves.toMatchObject({ fileId: '🎧' });
+  });
+
+  it('may have 64 KB, and not a byte more', async () => {
+    const padded = (size: number) => JSON.stringify(success()).padEnd(size);
+    await expect(
+      verifyWebhook(post(await signed(), padded(65_536)), { secret }),
+    ).resolves.toBeDefined();
+    await expect(
+      verifyWebhook(post(await signed(), padded(65_537)), { secret }),
+    ).rejects.toMatchObject({ code: 'BODY_TOO_LARGE' });
+  });
+
+  it('is not read to its end when it has none', async () => {
+    let chunks = 0;
+    const cancel = vi.fn();
+    const body = new ReadableStream({
+      cancel,
+      pull(controller) {
+        chunks += 1;
+        controller.enqueue(new Uint8Array(1024));
+      },
+    });
+    await expect(verifyWebhook({ url: await signed(), body }, { secret })).rejects.toMatchObject({
+      code: 'BODY_TOO_LARGE',
+    });
+    expect(chunks).toBeLessThan(70);
+    expect(cancel).toHaveBeenCalledOnce();
+  });
+});

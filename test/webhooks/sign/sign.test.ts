@@ -1,0 +1,89 @@
+import { ConfigurationError, InvalidRequestError } from 'postreel';
+import { signWebhookUrl, verifyWebhook } from 'postreel/webhooks';
+import { describe, expect, it } from 'vitest';
+import { base, post, secret, signed } from '../../support/webhooks/callbacks.js';
+
+describe('signWebhookUrl', () => {
+  it('adds a nonce, an expiry and a signature', async () => {
+    const { searchParams } = new URL(await signed());
+    expect([...searchParams.keys()]).toEqual([
+      'postreel_nonce',
+      'postreel_expires',
+      'postreel_signature',
+    ]);
+    expect(searchParams.get('postreel_nonce')).toMatch(/^[0-9a-f]{32}$/);
+    expect(searchParams.get('postreel_signature')).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('makes another address each time', async () => {
+    expect(await signed()).not.toBe(await signed());
+  });
+
+  it('keeps the query that is there, letter by letter', async () => {
+    const url = await signed(`${base}?order=4%2F2&name=a%20b~c&empty`);
+    expect(url.startsWith(`${base}?order=4%2F2&name=a%20b~c&empty&postreel_nonce=`)).toBe(true);
+    await expect(verifyWebhook(post(url), { secret })).resolves.toMatchObject({ fileId: 'file_1' });
+  });
+
+  it('takes a URL and leaves it as it was', async () => {
+    const url = new URL(base);
+    expect((await signWebhookUrl(url, { secret })).startsWith(`${base}?`)).toBe(true);
+    expect(url.href).toBe(base);
+  });
+
+  it('drops the fragment, which is never sent', async () => {
+    expect(await signed(`${base}#top`)).not.toContain('#');
+  });
+
+  it('signs an address anew that was signed before', async () => {
+    const again = await signed(await signed(`${base}?order=1`));
+    expect([...new URL(again).searchParams]).toHaveLength(4);
+    await expect(verifyWebhook(post(again), { secret })).resolves.toMatchObject({
+      status: 'success',
+    });
+  });
+
+  it('is good for a day unless told otherwise', async () => {
+    const expiry = (url: string) => Number(new URL(url).searchParams.get('postreel_expires'));
+    const before = Date.now();
+    const [day, minute] = [
+      await signed(),
+      await signWebhookUrl(base, { secret, expiresIn: 60_000 }),
+    ];
+    const after = Date.now();
+    expect(expiry(day)).toBeGreaterThanOrEqual(before + 86_400_000);
+    expect(expiry(day)).toBeLessThanOrEqual(after + 86_400_000);
+    expect(expiry(minute)).toBeLessThanOrEqual(after + 60_000);
+  });
+
+  it.each(['ftp://shop.example/', 'media-done', '/media-done', 'javascript:alert(1)', ''])(
+    'refuses an address that cannot be called: %j',
+    async (url) => {
+      const refusal = signed(url);
+      await expect(refusal).rejects.toBeInstanceOf(InvalidRequestError);
+      await expect(refusal).rejects.toMatchObject({
+        message:
+          "The webhook's `url` must be an absolute http(s) address that the service can reach.",
+        fieldErrors: [{ field: 'url' }],
+        outcome: 'not-sent',
+      });
+    },
+  );
+
+  it.each(['http://localhost:3000/done', 'http://shop.example/done'])('accepts %s', async (url) => {
+    await expect(signed(url)).resolves.toContain(url);
+  });
+
+  it('refuses a short secret and does not show it', async () => {
+    const refusal = signWebhookUrl(base, { secret: 'hunter2' });
+    await expect(refusal).rejects.toBeInstanceOf(ConfigurationError);
+    await expect(refusal).rejects.toThrow('must be a text of at least 16 characters');
+    await expect(refusal).rejects.not.toThrow('hunter2');
+  });
+
+  it.each([0, -1, Number.NaN, Infinity])('refuses an expiry of %d', async (expiresIn) => {
+    await expect(signWebhookUrl(base, { secret, expiresIn })).rejects.toBeInstanceOf(
+      ConfigurationError,
+    );
+  });
+});
