@@ -83,7 +83,8 @@ describe('architecture', () => {
   it('lets nobody import the fake', () => {
     const users = sources.filter(
       ({ path, imports }) =>
-        !/^(testing|cli)\//.test(path) && imports.some(({ target }) => target.startsWith('testing/')),
+        !/^(testing|cli)\//.test(path) &&
+        imports.some(({ target }) => target.startsWith('testing/')),
     );
     expect(users.map(({ path }) => path)).toEqual([]);
   });
@@ -140,7 +141,9 @@ describe('architecture', () => {
 
   it('gives each resource the same four files', () => {
     const resources = new Set(
-      sources.map(({ path }) => /^(messaging\/(?!fields\/)[^/]+|media\/generate)\//.exec(path)?.[1]),
+      sources.map(
+        ({ path }) => /^(messaging\/(?!fields\/)[^/]+|media\/generate)\//.exec(path)?.[1],
+      ),
     );
     resources.delete(undefined);
     for (const folder of resources) {
