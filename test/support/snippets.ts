@@ -16,15 +16,16 @@ export function documents(): string[] {
 }
 
 /**
- * The TypeScript blocks of a Markdown file. A block without clients of its own finds `messaging`
- * and `media` ready, as the text around it says.
+ * The TypeScript blocks of a Markdown file. In a chapter of `docs`, a block without clients of its
+ * own finds `messaging` and `media` ready; a block of the README stands alone.
  */
 export function snippetsOf(path: string): Snippet[] {
   const text = readFileSync(path, 'utf8');
   return [...text.matchAll(block)].map(({ 1: code = '', index }) => {
     const line = text.slice(0, index).split('\n').length;
     // Without an import or export a file is no module, and only a module can await at its top.
-    return { name: `${path}:${line}`, code: `${prelude(code)}${code}export {};\n` };
+    const start = path === 'README.md' ? '' : prelude(code); // each block of the README is a program
+    return { name: `${path}:${line}`, code: `${start}${code}export {};\n` };
   });
 }
 
