@@ -1,5 +1,6 @@
 import type { Route } from '../../contract/route.js';
 import { isPostreelError, type PostreelError } from '../../errors/index.js';
+import { isTransient } from '../../errors/transient.js';
 import { backoffMs, refusedAgainMs } from '../response/retry-after.js';
 
 /** What decides whether a failed call may be sent again. */
@@ -12,8 +13,6 @@ export interface RepeatFacts {
   /** What to wait after a 429 that names no time. */
   readonly windowMs: number;
 }
-
-const passingCodes = new Set(['CONNECTION_LOST', 'TIMEOUT', 'NOT_CONNECTED']);
 
 /**
  * The delay before a repeat, or `undefined` when the call must not be sent again. What certainly
@@ -36,11 +35,5 @@ function mayRepeat(
 ): boolean {
   if (failure.status === 429) return !isPartial || allowsUnknown;
   if (failure.code === 'NOT_CONNECTED') return true;
-  return (route.repeatable || allowsUnknown) && isPassing(failure);
-}
-
-// Only what may be gone at the next try: a 4xx stays.
-function isPassing({ status, code }: PostreelError): boolean {
-  if (status === undefined) return passingCodes.has(code);
-  return status === 408 || status >= 500;
+  return (route.repeatable || allowsUnknown) && isTransient(failure);
 }
