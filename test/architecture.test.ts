@@ -69,7 +69,7 @@ describe('architecture', () => {
   });
 
   it('keeps resources apart from each other', () => {
-    const resourceOf = (path: string) => /^messaging\/(?!fields\/)([^/]+)\//.exec(path)?.[1];
+    const resourceOf = (path: string) => /^messaging\/(?!shared\/)([^/]+)\//.exec(path)?.[1];
     const crossings = sources.flatMap(({ path, imports }) => {
       const own = resourceOf(path);
       if (own === undefined) return [];
@@ -142,7 +142,7 @@ describe('architecture', () => {
   it('gives each resource the same four files', () => {
     const resources = new Set(
       sources.map(
-        ({ path }) => /^(messaging\/(?!fields\/)[^/]+|media\/generate)\//.exec(path)?.[1],
+        ({ path }) => /^(messaging\/(?!shared\/)[^/]+|media\/generate)\//.exec(path)?.[1],
       ),
     );
     resources.delete(undefined);

@@ -7,9 +7,9 @@ export {
   type ReservedKey,
   type StoredData,
   type Transient,
-} from './fields/data.js';
-export type * from './fields/filter.js';
-export type * from './fields/query.js';
+} from './shared/data.js';
+export type * from './shared/filter.js';
+export type * from './shared/query.js';
 export type * from './activity/resource.js';
 export type * from './activity/types.js';
 export type * from './analytics/resource.js';

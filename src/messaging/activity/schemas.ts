@@ -1,6 +1,6 @@
 import type { SchemasFor } from '../../contract/schemas.js';
-import { periodListQuery, periodQuery } from '../fields/query-schema.js';
-import { open } from '../fields/shapes-schema.js';
+import { periodListQuery, periodQuery } from '../shared/query-schema.js';
+import { open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 
 export const schemas = {

@@ -1,5 +1,5 @@
 import type { OpenRecord } from '../../contract/records.js';
-import type { ListQuery, PeriodQuery } from '../fields/query.js';
+import type { ListQuery, PeriodQuery } from '../shared/query.js';
 
 /**
  * Something that happened in a project: a send, an open, a click, a bounce, a complaint, an inbound

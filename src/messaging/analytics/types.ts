@@ -1,5 +1,5 @@
 import type { OpenRecord } from '../../contract/records.js';
-import type { PeriodQuery } from '../fields/query.js';
+import type { PeriodQuery } from '../shared/query.js';
 
 /** What a report is about. The names are not given by the service's document. */
 export interface AnalyticsQuery extends PeriodQuery {

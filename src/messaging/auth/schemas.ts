@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { SchemasFor } from '../../contract/schemas.js';
-import { email, open } from '../fields/shapes-schema.js';
+import { email, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 
 const text = z.optional(z.string());

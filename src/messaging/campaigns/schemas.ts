@@ -1,11 +1,8 @@
 import * as z from 'zod/mini';
 import type { Timestamp } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
-import { filter } from '../fields/filter-schema.js';
-import { listQuery } from '../fields/query-schema.js';
-import { email, open } from '../fields/shapes-schema.js';
-import { subject } from '../fields/subject-schema.js';
-import { msOf, timestamp } from '../fields/timestamp-schema.js';
+import { email, filter, msOf, open, subject, timestamp } from '../shared/values-schema.js';
+import { listQuery } from '../shared/query-schema.js';
 import type { routes } from './routes.js';
 import type { CampaignCreate, CampaignSend } from './types.js';
 

@@ -1,6 +1,6 @@
 import type { OpenRecord, Timestamp } from '../../contract/records.js';
-import type { Filter } from '../fields/filter.js';
-import type { ListQuery } from '../fields/query.js';
+import type { Filter } from '../shared/filter.js';
+import type { ListQuery } from '../shared/query.js';
 
 /** Whom a campaign goes to. */
 export type AudienceType = 'ALL' | 'SEGMENT' | 'FILTERED';

@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import type { FileInput } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import { largestPage } from '../../contract/limits.js';
-import { contactData, dataWarnings } from '../fields/data-schema.js';
-import { email, open } from '../fields/shapes-schema.js';
+import { contactData, dataWarnings } from '../shared/data-schema.js';
+import { email, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 import type { ContactLookup, ContactSelection } from './types.js';
 

@@ -1,5 +1,5 @@
 import type { OpenRecord } from '../../contract/records.js';
-import type { ContactData, StoredData } from '../fields/data.js';
+import type { ContactData, StoredData } from '../shared/data.js';
 
 /** A person in a project. */
 export interface Contact {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { SchemasFor } from '../../contract/schemas.js';
-import { listQuery } from '../fields/query-schema.js';
-import { open } from '../fields/shapes-schema.js';
+import { listQuery } from '../shared/query-schema.js';
+import { open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 
 const domain = z.looseObject({ id: z.string() });

@@ -1,5 +1,5 @@
 import type { OpenRecord } from '../../contract/records.js';
-import type { ListQuery } from '../fields/query.js';
+import type { ListQuery } from '../shared/query.js';
 
 /** A domain to send from. The service's document does not show its fields. */
 export interface Domain extends OpenRecord {

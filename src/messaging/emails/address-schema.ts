@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isRecord } from '../../contract/is-record.js';
-import { email } from '../fields/shapes-schema.js';
+import { email } from '../shared/values-schema.js';
 import type { Address, Recipients } from './types.js';
 
 interface Problem {

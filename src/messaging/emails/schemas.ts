@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
 import { isRecord } from '../../contract/is-record.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
-import { contactData, dataWarnings } from '../fields/data-schema.js';
-import { email, open } from '../fields/shapes-schema.js';
-import { subject } from '../fields/subject-schema.js';
+import { contactData, dataWarnings } from '../shared/data-schema.js';
+import { email, open, subject } from '../shared/values-schema.js';
 import { address, recipients } from './address-schema.js';
 import type { routes } from './routes.js';
 import type { SendRequest } from './types.js';

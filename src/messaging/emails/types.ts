@@ -1,5 +1,5 @@
 import type { OpenRecord } from '../../contract/records.js';
-import type { ContactData } from '../fields/data.js';
+import type { ContactData } from '../shared/data.js';
 
 /** An email address with the name to show beside it. */
 export interface NamedAddress {

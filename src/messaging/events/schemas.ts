@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import type { SchemasFor } from '../../contract/schemas.js';
-import { contactData, dataWarnings } from '../fields/data-schema.js';
-import { periodListQuery, periodQuery } from '../fields/query-schema.js';
-import { email, open } from '../fields/shapes-schema.js';
+import { contactData, dataWarnings } from '../shared/data-schema.js';
+import { periodListQuery, periodQuery } from '../shared/query-schema.js';
+import { email, open } from '../shared/values-schema.js';
 import type { routes, trackingRoutes } from './routes.js';
 import type { TrackRequest } from './types.js';
 

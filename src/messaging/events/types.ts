@@ -1,6 +1,6 @@
 import type { OpenRecord } from '../../contract/records.js';
-import type { ContactData } from '../fields/data.js';
-import type { ListQuery, PeriodQuery } from '../fields/query.js';
+import type { ContactData } from '../shared/data.js';
+import type { ListQuery, PeriodQuery } from '../shared/query.js';
 
 /** Something that a contact did. */
 export interface TrackRequest {

@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import { isRecord } from '../../contract/is-record.js';
 import type { OpenRecord } from '../../contract/records.js';
 import type { SchemasFor } from '../../contract/schemas.js';
-import { listQuery } from '../fields/query-schema.js';
-import { email, open } from '../fields/shapes-schema.js';
+import { listQuery } from '../shared/query-schema.js';
+import { email, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 
 // A body that may be left out; the row's type says so, and its check sees what was left out too.

@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../../contract/call.js';
 import type { OpenRecord } from '../../contract/records.js';
-import type { ListQuery } from '../fields/query.js';
+import type { ListQuery } from '../shared/query.js';
 
 /** A project. The service's document does not show its fields. */
 export interface Project extends OpenRecord {

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
-import { filter } from '../fields/filter-schema.js';
-import { limit, open } from '../fields/shapes-schema.js';
+import { filter, limit, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 import type { SegmentCreate } from './types.js';
 

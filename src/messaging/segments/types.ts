@@ -1,6 +1,6 @@
 import type { OpenRecord } from '../../contract/records.js';
-import type { StoredData } from '../fields/data.js';
-import type { Filter } from '../fields/filter.js';
+import type { StoredData } from '../shared/data.js';
+import type { Filter } from '../shared/filter.js';
 
 /** A group of contacts. The service's document does not show all its fields. */
 export interface Segment extends OpenRecord {

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import type { SchemasFor } from '../../contract/schemas.js';
-import { email, limit, open } from '../fields/shapes-schema.js';
-import { subject } from '../fields/subject-schema.js';
+import { email, limit, open, subject } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 
 const type = z.enum(['TRANSACTIONAL', 'MARKETING']);

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { FileInput } from '../../contract/records.js';
 import type { SchemasFor } from '../../contract/schemas.js';
-import { open } from '../fields/shapes-schema.js';
+import { open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 
 export const schemas = {

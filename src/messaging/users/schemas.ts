@@ -1,5 +1,5 @@
 import type { SchemasFor } from '../../contract/schemas.js';
-import { open } from '../fields/shapes-schema.js';
+import { open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 
 export const schemas = {

@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import { isRecord } from '../../contract/is-record.js';
 import type { OpenRecord } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
-import { listQuery } from '../fields/query-schema.js';
-import { open } from '../fields/shapes-schema.js';
+import { listQuery } from '../shared/query-schema.js';
+import { open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 import type { WorkflowCreate } from './types.js';
 

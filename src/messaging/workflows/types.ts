@@ -1,5 +1,5 @@
 import type { OpenRecord } from '../../contract/records.js';
-import type { ListQuery } from '../fields/query.js';
+import type { ListQuery } from '../shared/query.js';
 
 /** What a step does. */
 export type StepType =

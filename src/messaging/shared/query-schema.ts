@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { limit } from './shapes-schema.js';
+import { limit } from './values-schema.js';
 import type { Timestamp } from '../../contract/records.js';
 
 // The document does not show how a report wants its times, so only an invalid `Date` is refused.

@@ -1,0 +1,51 @@
+import * as z from 'zod/mini';
+import { isRecord } from '../../contract/is-record.js';
+import { largestPage } from '../../contract/limits.js';
+import type { Timestamp } from '../../contract/records.js';
+import type { Filter } from './filter.js';
+
+// "1 to 998 characters, no newline" (Limits, "Subject").
+const longestSubject = 998;
+
+// Stricter than "something@something" would refuse addresses that the service takes.
+const emailForm = /^[^\s@<>]+@[^\s@<>]+$/;
+
+// Date.parse() takes much that is no ISO 8601 date-time, and reads a time without a zone as local.
+const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)$/i;
+
+/** A record whose fields the documents do not show: any object or list. */
+export const open = z.custom<Record<string, unknown>>(
+  (value: unknown) => typeof value === 'object' && value !== null,
+  'must be an object',
+);
+
+/** Picks contacts. Nothing more is checked: the document shows a single element only. */
+export const filter = z.custom<Filter>(isRecord, 'must be an object');
+
+/** An email address. */
+export const email = z
+  .string()
+  .check(z.refine((text) => emailForm.test(text), 'must be an email address'));
+
+/** The subject of an email. */
+export const subject = z.string().check(
+  z.minLength(1),
+  z.maxLength(longestSubject),
+  z.refine((text) => !/[\r\n]/.test(text), 'must not contain a line break'),
+);
+
+/** The size of a page. */
+export const limit = z.int().check(z.minimum(1), z.maximum(largestPage));
+
+/** A point in time, as a `Date` or as text. */
+export const timestamp = z.custom<Timestamp>(
+  (value) =>
+    (value instanceof Date || (typeof value === 'string' && dateTime.test(value))) &&
+    !Number.isNaN(msOf(value)),
+  'must be a `Date`, or an ISO 8601 string with date, time and zone such as 2026-11-21T09:30:00Z',
+);
+
+/** The milliseconds since 1970 of a point in time. */
+export function msOf(time: Timestamp): number {
+  return typeof time === 'string' ? Date.parse(time) : time.getTime();
+}
