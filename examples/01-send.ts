@@ -1,4 +1,4 @@
-// Sends a mail. MESSAGING_API_KEY and MESSAGING_BASE_URL say as whom and to where.
+// Sends an email. Set MESSAGING_API_KEY and MESSAGING_BASE_URL first.
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();
@@ -8,7 +8,7 @@ const { emails } = await messaging.send({
   to: 'ann@example.com',
   subject: 'Your order is on its way',
   body: '<p>Hello {{name ?? "there"}}!</p>',
-  data: { name: 'Ann', lastOrder: new Date() }, // kept on the contact
+  data: { name: 'Ann', lastOrder: new Date() }, // stored on the contact
 });
 
 for (const { contact, email } of emails) console.log(`${contact.email} got ${email}`);

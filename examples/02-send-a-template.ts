@@ -1,4 +1,4 @@
-// Makes a template once and sends it with values of its own each time.
+// Creates a template once and sends it with different values each time.
 import { MessagingClient, transient } from 'postreel';
 
 const messaging = new MessagingClient();
@@ -14,6 +14,6 @@ const template = await messaging.templates.create({
 await messaging.send({
   template: template.id,
   to: 'ann@example.com',
-  data: { code: transient('493 201') }, // for this mail only, not kept on the contact
+  data: { code: transient('493 201') }, // for this email only, not stored on the contact
 });
 console.log(`sent ${template.name}`);

@@ -1,4 +1,4 @@
-// Tracks what a contact does, and reads it back. A public key may track, but not read.
+// Tracks an event and reads it back. A public key may track but not read.
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();

@@ -1,4 +1,4 @@
-// Makes contacts, or updates those that are there already.
+// Creates contacts, or updates those that already exist.
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();
@@ -8,7 +8,7 @@ const people = [
   { email: 'new@example.com', data: { plan: 'free' } },
 ];
 
-// The client keeps to the rate limit, so all of them may start at once.
+// The client keeps to the rate limit, so they can all start at once.
 const contacts = await Promise.all(people.map((person) => messaging.contacts.create(person)));
 
-for (const { email, _meta } of contacts) console.log(email, _meta.isNew ? 'made' : 'updated');
+for (const { email, _meta } of contacts) console.log(email, _meta.isNew ? 'created' : 'updated');

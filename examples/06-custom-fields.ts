@@ -1,4 +1,4 @@
-// Types your own custom fields, and changes some of them.
+// Declares types for your own custom fields and updates some of them.
 import { MessagingClient } from 'postreel';
 
 declare module 'postreel' {
@@ -17,7 +17,7 @@ const { id } = await messaging.contacts.create({
   data: { seats: 5, renewsAt: new Date('2027-03-01'), nickname: 'Annie' },
 });
 
-// A patch: `seats` changes, `nickname` goes, `renewsAt` stays.
+// A patch: `seats` changes, `nickname` is deleted, `renewsAt` stays.
 const contact = await messaging.contacts.update(id, { data: { seats: 8, nickname: null } });
 console.log(contact.data?.seats, contact.data);
 

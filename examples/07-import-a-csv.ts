@@ -1,4 +1,4 @@
-// Imports a CSV file and waits for the job to end.
+// Imports a CSV file and waits for the job to finish.
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

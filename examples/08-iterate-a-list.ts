@@ -1,4 +1,4 @@
-// Reads every contact. The next page is on its way while you use this one.
+// Reads every contact. The next page is fetched while you use the current one.
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();
@@ -13,4 +13,4 @@ const page = await messaging.contacts.list({ limit: 5 });
 console.log(`${page.items.length} of ${page.total ?? 'many'}`);
 
 const newest = await messaging.events.list().first();
-console.log(newest ?? 'no event yet');
+console.log(newest ?? 'no events yet');

@@ -1,4 +1,4 @@
-// Goes on where the last run stopped: run it again and again.
+// Continues where the last run stopped: run it again and again.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Sends a campaign to everybody who is subscribed, and watches it.
+// Sends a campaign to all contacts and watches its status.
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();
@@ -13,7 +13,7 @@ const { id } = await messaging.campaigns.create({
 });
 await messaging.campaigns.sendTest(id, { email: 'shop@example.com' });
 
-// Without `scheduledFor` it leaves now. A lost answer is looked up, and nothing is sent twice.
+// Without `scheduledFor` it is sent now. If the answer is lost, the client reads the campaign back.
 await messaging.campaigns.send(id, {}, { reconcile: true });
 
 let status: string;

@@ -1,4 +1,4 @@
-// Plans a campaign for tomorrow at nine, and takes it back.
+// Schedules a campaign for tomorrow at nine, then cancels it.
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();

@@ -1,4 +1,4 @@
-// Groups contacts: by a condition, and by hand.
+// Groups contacts by a condition and by hand.
 import { MessagingClient } from 'postreel';
 
 const { segments } = new MessagingClient();

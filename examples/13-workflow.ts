@@ -1,17 +1,17 @@
-// Welcomes people who sign up: pro customers get a mail after an hour.
+// Welcomes people who sign up: pro customers get an email after an hour.
 import { MessagingClient } from 'postreel';
 
 const { contacts, workflows } = new MessagingClient();
 
 const { id } = await workflows.create({ name: 'Welcome', eventName: 'signed_up' });
 
-// What goes into `config` is not in the service's document.
+// The service does not document the fields of `config`.
 const wait = await workflows.steps.create(id, { type: 'DELAY', config: { duration: '1h' } });
 const isPro = await workflows.steps.create(id, {
   type: 'CONDITION',
   config: { field: 'data.plan', operator: 'equals', value: 'pro' },
 });
-const mail = await workflows.steps.create(id, {
+const email = await workflows.steps.create(id, {
   type: 'SEND_EMAIL',
   config: { subject: 'Welcome', body: '<p>Hello!</p>' },
 });
@@ -19,7 +19,7 @@ const exit = await workflows.steps.create(id, { type: 'EXIT' });
 
 for (const transition of [
   { fromStepId: wait.id, toStepId: isPro.id },
-  { fromStepId: isPro.id, toStepId: mail.id, branch: 'yes' },
+  { fromStepId: isPro.id, toStepId: email.id, branch: 'yes' },
   { fromStepId: isPro.id, toStepId: exit.id, branch: 'no' },
 ] as const) {
   await workflows.transitions.create(id, transition);

@@ -1,4 +1,4 @@
-// Reads what went wrong, and whether the call took effect.
+// Shows what went wrong and whether the call took effect.
 import { ConflictError, InvalidRequestError, MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();

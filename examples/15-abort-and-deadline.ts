@@ -1,12 +1,12 @@
-// Ends calls in time.
+// Limits how long calls may take.
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();
 
-// `timeout` is for one attempt, `deadline` for the whole call with its waits and retries.
+// `timeout` is for one attempt, `deadline` for the whole call including waits and retries.
 await messaging.contacts.list({ limit: 100 }, { timeout: 10_000, deadline: 25_000 });
 
-// An abort is heard at once. It rejects with the signal's own reason.
+// An abort takes effect immediately. The call rejects with the signal's own reason.
 const controller = new AbortController();
 const call = messaging.contacts.get('con_1', { signal: controller.signal });
 controller.abort(new Error('The visitor has left.'));

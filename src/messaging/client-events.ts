@@ -4,6 +4,6 @@ import type { BulkJob, ImportJob } from './contacts/types.js';
 
 /** The events that a messaging client emits. */
 export interface MessagingEvents extends ClientEvents {
-  /** A wait has looked at an import or bulk job. */
+  /** A wait has checked the status of an import or bulk job. */
   'job:update': JobUpdate<ImportJob | BulkJob>;
 }

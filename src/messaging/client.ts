@@ -37,9 +37,9 @@ import { Workflows } from './workflows/resource.js';
 /** Options of a {@link MessagingClient}. */
 export interface MessagingOptions extends ClientOptions {
   /**
-   * A secret key (`sk_`) on servers, a public key (`pk_`) for tracking alone, a function that
-   * fetches one, or `null` for sign-in and `config.get()`.
-   * @default the environment's MESSAGING_API_KEY
+   * A secret key (`sk_`) on servers, a public key (`pk_`) for tracking only, a function that
+   * returns one, or `null` for sign-in and `config.get()`.
+   * @default the environment variable `MESSAGING_API_KEY`
    */
   apiKey?: ApiKey | undefined;
 }
@@ -61,35 +61,35 @@ const service: ServiceFacts = {
  * await messaging.send({ from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' });
  */
 export class MessagingClient {
-  /** People and their custom fields. */
+  /** Contacts and their custom fields. */
   readonly contacts: Contacts;
-  /** Mails to fill in. */
+  /** Email templates. */
   readonly templates: Templates;
-  /** Mail to many. */
+  /** Bulk email. */
   readonly campaigns: Campaigns;
   /** Groups of contacts. */
   readonly segments: Segments;
-  /** Steps that contacts walk through. */
+  /** Automated steps that contacts go through. */
   readonly workflows: Workflows;
   /** Tracked events. */
   readonly events: Events;
-  /** Domains that mail is sent from. */
+  /** Sender domains. */
   readonly domains: Domains;
-  /** The feed of what happened. */
+  /** The activity feed. */
   readonly activity: Activity;
-  /** Figures over time. */
+  /** Metrics over time. */
   readonly analytics: Analytics;
-  /** Images for mails. */
+  /** Images for email bodies. */
   readonly uploads: Uploads;
-  /** What the service has switched on. */
+  /** Feature flags of the service. */
   readonly config: Config;
   /** Sign-up, sign-in and passwords. */
   readonly auth: Auth;
   /** The signed-in user. */
   readonly users: Users;
-  /** Own projects, their members and billing. */
+  /** Your projects, their members and billing. */
   readonly projects: Projects;
-  /** How much of the rate limit is left. */
+  /** The state of the rate limit. */
   readonly rateLimit: RateLimit;
   readonly #connection: Connection<MessagingEvents>;
   readonly #emails: Emails;
@@ -121,30 +121,31 @@ export class MessagingClient {
   }
 
   /**
-   * Sends an email at once, of at most 40 MB. Recipients are created or updated as contacts. Never
-   * sent twice by itself. Several recipients are handled one after another: after an error with
-   * the outcome `'unknown'` some of them may have been mailed.
+   * Sends an email immediately; the whole message may be at most 40 MB. Each recipient is created
+   * or updated as a contact. The SDK never sends it twice on its own. The service handles several
+   * recipients one after another: after an error with the outcome `'unknown'`, some of them may
+   * have received it.
    */
   send(body: SendRequest, options?: RequestOptions): Call<SendResult> {
     return this.#emails.send(body, options);
   }
 
   /**
-   * Tracks an event of a contact, who is made or updated, and starts the workflows that listen to
-   * it. A public key will do. Never sent twice by itself.
+   * Tracks an event for a contact, who is created or updated, and starts the workflows that listen
+   * for it. A public key is enough. The SDK never sends it twice on its own.
    */
   track(body: TrackRequest, options?: RequestOptions): Call<TrackResult> {
     return this.#tracking.track(body, options);
   }
 
-  /** Checks an address: its form, its domain, typing errors, disposable and personal providers. */
+  /** Checks an email address: format, domain, typos, disposable and personal providers. */
   verify(body: VerifyRequest, options?: RequestOptions): Call<AddressVerification> {
     return this.#emails.verify(body, options);
   }
 
   /**
-   * Calls an endpoint that has no method here yet. The path is used as it is: encode what you put
-   * into it. GET, PUT and DELETE are repeated where that is needed, POST and PATCH are not.
+   * Calls an endpoint that has no method here yet. The path is used as is: encode what you put into
+   * it. GET, PUT and DELETE are retried when needed, POST and PATCH are not.
    */
   request<Result = unknown>(
     method: Method,
@@ -155,12 +156,12 @@ export class MessagingClient {
     return this.#connection.transport.request(method, path, input, options) as Call<Result>; // the caller's word
   }
 
-  /** A client with other options that shares this one's events, session and rate budget. */
+  /** Creates a client with other options that shares this one's events, session and rate budget. */
   with(options: MessagingOptions): MessagingClient {
     return new MessagingClient(this.#connection.derive(options));
   }
 
-  /** Listens to what the client does. */
+  /** Adds a listener for an event. */
   on<Name extends keyof MessagingEvents>(
     name: Name,
     listener: (event: MessagingEvents[Name]) => void,
@@ -169,7 +170,7 @@ export class MessagingClient {
     return this;
   }
 
-  /** Listens to the next event of that name only. */
+  /** Adds a listener for the next event of that name only. */
   once<Name extends keyof MessagingEvents>(
     name: Name,
     listener: (event: MessagingEvents[Name]) => void,
@@ -178,7 +179,7 @@ export class MessagingClient {
     return this;
   }
 
-  /** Stops listening. */
+  /** Removes a listener. */
   off<Name extends keyof MessagingEvents>(
     name: Name,
     listener: (event: MessagingEvents[Name]) => void,

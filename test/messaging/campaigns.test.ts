@@ -46,22 +46,22 @@ describe('the audience of a campaign', () => {
     [
       'requires a segment for SEGMENT',
       { audienceType: 'SEGMENT' },
-      refusal('segmentId', 'is required for the audience SEGMENT'),
+      refusal('segmentId', 'is required when `audienceType` is SEGMENT'),
     ],
     [
       'requires a filter for FILTERED',
       { audienceType: 'FILTERED', audienceFilter: null },
-      refusal('audienceFilter', 'is required for the audience FILTERED'),
+      refusal('audienceFilter', 'is required when `audienceType` is FILTERED'),
     ],
     [
       'refuses a segment that ALL would ignore',
       { audienceType: 'ALL', segmentId: 'seg_1' },
-      refusal('segmentId', 'is only for the audience SEGMENT; got it for ALL'),
+      refusal('segmentId', 'is only for the audience type SEGMENT; got it with ALL'),
     ],
     [
       'refuses a filter that SEGMENT would ignore',
       { audienceType: 'SEGMENT', segmentId: 'seg_1', audienceFilter: condition },
-      refusal('audienceFilter', 'is only for the audience FILTERED; got it for SEGMENT'),
+      refusal('audienceFilter', 'is only for the audience type FILTERED; got it with SEGMENT'),
     ],
     [
       'refuses a filter that is no object',
@@ -156,7 +156,7 @@ describe('sending a campaign', () => {
     vi.useFakeTimers({ now: Date.parse('2026-11-21T09:01:01Z'), toFake: ['Date'] });
     for (const scheduledFor of ['2026-11-21T09:00:00Z', new Date('2026-11-21T09:00:00Z')]) {
       await expect(messaging.campaigns.send('cmp_1', { scheduledFor })).rejects.toMatchObject(
-        refusal('scheduledFor', 'must not lie in the past; got a time 61 s ago'),
+        refusal('scheduledFor', 'must be in the future; got a time 61 s ago'),
       );
     }
   });
@@ -173,7 +173,7 @@ describe('sending a campaign', () => {
     ...['2999-11-21T09:00', '2999-13-01T00:00:00Z', new Date(Number.NaN)],
   ])('refuses %s, which is no date with time and zone', async (scheduledFor) => {
     await expect(messaging.campaigns.send('cmp_1', { scheduledFor })).rejects.toMatchObject(
-      refusal('scheduledFor', expect.stringMatching(/^(must be a point in time|is not a date)/)),
+      refusal('scheduledFor', expect.stringMatching(/^(must be a `Date`|is not a date)/)),
     );
   });
 

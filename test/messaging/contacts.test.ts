@@ -162,11 +162,11 @@ describe('looking up', () => {
     );
     for (const body of [{}, { contactIds: 'con_1' }]) {
       await expect(contacts.bulkDelete(body as never)).rejects.toMatchObject(
-        refusal('contactIds', 'must be a list of texts'),
+        refusal('contactIds', 'must be an array of strings'),
       );
     }
     await expect(contacts.bulkDelete({ contactIds: [7] } as never)).rejects.toMatchObject(
-      refusal('contactIds', 'must hold texts only'),
+      refusal('contactIds', 'must contain only strings'),
     );
     expect(requests).toHaveLength(2);
   });

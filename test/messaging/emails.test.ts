@@ -43,9 +43,9 @@ describe('what a send refuses before the network', () => {
     ['a bad named one', { to: [{ email: 'ann' }] }, 'to[0].email', 'must be an email address'],
     ['a name that is none', { to: { email: 'a@b.co', name: 1 } }, 'to.name', 'must be a string'],
     ['a bad sender', { from: { email: 'shop' } }, 'from.email', 'must be an email address'],
-    ['no sender', { from: undefined }, 'from', 'is required unless a `template` is named'],
-    ['no subject', { subject: undefined }, 'subject', 'is required unless a `template` is named'],
-    ['no body', { body: undefined }, 'body', 'is required unless a `template` is named'],
+    ['no sender', { from: undefined }, 'from', 'is required unless `template` is set'],
+    ['no subject', { subject: undefined }, 'subject', 'is required unless `template` is set'],
+    ['no body', { body: undefined }, 'body', 'is required unless `template` is set'],
     ['an empty subject', { subject: '' }, 'subject', 'must not be empty'],
     ['an empty body', { body: '' }, 'body', 'must not be empty'],
     ['an empty template id', { template: '' }, 'template', 'must not be empty'],
@@ -61,7 +61,7 @@ describe('what a send refuses before the network', () => {
       'a header name with a line break',
       { headers: { 'X-A\r\nBcc': 'x' } },
       'headers',
-      'must not have a name with a line break',
+      'must not have a name that contains a line break',
     ],
     [
       'a header value with a line break',
@@ -100,7 +100,7 @@ describe('what a send refuses before the network', () => {
     const call = offline.send({ to: 'ann@example.com' } as SendRequest); // wrong on purpose
     await expect(call).rejects.toMatchObject({
       message:
-        'POST /v1/send was not sent: `from` is required unless a `template` is named (and 2 more).',
+        'POST /v1/send was not sent: `from` is required unless `template` is set (and 2 more).',
       fieldErrors: [{ field: 'from' }, { field: 'subject' }, { field: 'body' }],
     });
   });
@@ -159,7 +159,7 @@ describe('warnings of a send', () => {
     [
       '`name` beside an object as `from`',
       { from: { email: 'shop@example.com' }, name: 'Shop' },
-      ['`name` has no effect beside an object as `from`. Use `from: { name, email }`.'],
+      ['`name` has no effect when `from` is an object. Use `from: { name, email }`.'],
     ],
     ['an empty string in data', { data: { plan: '' } }, [expect.stringContaining('`data.plan`')]],
     ['nothing for `name` beside a string', { name: 'Shop' }, []],

@@ -22,7 +22,7 @@ describe.each(trackers)('%s', (_, path, track) => {
       'a reserved key in data',
       { ...event, data: { id: '42' } },
       'data.id',
-      "is a reserved key: it is the contact's own id",
+      "is a reserved key: it is the contact's id",
     ],
   ])('refuses %s before the network', async (_, body, field, message) => {
     const call = track(offline, body as TrackRequest); // wrong on purpose

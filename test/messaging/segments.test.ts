@@ -34,7 +34,7 @@ describe('segments', () => {
     [
       'refuses a condition for STATIC',
       { type: 'STATIC', condition },
-      refusal('condition', 'must not be given for a STATIC segment'),
+      refusal('condition', 'must not be set for a STATIC segment'),
     ],
     [
       'refuses a condition that is no object',

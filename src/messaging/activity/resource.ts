@@ -14,7 +14,7 @@ import type {
 } from './types.js';
 
 /**
- * What happens in a project: sends, opens, clicks, bounces, complaints, inbound emails.
+ * The activity of a project: sends, opens, clicks, bounces, complaints, inbound emails.
  * @example
  * const page = await messaging.activity.list({ limit: 50 });
  * const upcoming = await messaging.activity.upcoming();
@@ -26,17 +26,17 @@ export class Activity implements MethodsFor<typeof routes> {
     this.#transport = transport;
   }
 
-  /** Lists what happened. `await` it for one page, `for await` it for everything. */
+  /** Lists activity. `await` it for one page, `for await` it for everything. */
   list(query?: ActivityQuery, options?: RequestOptions): Paginated<ActivityEntry> {
     return this.#transport.pages(routes.list, { query }, options);
   }
 
-  /** Gets numbers about the activity. */
+  /** Gets activity counts. */
   stats(query?: ActivityPeriod, options?: RequestOptions): Call<ActivityStats> {
     return this.#transport.send(routes.stats, { query }, options);
   }
 
-  /** Counts what happened lately. */
+  /** Counts recent activity. */
   recentCount(query?: ActivityPeriod, options?: RequestOptions): Call<ActivityCount> {
     return this.#transport.send(routes.recentCount, { query }, options);
   }
@@ -46,7 +46,7 @@ export class Activity implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.types, {}, options);
   }
 
-  /** Gets the scheduled sends that are to come and the executions that are active. */
+  /** Gets upcoming scheduled sends and active executions. */
   upcoming(query?: ActivityPeriod, options?: RequestOptions): Call<UpcomingActivity> {
     return this.#transport.send(routes.upcoming, { query }, options);
   }

@@ -2,28 +2,28 @@ import type { OpenRecord } from '../../contract/records.js';
 import type { ListQuery, PeriodQuery } from '../shared/query.js';
 
 /**
- * Something that happened in a project: a send, an open, a click, a bounce, a complaint, an inbound
- * email. The service's document does not show its fields.
+ * One activity of a project: a send, an open, a click, a bounce, a complaint, an inbound email. The
+ * service does not document its fields.
  */
 export interface ActivityEntry extends OpenRecord {}
 
-/** Which activity to list. The names are not given by the service's document. */
+/** Which activity to list. The service does not document these names. */
 export interface ActivityQuery extends ListQuery, PeriodQuery {}
 
-/** The span of time to look at. The names are not given by the service's document. */
+/** The period to cover. The service does not document these names. */
 export interface ActivityPeriod extends PeriodQuery {}
 
-/** Numbers about the activity. The service's document does not show the fields. */
+/** Activity counts. The service does not document its fields. */
 export interface ActivityStats extends OpenRecord {}
 
-/** How much happened lately. The service's document does not show the fields. */
+/** The number of recent events. The service does not document its fields. */
 export interface ActivityCount extends OpenRecord {}
 
-/** The distinct types of activity. The service's document does not show the fields. */
+/** The distinct types of activity. The service does not document its fields. */
 export interface ActivityTypes extends OpenRecord {}
 
 /**
- * Scheduled sends that are to come and executions that are active. The service's document does not
- * show the fields.
+ * Upcoming scheduled sends and active executions. The service does not document its
+ * fields.
  */
 export interface UpcomingActivity extends OpenRecord {}

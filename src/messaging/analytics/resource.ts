@@ -28,12 +28,12 @@ export class Analytics implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.timeseries, { query }, options);
   }
 
-  /** Gets the best campaigns by a metric. */
+  /** Gets the top campaigns by a metric. */
   topCampaigns(query?: AnalyticsQuery, options?: RequestOptions): Call<TopCampaigns> {
     return this.#transport.send(routes.topCampaigns, { query }, options);
   }
 
-  /** Gets the numbers of each campaign. `campaigns.stats()` gets those of one. */
+  /** Gets the metrics of every campaign. `campaigns.stats()` gets those of one. */
   campaignStats(query?: AnalyticsQuery, options?: RequestOptions): Call<CampaignBreakdown> {
     return this.#transport.send(routes.campaignStats, { query }, options);
   }

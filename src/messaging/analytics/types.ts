@@ -1,20 +1,20 @@
 import type { OpenRecord } from '../../contract/records.js';
 import type { PeriodQuery } from '../shared/query.js';
 
-/** What a report is about. The names are not given by the service's document. */
+/** What a report covers. The service does not document these names. */
 export interface AnalyticsQuery extends PeriodQuery {
-  /** How many entries a ranking has. */
+  /** The number of entries in a ranking. */
   limit?: number | undefined;
 }
 
-/** Sends, opens and clicks over time. The service's document does not show the fields. */
+/** Sends, opens and clicks over time. The service does not document its fields. */
 export interface Timeseries extends OpenRecord {}
 
-/** The best campaigns by a metric. The service's document does not show the fields. */
+/** The top campaigns by a metric. The service does not document its fields. */
 export interface TopCampaigns extends OpenRecord {}
 
-/** The numbers of each campaign. The service's document does not show the fields. */
+/** Metrics of each campaign. The service does not document its fields. */
 export interface CampaignBreakdown extends OpenRecord {}
 
-/** The most frequent events. The service's document does not show the fields. */
+/** The most frequent events. The service does not document its fields. */
 export interface TopEvents extends OpenRecord {}

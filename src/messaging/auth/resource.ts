@@ -34,12 +34,12 @@ export class Auth implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.login, { body }, options);
   }
 
-  /** Signs up. A service that does not allow it rejects the call. */
+  /** Signs up. Rejected by a service that does not allow sign-ups. */
   signup(body: Credentials, options?: RequestOptions): Call<SignedIn> {
     return this.#transport.send(routes.signup, { body }, options);
   }
 
-  /** Signs out: the session cookie is dropped. */
+  /** Signs out and drops the session cookie. */
   logout(options?: RequestOptions): Call<void> {
     return this.#transport.send(routes.logout, {}, options);
   }
@@ -59,7 +59,7 @@ export class Auth implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.requestVerification, { body }, options);
   }
 
-  /** Sends an email with a token for a new password. */
+  /** Sends an email with a token to reset the password. */
   requestPasswordReset(body: AccountEmail, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.requestPasswordReset, { body }, options);
   }

@@ -1,30 +1,30 @@
 import type { Acknowledgement, OpenRecord } from '../../contract/records.js';
 
-/** Who signs in or up. The names are not given by the service's document. */
+/** The account that signs in or up. The service does not document these names. */
 export interface Credentials extends OpenRecord {
   email?: string | undefined;
   password?: string | undefined;
 }
 
-/** Who signed in or up. The service's document does not show the fields. */
+/** The account that signed in or up. The service does not document its fields. */
 export interface SignedIn extends Acknowledgement {}
 
-/** The sign-in providers that are configured. The service's document does not show the fields. */
+/** The sign-in providers that are configured. The service does not document its fields. */
 export interface OAuthConfig extends OpenRecord {}
 
-/** The token of a verification email. The name is not given by the service's document. */
+/** The token of a verification email. The service does not document this name. */
 export interface EmailVerification extends OpenRecord {
   token?: string | undefined;
 }
 
-/** Who wants an email. The name is not given by the service's document. */
+/** The account to send an email to. The service does not document this name. */
 export interface AccountEmail extends OpenRecord {
   email?: string | undefined;
 }
 
 /**
- * The token of a reset email with the new password. The names are not given by the service's
- * document.
+ * The token of a reset email with the new password. The service does not document these
+ * names.
  */
 export interface PasswordReset extends OpenRecord {
   token?: string | undefined;

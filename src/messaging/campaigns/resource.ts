@@ -15,7 +15,7 @@ import type {
 } from './types.js';
 
 /**
- * Emails to many contacts, now or at a set time.
+ * Emails to many contacts, sent now or scheduled.
  * @example
  * const campaign = await messaging.campaigns.create({
  *   name: 'Spring sale',
@@ -49,7 +49,7 @@ export class Campaigns implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.get, { params: { id } }, options);
   }
 
-  /** Replaces a campaign by a whole new one. */
+  /** Replaces all fields of a campaign. */
   replace(id: string, body: CampaignCreate, options?: RequestOptions): Call<Campaign> {
     return this.#transport.send(routes.replace, { params: { id }, body }, options);
   }
@@ -59,27 +59,27 @@ export class Campaigns implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.delete, { params: { id } }, options);
   }
 
-  /** Copies a campaign into a new draft. */
+  /** Duplicates a campaign as a new draft. */
   duplicate(id: string, options?: RequestOptions): Call<Campaign> {
     return this.#transport.send(routes.duplicate, { params: { id } }, options);
   }
 
-  /** Sends a campaign to its whole audience: now, or at the time that `scheduledFor` says. */
+  /** Sends a campaign to its whole audience: immediately, or at `scheduledFor`. */
   send(id: string, body?: CampaignSend, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.send, { params: { id }, body: body ?? {} }, options);
   }
 
-  /** Cancels a campaign that is scheduled or being sent. */
+  /** Cancels a campaign that is scheduled or sending. */
   cancel(id: string, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.cancel, { params: { id } }, options);
   }
 
-  /** Sends a campaign to one address, to look at it. */
+  /** Sends a test of a campaign to one address. */
   sendTest(id: string, body: CampaignTest, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.sendTest, { params: { id }, body }, options);
   }
 
-  /** Gets how often a campaign was sent, opened, clicked and bounced. */
+  /** Gets a campaign's counts of sends, opens, clicks and bounces. */
   stats(id: string, options?: RequestOptions): Call<CampaignStats> {
     return this.#transport.send(routes.stats, { params: { id } }, options);
   }

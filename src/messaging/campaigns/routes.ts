@@ -47,7 +47,7 @@ export const routes = {
 };
 
 // Only what proves it counts. A campaign that was scheduled before shows by its time whether it was
-// scheduled anew.
+// rescheduled.
 function wasSent(campaign: Readonly<Record<string, unknown>> | undefined, body: unknown): boolean {
   const status = statusOf(campaign);
   if (status !== 'scheduled') return ['sending', 'sent'].includes(status);

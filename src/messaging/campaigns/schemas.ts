@@ -62,7 +62,7 @@ const campaignCreate = z
 const scheduledFor = timestamp.check(
   z.refine((time) => ageMs(time) <= clockToleranceMs, {
     error: ({ input }) =>
-      `must not lie in the past; got a time ${Math.round(ageMs(input as Timestamp) / 1000)} s ago`, // the schema's own time
+      `must be in the future; got a time ${Math.round(ageMs(input as Timestamp) / 1000)} s ago`, // the schema's own time
   }),
 );
 
@@ -72,11 +72,11 @@ const campaignSend = z
     const input = context.value;
     const [stray] = Object.keys(input);
     if (stray === undefined || input.scheduledFor !== undefined) return;
-    // A slip in the name or the value must not turn a plan into a mail to everybody.
+    // A slip in the name or the value must not turn a schedule into an email to everybody.
     const message =
       'scheduledFor' in input
         ? 'must not be undefined: leaving it out sends to everybody now'
-        : 'does not belong here: without `scheduledFor` the campaign goes to everybody now';
+        : 'is not a known field: without `scheduledFor` the campaign is sent to everybody now';
     const path = ['scheduledFor' in input ? 'scheduledFor' : stray];
     context.issues.push({ code: 'custom', path, message, input });
   }) as unknown as Schema<CampaignSend>; // its check() refuses the undefined that the type excludes
@@ -96,8 +96,9 @@ export const schemas = {
 
 function audienceProblem(chosen: string, audience: string, value: unknown): string | undefined {
   const isGiven = value !== undefined && value !== null;
-  if (chosen === audience) return isGiven ? undefined : `is required for the audience ${audience}`;
-  return isGiven ? `is only for the audience ${audience}; got it for ${chosen}` : undefined;
+  if (chosen === audience)
+    return isGiven ? undefined : `is required when \`audienceType\` is ${audience}`;
+  return isGiven ? `is only for the audience type ${audience}; got it with ${chosen}` : undefined;
 }
 
 function ageMs(time: Timestamp): number {

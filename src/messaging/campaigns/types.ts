@@ -2,13 +2,13 @@ import type { OpenRecord, Timestamp } from '../../contract/records.js';
 import type { Filter } from '../shared/filter.js';
 import type { ListQuery } from '../shared/query.js';
 
-/** Whom a campaign goes to. */
+/** Who receives a campaign. */
 export type AudienceType = 'ALL' | 'SEGMENT' | 'FILTERED';
 
-/** How far a campaign is. The service's document does not show every value. */
+/** The status of a campaign. The service does not document every value. */
 export type CampaignStatus = 'DRAFT' | 'SCHEDULED' | 'SENDING' | (string & {});
 
-/** An email to many contacts. The service's document does not show which fields it answers. */
+/** One email to many contacts. The service does not document which fields it returns. */
 export interface Campaign extends OpenRecord {
   id: string;
   name: string;
@@ -27,20 +27,20 @@ export interface Campaign extends OpenRecord {
   scheduledAt?: string | null | undefined;
 }
 
-/** A campaign as `campaigns.create()` answers it. */
+/** A campaign as `campaigns.create()` returns it. */
 export interface CreatedCampaign extends Campaign {
   /** The audience type. */
   type: AudienceType | (string & {});
   scheduledAt: string | null;
 }
 
-/** What every campaign says, whomever it goes to. */
+/** Fields of every campaign. */
 export interface CampaignContent {
   name: string;
   description?: string | undefined;
-  /** 1 to 998 characters without a line break. */
+  /** 1 to 998 characters, no line breaks. */
   subject: string;
-  /** HTML. `{{plan}}` is filled in; `{{name ?? "default"}}` says what stands for a missing field. */
+  /** HTML. `{{plan}}` is filled in; `{{name ?? "default"}}` says what replaces a missing field. */
   body: string;
   /** The sender's address; its domain must be verified. */
   from: string;
@@ -49,8 +49,8 @@ export interface CampaignContent {
 }
 
 /**
- * A campaign to the contacts of the project. The service's document does not say whether those who
- * have unsubscribed are left out.
+ * A campaign to the contacts of the project. The service does not document whether
+ * unsubscribed contacts are left out.
  */
 export interface CampaignToAll extends CampaignContent {
   audienceType: 'ALL';
@@ -65,32 +65,32 @@ export interface CampaignToSegment extends CampaignContent {
   audienceFilter?: never;
 }
 
-/** A campaign to the contacts that a filter picks. */
+/** A campaign to the contacts that a filter selects. */
 export interface CampaignToFiltered extends CampaignContent {
   audienceType: 'FILTERED';
   segmentId?: never;
   audienceFilter: Filter;
 }
 
-/** A whole campaign, to make one or to put in the place of another. */
+/** A whole campaign, to create or to replace one. */
 export type CampaignCreate = CampaignToAll | CampaignToSegment | CampaignToFiltered;
 
-/** Which campaigns to list. The service's document does not show its fields. */
+/** Which campaigns to list. The service does not document its fields. */
 export interface CampaignQuery extends ListQuery {}
 
 /** When to send a campaign. */
 export interface CampaignSend {
   /**
-   * When the campaign leaves; a time more than 60 seconds ago is refused. `null`, or leaving it
-   * out, sends to everybody now: `undefined` is refused, since it would do the same unseen.
+   * When to send the campaign; a time more than 60 seconds ago is refused. `null`, or leaving it
+   * out, sends to everybody now. `undefined` is refused, since it would do the same unnoticed.
    */
   scheduledFor?: Timestamp | null;
 }
 
-/** Where a test of a campaign goes. */
+/** Where to send a test of a campaign. */
 export interface CampaignTest {
   email: string;
 }
 
-/** How often a campaign was sent, opened, clicked and bounced. The service's document does not show its fields. */
+/** Counts of sends, opens, clicks and bounces. The service does not document its fields. */
 export interface CampaignStats extends OpenRecord {}

@@ -16,7 +16,7 @@ export class Config implements MethodsFor<typeof routes> {
     this.#transport = transport;
   }
 
-  /** Gets the flags of the enabled integrations. Needs no key. */
+  /** Gets the feature flags of enabled integrations. Needs no key. */
   get(options?: RequestOptions): Call<ServiceConfig> {
     return this.#transport.send(routes.get, {}, options);
   }

@@ -1,4 +1,4 @@
 import type { OpenRecord } from '../../contract/records.js';
 
-/** Which integrations are enabled. The service's document does not show the fields. */
+/** Which integrations are enabled. The service does not document its fields. */
 export interface ServiceConfig extends OpenRecord {}

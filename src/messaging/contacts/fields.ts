@@ -12,7 +12,7 @@ export class ContactFields implements MethodsFor<typeof routes.fields> {
     this.#transport = transport;
   }
 
-  /** Lists every field with its type and how many contacts have it. */
+  /** Lists every field with its type and the share of contacts that have it. */
   list(options?: RequestOptions): Call<FieldInventory> {
     return this.#transport.send(routes.fields.list, {}, options);
   }
@@ -22,12 +22,12 @@ export class ContactFields implements MethodsFor<typeof routes.fields> {
     return this.#transport.send(routes.fields.values, { params: { field } }, options);
   }
 
-  /** Says which segments, campaigns and workflows refer to a field. */
+  /** Lists the segments, campaigns and workflows that use a field. */
   usage(field: string, options?: RequestOptions): Call<FieldUsage> {
     return this.#transport.send(routes.fields.usage, { params: { field } }, options);
   }
 
-  /** Removes a custom field from every contact. Conditions that used it will match nobody. */
+  /** Removes a custom field from every contact. Conditions that use it will match nobody. */
   delete(field: string, options?: RequestOptions): Call<void> {
     return this.#transport.send(routes.fields.delete, { params: { field } }, options);
   }

@@ -3,7 +3,7 @@ import type { ContactLookup, ContactLookupResult } from './types.js';
 // The most emails that one lookup takes (Limits, "Contact lookup").
 const chunkSize = 500;
 
-/** Looks up any number of emails in calls of 500, one after another. */
+/** Looks up any number of emails, 500 per call, one call after another. */
 export async function* lookupAll(
   emails: Iterable<string> | AsyncIterable<string>,
   lookup: (body: ContactLookup) => Promise<ContactLookupResult>,

@@ -22,7 +22,7 @@ import type {
 } from './types.js';
 
 /**
- * The people of a project.
+ * The contacts of a project.
  * @example
  * await messaging.contacts.create({ email: 'ann@example.com', data: { plan: 'pro' } });
  * for await (const contact of messaging.contacts.list({ search: '@example.com' })) {
@@ -46,7 +46,7 @@ export class Contacts implements MethodsFor<typeof routes> {
     return this.#transport.pages(routes.list, { query }, options);
   }
 
-  /** Creates a contact, or updates the one with this email; `_meta` says which. */
+  /** Creates a contact, or updates the one with this email; `_meta` tells which. */
   create(body: ContactCreate, options?: RequestOptions): Call<UpsertedContact> {
     return this.#transport.send(routes.create, { body }, options);
   }
@@ -56,7 +56,7 @@ export class Contacts implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.get, { params: { id } }, options);
   }
 
-  /** Changes a contact. Fields that are not sent keep their values. */
+  /** Changes a contact. Fields that you leave out keep their values. */
   update(id: string, body: ContactUpdate, options?: RequestOptions): Call<Contact> {
     return this.#transport.send(routes.update, { params: { id }, body }, options);
   }
@@ -66,12 +66,12 @@ export class Contacts implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.delete, { params: { id } }, options);
   }
 
-  /** Says which of at most 500 emails belong to contacts. */
+  /** Checks which of up to 500 emails belong to contacts. */
   lookup(body: ContactLookup, options?: RequestOptions): Call<ContactLookupResult> {
     return this.#transport.send(routes.lookup, { body }, options);
   }
 
-  /** Looks up any number of emails, 500 a call, and yields each call's answer in order. */
+  /** Looks up any number of emails, 500 per call, and yields the answers in order. */
   lookupAll(
     emails: Iterable<string> | AsyncIterable<string>,
     options?: RequestOptions,
@@ -81,7 +81,7 @@ export class Contacts implements MethodsFor<typeof routes> {
 
   /**
    * Queues the import of a CSV file of at most 5 MB: a `File`, a `Blob`, bytes, or
-   * `{ data, filename, contentType }`. `waitForImport()` waits for the job.
+   * `{ data, filename, contentType }`. `waitForImport()` waits for the job to finish.
    */
   import(file: FileInput, options?: RequestOptions): Call<JobStarted> {
     return this.#transport.send(routes.import, { body: file }, options);
@@ -92,23 +92,23 @@ export class Contacts implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.getImport, { params: { jobId } }, options);
   }
 
-  /** Waits until an import is done; a failed one rejects with a `JobFailedError`. */
+  /** Waits for an import to finish. Rejects with a `JobFailedError` if it fails. */
   waitForImport(jobId: string, options: JobWaitOptions<ImportJob> = {}): Promise<ImportJob> {
     const look = this.#look(routes.getImport, jobId);
     return waitForJob(jobId, look, this.#watch, options);
   }
 
-  /** Queues the subscription of at most 1000 contacts. */
+  /** Queues up to 1000 contacts to be subscribed. */
   bulkSubscribe(body: ContactSelection, options?: RequestOptions): Call<JobStarted> {
     return this.#transport.send(routes.bulkSubscribe, { body }, options);
   }
 
-  /** Queues the unsubscription of at most 1000 contacts. */
+  /** Queues up to 1000 contacts to be unsubscribed. */
   bulkUnsubscribe(body: ContactSelection, options?: RequestOptions): Call<JobStarted> {
     return this.#transport.send(routes.bulkUnsubscribe, { body }, options);
   }
 
-  /** Queues the deletion of at most 1000 contacts. */
+  /** Queues up to 1000 contacts to be deleted. */
   bulkDelete(body: ContactSelection, options?: RequestOptions): Call<JobStarted> {
     return this.#transport.send(routes.bulkDelete, { body }, options);
   }
@@ -118,7 +118,7 @@ export class Contacts implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.getBulkJob, { params: { jobId } }, options);
   }
 
-  /** Waits until a bulk job is done; a failed one rejects with a `JobFailedError`. */
+  /** Waits for a bulk job to finish. Rejects with a `JobFailedError` if it fails. */
   waitForBulkJob(jobId: string, options: JobWaitOptions<BulkJob> = {}): Promise<BulkJob> {
     const look = this.#look(routes.getBulkJob, jobId);
     return waitForJob(jobId, look, this.#watch, options);

@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
 import type { FileInput } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
-import { largestPage } from '../../contract/limits.js';
 import { contactData, dataWarnings } from '../shared/data-schema.js';
-import { email, open } from '../shared/values-schema.js';
+import { email, limit, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 import type { ContactLookup, ContactSelection } from './types.js';
 
@@ -44,7 +43,7 @@ const field = z.looseObject({
 });
 
 const query = z.looseObject({
-  limit: z.optional(z.int().check(z.minimum(1), z.maximum(largestPage))),
+  limit: z.optional(limit),
   cursor: z.optional(z.string()),
   search: z.optional(z.string()),
 });
@@ -90,7 +89,7 @@ function listBody<Body extends object>(name: keyof Body & string, most: number, 
 }
 
 function listProblem(value: unknown, most: number): string | undefined {
-  if (!Array.isArray(value)) return 'must be a list of texts';
+  if (!Array.isArray(value)) return 'must be an array of strings';
   if (value.length > most) return `takes at most ${most} items; got ${value.length}`;
-  return value.every((item) => typeof item === 'string') ? undefined : 'must hold texts only';
+  return value.every((item) => typeof item === 'string') ? undefined : 'must contain only strings';
 }

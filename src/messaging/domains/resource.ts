@@ -6,7 +6,7 @@ import { routes } from './routes.js';
 import type { Domain, DomainCreate, DomainQuery, DomainVerification } from './types.js';
 
 /**
- * The domains that a project sends from.
+ * The sender domains of a project.
  * @example
  * const domain = await messaging.domains.create({ projectId: 'prj_1', domain: 'example.com' });
  * console.log('Add these DNS records:', domain);
@@ -23,12 +23,12 @@ export class Domains implements MethodsFor<typeof routes> {
     return this.#transport.pages(routes.list, { params: { projectId }, query }, options);
   }
 
-  /** Adds a domain; the answer says which DNS records to add. */
+  /** Adds a domain and returns the DNS records to add. */
   create(body: DomainCreate, options?: RequestOptions): Call<Domain> {
     return this.#transport.send(routes.create, { body }, options);
   }
 
-  /** Checks the DNS records of a domain now; the service does so every 5 minutes by itself. */
+  /** Checks the DNS records of a domain now; the service also checks every 5 minutes. */
   verify(id: string, options?: RequestOptions): Call<DomainVerification> {
     return this.#transport.send(routes.verify, { params: { id } }, options);
   }

@@ -1,12 +1,12 @@
 import type { OpenRecord } from '../../contract/records.js';
 import type { ListQuery } from '../shared/query.js';
 
-/** A domain to send from. The service's document does not show its fields. */
+/** A domain to send from. The service does not document its fields. */
 export interface Domain extends OpenRecord {
   id: string;
 }
 
-/** A domain to add. The names are not given by the service's document. */
+/** A domain to add. The service does not document these names. */
 export interface DomainCreate extends OpenRecord {
   domain?: string | undefined;
   /** @default the project of the key */
@@ -16,5 +16,5 @@ export interface DomainCreate extends OpenRecord {
 /** Which domains to list. */
 export interface DomainQuery extends ListQuery {}
 
-/** The outcome of a check. The service's document does not show its fields. */
+/** The result of a check. The service does not document its fields. */
 export interface DomainVerification extends OpenRecord {}

@@ -15,7 +15,7 @@ export const address = z.custom<Address>().check((context) => {
   }
 });
 
-/** One recipient or a list of them that is not empty. */
+/** One recipient or a non-empty list of them. */
 export const recipients = z.custom<Recipients>().check((context) => {
   for (const problem of recipientProblems(context.value)) {
     context.issues.push({ code: 'custom', input: context.value, ...problem });

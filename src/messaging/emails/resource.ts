@@ -5,7 +5,7 @@ import { routes } from './routes.js';
 import type { AddressVerification, SendRequest, SendResult, VerifyRequest } from './types.js';
 
 /**
- * Transactional emails and checks of addresses.
+ * Transactional email and address verification.
  * @example
  * await messaging.send({ to: 'ann@example.com', template: 'tpl_welcome', data: { plan: 'pro' } });
  * const { valid, reasons } = await messaging.verify({ email: 'ann@exmaple.com' });
@@ -18,15 +18,15 @@ export class Emails implements MethodsFor<typeof routes> {
   }
 
   /**
-   * Sends an email at once, of at most 40 MB. Recipients are created or updated as contacts. Several
-   * recipients are handled one after another: after an error with the outcome `'unknown'` some of
-   * them may have been mailed.
+   * Sends an email immediately; the whole message may be at most 40 MB. Each recipient is created
+   * or updated as a contact. The service handles several recipients one after another: after an
+   * error with the outcome `'unknown'`, some of them may have received it.
    */
   send(body: SendRequest, options?: RequestOptions): Call<SendResult> {
     return this.#transport.send(routes.send, { body }, options);
   }
 
-  /** Checks an address: its form, its domain, typing errors, disposable and personal providers. */
+  /** Checks an email address: format, domain, typos, disposable and personal providers. */
   verify(body: VerifyRequest, options?: RequestOptions): Call<AddressVerification> {
     return this.#transport.send(routes.verify, { body }, options);
   }

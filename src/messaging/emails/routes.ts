@@ -7,7 +7,7 @@ export const routes = {
     body: of<SendRequest>(),
     returns: of<SendResult>(),
     maxBodyBytes: 40 * 1024 * 1024, // Limits, "Whole message"
-    // After a 429 or a 5xx some of the recipients may have been mailed.
+    // After a 429 or a 5xx some of the recipients may have received it.
     // It is asked before the body is checked, so the body may be anything.
     handledOneByOne: (body: { to?: unknown } | undefined) =>
       Array.isArray(body?.to) && body.to.length > 1,

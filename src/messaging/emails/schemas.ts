@@ -19,7 +19,7 @@ const headerValue = z.string().check(
 
 const headers = z.record(z.string(), headerValue).check((context) => {
   if (!Object.keys(context.value).some((name) => lineBreak.test(name))) return;
-  const message = 'must not have a name with a line break';
+  const message = 'must not have a name that contains a line break';
   context.issues.push({ code: 'custom', path: [], message, input: context.value });
 });
 
@@ -43,7 +43,7 @@ const sendBody = sendFields.check((context) => {
   if (value.template !== undefined) return;
   for (const field of ['from', 'subject', 'body'] as const) {
     if (value[field] !== undefined) continue;
-    const message = 'is required unless a `template` is named';
+    const message = 'is required unless `template` is set';
     context.issues.push({ code: 'custom', path: [field], message, input: value });
   }
 });
@@ -83,5 +83,5 @@ export const schemas = {
 
 function nameWarnings({ name, from }: { name?: unknown; from?: unknown }): readonly string[] {
   if (name === undefined || !isRecord(from)) return [];
-  return ['`name` has no effect beside an object as `from`. Use `from: { name, email }`.'];
+  return ['`name` has no effect when `from` is an object. Use `from: { name, email }`.'];
 }

@@ -1,47 +1,47 @@
 import type { OpenRecord } from '../../contract/records.js';
 import type { ContactData } from '../shared/data.js';
 
-/** An email address with the name to show beside it. */
+/** An email address with a display name. */
 export interface NamedAddress {
   email: string;
   name?: string | undefined;
 }
 
-/** An email address, alone or with a name. */
+/** An email address, with or without a display name. */
 export type Address = string | NamedAddress;
 
-/** One recipient or several, at least one; each gets an email of its own, one after another. */
+/** One recipient or several; each gets a separate email, one after another. */
 export type Recipients = Address | readonly Address[];
 
-/** An email to send at once: a template, or a sender, a subject and a body. */
+/** An email to send: a template, or a sender, a subject and a body. */
 export type SendRequest = TemplateSend | ContentSend;
 
-/** An email made from a template. What stands beside `template` overrides what it says. */
+/** An email made from a template. Fields beside `template` override the template's own. */
 export interface TemplateSend extends SendFields {
   /** The id of a template; its variables come from `data`. */
   template: string;
-  /** Its domain must be verified. Needed when the template has no sender. */
+  /** Its domain must be verified. Required if the template has no sender. */
   from?: Address | undefined;
-  /** 1 to 998 characters, without line breaks. */
+  /** 1 to 998 characters, no line breaks. */
   subject?: string | undefined;
   /** HTML. */
   body?: string | undefined;
 }
 
-/** An email with a content of its own. */
+/** An email with its own content. */
 export interface ContentSend extends SendFields {
   template?: undefined;
   /** Its domain must be verified. */
   from: Address;
-  /** 1 to 998 characters, without line breaks. */
+  /** 1 to 998 characters, no line breaks. */
   subject: string;
   /** HTML. */
   body: string;
 }
 
-/** What every email can have. */
+/** Fields of every email. */
 export interface SendFields {
-  /** Each recipient becomes a contact, or the contact with that email is updated. */
+  /** Each recipient is created as a contact, or the contact with that email is updated. */
   to: Recipients;
   /**
    * The sender's name where `from` is a string.
@@ -49,27 +49,27 @@ export interface SendFields {
    */
   name?: string | undefined;
   /**
-   * The subscription of the recipients. Left out, contacts keep theirs and new ones have none.
-   * A change fires `contact.subscribed` or `contact.unsubscribed`.
+   * Subscribes or unsubscribes the recipients. If left out, contacts keep their state and new ones
+   * are not subscribed. A change fires `contact.subscribed` or `contact.unsubscribed`.
    */
   subscribed?: boolean | undefined;
   /**
-   * Template variables, which are stored on the contacts too. `null` deletes a field; an empty
-   * string is ignored; `transient(value)` is used for this email only.
+   * Template variables, also stored on the contacts. `null` deletes a field; an empty string is
+   * ignored; `transient(value)` is used for this email only.
    */
   data?: ContactData | undefined;
-  /** More headers of the email: values of at most 998 characters, without line breaks. */
+  /** Extra email headers: values of at most 998 characters, no line breaks. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Where answers go. */
+  /** The reply-to address. */
   reply?: string | undefined;
-  /** At most 10; by default the service takes 10 MB in all. */
+  /** At most 10; by default the service accepts 10 MB in total. */
   attachments?: readonly Attachment[] | undefined;
 }
 
-/** A file that goes with an email. The service's document does not show its fields. */
+/** A file that goes with an email. The service does not document its fields. */
 export interface Attachment extends OpenRecord {}
 
-/** What was sent. */
+/** The emails that were sent. */
 export interface SendResult {
   /** One entry per recipient. */
   emails: SentEmail[];
@@ -89,16 +89,16 @@ export interface VerifyRequest {
   email: string;
 }
 
-/** What is known about an address. */
+/** The result of checking an email address. */
 export interface AddressVerification {
   email: string;
   valid: boolean;
-  /** Does it belong to a provider of throw-away addresses? */
+  /** Whether it belongs to a disposable email provider. */
   isDisposable: boolean;
   isAlias: boolean;
   isTypo: boolean;
   isPlusAddressed: boolean;
-  /** Does it belong to a provider of personal addresses? */
+  /** Whether it belongs to a personal email provider. */
   isPersonalEmail: boolean;
   domainExists: boolean;
   hasWebsite: boolean;

@@ -15,7 +15,7 @@ import type {
 } from './types.js';
 
 /**
- * The events that were tracked.
+ * Tracked events.
  * @example
  * for await (const event of messaging.events.listForContact('con_1')) console.log(event);
  * const usage = await messaging.events.usage('order.paid');
@@ -37,7 +37,7 @@ export class Events implements MethodsFor<typeof routes> {
     return this.#transport.pages(routes.list, { query }, options);
   }
 
-  /** Gets numbers about events. */
+  /** Gets event statistics. */
   stats(query?: EventStatsQuery, options?: RequestOptions): Call<EventStats> {
     return this.#transport.send(routes.stats, { query }, options);
   }
@@ -56,7 +56,7 @@ export class Events implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.names, {}, options);
   }
 
-  /** Says which segments, workflow triggers and conditions refer to an event. */
+  /** Lists the segments, workflow triggers and conditions that use an event. */
   usage(eventName: string, options?: RequestOptions): Call<EventUsage> {
     return this.#transport.send(routes.usage, { params: { eventName } }, options);
   }

@@ -27,7 +27,7 @@ export const routes = {
   delete: route('DELETE /events/{eventName}', { returns: nothing() }),
 };
 
-/** The endpoint that frontends may call too: `track` of the client itself. */
+/** The endpoint that frontends may call too: the client's own `track()`. */
 export const trackingRoutes = {
   track: route('POST /v1/track', {
     ...tracking,

@@ -17,8 +17,8 @@ export class Tracking implements MethodsFor<typeof trackingRoutes> {
   }
 
   /**
-   * Tracks an event of a contact, who is made or updated. Workflows that listen to the event are
-   * started. A public key will do.
+   * Tracks an event for a contact, who is created or updated, and starts the workflows that listen
+   * for it. A public key is enough.
    */
   track(body: TrackRequest, options?: RequestOptions): Call<TrackResult> {
     return this.#transport.send(trackingRoutes.track, { body }, options);

@@ -2,17 +2,17 @@ import type { OpenRecord } from '../../contract/records.js';
 import type { ContactData } from '../shared/data.js';
 import type { ListQuery, PeriodQuery } from '../shared/query.js';
 
-/** Something that a contact did. */
+/** An event to track. */
 export interface TrackRequest {
-  /** The contact; one is made when none has this email. */
+  /** The contact's email; a contact is created if none has it. */
   email: string;
-  /** The name of the event, e.g. `order.paid`. Workflows that listen to it are started. */
+  /** The name of the event, e.g. `order.paid`. Workflows that listen for it are started. */
   event: string;
-  /** Only the keys that are sent change; `null` deletes a key; an empty string is ignored. */
+  /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
   data?: ContactData | undefined;
 }
 
-/** What was tracked. */
+/** The ids of a tracked event and its contact. */
 export interface TrackResult {
   /** The id of the contact. */
   contact: string;
@@ -22,20 +22,20 @@ export interface TrackResult {
   timestamp: string;
 }
 
-/** An event as it was tracked. The service's document does not show its fields. */
+/** An event as it was tracked. The service does not document its fields. */
 export interface TrackedEvent extends OpenRecord {}
 
-/** Which events to list. The names are not given by the service's document. */
+/** Which events to list. The service does not document these names. */
 export interface EventQuery extends ListQuery, PeriodQuery {}
 
-/** Which events to count. The names are not given by the service's document. */
+/** Which events to count. The service does not document these names. */
 export interface EventStatsQuery extends PeriodQuery {}
 
-/** Numbers about events. The service's document does not show the fields. */
+/** Event statistics. The service does not document its fields. */
 export interface EventStats extends OpenRecord {}
 
-/** The distinct names of events. The service's document does not show the fields. */
+/** The distinct names of events. The service does not document its fields. */
 export interface EventNames extends OpenRecord {}
 
-/** Where an event is used. The service's document does not show the fields. */
+/** Where an event is used. The service does not document its fields. */
 export interface EventUsage extends OpenRecord {}

@@ -14,7 +14,7 @@ import type {
   InvoiceQuery,
 } from './types.js';
 
-/** What a project pays and what it may use. */
+/** The billing of a project: limits, usage and invoices. */
 export class ProjectBilling implements MethodsFor<typeof routes.billing> {
   readonly #transport: Transport;
 
@@ -22,7 +22,7 @@ export class ProjectBilling implements MethodsFor<typeof routes.billing> {
     this.#transport = transport;
   }
 
-  /** Makes a checkout session at the payment provider. */
+  /** Creates a checkout session at the payment provider. */
   createCheckout(
     id: string,
     body?: CheckoutCreate,
@@ -50,7 +50,7 @@ export class ProjectBilling implements MethodsFor<typeof routes.billing> {
     return this.#transport.send(routes.billing.setLimits, { params: { id }, body }, options);
   }
 
-  /** Gets what was used in the current period. */
+  /** Gets the usage in the current billing period. */
   consumption(id: string, options?: RequestOptions): Call<BillingConsumption> {
     return this.#transport.send(routes.billing.consumption, { params: { id } }, options);
   }

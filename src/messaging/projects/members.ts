@@ -5,7 +5,7 @@ import type { Transport } from '../../transport/transport.js';
 import { routes } from './routes.js';
 import type { Member, MemberInvite, MemberQuery, MemberRoleUpdate } from './types.js';
 
-/** The people who work on a project. */
+/** The members of a project. */
 export class ProjectMembers implements MethodsFor<typeof routes.members> {
   readonly #transport: Transport;
 
@@ -18,7 +18,7 @@ export class ProjectMembers implements MethodsFor<typeof routes.members> {
     return this.#transport.pages(routes.members.list, { params: { id }, query }, options);
   }
 
-  /** Invites somebody to a project. */
+  /** Invites a person to a project. */
   invite(id: string, body: MemberInvite, options?: RequestOptions): Call<Member> {
     return this.#transport.send(routes.members.invite, { params: { id }, body }, options);
   }

@@ -21,15 +21,15 @@ import type {
 } from './types.js';
 
 /**
- * The projects of an account. They take a secret key or the session of `auth.login()`.
+ * The projects of an account. Calls need a secret key or the session of `auth.login()`.
  * @example
  * const project = await messaging.projects.create({ name: 'Shop' });
  * await messaging.projects.members.invite('prj_1', { email: 'ann@example.com' });
  */
 export class Projects implements MethodsFor<typeof routes> {
-  /** What a project pays and what it may use. */
+  /** The billing of a project: limits, usage and invoices. */
   readonly billing: ProjectBilling;
-  /** The people who work on a project. */
+  /** The members of a project. */
   readonly members: ProjectMembers;
   readonly #transport: Transport;
 
@@ -60,9 +60,9 @@ export class Projects implements MethodsFor<typeof routes> {
   }
 
   /**
-   * Replaces both keys of a project, the secret one and the public one. The old ones stop working.
-   * With `swapKey` this client, and those made of it by `with()`, go on with the new one; without
-   * it they keep the one that they have.
+   * Replaces both keys of a project, secret and public; the old ones stop working. With `swapKey`,
+   * this client and those derived from it by `with()` switch to the new key; without it they keep
+   * the old one.
    */
   regenerateKeys(id: string, options: RegenerateOptions = {}): Call<ProjectKeys> {
     const { swapKey = false, ...rest } = options;
@@ -74,7 +74,7 @@ export class Projects implements MethodsFor<typeof routes> {
     });
   }
 
-  /** Gets the rates of bounces and complaints, and recent suspensions. */
+  /** Gets bounce and complaint rates and recent suspensions. */
   securityReport(id: string, options?: RequestOptions): Call<ProjectSecurityReport> {
     return this.#transport.send(routes.securityReport, { params: { id } }, options);
   }
@@ -84,7 +84,7 @@ export class Projects implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.reset, { params: { id }, body }, options);
   }
 
-  /** Gets how far the set-up of a project is. */
+  /** Gets the setup progress of a project. */
   setupState(id: string, options?: RequestOptions): Call<ProjectSetupState> {
     return this.#transport.send(routes.setupState, { params: { id } }, options);
   }

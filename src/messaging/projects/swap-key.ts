@@ -4,8 +4,8 @@ import { isRecord } from '../../contract/is-record.js';
 const deepest = 4;
 
 /**
- * Finds the new key in the answer to `regenerateKeys()`: the first other text of the kind of the
- * current key. The service's document does not show the fields of this answer.
+ * Finds the new key in the answer to `regenerateKeys()`: the first other string with the prefix of
+ * the current key. The service does not document the fields of this answer.
  */
 export function findNewKey(keys: unknown, current: string): string | undefined {
   const prefix = /^[a-z]+_/.exec(current)?.[0];

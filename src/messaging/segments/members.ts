@@ -23,7 +23,10 @@ export class SegmentMembers implements MethodsFor<typeof routes.members> {
     this.#transport = transport;
   }
 
-  /** Lists members, of dynamic segments as they are now. `await` it for one page, `for await` it for every member. */
+  /**
+   * Lists members; those of a dynamic segment are computed live. `await` it for one page, `for
+   * await` it for every member.
+   */
   list(id: string, query?: SegmentMemberQuery, options?: RequestOptions): Paginated<SegmentMember> {
     return this.#transport.pages(routes.members.list, { params: { id }, query }, options);
   }
@@ -33,7 +36,7 @@ export class SegmentMembers implements MethodsFor<typeof routes.members> {
     return this.#transport.send(routes.members.add, { params: { id }, body }, options);
   }
 
-  /** Removes members from a static segment. The contacts stay. */
+  /** Removes members from a static segment. The contacts themselves stay. */
   remove(
     id: string,
     body: SegmentMembersRemove,

@@ -14,7 +14,7 @@ import type {
 } from './types.js';
 
 /**
- * Groups of contacts: picked by a condition, or put together by hand.
+ * Groups of contacts: selected by a condition (dynamic) or maintained by hand (static).
  * @example
  * const segment = await messaging.segments.create({
  *   type: 'DYNAMIC',
@@ -32,7 +32,7 @@ export class Segments implements MethodsFor<typeof routes> {
     this.members = new SegmentMembers(transport);
   }
 
-  /** Lists every segment; the service sends them all at once. */
+  /** Lists every segment; the service returns them all in one answer. */
   list(options?: RequestOptions): Paginated<Segment> {
     return this.#transport.pages(routes.list, {}, options);
   }
@@ -47,7 +47,7 @@ export class Segments implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.get, { params: { id } }, options);
   }
 
-  /** Changes a segment. Fields that are not sent keep their values. */
+  /** Changes a segment. Fields that you leave out keep their values. */
   update(id: string, body: SegmentUpdate, options?: RequestOptions): Call<Segment> {
     return this.#transport.send(routes.update, { params: { id }, body }, options);
   }
@@ -57,12 +57,12 @@ export class Segments implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.delete, { params: { id } }, options);
   }
 
-  /** Computes who belongs to a tracked dynamic segment, and fires entry and exit events. */
+  /** Recomputes the members of a tracked dynamic segment and fires entry and exit events. */
   compute(id: string, options?: RequestOptions): Call<SegmentComputation> {
     return this.#transport.send(routes.compute, { params: { id } }, options);
   }
 
-  /** Counts the members anew. It fires no events and changes no membership. */
+  /** Recounts the members. Fires no events and changes no membership. */
   refresh(id: string, options?: RequestOptions): Call<SegmentRefresh> {
     return this.#transport.send(routes.refresh, { params: { id } }, options);
   }

@@ -27,7 +27,7 @@ export const routes = {
   compute: route('POST /segments/{id}/compute', { returns: of<SegmentComputation>() }),
   refresh: route('POST /segments/{id}/refresh', {
     returns: of<SegmentRefresh>(),
-    repeatable: true, // counts anew; fires no events
+    repeatable: true, // only recounts; fires no events
   }),
   members: {
     list: route('GET /segments/{id}/contacts', {

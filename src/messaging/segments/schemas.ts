@@ -74,5 +74,5 @@ export const schemas = {
 function conditionProblem(type: 'DYNAMIC' | 'STATIC', condition: unknown): string | undefined {
   const isGiven = condition !== undefined && condition !== null;
   if (type === 'DYNAMIC') return isGiven ? undefined : 'is required for a DYNAMIC segment';
-  return isGiven ? 'must not be given for a STATIC segment' : undefined;
+  return isGiven ? 'must not be set for a STATIC segment' : undefined;
 }

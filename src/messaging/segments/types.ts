@@ -2,33 +2,33 @@ import type { OpenRecord } from '../../contract/records.js';
 import type { StoredData } from '../shared/data.js';
 import type { Filter } from '../shared/filter.js';
 
-/** A group of contacts. The service's document does not show all its fields. */
+/** A group of contacts. The service does not document all of its fields. */
 export interface Segment extends OpenRecord {
   id: string;
   type: 'DYNAMIC' | 'STATIC' | (string & {});
   name: string;
   description?: string | null | undefined;
-  /** Whom a dynamic segment picks. */
+  /** Which contacts belong to a dynamic segment. */
   condition?: Filter | null | undefined;
-  /** Does `segments.compute()` fire entry and exit events? */
+  /** Whether `segments.compute()` fires entry and exit events. */
   trackMembership?: boolean | undefined;
 }
 
-/** A segment as `segments.get()` answers it. */
+/** A segment as `segments.get()` returns it. */
 export interface CountedSegment extends Segment {
   /** The cached count; `segments.refresh()` brings it up to date. */
   memberCount: number;
 }
 
-/** What every segment says, whichever way it gets its members. */
+/** Fields of every segment. */
 export interface SegmentContent {
   name?: string | undefined;
   description?: string | undefined;
-  /** Makes `segments.compute()` fire entry and exit events of a dynamic segment. */
+  /** Makes `segments.compute()` fire entry and exit events for a dynamic segment. */
   trackMembership?: boolean | undefined;
 }
 
-/** A segment whose members are picked by a condition. */
+/** A segment whose members are selected by a condition. */
 export interface DynamicSegmentCreate extends SegmentContent {
   type: 'DYNAMIC';
   condition: Filter;
@@ -40,10 +40,10 @@ export interface StaticSegmentCreate extends SegmentContent {
   condition?: never;
 }
 
-/** A segment to make. */
+/** A segment to create. */
 export type SegmentCreate = DynamicSegmentCreate | StaticSegmentCreate;
 
-/** What to change about a segment. */
+/** Changes to a segment. */
 export interface SegmentUpdate extends SegmentContent {
   /** For dynamic segments only. */
   condition?: Filter | undefined;
@@ -66,32 +66,32 @@ export interface SegmentMember extends OpenRecord {
 export interface SegmentMemberQuery {
   page?: number | undefined;
   /**
-   * How many members a page holds, 1 to 100.
-   * @default the service's own when awaited, 100 when iterated
+   * Members per page, 1 to 100.
+   * @default the service's default when awaited, 100 when iterated
    */
   pageSize?: number | undefined;
-  /** Where to go on: the `cursor` of a page or an iterator, in place of `page`. */
+  /** Where to continue: the `cursor` of a page or an iterator, instead of `page`. */
   cursor?: string | undefined;
 }
 
 /** Members to add. */
 export interface SegmentMembersAdd {
   emails: readonly string[];
-  /** Makes contacts for emails that have none. */
+  /** Creates contacts for emails that have none. */
   createMissing?: boolean | undefined;
   subscribed?: boolean | undefined;
 }
 
-/** Members to remove. The contacts stay. */
+/** Members to remove. The contacts themselves stay. */
 export interface SegmentMembersRemove {
   emails: readonly string[];
 }
 
-/** What became of the members. The service's document does not show its fields. */
+/** The result of adding or removing members. The service does not document its fields. */
 export interface SegmentMembersChange extends OpenRecord {}
 
-/** What a computation changed. The service's document does not show its fields. */
+/** The result of a computation. The service does not document its fields. */
 export interface SegmentComputation extends OpenRecord {}
 
-/** What a new count says. The service's document does not show its fields. */
+/** The result of a recount. The service does not document its fields. */
 export interface SegmentRefresh extends OpenRecord {}

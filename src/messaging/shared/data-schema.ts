@@ -4,16 +4,16 @@ import type { ContactData, ReservedKey } from './data.js';
 
 // Each reserved key with what to use in its place.
 const reserved: Readonly<Record<ReservedKey, string>> = {
-  id: "it is the contact's own id",
-  svc_id: 'it belongs to the service',
-  svc_email: 'it belongs to the service',
+  id: "it is the contact's id",
+  svc_id: 'the service uses it itself',
+  svc_email: 'the service uses it itself',
   email: 'use the `email` field beside `data`',
-  unsubscribeUrl: 'the service fills it in',
-  subscribeUrl: 'the service fills it in',
-  manageUrl: 'the service fills it in',
+  unsubscribeUrl: 'the service sets it',
+  subscribeUrl: 'the service sets it',
+  manageUrl: 'the service sets it',
 };
 
-/** `data` of a contact, a send or an event: no key that the service would drop in silence. */
+/** `data` of a contact, a send or an event: no key that the service would silently drop. */
 export const contactData = z.custom<ContactData>(isRecord, 'must be an object').check((context) => {
   for (const key of reservedIn(context.value)) {
     const message = `is a reserved key: ${reserved[key]}`;
@@ -21,7 +21,7 @@ export const contactData = z.custom<ContactData>(isRecord, 'must be an object').
   }
 });
 
-/** Says which fields of `data` will have no effect: the service ignores empty strings. */
+/** Names the fields of `data` that will have no effect: the service ignores empty strings. */
 export function dataWarnings(data: ContactData | undefined): readonly string[] {
   const empty = Object.entries(data ?? {}).filter(([, value]) => value === '');
   return empty.map(

@@ -1,8 +1,8 @@
-/** The keys that the service drops from `data` without a word (Custom fields, rule 5). */
+/** The keys that the service silently drops from `data` (Custom fields, rule 5). */
 export type ReservedKey =
   'id' | 'svc_id' | 'svc_email' | 'email' | 'unsubscribeUrl' | 'subscribeUrl' | 'manageUrl';
 
-/** A value that is used for this call only and not stored on the contact. */
+/** A value that is used for this email only and not stored on the contact. */
 export interface Transient<Value extends DataValue = DataValue> {
   value: Value;
   persistent: false;
@@ -22,8 +22,8 @@ export type DataValue =
   | { readonly [key: string]: DataValue | undefined };
 
 /**
- * Custom fields to write. Only the keys that are sent change. Reserved keys are an error here,
- * since the service would drop them in silence. Augment the interface to type your own fields.
+ * Custom fields to write. Only the keys that you send change. Reserved keys are an error, since the
+ * service would silently drop them. Augment the interface to type your own fields.
  */
 export interface ContactData extends Readonly<Partial<Record<ReservedKey, never>>> {
   readonly [key: string]: DataValue | Transient | undefined;
@@ -34,7 +34,7 @@ export interface StoredData {
   [key: string]: unknown;
 }
 
-/** Marks a value for this call only: templates see it, the contact does not keep it. */
+/** Marks a value as used for this email only: templates see it, the contact does not keep it. */
 export function transient<Value extends DataValue>(value: Value): Transient<Value> {
   return { value, persistent: false };
 }

@@ -7,12 +7,12 @@ export interface FilterElement {
   /** `within` and `olderThan` need a field that holds full ISO 8601 strings. */
   operator: 'equals' | 'greaterThan' | 'within' | 'olderThan' | (string & {});
   value: string | number;
-  /** The unit of a span of time. */
+  /** The unit of `value` when it is a duration. */
   unit?: 'days' | (string & {}) | undefined;
 }
 
-/** Anything larger than one comparison. The service's document does not show its fields. */
+/** Any structure larger than one comparison. The service does not document its fields. */
 export interface FilterGroup extends OpenRecord {}
 
-/** Picks contacts: one comparison, or whatever larger structure the service takes. */
+/** Selects contacts: one comparison, or any larger structure that the service accepts. */
 export type Filter = FilterElement | FilterGroup;

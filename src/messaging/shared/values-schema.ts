@@ -19,7 +19,7 @@ export const open = z.custom<Record<string, unknown>>(
   'must be an object',
 );
 
-/** Picks contacts. Nothing more is checked: the document shows a single element only. */
+/** Selects contacts. Nothing more is checked: the document shows only a single element. */
 export const filter = z.custom<Filter>(isRecord, 'must be an object');
 
 /** An email address. */
@@ -37,7 +37,7 @@ export const subject = z.string().check(
 /** The size of a page. */
 export const limit = z.int().check(z.minimum(1), z.maximum(largestPage));
 
-/** A point in time, as a `Date` or as text. */
+/** A timestamp, as a `Date` or an ISO 8601 string. */
 export const timestamp = z.custom<Timestamp>(
   (value) =>
     (value instanceof Date || (typeof value === 'string' && dateTime.test(value))) &&
@@ -45,7 +45,7 @@ export const timestamp = z.custom<Timestamp>(
   'must be a `Date`, or an ISO 8601 string with date, time and zone such as 2026-11-21T09:30:00Z',
 );
 
-/** The milliseconds since 1970 of a point in time. */
+/** A timestamp in milliseconds since 1970. */
 export function msOf(time: Timestamp): number {
   return typeof time === 'string' ? Date.parse(time) : time.getTime();
 }

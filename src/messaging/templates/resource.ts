@@ -13,7 +13,7 @@ import type {
 } from './types.js';
 
 /**
- * Emails to be filled in with a contact's data and sent.
+ * Email templates, filled in with a contact's data.
  * @example
  * const template = await messaging.templates.create({
  *   name: 'Welcome',
@@ -44,7 +44,7 @@ export class Templates implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.get, { params: { id } }, options);
   }
 
-  /** Changes a template. Fields that are not sent keep their values. */
+  /** Changes a template. Fields that you leave out keep their values. */
   update(id: string, body: TemplateUpdate, options?: RequestOptions): Call<Template> {
     return this.#transport.send(routes.update, { params: { id }, body }, options);
   }
@@ -54,12 +54,12 @@ export class Templates implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.delete, { params: { id } }, options);
   }
 
-  /** Copies a template; the answer has the copy's id. */
+  /** Duplicates a template and returns the id of the copy. */
   duplicate(id: string, options?: RequestOptions): Call<DuplicatedTemplate> {
     return this.#transport.send(routes.duplicate, { params: { id } }, options);
   }
 
-  /** Says which campaigns and workflow steps refer to a template. */
+  /** Lists the campaigns and workflow steps that use a template. */
   usage(id: string, options?: RequestOptions): Call<TemplateUsage> {
     return this.#transport.send(routes.usage, { params: { id } }, options);
   }

@@ -19,7 +19,7 @@ export class Uploads implements MethodsFor<typeof routes> {
   }
 
   /**
-   * Uploads an image, and answers its public URL: a `File`, a `Blob`, bytes, or
+   * Uploads an image and returns its public URL. Takes a `File`, a `Blob`, bytes, or
    * `{ data, filename, contentType }`.
    */
   image(file: FileInput, options?: RequestOptions): Call<UploadedImage> {

@@ -5,7 +5,7 @@ import { routes } from './routes.js';
 import type { User } from './types.js';
 
 /**
- * The people who use the service.
+ * The users of the service.
  * @example
  * await messaging.auth.login({ email: 'ann@example.com', password });
  * const me = await messaging.users.me();
@@ -17,7 +17,7 @@ export class Users implements MethodsFor<typeof routes> {
     this.#transport = transport;
   }
 
-  /** Gets the current user: the one who signed in, or the one of the key. */
+  /** Gets the current user: the one who signed in, or the key's owner. */
   me(options?: RequestOptions): Call<User> {
     return this.#transport.send(routes.me, {}, options);
   }

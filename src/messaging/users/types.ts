@@ -1,4 +1,4 @@
 import type { OpenRecord } from '../../contract/records.js';
 
-/** A user of the service. The service's document does not show its fields. */
+/** A user of the service. The service does not document its fields. */
 export interface User extends OpenRecord {}

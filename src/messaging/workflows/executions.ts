@@ -18,7 +18,7 @@ export class WorkflowExecutions implements MethodsFor<typeof routes.executions> 
     this.#transport = transport;
   }
 
-  /** Sends a contact through a workflow. */
+  /** Starts a workflow for a contact. */
   start(id: string, body: ExecutionStart, options?: RequestOptions): Call<WorkflowExecution> {
     return this.#transport.send(routes.executions.start, { params: { id }, body }, options);
   }
@@ -33,7 +33,7 @@ export class WorkflowExecutions implements MethodsFor<typeof routes.executions> 
     return this.#transport.send(routes.executions.get, { params: { id, executionId } }, options);
   }
 
-  /** Cancels an execution that is running or waiting. */
+  /** Cancels a running or waiting execution. */
   cancel(id: string, executionId: string, options?: RequestOptions): Call<void> {
     return this.#transport.send(routes.executions.cancel, { params: { id, executionId } }, options);
   }

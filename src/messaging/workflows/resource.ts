@@ -16,7 +16,7 @@ import type {
 } from './types.js';
 
 /**
- * Steps that contacts go through after an event.
+ * Automated steps that contacts go through after an event.
  * @example
  * const workflow = await messaging.workflows.create({ name: 'Welcome', eventName: 'signed_up' });
  * await messaging.workflows.steps.create(workflow.id, { type: 'SEND_EMAIL', config: { templateId } });
@@ -25,9 +25,9 @@ import type {
 export class Workflows implements MethodsFor<typeof routes> {
   /** The steps of a workflow. */
   readonly steps: WorkflowSteps;
-  /** The ways from step to step. */
+  /** The transitions between steps. */
   readonly transitions: WorkflowTransitions;
-  /** The ways of contacts through a workflow. */
+  /** The runs of contacts through a workflow. */
   readonly executions: WorkflowExecutions;
   readonly #transport: Transport;
 
@@ -58,12 +58,12 @@ export class Workflows implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.get, { params: { id } }, options);
   }
 
-  /** Changes a workflow; `{ enabled: true }` starts it. Fields that are not sent keep their values. */
+  /** Changes a workflow; `{ enabled: true }` starts it. Fields left out keep their values. */
   update(id: string, body: WorkflowUpdate, options?: RequestOptions): Call<Workflow> {
     return this.#transport.send(routes.update, { params: { id }, body }, options);
   }
 
-  /** Deletes a workflow. Its active executions must have been cancelled or completed first. */
+  /** Deletes a workflow. Its active executions must be cancelled or completed first. */
   delete(id: string, options?: RequestOptions): Call<void> {
     return this.#transport.send(routes.delete, { params: { id } }, options);
   }

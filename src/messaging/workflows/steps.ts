@@ -17,12 +17,12 @@ export class WorkflowSteps implements MethodsFor<typeof routes.steps> {
     this.#transport = transport;
   }
 
-  /** Adds a step. A transition leads to it. */
+  /** Adds a step. Connect it with a transition. */
   create(id: string, body: StepCreate, options?: RequestOptions): Call<WorkflowStep> {
     return this.#transport.send(routes.steps.create, { params: { id }, body }, options);
   }
 
-  /** Changes how a step does what it does. */
+  /** Changes the configuration of a step. */
   update(
     id: string,
     stepId: string,
@@ -34,7 +34,7 @@ export class WorkflowSteps implements MethodsFor<typeof routes.steps> {
 
   /** Deletes a step; `{ splice: true }` connects the steps around it. */
   delete(id: string, stepId: string, query?: StepDelete, options?: RequestOptions): Call<void> {
-    // The document knows `splice=true` only: "false" could be read as any text is.
+    // The document knows `splice=true` only: "false" could be read as true, like any other text.
     const sent = query?.splice === false ? { ...query, splice: undefined } : query;
     return this.#transport.send(
       routes.steps.delete,

@@ -20,7 +20,7 @@ export class WorkflowTransitions implements MethodsFor<typeof routes.transitions
     this.#transport = transport;
   }
 
-  /** Adds a way from one step to another; `branch` says which way out of a `CONDITION` step. */
+  /** Adds a transition between two steps; `branch` names the branch of a `CONDITION` step. */
   create(id: string, body: TransitionCreate, options?: RequestOptions): Call<WorkflowTransition> {
     return this.#transport.send(routes.transitions.create, { params: { id }, body }, options);
   }

@@ -5,75 +5,75 @@ import type { ListQuery } from '../shared/query.js';
 export type StepType =
   'SEND_EMAIL' | 'DELAY' | 'WAIT_FOR_EVENT' | 'CONDITION' | 'WEBHOOK' | 'UPDATE_CONTACT' | 'EXIT';
 
-/** Which way out of a `CONDITION` step a transition is. */
+/** Which branch of a `CONDITION` step a transition follows. */
 export type TransitionBranch = 'yes' | 'no';
 
-/** Steps that contacts go through after an event. The service's document does not show its fields. */
+/** Automated steps after an event. The service does not document its fields. */
 export interface Workflow extends OpenRecord {
   id: string;
   triggerType?: 'EVENT' | (string & {}) | undefined;
   enabled?: boolean | undefined;
-  /** May a contact go through it more than once? */
+  /** Whether a contact may go through it more than once. */
   allowReentry?: boolean | undefined;
 }
 
-/** A workflow as `workflows.get()` answers it. */
+/** A workflow as `workflows.get()` returns it. */
 export interface WorkflowGraph extends Workflow {
   steps: WorkflowStep[];
   transitions: WorkflowTransition[];
 }
 
-/** A workflow to make. It starts disabled, with an `EVENT` trigger. */
+/** A workflow to create. It starts disabled, with an `EVENT` trigger. */
 export interface WorkflowCreate extends OpenRecord {
-  /** The name is not given by the service's document. */
+  /** The service does not document this name. */
   name?: string | undefined;
-  /** The event that starts it. The name is not given by the service's document. */
+  /** The event that starts it. The service does not document this name. */
   eventName?: string | undefined;
-  /** The service makes every workflow with this trigger; `workflows.update()` changes it. */
+  /** Every workflow is created with this trigger; `workflows.update()` changes it. */
   triggerType?: 'EVENT' | undefined;
-  /** The service makes every workflow disabled; `workflows.update()` enables it. */
+  /** Every workflow is created disabled; `workflows.update()` enables it. */
   enabled?: false | undefined;
-  /** May a contact go through it more than once? */
+  /** Whether a contact may go through it more than once. */
   allowReentry?: boolean | undefined;
 }
 
-/** What to change about a workflow. The service's document does not show all its fields. */
+/** Changes to a workflow. The service does not document all of its fields. */
 export interface WorkflowUpdate extends OpenRecord {
   triggerType?: 'EVENT' | (string & {}) | undefined;
   enabled?: boolean | undefined;
-  /** May a contact go through it more than once? */
+  /** Whether a contact may go through it more than once. */
   allowReentry?: boolean | undefined;
 }
 
-/** Which workflows to list. The service's document does not show its fields. */
+/** Which workflows to list. The service does not document its fields. */
 export interface WorkflowQuery extends ListQuery {}
 
-/** The contact and event fields that conditions may use. The service's document does not show its fields. */
+/** The fields that conditions may use. The service does not document its fields. */
 export interface WorkflowFields extends OpenRecord {}
 
-/** One step of a workflow. The service's document does not show its fields. */
+/** One step of a workflow. The service does not document its fields. */
 export interface WorkflowStep extends OpenRecord {
   id: string;
   type?: StepType | (string & {}) | undefined;
 }
 
-/** How a step does what it does. The service's document does not show its fields. */
+/** The configuration of a step. The service does not document its fields. */
 export interface StepConfig extends OpenRecord {}
 
 /** A step to add. */
 export interface StepCreate extends OpenRecord {
   type: StepType;
-  /** The name is not given by the service's document. */
+  /** The service does not document this name. */
   name?: string | undefined;
-  /** The name is not given by the service's document. */
+  /** The service does not document this name. */
   config?: StepConfig | undefined;
 }
 
-/** What to change about a step. */
+/** Changes to a step. */
 export interface StepUpdate extends OpenRecord {
-  /** The name is not given by the service's document. */
+  /** The service does not document this name. */
   name?: string | undefined;
-  /** The name is not given by the service's document. */
+  /** The service does not document this name. */
   config?: StepConfig | undefined;
 }
 
@@ -86,33 +86,33 @@ export interface StepDelete {
   splice?: boolean | undefined;
 }
 
-/** A way from one step to another. The service's document does not show its fields. */
+/** A transition from one step to another. The service does not document its fields. */
 export interface WorkflowTransition extends OpenRecord {
   id: string;
-  /** Set on the ways out of a `CONDITION` step. */
+  /** Set on transitions out of a `CONDITION` step. */
   branch?: TransitionBranch | (string & {}) | null | undefined;
 }
 
 /** A transition to add. */
 export interface TransitionCreate extends OpenRecord {
-  /** The name is not given by the service's document. */
+  /** The service does not document this name. */
   fromStepId?: string | undefined;
-  /** The name is not given by the service's document. */
+  /** The service does not document this name. */
   toStepId?: string | undefined;
-  /** For ways out of a `CONDITION` step. */
+  /** For transitions out of a `CONDITION` step. */
   branch?: TransitionBranch | undefined;
 }
 
-/** A contact's way through a workflow. The service's document does not show its fields. */
+/** A contact's run through a workflow. The service does not document its fields. */
 export interface WorkflowExecution extends OpenRecord {
   id: string;
-  /** The service's document does not show the values. */
+  /** The service does not document the values. */
   status?: string | undefined;
 }
 
 /** An execution to start. */
 export interface ExecutionStart extends OpenRecord {
-  /** The name is not given by the service's document. */
+  /** The service does not document this name. */
   contactId?: string | undefined;
   /** Variables of this execution. */
   context?: ExecutionContext | undefined;
@@ -121,16 +121,16 @@ export interface ExecutionStart extends OpenRecord {
 /** Variables of one execution. */
 export interface ExecutionContext extends OpenRecord {}
 
-/** Which executions to list. The names are not given by the service's document. */
+/** Which executions to list. The service does not document these names. */
 export interface ExecutionQuery extends OpenRecord {
-  /** The service's document does not show the values. */
+  /** The service does not document the values. */
   status?: string | undefined;
   page?: number | undefined;
   /**
-   * How many executions a page holds.
-   * @default the service's own when awaited, 100 when iterated
+   * Executions per page.
+   * @default the service's default when awaited, 100 when iterated
    */
   pageSize?: number | undefined;
-  /** Where to go on: the `cursor` of a page or an iterator. */
+  /** Where to continue: the `cursor` of a page or an iterator. */
   cursor?: string | undefined;
 }
