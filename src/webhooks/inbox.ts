@@ -1,5 +1,5 @@
 import type { Inbox, WebhookResult } from '../contract/inbox.js';
-import { Mailbox } from './mailbox.js';
+import { Mailbox } from './result-cache.js';
 import {
   partsOf,
   sendAnswer,

@@ -4,11 +4,11 @@ export type { ReadStatus } from './receive/confirm.js';
 export { createInbox, type WebhookInbox, type WebhookListener } from './inbox.js';
 export type { NodeReply, NodeRequest, NodeResponse } from './receive/node.js';
 export type { InboxOptions } from './receive/receive.js';
-export { memorySeen, type SeenStore } from './receive/seen.js';
+export { memorySeen, type SeenStore } from './receive/replay-store.js';
 export { signWebhookUrl, type ExpiryOptions, type SignOptions } from './sign/sign.js';
 export {
   verifyWebhook,
   type CallbackParts,
   type VerifiedWebhook,
   type VerifyOptions,
-} from './sign/verify.js';
+} from './receive/verify.js';

@@ -3,9 +3,9 @@ import { callSafely } from '../../async/call-safely.js';
 import { ConnectionError, isPostreelError, ServerError, TimeoutError } from '../../errors/index.js';
 import type { MediaFile } from '../../media/jobs/file.js';
 import { abortable, sleep } from '../../async/timers.js';
-import { extentOf, isSameFile, type Extent } from './extent.js';
+import { extentOf, isSameFile, type Extent } from './content-range.js';
 import type { SaveOptions } from './save-to.js';
-import { Silence } from './silence.js';
+import { Silence } from './idle-timeout.js';
 
 const silentMs = 30_000;
 // Connections in a row that brought nothing new.

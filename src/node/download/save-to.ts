@@ -5,7 +5,7 @@ import { ConfigurationError } from '../../errors/index.js';
 import type { MediaFile } from '../../media/jobs/file.js';
 import { Download } from './download.js';
 import { hasCode } from '../error-code.js';
-import { syncFolder } from '../sync-folder.js';
+import { syncFolder } from '../file-system.js';
 
 /** How far a download is. */
 export interface SaveProgress {

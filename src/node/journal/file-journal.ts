@@ -4,8 +4,8 @@ import type { JobJournal, JournalEntry } from '../../media/jobs/journal.js';
 import { compacted } from './compact-journal.js';
 import { hasCode } from '../error-code.js';
 import { entriesIn, lineOf } from './journal-lines.js';
-import { withLock, type HeldLock } from '../lock.js';
-import { syncFolder } from '../sync-folder.js';
+import { withLock, type HeldLock } from '../file-lock.js';
+import { syncFolder } from '../file-system.js';
 
 // So much is read in no time; a journal of what is under way stays far below.
 const largeBytes = 1_000_000;

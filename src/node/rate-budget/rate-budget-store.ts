@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { RateBudgetStore } from '../../contract/rate-budget-store.js';
-import { closeAccount, freePlaces, freeSlot, holdSlot, takePlaces, takeSlot } from './account.js';
-import { Ledger } from './ledger.js';
+import { closeAccount, freePlaces, freeSlot, holdSlot, takePlaces, takeSlot } from './project-budget.js';
+import { Ledger } from './budget-file.js';
 
 /**
  * A rate budget on disk, shared by the processes of one machine. A window outlives a short process:

@@ -3,8 +3,8 @@ import type { WebhookResult } from '../../contract/inbox.js';
 import { ConfigurationError } from '../../errors/index.js';
 import { answerTo, atWork, handled, onlyPost, type Answer } from './answer.js';
 import { confirm, type ReadStatus } from './confirm.js';
-import { memorySeen, type SeenStore } from './seen.js';
-import { verifyWebhook, type CallbackParts } from '../sign/verify.js';
+import { memorySeen, type SeenStore } from './replay-store.js';
+import { verifyWebhook, type CallbackParts } from './verify.js';
 
 /** How an inbox works. */
 export interface InboxOptions {

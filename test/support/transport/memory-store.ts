@@ -5,7 +5,7 @@ import {
   freeSlot,
   holdSlot,
   takeSlot,
-} from '../../../src/node/rate-budget/account.js';
+} from '../../../src/node/rate-budget/project-budget.js';
 
 /** A store for all the budgets of one test, as if each were a process of its own. */
 export function memoryStore() {

@@ -2,8 +2,8 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isRecord } from '../../contract/is-record.js';
-import { emptyAccount, isIdle, type Account } from './account.js';
-import { withLock } from '../lock.js';
+import { emptyAccount, isIdle, type Account } from './project-budget.js';
+import { withLock } from '../file-lock.js';
 
 /** Changes an account, and answers what came of it. */
 type Change<T> = (account: Account, now: number) => T;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fingerprint } from '../../src/contract/fingerprint.js';
-import { withLock } from '../../src/node/lock.js';
+import { withLock } from '../../src/node/file-lock.js';
 
 let folder = '';
 let path = '';

@@ -1,10 +1,10 @@
 import type { WebhookResult } from '../../contract/inbox.js';
 import { WebhookVerificationError } from '../../errors/index.js';
-import { parseCallback } from '../receive/callback-body.js';
-import { checkUrl } from './check-url.js';
-import { readBody } from '../receive/read-body.js';
-import { checkSecret } from './secret.js';
-import { memorySeen, type SeenStore } from '../receive/seen.js';
+import { parseCallback } from './callback-body.js';
+import { checkUrl } from '../sign/check-url.js';
+import { readBody } from './read-body.js';
+import { checkSecret } from '../sign/secret.js';
+import { memorySeen, type SeenStore } from './replay-store.js';
 
 /** A callback where there is no Fetch `Request`. */
 export interface CallbackParts {
