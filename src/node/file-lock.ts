@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fingerprint } from '../contract/fingerprint.js';
-import { hasCode } from './error-code.js';
+import { hasCode } from './file-system.js';
 
 /** What the holder of a lock may ask before it does what cannot be undone. */
 export interface HeldLock {
@@ -37,12 +37,18 @@ export async function withLock<T>(path: string, task: (lock: HeldLock) => Promis
 
 async function isTaken(folder: string, name: string, claim: string): Promise<boolean> {
   // First only a look: a claim that cannot win gets in the way of others.
-  if ((await rivals(folder, name)).length > 0) return false;
+  if ((await rivals(folder, name)).length > 0) {
+    return false;
+  }
   await mkdir(folder).catch(unlessCode('EEXIST'));
   const handle = await open(claim, 'wx').catch(unlessCode('ENOENT'));
-  if (!handle) return false; // the last holder has just removed the folder
+  if (!handle) {
+    return false;
+  } // the last holder has just removed the folder
   await handle.close();
-  if ((await rivals(folder, name)).length === 0) return true;
+  if ((await rivals(folder, name)).length === 0) {
+    return true;
+  }
   await leave(folder, claim);
   return false;
 }
@@ -52,21 +58,34 @@ async function rivals(folder: string, own: string): Promise<string[]> {
   const names = (await readdir(folder).catch(unlessCode('ENOENT'))) ?? [];
   const living: string[] = [];
   for (const name of names) {
-    if (name === own) continue;
-    if (await isDead(folder, name)) await rm(join(folder, name), { force: true });
-    else living.push(name);
+    if (name === own) {
+      continue;
+    }
+    if (await isDead(folder, name)) {
+      await rm(join(folder, name), { force: true });
+    } else {
+      living.push(name);
+    }
   }
   return living;
 }
 
 async function isDead(folder: string, name: string): Promise<boolean> {
   const file = await stat(join(folder, name)).catch(unlessCode('ENOENT'));
-  if (!file) return true;
-  if (Date.now() - file.mtimeMs > staleMs) return true;
+  if (!file) {
+    return true;
+  }
+  if (Date.now() - file.mtimeMs > staleMs) {
+    return true;
+  }
   const [place, pid = ''] = name.split('-');
-  if (place !== host) return false; // only time tells about other machines
+  if (place !== host) {
+    return false;
+  } // only time tells about other machines
   // In a container a process may come back with the number it died with.
-  if (pid === String(process.pid)) return file.mtimeMs < Date.now() - process.uptime() * 1000;
+  if (pid === String(process.pid)) {
+    return file.mtimeMs < Date.now() - process.uptime() * 1000;
+  }
   return !isRunning(Number(pid));
 }
 
@@ -89,7 +108,9 @@ async function exists(path: string): Promise<boolean> {
 
 function unlessCode(code: string): (error: unknown) => undefined {
   return (error) => {
-    if (!hasCode(error, code)) throw error;
+    if (!hasCode(error, code)) {
+      throw error;
+    }
     return undefined;
   };
 }

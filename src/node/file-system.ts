@@ -9,3 +9,8 @@ export async function syncFolder(path: string): Promise<void> {
     // The file itself is on the disk; its name will be in a moment.
   }
 }
+
+/** Is this a system's error with this code, e.g. `ENOENT`? */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

@@ -1,5 +1,5 @@
 import type { Inbox, WebhookResult } from '../contract/inbox.js';
-import { Mailbox } from './result-cache.js';
+import { ResultCache } from './result-cache.js';
 import {
   partsOf,
   sendAnswer,
@@ -38,15 +38,15 @@ export interface WebhookInbox extends Inbox {
 export function createInbox(options: InboxOptions): WebhookInbox {
   const { secret } = options;
   checkSecret(secret);
-  const mailbox = new Mailbox();
+  const results = new ResultCache();
   const listeners = new Set<WebhookListener>();
   const receive = receiver(options, async (result) => {
-    mailbox.put(result);
+    results.put(result);
     await tellAll(listeners, result);
   });
   return {
     url: (base, { expiresIn } = {}) => signWebhookUrl(base, { secret, expiresIn }),
-    wait: (fileId, { signal } = {}) => mailbox.wait(fileId, signal),
+    wait: (fileId, { signal } = {}) => results.wait(fileId, signal),
     on(listener) {
       // A function of its own, so that the same listener can be added twice.
       const own: WebhookListener = (result) => listener(result);
@@ -77,6 +77,10 @@ async function tellAll(
   const failures = ends.flatMap((end) =>
     end.status === 'rejected' ? [end.reason as unknown] : [],
   );
-  if (failures.length > 1) throw new AggregateError(failures, 'Several listeners failed.');
-  if (failures.length > 0) throw failures[0]; // as it was thrown
+  if (failures.length > 1) {
+    throw new AggregateError(failures, 'Several listeners failed.');
+  }
+  if (failures.length > 0) {
+    throw failures[0];
+  } // as it was thrown
 }

@@ -5,7 +5,7 @@ type Take = (result: WebhookResult) => void;
 const mostKept = 1_000;
 
 /** Hands results to those who wait for them, now or later. Past 1000, the oldest result goes. */
-export class Mailbox {
+export class ResultCache {
   readonly #kept = new Map<string, WebhookResult>();
   readonly #waiting = new Map<string, Set<Take>>();
 
@@ -14,7 +14,9 @@ export class Mailbox {
     this.#keep(fileId, result);
     const takers = this.#waiting.get(fileId) ?? [];
     this.#waiting.delete(fileId);
-    for (const take of takers) take(result);
+    for (const take of takers) {
+      take(result);
+    }
   }
 
   wait(fileId: string, signal?: AbortSignal): Promise<WebhookResult> {
@@ -42,18 +44,25 @@ export class Mailbox {
     this.#kept.delete(fileId); // so that it becomes the newest
     this.#kept.set(fileId, result);
     const [oldest] = this.#kept.keys();
-    if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest);
+    if (this.#kept.size > mostKept && oldest !== undefined) {
+      this.#kept.delete(oldest);
+    }
   }
 
   #add(fileId: string, take: Take): void {
     const takers = this.#waiting.get(fileId);
-    if (takers) takers.add(take);
-    else this.#waiting.set(fileId, new Set([take]));
+    if (takers) {
+      takers.add(take);
+    } else {
+      this.#waiting.set(fileId, new Set([take]));
+    }
   }
 
   #remove(fileId: string, take: Take): void {
     const takers = this.#waiting.get(fileId);
     takers?.delete(take);
-    if (takers?.size === 0) this.#waiting.delete(fileId);
+    if (takers?.size === 0) {
+      this.#waiting.delete(fileId);
+    }
   }
 }

@@ -8,13 +8,17 @@ export function videoRecords(
   wanted: number,
 ): JobRecord[] {
   const ids = (Array.isArray(filesCreated) ? filesCreated : []).filter(isId);
-  if (ids.length < wanted) throw lost('video', `${ids.length} file ids for ${wanted} jobs`, ids);
+  if (ids.length < wanted) {
+    throw lost('video', `${ids.length} file ids for ${wanted} jobs`, ids);
+  }
   return ids.map((fileId) => ({ fileId, kind: 'video', folderId }));
 }
 
 /** The record of an accepted audio. */
 export function audioRecords({ fileId }: AudioAccepted): JobRecord[] {
-  if (!isId(fileId)) throw lost('audio', 'no file id', []);
+  if (!isId(fileId)) {
+    throw lost('audio', 'no file id', []);
+  }
   return [{ fileId, kind: 'audio' }];
 }
 

@@ -22,7 +22,7 @@ export class Coalescer<Result> {
     this.#mostJobs = mostJobs;
   }
 
-  /** Joins the batch of this tick and resolves to the results of the own jobs. */
+  /** Joins the batch of this tick and resolves to the results of the caller's jobs. */
   async add(request: VideoRequest): Promise<Result[]> {
     const { payload, ...body } = request;
     const name = nameOf(request);
@@ -36,8 +36,10 @@ export class Coalescer<Result> {
       const results = await batch.results;
       return results.slice(start, start + payload.length);
     } catch (failure) {
-      // What was refused for the fault of another goes once more by itself.
-      if (batch.callers > 1 && isForOne(failure)) return this.#send(request);
+      // The fault may lie in another caller's jobs: try these once more on their own.
+      if (batch.callers > 1 && isForOne(failure)) {
+        return this.#send(request);
+      }
       throw failure;
     }
   }
@@ -45,7 +47,9 @@ export class Coalescer<Result> {
   #open(name: string, body: Omit<VideoRequest, 'payload'>): Batch<Result> {
     const payload: Batch<Result>['payload'] = [];
     const results = Promise.resolve().then(() => {
-      if (this.#batches.get(name) === batch) this.#batches.delete(name);
+      if (this.#batches.get(name) === batch) {
+        this.#batches.delete(name);
+      }
       return this.#send({ ...body, payload });
     });
     const batch: Batch<Result> = { payload, results, callers: 0 };
@@ -60,8 +64,10 @@ function nameOf({ folderId, file, payload }: VideoRequest): string {
   return JSON.stringify([folderId, file, [...brands].sort()]);
 }
 
-// The jobs were found wanting, before the network or by the service: none was taken.
+// The jobs were refused, locally or by the service: none was accepted.
 function isForOne(failure: unknown): boolean {
-  if (!isPostreelError(failure)) return false;
+  if (!isPostreelError(failure)) {
+    return false;
+  }
   return failure.code === 'INVALID_REQUEST' || failure.status === 400 || failure.status === 422;
 }

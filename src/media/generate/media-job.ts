@@ -1,15 +1,15 @@
 import { isRecord } from '../../contract/is-record.js';
 import type { AudioRequest, VideoJob } from './types.js';
 
-/** A video or a text to speak. */
+/** A video, or text to be spoken. */
 export type MediaJob = VideoJob | AudioRequest;
 
 const charactersPerMinute = 900; // about 150 spoken words
 const usualMinutes = 1;
 
-/** Is this a video, and not a text to speak? */
+/** Is this a video, rather than speech? */
 export function isVideo(job: MediaJob): job is VideoJob {
-  // What a caller without types hands in may be anything; the check of the rules comes later.
+  // Plain JavaScript may pass anything; the rules are checked later.
   return isRecord(job) && 'workflowType' in job;
 }
 
@@ -18,7 +18,7 @@ export function brandOf(job: MediaJob): string | undefined {
   return isVideo(job) ? job.brandId : undefined;
 }
 
-/** About how long the result plays, in minutes: what the order of a queue goes by. */
+/** Roughly how long the result plays, in minutes. A queue starts the longest jobs first. */
 export function estimatedMinutes(job: MediaJob): number {
   const minutes = minutesOf(job);
   return Number.isFinite(minutes) ? minutes : usualMinutes;
@@ -26,8 +26,12 @@ export function estimatedMinutes(job: MediaJob): number {
 
 function minutesOf(job: unknown): number {
   const { content, duration, playbackRate, workflowType } = isRecord(job) ? job : {};
-  if (typeof duration === 'number') return duration;
+  if (typeof duration === 'number') {
+    return duration;
+  }
   const isSpoken = workflowType === undefined || workflowType === 'script';
-  if (!isSpoken || typeof content !== 'string') return usualMinutes;
+  if (!isSpoken || typeof content !== 'string') {
+    return usualMinutes;
+  }
   return content.length / charactersPerMinute / Number(playbackRate ?? 1);
 }

@@ -14,13 +14,13 @@ import type { AudioRequest, StatusQuery, StatusRecord, VideoRequest } from './ty
 /** What the resource asks of its client. */
 export interface GenerateHost {
   readonly coalesce: boolean;
-  /** How many jobs may be in the making at one time. */
+  /** How many jobs may be queued or processing at one time. */
   readonly pendingLimit: number;
-  /** How many jobs one call may hand in. */
+  /** How many jobs one call may submit. */
   readonly mostJobs: number;
-  /** Do looks count towards the rate limit? */
+  /** Do status checks count towards the rate limit? */
   readonly looksCount: boolean;
-  /** Hands in jobs, through the journal when there is one. */
+  /** Submits jobs, through the journal when there is one. */
   submit(submission: Submission): RunningCall<JobRecord[]>;
   /** Makes the handle of a job that was accepted. */
   adopt(record: JobRecord): GenerationJob;
@@ -30,7 +30,7 @@ export interface GenerateHost {
 const longestText = 10_000;
 
 /**
- * Makes videos and speech. A call only hands in the job; waiting for the file comes after.
+ * Generates videos and speech. A call only submits the job; wait for the file afterwards.
  * @example
  * const [job] = await media.generate.video({
  *   payload: [{ workflowType: 'idea', workflowFormat: 'video', prompt: 'Why cats purr', voiceId: 'voice_1' }],
@@ -49,11 +49,13 @@ export class Generate implements NamesOf<typeof routes> {
   }
 
   /**
-   * Hands in one or many videos and resolves to one job for each, in submitted order. Never sent
-   * twice: after an `'unknown'` outcome the videos may be in the making.
+   * Submits one or more videos and resolves to one job for each, in the order of the payload. Never
+   * sent twice: after an `'unknown'` outcome the videos may already be rendering.
    */
   video(body: VideoRequest, options?: RequestOptions): Call<GenerationJob[]> {
-    if (!this.#host.coalesce || options) return this.#sendVideos(body, options);
+    if (!this.#host.coalesce || options) {
+      return this.#sendVideos(body, options);
+    }
     const response = new Response(null, { status: 200 });
     return new RunningCall(async (state) => {
       try {
@@ -65,12 +67,14 @@ export class Generate implements NamesOf<typeof routes> {
     });
   }
 
-  /** Hands in a text to speak and resolves to its job. Never sent twice. */
+  /** Submits text to be spoken and resolves to its job. Never sent twice. */
   audio(body: AudioRequest, options?: RequestOptions): Call<GenerationJob> {
     const send = () => this.#transport.send(routes.audio, { body }, options).map(audioRecords);
     return this.#host.submit({ jobs: [body], send }).map((records) => {
       const [record] = records;
-      if (!record) throw new TypeError('an accepted audio has a record');
+      if (!record) {
+        throw new TypeError('an accepted audio has a record');
+      }
       return this.#host.adopt(record);
     });
   }
@@ -93,7 +97,7 @@ export class Generate implements NamesOf<typeof routes> {
     return jobs;
   }
 
-  /** Looks at a file's status once. */
+  /** Checks a file's status once. */
   status(query: StatusQuery, options?: RequestOptions): Call<StatusRecord> {
     const isCharged = this.#host.looksCount;
     return this.#transport.send(routes.status, { query, isPoll: true, isCharged }, options);
@@ -102,13 +106,15 @@ export class Generate implements NamesOf<typeof routes> {
   // The service would refuse all of them, and again and again.
   #tooMany({ payload }: VideoRequest): Error | undefined {
     const { mostJobs } = this.#host;
-    if (!Array.isArray(payload) || payload.length <= mostJobs) return undefined;
-    const message = `takes at most ${mostJobs} jobs, since no more may be in the making at one time; got ${payload.length}. Use \`media.queue()\``;
+    if (!Array.isArray(payload) || payload.length <= mostJobs) {
+      return undefined;
+    }
+    const message = `takes at most ${mostJobs} jobs, since no more may be pending at one time; got ${payload.length}. Use \`media.queue()\``;
     const { method, path } = routes.video;
     return refuse([{ field: 'payload', message }], { method, path });
   }
 
-  // A text of many parts must not go over the limit of jobs in the making by itself.
+  // A text of many parts must not exceed the limit of pending jobs by itself.
   async #roomAfter(jobs: readonly GenerationJob[], options: RequestOptions = {}): Promise<void> {
     const { signal } = options;
     const oldest = jobs[jobs.length - this.#host.pendingLimit];
@@ -118,7 +124,9 @@ export class Generate implements NamesOf<typeof routes> {
 
   #sendVideos(body: VideoRequest, options?: RequestOptions): RunningCall<GenerationJob[]> {
     const tooMany = this.#tooMany(body);
-    if (tooMany) return new RunningCall(() => Promise.reject(tooMany), { outcome: 'not-sent' });
+    if (tooMany) {
+      return new RunningCall(() => Promise.reject(tooMany), { outcome: 'not-sent' });
+    }
     const send = () =>
       this.#transport
         .send(routes.video, { body }, options)

@@ -5,7 +5,7 @@ import { isVideo, type MediaJob } from './media-job.js';
 import type { schemas } from './schemas.js';
 import { jobWarnings } from './warnings.js';
 
-/** What a check of jobs found. */
+/** The findings for a list of jobs. */
 export interface JobCheck {
   readonly problems: readonly FieldError[];
   readonly warnings: readonly string[];
@@ -25,7 +25,7 @@ export function checkJobs(jobs: readonly MediaJob[], generate: typeof schemas): 
   return { problems, warnings };
 }
 
-/** The error for a job that breaks a rule; `undefined` for one that may be handed in. */
+/** The error for a job that breaks a rule; `undefined` for one that may be submitted. */
 export function jobRefusal(
   job: MediaJob,
   generate: typeof schemas,
@@ -36,7 +36,9 @@ export function jobRefusal(
 }
 
 function jobProblems(job: MediaJob, generate: typeof schemas): FieldError[] {
-  if (!isVideo(job)) return [...requestProblems({ body: generate.audio.body }, job, undefined)];
+  if (!isVideo(job)) {
+    return [...requestProblems({ body: generate.audio.body }, job, undefined)];
+  }
   const request = { payload: [job] };
   return requestProblems({ body: generate.video.body }, request, undefined).map((problem) => ({
     ...problem,

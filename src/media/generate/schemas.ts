@@ -33,7 +33,7 @@ const artStyles = [
   'technicalIllustration',
 ];
 
-/** One video to make. */
+/** One video to generate. */
 export const videoJob = z
   .looseObject({
     workflowType: z.enum(['script', 'idea', 'url']),
@@ -74,7 +74,7 @@ const videoRequest = z.looseObject({
   folderId: optionalText,
 }) as unknown as Schema<VideoRequest>; // the job's check() enforces what its union says
 
-/** A text to speak. */
+/** Text to be spoken. */
 export const audioRequest = z.looseObject({
   content: text,
   voiceId: id,

@@ -13,7 +13,9 @@ export function splitText(text: string, maxLength: number): string[] {
     parts.push(rest.slice(0, cut).trimEnd());
     rest = rest.slice(cut).trimStart();
   }
-  if (rest !== '') parts.push(rest);
+  if (rest !== '') {
+    parts.push(rest);
+  }
   return parts;
 }
 
@@ -24,9 +26,13 @@ function cutAt(text: string, maxLength: number): number {
     ({ index, 0: end }) => index + end.trimEnd().length,
   );
   const last = ends.filter((end) => end > 0 && end <= maxLength).at(-1);
-  if (last !== undefined) return last;
+  if (last !== undefined) {
+    return last;
+  }
   const space = head.search(/\s\S*$/);
-  if (space > 0) return space;
+  if (space > 0) {
+    return space;
+  }
   return isInsideCharacter(text, maxLength) ? maxLength - 1 : maxLength;
 }
 

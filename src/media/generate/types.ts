@@ -1,6 +1,6 @@
 import type { OpenRecord } from '../../contract/records.js';
 
-/** What a video is made from: a script, the article behind a URL, or an idea. */
+/** What a video is based on: a script, the article at a URL, or an idea. */
 export type VideoSource =
   | {
       workflowType: 'script' | 'url';
@@ -15,43 +15,43 @@ export type VideoSource =
       content?: string | undefined;
     };
 
-/** What is seen in a video: stock footage, AI pictures, or your own. */
+/** What a video shows: stock footage, AI images, or your own images. */
 export type VideoVisuals =
   | {
       /** @default 'stock' */
       visuals?: 'stock' | undefined;
-      /** Public image URLs to use beside the stock footage, 100 at most. */
+      /** Public image URLs to use along with the stock footage, at most 100. */
       mediaUrls?: readonly string[] | undefined;
-      /** Has an effect only with `visuals: 'ai'`. */
+      /** Only takes effect with `visuals: 'ai'`. */
       artStyle?: ArtStyle | undefined;
       aiVideoModel?: never;
       aiVideoClipPercentage?: number | undefined;
     }
   | {
       visuals: 'ai';
-      /** Public image URLs to use beside the AI pictures, 100 at most. */
+      /** Public image URLs to use along with the AI images, at most 100. */
       mediaUrls?: readonly string[] | undefined;
       /** @default 'cinematic' */
       artStyle?: ArtStyle | undefined;
       /** Fills some scenes with AI video clips; paid plans only. */
       aiVideoModel?: AiVideoModel | undefined;
       /**
-       * The share of scenes with AI video clips, 0 to 100; has an effect only with `aiVideoModel`.
+       * The share of scenes with AI video clips, 0 to 100. Only takes effect with `aiVideoModel`.
        * @default 20
        */
       aiVideoClipPercentage?: number | undefined;
     }
   | {
       visuals: 'library';
-      /** Public image URLs, 100 at most. */
+      /** Public image URLs, at most 100. */
       mediaUrls: readonly string[];
-      /** Has an effect only with `visuals: 'ai'`. */
+      /** Only takes effect with `visuals: 'ai'`. */
       artStyle?: ArtStyle | undefined;
       aiVideoModel?: never;
       aiVideoClipPercentage?: number | undefined;
     };
 
-/** How AI pictures look. */
+/** The style of AI images. */
 export type ArtStyle =
   | 'cinematic'
   | 'realistic'
@@ -78,10 +78,10 @@ export type AiVideoModel =
   | 'ai-video-e-2.5-turbo'
   | (string & {});
 
-/** The settings of a video that go with every source and all visuals. */
+/** Settings that apply to every source and all visuals. */
 export interface VideoSettings {
   workflowFormat: 'video';
-  /** The voice that narrates; a brand kit's voice never does. */
+  /** The voice that narrates. The voice of a brand kit is never used. */
   voiceId: string;
   /** @default '16:9' */
   aspectRatio?: '16:9' | '9:16' | '1:1' | undefined;
@@ -89,9 +89,9 @@ export interface VideoSettings {
   resolution?: '1080p' | '720p' | '480p' | '360p' | undefined;
   /** @default 'mp4' */
   extension?: 'mp4' | 'mov' | undefined;
-  /** The target length in minutes, 1 to 15, within your plan's longest export. */
+  /** The target length in minutes, 1 to 15, within your plan's maximum export length. */
   duration?: number | undefined;
-  /** How AI pictures move; has no effect with stock footage. */
+  /** How AI images move. Has no effect with stock footage. */
   imageAnimationPreset?: 'None' | 'Mix:Subtle Flow' | 'Mix' | 'Mix:Dramatic' | undefined;
   /**
    * How loud the music is, from 0 (muted) to 100.
@@ -108,10 +108,10 @@ export interface VideoSettings {
    * @default false
    */
   addPauses?: boolean | undefined;
-  /** Has an effect only without `templateId`. */
+  /** Only takes effect without `templateId`. */
   subtitlePresetId?: string | undefined;
   /**
-   * Highlights the word that is spoken.
+   * Highlights the word being spoken.
    * @default false
    */
   highlightSubtitles?: boolean | undefined;
@@ -132,29 +132,29 @@ export interface VideoSettings {
   shouldExport?: boolean | undefined;
 }
 
-/** One video to make. */
+/** One video to generate. */
 export type VideoJob = VideoSettings & VideoSource & VideoVisuals;
 
-/** Videos to make in one call. */
+/** Videos to generate with one call. */
 export interface VideoRequest {
-  /** One file is made for each job. */
+  /** One file is created for each job. */
   payload: readonly VideoJob[];
-  /** A name for the new folder; has no effect beside `folderId`. */
+  /** The name of the new folder. Has no effect along with `folderId`. */
   file?: string | undefined;
-  /** The folder for the files; without it a new one is made. */
+  /** The folder for the files. Without it, a new one is created. */
   folderId?: string | undefined;
 }
 
-/** Videos that were scheduled. */
+/** The answer to a video request. */
 export interface VideoAccepted {
   folderId: string;
-  /** One file id for each job, in submitted order. */
+  /** One file id per job, in the order of the payload. */
   filesCreated: string[];
 }
 
-/** A text to speak. */
+/** Text to be spoken. */
 export interface AudioRequest {
-  /** At most 10 000 characters; `generate.longAudio()` takes more. */
+  /** At most 10 000 characters. For longer text use `generate.longAudio()`. */
   content: string;
   voiceId: string;
   voiceStyleId?: string | null | undefined;
@@ -165,24 +165,24 @@ export interface AudioRequest {
   playbackRate?: number | undefined;
   /** @default 'mp3' */
   format?: 'mp3' | 'wav' | undefined;
-  /** Words to speak in another way than they are written. */
+  /** Words that are pronounced differently from how they are written. */
   pronunciations?: readonly Pronunciation[] | undefined;
-  /** A public URL that the service calls with POST when the job finishes. It signs nothing. */
+  /** A public URL that the service calls with POST when the job finishes. Calls are not signed. */
   webhook?: string | undefined;
 }
 
-/** A word and how to speak it. */
+/** A word and how to pronounce it. */
 export interface Pronunciation {
   original: string;
   replace: string;
 }
 
-/** An audio that was accepted. */
+/** The answer to an audio request. */
 export interface AudioAccepted {
   fileId: string;
 }
 
-/** Which file's status to get. */
+/** The file whose status to get. */
 export interface StatusQuery {
   fileId: string;
 }
@@ -190,7 +190,7 @@ export interface StatusQuery {
 /** A file's status. */
 export type FileStatus = 'queued' | 'processing' | 'success' | 'error' | 'canceled' | (string & {});
 
-/** How far a file is. */
+/** The status and progress of a file. */
 export interface StatusRecord extends OpenRecord {
   fileId: string;
   status: FileStatus;

@@ -36,7 +36,9 @@ export class MediaFile {
     options: { signal?: AbortSignal | undefined } = {},
   ): Promise<ReadableStream<Uint8Array>> {
     const { body } = await this.response(options);
-    if (body) return body;
+    if (body) {
+      return body;
+    }
     throw new UnexpectedResponseError(`The file ${this.fileId} was downloaded without a body.`, {
       code: 'EMPTY_DOWNLOAD',
       outcome: 'rejected',
@@ -69,10 +71,14 @@ export class MediaFile {
     try {
       response = await fetch(this.url, init);
     } catch (cause) {
-      if (signal?.aborted) throw signal.reason;
+      if (signal?.aborted) {
+        throw signal.reason;
+      }
       throw connectionLost(this.fileId, cause);
     }
-    if (response.ok) return response;
+    if (response.ok) {
+      return response;
+    }
     await response.body?.cancel();
     throw downloadError(this.fileId, response.status);
   }
@@ -87,7 +93,9 @@ export class MediaFile {
     try {
       return await abortable(read(response), signal);
     } catch (cause) {
-      if (signal?.aborted) throw signal.reason;
+      if (signal?.aborted) {
+        throw signal.reason;
+      }
       throw connectionLost(this.fileId, cause);
     }
   }

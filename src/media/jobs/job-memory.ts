@@ -9,9 +9,13 @@ export class JobMemory {
 
   add(fileId: string, kind: FileKind): void {
     this.#jobs.set(fileId, { kind, madeAt: monotonicMs() });
-    if (this.#jobs.size <= manyJobs) return;
+    if (this.#jobs.size <= manyJobs) {
+      return;
+    }
     const [oldest] = this.#jobs.keys();
-    if (oldest !== undefined) this.#jobs.delete(oldest);
+    if (oldest !== undefined) {
+      this.#jobs.delete(oldest);
+    }
   }
 
   /** The kind and age of a job, as far as they are known. */

@@ -53,14 +53,22 @@ export function pendingIn(entries: readonly JournalEntry[]): PendingJobs {
   const intents = new Map<string, JournalIntent>();
   const jobs = new Map<string, JobRecord>();
   for (const entry of entries) {
-    if (entry.type === 'intent') intents.set(entry.id, entry);
-    else if (entry.type === 'settled') jobs.delete(entry.fileId);
-    else if (entry.type === 'refused') intents.delete(entry.id);
-    else {
+    if (entry.type === 'intent') {
+      intents.set(entry.id, entry);
+    } else if (entry.type === 'settled') {
+      jobs.delete(entry.fileId);
+    } else if (entry.type === 'refused') {
+      intents.delete(entry.id);
+    } else {
       const rest = withoutIds(intents.get(entry.id), entry.jobs.length);
-      if (rest) intents.set(entry.id, rest);
-      else intents.delete(entry.id);
-      for (const job of entry.jobs) jobs.set(job.fileId, job);
+      if (rest) {
+        intents.set(entry.id, rest);
+      } else {
+        intents.delete(entry.id);
+      }
+      for (const job of entry.jobs) {
+        jobs.set(job.fileId, job);
+      }
     }
   }
   return { jobs: [...jobs.values()], unknown: [...intents.values()] };
@@ -68,7 +76,9 @@ export function pendingIn(entries: readonly JournalEntry[]): PendingJobs {
 
 // An answer may have had too few ids: the fate of the jobs without one is unknown.
 function withoutIds(intent: JournalIntent | undefined, ids: number): JournalIntent | undefined {
-  if (!intent || intent.jobs.length <= ids) return undefined;
+  if (!intent || intent.jobs.length <= ids) {
+    return undefined;
+  }
   const { jobs, names, ...rest } = intent;
   return { ...rest, jobs: jobs.slice(ids), ...(names && { names: names.slice(ids) }) };
 }
@@ -80,17 +90,27 @@ export function earlierRun(
   const names = new Map<string, readonly string[]>();
   const run = new Map<string, JobRecord | 'unknown'>();
   for (const entry of entries) {
-    if (entry.type === 'settled') continue;
+    if (entry.type === 'settled') {
+      continue;
+    }
     const known = names.get(entry.id) ?? [];
     if (entry.type === 'intent') {
       names.set(entry.id, entry.names ?? []);
-      for (const name of entry.names ?? []) run.set(name, 'unknown');
+      for (const name of entry.names ?? []) {
+        run.set(name, 'unknown');
+      }
     } else if (entry.type === 'accepted') {
       entry.jobs.forEach((job, index) => {
         const name = known[index];
-        if (name !== undefined) run.set(name, job);
+        if (name !== undefined) {
+          run.set(name, job);
+        }
       });
-    } else for (const name of known) run.delete(name);
+    } else {
+      for (const name of known) {
+        run.delete(name);
+      }
+    }
   }
   return run;
 }

@@ -23,7 +23,9 @@ export function submit(
   journal: JobJournal | undefined,
   onTrouble: (error: unknown) => void,
 ): RunningCall<JobRecord[]> {
-  if (!journal) return submission.send();
+  if (!journal) {
+    return submission.send();
+  }
   return new RunningCall(async (state) => {
     state.outcome = 'not-sent';
     const { jobs, names } = submission;
@@ -59,7 +61,9 @@ async function noteFailure(
     return;
   }
   const fileIds: unknown = isPostreelError(failure) ? Reflect.get(failure, 'fileIds') : undefined;
-  if (!Array.isArray(fileIds) || fileIds.length === 0) return;
+  if (!Array.isArray(fileIds) || fileIds.length === 0) {
+    return;
+  }
   const jobs = fileIds.map((fileId) => ({ fileId: String(fileId), kind: 'video' as const }));
   await note({ type: 'accepted', id, jobs });
 }

@@ -1,5 +1,5 @@
 /** Which part of which file a response brings. */
-export interface Extent {
+export interface ContentRange {
   /** The first byte. */
   readonly from: number;
   /** The size of the whole file, when the server says. */
@@ -10,8 +10,8 @@ export interface Extent {
   readonly isEncoded: boolean;
 }
 
-/** Reads the extent of a response; `undefined` for a part that does not say which. */
-export function extentOf({ status, headers }: Response): Extent | undefined {
+/** Reads the range of a response; `undefined` for a part that does not say which. */
+export function contentRangeOf({ status, headers }: Response): ContentRange | undefined {
   const version = headers.get('etag') ?? headers.get('last-modified') ?? undefined;
   const isEncoded = (headers.get('content-encoding') ?? 'identity') !== 'identity';
   if (status !== 206) {
@@ -21,13 +21,15 @@ export function extentOf({ status, headers }: Response): Extent | undefined {
   }
   const [, from, total] =
     /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '') ?? [];
-  if (from === undefined || isEncoded) return undefined;
+  if (from === undefined || isEncoded) {
+    return undefined;
+  }
   const totalBytes = total === '*' ? undefined : Number(total);
   return { from: Number(from), totalBytes, version, isEncoded };
 }
 
 /** Are both of the same version of a file, as far as the server says? */
-export function isSameFile(one: Extent, other: Extent): boolean {
+export function isSameFile(one: ContentRange, other: ContentRange): boolean {
   return agree(one.totalBytes, other.totalBytes) && agree(one.version, other.version);
 }
 

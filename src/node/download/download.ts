@@ -3,9 +3,9 @@ import { callSafely } from '../../async/call-safely.js';
 import { ConnectionError, isPostreelError, ServerError, TimeoutError } from '../../errors/index.js';
 import type { MediaFile } from '../../media/jobs/file.js';
 import { abortable, sleep } from '../../async/timers.js';
-import { extentOf, isSameFile, type Extent } from './content-range.js';
+import { contentRangeOf, isSameFile, type ContentRange } from './content-range.js';
 import type { SaveOptions } from './save-to.js';
-import { Silence } from './idle-timeout.js';
+import { IdleTimeout } from './idle-timeout.js';
 
 const silentMs = 30_000;
 // Connections in a row that brought nothing new.
@@ -20,7 +20,7 @@ export class Download {
   #received = 0;
   #furthest = 0;
   /** What the first connection said about the file; `undefined` before it did. */
-  #extent: Extent | undefined;
+  #range: ContentRange | undefined;
 
   constructor(file: MediaFile, target: FileHandle, options: SaveOptions) {
     this.#file = file;
@@ -38,9 +38,13 @@ export class Download {
         return;
       } catch (error) {
         signal?.throwIfAborted();
-        if (!mayPass(error)) throw error;
+        if (!mayPass(error)) {
+          throw error;
+        }
         failures = this.#furthest > furthest ? 1 : failures + 1;
-        if (failures > mostFailures) throw this.#givenUp(error);
+        if (failures > mostFailures) {
+          throw this.#givenUp(error);
+        }
       }
       await sleep(shortestPauseMs * 2 ** (failures - 1) * (0.5 + Math.random() / 2), signal);
     }
@@ -48,54 +52,66 @@ export class Download {
 
   async #connect(): Promise<void> {
     const { signal, timeout = silentMs } = this.#options;
-    const silence = new Silence(timeout, signal);
+    const idle = new IdleTimeout(timeout, signal);
     try {
-      const response = await abortable(this.#ask(silence.signal), silence.signal);
+      const response = await abortable(this.#ask(idle.signal), idle.signal);
       await this.#begin(response);
-      for await (const chunk of chunksOf(response, silence)) await this.#write(chunk);
-      const { totalBytes = this.#received } = this.#extent ?? {};
-      if (this.#received < totalBytes) throw broken('It ended too early.');
+      for await (const chunk of chunksOf(response, idle)) {
+        await this.#write(chunk);
+      }
+      const { totalBytes = this.#received } = this.#range ?? {};
+      if (this.#received < totalBytes) {
+        throw broken('It ended too early.');
+      }
     } finally {
-      silence.stop();
+      idle.stop();
     }
   }
 
   async #ask(signal: AbortSignal): Promise<Response> {
-    if (this.#extent?.isEncoded) await this.#startOver();
-    if (this.#received === 0) return this.#file.response({ signal });
-    const { version } = this.#extent ?? {};
+    if (this.#range?.isEncoded) {
+      await this.#startOver();
+    }
+    if (this.#received === 0) {
+      return this.#file.response({ signal });
+    }
+    const { version } = this.#range ?? {};
     // Only a strong ETag may ask for a part.
     const ifRange = version?.startsWith('"') ? version : undefined;
     try {
       return await this.#file.response({ signal, range: `bytes=${this.#received}-`, ifRange });
     } catch (error) {
-      if (isPostreelError(error) && error.status === 416) await this.#startOver();
+      if (isPostreelError(error) && error.status === 416) {
+        await this.#startOver();
+      }
       throw error;
     }
   }
 
   /** Finds out what comes, and whether it continues what is there. */
   async #begin(response: Response): Promise<void> {
-    const extent = extentOf(response);
+    const range = contentRangeOf(response);
     const isPart = response.status === 206;
-    if (isPart && extent?.from === this.#received && isSameFile(extent, this.#extent ?? extent)) {
-      this.#extent = { ...extent, totalBytes: extent.totalBytes ?? this.#extent?.totalBytes };
+    if (isPart && range?.from === this.#received && isSameFile(range, this.#range ?? range)) {
+      this.#range = { ...range, totalBytes: range.totalBytes ?? this.#range?.totalBytes };
       return;
     }
     // The server sends all of it, or it is another file by now.
     await this.#startOver();
-    if (isPart) throw broken('The server sent another part than the one asked for.');
-    this.#extent = extent;
+    if (isPart) {
+      throw broken('The server sent another part than the one asked for.');
+    }
+    this.#range = range;
   }
 
   async #startOver(): Promise<void> {
     this.#received = 0;
-    this.#extent = undefined;
+    this.#range = undefined;
     await this.#target.truncate(0);
   }
 
   async #write(chunk: Uint8Array): Promise<void> {
-    const { totalBytes } = this.#extent ?? {};
+    const { totalBytes } = this.#range ?? {};
     if (totalBytes !== undefined && this.#received + chunk.length > totalBytes) {
       await this.#startOver();
       throw broken('The server sent more than it announced.');
@@ -116,24 +132,28 @@ export class Download {
   }
 
   #givenUp(cause: unknown): ConnectionError {
-    const { totalBytes = 'unknown' } = this.#extent ?? {};
+    const { totalBytes = 'unknown' } = this.#range ?? {};
     const message = `The download of ${this.#file.fileId} broke off again and again, at last after ${this.#received} of ${totalBytes} bytes. Nothing was saved; try again.`;
     return new ConnectionError(message, { code: 'DOWNLOAD_FAILED', outcome: 'unknown', cause });
   }
 }
 
 /** The bytes of a response as they come; whatever breaks them off is a broken connection. */
-async function* chunksOf(response: Response, silence: Silence): AsyncGenerator<Uint8Array> {
+async function* chunksOf(response: Response, idle: IdleTimeout): AsyncGenerator<Uint8Array> {
   const reader = response.body?.getReader();
-  if (!reader) return;
+  if (!reader) {
+    return;
+  }
   try {
     for (;;) {
-      silence.heard();
+      idle.heard();
       const reading = reader.read().catch((cause: unknown) => {
         throw broken('The connection broke.', cause);
       });
-      const { value } = await abortable(reading, silence.signal);
-      if (!value) return;
+      const { value } = await abortable(reading, idle.signal);
+      if (!value) {
+        return;
+      }
       yield value;
     }
   } finally {
@@ -147,7 +167,9 @@ function broken(message: string, cause?: unknown): ConnectionError {
 
 /** Is there hope that another connection does better? */
 function mayPass(error: unknown): boolean {
-  if (!isPostreelError(error)) return false;
+  if (!isPostreelError(error)) {
+    return false;
+  }
   const isOfConnection = [ConnectionError, TimeoutError, ServerError].some(
     (kind) => error instanceof kind,
   );

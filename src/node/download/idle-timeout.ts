@@ -5,7 +5,7 @@ import { onAbort } from '../../async/abort.js';
 const longestMs = 2 ** 31 - 1;
 
 /** Ends a connection when nothing is heard of it for too long, or when the caller gives it up. */
-export class Silence {
+export class IdleTimeout {
   readonly #controller = new AbortController();
   readonly #stopListening: () => void;
   readonly #timer: NodeJS.Timeout;

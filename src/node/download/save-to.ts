@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { ConfigurationError } from '../../errors/index.js';
 import type { MediaFile } from '../../media/jobs/file.js';
 import { Download } from './download.js';
-import { hasCode } from '../error-code.js';
+import { hasCode } from '../file-system.js';
 import { syncFolder } from '../file-system.js';
 
 /** How far a download is. */
@@ -72,7 +72,9 @@ async function fill(handle: FileHandle, file: MediaFile, options: SaveOptions): 
 // Found out before the download, and not after it.
 async function refuseFolder(target: string): Promise<void> {
   const found = await stat(target).catch(() => undefined);
-  if (!found?.isDirectory()) return;
+  if (!found?.isDirectory()) {
+    return;
+  }
   throw new ConfigurationError(`${target} is a folder. Give \`saveTo()\` the path of a file.`, {
     code: 'PATH_IS_FOLDER',
   });
@@ -82,7 +84,9 @@ async function create(part: string): Promise<FileHandle> {
   try {
     return await open(part, 'wx');
   } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error;
+    if (!hasCode(error, 'ENOENT')) {
+      throw error;
+    }
     throw new ConfigurationError(
       `The folder ${dirname(part)} does not exist. Make it before you save a file into it.`,
       { code: 'FOLDER_MISSING', cause: error },

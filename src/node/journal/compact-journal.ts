@@ -29,7 +29,9 @@ export function compacted(entries: readonly JournalEntry[]): JournalEntry[] {
 
 /** An intent and its answer: the ids of jobs, or that nothing was done. */
 function answered(names: readonly string[], jobs?: readonly JobRecord[]): JournalEntry[] {
-  if (names.length === 0) return [];
+  if (names.length === 0) {
+    return [];
+  }
   const id = randomUUID();
   const intent = { type: 'intent' as const, id, at: new Date().toISOString(), jobs: [], names };
   return [intent, jobs ? { type: 'accepted', id, jobs } : { type: 'refused', id }];

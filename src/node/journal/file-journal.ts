@@ -2,7 +2,7 @@ import { mkdir, open, readFile, rename, rm, type FileHandle } from 'node:fs/prom
 import { dirname, resolve } from 'node:path';
 import type { JobJournal, JournalEntry } from '../../media/jobs/journal.js';
 import { compacted } from './compact-journal.js';
-import { hasCode } from '../error-code.js';
+import { hasCode } from '../file-system.js';
 import { entriesIn, lineOf } from './journal-lines.js';
 import { withLock, type HeldLock } from '../file-lock.js';
 import { syncFolder } from '../file-system.js';
@@ -44,7 +44,9 @@ class FileJournal implements JobJournal {
     try {
       return entriesIn(await readFile(this.#path, 'utf8'));
     } catch (error) {
-      if (hasCode(error, 'ENOENT')) return [];
+      if (hasCode(error, 'ENOENT')) {
+        return [];
+      }
       throw error;
     }
   }
@@ -63,11 +65,15 @@ class FileJournal implements JobJournal {
     const isSafe = await withLock(this.#path, async (lock) => {
       const bytes = await appendSafely(this.#path, lines);
       // The entries are on the disk by now, whatever becomes of this.
-      if (bytes > this.#mostBytes) await this.#compact(lock).catch(() => undefined);
+      if (bytes > this.#mostBytes) {
+        await this.#compact(lock).catch(() => undefined);
+      }
       return lock.isHeld();
     });
     // A machine that slept may have written to a file that others replaced; twice does no harm.
-    if (!isSafe) await this.#write(lines);
+    if (!isSafe) {
+      await this.#write(lines);
+    }
   }
 
   async #compact(lock: HeldLock): Promise<void> {
@@ -79,7 +85,9 @@ class FileJournal implements JobJournal {
     const draft = `${this.#path}.tmp`;
     await rm(draft, { force: true }); // a process was killed here
     await appendSafely(draft, text);
-    if (await lock.isHeld()) await rename(draft, this.#path);
+    if (await lock.isHeld()) {
+      await rename(draft, this.#path);
+    }
     await syncFolder(dirname(this.#path));
   }
 }
@@ -91,7 +99,9 @@ async function appendSafely(path: string, lines: string): Promise<number> {
     const { size } = await handle.stat();
     await handle.appendFile((await isTorn(handle, size)) ? `\n${lines}` : lines);
     await handle.sync();
-    if (size === 0) await syncFolder(dirname(path));
+    if (size === 0) {
+      await syncFolder(dirname(path));
+    }
     return size + Buffer.byteLength(lines);
   } finally {
     await handle.close();
@@ -100,7 +110,9 @@ async function appendSafely(path: string, lines: string): Promise<number> {
 
 /** Did a killed process leave a line without its end? */
 async function isTorn(handle: FileHandle, size: number): Promise<boolean> {
-  if (size === 0) return false;
+  if (size === 0) {
+    return false;
+  }
   const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
   return buffer[0] !== 0x0a;
 }

@@ -19,12 +19,22 @@ export function entriesIn(text: string): JournalEntry[] {
 }
 
 function isEntry(value: unknown): value is JournalEntry {
-  if (!isRecord(value)) return false;
+  if (!isRecord(value)) {
+    return false;
+  }
   const { type, id, fileId, status, jobs, names = [] } = value;
-  if (type === 'settled') return isText(fileId) && isText(status);
-  if (!isText(id)) return false;
-  if (type === 'refused') return true;
-  if (type === 'accepted') return isListOf(jobs, isJob);
+  if (type === 'settled') {
+    return isText(fileId) && isText(status);
+  }
+  if (!isText(id)) {
+    return false;
+  }
+  if (type === 'refused') {
+    return true;
+  }
+  if (type === 'accepted') {
+    return isListOf(jobs, isJob);
+  }
   return type === 'intent' && isListOf(jobs, isRecord) && isListOf(names, isText);
 }
 

@@ -2,11 +2,11 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isRecord } from '../../contract/is-record.js';
-import { emptyAccount, isIdle, type Account } from './project-budget.js';
+import { emptyBudget, isIdle, type ProjectBudget } from './project-budget.js';
 import { withLock } from '../file-lock.js';
 
-/** Changes an account, and answers what came of it. */
-type Change<T> = (account: Account, now: number) => T;
+/** Changes a budget, and answers what came of it. */
+type Change<T> = (budget: ProjectBudget, now: number) => T;
 
 interface Entry {
   readonly group: string;
@@ -15,10 +15,10 @@ interface Entry {
   readonly reject: (reason: unknown) => void;
 }
 
-type Accounts = Map<string, Account>;
+type Budgets = Map<string, ProjectBudget>;
 
-/** A JSON file with the accounts of projects, which several processes change in turn. */
-export class Ledger {
+/** A JSON file with the budgets of projects, which several processes change in turn. */
+export class BudgetFile {
   readonly #path: string;
   /** Changes that came while the file was locked go together the next time. */
   #waiting: Entry[] = [];
@@ -28,13 +28,15 @@ export class Ledger {
     this.#path = path;
   }
 
-  /** Changes a project's account; no other process can come between. */
+  /** Changes a project's budget; no other process can come between. */
   change<T>(group: string, change: Change<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // What comes out of a change goes to whoever asked for it.
       const entry = { group, change, resolve: resolve as (result: unknown) => void, reject };
       this.#waiting.push(entry);
-      if (!this.#isBusy) void this.#work();
+      if (!this.#isBusy) {
+        void this.#work();
+      }
     });
   }
 
@@ -44,9 +46,13 @@ export class Ledger {
       const entries = this.#waiting.splice(0);
       try {
         const results = await this.#apply(entries);
-        for (const [index, entry] of entries.entries()) entry.resolve(results[index]);
+        for (const [index, entry] of entries.entries()) {
+          entry.resolve(results[index]);
+        }
       } catch (reason) {
-        for (const entry of entries) entry.reject(reason);
+        for (const entry of entries) {
+          entry.reject(reason);
+        }
       }
     }
     this.#isBusy = false;
@@ -62,24 +68,24 @@ export class Ledger {
 
   // Without a pause between reading and writing: a busy process must not sit on the lock.
   #changeNow(entries: readonly Entry[]): unknown[] {
-    const accounts = this.#read();
+    const budgets = this.#read();
     const now = Date.now();
-    const results = entries.map(({ group, change }) => change(accountIn(accounts, group), now));
-    this.#write(accounts, now);
+    const results = entries.map(({ group, change }) => change(budgetIn(budgets, group), now));
+    this.#write(budgets, now);
     return results;
   }
 
-  #read(): Accounts {
+  #read(): Budgets {
     try {
-      return accountsIn(JSON.parse(readFileSync(this.#path, 'utf8')));
+      return budgetsIn(JSON.parse(readFileSync(this.#path, 'utf8')));
     } catch {
       // Not there yet, or torn by a crash of the machine: what it said is lost.
-      return accountsIn(undefined);
+      return budgetsIn(undefined);
     }
   }
 
-  #write(accounts: Accounts, now: number): void {
-    const live = [...accounts].filter(([, account]) => !isIdle(account, now));
+  #write(budgets: Budgets, now: number): void {
+    const live = [...budgets].filter(([, budget]) => !isIdle(budget, now));
     const text = JSON.stringify({ version: 1, accounts: Object.fromEntries(live) }, asPlain);
     // Whoever reads sees the old file or the new one, never half of it.
     const next = `${this.#path}.next`;
@@ -88,22 +94,22 @@ export class Ledger {
   }
 }
 
-function accountIn(accounts: Accounts, group: string): Account {
-  const account = accounts.get(group) ?? emptyAccount();
-  accounts.set(group, account);
-  return account;
+function budgetIn(budgets: Budgets, group: string): ProjectBudget {
+  const budget = budgets.get(group) ?? emptyBudget();
+  budgets.set(group, budget);
+  return budget;
 }
 
-function accountsIn(file: unknown): Accounts {
-  const accounts = isRecord(file) && isRecord(file['accounts']) ? file['accounts'] : {};
+function budgetsIn(file: unknown): Budgets {
+  const budgets = isRecord(file) && isRecord(file['accounts']) ? file['accounts'] : {};
   return new Map(
-    Object.entries(accounts).flatMap(([group, account]) =>
-      isRecord(account) ? [[group, accountOf(account)]] : [],
+    Object.entries(budgets).flatMap(([group, budget]) =>
+      isRecord(budget) ? [[group, budgetOf(budget)]] : [],
     ),
   );
 }
 
-function accountOf({ leased, held, closedUntil, places }: Record<string, unknown>): Account {
+function budgetOf({ leased, held, closedUntil, places }: Record<string, unknown>): ProjectBudget {
   return {
     leased: timesIn(leased),
     held: Array.isArray(held) ? (held as unknown[]).filter(isTime) : [],

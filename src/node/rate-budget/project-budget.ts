@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { BudgetLimits, StoreAnswer } from '../../contract/rate-budget-store.js';
 import { capacityOf } from '../../transport/rate-limit/capacity.js';
 
-/** What a ledger knows about one project. All times are points on the machine's clock. */
-export interface Account {
+/** What a file knows about one project. All times are points on the machine's clock. */
+export interface ProjectBudget {
   /** Requests under way: until when each may keep its slot. */
   readonly leased: Map<string, number>;
   /** When the slots of answered requests come free. */
@@ -14,84 +14,99 @@ export interface Account {
   readonly places: Map<string, number>;
 }
 
-export function emptyAccount(): Account {
+export function emptyBudget(): ProjectBudget {
   return { leased: new Map(), held: [], closedUntil: 0, places: new Map() };
 }
 
 /** Takes a slot, or says how long it will be before one can come free. */
 export function takeSlot(
-  account: Account,
+  budget: ProjectBudget,
   limits: BudgetLimits,
   leaseMs: number,
   now: number,
 ): StoreAnswer {
-  expire(account, leaseMs, now);
-  if (account.closedUntil > now) return { waitMs: account.closedUntil - now };
-  if (account.leased.size + account.held.length >= capacityOf(limits)) {
-    return { waitMs: Math.max(1, nextFreeAt(account, limits, now) - now) };
+  expire(budget, leaseMs, now);
+  if (budget.closedUntil > now) {
+    return { waitMs: budget.closedUntil - now };
+  }
+  if (budget.leased.size + budget.held.length >= capacityOf(limits)) {
+    return { waitMs: Math.max(1, nextFreeAt(budget, limits, now) - now) };
   }
   const slot = randomUUID();
-  account.leased.set(slot, now + leaseMs);
+  budget.leased.set(slot, now + leaseMs);
   return { slot };
 }
 
 /** Keeps a slot until its time; one whose lease has run out was sent all the same. */
-export function holdSlot(account: Account, slot: string, until: number): void {
-  freeSlot(account, slot);
-  account.held.push(until);
+export function holdSlot(budget: ProjectBudget, slot: string, until: number): void {
+  freeSlot(budget, slot);
+  budget.held.push(until);
 }
 
 /** Gives a slot back at once. */
-export function freeSlot(account: Account, slot: string): void {
-  account.leased.delete(slot);
+export function freeSlot(budget: ProjectBudget, slot: string): void {
+  budget.leased.delete(slot);
 }
 
 /** Lets nobody send before a point in time. */
-export function closeAccount(account: Account, until: number): void {
-  account.closedUntil = Math.max(account.closedUntil, until);
+export function closeBudget(budget: ProjectBudget, until: number): void {
+  budget.closedUntil = Math.max(budget.closedUntil, until);
 }
 
 /** Takes up to so many of the places that are free, each for at most a time. */
 export function takePlaces(
-  account: Account,
+  budget: ProjectBudget,
   { count, limit, leaseMs }: { count: number; limit: number; leaseMs: number },
   now: number,
 ): string[] {
-  expireAll(account.places, leaseMs, now);
-  const open = Math.max(0, limit - account.places.size);
+  expireAll(budget.places, leaseMs, now);
+  const open = Math.max(0, limit - budget.places.size);
   const taken = Array.from({ length: Math.min(count, open) }, () => randomUUID());
-  for (const place of taken) account.places.set(place, now + leaseMs);
+  for (const place of taken) {
+    budget.places.set(place, now + leaseMs);
+  }
   return taken;
 }
 
-export function freePlaces(account: Account, places: readonly string[]): void {
-  for (const place of places) account.places.delete(place);
+export function freePlaces(budget: ProjectBudget, places: readonly string[]): void {
+  for (const place of places) {
+    budget.places.delete(place);
+  }
 }
 
-/** Does nothing in an account matter any more? */
-export function isIdle({ leased, held, closedUntil, places }: Account, now: number): boolean {
+/** Does nothing in a budget matter any more? */
+export function isIdle({ leased, held, closedUntil, places }: ProjectBudget, now: number): boolean {
   const times = [closedUntil, ...held, ...leased.values(), ...places.values()];
   return times.every((until) => until <= now);
 }
 
 // The machine's clock may have been set back: nothing lasts longer than it could at most.
-function expire(account: Account, longestMs: number, now: number): void {
-  expireAll(account.leased, longestMs, now);
-  if (account.held.every((until) => until > now && until <= now + longestMs)) return;
-  account.held = account.held
+function expire(budget: ProjectBudget, longestMs: number, now: number): void {
+  expireAll(budget.leased, longestMs, now);
+  if (budget.held.every((until) => until > now && until <= now + longestMs)) {
+    return;
+  }
+  budget.held = budget.held
     .filter((until) => until > now)
     .map((until) => Math.min(until, now + longestMs));
 }
 
 function expireAll(times: Map<string, number>, longestMs: number, now: number): void {
   for (const [id, until] of times) {
-    if (until <= now) times.delete(id);
-    else if (until > now + longestMs) times.set(id, now + longestMs);
+    if (until <= now) {
+      times.delete(id);
+    } else if (until > now + longestMs) {
+      times.set(id, now + longestMs);
+    }
   }
 }
 
 // A request under way is answered at the earliest now, and frees its slot a window later.
-function nextFreeAt({ held, leased }: Account, { windowMs }: BudgetLimits, now: number): number {
+function nextFreeAt(
+  { held, leased }: ProjectBudget,
+  { windowMs }: BudgetLimits,
+  now: number,
+): number {
   const times = [...held, ...leased.values()];
   const latest = leased.size > 0 ? now + windowMs : Number.POSITIVE_INFINITY;
   return times.reduce((first, time) => Math.min(first, time), latest);

@@ -1,7 +1,14 @@
 import { resolve } from 'node:path';
 import type { RateBudgetStore } from '../../contract/rate-budget-store.js';
-import { closeAccount, freePlaces, freeSlot, holdSlot, takePlaces, takeSlot } from './project-budget.js';
-import { Ledger } from './budget-file.js';
+import {
+  closeBudget,
+  freePlaces,
+  freeSlot,
+  holdSlot,
+  takePlaces,
+  takeSlot,
+} from './project-budget.js';
+import { BudgetFile } from './budget-file.js';
 
 /**
  * A rate budget on disk, shared by the processes of one machine. A window outlives a short process:
@@ -12,17 +19,17 @@ import { Ledger } from './budget-file.js';
  * @param path - The file; it and its folder are created when needed. Beside it there is a lock.
  */
 export function fileRateBudgetStore(path: string): RateBudgetStore {
-  const ledger = new Ledger(resolve(path));
+  const file = new BudgetFile(resolve(path));
   return {
     take: (group, limits, leaseMs) =>
-      ledger.change(group, (account, now) => takeSlot(account, limits, leaseMs, now)),
+      file.change(group, (budget, now) => takeSlot(budget, limits, leaseMs, now)),
     release: (group, slot, { windowMs }) =>
-      ledger.change(group, (account, now) => holdSlot(account, slot, now + windowMs)),
-    cancel: (group, slot) => ledger.change(group, (account) => freeSlot(account, slot)),
+      file.change(group, (budget, now) => holdSlot(budget, slot, now + windowMs)),
+    cancel: (group, slot) => file.change(group, (budget) => freeSlot(budget, slot)),
     close: (group, delayMs) =>
-      ledger.change(group, (account, now) => closeAccount(account, now + delayMs)),
+      file.change(group, (budget, now) => closeBudget(budget, now + delayMs)),
     lease: (group, count, limit, leaseMs) =>
-      ledger.change(group, (account, now) => takePlaces(account, { count, limit, leaseMs }, now)),
-    giveBack: (group, places) => ledger.change(group, (account) => freePlaces(account, places)),
+      file.change(group, (budget, now) => takePlaces(budget, { count, limit, leaseMs }, now)),
+    giveBack: (group, places) => file.change(group, (budget) => freePlaces(budget, places)),
   };
 }

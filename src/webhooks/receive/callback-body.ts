@@ -5,12 +5,22 @@ import { WebhookVerificationError } from '../../errors/index.js';
 /** Reads what the service documents (media, Events); fields too many do no harm. */
 export function parseCallback(body: unknown): WebhookResult {
   const raw = typeof body === 'string' ? parseJson(body) : body;
-  if (!isRecord(raw) || !isRecord(raw.data)) throw invalid('`{ success, data }` is expected');
+  if (!isRecord(raw) || !isRecord(raw.data)) {
+    throw invalid('`{ success, data }` is expected');
+  }
   const { id: fileId, file } = raw.data;
-  if (typeof fileId !== 'string' || fileId === '') throw invalid('`data.id` is no text');
-  if (raw.success === false) return { fileId, status: 'error', raw };
-  if (raw.success !== true) throw invalid('`success` is neither true nor false');
-  if (!isWebAddress(file)) throw invalid('`data.file` is no http(s) address');
+  if (typeof fileId !== 'string' || fileId === '') {
+    throw invalid('`data.id` is no text');
+  }
+  if (raw.success === false) {
+    return { fileId, status: 'error', raw };
+  }
+  if (raw.success !== true) {
+    throw invalid('`success` is neither true nor false');
+  }
+  if (!isWebAddress(file)) {
+    throw invalid('`data.file` is no http(s) address');
+  }
   return { fileId, status: 'success', url: file, raw };
 }
 

@@ -15,9 +15,13 @@ export async function confirm(
 ): Promise<WebhookResult> {
   const { fileId, status, raw } = result;
   const record = await readStatus(fileId);
-  if (status === 'error' && failures.includes(record.status)) return result;
+  if (status === 'error' && failures.includes(record.status)) {
+    return result;
+  }
   const url = record.download;
-  if (status === 'success' && record.status === 'success' && url) return { ...result, url, raw };
+  if (status === 'success' && record.status === 'success' && url) {
+    return { ...result, url, raw };
+  }
   throw new WebhookVerificationError(
     'NOT_CONFIRMED',
     `The callback says "${status}" for ${fileId}, but the file's status does not bear it out.`,

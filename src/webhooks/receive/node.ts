@@ -36,15 +36,23 @@ export function partsOf(request: NodeRequest) {
 export function sendAnswer(response: NodeResponse | NodeReply, answer: Answer): void {
   const { status, headers, text } = answer;
   if ('code' in response) {
-    if (response.sent) return;
+    if (response.sent) {
+      return;
+    }
     response.code(status);
-    for (const [name, value] of Object.entries(headers)) response.header(name, value);
+    for (const [name, value] of Object.entries(headers)) {
+      response.header(name, value);
+    }
     response.send(text);
     return;
   }
-  if (response.headersSent) return;
+  if (response.headersSent) {
+    return;
+  }
   response.statusCode = status;
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(headers)) {
+    response.setHeader(name, value);
+  }
   response.end(text);
 }
 

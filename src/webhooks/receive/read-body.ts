@@ -8,11 +8,21 @@ const longestBody = 64 * 1024;
  * parser made of it stays as it is.
  */
 export async function readBody(body: unknown): Promise<unknown> {
-  if (body === null || body === undefined) return '';
-  if (typeof body === 'string' || body instanceof Uint8Array) return readChunks([body]);
-  if (typeof body !== 'object') return body;
-  if ('getReader' in body) return readChunks(chunksOf(body as ReadableStream)); // as: no other has it
-  if (Symbol.asyncIterator in body) return readChunks(body as AsyncIterable<unknown>); // as: just seen
+  if (body === null || body === undefined) {
+    return '';
+  }
+  if (typeof body === 'string' || body instanceof Uint8Array) {
+    return readChunks([body]);
+  }
+  if (typeof body !== 'object') {
+    return body;
+  }
+  if ('getReader' in body) {
+    return readChunks(chunksOf(body as ReadableStream));
+  } // as: no other has it
+  if (Symbol.asyncIterator in body) {
+    return readChunks(body as AsyncIterable<unknown>);
+  } // as: just seen
   return body;
 }
 
@@ -37,14 +47,18 @@ async function* chunksOf(stream: ReadableStream<unknown>): AsyncGenerator {
   }
   const reader = stream.getReader();
   try {
-    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      yield read.value;
+    }
   } finally {
     reader.cancel().catch(() => undefined); // the rest is not wanted
   }
 }
 
 function checkLength(length: number): void {
-  if (length <= longestBody) return;
+  if (length <= longestBody) {
+    return;
+  }
   throw new WebhookVerificationError(
     'BODY_TOO_LARGE',
     `The callback's body is longer than ${longestBody} bytes.`,

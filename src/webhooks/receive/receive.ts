@@ -67,7 +67,9 @@ async function inTime(answer: Promise<Answer>): Promise<Answer> {
 
 function statusReader(options: InboxOptions): ReadStatus | undefined {
   const { status, confirm: isWanted = status !== undefined } = options;
-  if (!isWanted || status) return isWanted ? status : undefined;
+  if (!isWanted || status) {
+    return isWanted ? status : undefined;
+  }
   throw new ConfigurationError(
     '`confirm: true` needs `status`. Give `(fileId) => media.generate.status({ fileId })`.',
     { code: 'INVALID_OPTION' },

@@ -15,17 +15,27 @@ const mostNonces = 10_000;
 export function memorySeen({ max = mostNonces }: { max?: number } = {}): SeenStore {
   const expiries = new Map<string, number>();
   const makeRoom = () => {
-    if (expiries.size < max) return;
+    if (expiries.size < max) {
+      return;
+    }
     const now = Date.now();
-    for (const [nonce, expiresAt] of expiries) if (expiresAt <= now) expiries.delete(nonce);
+    for (const [nonce, expiresAt] of expiries) {
+      if (expiresAt <= now) {
+        expiries.delete(nonce);
+      }
+    }
     for (const nonce of expiries.keys()) {
-      if (expiries.size < max) return;
+      if (expiries.size < max) {
+        return;
+      }
       expiries.delete(nonce);
     }
   };
   return {
     claim(nonce, expiresAt) {
-      if (expiries.has(nonce)) return false;
+      if (expiries.has(nonce)) {
+        return false;
+      }
       makeRoom();
       expiries.set(nonce, expiresAt);
       return true;

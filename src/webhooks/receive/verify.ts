@@ -47,7 +47,9 @@ export async function verifyWebhook(
   checkSecret(secret);
   const { nonce, expiresAt } = await checkUrl(callback.url, { secret, now });
   const result = parseCallback(await readBody(callback.body));
-  if (await seen.claim(nonce, expiresAt)) return { ...result, nonce };
+  if (await seen.claim(nonce, expiresAt)) {
+    return { ...result, nonce };
+  }
   throw new WebhookVerificationError(
     'REPLAYED',
     `The callback for ${result.fileId} came to an address that has had its callback.`,

@@ -29,7 +29,9 @@ export async function checkUrl(url: string, { secret, now }: UrlCheck): Promise<
     );
   }
   const expiresAt = Number(expires);
-  if (now < expiresAt) return { nonce, expiresAt };
+  if (now < expiresAt) {
+    return { nonce, expiresAt };
+  }
   throw new WebhookVerificationError(
     'EXPIRED',
     'The callback came after its address expired. Sign the address with a longer `expiresIn`.',
@@ -39,13 +41,17 @@ export async function checkUrl(url: string, { secret, now }: UrlCheck): Promise<
 // A path that starts with two slashes would be taken for a host.
 function parse(url: string): URL {
   const absolute = url.startsWith('/') ? `http://localhost${url}` : url;
-  if (URL.canParse(absolute)) return new URL(absolute);
+  if (URL.canParse(absolute)) {
+    return new URL(absolute);
+  }
   throw missing();
 }
 
 function only({ searchParams }: URL, name: keyof typeof parameters): string {
   const [value, ...others] = searchParams.getAll(parameters[name]);
-  if (value && others.length === 0) return value;
+  if (value && others.length === 0) {
+    return value;
+  }
   throw missing();
 }
 

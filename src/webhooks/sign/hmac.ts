@@ -13,7 +13,9 @@ export async function isSignature(
   text: string,
 ): Promise<boolean> {
   const bytes = fromHex(signature);
-  if (bytes === undefined) return false;
+  if (bytes === undefined) {
+    return false;
+  }
   return crypto.subtle.verify('HMAC', await importKey(secret, 'verify'), bytes, bytesOf(text));
 }
 
@@ -36,6 +38,8 @@ function toHex(bytes: Uint8Array): string {
 
 // Lower case alone, so that a signature has one spelling.
 function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (!/^[0-9a-f]{64}$/.test(text)) return undefined;
+  if (!/^[0-9a-f]{64}$/.test(text)) {
+    return undefined;
+  }
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }

@@ -61,7 +61,9 @@ function parse(url: string | URL): URL {
 
 function expiryOf(expiresIn: number): number {
   const expires = Math.ceil(Date.now() + expiresIn);
-  if (expiresIn > 0 && Number.isSafeInteger(expires)) return expires;
+  if (expiresIn > 0 && Number.isSafeInteger(expires)) {
+    return expires;
+  }
   throw new ConfigurationError('`expiresIn` must be a number of milliseconds above 0.', {
     code: 'INVALID_OPTION',
   });

@@ -39,7 +39,7 @@ describe('longAudio', () => {
     expect(fake.files[0]!.settings['content']).toBe('Good morning!');
   });
 
-  it('keeps to ten calls in ten minutes and twenty in the making', async () => {
+  it('keeps to ten calls in ten minutes and twenty pending jobs', async () => {
     const { fake, media } = fakeService({ durations: () => '25m' });
     const jobs = await inTime(media().generate.longAudio(speech({ content: longText(1500) })));
     expect(jobs.length).toBeGreaterThan(22);

@@ -71,7 +71,7 @@ describe('what generate.video sends', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('is no more jobs than may be in the making at one time', async () => {
+  it('refuses more jobs than may be pending at one time', async () => {
     const { fetch, requests } = answering(() => accepted);
     const payload = Array.from({ length: 21 }, () => video());
     const call = mediaOver(fetch, { rateLimit: {} }).generate.video({ payload });
@@ -79,7 +79,7 @@ describe('what generate.video sends', () => {
       name: 'InvalidRequestError',
       outcome: 'not-sent',
       message:
-        'POST /v1/generate/video was not sent: `payload` takes at most 20 jobs, since no more may be in the making at one time; got 21. Use `media.queue()`.',
+        'POST /v1/generate/video was not sent: `payload` takes at most 20 jobs, since no more may be pending at one time; got 21. Use `media.queue()`.',
     });
     expect(requests).toEqual([]);
     for (const rateLimit of [{ pending: 21 }, false] as const) {

@@ -1,7 +1,7 @@
 import type { RateBudgetStore } from '../../../src/contract/rate-budget-store.js';
 import {
-  closeAccount,
-  emptyAccount,
+  closeBudget,
+  emptyBudget,
   freeSlot,
   holdSlot,
   takeSlot,
@@ -9,7 +9,7 @@ import {
 
 /** A store for all the budgets of one test, as if each were a process of its own. */
 export function memoryStore() {
-  const account = emptyAccount();
+  const account = emptyBudget();
   const groups = new Set<string>();
   const now = () => Date.now();
   const store: RateBudgetStore = {
@@ -27,7 +27,7 @@ export function memoryStore() {
     },
     close: async (_, delayMs) => {
       await Promise.resolve();
-      closeAccount(account, now() + delayMs);
+      closeBudget(account, now() + delayMs);
     },
   };
   return { store, account, groups };
