@@ -29,6 +29,7 @@ export default tseslint.config(
           ],
         },
       ],
+      curly: 'error',
       'max-params': 'off',
       '@typescript-eslint/max-params': ['error', { max: 4 }],
       'max-lines-per-function': ['error', { max: 50, skipBlankLines: true, skipComments: true }],
@@ -39,6 +40,19 @@ export default tseslint.config(
     rules: {
       'max-lines-per-function': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',
+    },
+  },
+  {
+    // Longer than they should be; the list only shrinks.
+    files: [
+      'src/testing/core/pipeline.ts',
+      'src/testing/core/time/clock.ts',
+      'src/tracker/page.ts',
+      'src/tracker/tracker.ts',
+      'src/transport/send/attempt.ts',
+    ],
+    rules: {
+      'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
     },
   },
   {

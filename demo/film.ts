@@ -7,7 +7,9 @@ import { allowed, bar, chapter, say } from './terminal.js';
 /** Makes two videos and a spoken text, and saves them. */
 export async function makeFiles(media: MediaClient, isReal: boolean): Promise<void> {
   chapter('Make two videos and a spoken text, and save them');
-  if (!(await allowed('This costs two videos and an audio', isReal))) return;
+  if (!(await allowed('This costs two videos and an audio', isReal))) {
+    return;
+  }
   const voiceId = process.env['DEMO_VOICE'] ?? 'voice_1';
   const videos = await media.generate.video({
     file: 'Postreel demo',
@@ -18,7 +20,9 @@ export async function makeFiles(media: MediaClient, isReal: boolean): Promise<vo
   });
   const audio = await media.generate.audio({ content: 'Good morning!', voiceId });
   const folder = await mkdtemp(join(tmpdir(), 'postreel-demo-'));
-  for (const job of [...videos, audio]) await save(job, folder, isReal);
+  for (const job of [...videos, audio]) {
+    await save(job, folder, isReal);
+  }
 }
 
 async function save(job: GenerationJob, folder: string, isReal: boolean): Promise<void> {

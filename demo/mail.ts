@@ -41,7 +41,9 @@ export async function importContacts(messaging: MessagingClient): Promise<void> 
   bar('import', 1, 'done');
   let count = 0;
   for await (const { email } of messaging.contacts.list({ search: '@example.org' })) {
-    if (email) count++;
+    if (email) {
+      count++;
+    }
   }
   say(`read ${count} contacts`);
 }
@@ -65,15 +67,22 @@ export async function runCampaign(messaging: MessagingClient, isReal: boolean): 
     audienceType: 'SEGMENT',
     segmentId: segment.id,
   });
-  if (!(await allowed(`This mails ${memberCount} contacts`, isReal))) return;
+  if (!(await allowed(`This mails ${memberCount} contacts`, isReal))) {
+    return;
+  }
   await messaging.campaigns.send(campaign.id);
   await messaging.campaigns.delete(campaign.id).catch((error: unknown) => {
-    if (error instanceof ConflictError) say('it cannot be deleted while it is being sent (409)');
-    else throw error;
+    if (error instanceof ConflictError) {
+      say('it cannot be deleted while it is being sent (409)');
+    } else {
+      throw error;
+    }
   });
   for (let look = 0; look < 50; look++) {
     const { status } = await messaging.campaigns.get(campaign.id);
-    if (status !== 'SENDING') break;
+    if (status !== 'SENDING') {
+      break;
+    }
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   say(`figures: ${JSON.stringify(await messaging.campaigns.stats(campaign.id))}`);

@@ -18,13 +18,18 @@ export function say(text: string): void {
 export function bar(label: string, share: number, note = ''): void {
   const filled = Math.round(Math.min(1, Math.max(0, share)) * 24);
   const line = `    ${label.padEnd(10)} [${'█'.repeat(filled)}${'·'.repeat(24 - filled)}] ${note}`;
-  if (isTerminal) process.stdout.write(`\r\u001b[K${line}${share >= 1 ? '\n' : ''}`);
-  else if (isNews(`${label} ${Math.floor(filled / 6)} ${note}`)) console.log(line);
+  if (isTerminal) {
+    process.stdout.write(`\r\u001b[K${line}${share >= 1 ? '\n' : ''}`);
+  } else if (isNews(`${label} ${Math.floor(filled / 6)} ${note}`)) {
+    console.log(line);
+  }
 }
 
 /** Asks before something that mails or costs; only real services make it ask. */
 export async function allowed(what: string, isReal: boolean): Promise<boolean> {
-  if (!isReal) return true;
+  if (!isReal) {
+    return true;
+  }
   if (!process.stdin.isTTY) {
     say(`skipped without a terminal to ask on: ${what}`);
     return false;

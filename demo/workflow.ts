@@ -7,17 +7,25 @@ export async function runWorkflow(messaging: MessagingClient, isReal: boolean): 
   const { id } = await messaging.workflows.create({ name: 'Welcome', eventName: 'signed_up' });
   const steps = await addSteps(messaging, id);
   await connect(messaging, id, steps);
-  if (!(await allowed('This starts a workflow that mails one contact', isReal))) return;
+  if (!(await allowed('This starts a workflow that mails one contact', isReal))) {
+    return;
+  }
   await messaging.workflows.update(id, { enabled: true });
   await messaging.track({ email: 'bea@example.com', event: 'signed_up', data: { plan: 'pro' } });
   const execution = await messaging.workflows.executions.list(id).first();
-  if (!execution) throw new Error('The event did not start the workflow.');
+  if (!execution) {
+    throw new Error('The event did not start the workflow.');
+  }
   let last = '';
   for (let look = 0; look < 100; look++) {
     const { status = '' } = await messaging.workflows.executions.get(id, execution.id);
-    if (status !== last) say(`execution: ${status}`);
+    if (status !== last) {
+      say(`execution: ${status}`);
+    }
     last = status;
-    if (!['RUNNING', 'WAITING'].includes(status)) return;
+    if (!['RUNNING', 'WAITING'].includes(status)) {
+      return;
+    }
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }

@@ -11,4 +11,6 @@ const { emails } = await messaging.send({
   data: { name: 'Ann', lastOrder: new Date() }, // stored on the contact
 });
 
-for (const { contact, email } of emails) console.log(`${contact.email} got ${email}`);
+for (const { contact, email } of emails) {
+  console.log(`${contact.email} got ${email}`);
+}

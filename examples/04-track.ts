@@ -9,4 +9,6 @@ const { contact } = await messaging.track({
   data: { total: 42, currency: 'EUR' },
 });
 
-for await (const event of messaging.events.listForContact(contact)) console.log(event);
+for await (const event of messaging.events.listForContact(contact)) {
+  console.log(event);
+}

@@ -11,4 +11,6 @@ const people = [
 // The client keeps to the rate limit, so they can all start at once.
 const contacts = await Promise.all(people.map((person) => messaging.contacts.create(person)));
 
-for (const { email, _meta } of contacts) console.log(email, _meta.isNew ? 'created' : 'updated');
+for (const { email, _meta } of contacts) {
+  console.log(email, _meta.isNew ? 'created' : 'updated');
+}

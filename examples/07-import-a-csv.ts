@@ -18,6 +18,8 @@ try {
   });
   console.log(job);
 } catch (error) {
-  if (!(error instanceof JobFailedError)) throw error;
+  if (!(error instanceof JobFailedError)) {
+    throw error;
+  }
   console.error('The import failed:', error.job);
 }

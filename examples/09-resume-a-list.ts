@@ -11,8 +11,15 @@ console.log(cursor === undefined ? 'from the start' : `from ${cursor}`);
 const messaging = new MessagingClient();
 let pages = 0;
 for await (const page of messaging.contacts.list({ limit: 20, cursor }).pages()) {
-  for (const { email } of page.items) console.log(email);
-  if (page.cursor === undefined) await rm(place, { force: true });
-  else await writeFile(place, page.cursor);
-  if (++pages === 2) break; // enough for today
+  for (const { email } of page.items) {
+    console.log(email);
+  }
+  if (page.cursor === undefined) {
+    await rm(place, { force: true });
+  } else {
+    await writeFile(place, page.cursor);
+  }
+  if (++pages === 2) {
+    break;
+  } // enough for today
 }

@@ -17,4 +17,6 @@ await segments.members.add(guests.id, {
   emails: ['ann@example.com', 'flo@example.com'],
   createMissing: true,
 });
-for await (const { email } of segments.members.list(guests.id)) console.log(email);
+for await (const { email } of segments.members.list(guests.id)) {
+  console.log(email);
+}

@@ -28,4 +28,6 @@ await workflows.update(id, { enabled: true }); // from now on every `signed_up` 
 
 const contact = await contacts.create({ email: 'ann@example.com', data: { plan: 'pro' } });
 await workflows.executions.start(id, { contactId: contact.id });
-for await (const { status } of workflows.executions.list(id)) console.log(status);
+for await (const { status } of workflows.executions.list(id)) {
+  console.log(status);
+}

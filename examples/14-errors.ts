@@ -5,8 +5,11 @@ const messaging = new MessagingClient();
 
 // Without try and catch:
 const { data, error } = await messaging.contacts.get('contact_unknown').safe();
-if (error) console.log(error.status, error.outcome, error.requestId);
-else console.log(data.email);
+if (error) {
+  console.log(error.status, error.outcome, error.requestId);
+} else {
+  console.log(data.email);
+}
 
 // With it:
 const ann = await messaging.contacts.create({ email: 'ann@example.com' });
@@ -14,12 +17,18 @@ await messaging.contacts.create({ email: 'bea@example.com' });
 try {
   await messaging.contacts.update(ann.id, { email: 'bea@example.com' });
 } catch (problem) {
-  if (!(problem instanceof ConflictError)) throw problem;
+  if (!(problem instanceof ConflictError)) {
+    throw problem;
+  }
   console.log('the address is taken');
 }
 
 // What the service would reject is refused before the network:
 await messaging.contacts.create({ email: 'not an address' }).catch((problem: unknown) => {
-  if (!(problem instanceof InvalidRequestError)) throw problem;
-  for (const { field, message } of problem.fieldErrors) console.log(field, message);
+  if (!(problem instanceof InvalidRequestError)) {
+    throw problem;
+  }
+  for (const { field, message } of problem.fieldErrors) {
+    console.log(field, message);
+  }
 });

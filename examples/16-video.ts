@@ -18,7 +18,9 @@ const [job] = await media.generate.video({
     },
   ],
 });
-if (!job) throw new Error('No job came back.');
+if (!job) {
+  throw new Error('No job came back.');
+}
 console.log(JSON.stringify(job)); // `media.job(…)` finds it again after a restart
 
 const file = await job.waitForFile({

@@ -19,6 +19,8 @@ try {
   await writeFile(path, await file.stream());
   console.log(`saved ${path}`);
 } catch (error) {
-  if (!(error instanceof GenerationFailedError)) throw error;
+  if (!(error instanceof GenerationFailedError)) {
+    throw error;
+  }
   console.error(`failed after ${Math.round(error.elapsedMs / 1000)} s`);
 }

@@ -26,7 +26,10 @@ function draw({ done, failed, pending, etaMs }: QueueProgress): void {
 
 const urls: string[] = [];
 for await (const { index, file, error } of media.queue(videos(), { onProgress: draw })) {
-  if (file) urls[index] = file.url;
-  else console.error(`\nvideo ${index + 1} failed`, error);
+  if (file) {
+    urls[index] = file.url;
+  } else {
+    console.error(`\nvideo ${index + 1} failed`, error);
+  }
 }
 console.log(`\n${urls.length} videos, the first is ${urls[0] ?? 'missing'}`);

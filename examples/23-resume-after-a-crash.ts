@@ -33,4 +33,6 @@ for await (const { index, file, error } of media.queue(videos, { name: 'why' }))
 
 // What else the journal knows of, from calls of `generate.video()` and `generate.audio()`.
 const { jobs } = await media.resumeAll();
-for (const job of jobs) await saveTo(await job.waitForFile(), join(folder, job.fileId));
+for (const job of jobs) {
+  await saveTo(await job.waitForFile(), join(folder, job.fileId));
+}

@@ -8,7 +8,9 @@ export function doors(): { name: string; entry: string; source: string }[] {
     exports: Record<string, Door | string>;
   };
   return Object.entries(exports).flatMap(([name, door]) => {
-    if (typeof door === 'string') return [];
+    if (typeof door === 'string') {
+      return [];
+    }
     const entry = door.import.default.replace(/^\.\/dist\/esm\/|\.js$/g, '');
     return [{ name, entry, source: `src/${entry}.ts` }];
   });

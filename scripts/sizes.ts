@@ -49,19 +49,27 @@ export async function bundle(code: string, external: readonly string[] = []): Pr
     seen.add(output);
     for (const { path, kind } of output.imports) {
       const next = outputs.find((other) => other.path === path);
-      if (next === undefined || seen.has(next)) continue;
-      if (isLazyToo || kind === 'import-statement') follow(next, isLazyToo, seen);
+      if (next === undefined || seen.has(next)) {
+        continue;
+      }
+      if (isLazyToo || kind === 'import-statement') {
+        follow(next, isLazyToo, seen);
+      }
     }
     return seen;
   };
   const start = outputs.find(({ entryPoint }) => entryPoint === '<stdin>');
-  if (start === undefined) throw new Error('esbuild made no entry');
+  if (start === undefined) {
+    throw new Error('esbuild made no entry');
+  }
   const eager = follow(start, false);
   const lazy = [...follow(start, true)].filter((output) => !eager.has(output));
 
   return {
-    ...{ eager: sizeOf([...eager]), lazy: sizeOf(lazy) },
-    ...{ eagerFiles: filesOf([...eager]), lazyFiles: filesOf(lazy) },
+    eager: sizeOf([...eager]),
+    lazy: sizeOf(lazy),
+    eagerFiles: filesOf([...eager]),
+    lazyFiles: filesOf(lazy),
     externals: [
       ...new Set(
         outputs.flatMap(({ imports }) =>

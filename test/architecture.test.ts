@@ -72,7 +72,9 @@ describe('architecture', () => {
     const resourceOf = (path: string) => /^messaging\/(?!shared\/)([^/]+)\//.exec(path)?.[1];
     const crossings = sources.flatMap(({ path, imports }) => {
       const own = resourceOf(path);
-      if (own === undefined) return [];
+      if (own === undefined) {
+        return [];
+      }
       return imports
         .filter(({ target }) => ![own, undefined].includes(resourceOf(target)))
         .map(({ target }) => `${path} -> ${target}`);
@@ -165,18 +167,26 @@ function findCycle(files: readonly SourceFile[]): string[] | undefined {
   );
   const done = new Set<string>();
   const visit = (path: string, trail: string[]): string[] | undefined => {
-    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path];
-    if (done.has(path)) return undefined;
+    if (trail.includes(path)) {
+      return [...trail.slice(trail.indexOf(path)), path];
+    }
+    if (done.has(path)) {
+      return undefined;
+    }
     for (const next of graph.get(path) ?? []) {
       const cycle = visit(next, [...trail, path]);
-      if (cycle) return cycle;
+      if (cycle) {
+        return cycle;
+      }
     }
     done.add(path);
     return undefined;
   };
   for (const path of graph.keys()) {
     const cycle = visit(path, []);
-    if (cycle) return cycle;
+    if (cycle) {
+      return cycle;
+    }
   }
   return undefined;
 }

@@ -7,7 +7,9 @@ export async function onFastClock<T>(work: () => Promise<T>): Promise<T> {
     const state = { isDone: false };
     const result = work().finally(() => (state.isDone = true));
     result.catch(() => undefined); // awaited below
-    while (!state.isDone) await vi.advanceTimersToNextTimerAsync();
+    while (!state.isDone) {
+      await vi.advanceTimersToNextTimerAsync();
+    }
     return await result;
   } finally {
     vi.useRealTimers();

@@ -27,7 +27,10 @@ export async function simulate(policy: Policy, count: number, seed: number): Pro
   for (let index = 0; index < count; index++) {
     const duration = 1.5 + 3 * random();
     jobs.push({
-      ...{ workflowType: 'idea', workflowFormat: 'video', voiceId: 'voice_1', duration },
+      workflowType: 'idea',
+      workflowFormat: 'video',
+      voiceId: 'voice_1',
+      duration,
       prompt: String(index),
     });
     // What a video takes is known to its service alone: about 100 s a minute, give or take 20 %.
@@ -73,7 +76,9 @@ export async function simulate(policy: Policy, count: number, seed: number): Pro
 /** The queue as it is built. */
 export const queue: Policy = async (media, jobs) => {
   for await (const { error } of media.queue(jobs)) {
-    if (error !== undefined) throw new Error('a job failed', { cause: error });
+    if (error !== undefined) {
+      throw new Error('a job failed', { cause: error });
+    }
   }
 };
 
@@ -81,7 +86,9 @@ export const queue: Policy = async (media, jobs) => {
 export const oneJobACall: Policy = async (media, jobs) => {
   const running = new Set<Promise<unknown>>();
   for (const job of jobs) {
-    while (running.size >= 20) await Promise.race(running);
+    while (running.size >= 20) {
+      await Promise.race(running);
+    }
     const [handle] = await media.generate.video({ payload: [job] });
     const wait = handle!.waitForFile({ interval: 10_000 }).finally(() => running.delete(wait));
     running.add(wait);

@@ -34,7 +34,9 @@ async function table(
   row: (limiter: Limiter) => Promise<Record<string, string>>,
 ): Promise<void> {
   const rows: Record<string, Record<string, string>> = {};
-  for (const [name, limiter] of Object.entries(limiters)) rows[name] = await row(limiter);
+  for (const [name, limiter] of Object.entries(limiters)) {
+    rows[name] = await row(limiter);
+  }
   console.log(title);
   console.table(rows);
 }
@@ -58,7 +60,9 @@ async function cell(
   limiter: Limiter,
 ): Promise<string> {
   const outcomes: Outcome[] = [];
-  for (const seed of seeds) outcomes.push(await simulate({ ...scene, seed }, limiter));
+  for (const seed of seeds) {
+    outcomes.push(await simulate({ ...scene, seed }, limiter));
+  }
   const worst = (read: (outcome: Outcome) => number) => Math.max(...outcomes.map(read));
   const refused =
     scene.shares.length === 1

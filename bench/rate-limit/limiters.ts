@@ -64,7 +64,9 @@ function gated(createGate: (limits: Limits) => Gate): Limiter {
     return async (call) => {
       for (let attempt = 0; ; attempt++) {
         const { status } = await gate(() => service.send(call));
-        if (status !== 429) return;
+        if (status !== 429) {
+          return;
+        }
         await clock.after((1 + random()) * 1000 * 2 ** Math.min(attempt, 6));
       }
     };

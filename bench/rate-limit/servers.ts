@@ -16,7 +16,9 @@ export const serverKinds: readonly ServerKind[] = ['sliding', 'fixed', 'bucket']
 
 /** A limiter of a kind; `phaseMs` is how long a fixed window has been open at time 0. */
 export function createServer(kind: ServerKind, limits: Limits, phaseMs: number): Server {
-  if (kind === 'sliding') return new SlidingServer(limits);
+  if (kind === 'sliding') {
+    return new SlidingServer(limits);
+  }
   return kind === 'fixed' ? new FixedServer(limits, phaseMs) : new BucketServer(limits);
 }
 
@@ -32,7 +34,9 @@ class SlidingServer implements Server {
   arrive(now: number): number {
     const { limit, windowMs } = this.#limits;
     const oldest = this.#taken[this.#taken.length - limit];
-    if (oldest !== undefined && oldest + windowMs > now) return oldest + windowMs - now;
+    if (oldest !== undefined && oldest + windowMs > now) {
+      return oldest + windowMs - now;
+    }
     this.#taken.push(now);
     return 0;
   }
@@ -54,9 +58,13 @@ class FixedServer implements Server {
     const { limit, windowMs } = this.#limits;
     const time = now + this.#phaseMs;
     const window = Math.floor(time / windowMs);
-    if (window !== this.#window) this.#count = 0;
+    if (window !== this.#window) {
+      this.#count = 0;
+    }
     this.#window = window;
-    if (this.#count >= limit) return (window + 1) * windowMs - time;
+    if (this.#count >= limit) {
+      return (window + 1) * windowMs - time;
+    }
     this.#count++;
     return 0;
   }
@@ -78,7 +86,9 @@ class BucketServer implements Server {
     const perMs = limit / windowMs;
     this.#tokens = Math.min(limit, this.#tokens + (now - this.#at) * perMs);
     this.#at = now;
-    if (this.#tokens < 1) return (1 - this.#tokens) / perMs;
+    if (this.#tokens < 1) {
+      return (1 - this.#tokens) / perMs;
+    }
     this.#tokens--;
     return 0;
   }

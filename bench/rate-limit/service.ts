@@ -32,9 +32,13 @@ export class Service {
     await this.#travel();
     const takenAt = this.#clock.now;
     const refusedMs = this.#server.arrive(takenAt);
-    if (refusedMs > 0) record.refusals++;
+    if (refusedMs > 0) {
+      record.refusals++;
+    }
     await this.#travel();
-    if (refusedMs > 0) return refusal(refusedMs);
+    if (refusedMs > 0) {
+      return refusal(refusedMs);
+    }
     Object.assign(record, { takenAt, travelMs: this.#clock.now - sentAt });
     return Response.json({ id: `con_${call}` });
   }

@@ -75,7 +75,9 @@ function ownersOf(calls: number, shares: readonly number[], random: () => number
   const owners = shares.flatMap((share, owner) =>
     new Array<number>(Math.round(share * calls)).fill(owner),
   );
-  while (owners.length < calls) owners.push(0);
+  while (owners.length < calls) {
+    owners.push(0);
+  }
   for (let last = owners.length - 1; last > 0; last--) {
     const other = Math.floor(random() * (last + 1));
     [owners[last], owners[other]] = [owners[other]!, owners[last]!];

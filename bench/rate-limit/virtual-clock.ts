@@ -57,7 +57,9 @@ export class VirtualClock {
       for (;;) {
         await new Promise((resolve) => turn(resolve));
         // `isDone` changes while this waits.
-        if (isDone as boolean) return await result;
+        if (isDone as boolean) {
+          return await result;
+        }
         this.#step();
       }
     } finally {
@@ -68,7 +70,9 @@ export class VirtualClock {
   /** Goes to the next moment at which something happens, and lets all of it happen. */
   #step(): void {
     const first = this.#pop();
-    if (!first) throw new Error('Somebody waits for what will never happen.');
+    if (!first) {
+      throw new Error('Somebody waits for what will never happen.');
+    }
     this.now = first.at;
     for (let task: Task | undefined = first; task; task = this.#popAt(first.at)) {
       const { run } = task;
@@ -117,7 +121,9 @@ export class VirtualClock {
     let index = heap.push(task) - 1;
     while (index > 0) {
       const parent = (index - 1) >> 1;
-      if (!isBefore(task, heap[parent]!)) break;
+      if (!isBefore(task, heap[parent]!)) {
+        break;
+      }
       heap[index] = heap[parent]!;
       index = parent;
     }
@@ -129,9 +135,15 @@ export class VirtualClock {
     for (;;) {
       const first = this.#heap[0];
       const last = this.#heap.pop();
-      if (!first || !last) return undefined;
-      if (this.#heap.length > 0) this.#sink(last);
-      if (first.run) return first;
+      if (!first || !last) {
+        return undefined;
+      }
+      if (this.#heap.length > 0) {
+        this.#sink(last);
+      }
+      if (first.run) {
+        return first;
+      }
     }
   }
 
@@ -140,9 +152,15 @@ export class VirtualClock {
     let index = 0;
     for (;;) {
       let child = 2 * index + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++;
-      if (!isBefore(heap[child]!, task)) break;
+      if (child >= heap.length) {
+        break;
+      }
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) {
+        child++;
+      }
+      if (!isBefore(heap[child]!, task)) {
+        break;
+      }
       heap[index] = heap[child]!;
       index = child;
     }

@@ -12,7 +12,9 @@ const poissonLoad = 0.95;
 /** When each call is made, in order. */
 export function callTimes(kind: WorkloadKind, limits: Limits, random: () => number): number[] {
   const count = windows * limits.limit;
-  if (kind === 'bulk') return new Array<number>(count).fill(0);
+  if (kind === 'bulk') {
+    return new Array<number>(count).fill(0);
+  }
   if (kind === 'late') {
     return [0, ...new Array<number>(count - 1).fill(lateShare * limits.windowMs)];
   }
@@ -33,7 +35,9 @@ export function idealMs(
   { windowMs }: Limits,
   phaseMs: number,
 ): number {
-  if (server !== 'fixed') return (windows - 1) * windowMs;
+  if (server !== 'fixed') {
+    return (windows - 1) * windowMs;
+  }
   const untilNext = windowMs - ((startOf(workload, windowMs) + phaseMs) % windowMs);
   return (windows - 2) * windowMs + untilNext;
 }

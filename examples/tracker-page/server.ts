@@ -32,14 +32,18 @@ const arrivals = () =>
 /** Lets the service answer every event with this status from now on. */
 function answerWith(status: number): void {
   messaging.faults.clear();
-  if (status === 200) return;
+  if (status === 200) {
+    return;
+  }
   messaging.fail('POST /v1/track', { status, times: Infinity, ...(status === 429 && wait) });
 }
 const wait = { retryAfter: 3 };
 
 function serve({ method, url = '' }: IncomingMessage, response: ServerResponse): void {
   const { pathname, searchParams } = new URL(url, 'http://app');
-  if (method === 'POST') answerWith(Number(searchParams.get('answer')));
+  if (method === 'POST') {
+    answerWith(Number(searchParams.get('answer')));
+  }
   const [type, text] =
     pathname === '/tracker.js'
       ? ['text/javascript', outputFiles[0]?.text]

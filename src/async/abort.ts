@@ -3,7 +3,9 @@ const watched = new WeakMap<AbortSignal, { listeners: Set<() => void>; run: () =
 
 /** Calls back once when the signal aborts, at once if it has; returns a way to stop listening. */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
-  if (!signal) return nothingToStop;
+  if (!signal) {
+    return nothingToStop;
+  }
   if (signal.aborted) {
     listener();
     return nothingToStop;
@@ -13,7 +15,9 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
   const own = () => listener();
   listeners.add(own);
   return () => {
-    if (!listeners.delete(own) || listeners.size > 0) return;
+    if (!listeners.delete(own) || listeners.size > 0) {
+      return;
+    }
     signal.removeEventListener('abort', run);
     watched.delete(signal);
   };
@@ -23,7 +27,9 @@ function watch(signal: AbortSignal) {
   const listeners = new Set<() => void>();
   const run = () => {
     watched.delete(signal);
-    for (const listener of [...listeners]) listener();
+    for (const listener of [...listeners]) {
+      listener();
+    }
   };
   const entry = { listeners, run };
   watched.set(signal, entry);

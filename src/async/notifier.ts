@@ -14,7 +14,9 @@ export class Bell {
     if (!this.#isRung) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
-        if (Number.isFinite(longestMs)) timer = setTimeout(resolve, Math.max(1, longestMs));
+        if (Number.isFinite(longestMs)) {
+          timer = setTimeout(resolve, Math.max(1, longestMs));
+        }
         void other?.then(() => resolve());
       });
     }

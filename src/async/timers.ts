@@ -73,7 +73,9 @@ export function sleep(delayMs: number, signal: AbortSignal | undefined): Promise
 
 /** The same promise, but an abort rejects at once with the signal's reason. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return promise;
+  if (!signal) {
+    return promise;
+  }
   return new Promise<T>((resolve, reject) => {
     const stopListening = onAbort(signal, () => {
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason

@@ -20,8 +20,12 @@ export class WaitingLine<T> implements Iterable<T> {
 
   /** Takes the first out of the line. */
   next(): T | undefined {
-    if (this.#size === 0) return undefined;
-    while (this.#places[this.#front] === undefined) this.#front++;
+    if (this.#size === 0) {
+      return undefined;
+    }
+    while (this.#places[this.#front] === undefined) {
+      this.#front++;
+    }
     const first = this.#places[this.#front];
     this.#empty(this.#front);
     this.#front++;
@@ -30,12 +34,18 @@ export class WaitingLine<T> implements Iterable<T> {
   }
 
   *[Symbol.iterator](): Iterator<T> {
-    for (const one of this.#places.slice(this.#front)) if (one !== undefined) yield one;
+    for (const one of this.#places.slice(this.#front)) {
+      if (one !== undefined) {
+        yield one;
+      }
+    }
   }
 
   #leave(place: number): void {
     const index = place - this.#dropped;
-    if (this.#places[index] === undefined) return;
+    if (this.#places[index] === undefined) {
+      return;
+    }
     this.#empty(index);
     this.#compact();
   }
@@ -46,7 +56,9 @@ export class WaitingLine<T> implements Iterable<T> {
   }
 
   #compact(): void {
-    if (this.#size > 0 && this.#front < 1024) return;
+    if (this.#size > 0 && this.#front < 1024) {
+      return;
+    }
     const gone = this.#size === 0 ? this.#places.length : this.#front;
     this.#places = this.#places.slice(gone);
     this.#dropped += gone;

@@ -20,7 +20,9 @@ export function goneFrom(path: string): ReadBack {
 
 /** The status of a record in lower case, wherever the service puts it. */
 export function statusOf(record: unknown): string {
-  if (!isRecord(record)) return '';
+  if (!isRecord(record)) {
+    return '';
+  }
   const status = record['status'] ?? record['state'];
   return typeof status === 'string' ? status.toLowerCase() : '';
 }
@@ -30,7 +32,9 @@ export function sameFields(
   record: Readonly<Record<string, unknown>> | undefined,
   body: unknown,
 ): boolean {
-  if (!record || !isRecord(body)) return false;
+  if (!record || !isRecord(body)) {
+    return false;
+  }
   return Object.entries(body).every(
     ([field, value]) => JSON.stringify(record[field]) === JSON.stringify(value),
   );

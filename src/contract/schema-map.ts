@@ -13,9 +13,14 @@ export function schemaMap<const Table extends object>(
 function* pairs(table: object, schemas: object): Generator<[Route, RouteSchemas]> {
   for (const [name, row] of Object.entries(table) as [string, unknown][]) {
     const entry: unknown = Reflect.get(schemas, name);
-    if (!isRecord(row) || !isRecord(entry)) continue;
-    if (typeof row['method'] === 'string')
-      yield [row as unknown as Route, entry]; // a row has a method
-    else yield* pairs(row, entry);
+    if (!isRecord(row) || !isRecord(entry)) {
+      continue;
+    }
+    if (typeof row['method'] === 'string') {
+      yield [row as unknown as Route, entry];
+    } // a row has a method
+    else {
+      yield* pairs(row, entry);
+    }
   }
 }

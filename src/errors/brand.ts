@@ -13,7 +13,9 @@ export function branded(
   Object.defineProperty(target, Symbol.hasInstance, {
     value(this: unknown, value: unknown): boolean {
       // A subclass that a user wrote has no brand of its own: the prototype chain decides.
-      if (this !== target) return isPrototypeOf(this, value);
+      if (this !== target) {
+        return isPrototypeOf(this, value);
+      }
       return brandsOf(value).includes(name);
     },
   });
@@ -26,7 +28,9 @@ export function branded(
 
 /** The names of the error classes that a value belongs to, base first; empty for anything else. */
 export function brandsOf(value: unknown): readonly string[] {
-  if (typeof value !== 'object' || value === null) return [];
+  if (typeof value !== 'object' || value === null) {
+    return [];
+  }
   const names: unknown = Reflect.get(value, brand);
   return Array.isArray(names) ? names.map(String) : [];
 }

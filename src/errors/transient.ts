@@ -7,6 +7,8 @@ const transientCodes = new Set(['CONNECTION_LOST', 'TIMEOUT', 'NOT_CONNECTED']);
  * 408, 429 and 5xx; every other answer stays as it is.
  */
 export function isTransient({ status, code }: PostreelError): boolean {
-  if (status === undefined) return transientCodes.has(code);
+  if (status === undefined) {
+    return transientCodes.has(code);
+  }
   return status === 408 || status === 429 || status >= 500;
 }

@@ -82,8 +82,12 @@ export class MediaClient {
     { settle = 'all', ...options }: WaitOptions & { settle?: Settle | undefined } = {},
   ): Promise<FileResult[] | MediaFile | MediaFile[]> {
     const wait = (fileId: string, own: WaitOptions) => this.waitForFile(fileId, own);
-    if (settle === 'any') return waitForAny(fileIds, wait, options);
-    if (settle === 'first-error') return waitUntilError(fileIds, wait, options);
+    if (settle === 'any') {
+      return waitForAny(fileIds, wait, options);
+    }
+    if (settle === 'first-error') {
+      return waitUntilError(fileIds, wait, options);
+    }
     return waitForAll(fileIds, wait, options);
   }
 

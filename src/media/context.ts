@@ -116,7 +116,9 @@ export class Workshop {
   /** Looks at files before their time; waits for them hear of those that are finished. */
   async refresh(fileIds: readonly string[], signal: AbortSignal): Promise<void> {
     // A look that counts is too dear for this.
-    if (this.#looks.counts) return;
+    if (this.#looks.counts) {
+      return;
+    }
     const fresh = fileIds.map((fileId) => this.#looks.look(fileId, freshMs, signal));
     await Promise.allSettled(fresh);
   }
@@ -168,7 +170,9 @@ export class Workshop {
       finished: (fileId, url) => new MediaFile(fileId, url, { fetch: settings.fetch }),
       onUpdate: (update) => {
         events.emit('job:update', update);
-        if (isEnd(update.status)) this.#noteEnd(update.fileId, update.status);
+        if (isEnd(update.status)) {
+          this.#noteEnd(update.fileId, update.status);
+        }
       },
       onUnknown: (fileId, status) => notices.unknownStatus(events, fileId, status),
       get leastDelayMs() {
@@ -187,7 +191,9 @@ export class Workshop {
   /** The journal, for what cannot be without one. */
   journal(): JobJournal {
     const { journal } = this.#options;
-    if (journal) return journal;
+    if (journal) {
+      return journal;
+    }
     throw new ConfigurationError(
       'This client has no journal. Make it with `new MediaClient({ journal })`.',
       { code: 'JOURNAL_MISSING' },

@@ -45,11 +45,15 @@ export class Items<T> implements ItemIterator<T> {
   next(): Promise<IteratorResult<T, undefined>> {
     if (this.#turn === undefined) {
       const item = this.#takeItem();
-      if (item) return Promise.resolve(item);
+      if (item) {
+        return Promise.resolve(item);
+      }
     }
     const turn = (this.#turn ?? Promise.resolve()).then(() => this.#advance());
     const settled = turn.then(noop, noop).then(() => {
-      if (this.#turn === settled) this.#turn = undefined;
+      if (this.#turn === settled) {
+        this.#turn = undefined;
+      }
     });
     this.#turn = settled;
     return turn;
@@ -64,7 +68,9 @@ export class Items<T> implements ItemIterator<T> {
   async #advance(): Promise<IteratorResult<T, undefined>> {
     for (;;) {
       const item = this.#takeItem();
-      if (item) return item;
+      if (item) {
+        return item;
+      }
       if (!(await this.#turnPage())) {
         this.#ended = true;
         return { done: true, value: undefined };
@@ -73,9 +79,13 @@ export class Items<T> implements ItemIterator<T> {
   }
 
   #takeItem(): IteratorResult<T, undefined> | undefined {
-    if (this.#ended) return { done: true, value: undefined };
+    if (this.#ended) {
+      return { done: true, value: undefined };
+    }
     const page = this.#page;
-    if (!page || this.#index >= page.items.length) return undefined;
+    if (!page || this.#index >= page.items.length) {
+      return undefined;
+    }
     this.#taken++;
     return { done: false, value: page.items[this.#index++] as T }; // the index is inside
   }
@@ -85,8 +95,12 @@ export class Items<T> implements ItemIterator<T> {
     const coming = before ? (this.#ahead ?? before.nextPage()) : this.#start();
     this.#ahead = undefined;
     const page = await coming;
-    if (!page) return false;
-    if (before) this.#pageQuery = before.cursor;
+    if (!page) {
+      return false;
+    }
+    if (before) {
+      this.#pageQuery = before.cursor;
+    }
     this.#page = page;
     this.#index = 0;
     await this.#fetchAhead(page);
@@ -94,7 +108,9 @@ export class Items<T> implements ItemIterator<T> {
   }
 
   async #fetchAhead(page: ListPage<T>): Promise<void> {
-    if (!page.hasMore || this.#taken + page.items.length >= this.#range.max) return;
+    if (!page.hasMore || this.#taken + page.items.length >= this.#range.max) {
+      return;
+    }
     this.#ahead = page.nextPage();
     this.#ahead.catch(noop); // it is reported when its turn comes
     // The request leaves only when the event loop turns, and a busy consumer never lets it.
@@ -104,8 +120,11 @@ export class Items<T> implements ItemIterator<T> {
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
-    if (typeof setImmediate === 'function') setImmediate(resolve);
-    else setTimeout(resolve, 0);
+    if (typeof setImmediate === 'function') {
+      setImmediate(resolve);
+    } else {
+      setTimeout(resolve, 0);
+    }
   });
 }
 

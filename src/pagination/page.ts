@@ -30,7 +30,9 @@ export class ListPage<T> implements Page<T> {
   }
 
   async nextPage(): Promise<ListPage<T> | undefined> {
-    if (!this.#next) return undefined;
+    if (!this.#next) {
+      return undefined;
+    }
     const { total } = this;
     const index = this.#place.index + 1;
     return ListPage.load<T>(this.#walk, { query: this.#next, index, total, before: this.#raw });

@@ -46,10 +46,14 @@ export class PagedList<T> implements Paginated<T> {
     T[]
   > {
     const items: T[] = [];
-    if (max <= 0) return items;
+    if (max <= 0) {
+      return items;
+    }
     for await (const item of this.#items(max)) {
       items.push(item);
-      if (items.length >= max) break;
+      if (items.length >= max) {
+        break;
+      }
     }
     return items;
   }
@@ -71,7 +75,9 @@ export class PagedList<T> implements Paginated<T> {
 
   #sized(size: number): PageQuery {
     const { sizeParameter } = this.#facts;
-    if (sizeParameter === undefined || this.#query[sizeParameter] !== undefined) return this.#query;
+    if (sizeParameter === undefined || this.#query[sizeParameter] !== undefined) {
+      return this.#query;
+    }
     return { ...this.#query, [sizeParameter]: size };
   }
 

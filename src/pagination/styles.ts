@@ -19,9 +19,15 @@ type ListFacts = Pick<List<unknown>, 'list' | 'sizeParameter' | 'itemsName'>;
 
 /** Reads a list in any of its shapes; `undefined` when there is no list in the answer. */
 export function readList(body: unknown, facts: ListFacts): RawPage | undefined {
-  if (body === undefined || body === null || body === true) return { items: [] };
-  if (Array.isArray(body)) return { items: body as unknown[] };
-  if (!isRecord(body)) return undefined;
+  if (body === undefined || body === null || body === true) {
+    return { items: [] };
+  }
+  if (Array.isArray(body)) {
+    return { items: body as unknown[] };
+  }
+  if (!isRecord(body)) {
+    return undefined;
+  }
   // An envelope around the whole list; the list's own `data` is an array.
   const list = isRecord(body['data']) ? body['data'] : body;
   const items = itemsOf(list, facts.itemsName);
@@ -34,19 +40,29 @@ export function nextQuery(
   query: PageQuery,
   facts: ListFacts,
 ): PageQuery | undefined {
-  if (page.hasMore === false) return undefined;
-  if (page.cursor !== undefined) return without({ ...query, cursor: page.cursor }, 'page');
+  if (page.hasMore === false) {
+    return undefined;
+  }
+  if (page.cursor !== undefined) {
+    return without({ ...query, cursor: page.cursor }, 'page');
+  }
   const current = page.page ?? numberOf(query['page']) ?? 1;
   const size = page.pageSize ?? numberOf(query[facts.sizeParameter ?? '']) ?? page.items.length;
-  if (!hasPageAfter(page, current, size, facts)) return undefined;
+  if (!hasPageAfter(page, current, size, facts)) {
+    return undefined;
+  }
   return without({ ...query, page: current + 1 }, 'cursor');
 }
 
 /** Where a page starts, as one text that `list({ cursor })` takes back. */
 export function cursorOf(query: PageQuery, facts: ListFacts): string | undefined {
-  if (typeof query['cursor'] === 'string') return query['cursor'];
+  if (typeof query['cursor'] === 'string') {
+    return query['cursor'];
+  }
   const page = numberOf(query['page']);
-  if (page === undefined) return undefined;
+  if (page === undefined) {
+    return undefined;
+  }
   // A page number means nothing without the size of the pages before it.
   const size = numberOf(query[facts.sizeParameter ?? '']);
   return size === undefined ? `page:${page}` : `page:${page}/${size}`;
@@ -56,15 +72,23 @@ export function cursorOf(query: PageQuery, facts: ListFacts): string | undefined
 export function startQuery(query: PageQuery, facts: ListFacts): PageQuery {
   const cursor = query['cursor'];
   const match = typeof cursor === 'string' ? /^page:(\d+)(?:\/(\d+))?$/.exec(cursor) : null;
-  if (!match) return query;
+  if (!match) {
+    return query;
+  }
   const size = facts.sizeParameter && match[2] ? { [facts.sizeParameter]: Number(match[2]) } : {};
   return without({ ...size, ...query, page: Number(match[1]) }, 'cursor');
 }
 
 function hasPageAfter(page: RawPage, current: number, size: number, facts: ListFacts): boolean {
-  if (page.hasMore === true) return true;
-  if (page.items.length === 0) return false;
-  if (page.totalPages !== undefined) return current < page.totalPages;
+  if (page.hasMore === true) {
+    return true;
+  }
+  if (page.items.length === 0) {
+    return false;
+  }
+  if (page.totalPages !== undefined) {
+    return current < page.totalPages;
+  }
   const counts = facts.list === 'page' || page.page !== undefined || page.pageSize !== undefined;
   return counts && page.total !== undefined && current * size < page.total;
 }
@@ -72,10 +96,14 @@ function hasPageAfter(page: RawPage, current: number, size: number, facts: ListF
 function itemsOf(body: Record<string, unknown>, name: string | undefined): unknown[] | undefined {
   for (const candidate of ['data', name ?? 'items', 'items']) {
     const items = body[candidate];
-    if (Array.isArray(items)) return items as unknown[];
+    if (Array.isArray(items)) {
+      return items as unknown[];
+    }
   }
   const arrays = Object.values(body).filter(Array.isArray) as unknown[][];
-  if (arrays.length === 1) return arrays[0];
+  if (arrays.length === 1) {
+    return arrays[0];
+  }
   // `{}` and `{ success: true }` are empty answers; anything else without a list is not one.
   return arrays.length === 0 && Object.keys(body).every((key) => key === 'success')
     ? []

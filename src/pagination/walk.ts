@@ -32,11 +32,15 @@ export class Walk {
   async load(place: Place): Promise<RawPage> {
     const cursor = cursorOf(place.query, this.facts);
     if (cursor !== undefined) {
-      if ((this.#seen.get(cursor) ?? place.index) !== place.index) throw this.#circle('cursor');
+      if ((this.#seen.get(cursor) ?? place.index) !== place.index) {
+        throw this.#circle('cursor');
+      }
       this.#seen.set(cursor, place.index);
     }
     const page = await this.#load(place.query);
-    if (place.before && repeats(page, place.before)) throw this.#circle('page');
+    if (place.before && repeats(page, place.before)) {
+      throw this.#circle('page');
+    }
     return page;
   }
 
@@ -51,14 +55,20 @@ export class Walk {
 
 /** The list facts of a row that answers a list. */
 export function listFacts(route: Route): List<unknown> {
-  if (route.returns.list === undefined) throw new TypeError(`${route.path} is not a list`);
+  if (route.returns.list === undefined) {
+    throw new TypeError(`${route.path} is not a list`);
+  }
   return route.returns;
 }
 
 // Only where pages are asked for by number: a cursor may well lead to equal items.
 function repeats(page: RawPage, before: RawPage): boolean {
-  if (before.cursor !== undefined || page.items.length === 0) return false;
-  if (page.page !== undefined && page.page === before.page) return true;
+  if (before.cursor !== undefined || page.items.length === 0) {
+    return false;
+  }
+  if (page.page !== undefined && page.page === before.page) {
+    return true;
+  }
   return (
     page.items.length === before.items.length &&
     JSON.stringify(page.items) === JSON.stringify(before.items)

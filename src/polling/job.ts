@@ -73,7 +73,9 @@ export async function waitForJob<Job extends OpenRecord>(
       } catch (error) {
         // A finished job may be gone when asked late: what was seen of it stands.
         isGone = error instanceof NotFoundError;
-        if (isGone && last !== undefined) return last;
+        if (isGone && last !== undefined) {
+          return last;
+        }
         throw error;
       }
     },
@@ -118,7 +120,9 @@ function updateOf<Job>(
 }
 
 function statusOf(job: unknown): string | undefined {
-  if (!isRecord(job)) return undefined;
+  if (!isRecord(job)) {
+    return undefined;
+  }
   const status = job['status'] ?? job['state'];
   return typeof status === 'string' ? status : undefined;
 }

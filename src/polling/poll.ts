@@ -49,8 +49,12 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
   for (;;) {
     const leftMs = plan.timeoutMs - elapsed();
     const napMs = Math.min(delayMs, Math.max(0, leftMs));
-    if (napMs > 0) await nap(napMs, plan);
-    if (elapsed() >= plan.timeoutMs) throw plan.timeoutError(last, polls, elapsed());
+    if (napMs > 0) {
+      await nap(napMs, plan);
+    }
+    if (elapsed() >= plan.timeoutMs) {
+      throw plan.timeoutError(last, polls, elapsed());
+    }
     polls++;
     const timer = startTimer(plan.timeoutMs - elapsed(), plan.signal);
     try {
@@ -60,9 +64,13 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
       const changed = last !== undefined && status !== last.status;
       last = { attempt: polls, elapsedMs: elapsed(), status, record, changed };
     } catch (error) {
-      if (timer.timedOut) throw plan.timeoutError(last, polls, elapsed());
+      if (timer.timedOut) {
+        throw plan.timeoutError(last, polls, elapsed());
+      }
       const wait = plan.passingDelayMs?.(error, ++failures, elapsed());
-      if (wait === undefined) throw error;
+      if (wait === undefined) {
+        throw error;
+      }
       delayMs = wait;
       continue;
     } finally {
@@ -71,7 +79,9 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
     const end = finish(plan, last);
     delayMs = end ? 0 : plan.nextDelayMs(last);
     plan.report?.(last, delayMs);
-    if (end) return end.result;
+    if (end) {
+      return end.result;
+    }
   }
 }
 
@@ -80,11 +90,15 @@ async function nap(
   delayMs: number,
   { signal, onNews }: Pick<PollPlan<never, never>, 'signal' | 'onNews'>,
 ): Promise<void> {
-  if (!onNews) return sleep(delayMs, signal);
+  if (!onNews) {
+    return sleep(delayMs, signal);
+  }
   const rest = new AbortController();
   const stop = [onNews(() => rest.abort()), onAbort(signal, () => rest.abort())];
   await sleep(delayMs, rest.signal).catch(() => undefined);
-  for (const end of stop) end();
+  for (const end of stop) {
+    end();
+  }
   signal?.throwIfAborted();
 }
 

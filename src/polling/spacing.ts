@@ -43,12 +43,16 @@ class Line {
   }
 
   async #serve(): Promise<void> {
-    if (this.#isServing) return;
+    if (this.#isServing) {
+      return;
+    }
     this.#isServing = true;
     while (this.#waiting.size > 0) {
       await this.#inTurn();
       const [next] = this.#waiting;
-      if (!next) break;
+      if (!next) {
+        break;
+      }
       this.#waiting.delete(next);
       next();
     }

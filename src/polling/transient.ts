@@ -12,7 +12,9 @@ export function passingDelayMs(
   failures: number,
   intervalMs: number,
 ): number | undefined {
-  if (!isPostreelError(error) || !mayPass(error)) return undefined;
+  if (!isPostreelError(error) || !mayPass(error)) {
+    return undefined;
+  }
   const backoffMs = Math.min(longestMs, intervalMs * 2 ** Math.min(failures - 1, 10));
   return Math.max(error.retryAfterMs ?? 0, backoffMs);
 }
@@ -20,6 +22,8 @@ export function passingDelayMs(
 function mayPass(error: PostreelError): boolean {
   const { status, code } = error;
   // A gateway or a captive portal answers in place of the service.
-  if (code === 'UNEXPECTED_RESPONSE' && status !== undefined && status < 300) return true;
+  if (code === 'UNEXPECTED_RESPONSE' && status !== undefined && status < 300) {
+    return true;
+  }
   return isTransient(error) || code === 'QUEUE_TIMEOUT';
 }

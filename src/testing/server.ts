@@ -53,12 +53,17 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
   const media = createFakeMedia({
     clock,
     ...options.media,
-    ...{ baseUrl: `${url}/media`, cdnUrl: `${url}/cdn` },
+    baseUrl: `${url}/media`,
+    cdnUrl: `${url}/cdn`,
   });
   handle = (request) => {
     const [folder = ''] = request.url.slice(url.length + 1).split(/[/?]/);
-    if (folder === 'messaging') return messaging.handle(request);
-    if (folder === 'media' || folder === 'cdn') return media.handle(request);
+    if (folder === 'messaging') {
+      return messaging.handle(request);
+    }
+    if (folder === 'media' || folder === 'cdn') {
+      return media.handle(request);
+    }
     return Promise.resolve(toResponse({ status: 404, body: 'Use /messaging, /media or /cdn.' }));
   };
   const bases = { messagingUrl: messaging.baseUrl, mediaUrl: media.baseUrl };
@@ -109,11 +114,15 @@ async function serve({ incoming, response, url }: Connection, handle: Handle): P
 /** Browsers call from another origin, with cookies for sessions; only downloads show their headers. */
 function allowOrigin({ headers, url = '' }: IncomingMessage, response: ServerResponse): void {
   const { origin } = headers;
-  if (origin === undefined) return;
+  if (origin === undefined) {
+    return;
+  }
   response.setHeader('Access-Control-Allow-Origin', origin);
   response.setHeader('Access-Control-Allow-Credentials', 'true');
   response.setHeader('Vary', 'Origin');
-  if (!url.startsWith('/cdn/')) return;
+  if (!url.startsWith('/cdn/')) {
+    return;
+  }
   const shown = 'Accept-Ranges, Content-Length, Content-Range, ETag';
   response.setHeader('Access-Control-Expose-Headers', shown);
 }
@@ -134,24 +143,32 @@ async function toRequest(
 ): Promise<Request> {
   const headers = new Headers();
   for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
-    for (const value of values) headers.append(name, value);
+    for (const value of values) {
+      headers.append(name, value);
+    }
   }
   const chunks: Uint8Array[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Uint8Array); // no encoding is set: bytes
+  for await (const chunk of incoming) {
+    chunks.push(chunk as Uint8Array);
+  } // no encoding is set: bytes
   const body = chunks.length === 0 ? null : Buffer.concat(chunks);
   return new Request(url, { method: incoming.method ?? 'GET', headers, body, signal });
 }
 
 async function send(answer: Response, response: ServerResponse): Promise<void> {
   for (const [name, value] of answer.headers) {
-    if (name !== 'set-cookie') response.setHeader(name, value);
+    if (name !== 'set-cookie') {
+      response.setHeader(name, value);
+    }
   }
   response.setHeader('Set-Cookie', answer.headers.getSetCookie());
   response.writeHead(answer.status);
   const reader = answer.body?.getReader();
   for (;;) {
     const { value } = (await reader?.read()) ?? {};
-    if (value === undefined) break;
+    if (value === undefined) {
+      break;
+    }
     // Waits for each chunk, so that half of an answer has left before the connection breaks.
     await new Promise((resolve) => response.write(value, resolve));
   }

@@ -19,7 +19,9 @@ export const createEmitter = (): { readonly on: Tracker['on']; readonly emit: Em
     emit: (notice, detail) => {
       for (const [name, listener] of listeners) {
         // Under its own name each listener takes what is emitted.
-        if (name === notice) void Promise.resolve(detail as never).then(listener);
+        if (name === notice) {
+          void Promise.resolve(detail as never).then(listener);
+        }
       }
     },
   };

@@ -25,17 +25,23 @@ export const createPage = (tab: Tab): Page => {
   const look = async (focus?: unknown) => {
     const isMore = tab.transact && tab.isOwner && (await adoptOrphans(tab));
     void drain();
-    if (isMore && !focus) await sleep(1e4).then(look);
+    if (isMore && !focus) {
+      await sleep(1e4).then(look);
+    }
   };
   const leave = () => {
-    if (tab.isOwner !== false) exit();
+    if (tab.isOwner !== false) {
+      exit();
+    }
     tab.isOwner = false;
     tab.release?.();
   };
   const back = ({ persisted }: PageTransitionEvent) => void (persisted && own());
   const listeners = { pagehide: leave, pageshow: back, online: hurry, focus: look };
   const listen = (change: (name: string, listener: never) => void) => {
-    for (const name in listeners) change(name, listeners[name as keyof typeof listeners] as never);
+    for (const name in listeners) {
+      change(name, listeners[name as keyof typeof listeners] as never);
+    }
   };
   const own = async () => {
     // Adding a listener again changes nothing.
@@ -43,8 +49,14 @@ export const createPage = (tab: Tab): Page => {
     listen(addEventListener);
     await open(tab);
     // What another tab took over while this page was in the back/forward cache is not ours.
-    for (const record of await readForeign(tab)) forget(tab, record);
-    for (const record of tab.records) if (!record.state) void mark(tab, record, 0);
+    for (const record of await readForeign(tab)) {
+      forget(tab, record);
+    }
+    for (const record of tab.records) {
+      if (!record.state) {
+        void mark(tab, record, 0);
+      }
+    }
     // Not if it was left or disposed of meanwhile.
     tab.isOwner ??= true;
     void drain();
@@ -56,7 +68,9 @@ export const createPage = (tab: Tab): Page => {
     () => (ready ??= own()),
     () => {
       leave();
-      if (ready) listen(removeEventListener);
+      if (ready) {
+        listen(removeEventListener);
+      }
     },
   ];
 };

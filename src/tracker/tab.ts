@@ -31,7 +31,9 @@ export interface Tab extends Omit<TrackerOptions, 'email' | 'consent'> {
 
 /** Why nothing may be taken in at all. */
 export const refusalOf = ({ honorGpc = true, consent }: Tab): DropReason | undefined => {
-  if (typeof document === 'undefined') return 'server';
+  if (typeof document === 'undefined') {
+    return 'server';
+  }
   // Not in the types of the DOM yet.
   if (honorGpc && (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl) {
     return 'gpc';

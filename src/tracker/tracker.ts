@@ -35,16 +35,25 @@ export function createTracker<Events extends EventMap<Events> = AnyEvents>(
 
 const apiOf = (tab: Tab, [drain, hurry, start, dispose]: Page) => {
   const erase = async (reason: DropReason) => {
-    for (const record of tab.records) end(tab, record, reason);
+    for (const record of tab.records) {
+      end(tab, record, reason);
+    }
     await open(tab);
     // Other tabs find the tombstones before they send.
-    for (const record of await readForeign(tab)) if (record.event) bury(tab, record);
+    for (const record of await readForeign(tab)) {
+      if (record.event) {
+        bury(tab, record);
+      }
+    }
   };
   const begin = async (consent = tab.consent) => {
     tab.consent = consent;
     const reason = refusalOf(tab);
-    if (reason) await erase(reason);
-    else if (consent !== 'pending') await start();
+    if (reason) {
+      await erase(reason);
+    } else if (consent !== 'pending') {
+      await start();
+    }
   };
   void begin();
   return {

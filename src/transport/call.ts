@@ -90,6 +90,8 @@ function better<T, Better>(
 
 // Only an abort is not ours already: its reason may be any value at all.
 function ours(reason: unknown, outcome: Outcome | undefined): PostreelError {
-  if (isPostreelError(reason)) return reason;
+  if (isPostreelError(reason)) {
+    return reason;
+  }
   return new PostreelError('The call was aborted.', { code: 'ABORTED', outcome, cause: reason });
 }

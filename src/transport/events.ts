@@ -34,13 +34,17 @@ export class Events<Map extends ClientEvents> {
   // One guard for each listener, so that off() finds it again.
   #guard(listener: Listener): Guarded {
     const known = this.#guarded.get(listener);
-    if (known) return known;
+    if (known) {
+      return known;
+    }
     const report = (error: unknown) =>
       this.#write('error', 'postreel: a listener threw', { error });
     const guarded = (event: unknown) => {
       try {
         const result: unknown = (listener as (event: unknown) => unknown)(event); // typed by the client
-        if (result instanceof Promise) result.catch(report); // an async listener fails later
+        if (result instanceof Promise) {
+          result.catch(report);
+        } // an async listener fails later
       } catch (error) {
         report(error);
       }
@@ -50,7 +54,9 @@ export class Events<Map extends ClientEvents> {
   }
 
   #log(name: string, event: unknown): void {
-    if (!this.#logger) return;
+    if (!this.#logger) {
+      return;
+    }
     const { method = '', path = '' } = event as { method?: string; path?: string }; // events are objects
     const line = `postreel: ${name} ${method} ${path}`.trimEnd();
     this.#write(levels[name] ?? 'debug', line, event as object);

@@ -61,9 +61,13 @@ export function settle(service: ServiceFacts, options: ClientOptions): Settings 
 
 /** The key that was given, or the environment's; `null` only when it was given. */
 export function keyOf(service: ServiceFacts, given: ApiKey | undefined): ApiKey {
-  if (given !== undefined) return given;
+  if (given !== undefined) {
+    return given;
+  }
   const fromEnvironment = environment(service.environment.apiKey);
-  if (fromEnvironment !== undefined) return fromEnvironment;
+  if (fromEnvironment !== undefined) {
+    return fromEnvironment;
+  }
   throw new ConfigurationError(
     `The ${service.name} client needs an API key. Give it as \`apiKey\` or in ${service.environment.apiKey}.`,
     { code: 'API_KEY_MISSING' },
@@ -72,7 +76,9 @@ export function keyOf(service: ServiceFacts, given: ApiKey | undefined): ApiKey 
 
 /** A time that makes sense: more than nothing; Infinity is allowed. */
 export function positive(name: string, value: number): number {
-  if (typeof value === 'number' && value > 0) return value;
+  if (typeof value === 'number' && value > 0) {
+    return value;
+  }
   throw new ConfigurationError(`\`${name}\` must be a number of milliseconds above 0.`, {
     code: 'INVALID_OPTION',
   });
@@ -80,7 +86,9 @@ export function positive(name: string, value: number): number {
 
 /** A whole number from 0 up. */
 export function count(name: string, value: number): number {
-  if (Number.isInteger(value) && value >= 0) return value;
+  if (Number.isInteger(value) && value >= 0) {
+    return value;
+  }
   throw new ConfigurationError(`\`${name}\` must be a whole number from 0 up.`, {
     code: 'INVALID_OPTION',
   });
@@ -88,7 +96,9 @@ export function count(name: string, value: number): number {
 
 function addressOf(service: ServiceFacts, options: ClientOptions): string {
   const address = options.baseUrl ?? environment(service.environment.baseUrl);
-  if (address !== undefined) return address;
+  if (address !== undefined) {
+    return address;
+  }
   throw new ConfigurationError(
     `The ${service.name} client needs the service's address. Give it as \`baseUrl\` or in ${service.environment.baseUrl}.`,
     { code: 'BASE_URL_MISSING' },

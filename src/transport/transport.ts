@@ -75,16 +75,23 @@ export class Transport {
   swapKey({ method, path }: Route, find: (current: string) => string | undefined): void {
     const { keyring, events } = this.#parts;
     const { current } = keyring;
-    if (typeof current !== 'string') return; // a session has no key to swap
+    if (typeof current !== 'string') {
+      return;
+    } // a session has no key to swap
     const key = find(current);
-    if (key !== undefined) keyring.swap(key);
-    else events.emit('warning', { method, path, message: 'no new key found: the old one stays' });
+    if (key !== undefined) {
+      keyring.swap(key);
+    } else {
+      events.emit('warning', { method, path, message: 'no new key found: the old one stays' });
+    }
   }
 
   /** What is left of the rate limit right now; `undefined` when it is off. */
   rateLimit(): RateLimitState | undefined {
     const { budgets, keyring } = this.#parts;
-    if (keyring.current === undefined) return undefined;
+    if (keyring.current === undefined) {
+      return undefined;
+    }
     return budgets.for(keyring.current)?.state();
   }
 
@@ -117,12 +124,16 @@ export class Transport {
     options: RequestOptions,
   ): Promise<Arrival> {
     const isLost = isPostreelError(failure) && failure.outcome === 'unknown';
-    if (!isLost || !options.reconcile || !route.readBack) throw failure;
+    if (!isLost || !options.reconcile || !route.readBack) {
+      throw failure;
+    }
     const call = this.call.bind(this);
     const plan = { ...options, deadlineAt };
     const found = await readBack(route.readBack, input, plan, call).catch(() => undefined);
     options.signal?.throwIfAborted();
-    if (found) return found;
+    if (found) {
+      return found;
+    }
     throw failure;
   }
 }
@@ -131,11 +142,15 @@ export class Transport {
 function resultOf({ route, path, state }: Journey, body: unknown): unknown {
   if (route.returns.list === undefined) {
     const result = unwrap(body);
-    if (result !== undefined && result !== null && result !== true) return result;
+    if (result !== undefined && result !== null && result !== true) {
+      return result;
+    }
     return route.returns.isNothing ? undefined : {};
   }
   const page = readList(body, route.returns);
-  if (page) return page;
+  if (page) {
+    return page;
+  }
   const { method } = route;
   state.outcome = 'rejected';
   throw new UnexpectedResponseError(`${method} ${path} was answered without a list in it.`, {

@@ -19,7 +19,9 @@ async function run(args: string[], lines = Infinity): Promise<{ out: string; err
     started.once('close', () => resolve());
     started.stdout.on('data', (chunk: Buffer) => {
       seen.out += chunk.toString();
-      if (seen.out.split('\n').length > lines) resolve();
+      if (seen.out.split('\n').length > lines) {
+        resolve();
+      }
     });
   });
   return seen;

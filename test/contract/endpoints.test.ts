@@ -23,9 +23,15 @@ describe.each(endpoints)('$sdk ($method $path)', (endpoint) => {
       repeatable: endpoint.repeatable,
     });
     expect(row.returns.list !== undefined).toBe('list' in endpoint);
-    if (endpoint.list === 'cursor') expect(row.returns.list).toBe('cursor');
-    if (endpoint.list === 'page') expect(row.returns.list).toBe('page');
-    if (endpoint.list === 'array') expect(row.returns.list).toBe('whole');
+    if (endpoint.list === 'cursor') {
+      expect(row.returns.list).toBe('cursor');
+    }
+    if (endpoint.list === 'page') {
+      expect(row.returns.list).toBe('page');
+    }
+    if (endpoint.list === 'array') {
+      expect(row.returns.list).toBe('whole');
+    }
   });
 
   it('has schemas', () => {
@@ -59,9 +65,14 @@ describe.each(endpoints)('$sdk ($method $path)', (endpoint) => {
   it('takes the answer out of its envelope', async () => {
     const result = { fileId: 'file_1', filesCreated: ['file_1'], folderId: 'folder_1' };
     const { data } = await call(endpoint.sdk, row, sample, { success: true, data: result });
-    if (row.returns.list !== undefined) return;
-    if (endpoint.sdk === 'media.generate.video') expect(data).toMatchObject([{ fileId: 'file_1' }]);
-    else expect(data).toMatchObject({ fileId: 'file_1' });
+    if (row.returns.list !== undefined) {
+      return;
+    }
+    if (endpoint.sdk === 'media.generate.video') {
+      expect(data).toMatchObject([{ fileId: 'file_1' }]);
+    } else {
+      expect(data).toMatchObject({ fileId: 'file_1' });
+    }
   });
 });
 
@@ -109,7 +120,10 @@ function find(root: unknown, path: string): unknown {
 
 function* names(table: object, prefix: string): Generator<string> {
   for (const [name, row] of Object.entries(table) as [string, object][]) {
-    if ('method' in row) yield `${prefix}.${name}`;
-    else yield* names(row, `${prefix}.${name}`);
+    if ('method' in row) {
+      yield `${prefix}.${name}`;
+    } else {
+      yield* names(row, `${prefix}.${name}`);
+    }
   }
 }

@@ -135,7 +135,9 @@ function idFor(ids: Ids, sdk: string, name: string): string {
     userId: ids['userId'],
     projectId: ids['projectId'],
   };
-  if (name !== 'id') return special[name] ?? '';
+  if (name !== 'id') {
+    return special[name] ?? '';
+  }
   const own: Record<string, string | undefined> = {
     contacts: ids['contactId'],
     templates: ids['templateId'],

@@ -26,7 +26,9 @@ beforeAll(async () => {
   mkdirSync(parent, { recursive: true });
   writeFileSync(join(parent, '.gitignore'), '*\n');
   folder = mkdtempSync(join(parent, 'snippets-'));
-  for (const { file, code } of snippets) writeFileSync(join(folder, file), code);
+  for (const { file, code } of snippets) {
+    writeFileSync(join(folder, file), code);
+  }
   complaints = await compile();
   ends = runAll(snippets.map(({ file }) => [join(folder, file.replace('.ts', '.js'))]));
 }, 120_000);

@@ -68,7 +68,9 @@ describe.each(Object.entries({ ...ofTheService, ...ofOurs }))('%s', (name, Error
 
   it('is no sibling of its kind', () => {
     for (const [other, Other] of Object.entries({ ...ofTheService, ...ofOurs })) {
-      if (other !== name) expect(error).not.toBeInstanceOf(Other);
+      if (other !== name) {
+        expect(error).not.toBeInstanceOf(Other);
+      }
     }
   });
 });

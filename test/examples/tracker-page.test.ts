@@ -69,7 +69,9 @@ function addressOf({ stdout, stderr }: ChildProcess): Promise<string> {
     const read = (chunk: Buffer) => {
       output += chunk.toString();
       const address = /The page: (\S+)/.exec(output)?.[1];
-      if (address) resolve(address);
+      if (address) {
+        resolve(address);
+      }
     };
     stdout?.on('data', read).on('end', () => reject(new Error(output)));
     stderr?.on('data', read);

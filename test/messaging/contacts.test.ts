@@ -180,7 +180,9 @@ describe('looking up', () => {
     await expect(answers.next()).resolves.toEqual({ done: false, value: { count: 500 } });
     expect(requests).toHaveLength(1);
     const rest: unknown[] = [];
-    for await (const answer of answers) rest.push(answer);
+    for await (const answer of answers) {
+      rest.push(answer);
+    }
     expect(rest).toEqual([{ count: 500 }, { count: 1 }]);
   });
 

@@ -34,8 +34,11 @@ it(`finishes ${films} jobs but the unclear ones, none twice, over ${runs} runs w
     for (let moments = left.pop(); moments; moments = left.pop()) {
       const run = await survive(Array.from({ length: moments }, randomMoment));
       // A process that was done before its moment is no run.
-      if (run.kills === 0) left.push(moments);
-      else kills.push(run.kills);
+      if (run.kills === 0) {
+        left.push(moments);
+      } else {
+        kills.push(run.kills);
+      }
       unclear.push(run.unclear);
     }
   };
@@ -80,14 +83,20 @@ async function survive(moments: readonly Moment[]) {
       const request = server.media.requests.length + moment.request;
       // The job itself is not in the list yet. What is killed at once never reads the answer.
       onAccepted = () => {
-        if (server.media.files.length + 1 === accepted) (moment.delayMs ? kill : child.kill)();
+        if (server.media.files.length + 1 === accepted) {
+          (moment.delayMs ? kill : child.kill)();
+        }
       };
       const watch = setInterval(() => {
-        if (server.media.requests.length >= request) kill();
+        if (server.media.requests.length >= request) {
+          kill();
+        }
       }, 1);
       const { signal } = await child.end;
       clearInterval(watch);
-      if (signal === 'SIGKILL') kills++;
+      if (signal === 'SIGKILL') {
+        kills++;
+      }
     }
     onAccepted = () => {};
     const { code, output } = await start(server, path).end;
@@ -128,8 +137,9 @@ function check({ results, unclear }: Report, { media }: FakeServer): number {
   expect(results.map(({ index }) => index).sort((a, b) => a - b)).toEqual([...Array(films).keys()]);
   for (const { prompt, fileId, code, error } of results) {
     const fileIds = made(prompt).map((file) => file.fileId);
-    if (fileId !== undefined) expect(fileIds).toEqual([fileId]);
-    else {
+    if (fileId !== undefined) {
+      expect(fileIds).toEqual([fileId]);
+    } else {
       expect(code, JSON.stringify(error)).toBe('OUTCOME_UNKNOWN');
       expect(fileIds.length).toBeLessThanOrEqual(1);
     }

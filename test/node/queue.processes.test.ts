@@ -29,7 +29,9 @@ it('queues of three processes with one store keep to both limits together', asyn
   try {
     const path = join(folder, 'budget.json');
     const ends = await Promise.all(names.map((name) => run(server, path, name)));
-    for (const { code, output } of ends) expect(code, output).toBe(0);
+    for (const { code, output } of ends) {
+      expect(code, output).toBe(0);
+    }
     const fileIds = ends.flatMap(({ output }) => output.trim().split('\n'));
     expect(fileIds).toHaveLength(names.length * films);
     expect(new Set(fileIds).size).toBe(names.length * films);

@@ -43,7 +43,9 @@ describe('package.json', () => {
 
   it('names the types before the code in every door', () => {
     for (const door of Object.values(manifest.exports)) {
-      if (typeof door === 'string') continue;
+      if (typeof door === 'string') {
+        continue;
+      }
       expect(Object.keys(door)).toEqual(['import', 'require']);
       for (const kind of Object.values(door)) {
         expect(Object.keys(kind)).toEqual(['types', 'default']);
@@ -85,7 +87,9 @@ describe('package-lock.json', () => {
   /** Where Node looks for a package that another one needs. */
   function places(path: string): string[] {
     const end = path.lastIndexOf('node_modules/');
-    if (end < 0) return [path === '' ? '' : `${path}/`];
+    if (end < 0) {
+      return [path === '' ? '' : `${path}/`];
+    }
     return [`${path}/`, ...places(path.slice(0, Math.max(0, end - 1)))];
   }
 });

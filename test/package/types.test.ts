@@ -40,7 +40,9 @@ const host = ts.createCompilerHost(base);
 const read = host.getSourceFile.bind(host);
 const known = new Map<string, ts.SourceFile | undefined>();
 host.getSourceFile = (name, ...rest) => {
-  if (!known.has(name)) known.set(name, read(name, ...rest));
+  if (!known.has(name)) {
+    known.set(name, read(name, ...rest));
+  }
   return known.get(name);
 };
 
@@ -121,7 +123,9 @@ describe('maps', () => {
 /** The sources that a file's map names and that do not exist in `src`. */
 function strayedSources(output: string): string[] {
   const map = /\/\/# sourceMappingURL=(.+)\s*$/.exec(readFileSync(output, 'utf8'))?.[1];
-  if (map === undefined) return [`${output} has no map`];
+  if (map === undefined) {
+    return [`${output} has no map`];
+  }
   const { sources } = JSON.parse(readFileSync(join(dirname(output), map), 'utf8')) as {
     sources: string[];
   }; // as: a source map

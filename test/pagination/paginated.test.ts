@@ -66,7 +66,9 @@ describe('a list', () => {
     const page = await (async () => contacts.list())();
     expect(page.items).toHaveLength(20);
     const ids = [];
-    for await (const { id } of page) ids.push(id);
+    for await (const { id } of page) {
+      ids.push(id);
+    }
     expect(ids).toHaveLength(30);
   });
 
@@ -88,7 +90,9 @@ describe('a list', () => {
     const iterator = contacts.list()[Symbol.asyncIterator]();
     await iterator.next();
     expect(requests).toHaveLength(2);
-    for (let index = 0; index < 99; index++) await iterator.next();
+    for (let index = 0; index < 99; index++) {
+      await iterator.next();
+    }
     expect(requests).toHaveLength(2);
     await iterator.next();
     expect(requests).toHaveLength(3);
@@ -96,7 +100,11 @@ describe('a list', () => {
 
   it('stops asking when the consumer breaks off', async () => {
     const { contacts, requests } = contactsOf(1000);
-    for await (const { id } of contacts.list()) if (id === 'item_10') break;
+    for await (const { id } of contacts.list()) {
+      if (id === 'item_10') {
+        break;
+      }
+    }
     await new Promise((resolve) => setImmediate(resolve));
     expect(requests.length).toBeLessThanOrEqual(2);
   });
@@ -136,8 +144,9 @@ describe('a list', () => {
     const walk = async () => {
       for await (const { id } of messagingOver(fetch, {
         validation: { responses: 'off' },
-      }).contacts.list())
+      }).contacts.list()) {
         seen.push(id);
+      }
     };
     await expect(walk()).rejects.toMatchObject({ name: 'PermissionError' });
     expect(seen).toEqual(['a', 'b']);

@@ -51,7 +51,9 @@ describe('pages', () => {
     const pages = [{ items: [1], cursor: 'b' }, { items: [2], cursor: 'c' }, { items: [3] }];
     const { list, queries } = over(pages);
     const seen: number[][] = [];
-    for await (const { items } of list.pages()) seen.push([...items]);
+    for await (const { items } of list.pages()) {
+      seen.push([...items]);
+    }
     expect(seen).toEqual([[1], [2], [3]]);
     expect(queries).toEqual([
       { limit: 100 },
@@ -97,7 +99,9 @@ describe('an iterator', () => {
     const pages = [{ items: [1, 2], cursor: 'b' }, { items: [3], cursor: 'c' }, { items: [4] }];
     const iterator = over(pages, { cursor: 'a' }).list[Symbol.asyncIterator]();
     const cursors = [iterator.cursor];
-    while (!(await iterator.next()).done) cursors.push(iterator.cursor);
+    while (!(await iterator.next()).done) {
+      cursors.push(iterator.cursor);
+    }
     // Within a page it is the page's own: its items would come again, none would be lost.
     expect(cursors).toEqual(['a', 'a', 'b', 'c', undefined]);
   });

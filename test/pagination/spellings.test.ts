@@ -22,7 +22,9 @@ it('yields each of 10 000 items exactly once in every spelling of a list', async
     fc.asyncProperty(spelling, async (how) => {
       const { contacts, items } = list(10_000, how);
       const seen: string[] = [];
-      for await (const { id } of contacts) seen.push(id);
+      for await (const { id } of contacts) {
+        seen.push(id);
+      }
       expect(seen).toEqual(items.map(({ id }) => id));
     }),
     { numRuns: 40 },
@@ -50,7 +52,9 @@ it('goes on from any page to the end', async () => {
       const { contacts, items } = list(count, how, { limit: 7 });
       const page = await contacts;
       const seen: string[] = [];
-      for await (const { id } of page) seen.push(id);
+      for await (const { id } of page) {
+        seen.push(id);
+      }
       expect(seen).toEqual(items.map(({ id }) => id));
     }),
   );
@@ -69,16 +73,22 @@ it('resumes between two pages without losing or repeating an item', async () => 
         const seen: string[] = [];
         for (let index = 0; index < stop; index++) {
           const next = await iterator.next();
-          if (next.done) break;
+          if (next.done) {
+            break;
+          }
           seen.push(next.value.id);
         }
         const { cursor } = iterator;
-        if (cursor === undefined && seen.length === count) return;
+        if (cursor === undefined && seen.length === count) {
+          return;
+        }
         const rest = await contacts.list({ cursor, limit: 7 }).toArray();
         const start = count - rest.length;
         // Nothing is lost, and what comes again belongs to the page that was begun.
         expect(start).toBeLessThanOrEqual(seen.length);
-        if (how.style !== 'array') expect(seen.length - start).toBeLessThan(7);
+        if (how.style !== 'array') {
+          expect(seen.length - start).toBeLessThan(7);
+        }
         expect([...seen.slice(0, start), ...rest.map(({ id }) => id)]).toEqual(
           items.map(({ id }) => id),
         );
@@ -93,8 +103,12 @@ it('keeps the total of the first page and never reports a false 0', async () => 
       const { contacts } = list(count, how, { limit: 7 });
       for await (const page of contacts.pages()) {
         expect([undefined, count]).toContain(page.total);
-        if (count === 0) continue;
-        if (how.style !== 'array' && how.total !== 'never') expect(page.total).toBe(count);
+        if (count === 0) {
+          continue;
+        }
+        if (how.style !== 'array' && how.total !== 'never') {
+          expect(page.total).toBe(count);
+        }
       }
     }),
   );

@@ -126,7 +126,9 @@ describe('a wait that takes too long', () => {
       (thrown: unknown) => thrown,
     );
     expect(error).toBeInstanceOf(WaitTimeoutError);
-    if (!(error instanceof WaitError)) return;
+    if (!(error instanceof WaitError)) {
+      return;
+    }
     expect(error).toMatchObject({ code: 'WAIT_TIMEOUT', fileId: 'job_1', lastStatus: 'running' });
     expect(error.elapsedMs).toBeGreaterThanOrEqual(148);
     expect(error.polls).toBeGreaterThanOrEqual(1);

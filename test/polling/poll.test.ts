@@ -185,7 +185,9 @@ function planOf(facts: Partial<PollPlan<string, string>>): PollPlan<string, stri
     look: () => Promise.resolve('done'),
     statusOf: (record) => record,
     finish({ status }) {
-      if (status === 'failed') throw new Error('it failed');
+      if (status === 'failed') {
+        throw new Error('it failed');
+      }
       return status === 'done' ? { result: 'done' } : undefined;
     },
     nextDelayMs: () => 5,

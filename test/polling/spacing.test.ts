@@ -16,7 +16,9 @@ describe('looks', () => {
     expect(results).toEqual([0, 1, 2, 3]);
     expect(looks.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
     const gaps = looks.slice(1).map(({ at }, index) => at - (looks[index]?.at ?? 0));
-    for (const gap of gaps) expect(gap).toBeGreaterThan(spacedMs / 2);
+    for (const gap of gaps) {
+      expect(gap).toBeGreaterThan(spacedMs / 2);
+    }
     expect((looks[3]?.at ?? 0) - (looks[0]?.at ?? 0)).toBeGreaterThan(3 * spacedMs - 10);
   });
 

@@ -32,7 +32,9 @@ describe('where Deno is', () => {
     expect(framing()).toEqual(['chunked', undefined]);
     expect(last().headers['content-type'] ?? '').toMatch(contentType);
     expect([last().endpoint, last().status]).toEqual([plain.endpoint, plain.status]);
-    if (!(plain.body instanceof FormData)) expect(last().body).toEqual(plain.body);
+    if (!(plain.body instanceof FormData)) {
+      expect(last().body).toEqual(plain.body);
+    }
   });
 
   it('a PATCH does not: it may be repeated', async () => {

@@ -43,7 +43,9 @@ afterEach(() => world.close());
 
 describe.each(runtimes)('the packed package under $name', ({ name, commands, args = [] }) => {
   const command = commands.find(starts);
-  if (command === undefined) console.log(`${name} is not installed here: skipped.`);
+  if (command === undefined) {
+    console.log(`${name} is not installed here: skipped.`);
+  }
 
   it.skipIf(command === undefined).each(['mjs', 'cjs'] as const)(
     'works in a .%s file, and sends nothing twice',

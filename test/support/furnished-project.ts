@@ -19,7 +19,9 @@ export function furnish(fake: FakeMessaging): void {
     project.contacts.set(id, { id, email, subscribed: true, data, ...stamps });
     project.contactIds.set(email, id);
   }
-  for (const key of ['name', 'plan'] as const) project.fieldTypes.set(key, 'string');
+  for (const key of ['name', 'plan'] as const) {
+    project.fieldTypes.set(key, 'string');
+  }
   project.fieldTypes.set('joinedAt', 'date');
 
   // More than a page.

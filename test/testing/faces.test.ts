@@ -101,7 +101,9 @@ describe.each(Object.entries(faces))('%s', (_name, open) => {
     const length = Number(response.headers.get('content-length'));
     let read = 0;
     const readAll = async () => {
-      for await (const chunk of response.body!) read += chunk.length;
+      for await (const chunk of response.body!) {
+        read += chunk.length;
+      }
     };
     await expect(readAll()).rejects.toThrow();
     expect(read).toBe(Math.floor(length / 2));

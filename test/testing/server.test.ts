@@ -67,7 +67,9 @@ describe('faults on real sockets', () => {
     const response = await fetch(media.files[0]!.download!);
     let read = 0;
     const readAll = async () => {
-      for await (const chunk of response.body!) read += chunk.length;
+      for await (const chunk of response.body!) {
+        read += chunk.length;
+      }
     };
     await expect(readAll()).rejects.toThrow();
     expect([response.headers.get('content-length'), read]).toEqual(['65536', 32_768]);

@@ -150,7 +150,9 @@ describe('the rest of its life', () => {
   });
   it('hands over at most 20 events at the end of the page and marks them', async () => {
     const tracker = page.start();
-    for (let n = 0; n < 30; n++) tracker.track('x', { n });
+    for (let n = 0; n < 30; n++) {
+      tracker.track('x', { n });
+    }
     page.reply = () => new Promise(() => undefined);
     page.events.dispatchEvent(new Event('pagehide'));
     await page.pass(0);
@@ -163,14 +165,18 @@ describe('the rest of its life', () => {
   });
   it('hands over at most 60 000 bytes at the end of the page', async () => {
     const tracker = page.start();
-    for (let n = 0; n < 10; n++) tracker.track('x', { text: 'x'.repeat(10_000) });
+    for (let n = 0; n < 10; n++) {
+      tracker.track('x', { text: 'x'.repeat(10_000) });
+    }
     page.events.dispatchEvent(new Event('pagehide'));
     await page.pass(0);
     expect(page.sent).toHaveLength(5);
   });
   it('comes back from the cache with what was left, and repeats nothing', async () => {
     const tracker = page.start({ limit: { perSecond: 50, burst: 50 } });
-    for (let n = 0; n < 30; n++) tracker.track('x', { n });
+    for (let n = 0; n < 30; n++) {
+      tracker.track('x', { n });
+    }
     page.events.dispatchEvent(new Event('pagehide'));
     await page.pass(1000);
     expect(page.sent).toHaveLength(20);
@@ -207,7 +213,9 @@ describe('the rest of its life', () => {
   it('survives listeners that throw', async () => {
     const rejected = new Promise((resolve) => process.once('unhandledRejection', resolve));
     const others = process.listeners('unhandledRejection').slice(0, -1);
-    for (const other of others) process.off('unhandledRejection', other);
+    for (const other of others) {
+      process.off('unhandledRejection', other);
+    }
     const tracker = page.start();
     const stop = tracker.on('delivered', () => {
       throw new Error('of the host');
@@ -219,6 +227,8 @@ describe('the rest of its life', () => {
     await page.pass(1000);
     expect(events()).toEqual(['a', 'b']);
     expect(await rejected).toEqual(new Error('of the host'));
-    for (const other of others) process.on('unhandledRejection', other);
+    for (const other of others) {
+      process.on('unhandledRejection', other);
+    }
   });
 });

@@ -52,7 +52,9 @@ describe('sending', () => {
   });
   it('keeps the order of one tab', async () => {
     const tracker = page.start();
-    for (const name of ['a', 'b', 'c', 'd']) tracker.track(name);
+    for (const name of ['a', 'b', 'c', 'd']) {
+      tracker.track(name);
+    }
     await page.pass(0);
     expect(events()).toEqual(['a', 'b', 'c', 'd']);
   });
@@ -72,7 +74,9 @@ describe('sending', () => {
   });
   it('paces a burst: what is above it waits', async () => {
     const tracker = page.start({ limit: { perSecond: 5, burst: 20 } });
-    for (let n = 0; n < 40; n++) tracker.track('x');
+    for (let n = 0; n < 40; n++) {
+      tracker.track('x');
+    }
     await page.pass(0);
     expect(page.sent).toHaveLength(20);
     await page.pass(8000);

@@ -54,7 +54,9 @@ it('ten thousand calls through faults of every kind happen once, or say that the
   let next = 0;
   await Promise.all(
     Array.from({ length: atOnce }, async () => {
-      while (next < calls) endings.push(await runOne(clients, next++, random));
+      while (next < calls) {
+        endings.push(await runOne(clients, next++, random));
+      }
     }),
   );
   // What the service was still at work on when a caller went away has now happened.
@@ -87,16 +89,22 @@ async function runOne(
   );
   clearTimeout(timer);
   const { outcome } = call;
-  if (isPostreelError(error)) expect(error.outcome).toBe(outcome);
+  if (isPostreelError(error)) {
+    expect(error.outcome).toBe(outcome);
+  }
   return { kind, effect, error, outcome, isAbort: error === reason };
 }
 
 /** Did the call say something about its effect that the service's own records deny? */
 function isLie(counts: ReadonlyMap<string, number>) {
   return ({ effect, error, outcome }: Ending): boolean => {
-    if (effect === undefined || effect.startsWith('bulk')) return false;
+    if (effect === undefined || effect.startsWith('bulk')) {
+      return false;
+    }
     const count = counts.get(effect) ?? 0;
-    if (error === undefined) return count !== 1;
+    if (error === undefined) {
+      return count !== 1;
+    }
     return outcome === 'unknown' ? count > 1 : count !== 0;
   };
 }

@@ -17,7 +17,9 @@ describe('the events of a call', () => {
     const { fetch } = answering(() => answers.shift());
     const messaging = messagingOver(fetch, { validation: { responses: 'off' } });
     const seen: [string, object][] = [];
-    for (const name of names) messaging.on(name, (event) => seen.push([name, event]));
+    for (const name of names) {
+      messaging.on(name, (event) => seen.push([name, event]));
+    }
     await messaging.contacts.get('con_1');
     const call = { method: 'GET', path: '/contacts/con_1' };
     expect(seen).toMatchObject([
@@ -72,7 +74,9 @@ describe('the events of a call', () => {
     const { fetch } = answering(() => ({}));
     const messaging = messagingOver(fetch);
     const listener = vi.fn();
-    for (const name of names) messaging.on(name, listener);
+    for (const name of names) {
+      messaging.on(name, listener);
+    }
     await messaging.send({ ...mail, to: 'nobody' }).catch(() => undefined);
     expect(listener).not.toHaveBeenCalled();
   });

@@ -159,7 +159,9 @@ describe('where leading SDKs fail, Postreel', () => {
     const { error } = await settled(messaging({ retries: 0 }).send(mail));
     expect(error).toMatchObject({ name: 'ConnectionError', outcome: 'not-sent' });
     expect((error as Error).cause).toBeInstanceOf(Error);
-    for (const spy of spies) expect(spy).not.toHaveBeenCalled();
+    for (const spy of spies) {
+      expect(spy).not.toHaveBeenCalled();
+    }
   });
 
   it('16: ends a wait on an unknown status by itself', async () => {

@@ -75,8 +75,9 @@ describe('a call to an endpoint without a method', () => {
     async (path) => {
       const { fetch, requests } = answering(() => ({}));
       const { error } = await messagingOver(fetch).request('GET', path).safe();
-      if (path === '//other.test') expect(requests[0]?.url).toMatch(/^https:\/\/messaging\.test\//);
-      else {
+      if (path === '//other.test') {
+        expect(requests[0]?.url).toMatch(/^https:\/\/messaging\.test\//);
+      } else {
         expect(error?.fieldErrors[0]?.field).toBe('path');
         expect(error?.message).toBe(
           '`path` must start with a slash and name one place below the base address.',
@@ -190,7 +191,9 @@ describe('a listener on a signal', () => {
     const heard = vi.fn();
     const stops = Array.from({ length: 20 }, () => onAbort(controller.signal, heard));
     expect(add).toHaveBeenCalledTimes(1);
-    for (const stop of stops.slice(1)) stop();
+    for (const stop of stops.slice(1)) {
+      stop();
+    }
     stops[1]?.(); // once more is nothing
     expect(remove).not.toHaveBeenCalled();
     stops[0]?.();
@@ -356,7 +359,9 @@ describe('schemas that cannot be loaded', () => {
     name: 'messaging',
     environment: { apiKey: 'NO_KEY', baseUrl: 'NO_URL' },
     keyPrefixes: ['sk_'],
-    ...{ limit: 1, windowMs: 1, alwaysJson: false },
+    limit: 1,
+    windowMs: 1,
+    alwaysJson: false,
   };
   const gone = new TypeError('Failed to fetch dynamically imported module');
   const row = route('GET /one', { returns: of<object>() });
@@ -408,7 +413,10 @@ describe('schemas that cannot be loaded', () => {
 it('an answer that is not as its document says is told, and taken as it is', async () => {
   const { fetch } = answering(() => ({ id: 'con_1' }));
   const client = new MessagingClient({
-    ...{ apiKey: 'sk_key', baseUrl: 'https://messaging.test', rateLimit: false, fetch },
+    apiKey: 'sk_key',
+    baseUrl: 'https://messaging.test',
+    rateLimit: false,
+    fetch,
     validation: { requests: 'off' },
   });
   const mismatches = vi.fn();

@@ -67,7 +67,9 @@ it('wants pictures for the library, and AI for a model of AI video', () => {
   expectTypeOf(model).not.toExtend<VideoJob>();
   expectTypeOf({ ...model, visuals: 'stock' as const }).not.toExtend<VideoJob>();
   expectTypeOf({
-    ...{ ...model, visuals: 'library' as const, mediaUrls: ['https://a.test'] },
+    ...model,
+    visuals: 'library' as const,
+    mediaUrls: ['https://a.test'],
   }).not.toExtend<VideoJob>();
 });
 
@@ -152,8 +154,11 @@ it('waits as long, as often and as loudly as it is told', () => {
   expectTypeOf<FileUpdate['progress']>().toEqualTypeOf<number | undefined>();
   expectTypeOf<Parameters<MediaClient['waitForFiles']>[0]>().toEqualTypeOf<readonly string[]>();
   const read = (result: FileResult) => {
-    if (result.file) expectTypeOf(result.error).toEqualTypeOf<undefined>();
-    else expectTypeOf(result.error).toEqualTypeOf<unknown>();
+    if (result.file) {
+      expectTypeOf(result.error).toEqualTypeOf<undefined>();
+    } else {
+      expectTypeOf(result.error).toEqualTypeOf<unknown>();
+    }
   };
   expectTypeOf(read).parameter(0).toEqualTypeOf<FileResult>();
 });

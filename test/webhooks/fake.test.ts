@@ -29,7 +29,8 @@ describe('the callback of an audio job', () => {
     const wait = inbox.wait(job.fileId);
     await fake.advance('1m');
     await expect(wait).resolves.toMatchObject({
-      ...{ fileId: job.fileId, status: 'success' },
+      fileId: job.fileId,
+      status: 'success',
       url: fake.files[0]?.download,
     });
     expect(fake.callbacks).toMatchObject([{ status: 204 }]);

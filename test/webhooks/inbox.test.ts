@@ -87,7 +87,9 @@ describe('the answer of an inbox', () => {
       const work = vi.fn(() => new Promise<void>((_, reject) => (end.fail = reject)));
       const stop = inbox.on(work);
       const answer = fetch(post(url));
-      while (!end.fail) await new Promise((resolve) => setImmediate(resolve));
+      while (!end.fail) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
       await vi.advanceTimersByTimeAsync(4_999);
       expect(vi.getTimerCount()).toBe(1);
       await vi.advanceTimersByTimeAsync(1);
@@ -95,7 +97,9 @@ describe('the answer of an inbox', () => {
       expect([response.status, await response.text()]).toEqual([202, '']);
       // What fails later is told, and the callback may come again.
       end.fail(new Error('no database'));
-      while (errors.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      while (errors.length === 0) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
       expect(errors).toMatchObject([{ message: 'no database' }]);
       stop();
       expect((await fetch(post(url))).status).toBe(204);
@@ -137,7 +141,9 @@ describe('a listener', () => {
     inbox.on(listener);
     const url = await inbox.url(base);
     const answers = [];
-    for (let i = 0; i < 3; i += 1) answers.push((await fetch(post(url))).status);
+    for (let i = 0; i < 3; i += 1) {
+      answers.push((await fetch(post(url))).status);
+    }
     expect(answers).toEqual([500, 204, 409]);
     expect(listener).toHaveBeenCalledTimes(2);
     expect(errors[0]).toMatchObject({ message: 'no database' });
@@ -149,7 +155,9 @@ describe('a listener', () => {
     const broken = () => {
       throw new Error('broken');
     };
-    for (const listener of [broken, second, broken]) inbox.on(listener);
+    for (const listener of [broken, second, broken]) {
+      inbox.on(listener);
+    }
     expect((await deliver()).status).toBe(500);
     expect(second).toHaveBeenCalledOnce();
     await expect(wait).resolves.toMatchObject({ fileId: 'file_1' });
@@ -180,7 +188,9 @@ describe('a wait', () => {
     const waits = [inbox.wait('file_1'), inbox.wait('file_1')];
     await deliver(success('file_2'));
     await deliver();
-    for (const wait of waits) await expect(wait).resolves.toMatchObject({ url: fileUrl });
+    for (const wait of waits) {
+      await expect(wait).resolves.toMatchObject({ url: fileUrl });
+    }
   });
 
   it('ends at once when the callback has come before', async () => {
@@ -211,7 +221,9 @@ describe('a wait', () => {
 
   it('finds the last 1,000 results, and no more', async () => {
     const { inbox, deliver } = open();
-    for (let file = 0; file <= 1_000; file += 1) await deliver(failure(`file_${file}`));
+    for (let file = 0; file <= 1_000; file += 1) {
+      await deliver(failure(`file_${file}`));
+    }
     const [controller, reason] = [new AbortController(), new Error('forgotten')];
     const forgotten = inbox.wait('file_0', { signal: controller.signal });
     await expect(inbox.wait('file_1')).resolves.toBeDefined();

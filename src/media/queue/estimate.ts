@@ -26,7 +26,9 @@ export class QueueEstimate {
 
   /** A file is finished. */
   learn({ minutes, startedAt }: Running): void {
-    if (startedAt === undefined) return;
+    if (startedAt === undefined) {
+      return;
+    }
     this.#minutes += minutes;
     this.#tookMs += monotonicMs() - startedAt;
   }
@@ -34,8 +36,12 @@ export class QueueEstimate {
   /** `undefined` before the first file is finished. */
   leftMs({ running, waiting, places, callsMs }: Ahead): number | undefined {
     const jobs = [...running];
-    if (jobs.length + waiting.length === 0) return 0;
-    if (this.#minutes === 0) return undefined;
+    if (jobs.length + waiting.length === 0) {
+      return 0;
+    }
+    if (this.#minutes === 0) {
+      return undefined;
+    }
     const perMinuteMs = this.#tookMs / this.#minutes;
     const now = monotonicMs();
     const left = jobs.map(({ minutes, startedAt = now }) =>

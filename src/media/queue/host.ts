@@ -87,7 +87,9 @@ function callsMs(
   { transport, settings: { limits } }: Workshop['connection'],
   count: number,
 ): number {
-  if (!limits) return 0;
+  if (!limits) {
+    return 0;
+  }
   const { limit, windowMs } = limits;
   const { used = 0 } = transport.rateLimit() ?? {};
   return (Math.max(0, count + used - limit) * windowMs) / limit;
@@ -102,7 +104,9 @@ function handIn(
   const controller = new AbortController();
   // A call that has left comes to its end: its jobs are paid for, and their ids are in the answer.
   const stopListening = onAbort(signal, () => {
-    if (!call?.hasLeft) controller.abort(signal.reason);
+    if (!call?.hasLeft) {
+      controller.abort(signal.reason);
+    }
   });
   // The queue itself decides what to do after a refusal: by then more places may be free.
   const options: RequestOptions = { signal: controller.signal, retries: 0, priority: 'bulk' };

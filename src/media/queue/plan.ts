@@ -43,7 +43,9 @@ export function planTimes(
 function requestsFor(jobs: readonly MediaJob[], pending: number): number {
   const videos = jobs.filter(isVideo);
   const brands = new Map<string | undefined, number>();
-  for (const job of videos) brands.set(brandOf(job), (brands.get(brandOf(job)) ?? 0) + 1);
+  for (const job of videos) {
+    brands.set(brandOf(job), (brands.get(brandOf(job)) ?? 0) + 1);
+  }
   const calls = [...brands.values()].map((count) => Math.ceil(count / pending));
   return calls.reduce((sum, count) => sum + count, jobs.length - videos.length);
 }

@@ -61,16 +61,24 @@ export class JobQueue implements MediaQueue {
     const host = (this.#host = await this.#open());
     const stopListening = host.gate.onFree(() => this.#signals.wake());
     try {
-      if (this.#options.name !== undefined) this.#earlier = await host.earlier();
+      if (this.#options.name !== undefined) {
+        this.#earlier = await host.earlier();
+      }
       void this.#work(host);
       for (;;) {
         signal.throwIfAborted();
         const result = this.#signals.take();
-        if (result) yield result;
-        else if (this.#end) break;
-        else await news.heard();
+        if (result) {
+          yield result;
+        } else if (this.#end) {
+          break;
+        } else {
+          await news.heard();
+        }
       }
-      if (this.#end.failure) throw this.#end.failure.reason;
+      if (this.#end.failure) {
+        throw this.#end.failure.reason;
+      }
     } finally {
       stopListening();
       this.#input.close();
@@ -81,7 +89,9 @@ export class JobQueue implements MediaQueue {
   /** Keeps the places filled, also while somebody is slow with a result. */
   async #work(host: QueueHost): Promise<void> {
     try {
-      while (!this.#signals.signal.aborted && !this.#isOver()) await this.#proceed(host);
+      while (!this.#signals.signal.aborted && !this.#isOver()) {
+        await this.#proceed(host);
+      }
       this.#end = {};
     } catch (reason) {
       this.#end = { failure: { reason } };
@@ -98,7 +108,9 @@ export class JobQueue implements MediaQueue {
   /** Does what can be done now, or waits for a change. */
   async #proceed(host: QueueHost): Promise<void> {
     const delayMs = this.#delayMs(host);
-    if (delayMs <= 0 && (await this.#callOnce(host))) return;
+    if (delayMs <= 0 && (await this.#callOnce(host))) {
+      return;
+    }
     await this.#signals.change(delayMs <= 0 ? host.gate.askAgainMs : delayMs, this.#reading);
   }
 
@@ -108,9 +120,15 @@ export class JobQueue implements MediaQueue {
     const room = this.#room(host);
     const least = Math.min(fewestFree, waiting, this.#mostAtOnce(host));
     // Nobody takes the results: no use in making more of them.
-    if (this.#signals.results.length >= host.gate.limit) return Number.POSITIVE_INFINITY;
-    if (waiting === 0 || this.#signals.isBusy || room < least) return Number.POSITIVE_INFINITY;
-    if (this.#refusal !== undefined) return 0;
+    if (this.#signals.results.length >= host.gate.limit) {
+      return Number.POSITIVE_INFINITY;
+    }
+    if (waiting === 0 || this.#signals.isBusy || room < least) {
+      return Number.POSITIVE_INFINITY;
+    }
+    if (this.#refusal !== undefined) {
+      return 0;
+    }
     const isFilling = this.#reading !== undefined && waiting < room;
     return this.#pace.delayMs(this.#input, isFilling, host.rateLimit());
   }
@@ -126,15 +144,20 @@ export class JobQueue implements MediaQueue {
   /** Hands in as many jobs as there are free places; false when nothing could be done. */
   async #callOnce(host: QueueHost): Promise<boolean> {
     // A call is rare: first see whether it can carry more.
-    if (this.#input.waiting > this.#room(host))
+    if (this.#input.waiting > this.#room(host)) {
       await host.refresh(this.running, this.#signals.signal);
+    }
     const places = await host.gate.take(Math.min(this.#room(host), this.#input.waiting));
     const { aborted } = this.#signals.signal;
     const taken = this.#input.takeBatch(aborted ? 0 : places.length);
     const batch = this.#ready(host, taken);
-    for (const place of places.splice(batch.length)) place.free();
+    for (const place of places.splice(batch.length)) {
+      place.free();
+    }
     if (batch.length > 0) {
-      if (batch.some(({ input }) => isVideo(input))) this.#pace.handInVideos();
+      if (batch.some(({ input }) => isVideo(input))) {
+        this.#pace.handInVideos();
+      }
       void this.#signals.busy(this.#handIn(host, batch, places));
     }
     return taken.length > 0;
@@ -144,14 +167,19 @@ export class JobQueue implements MediaQueue {
   #ready(host: QueueHost, batch: readonly Entry[]): Entry[] {
     return batch.filter((entry) => {
       const before = entry.name === undefined ? undefined : this.#earlier.get(entry.name);
-      if (before === 'unknown') this.#fail(entry, mayHaveBeenHandedIn());
-      else if (before)
+      if (before === 'unknown') {
+        this.#fail(entry, mayHaveBeenHandedIn());
+      } else if (before) {
         this.#follow(host, entry, {
-          ...{ job: host.revive(before), place: host.gate.count() },
+          job: host.revive(before),
+          place: host.gate.count(),
           startedAt: undefined,
         });
+      }
       const problem = before ? undefined : (this.#refusal ?? host.problem(entry.input));
-      if (problem) this.#fail(entry, problem);
+      if (problem) {
+        this.#fail(entry, problem);
+      }
       return !before && !problem;
     });
   }
@@ -168,7 +196,9 @@ export class JobQueue implements MediaQueue {
       this.#folderId ??= jobs[0]?.folderId;
       batch.forEach((entry, index) => {
         const [job, place] = [jobs[index], places[index]];
-        if (job && place) this.#follow(host, entry, { job, place, startedAt: monotonicMs() });
+        if (job && place) {
+          this.#follow(host, entry, { job, place, startedAt: monotonicMs() });
+        }
       });
     } catch (failure) {
       this.#settleFailed(failure, judgeFailure(failure, call.outcome), { batch, places });
@@ -181,16 +211,29 @@ export class JobQueue implements MediaQueue {
     { batch, places }: { batch: readonly Entry[]; places: readonly Place[] },
   ): void {
     // What may be in the making keeps its places for a while.
-    for (const place of places)
-      if (isUnknown) place.freeAfter(uncertainMs);
-      else place.free();
-    if (this.#signals.signal.aborted) return;
-    if (isForAll) this.#refusal = failure;
+    for (const place of places) {
+      if (isUnknown) {
+        place.freeAfter(uncertainMs);
+      } else {
+        place.free();
+      }
+    }
+    if (this.#signals.signal.aborted) {
+      return;
+    }
+    if (isForAll) {
+      this.#refusal = failure;
+    }
     if (mayPass && ++this.#setbacks <= manySetbacks) {
       this.#pace.pause();
       this.#input.putBack(batch);
-    } else if (isForOne && batch.length > 1) this.#input.putBackInHalves(batch);
-    else for (const entry of batch) this.#fail(entry, failure);
+    } else if (isForOne && batch.length > 1) {
+      this.#input.putBackInHalves(batch);
+    } else {
+      for (const entry of batch) {
+        this.#fail(entry, failure);
+      }
+    }
   }
 
   #follow(
@@ -202,17 +245,25 @@ export class JobQueue implements MediaQueue {
     this.#running.set(job, running);
     const end = (result: QueueResult) => {
       this.#running.delete(job);
-      if (result.file) this.#estimate.learn(running);
-      if (isStillPending(result.error)) place.freeAfter(uncertainMs);
-      else place.free();
+      if (result.file) {
+        this.#estimate.learn(running);
+      }
+      if (isStillPending(result.error)) {
+        place.freeAfter(uncertainMs);
+      } else {
+        place.free();
+      }
       this.#signals.push(result);
     };
     host.wait(job, this.#signals.signal).then(
       (file) => end({ index, input, job, file }),
       (error: unknown) => {
         // After an abort the job goes on, and `running` still names it.
-        if (this.#signals.signal.aborted) place.freeAfter(uncertainMs);
-        else end({ index, input, job, error });
+        if (this.#signals.signal.aborted) {
+          place.freeAfter(uncertainMs);
+        } else {
+          end({ index, input, job, error });
+        }
       },
     );
   }

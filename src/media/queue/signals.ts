@@ -35,8 +35,11 @@ export class QueueSignals {
 
   /** Adds a result. */
   push(result: QueueResult): void {
-    if (result.error === undefined) this.#done++;
-    else this.#failed++;
+    if (result.error === undefined) {
+      this.#done++;
+    } else {
+      this.#failed++;
+    }
     this.results.push(result);
     this.report();
     this.wake();
@@ -46,7 +49,9 @@ export class QueueSignals {
   /** The next result to hand out. */
   take(): QueueResult | undefined {
     const result = this.results.shift();
-    if (result) this.wake(); // there is room for another one
+    if (result) {
+      this.wake();
+    } // there is room for another one
     return result;
   }
 

@@ -51,7 +51,9 @@ export class PendingGate {
   /** Takes as many places as are free, up to a number. */
   async take(count: number): Promise<Place[]> {
     const wanted = Math.min(count, this.open);
-    if (wanted <= 0) return [];
+    if (wanted <= 0) {
+      return [];
+    }
     this.#taken += wanted;
     const leases = await this.#lease(wanted);
     this.#taken -= wanted - leases.length;
@@ -82,11 +84,17 @@ export class PendingGate {
   #place(lease: string | undefined): Place {
     let isTaken = true;
     const free = () => {
-      if (!isTaken) return;
+      if (!isTaken) {
+        return;
+      }
       isTaken = false;
       this.#taken--;
-      if (lease !== undefined) this.#giveBack(lease);
-      for (const listener of this.#listeners) listener();
+      if (lease !== undefined) {
+        this.#giveBack(lease);
+      }
+      for (const listener of this.#listeners) {
+        listener();
+      }
     };
     return { free, freeAfter: (delayMs) => later(delayMs, free) };
   }
@@ -106,7 +114,9 @@ export function sharedGate(
   group: string,
 ): PendingGate {
   const known = gates.get(name);
-  if (known?.limit === limit && known.shares(store)) return known;
+  if (known?.limit === limit && known.shares(store)) {
+    return known;
+  }
   const gate = new PendingGate(limit, store, group);
   gates.set(name, gate);
   return gate;
@@ -115,5 +125,7 @@ export function sharedGate(
 /** Does something later. Nobody awaits it, so it keeps no process alive. */
 export function later(delayMs: number, task: () => void): void {
   const timer: unknown = setTimeout(task, delayMs); // a number in browsers
-  if (typeof timer === 'object') (timer as { unref?: () => void }).unref?.(); // Node's timers
+  if (typeof timer === 'object') {
+    (timer as { unref?: () => void }).unref?.();
+  } // Node's timers
 }

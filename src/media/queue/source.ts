@@ -30,8 +30,11 @@ export class JobInput {
   isExhausted = false;
 
   constructor(source: JobSource, nameOf: ((job: MediaJob) => string) | undefined) {
-    if (Symbol.asyncIterator in source) this.#stream = source[Symbol.asyncIterator]();
-    else this.#list = source[Symbol.iterator]();
+    if (Symbol.asyncIterator in source) {
+      this.#stream = source[Symbol.asyncIterator]();
+    } else {
+      this.#list = source[Symbol.iterator]();
+    }
     this.#nameOf = nameOf;
   }
 
@@ -51,8 +54,12 @@ export class JobInput {
 
   /** Reads on until enough jobs wait; a promise when the next job of a stream is still to come. */
   read(): Promise<void> | undefined {
-    if (this.#failure) throw this.#failure.reason;
-    if (this.isExhausted || this.#entries.length >= lookAhead) return undefined;
+    if (this.#failure) {
+      throw this.#failure.reason;
+    }
+    if (this.isExhausted || this.#entries.length >= lookAhead) {
+      return undefined;
+    }
     if (this.#list) {
       this.#readList(this.#list);
       return undefined;
@@ -64,18 +71,24 @@ export class JobInput {
   /** The jobs for the next call: the longest videos of one brand, or one text to speak. */
   takeBatch(count: number): Entry[] {
     const [first] = this.#entries;
-    if (!first || count <= 0) return [];
+    if (!first || count <= 0) {
+      return [];
+    }
     // "applies to every video of the request" (Brand kit behaviour): others must not get it.
     const isSameCall = ({ input, group }: Entry) =>
       isVideo(input) && group === first.group && brandOf(input) === brandOf(first.input);
     const batch = isVideo(first.input) ? this.#entries.filter(isSameCall).slice(0, count) : [first];
-    for (const entry of batch) this.#entries.splice(this.#entries.indexOf(entry), 1);
+    for (const entry of batch) {
+      this.#entries.splice(this.#entries.indexOf(entry), 1);
+    }
     return batch;
   }
 
   /** Puts jobs back that were not accepted. */
   putBack(entries: readonly Entry[]): void {
-    for (const entry of entries) this.#insert(entry);
+    for (const entry of entries) {
+      this.#insert(entry);
+    }
   }
 
   /** Puts the jobs of a refused call back in two halves, which go in calls of their own. */
@@ -94,7 +107,9 @@ export class JobInput {
 
   /** Tells the source that nothing more will be read. */
   close(): void {
-    if (this.isExhausted) return;
+    if (this.isExhausted) {
+      return;
+    }
     this.isExhausted = true;
     this.#list?.return?.();
     void Promise.resolve(this.#stream?.return?.()).catch(() => undefined); // it has been left
@@ -103,16 +118,22 @@ export class JobInput {
   #readList(list: Iterator<MediaJob>): void {
     while (!this.isExhausted && this.#entries.length < lookAhead) {
       const step = list.next();
-      if (step.done) this.isExhausted = true;
-      else this.#add(step.value);
+      if (step.done) {
+        this.isExhausted = true;
+      } else {
+        this.#add(step.value);
+      }
     }
   }
 
   async #readStream(): Promise<void> {
     try {
       const step = await this.#stream?.next();
-      if (!step || step.done) this.isExhausted = true;
-      else this.#add(step.value);
+      if (!step || step.done) {
+        this.isExhausted = true;
+      } else {
+        this.#add(step.value);
+      }
     } catch (reason) {
       this.isExhausted = true;
       this.#failure = { reason };
@@ -128,13 +149,20 @@ export class JobInput {
   // Longest first; equals keep their order. Halves of a refused call go before all others.
   #insert(entry: Entry): void {
     const place = this.#entries.findIndex((other) => goesBefore(entry, other));
-    if (place < 0) this.#entries.push(entry);
-    else this.#entries.splice(place, 0, entry);
+    if (place < 0) {
+      this.#entries.push(entry);
+    } else {
+      this.#entries.splice(place, 0, entry);
+    }
   }
 }
 
 function goesBefore(entry: Entry, other: Entry): boolean {
-  if (entry.group !== other.group) return (entry.group ?? Infinity) < (other.group ?? Infinity);
-  if (entry.minutes !== other.minutes) return entry.minutes > other.minutes;
+  if (entry.group !== other.group) {
+    return (entry.group ?? Infinity) < (other.group ?? Infinity);
+  }
+  if (entry.minutes !== other.minutes) {
+    return entry.minutes > other.minutes;
+  }
   return entry.index < other.index;
 }

@@ -29,7 +29,9 @@ export function callbackNews(inbox: Inbox | undefined, fileId: string): Callback
     },
     onNews(listener) {
       state.listener = listener;
-      if (state.isNew) tell();
+      if (state.isNew) {
+        tell();
+      }
       return () => (state.listener = undefined);
     },
     stop: () => ended.abort(),

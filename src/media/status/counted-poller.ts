@@ -32,12 +32,16 @@ export class CountedLooks {
   }
 
   async #run(): Promise<void> {
-    if (this.#isRunning) return;
+    if (this.#isRunning) {
+      return;
+    }
     this.#isRunning = true;
     for (let next = this.#next(); next; next = this.#next()) {
       // An abort ends the pause, and the one behind takes the turn.
       await sleep(Math.max(0, this.#nextAt - monotonicMs()), next.signal).catch(() => undefined);
-      if (next.signal.aborted) continue;
+      if (next.signal.aborted) {
+        continue;
+      }
       // It may wait for the rate limit itself: looks that pile up would leave in a burst.
       await next.start();
       this.#nextAt = monotonicMs() + countedIntervalMs;

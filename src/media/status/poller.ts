@@ -55,7 +55,9 @@ export class StatusLooks {
   /** Looks at a file, or hands on what another wait has seen of it lately. */
   async look(fileId: string, maxAgeMs: number, signal?: AbortSignal): Promise<StatusRecord> {
     const seen = this.#seen.get(fileId);
-    if (seen && monotonicMs() - seen.at < maxAgeMs) return seen.record;
+    if (seen && monotonicMs() - seen.at < maxAgeMs) {
+      return seen.record;
+    }
     const running = this.#running.get(fileId) ?? this.#start(fileId);
     running.watchers++;
     try {
@@ -63,7 +65,9 @@ export class StatusLooks {
     } finally {
       // Nobody waits for the answer any more: no request is left behind.
       if (--running.watchers === 0) {
-        if (this.#running.get(fileId) === running) this.#running.delete(fileId);
+        if (this.#running.get(fileId) === running) {
+          this.#running.delete(fileId);
+        }
         running.controller.abort();
       }
     }
@@ -75,7 +79,9 @@ export class StatusLooks {
     this.#news.set(fileId, listeners.add(listener));
     return () => {
       listeners.delete(listener);
-      if (listeners.size === 0) this.#news.delete(fileId);
+      if (listeners.size === 0) {
+        this.#news.delete(fileId);
+      }
     };
   }
 
@@ -100,24 +106,36 @@ export class StatusLooks {
       this.#keep(fileId, record);
       return record;
     } catch (failure) {
-      if (isPostreelError(failure) && failure.status === 429) this.#learn(counted);
+      if (isPostreelError(failure) && failure.status === 429) {
+        this.#learn(counted);
+      }
       throw failure;
     }
   }
 
   #learn(counted: CountedLooks): void {
-    if (counted.isNeeded) return;
+    if (counted.isNeeded) {
+      return;
+    }
     counted.isNeeded = true;
     this.#onLearned();
   }
 
   #keep(fileId: string, record: StatusRecord): void {
-    if (isEnd(record.status)) for (const listener of this.#news.get(fileId) ?? []) listener();
+    if (isEnd(record.status)) {
+      for (const listener of this.#news.get(fileId) ?? []) {
+        listener();
+      }
+    }
     this.#seen.delete(fileId);
     this.#seen.set(fileId, { record, at: monotonicMs() });
-    if (this.#seen.size <= manyRecords) return;
+    if (this.#seen.size <= manyRecords) {
+      return;
+    }
     const [oldest] = this.#seen.keys();
-    if (oldest !== undefined) this.#seen.delete(oldest);
+    if (oldest !== undefined) {
+      this.#seen.delete(oldest);
+    }
   }
 }
 

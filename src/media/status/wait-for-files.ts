@@ -24,7 +24,9 @@ export function waitForAll(
         (file): FileResult => ({ fileId, file }),
         (error: unknown): FileResult => {
           // Only the caller's own abort ends the wait for all the others too.
-          if (options.signal?.aborted) throw error;
+          if (options.signal?.aborted) {
+            throw error;
+          }
           return { fileId, error };
         },
       ),
@@ -61,7 +63,9 @@ async function stopOthers<T>(
   try {
     return await run({ ...options, signal: controller.signal });
   } catch (error) {
-    if (signal?.aborted) throw signal.reason;
+    if (signal?.aborted) {
+      throw signal.reason;
+    }
     throw error;
   } finally {
     stopListening();

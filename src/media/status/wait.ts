@@ -147,8 +147,12 @@ class FileWait<File> {
   // A file may be done a moment before its address is known.
   #succeed({ download }: StatusRecord): { result: File } | undefined {
     const { fileId } = this.#awaited;
-    if (download) return { result: this.#source.finished(fileId, download) };
-    if (++this.#looksWithoutDownload < 2) return undefined;
+    if (download) {
+      return { result: this.#source.finished(fileId, download) };
+    }
+    if (++this.#looksWithoutDownload < 2) {
+      return undefined;
+    }
     throw new UnexpectedResponseError(
       `The file ${fileId} is finished, but the service gives no address to download it from.`,
       { code: 'DOWNLOAD_MISSING', outcome: 'rejected' },
@@ -163,10 +167,14 @@ class FileWait<File> {
 
   #wantedDelayMs(look: Look<StatusRecord>): number {
     const { interval = 'auto' } = this.#options;
-    if (typeof interval === 'number') return interval;
+    if (typeof interval === 'number') {
+      return interval;
+    }
     // The status may lag behind the callback: from then on it is not the callback that is waited for.
     const isBehindInbox = this.#options.inbox && !this.#callback?.hasCome;
-    if (isBehindInbox && interval === 'auto') return behindInboxMs;
+    if (isBehindInbox && interval === 'auto') {
+      return behindInboxMs;
+    }
     const usualMs = growingDelayMs(this.#pace, this.#looksAtStatus);
     return interval === 'auto'
       ? usualMs
@@ -174,7 +182,9 @@ class FileWait<File> {
   }
 
   #noteUnknown(status: unknown): void {
-    if (this.#hasNoted || status === 'queued' || status === 'processing') return;
+    if (this.#hasNoted || status === 'queued' || status === 'processing') {
+      return;
+    }
     this.#hasNoted = true;
     this.#source.onUnknown(this.#awaited.fileId, status);
   }
@@ -194,7 +204,9 @@ class FileWait<File> {
   #passingDelayMs(error: unknown, failures: number, elapsedMs: number): number | undefined {
     const ageMs = (this.#awaited.ageMs ?? Number.POSITIVE_INFINITY) + elapsedMs;
     const isTooEarly = isPostreelError(error) && error.status === 404 && ageMs < tolerantMs;
-    if (isTooEarly) return this.#shortestMs();
+    if (isTooEarly) {
+      return this.#shortestMs();
+    }
     return passingDelayMs(error, failures, this.#shortestMs());
   }
 

@@ -33,10 +33,15 @@ export async function* watch(
   try {
     for (;;) {
       const update = updates.shift();
-      if (update) yield update;
-      else if (!end.isOver) await bell.heard();
-      else if (end.failure && !isTold(end.failure.reason)) throw end.failure.reason;
-      else return;
+      if (update) {
+        yield update;
+      } else if (!end.isOver) {
+        await bell.heard();
+      } else if (end.failure && !isTold(end.failure.reason)) {
+        throw end.failure.reason;
+      } else {
+        return;
+      }
     }
   } finally {
     stopListening();

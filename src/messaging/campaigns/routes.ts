@@ -50,7 +50,9 @@ export const routes = {
 // rescheduled.
 function wasSent(campaign: Readonly<Record<string, unknown>> | undefined, body: unknown): boolean {
   const status = statusOf(campaign);
-  if (status !== 'scheduled') return ['sending', 'sent'].includes(status);
+  if (status !== 'scheduled') {
+    return ['sending', 'sent'].includes(status);
+  }
   const wanted = isRecord(body) ? instantOf(body['scheduledFor']) : undefined;
   return wanted !== undefined && wanted === instantOf(campaign?.['scheduledAt']);
 }

@@ -55,7 +55,9 @@ const campaignCreate = z
     const input = context.value;
     for (const [audience, field] of audienceFields) {
       const message = audienceProblem(input.audienceType, audience, input[field]);
-      if (message) context.issues.push({ code: 'custom', path: [field], message, input });
+      if (message) {
+        context.issues.push({ code: 'custom', path: [field], message, input });
+      }
     }
   }) as unknown as Schema<CampaignCreate>; // its check() enforces what the union says
 
@@ -71,7 +73,9 @@ const campaignSend = z
   .check((context) => {
     const input = context.value;
     const [stray] = Object.keys(input);
-    if (stray === undefined || input.scheduledFor !== undefined) return;
+    if (stray === undefined || input.scheduledFor !== undefined) {
+      return;
+    }
     // A slip in the name or the value must not turn a schedule into an email to everybody.
     const message =
       'scheduledFor' in input
@@ -96,8 +100,9 @@ export const schemas = {
 
 function audienceProblem(chosen: string, audience: string, value: unknown): string | undefined {
   const isGiven = value !== undefined && value !== null;
-  if (chosen === audience)
+  if (chosen === audience) {
     return isGiven ? undefined : `is required when \`audienceType\` is ${audience}`;
+  }
   return isGiven ? `is only for the audience type ${audience}; got it with ${chosen}` : undefined;
 }
 

@@ -11,9 +11,13 @@ export async function* lookupAll(
   let chunk: string[] = [];
   for await (const email of emails) {
     chunk.push(email);
-    if (chunk.length < chunkSize) continue;
+    if (chunk.length < chunkSize) {
+      continue;
+    }
     yield await lookup({ emails: chunk });
     chunk = [];
   }
-  if (chunk.length > 0) yield await lookup({ emails: chunk });
+  if (chunk.length > 0) {
+    yield await lookup({ emails: chunk });
+  }
 }

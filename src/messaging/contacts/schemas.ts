@@ -79,17 +79,25 @@ function listBody<Body extends object>(name: keyof Body & string, most: number, 
   return z.looseObject({}).check((context) => {
     const input = context.value;
     const lists = Object.entries(input).filter(([, value]) => Array.isArray(value));
-    if (lists.length === 0) lists.push([name, input[name]]);
+    if (lists.length === 0) {
+      lists.push([name, input[name]]);
+    }
     for (const [field, value] of lists) {
       const problem = listProblem(value, most);
       const message = hint && problem?.startsWith('takes') ? `${problem}. ${hint}` : problem;
-      if (message) context.issues.push({ code: 'custom', path: [field], message, input });
+      if (message) {
+        context.issues.push({ code: 'custom', path: [field], message, input });
+      }
     }
   }) as unknown as Schema<Body>;
 }
 
 function listProblem(value: unknown, most: number): string | undefined {
-  if (!Array.isArray(value)) return 'must be an array of strings';
-  if (value.length > most) return `takes at most ${most} items; got ${value.length}`;
+  if (!Array.isArray(value)) {
+    return 'must be an array of strings';
+  }
+  if (value.length > most) {
+    return `takes at most ${most} items; got ${value.length}`;
+  }
   return value.every((item) => typeof item === 'string') ? undefined : 'must contain only strings';
 }

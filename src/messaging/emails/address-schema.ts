@@ -29,15 +29,24 @@ function* recipientProblems(value: unknown): Generator<Problem> {
     return;
   }
   const list = value as unknown[]; // isArray() says any[]
-  if (list.length === 0) yield { path: [], message: 'must not be empty' };
-  for (const [index, one] of list.entries()) yield* addressProblems(one, [index]);
+  if (list.length === 0) {
+    yield { path: [], message: 'must not be empty' };
+  }
+  for (const [index, one] of list.entries()) {
+    yield* addressProblems(one, [index]);
+  }
 }
 
 function* addressProblems(value: unknown, path: PropertyKey[]): Generator<Problem> {
-  if (value === undefined) yield { path, message: 'is required' };
-  else if (typeof value === 'string') yield* emailProblems(value, path);
-  else if (isRecord(value)) yield* namedProblems(value, path);
-  else yield { path, message: 'must be an email address or { name, email }' };
+  if (value === undefined) {
+    yield { path, message: 'is required' };
+  } else if (typeof value === 'string') {
+    yield* emailProblems(value, path);
+  } else if (isRecord(value)) {
+    yield* namedProblems(value, path);
+  } else {
+    yield { path, message: 'must be an email address or { name, email }' };
+  }
 }
 
 function* namedProblems(value: Record<string, unknown>, path: PropertyKey[]): Generator<Problem> {
@@ -49,6 +58,9 @@ function* namedProblems(value: Record<string, unknown>, path: PropertyKey[]): Ge
 }
 
 function* emailProblems(value: unknown, path: PropertyKey[]): Generator<Problem> {
-  if (value === undefined) yield { path, message: 'is required' };
-  else if (!email.safeParse(value).success) yield { path, message: 'must be an email address' };
+  if (value === undefined) {
+    yield { path, message: 'is required' };
+  } else if (!email.safeParse(value).success) {
+    yield { path, message: 'must be an email address' };
+  }
 }

@@ -18,7 +18,9 @@ const headerValue = z.string().check(
 );
 
 const headers = z.record(z.string(), headerValue).check((context) => {
-  if (!Object.keys(context.value).some((name) => lineBreak.test(name))) return;
+  if (!Object.keys(context.value).some((name) => lineBreak.test(name))) {
+    return;
+  }
   const message = 'must not have a name that contains a line break';
   context.issues.push({ code: 'custom', path: [], message, input: context.value });
 });
@@ -40,9 +42,13 @@ const sendFields = z.looseObject({
 // "content is either a template id or both subject and body"; a template may have the sender too.
 const sendBody = sendFields.check((context) => {
   const { value } = context;
-  if (value.template !== undefined) return;
+  if (value.template !== undefined) {
+    return;
+  }
   for (const field of ['from', 'subject', 'body'] as const) {
-    if (value[field] !== undefined) continue;
+    if (value[field] !== undefined) {
+      continue;
+    }
     const message = 'is required unless `template` is set';
     context.issues.push({ code: 'custom', path: [field], message, input: value });
   }
@@ -82,6 +88,8 @@ export const schemas = {
 } satisfies SchemasFor<typeof routes>;
 
 function nameWarnings({ name, from }: { name?: unknown; from?: unknown }): readonly string[] {
-  if (name === undefined || !isRecord(from)) return [];
+  if (name === undefined || !isRecord(from)) {
+    return [];
+  }
   return ['`name` has no effect when `from` is an object. Use `from: { name, email }`.'];
 }

@@ -67,7 +67,9 @@ export class Projects implements MethodsFor<typeof routes> {
   regenerateKeys(id: string, options: RegenerateOptions = {}): Call<ProjectKeys> {
     const { swapKey = false, ...rest } = options;
     const call = this.#transport.send(routes.regenerateKeys, { params: { id } }, rest);
-    if (!swapKey) return call;
+    if (!swapKey) {
+      return call;
+    }
     return call.map((keys) => {
       this.#transport.swapKey(routes.regenerateKeys, (current) => findNewKey(keys, current));
       return keys;

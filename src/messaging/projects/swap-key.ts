@@ -9,7 +9,9 @@ const deepest = 4;
  */
 export function findNewKey(keys: unknown, current: string): string | undefined {
   const prefix = /^[a-z]+_/.exec(current)?.[0];
-  if (prefix === undefined) return undefined;
+  if (prefix === undefined) {
+    return undefined;
+  }
   const isNewKey = (text: string) => text.startsWith(prefix) && text !== current && isKey(text);
   return textsIn(keys, deepest).find(isNewKey);
 }
@@ -19,7 +21,11 @@ function isKey(text: string): boolean {
 }
 
 function textsIn(value: unknown, depth: number): readonly string[] {
-  if (typeof value === 'string') return [value];
-  if (depth === 0 || !(isRecord(value) || Array.isArray(value))) return [];
+  if (typeof value === 'string') {
+    return [value];
+  }
+  if (depth === 0 || !(isRecord(value) || Array.isArray(value))) {
+    return [];
+  }
   return Object.values(value).flatMap((inner) => textsIn(inner, depth - 1));
 }

@@ -28,7 +28,9 @@ const segmentCreate = z
   .check((context) => {
     const input = context.value;
     const message = conditionProblem(input.type, input.condition);
-    if (message) context.issues.push({ code: 'custom', path: ['condition'], message, input });
+    if (message) {
+      context.issues.push({ code: 'custom', path: ['condition'], message, input });
+    }
   }) as unknown as Schema<SegmentCreate>; // its check() enforces what the union says
 
 const member = z.looseObject({
@@ -73,6 +75,8 @@ export const schemas = {
 
 function conditionProblem(type: 'DYNAMIC' | 'STATIC', condition: unknown): string | undefined {
   const isGiven = condition !== undefined && condition !== null;
-  if (type === 'DYNAMIC') return isGiven ? undefined : 'is required for a DYNAMIC segment';
+  if (type === 'DYNAMIC') {
+    return isGiven ? undefined : 'is required for a DYNAMIC segment';
+  }
   return isGiven ? 'must not be set for a STATIC segment' : undefined;
 }

@@ -60,12 +60,16 @@ export function createFaults(endpoints: readonly string[], random: () => number)
   }
 
   function take(endpoint: string): Fault | undefined {
-    if (plans.length === 0) return undefined;
+    if (plans.length === 0) {
+      return undefined;
+    }
     const struck = plans
       .filter((plan) => plan.endpoint === '*' || plan.endpoint === endpoint)
       .filter((plan) => (plan.seen += 1) > (plan.fault.after ?? 0) && plan.left > 0)
       .find(({ fault }) => fault.probability === undefined || random() < fault.probability);
-    if (struck === undefined) return undefined;
+    if (struck === undefined) {
+      return undefined;
+    }
     struck.left -= 1;
     return struck.fault;
   }

@@ -42,15 +42,21 @@ export function createPipeline<Scope>(options: ServiceOptions<Scope>): Pipeline 
     }
     const scope = options.enter(request, endpoint);
     count(options.bucket(request, endpoint), headers);
-    if (problem !== undefined) throw problem;
+    if (problem !== undefined) {
+      throw problem;
+    }
     return handler(request, scope);
   }
 
   function count(bucket: string | undefined, headers: Record<string, string>): void {
-    if (bucket === undefined) return;
+    if (bucket === undefined) {
+      return;
+    }
     const verdict = limiter.check(bucket, options.clock.now());
     Object.assign(headers, verdict.headers);
-    if (!verdict.isAllowed) throw new Refusal(429, 'RATE_LIMITED', 'Rate limit exceeded.');
+    if (!verdict.isAllowed) {
+      throw new Refusal(429, 'RATE_LIMITED', 'Rate limit exceeded.');
+    }
   }
 
   function bodyOf(refusal: Refusal, request: FakeRequest): unknown {
@@ -66,7 +72,9 @@ export function createPipeline<Scope>(options: ServiceOptions<Scope>): Pipeline 
 
 /** A fault of the fake itself is shown, not hidden: 500 with its message. */
 function asRefusal(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
+  if (error instanceof Refusal) {
+    return error;
+  }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return new Refusal(500, 'INTERNAL_ERROR', `The fake failed: ${message}`);
 }

@@ -49,9 +49,13 @@ const counterOf = { sliding, fixed, bucket };
 function sliding(limit: number, windowMs: number): Counter {
   const times: number[] = [];
   return (now) => {
-    while (times[0] !== undefined && times[0] <= now - windowMs) times.shift();
+    while (times[0] !== undefined && times[0] <= now - windowMs) {
+      times.shift();
+    }
     const isAllowed = times.length < limit;
-    if (isAllowed) times.push(now);
+    if (isAllowed) {
+      times.push(now);
+    }
     return {
       isAllowed,
       remaining: limit - times.length,
@@ -66,10 +70,14 @@ function fixed(limit: number, windowMs: number): Counter {
   let used = 0;
   return (now) => {
     const window = Math.floor(now / windowMs);
-    if (window !== current) used = 0;
+    if (window !== current) {
+      used = 0;
+    }
     current = window;
     const isAllowed = used < limit;
-    if (isAllowed) used += 1;
+    if (isAllowed) {
+      used += 1;
+    }
     return { isAllowed, remaining: limit - used, waitMs: (window + 1) * windowMs - now };
   };
 }
@@ -81,7 +89,9 @@ function bucket(limit: number, windowMs: number): Counter {
     tokens = Math.min(limit, tokens + ((now - (filledAt ?? now)) * limit) / windowMs);
     filledAt = now;
     const isAllowed = tokens >= 1;
-    if (isAllowed) tokens -= 1;
+    if (isAllowed) {
+      tokens -= 1;
+    }
     const waitMs = ((1 - Math.min(1, tokens)) * windowMs) / limit;
     return { isAllowed, remaining: Math.floor(tokens), waitMs };
   };
@@ -93,12 +103,18 @@ function headersOf(
   now: number,
 ): Record<string, string> {
   const seconds = String(Math.ceil(waitMs / 1000));
-  if (headers === 'ratelimit') return numbered('RateLimit', [limit, remaining, seconds]);
+  if (headers === 'ratelimit') {
+    return numbered('RateLimit', [limit, remaining, seconds]);
+  }
   if (headers === 'x-ratelimit') {
     return numbered('X-RateLimit', [limit, remaining, Math.ceil((now + waitMs) / 1000)]);
   }
-  if (isAllowed || headers === 'none') return {};
-  if (headers === 'retry-after') return { 'Retry-After': seconds };
+  if (isAllowed || headers === 'none') {
+    return {};
+  }
+  if (headers === 'retry-after') {
+    return { 'Retry-After': seconds };
+  }
   return { 'Retry-After': new Date(Math.ceil((now + waitMs) / 1000) * 1000).toUTCString() };
 }
 

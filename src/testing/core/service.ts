@@ -66,7 +66,12 @@ export function createService<Scope>(options: ServiceOptions<Scope>): Service {
   }
 
   return {
-    ...{ baseUrl: trim(options.baseUrl), clock, endpoints, faults, handle, reset },
+    baseUrl: trim(options.baseUrl),
+    clock,
+    endpoints,
+    faults,
+    handle,
+    reset,
     requests: recorder.requests,
     fetch: (input, init) => handle(new Request(input, init)),
     handlers: () =>
@@ -79,7 +84,9 @@ export function createService<Scope>(options: ServiceOptions<Scope>): Service {
 /** The endpoint table is the only source of methods and paths. */
 function refuseUnknown(endpoints: readonly string[], table: readonly string[]): void {
   const unknown = endpoints.filter((endpoint) => !table.includes(endpoint));
-  if (unknown.length > 0) throw new TypeError(`Not in the endpoint table: ${unknown.join(', ')}.`);
+  if (unknown.length > 0) {
+    throw new TypeError(`Not in the endpoint table: ${unknown.join(', ')}.`);
+  }
 }
 
 const named = (also: SecondAddress | undefined) => (also === undefined ? [] : [also.endpoint]);
@@ -103,7 +110,9 @@ function createTargets<Scope>(
       return { path: elsewhere, route: { endpoint: also.endpoint, params: {} }, second: also };
     }
     const path = pathBelow(trim(baseUrl), url);
-    if (path === undefined) throw new TypeError(`This fake does not serve ${url.origin}.`);
+    if (path === undefined) {
+      throw new TypeError(`This fake does not serve ${url.origin}.`);
+    }
     return { path, route: findRoute(method, path) };
   };
 }
@@ -112,7 +121,9 @@ const trim = (baseUrl: string) => baseUrl.replace(/\/+$/, '');
 
 function pathBelow(baseUrl: string, url: URL): string | undefined {
   const address = url.origin + url.pathname;
-  if (!address.startsWith(baseUrl)) return undefined;
+  if (!address.startsWith(baseUrl)) {
+    return undefined;
+  }
   const path = address.slice(baseUrl.length);
   return path === '' || path.startsWith('/') ? path : undefined;
 }

@@ -46,7 +46,13 @@ export function createFakeMedia(options: FakeMediaOptions = {}): FakeMedia {
   const { apiKeys, cdnUrl, files, folders, brandKits, callbacks } = world;
   return {
     ...service,
-    ...{ apiKey, apiKeys, cdnUrl, files, folders, brandKits, callbacks },
+    apiKey,
+    apiKeys,
+    cdnUrl,
+    files,
+    folders,
+    brandKits,
+    callbacks,
     outcome: (outcome, match) => world.outcomes.script(outcome, match),
     contentOf(fileId) {
       const file = files.find((candidate) => candidate.fileId === fileId);
@@ -63,7 +69,10 @@ function createMediaService(world: MediaWorld): Service {
   const { options, clock, cdnUrl } = world;
   const changes = options.rateLimit === false ? { limit: Infinity } : options.rateLimit;
   return createService<MediaWorld>({
-    ...{ baseUrl: options.baseUrl ?? 'https://media.fake', clock, service: 'media', handlers },
+    baseUrl: options.baseUrl ?? 'https://media.fake',
+    clock,
+    service: 'media',
+    handlers,
     enter: (request) => enter(world, request),
     bucket: (request, endpoint) => (counts(endpoint, options) ? keyOf(request) : undefined),
     // media, Limits: 10 requests per 10 minutes per API key.

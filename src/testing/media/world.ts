@@ -43,7 +43,9 @@ export function createWorld(options: FakeMediaOptions): MediaWorld {
   }
 
   function reset(): void {
-    for (const list of [files, folders, callbacks]) list.length = 0;
+    for (const list of [files, folders, callbacks]) {
+      list.length = 0;
+    }
     kits.splice(0, kits.length, ...brandKits);
     outcomes.clear();
   }
@@ -51,8 +53,18 @@ export function createWorld(options: FakeMediaOptions): MediaWorld {
   const cdnUrl = (options.cdnUrl ?? 'https://cdn.media.fake').replace(/\/+$/, '');
   const apiKeys = new Set([apiKey]);
   return {
-    ...{ options, clock, cdnUrl, apiKeys, id, find, reset },
-    ...{ files, folders, callbacks, outcomes, brandKits: kits },
+    options,
+    clock,
+    cdnUrl,
+    apiKeys,
+    id,
+    find,
+    reset,
+    files,
+    folders,
+    callbacks,
+    outcomes,
+    brandKits: kits,
   };
 }
 

@@ -8,11 +8,17 @@ export const sessionCookie = 'token';
 /** Decides who calls: messaging, Authentication 1 to 7. */
 export function enter(world: MessagingWorld, request: FakeRequest, endpoint: string): Scope {
   const access = accessTo(endpoint);
-  if (access === 'none') return scopeOf(world, undefined, undefined);
+  if (access === 'none') {
+    return scopeOf(world, undefined, undefined);
+  }
   const key = bearerKey(request);
-  if (key !== undefined) return enterWithKey({ world, request, access }, key);
+  if (key !== undefined) {
+    return enterWithKey({ world, request, access }, key);
+  }
   const user = access === 'account' ? sessionUser(world, request) : undefined;
-  if (user === undefined) throw unauthorized('No API key was given.');
+  if (user === undefined) {
+    throw unauthorized('No API key was given.');
+  }
   return enterWithSession(world, request, user);
 }
 
@@ -29,7 +35,9 @@ export function findOwn<Resource>(
   id: string,
 ): Resource {
   const resource = collection(scope.project).get(id);
-  if (resource !== undefined) return resource;
+  if (resource !== undefined) {
+    return resource;
+  }
   const isForeign = [...scope.world.projects.values()].some((other) => collection(other).has(id));
   throw isForeign ? forbidden(`${id} belongs to another project.`) : notFound(id);
 }
@@ -64,9 +72,13 @@ type Access = 'none' | 'track' | 'account' | 'secret';
 
 /** messaging, Authentication 2, 3 and 6. */
 function accessTo(endpoint: string): Access {
-  if (endpoint === 'POST /v1/track') return 'track';
+  if (endpoint === 'POST /v1/track') {
+    return 'track';
+  }
   const path = endpoint.slice(endpoint.indexOf(' ') + 1);
-  if (path === '/config' || path.startsWith('/auth/')) return 'none';
+  if (path === '/config' || path.startsWith('/auth/')) {
+    return 'none';
+  }
   return path.startsWith('/users/@me') || path.startsWith('/projects/') ? 'account' : 'secret';
 }
 
@@ -77,7 +89,9 @@ function bearerKey(request: FakeRequest): string | undefined {
 /** messaging, Authentication 4: the project is derived from the key. */
 function projectByKey(world: MessagingWorld, key: string): Project | undefined {
   for (const project of world.projects.values()) {
-    if (project.secretKey === key || project.publicKey === key) return project;
+    if (project.secretKey === key || project.publicKey === key) {
+      return project;
+    }
   }
   return undefined;
 }
@@ -90,14 +104,18 @@ interface Call {
 
 function enterWithKey({ world, request, access }: Call, key: string): Scope {
   const project = projectByKey(world, key);
-  if (project === undefined) throw unauthorized('The API key is invalid.');
+  if (project === undefined) {
+    throw unauthorized('The API key is invalid.');
+  }
   // A public key is valid, but every endpoint besides /v1/track is out of its reach: 403, not 401.
   if (key === project.publicKey && access !== 'track') {
     throw forbidden('A public key is accepted only by POST /v1/track.');
   }
   const named = access === 'account' ? request.params.id : undefined;
   if (named !== undefined && named !== project.id) {
-    if (!world.projects.has(named)) throw notFound(named);
+    if (!world.projects.has(named)) {
+      throw notFound(named);
+    }
     throw forbidden('The key belongs to another project.');
   }
   // Who acts with a key is not shown: it stands for the project's owner.
@@ -107,10 +125,16 @@ function enterWithKey({ world, request, access }: Call, key: string): Scope {
 function enterWithSession(world: MessagingWorld, request: FakeRequest, user: User): Scope {
   const { id } = request.params;
   const isMember = (project: Project) => project.members.some(({ userId }) => userId === user.id);
-  if (id === undefined) return scopeOf(world, [...world.projects.values()].find(isMember), user);
+  if (id === undefined) {
+    return scopeOf(world, [...world.projects.values()].find(isMember), user);
+  }
   const project = world.projects.get(id);
-  if (project === undefined) throw notFound(id);
-  if (!isMember(project)) throw forbidden('You are not a member of this project.');
+  if (project === undefined) {
+    throw notFound(id);
+  }
+  if (!isMember(project)) {
+    throw forbidden('You are not a member of this project.');
+  }
   return scopeOf(world, project, user);
 }
 
@@ -127,7 +151,9 @@ function scopeOf(
     ...(user !== undefined && { user }),
     // Calls without a key and users without a project never get to read it.
     get project() {
-      if (project === undefined) throw forbidden('This needs a project.');
+      if (project === undefined) {
+        throw forbidden('This needs a project.');
+      }
       return project;
     },
   };

@@ -16,7 +16,9 @@ export function withEnvelopes(handlers: Handlers<Scope>): Handlers<Scope> {
 function reshape(answer: FakeAnswer, { world }: Scope): FakeAnswer {
   const { body } = answer;
   const { envelopes } = world.settings;
-  if (envelopes === 'documented' || body === undefined) return answer;
+  if (envelopes === 'documented' || body === undefined) {
+    return answer;
+  }
   const isEnveloped = isRecord(body) && body.success === true;
   if (envelopes === 'always') {
     return isEnveloped ? answer : { ...answer, body: { success: true, data: body } };

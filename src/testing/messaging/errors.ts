@@ -9,7 +9,9 @@ export function errorBody(
   { request, requestId }: { readonly request: FakeRequest; readonly requestId: string },
 ): unknown {
   const { status, code, message, details } = refusal;
-  if (settings.errorShape === 'bare') return { error: message };
+  if (settings.errorShape === 'bare') {
+    return { error: message };
+  }
   if (settings.errorShape === 'legacy' && hasLegacyErrors.has(request.path)) {
     return { code: status, error: code, message, time: clock.now() };
   }
@@ -17,7 +19,10 @@ export function errorBody(
   return {
     success: false,
     error: {
-      ...{ code, message, statusCode: status, requestId },
+      code,
+      message,
+      statusCode: status,
+      requestId,
       ...(details.errors && { errors: details.errors }),
       suggestion,
     },

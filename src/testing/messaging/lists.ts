@@ -25,8 +25,12 @@ export function listAnswer<Item extends Listed>(
 ): FakeAnswer {
   const style = settings.listStyle === 'documented' ? list.style : settings.listStyle;
   const { items, name } = list;
-  if (style === 'array') return { body: items };
-  if (style === 'page') return { body: numberedPage(request, items, name) };
+  if (style === 'array') {
+    return { body: items };
+  }
+  if (style === 'page') {
+    return { body: numberedPage(request, items, name) };
+  }
   const key = style === 'named' ? name : 'data';
   return { body: cursorPage({ request, settings, key }, items) };
 }
@@ -34,9 +38,13 @@ export function listAnswer<Item extends Listed>(
 /** messaging, Limits: list page size, default 20, at most 100; 400 for invalid parameters. */
 export function readCount(request: FakeRequest, name: string, fallback = 20, max = 100): number {
   const text = request.query.get(name);
-  if (text === null) return fallback;
+  if (text === null) {
+    return fallback;
+  }
   const count = Number(text);
-  if (/^\d+$/.test(text) && count >= 1 && count <= max) return count;
+  if (/^\d+$/.test(text) && count >= 1 && count <= max) {
+    return count;
+  }
   throw invalidParameter(name, `\`${name}\` must be an integer from 1 to ${max}.`);
 }
 
@@ -86,9 +94,15 @@ function ending(
   { hasMore, cursor }: { readonly hasMore: boolean; readonly cursor: string },
 ): Record<string, unknown> {
   // A cursor is documented as a string, so the last page has one too.
-  if (lastPage === 'hasMore-false') return { cursor, hasMore };
-  if (hasMore) return { cursor };
-  if (lastPage === 'cursor-absent') return {};
+  if (lastPage === 'hasMore-false') {
+    return { cursor, hasMore };
+  }
+  if (hasMore) {
+    return { cursor };
+  }
+  if (lastPage === 'cursor-absent') {
+    return {};
+  }
   return { cursor: lastPage === 'cursor-null' ? null : '' };
 }
 
@@ -97,7 +111,9 @@ const writeCursor = (id: string) => (id === '' ? '' : btoa(id));
 function readCursor(cursor: string): string {
   try {
     const id = atob(cursor);
-    if (/_\d+$/.test(id)) return id;
+    if (/_\d+$/.test(id)) {
+      return id;
+    }
   } catch {
     // Not base64: refused as any other cursor that this service did not make.
   }
@@ -107,7 +123,9 @@ function readCursor(cursor: string): string {
 /** Where the list goes on; when the item is gone, at the place where it stood. */
 function placeAfter(items: readonly Listed[], id: string): number {
   const index = items.findIndex((item) => item.id === id);
-  if (index >= 0) return index + 1;
+  if (index >= 0) {
+    return index + 1;
+  }
   const isDescending = ordinal(items[0]?.id) > ordinal(items.at(-1)?.id);
   const next = items.findIndex((item) =>
     isDescending ? ordinal(item.id) < ordinal(id) : ordinal(item.id) > ordinal(id),

@@ -5,10 +5,14 @@ import type { FakeRequest } from '../core/types.js';
 export function readBody<Value>(request: FakeRequest, read: (fields: Fields) => Value): Value {
   const body = request.body ?? {};
   // messaging, Errors: 400 for a malformed body.
-  if (!isRecord(body)) throw new Refusal(400, 'BAD_REQUEST', 'The body must be a JSON object.');
+  if (!isRecord(body)) {
+    throw new Refusal(400, 'BAD_REQUEST', 'The body must be a JSON object.');
+  }
   const fields = new Fields(body);
   const value = read(fields);
-  if (fields.errors.length > 0) throw invalid(fields.errors);
+  if (fields.errors.length > 0) {
+    throw invalid(fields.errors);
+  }
   return value;
 }
 
@@ -76,15 +80,21 @@ export class Fields {
 
   /** A text of at least one character. */
   requiredText(name: string): string {
-    if (this.#isMissing(name)) return '';
+    if (this.#isMissing(name)) {
+      return '';
+    }
     const text = this.text(name) ?? '';
-    if (this.raw(name) === '') this.add(name, `\`${name}\` must not be empty.`, 'too_short');
+    if (this.raw(name) === '') {
+      this.add(name, `\`${name}\` must not be empty.`, 'too_short');
+    }
     return text;
   }
 
   email(name: string): string | undefined {
     const text = this.text(name);
-    if (text === undefined || isEmail(text)) return text;
+    if (text === undefined || isEmail(text)) {
+      return text;
+    }
     this.add(name, `\`${name}\` must be an email address.`, 'invalid_format');
     return undefined;
   }
@@ -103,7 +113,9 @@ export class Fields {
 
   oneOf(name: string, values: readonly string[]): string | undefined {
     const text = this.text(name);
-    if (text === undefined || values.includes(text)) return text;
+    if (text === undefined || values.includes(text)) {
+      return text;
+    }
     this.add(name, `\`${name}\` must be one of ${values.join(', ')}.`);
     return undefined;
   }
@@ -114,19 +126,25 @@ export class Fields {
 
   /** A required array of strings, at most so many. */
   texts(name: string, max = Infinity): string[] {
-    if (this.#isMissing(name)) return [];
+    if (this.#isMissing(name)) {
+      return [];
+    }
     const value = this.raw(name);
     if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
       this.add(name, `\`${name}\` must be an array of strings.`, 'invalid_type');
       return [];
     }
-    if (value.length > max) this.add(name, `\`${name}\` takes at most ${max} items.`, 'too_many');
+    if (value.length > max) {
+      this.add(name, `\`${name}\` takes at most ${max} items.`, 'too_many');
+    }
     return value;
   }
 
   #isMissing(name: string): boolean {
     const isMissing = this.raw(name) === undefined || this.raw(name) === null;
-    if (isMissing) this.add(name, `\`${name}\` is required.`, 'required');
+    if (isMissing) {
+      this.add(name, `\`${name}\` is required.`, 'required');
+    }
     return isMissing;
   }
 
@@ -136,7 +154,9 @@ export class Fields {
     is: (value: unknown) => value is Value,
   ): Value | undefined {
     const value = this.raw(name);
-    if (value === undefined || is(value)) return value;
+    if (value === undefined || is(value)) {
+      return value;
+    }
     this.add(name, `\`${name}\` must be ${kind}.`, 'invalid_type');
     return undefined;
   }

@@ -16,8 +16,12 @@ export class Budget {
   take(): number {
     const now = Date.now();
     this.#freeAt = this.#freeAt.filter((freeAt) => freeAt > now);
-    if (now < this.#closedUntil) return this.#closedUntil - now;
-    if (this.#open + this.#freeAt.length >= LIMIT) return (this.#freeAt[0] ?? now + 1000) - now;
+    if (now < this.#closedUntil) {
+      return this.#closedUntil - now;
+    }
+    if (this.#open + this.#freeAt.length >= LIMIT) {
+      return (this.#freeAt[0] ?? now + 1000) - now;
+    }
     this.#open++;
     return 0;
   }

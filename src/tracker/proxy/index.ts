@@ -31,27 +31,43 @@ export function createTrackProxy(
 
   const send = async (body: string, id: unknown): Promise<Answer> => {
     const answer = await forward(body, options).finally(() => budget.answered());
-    if (answer.status === 429) budget.close(answer.retryAfter);
+    if (answer.status === 429) {
+      budget.close(answer.retryAfter);
+    }
     // What the service did not take may come again.
-    if (answer.status > 299) known.delete(id);
+    if (answer.status > 299) {
+      known.delete(id);
+    }
     return answer;
   };
 
   return async (request) => {
     // Another site can send this type only after a preflight, which is never granted here.
     const isJson = request.headers.get('Content-Type')?.startsWith('application/json');
-    if (request.method !== 'POST' || !isJson) return respond({ status: 415 });
+    if (request.method !== 'POST' || !isJson) {
+      return respond({ status: 415 });
+    }
     const event: unknown = await request.json().catch(() => undefined);
-    if (!event || typeof event !== 'object') return respond({ status: 400 });
+    if (!event || typeof event !== 'object') {
+      return respond({ status: 400 });
+    }
     const { id, ...body } = event as { readonly id?: unknown };
     const sent = known.get(id);
-    if (sent) return respond(await sent);
+    if (sent) {
+      return respond(await sent);
+    }
     const waitMs = budget.take();
-    if (waitMs) return respond({ status: 429, retryAfter: String(Math.ceil(waitMs / 1000)) });
+    if (waitMs) {
+      return respond({ status: 429, retryAfter: String(Math.ceil(waitMs / 1000)) });
+    }
     const sending = send(JSON.stringify(body), id);
-    if (id) known.set(id, sending);
+    if (id) {
+      known.set(id, sending);
+    }
     // A Map keeps the order of insertion: the first key is the oldest.
-    if (known.size > REMEMBERED) known.delete(known.keys().next().value);
+    if (known.size > REMEMBERED) {
+      known.delete(known.keys().next().value);
+    }
     return respond(await sending);
   };
 }
@@ -79,6 +95,8 @@ async function forward(
 
 function respond({ status, text = '', retryAfter }: Answer): Response {
   const headers = new Headers({ 'Content-Type': 'application/json' });
-  if (retryAfter) headers.set('Retry-After', retryAfter);
+  if (retryAfter) {
+    headers.set('Retry-After', retryAfter);
+  }
   return new Response(status === 204 ? null : text, { status, headers });
 }

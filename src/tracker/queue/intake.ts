@@ -13,17 +13,25 @@ export const take = (tab: Tab, asked: PendingEvent): TrackedEvent => {
   const record: EventRecord = {
     id: asked.id,
     ...(item ?? asked),
-    ...{ at: Date.now(), owner, state: 0, version: 100 },
+    at: Date.now(),
+    owner,
+    state: 0,
+    version: 100,
   };
   record.data = snapshot(record.data);
   const { length } = textsOf(tab).join('') + JSON.stringify(record);
   let reason: DropReason | undefined = item ? refusalOf(tab) : 'filtered';
-  if (Math.random() >= sampleRate) reason ??= 'sampled';
-  if (tab.records.length >= maxQueue || length > maxBytes) reason ??= 'overflow';
+  if (Math.random() >= sampleRate) {
+    reason ??= 'sampled';
+  }
+  if (tab.records.length >= maxQueue || length > maxBytes) {
+    reason ??= 'overflow';
+  }
   const outcome = new Promise<Outcome>((resolve) => {
     tab.ends.set(record, resolve);
-    if (reason) end(tab, record, reason);
-    else {
+    if (reason) {
+      end(tab, record, reason);
+    } else {
       tab.records.push(record);
       void save(tab, record);
       // Whatever happens to it, nobody waits for it longer than this.

@@ -19,13 +19,19 @@ export const adoptOrphans = async (tab: Tab): Promise<unknown> => {
   for (const record of records) {
     // Without locks, age tells: a tab sends its events or leaves long before.
     const isYoung = !locks() && Math.abs(Date.now() - record.at) < 6e4;
-    if (isYoung || living.includes(record.owner)) continue;
+    if (isYoung || living.includes(record.owner)) {
+      continue;
+    }
     const isUnconfirmed = record.state && tab.delivery !== 'no-loss';
     record.owner = tab.owner;
     // Another tab was first, or there is no room to note that it is ours.
-    if ((await mark(tab, record, isUnconfirmed ? 1 : 0)) !== undefined) continue;
+    if ((await mark(tab, record, isUnconfirmed ? 1 : 0)) !== undefined) {
+      continue;
+    }
     tab.records.push(record);
-    if (isUnconfirmed) end(tab, record, 'unconfirmed');
+    if (isUnconfirmed) {
+      end(tab, record, 'unconfirmed');
+    }
   }
   return records[0];
 };

@@ -9,7 +9,9 @@ import type { Tab } from '../tab.js';
 
 /** Finds the stores and moves in what was held back until consent. */
 export const open = async (tab: Tab): Promise<void> => {
-  if (tab.storage === 'memory') return;
+  if (tab.storage === 'memory') {
+    return;
+  }
   try {
     // On a server the look at `document` throws, whatever else it has. localStorage is `null` in
     // some web views: `Object` makes it memory.
@@ -18,7 +20,9 @@ export const open = async (tab: Tab): Promise<void> => {
     // Held for life: whoever asks for the names of all locks knows which tabs are gone. Nobody
     // takes the lock of another tab, so it never has to be waited for.
     void locks()?.request(tab.owner, () => new Promise<void>((release) => (tab.release = release)));
-    for (const record of tab.records) void save(tab, record);
+    for (const record of tab.records) {
+      void save(tab, record);
+    }
     tab.transact ??= await openDatabase();
   } catch {
     // Forbidden: memory it is.
@@ -52,16 +56,21 @@ const putNewer = ({ transact }: Tab, { ...copy }: StoredRecord) =>
     // Only this function fills the database.
     const request = events.get(copy.id) as IDBRequest<StoredRecord | undefined>;
     request.onsuccess = () => {
-      if (copy.version > (request.result?.version ?? 0)) events.put(copy, copy.id);
-      else resolve(true);
+      if (copy.version > (request.result?.version ?? 0)) {
+        events.put(copy, copy.id);
+      } else {
+        resolve(true);
+      }
     };
   });
 
 /** Removes an event for good: its tombstone wins over copies that a crash brings back. */
 export const bury = (tab: Tab, { id, at }: StoredRecord): void => {
   // A page that was left may die before the tombstone is written: then the mark must stay.
-  // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- keys are properties here
-  if (tab.isOwner !== false) delete tab.local[id];
+  if (tab.isOwner !== false) {
+    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- keys are properties here
+    delete tab.local[id];
+  }
   void putNewer(tab, { id, at, version: Infinity });
 };
 
@@ -78,7 +87,9 @@ export const readForeign = async (tab: Tab): Promise<StoredRecord[]> => {
       for (const record of request.result) {
         newest[record.id] = record;
         // A tombstone that nobody needs any more.
-        if (!record.event && isExpired(tab, record)) events.delete(record.id);
+        if (!record.event && isExpired(tab, record)) {
+          events.delete(record.id);
+        }
       }
       resolve(0);
     };
@@ -88,8 +99,11 @@ export const readForeign = async (tab: Tab): Promise<StoredRecord[]> => {
       // What `save` wrote, the id first; anything else must not stop the queue.
       const record = JSON.parse(text) as StoredRecord;
       const known = newest[record.id];
-      if (!known || known.version < record.version) newest[record.id] = record;
-      else if (!known.event) bury(tab, record);
+      if (!known || known.version < record.version) {
+        newest[record.id] = record;
+      } else if (!known.event) {
+        bury(tab, record);
+      }
     }
   } catch {
     // Not ours.

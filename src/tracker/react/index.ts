@@ -29,7 +29,9 @@ export const TrackerProvider = <Events extends EventMap<Events> = AnyEvents>({
 /** The tracker of the nearest provider. Throws without one. */
 export const useTracker = <Events extends EventMap<Events> = AnyEvents>(): Tracker<Events> => {
   const tracker = useContext(Context);
-  if (!tracker) throw new Error('useTracker() needs a TrackerProvider above it.');
+  if (!tracker) {
+    throw new Error('useTracker() needs a TrackerProvider above it.');
+  }
   // The provider was given a tracker of this map.
   return tracker;
 };
@@ -44,7 +46,9 @@ export const useTrackOnMount = <Events extends EventMap<Events> = AnyEvents>(
     // The map exists in types alone.
     const any = event as unknown as EventArguments<AnyEvents>;
     // StrictMode runs effects twice; what a ref holds stays.
-    if (!isTracked.current) tracker.track(...any);
+    if (!isTracked.current) {
+      tracker.track(...any);
+    }
     isTracked.current = true;
     // Later props are no new mount.
   }, []);

@@ -12,9 +12,13 @@ export const createReaction = (tab: Tab): React => {
   // How many failures are left until the service counts as blocked: endless once it answered.
   let left = 3;
   return (record, status, retryAfter) => {
-    if (status > 0) left = Infinity;
+    if (status > 0) {
+      left = Infinity;
+    }
     // Erased meanwhile.
-    if (!tab.records.includes(record)) return;
+    if (!tab.records.includes(record)) {
+      return;
+    }
     if (status > 0 && !/40[138]|429|5../.test(`${status}`)) {
       failures = 0;
       end(tab, record, status > 299 ? 'rejected' : undefined);
@@ -34,7 +38,9 @@ export const createReaction = (tab: Tab): React => {
     let delayMs = delayOf(retryAfter, failures++);
     if (--left < 1) {
       delayMs = LONGEST_WAIT;
-      if (!left) tab.emit('blocked', { delayMs });
+      if (!left) {
+        tab.emit('blocked', { delayMs });
+      }
     }
     tab.emit('retry', { ...record, status, delayMs });
     return hold(tab, delayMs) || sleep(delayMs);

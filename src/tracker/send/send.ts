@@ -11,13 +11,21 @@ export const createSend = (tab: Tab): Send => {
   let room = 6e4;
   return async (record, isExit) => {
     const body = bodyOf(tab, record);
-    if (isExit && body.length > room) return;
+    if (isExit && body.length > room) {
+      return;
+    }
     // Marked first, so that no later page repeats it. What is marked already is about to be sent.
     const marked = record.state || mark(tab, record, 1);
-    if (!isExit && (await marked) === true) forget(tab, record);
-    if (isExpired(tab, record)) end(tab, record, 'expired');
+    if (!isExit && (await marked) === true) {
+      forget(tab, record);
+    }
+    if (isExpired(tab, record)) {
+      end(tab, record, 'expired');
+    }
     // Meanwhile the page may have ended, or the event may have been erased.
-    if (record.state === 2 || !tab.records.includes(record)) return;
+    if (record.state === 2 || !tab.records.includes(record)) {
+      return;
+    }
     record.state = 2;
     room -= body.length;
     let status: number;

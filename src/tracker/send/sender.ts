@@ -31,7 +31,9 @@ export const createSender = (tab: Tab): Sender => {
         slots--;
         setTimeout(() => slots++, (1000 * burst) / perSecond);
         await send(record);
-      } else await sleep(1000);
+      } else {
+        await sleep(1000);
+      }
       // Looked at again every second: no wake-up can be missed, so nothing can stall.
     }
     run = undefined;
@@ -39,7 +41,9 @@ export const createSender = (tab: Tab): Sender => {
   // Not `loop()`: one that ends at once would clear `run` before it is set, for good.
   const drain = () => (run ??= Promise.resolve().then(loop));
   const exit = () => {
-    for (const record of sendable().slice(0, 20)) void send(record, true);
+    for (const record of sendable().slice(0, 20)) {
+      void send(record, true);
+    }
   };
   return [drain, exit];
 };

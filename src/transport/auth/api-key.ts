@@ -29,10 +29,14 @@ export function authorize(
   key: string | null,
   { hasSession, hasPublicKeys }: { hasSession: boolean; hasPublicKeys: boolean },
 ): void {
-  if (route.key === 'none') return;
+  if (route.key === 'none') {
+    return;
+  }
   const line = `${route.method} ${route.path}`;
   if (key === null) {
-    if (route.key === 'secret-or-session' && hasSession) return;
+    if (route.key === 'secret-or-session' && hasSession) {
+      return;
+    }
     const remedy =
       route.key === 'secret-or-session'
         ? 'Sign in with `auth.login()` or make the client with a secret key'
@@ -52,7 +56,9 @@ export function authorize(
 
 /** Refuses a secret key in a browser, where every visitor could read it. */
 export function guardBrowser(): void {
-  if (!isBrowser()) return;
+  if (!isBrowser()) {
+    return;
+  }
   throw configuration(
     'A secret key must not be used in a browser, where every visitor can read it. Call the service from a server, or track events with a public key (pk_).',
     'SECRET_KEY_IN_BROWSER',
@@ -93,7 +99,9 @@ export function isBrowser(): boolean {
     Deno?: unknown;
     process?: { versions?: { node?: string } };
   };
-  if (typeof scope.window?.document !== 'undefined') return true;
+  if (typeof scope.window?.document !== 'undefined') {
+    return true;
+  }
   const isWorker = typeof scope.WorkerGlobalScope === 'function' && 'importScripts' in scope;
   return isWorker && !scope.WebSocketPair && !scope.Deno && !scope.process?.versions?.node;
 }

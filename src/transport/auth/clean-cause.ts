@@ -9,15 +9,25 @@ const mostValues = 500;
  * holds the key or the request that carried it: then as a copy of what can be read in it.
  */
 export function cleanCause(fault: unknown, key: string | null): unknown {
-  if (key === null || !holds(fault, key, new Set())) return fault;
+  if (key === null || !holds(fault, key, new Set())) {
+    return fault;
+  }
   return copyOf(fault, key, 0);
 }
 
 function holds(value: unknown, key: string, seen: Set<unknown>): boolean {
-  if (typeof value === 'string') return value.includes(key);
-  if (typeof value !== 'object' || value === null || seen.has(value)) return false;
-  if (value instanceof Request || value instanceof Headers) return true;
-  if (seen.size >= mostValues) return true; // what cannot be looked through is not passed on
+  if (typeof value === 'string') {
+    return value.includes(key);
+  }
+  if (typeof value !== 'object' || value === null || seen.has(value)) {
+    return false;
+  }
+  if (value instanceof Request || value instanceof Headers) {
+    return true;
+  }
+  if (seen.size >= mostValues) {
+    return true;
+  } // what cannot be looked through is not passed on
   seen.add(value);
   return Reflect.ownKeys(value).some((name) => holds(valueOf(value, name), key, seen));
 }
@@ -28,11 +38,15 @@ function valueOf(owner: object, name: PropertyKey): unknown {
 }
 
 function copyOf(fault: unknown, key: string, depth: number): unknown {
-  if (!(fault instanceof Error) || depth >= deepest) return undefined;
+  if (!(fault instanceof Error) || depth >= deepest) {
+    return undefined;
+  }
   const cause = copyOf(fault.cause, key, depth + 1);
   const copy = new Error(redact(fault.message, key), cause === undefined ? {} : { cause });
   copy.name = fault.name;
-  if (fault.stack !== undefined) copy.stack = redact(fault.stack, key);
+  if (fault.stack !== undefined) {
+    copy.stack = redact(fault.stack, key);
+  }
   const { code } = fault as { code?: unknown }; // Node's faults have one
   return typeof code === 'string' ? Object.assign(copy, { code: redact(code, key) }) : copy;
 }

@@ -18,7 +18,9 @@ export class Keyring {
   constructor(source: ApiKey, policy: KeyPolicy) {
     this.#policy = policy;
     this.#source = source;
-    if (typeof source !== 'function') this.#current = this.#check(source);
+    if (typeof source !== 'function') {
+      this.#current = this.#check(source);
+    }
   }
 
   /** The key as far as it is known without asking anybody. */
@@ -44,20 +46,26 @@ export class Keyring {
   /** Another key than the one that was refused, as far as there is one. */
   async renew(refused: string | null): Promise<string | null> {
     // Many calls are refused together: the first one asks, or somebody has swapped the key.
-    if (this.#current !== undefined && this.#current !== refused) return this.#current;
+    if (this.#current !== undefined && this.#current !== refused) {
+      return this.#current;
+    }
     return this.#ask();
   }
 
   /** Goes on with another key, for all who hold this keyring. */
   swap(key: string): void {
     this.#current = this.#check(key);
-    if (typeof this.#source !== 'function') this.#source = key;
+    if (typeof this.#source !== 'function') {
+      this.#source = key;
+    }
   }
 
   // Calls that need the key at the same time share one question, but each has its own error.
   async #ask(): Promise<string | null> {
     const source = this.#source;
-    if (typeof source !== 'function') return this.#current ?? null;
+    if (typeof source !== 'function') {
+      return this.#current ?? null;
+    }
     this.#asking ??= Promise.resolve()
       .then(source)
       .finally(() => {
@@ -74,11 +82,19 @@ export class Keyring {
   }
 
   #check(key: string | null): string | null {
-    if (key === null) return null;
+    if (key === null) {
+      return null;
+    }
     const checked = checkKey(key, this.#policy.prefixes);
-    if (checked.startsWith('pk_') && this.hasPublicKeys) return checked;
-    if (!this.#policy.allowedInBrowser) guardBrowser();
-    if (this.#policy.travelsInTheClear) throw inTheClear();
+    if (checked.startsWith('pk_') && this.hasPublicKeys) {
+      return checked;
+    }
+    if (!this.#policy.allowedInBrowser) {
+      guardBrowser();
+    }
+    if (this.#policy.travelsInTheClear) {
+      throw inTheClear();
+    }
     return checked;
   }
 }

@@ -11,7 +11,9 @@ export class Session {
 
   /** The `Cookie` header, or nothing to send. */
   header(): string | undefined {
-    if (this.#cookies.size === 0) return undefined;
+    if (this.#cookies.size === 0) {
+      return undefined;
+    }
     return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
@@ -20,11 +22,16 @@ export class Session {
     for (const line of headers.getSetCookie()) {
       const [pair = '', ...attributes] = line.split(';');
       const equals = pair.indexOf('=');
-      if (equals < 1) continue;
+      if (equals < 1) {
+        continue;
+      }
       const name = pair.slice(0, equals).trim();
       const value = pair.slice(equals + 1).trim();
-      if (value === '' || isExpired(attributes)) this.#cookies.delete(name);
-      else this.#cookies.set(name, value);
+      if (value === '' || isExpired(attributes)) {
+        this.#cookies.delete(name);
+      } else {
+        this.#cookies.set(name, value);
+      }
     }
   }
 
@@ -37,7 +44,9 @@ export class Session {
 function isExpired(attributes: readonly string[]): boolean {
   const named = new Map(attributes.map(nameAndValue));
   const maxAge = named.get('max-age');
-  if (maxAge !== undefined) return Number(maxAge) <= 0;
+  if (maxAge !== undefined) {
+    return Number(maxAge) <= 0;
+  }
   return Date.parse(named.get('expires') ?? '') <= Date.now();
 }
 

@@ -11,7 +11,9 @@ export class AckWindow {
 
   /** How many slots are taken. */
   used(now: number): number {
-    while ((this.#held[this.#expired] ?? Number.POSITIVE_INFINITY) <= now) this.#expired++;
+    while ((this.#held[this.#expired] ?? Number.POSITIVE_INFINITY) <= now) {
+      this.#expired++;
+    }
     // Dropping the expired ones in bulk keeps each call at constant cost.
     if (this.#expired > 1024) {
       this.#held = this.#held.slice(this.#expired);
@@ -24,9 +26,14 @@ export class AckWindow {
   hold(until: number): void {
     let place = this.#held.length;
     // Nearly always the last: only a request without an answer is held longer than its window.
-    while (place > this.#expired && (this.#held[place - 1] ?? 0) > until) place--;
-    if (place === this.#held.length) this.#held.push(until);
-    else this.#held.splice(place, 0, until);
+    while (place > this.#expired && (this.#held[place - 1] ?? 0) > until) {
+      place--;
+    }
+    if (place === this.#held.length) {
+      this.#held.push(until);
+    } else {
+      this.#held.splice(place, 0, until);
+    }
   }
 
   /** When a slot comes free after so many others; `undefined` while it is still in flight. */

@@ -23,7 +23,9 @@ export class Caution {
 
   /** The service refused a request; the peace begins that much later. */
   refused(now: number, calmInMs: number): void {
-    if (this.#cap > 1) this.#careful = Math.max(1, Math.min(this.#cap, mostInFlight) / 2);
+    if (this.#cap > 1) {
+      this.#careful = Math.max(1, Math.min(this.#cap, mostInFlight) / 2);
+    }
     this.#cap = 1;
     this.#refusedAt = now;
     this.#calmAt = Math.max(this.#calmAt, now + calmInMs);
@@ -31,7 +33,9 @@ export class Caution {
 
   /** The service took a request. One that left before the last refusal says nothing any more. */
   accepted(sentAt: number): void {
-    if (sentAt <= this.#refusedAt || this.#cap >= mostInFlight) return;
+    if (sentAt <= this.#refusedAt || this.#cap >= mostInFlight) {
+      return;
+    }
     const more = this.#cap < this.#careful ? this.#cap : 1 / this.#cap;
     this.#cap = Math.min(mostInFlight, this.#cap + more);
   }

@@ -49,7 +49,9 @@ export class RateBudget implements Budget {
 
   acquire(turn: Turn): Slot | Promise<Slot> {
     const waitMs = this.#waitMs();
-    if (waitMs === 0 && this.#lanes.size === 0) return this.#take();
+    if (waitMs === 0 && this.#lanes.size === 0) {
+      return this.#take();
+    }
     const closedMs = this.#closedMs(monotonicMs());
     if (closedMs > longestPauseMs(this.#limits.windowMs)) {
       return Promise.reject(tooLong({ reason: 'service', waitMs: closedMs }));
@@ -69,7 +71,9 @@ export class RateBudget implements Budget {
     const windows = Math.floor(missing / capacity);
     const freeAt = this.#window.freeAt(missing % capacity) ?? now + windowMs;
     const fullMs = missing < 0 ? 0 : freeAt - now + windows * windowMs;
-    if (closedMs > fullMs) return { reason: 'service', waitMs: closedMs };
+    if (closedMs > fullMs) {
+      return { reason: 'service', waitMs: closedMs };
+    }
     return { reason: 'limit', waitMs: fullMs };
   }
 
@@ -104,10 +108,14 @@ export class RateBudget implements Budget {
     let isOpen = true;
     this.#window.inFlight++;
     const end = (heldMs: number) => {
-      if (!isOpen) return;
+      if (!isOpen) {
+        return;
+      }
       isOpen = false;
       this.#window.inFlight--;
-      if (heldMs > 0) this.#window.hold(monotonicMs() + heldMs);
+      if (heldMs > 0) {
+        this.#window.hold(monotonicMs() + heldMs);
+      }
       this.#pump();
     };
     return {
@@ -119,16 +127,22 @@ export class RateBudget implements Budget {
   }
 
   #pump(): void {
-    while (this.#lanes.size > 0 && this.#waitMs() === 0) this.#lanes.next()?.start(this.#take());
+    while (this.#lanes.size > 0 && this.#waitMs() === 0) {
+      this.#lanes.next()?.start(this.#take());
+    }
     this.#schedule();
   }
 
   #schedule(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#lanes.size === 0) return;
+    if (this.#lanes.size === 0) {
+      return;
+    }
     const waitMs = this.#waitMs();
-    if (!Number.isFinite(waitMs)) return; // an answer will pump
+    if (!Number.isFinite(waitMs)) {
+      return;
+    } // an answer will pump
     this.#timer = setTimeout(() => this.#pump(), Math.min(Math.ceil(waitMs), longestTimerMs));
   }
 
@@ -136,10 +150,16 @@ export class RateBudget implements Budget {
   #waitMs(): number {
     const now = monotonicMs();
     const closedMs = this.#closedMs(now);
-    if (closedMs > 0) return closedMs;
+    if (closedMs > 0) {
+      return closedMs;
+    }
     const cap = this.#caution.cap(now, this.#limits.headroom > 0);
-    if (this.#window.inFlight >= cap) return Number.POSITIVE_INFINITY;
-    if (this.#window.used(now) < capacityOf(this.#limits)) return 0;
+    if (this.#window.inFlight >= cap) {
+      return Number.POSITIVE_INFINITY;
+    }
+    if (this.#window.used(now) < capacityOf(this.#limits)) {
+      return 0;
+    }
     const next = this.#window.freeAt(0);
     return next === undefined ? Number.POSITIVE_INFINITY : next - now;
   }

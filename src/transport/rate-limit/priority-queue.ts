@@ -64,9 +64,13 @@ export class Lanes {
   /** Waits for a slot; an abort and `maxWaitMs` end the wait. */
   wait(turn: Turn, forecast: () => Forecast): Promise<Slot> {
     const { signal, maxWaitMs } = turn;
-    if (signal?.aborted) return rejected(signal.reason);
+    if (signal?.aborted) {
+      return rejected(signal.reason);
+    }
     const expected = forecast();
-    if (expected.waitMs > maxWaitMs) return Promise.reject(tooLong(expected));
+    if (expected.waitMs > maxWaitMs) {
+      return Promise.reject(tooLong(expected));
+    }
     return new Promise((resolve, reject) => {
       const leave = (reason: unknown) => {
         stop();
@@ -110,7 +114,9 @@ export class Lanes {
     const gone = this.#lines.flatMap((line) =>
       [...line].filter(({ patienceEndsAt }) => waitMs > longestMs || patienceEndsAt < opensAt),
     );
-    for (const place of gone) place.fail(tooLong(forecast));
+    for (const place of gone) {
+      place.fail(tooLong(forecast));
+    }
   }
 
   /** All who wait, in the order of their turns. */

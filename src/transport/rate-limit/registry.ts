@@ -29,8 +29,12 @@ export class BudgetSource {
    */
   for(key: string | null | undefined): Budget | undefined {
     const { limits, hasOwnLimits, store, group } = this.#settings;
-    if (!limits || this.#budget) return this.#budget;
-    if (key === undefined && group === undefined) return undefined;
+    if (!limits || this.#budget) {
+      return this.#budget;
+    }
+    if (key === undefined && group === undefined) {
+      return undefined;
+    }
     // Others may read a store, and print what is global: a name must not give the key away.
     const name = fingerprint(this.nameFor(key ?? null));
     this.#budget = store
@@ -44,10 +48,14 @@ function sharedBudget(name: string, limits: BudgetLimits, isExplicit: boolean): 
   const budgets = registry();
   const known = budgets.get(name);
   if (known) {
-    if (isExplicit) known.adjust(limits);
+    if (isExplicit) {
+      known.adjust(limits);
+    }
     return known;
   }
-  if (budgets.size >= manyBudgets) dropIdle(budgets);
+  if (budgets.size >= manyBudgets) {
+    dropIdle(budgets);
+  }
   const budget = new RateBudget(limits);
   budgets.set(name, budget);
   return budget;
@@ -56,7 +64,9 @@ function sharedBudget(name: string, limits: BudgetLimits, isExplicit: boolean): 
 function registry(): Map<string, RateBudget> {
   const shared = globalThis as { [registryKey]?: Map<string, RateBudget> };
   const existing = shared[registryKey];
-  if (existing) return existing;
+  if (existing) {
+    return existing;
+  }
   const budgets = new Map<string, RateBudget>();
   // Not enumerable: nobody should copy it by accident.
   Object.defineProperty(shared, registryKey, { value: budgets });
@@ -66,6 +76,8 @@ function registry(): Map<string, RateBudget> {
 function dropIdle(budgets: Map<string, RateBudget>): void {
   for (const [name, budget] of budgets) {
     const { used, queued, resetsAt } = budget.state();
-    if (used === 0 && queued === 0 && resetsAt === undefined) budgets.delete(name);
+    if (used === 0 && queued === 0 && resetsAt === undefined) {
+      budgets.delete(name);
+    }
   }
 }

@@ -40,7 +40,9 @@ export class StoredBudget implements Budget {
 
   acquire(turn: Turn): Promise<Slot> {
     const slot = this.#lanes.wait(toldOnce(turn), () => this.#forecast(turn));
-    if (!this.#pumping && this.#lanes.size > 0) void this.#pump();
+    if (!this.#pumping && this.#lanes.size > 0) {
+      void this.#pump();
+    }
     return slot;
   }
 
@@ -67,12 +69,18 @@ export class StoredBudget implements Budget {
     const pumping = new AbortController();
     this.#pumping = pumping;
     try {
-      while (!pumping.signal.aborted && this.#lanes.size > 0) await this.#turn(pumping.signal);
+      while (!pumping.signal.aborted && this.#lanes.size > 0) {
+        await this.#turn(pumping.signal);
+      }
     } catch (reason) {
       // Our own budget does not wait as long as the service asks.
-      if (!pumping.signal.aborted) this.#failAll(reason);
+      if (!pumping.signal.aborted) {
+        this.#failAll(reason);
+      }
     }
-    if (this.#pumping === pumping) this.#pumping = undefined;
+    if (this.#pumping === pumping) {
+      this.#pumping = undefined;
+    }
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
@@ -95,12 +103,16 @@ export class StoredBudget implements Budget {
 
   /** `undefined` when the store does not answer: then our own budget has to do. */
   async #ask(): Promise<StoreAnswer | undefined> {
-    if (monotonicMs() < this.#askAt) return undefined;
+    if (monotonicMs() < this.#askAt) {
+      return undefined;
+    }
     try {
       const leaseMs = this.#limits.windowMs + longestAttemptMs;
       const answer = this.#store.take(this.#group, this.#limits, leaseMs);
       return await answerWithin(answer, longestAnswerMs, (late) => {
-        if ('slot' in late) quietly(() => this.#store.cancel(this.#group, late.slot));
+        if ('slot' in late) {
+          quietly(() => this.#store.cancel(this.#group, late.slot));
+        }
       });
     } catch {
       this.#askAt = monotonicMs() + askAgainMs;
@@ -121,8 +133,11 @@ export class StoredBudget implements Budget {
   #start(own: Slot, stored: string | undefined): void {
     const slot = stored === undefined ? own : this.#both(own, stored);
     const waiter = this.#lanes.next();
-    if (waiter) waiter.start(slot);
-    else slot.cancel();
+    if (waiter) {
+      waiter.start(slot);
+    } else {
+      slot.cancel();
+    }
   }
 
   #both(own: Slot, stored: string): Slot {
@@ -132,7 +147,9 @@ export class StoredBudget implements Budget {
     };
     let isOpen = true;
     const once = (end: () => void) => () => {
-      if (isOpen) end();
+      if (isOpen) {
+        end();
+      }
       isOpen = false;
     };
     return {
@@ -159,7 +176,9 @@ export class StoredBudget implements Budget {
   }
 
   #tell(event: ThrottledEvent): void {
-    for (const turn of this.#lanes.turns()) turn.onWait({ ...event, queued: this.#lanes.size });
+    for (const turn of this.#lanes.turns()) {
+      turn.onWait({ ...event, queued: this.#lanes.size });
+    }
   }
 
   #refuse(forecast: Forecast): void {
@@ -167,11 +186,15 @@ export class StoredBudget implements Budget {
   }
 
   #failAll(reason: unknown): void {
-    for (let one = this.#lanes.next(); one; one = this.#lanes.next()) one.fail(reason);
+    for (let one = this.#lanes.next(); one; one = this.#lanes.next()) {
+      one.fail(reason);
+    }
   }
 
   #stopIfIdle(): void {
-    if (this.#lanes.size > 0) return;
+    if (this.#lanes.size > 0) {
+      return;
+    }
     this.#pumping?.abort();
     this.#pumping = undefined;
   }
@@ -183,7 +206,9 @@ function toldOnce(turn: Turn): Turn {
   return {
     ...turn,
     onWait(event) {
-      if (isTold || event.waitMs <= 0) return;
+      if (isTold || event.waitMs <= 0) {
+        return;
+      }
       isTold = true;
       turn.onWait(event);
     },

@@ -5,7 +5,9 @@ import { refuse } from '../../errors/refuse.js';
 /** A request body as JSON. What JSON would change in silence is refused instead. */
 export function jsonBody(value: unknown, maxBytes?: number): string {
   const problem = findUnsendable(value, '', []);
-  if (problem) throw refuse([problem]);
+  if (problem) {
+    throw refuse([problem]);
+  }
   const text = JSON.stringify(value);
   // A character takes at most three bytes: only a long text needs to be counted.
   if (maxBytes !== undefined && text.length * 3 > maxBytes) {
@@ -88,8 +90,12 @@ function findInObject(
   if (value instanceof Date) {
     return Number.isNaN(value.getTime()) ? { field, message: 'is not a date' } : undefined;
   }
-  if (above.includes(value)) return { field, message: 'refers to itself' };
-  if (above.length > 100) return { field, message: 'is nested too deeply' };
+  if (above.includes(value)) {
+    return { field, message: 'refers to itself' };
+  }
+  if (above.length > 100) {
+    return { field, message: 'is nested too deeply' };
+  }
   const entries: [string | number, unknown][] = Array.isArray(value)
     ? (value as unknown[]).map((item, index) => [index, item])
     : Object.entries(value);
@@ -97,7 +103,9 @@ function findInObject(
     const below =
       typeof key === 'number' ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
     const problem = findUnsendable(item, below, [...above, value]);
-    if (problem) return problem;
+    if (problem) {
+      return problem;
+    }
   }
   return undefined;
 }

@@ -30,7 +30,9 @@ export function build(blueprint: Blueprint, settings: Settings, session: Session
   }
   const isAccount = isAccountRoute(route);
   const cookie = isAccount ? session.header() : undefined;
-  if (cookie !== undefined) headers['cookie'] = cookie;
+  if (cookie !== undefined) {
+    headers['cookie'] = cookie;
+  }
   return {
     method: route.method,
     url: settings.baseUrl + path + queryString(query),
@@ -48,8 +50,12 @@ export function isAccountRoute(route: Route): boolean {
 }
 
 function contentOf(route: Route, body: unknown): string | FormData | undefined {
-  if (route.upload) return multipartBody(body as FileInput, route.upload); // upload rows take files
-  if (body === undefined || body instanceof FormData) return body;
+  if (route.upload) {
+    return multipartBody(body as FileInput, route.upload);
+  } // upload rows take files
+  if (body === undefined || body instanceof FormData) {
+    return body;
+  }
   return jsonBody(body, route.maxBodyBytes);
 }
 

@@ -12,7 +12,9 @@ export interface FreeInput {
 /** The query of a path goes where queries go, so that no error, event or log shows it. */
 export function splitPath(path: string, query: FreeInput['query']): [string, FreeInput['query']] {
   const start = path.indexOf('?');
-  if (start < 0) return [path, query];
+  if (start < 0) {
+    return [path, query];
+  }
   const search = new URLSearchParams(path.slice(start));
   const inPath = [...new Set(search.keys())].map((name) => [name, search.getAll(name)] as const);
   return [path.slice(0, start), { ...Object.fromEntries(inPath), ...query }];

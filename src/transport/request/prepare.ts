@@ -34,7 +34,9 @@ export function prepare(
       request: build({ route, path, query, body, headers, isPoll }, settings, session),
     };
   } catch (error) {
-    if (!(error instanceof InvalidRequestError)) throw error;
+    if (!(error instanceof InvalidRequestError)) {
+      throw error;
+    }
     throw refuse(error.fieldErrors, { method: route.method, path: route.path });
   }
 }

@@ -30,17 +30,23 @@ export function fillPath(
   template: string,
   parameters: Readonly<Record<string, unknown>> | undefined,
 ): string {
-  if (!template.includes('{')) return template;
+  if (!template.includes('{')) {
+    return template;
+  }
   return template.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, parameters?.[name]));
 }
 
 /** A query string with its question mark, or nothing. `undefined` and `null` are left out. */
 export function queryString(query: object | undefined): string {
-  if (!query) return '';
+  if (!query) {
+    return '';
+  }
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query) as [string, unknown][]) {
     for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
-      if (one !== undefined && one !== null) search.append(name, queryValue(name, one));
+      if (one !== undefined && one !== null) {
+        search.append(name, queryValue(name, one));
+      }
     }
   }
   const text = search.toString();
@@ -65,10 +71,14 @@ function segment(name: string, value: unknown): string {
 
 function queryValue(name: string, value: unknown): string {
   if (value instanceof Date) {
-    if (Number.isNaN(value.getTime())) throw refuse([{ field: name, message: 'is not a date' }]);
+    if (Number.isNaN(value.getTime())) {
+      throw refuse([{ field: name, message: 'is not a date' }]);
+    }
     return value.toISOString();
   }
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') {
+    return value;
+  }
   // An options object in the place of the query would otherwise be sent.
   if (typeof value === 'object') {
     throw refuse([{ field: name, message: 'must be a text, a number, a boolean or a date' }]);

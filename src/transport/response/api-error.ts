@@ -71,7 +71,9 @@ interface Said extends ErrorDetails {
 // { error: 'text' }; anything else says nothing.
 function read(text: string, clean: (text: string) => string): Said {
   const body = parse(text);
-  if (!isRecord(body)) return {};
+  if (!isRecord(body)) {
+    return {};
+  }
   // Cleaned after parsing: escapes in the JSON would hide a key.
   const string = (value: unknown) =>
     typeof value === 'string' && value !== '' ? clean(value).slice(0, longestText) : undefined;
@@ -90,7 +92,9 @@ function fieldErrors(
   errors: unknown,
   string: (value: unknown) => string | undefined,
 ): FieldError[] {
-  if (!Array.isArray(errors)) return [];
+  if (!Array.isArray(errors)) {
+    return [];
+  }
   return (errors as unknown[])
     .slice(0, mostFieldErrors)
     .filter(isRecord)
@@ -120,8 +124,9 @@ function sentence(
 function reasonOf({ fieldErrors = [], message }: Said): string {
   const [first] = fieldErrors;
   const more = fieldErrors.length > 1 ? ` (and ${fieldErrors.length - 1} more)` : '';
-  if (first)
+  if (first) {
     return `: ${first.field ? `\`${trim(first.field, 60)}\` ` : ''}${trim(first.message)}${more}`;
+  }
   return message === undefined ? '' : `: ${trim(message)}`;
 }
 

@@ -35,7 +35,9 @@ export interface Received {
 /** The JSON of an answer that says yes; throws the error of any other. */
 export function judge(received: Received, facts: Facts): unknown {
   const { response, text, key } = received;
-  if (isRedirect(response)) throw redirected(received, facts);
+  if (isRedirect(response)) {
+    throw redirected(received, facts);
+  }
   const requestId = requestIdOf(response.headers, key);
   const clean = (words: string) => redact(words, key);
   if (!response.ok) {
@@ -91,8 +93,12 @@ export function requestIdOf(headers: Headers, key: string | null): string | unde
 
 // 408 and 5xx say nothing about the effect; a 429 in the middle of several recipients neither.
 function outcomeOf(status: number, { route, isPartial }: Facts): Outcome {
-  if (!route.changes) return 'rejected';
-  if (status === 408 || status >= 500) return 'unknown';
+  if (!route.changes) {
+    return 'rejected';
+  }
+  if (status === 408 || status >= 500) {
+    return 'unknown';
+  }
   return status === 429 && isPartial ? 'unknown' : 'rejected';
 }
 
@@ -100,14 +106,18 @@ function outcomeOf(status: number, { route, isPartial }: Facts): Outcome {
 function noOutcome(body: unknown, facts: Facts): Outcome {
   const error = isRecord(body) ? body['error'] : undefined;
   const status = isRecord(error) ? error['statusCode'] : undefined;
-  if (typeof status === 'number') return outcomeOf(status, facts);
+  if (typeof status === 'number') {
+    return outcomeOf(status, facts);
+  }
   return facts.isPartial ? 'unknown' : 'rejected';
 }
 
 // What JSON.parse() throws quotes the text, so it must not become the cause.
 function parse(received: Received, facts: Facts): unknown {
   const { response, text, key } = received;
-  if (text.trim() === '') return undefined;
+  if (text.trim() === '') {
+    return undefined;
+  }
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -43,9 +43,15 @@ function isConnectFault(fault: object): boolean {
     return (errors as unknown[]).every((one) => one !== fault && neverLeft(one));
   }
   // A host can also become unreachable under a request that is on its way.
-  if (syscall === 'read' || syscall === 'write') return false;
-  if (typeof code === 'string' && neverConnected.has(code)) return true;
-  if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
+  if (syscall === 'read' || syscall === 'write') {
+    return false;
+  }
+  if (typeof code === 'string' && neverConnected.has(code)) {
+    return true;
+  }
+  if (syscall === 'connect' || syscall === 'getaddrinfo') {
+    return true;
+  }
   return typeof message === 'string' && neverConnectedText.test(message);
 }
 
@@ -53,7 +59,9 @@ function someCause(fault: unknown, test: (fault: object) => boolean): boolean {
   let current = fault;
   // Wrappers nest three deep at most; the bound ends a chain that refers to itself.
   for (let depth = 0; depth < 8 && typeof current === 'object' && current !== null; depth++) {
-    if (test(current)) return true;
+    if (test(current)) {
+      return true;
+    }
     current = (current as { cause?: unknown }).cause; // a thrown object
   }
   return false;

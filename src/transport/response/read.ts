@@ -8,7 +8,9 @@ export async function readText(
   signal: AbortSignal,
 ): Promise<string> {
   const reader = response.body?.getReader();
-  if (!reader) return response.text();
+  if (!reader) {
+    return response.text();
+  }
   const letGo = () => void reader.cancel().catch(() => undefined); // it may be broken already
   signal.addEventListener('abort', letGo, { once: true });
   const decoder = new TextDecoder();
@@ -17,10 +19,14 @@ export async function readText(
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return text + decoder.decode();
+      if (done) {
+        return text + decoder.decode();
+      }
       text += decoder.decode(value.subarray(0, left), { stream: true });
       left -= value.length;
-      if (left <= 0) return text;
+      if (left <= 0) {
+        return text;
+      }
     }
   } finally {
     letGo();

@@ -20,14 +20,18 @@ export function refusedAgainMs(attempt: number): number {
 export function retryAfterMs(headers: Headers, nowMs: number = Date.now()): number | undefined {
   for (const name of ['retry-after', 'ratelimit-reset', 'x-ratelimit-reset']) {
     const delayMs = delayFrom(headers.get(name) ?? '', nowMs);
-    if (delayMs !== undefined) return delayMs;
+    if (delayMs !== undefined) {
+      return delayMs;
+    }
   }
   return undefined;
 }
 
 function delayFrom(text: string, nowMs: number): number | undefined {
   const trimmed = text.trim();
-  if (/^\d+(\.\d+)?$/.test(trimmed)) return delayFromNumber(Number(trimmed), nowMs);
+  if (/^\d+(\.\d+)?$/.test(trimmed)) {
+    return delayFromNumber(Number(trimmed), nowMs);
+  }
   // A date has letters in it; Date.parse would read "-5" or "2" as a year.
   const date = /[a-z]/i.test(trimmed) ? Date.parse(trimmed) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
@@ -36,8 +40,14 @@ function delayFrom(text: string, nowMs: number): number | undefined {
 // Services disagree whether a reset is a delay or a point in time; the size tells them apart.
 function delayFromNumber(value: number, nowMs: number): number | undefined {
   // A number with hundreds of digits would close the gate for good.
-  if (!Number.isFinite(value)) return undefined;
-  if (value > 1e11) return Math.max(0, value - nowMs);
-  if (value > 1e9) return Math.max(0, value * 1000 - nowMs);
+  if (!Number.isFinite(value)) {
+    return undefined;
+  }
+  if (value > 1e11) {
+    return Math.max(0, value - nowMs);
+  }
+  if (value > 1e9) {
+    return Math.max(0, value * 1000 - nowMs);
+  }
   return value * 1000;
 }

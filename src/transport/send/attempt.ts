@@ -59,7 +59,9 @@ export async function attempt(
   around: Surroundings,
 ): Promise<Arrival> {
   const slot = await turn(journey, around, number > 1);
-  if (journey.signal?.aborted) slot?.cancel(); // in the very moment of its turn
+  if (journey.signal?.aborted) {
+    slot?.cancel();
+  } // in the very moment of its turn
   journey.signal?.throwIfAborted();
   const startedAt = monotonicMs();
   const remainingMs = journey.deadlineAt - startedAt;
@@ -75,7 +77,9 @@ export async function attempt(
   let neverLeft = false;
   try {
     response = await headOf(request, timer, around.fetch);
-    if (response.status !== 429) slot?.accepted();
+    if (response.status !== 429) {
+      slot?.accepted();
+    }
     const arrival = await receive(response, timer, journey, around);
     journey.state.outcome = undefined;
     return arrival;
@@ -85,9 +89,13 @@ export async function attempt(
     throw failure;
   } finally {
     timer.stop();
-    if (neverLeft) slot?.cancel();
-    else if (response) slot?.release();
-    else slot?.abandon();
+    if (neverLeft) {
+      slot?.cancel();
+    } else if (response) {
+      slot?.release();
+    } else {
+      slot?.abandon();
+    }
     around.events.emit('response', {
       ...event,
       status: response?.status,
@@ -104,7 +112,9 @@ async function turn(
   isRepeat: boolean,
 ): Promise<Slot | undefined> {
   journey.signal?.throwIfAborted();
-  if (!budget || !journey.isCharged) return undefined;
+  if (!budget || !journey.isCharged) {
+    return undefined;
+  }
   const { signal, priority } = journey;
   return budget.acquire({
     signal,
@@ -171,7 +181,11 @@ function failureOf(
   journey: Journey,
   key: string | null,
 ): PostreelError {
-  if (isPostreelError(fault)) return fault;
-  if (!timer.timedOut) return connectionError(cleanCause(fault, key), journey);
+  if (isPostreelError(fault)) {
+    return fault;
+  }
+  if (!timer.timedOut) {
+    return connectionError(cleanCause(fault, key), journey);
+  }
   return timeoutError(timer.limitMs, journey, timer.limitMs < journey.timeoutMs);
 }

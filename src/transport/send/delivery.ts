@@ -49,15 +49,20 @@ function decider(
   const longestMs = longestPauseMs(windowMs);
   let leftMs = 5 * longestMs;
   return (failure, attempt) => {
-    if (isAbortOf(journey.signal, failure)) return undefined;
+    if (isAbortOf(journey.signal, failure)) {
+      return undefined;
+    }
     const delayMs = repeatDelayMs(failure, attempt, { ...journey, allowsUnknown, windowMs });
-    if (delayMs === undefined) return undefined;
+    if (delayMs === undefined) {
+      return undefined;
+    }
     const error = failure as PostreelError; // nothing else has a delay
     const fitsDeadline = monotonicMs() + delayMs < journey.deadlineAt;
     if (!fitsDeadline || delayMs > longestMs || delayMs > leftMs) {
       // The caller can take over the wait that is too long for the call.
-      if (error.retryAfterMs === undefined)
+      if (error.retryAfterMs === undefined) {
         Object.assign(error, { retryAfterMs: Math.ceil(delayMs) });
+      }
       return undefined;
     }
     leftMs -= delayMs;
@@ -77,7 +82,9 @@ function settleFailure(failure: unknown, journey: Journey, mayHaveHappened: bool
     return { body: undefined, response: new Response(null, { status: 204 }) };
   }
   if (mayHaveHappened && route.changes) {
-    if (isOurs) Object.assign(failure, { outcome: 'unknown' });
+    if (isOurs) {
+      Object.assign(failure, { outcome: 'unknown' });
+    }
     state.outcome = 'unknown';
   } else if (isOurs) {
     state.outcome = failure.outcome;

@@ -6,7 +6,9 @@ import { abortable, startTimer } from '../../async/timers.js';
 /** Waits for something that is ours to prepare, no longer than the call may take. */
 export async function inTime<T>(promise: Promise<T>, journey: Journey): Promise<T> {
   const { deadlineAt, signal } = journey;
-  if (!Number.isFinite(deadlineAt)) return abortable(promise, signal);
+  if (!Number.isFinite(deadlineAt)) {
+    return abortable(promise, signal);
+  }
   const timer = startTimer(Math.max(0, deadlineAt - monotonicMs()), signal);
   try {
     return await Promise.race([promise, timer.aborted]);

@@ -36,11 +36,17 @@ export async function readBack(
   const look = route(`GET ${path as `/${string}`}`, { returns: of<unknown>() }); // paths of rows
   for (const delayMs of [0, secondLookMs]) {
     const leftMs = deadlineAt - monotonicMs() - delayMs;
-    if (leftMs < 1) return undefined; // timers may be early by a part of a millisecond
-    if (delayMs > 0) await sleep(delayMs, options.signal);
+    if (leftMs < 1) {
+      return undefined;
+    } // timers may be early by a part of a millisecond
+    if (delayMs > 0) {
+      await sleep(delayMs, options.signal);
+    }
     const inTime = Number.isFinite(leftMs) ? { ...options, deadline: leftMs } : options;
     const { record, response } = await lookOnce(look, input, inTime, call);
-    if (happened(record, input.body)) return { body: record, response };
+    if (happened(record, input.body)) {
+      return { body: record, response };
+    }
   }
   return undefined;
 }
@@ -53,7 +59,9 @@ async function lookOnce(look: Route, input: RawInput, options: RequestOptions, c
     const record = unwrap(answer.data);
     return { record: isRecord(record) ? record : {}, response: answer.response };
   } catch (failure) {
-    if (!isPostreelError(failure) || failure.status !== 404) throw failure;
+    if (!isPostreelError(failure) || failure.status !== 404) {
+      throw failure;
+    }
     return { record: undefined, response: new Response(null, { status: 204 }) };
   }
 }

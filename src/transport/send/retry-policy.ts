@@ -24,8 +24,12 @@ export function repeatDelayMs(
   attempt: number,
   facts: RepeatFacts,
 ): number | undefined {
-  if (!isPostreelError(failure) || !mayRepeat(failure, facts)) return undefined;
-  if (failure.status !== 429) return failure.retryAfterMs ?? backoffMs(attempt);
+  if (!isPostreelError(failure) || !mayRepeat(failure, facts)) {
+    return undefined;
+  }
+  if (failure.status !== 429) {
+    return failure.retryAfterMs ?? backoffMs(attempt);
+  }
   return Math.max(failure.retryAfterMs ?? facts.windowMs, refusedAgainMs(attempt));
 }
 
@@ -33,7 +37,11 @@ function mayRepeat(
   failure: PostreelError,
   { route, isPartial, allowsUnknown }: RepeatFacts,
 ): boolean {
-  if (failure.status === 429) return !isPartial || allowsUnknown;
-  if (failure.code === 'NOT_CONNECTED') return true;
+  if (failure.status === 429) {
+    return !isPartial || allowsUnknown;
+  }
+  if (failure.code === 'NOT_CONNECTED') {
+    return true;
+  }
   return (route.repeatable || allowsUnknown) && isTransient(failure);
 }

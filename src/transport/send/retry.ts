@@ -24,7 +24,9 @@ export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,
   policy: RetryPolicy,
 ): Promise<T> {
-  if (policy.retries <= 0) return attempt(1);
+  if (policy.retries <= 0) {
+    return attempt(1);
+  }
   try {
     return await pRetry((number) => attempt(number).catch(carry), {
       retries: policy.retries,
@@ -33,7 +35,9 @@ export async function withRetries<T>(
       shouldConsumeRetry: (context) => policy.counts(reasonOf(context.error)),
       async shouldRetry(context) {
         const repeat = policy.decide(reasonOf(context.error), context.attemptNumber);
-        if (!repeat) return false;
+        if (!repeat) {
+          return false;
+        }
         await policy.wait(repeat.delayMs).catch(carry);
         return true;
       },

@@ -38,7 +38,9 @@ export class Sender {
         );
       } catch (failure) {
         const isRefused = isPostreelError(failure) && failure.status === 401;
-        if (!isRefused || !mayRenew || !keyring.canRenew(around.key)) throw failure;
+        if (!isRefused || !mayRenew || !keyring.canRenew(around.key)) {
+          throw failure;
+        }
         // A refused call did not happen: with another key it may be sent again, once.
         mayRenew = false;
         around.key = await this.#renew(around.key, journey);
@@ -46,12 +48,16 @@ export class Sender {
       }
     };
     const arrival = await deliver(sendOnce, journey, around, { retries, options });
-    if (isAccountRoute(journey.route)) this.#keepSession(journey, arrival.response);
+    if (isAccountRoute(journey.route)) {
+      this.#keepSession(journey, arrival.response);
+    }
     return arrival;
   }
 
   async #keyFor({ route }: Journey): Promise<string | null> {
-    if (route.key === 'none') return null;
+    if (route.key === 'none') {
+      return null;
+    }
     const { keyring } = this.#parts;
     const key = keyring.current === undefined ? await keyring.key() : keyring.current;
     authorize(route, key, this.#standing());
@@ -65,7 +71,9 @@ export class Sender {
       authorize(journey.route, key, this.#standing());
       return key;
     } catch (failure) {
-      if (isPostreelError(failure)) Object.assign(failure, { outcome: 'rejected' });
+      if (isPostreelError(failure)) {
+        Object.assign(failure, { outcome: 'rejected' });
+      }
       throw failure;
     }
   }
@@ -88,7 +96,10 @@ export class Sender {
 
   #keepSession({ route }: Journey, response: Response): void {
     const { session } = this.#parts;
-    if (route.path === '/auth/logout') session.clear();
-    else session.absorb(response.headers);
+    if (route.path === '/auth/logout') {
+      session.clear();
+    } else {
+      session.absorb(response.headers);
+    }
   }
 }

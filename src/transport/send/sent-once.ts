@@ -12,7 +12,9 @@ export interface StreamedRequest extends Omit<OutgoingRequest, 'body'> {
  * a second mail, a second paid video. It cannot repeat a body that streams.
  */
 export function sentOnce(request: OutgoingRequest): StreamedRequest {
-  if (request.method !== 'POST' || !('Deno' in globalThis)) return request;
+  if (request.method !== 'POST' || !('Deno' in globalThis)) {
+    return request;
+  }
   const { body, headers } = new Response(request.body ?? '');
   // A form's content type names its boundary.
   const type = request.body instanceof FormData ? headers.get('content-type') : null;

@@ -30,7 +30,9 @@ export function answerProblems(
   schemas: RouteSchemas,
   value: unknown,
 ): readonly FieldError[] {
-  if (!route.returns.list) return problems(schemas.returns, value);
+  if (!route.returns.list) {
+    return problems(schemas.returns, value);
+  }
   const { items } = value as RawPage; // lists have been read by their style
   return items.flatMap((item) => problems(schemas.returns, item));
 }
@@ -41,9 +43,13 @@ export function bodyWarnings(schemas: RouteSchemas, body: unknown): readonly str
 }
 
 function problems(schema: Schema<unknown> | undefined, value: unknown): readonly FieldError[] {
-  if (!schema) return [];
+  if (!schema) {
+    return [];
+  }
   const result = schema.safeParse(value);
-  if (result.success) return [];
+  if (result.success) {
+    return [];
+  }
   const issues = (result.error?.issues ?? []) as readonly Issue[]; // as zod documents them
   return issues.flatMap((issue) => flatten(issue)).map((issue) => describe(issue, value));
 }
@@ -101,12 +107,16 @@ function bound(side: string, size: unknown, value: unknown): string {
   if (typeof value === 'string') {
     return `must be ${side} ${number} characters; got ${Array.from(value).length}`; // as the schemas count them
   }
-  if (Array.isArray(value)) return `takes ${side} ${number} items; got ${value.length}`;
+  if (Array.isArray(value)) {
+    return `takes ${side} ${number} items; got ${value.length}`;
+  }
   return `must be ${side} ${number}; got ${given(value)}`;
 }
 
 function format(name: unknown): string {
-  if (name === 'email') return 'an email address';
+  if (name === 'email') {
+    return 'an email address';
+  }
   return name === 'url' ? 'an absolute URL' : 'of the right form';
 }
 
@@ -122,15 +132,25 @@ function article(expected: unknown): string {
 
 // Lengths, never contents: an error must not carry what a caller wanted to keep.
 function given(value: unknown): string {
-  if (value === null) return 'null';
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value === 'string') return `a text of ${value.length} characters`;
-  if (Array.isArray(value)) return `${value.length} items`;
+  if (value === null) {
+    return 'null';
+  }
+  if (typeof value === 'number' || typeof value === 'boolean') {
+    return String(value);
+  }
+  if (typeof value === 'string') {
+    return `a text of ${value.length} characters`;
+  }
+  if (Array.isArray(value)) {
+    return `${value.length} items`;
+  }
   return typeof value === 'undefined' ? 'nothing' : article(typeof value);
 }
 
 function fieldName(path: readonly PropertyKey[]): string {
-  if (path.length === 0) return 'body';
+  if (path.length === 0) {
+    return 'body';
+  }
   return path
     .map((step, index) =>
       typeof step === 'number' ? `[${step}]` : `${index > 0 ? '.' : ''}${String(step)}`,

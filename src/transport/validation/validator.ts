@@ -24,16 +24,22 @@ export class Checks {
   /** Refuses what the service would reject or misread, and warns of what will have no effect. */
   async request({ route, path }: Journey, input: RawInput): Promise<void> {
     const { settings, events } = this.#parts;
-    if (settings.validation.requests === 'off') return;
+    if (settings.validation.requests === 'off') {
+      return;
+    }
     // What is checked must be what was given: loading takes time, and a caller may go on changing it.
     const { body, query } = this.#schemas || route.upload ? input : snapshot(input);
     const schemas = await this.#schemasOf(route).catch((cause: unknown) => {
       throw notLoaded(cause);
     });
-    if (!schemas) return;
+    if (!schemas) {
+      return;
+    }
     const where = { method: route.method, path };
     const problems = requestProblems(schemas, body, query);
-    if (problems.length > 0) throw refuse(problems, where);
+    if (problems.length > 0) {
+      throw refuse(problems, where);
+    }
     for (const message of bodyWarnings(schemas, body)) {
       events.emit('warning', { ...where, message });
     }
@@ -43,12 +49,18 @@ export class Checks {
   async answer({ route, path, state }: Journey, data: unknown): Promise<void> {
     const { settings, events } = this.#parts;
     const mode = settings.validation.responses;
-    if (mode === 'off') return;
+    if (mode === 'off') {
+      return;
+    }
     const issues = await this.#problemsOf(route, data);
-    if (issues.length === 0) return;
+    if (issues.length === 0) {
+      return;
+    }
     const where = { method: route.method, path };
     events.emit('mismatch', { ...where, issues });
-    if (mode !== 'throw') return;
+    if (mode !== 'throw') {
+      return;
+    }
     state.outcome = route.changes ? 'unknown' : 'rejected';
     const first = issues.slice(0, mostInMessage);
     const list = first.map(({ field, message }) => `\`${field}\` ${message}`).join('; ');

@@ -131,7 +131,9 @@ describe('one of them that is at fault', () => {
     fake.fail(videoEndpoint, { loseAnswer: true });
     const calls = [1, 2].map(() => generate.video({ payload: [video()] }));
     const ends = await inTime(Promise.all(calls.map((call) => ending(call))));
-    for (const { error } of ends) expect(error).toMatchObject({ outcome: 'unknown' });
+    for (const { error } of ends) {
+      expect(error).toMatchObject({ outcome: 'unknown' });
+    }
     expect(sizes()).toEqual([2]);
     expect(calls.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown']);
   });

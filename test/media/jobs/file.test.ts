@@ -84,7 +84,9 @@ describe('a download that fails', () => {
     fake.fail(download, { status });
     const { error } = await ending(file.stream());
     expect(error).toMatchObject({
-      ...{ name, status, code: 'DOWNLOAD_FAILED' },
+      name,
+      status,
+      code: 'DOWNLOAD_FAILED',
       message: expect.stringContaining(file.fileId) as string,
     });
   });

@@ -47,10 +47,16 @@ describe('generate.video', () => {
       ending(mediaOver(fetch).generate.video({ payload: [video(), video(), video()] })),
     );
     expect(error).toMatchObject({
-      ...{ name: 'UnexpectedResponseError', code: 'FILE_IDS_MISSING', outcome: 'unknown' },
-      ...{ fileIds, method: 'POST', path: '/v1/generate/video' },
+      name: 'UnexpectedResponseError',
+      code: 'FILE_IDS_MISSING',
+      outcome: 'unknown',
+      fileIds,
+      method: 'POST',
+      path: '/v1/generate/video',
     });
-    for (const fileId of fileIds) expect((error as Error).message).toContain(fileId);
+    for (const fileId of fileIds) {
+      expect((error as Error).message).toContain(fileId);
+    }
   });
 
   it.each([

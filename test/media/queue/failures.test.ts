@@ -76,8 +76,9 @@ describe('a job of a queue', () => {
     expect(failed.map(({ index }) => index)).toEqual([4]);
     expect(failed[0]!.error).toMatchObject({ name: 'BadRequestError', status: 400 });
     expect(fake.files).toHaveLength(8);
-    for (const gap of gaps(fake.requests, videoEndpoint))
+    for (const gap of gaps(fake.requests, videoEndpoint)) {
       expect(gap).toBeGreaterThanOrEqual(50_000);
+    }
   });
 });
 
@@ -88,7 +89,9 @@ describe('a call of a queue', () => {
     const startedAt = Date.now();
     const results = await inTime(collect(media().queue([...videos(45), speech()])));
     expect(results).toHaveLength(46);
-    for (const { error } of results) expect(error).toMatchObject({ status });
+    for (const { error } of results) {
+      expect(error).toMatchObject({ status });
+    }
     expect(fake.requests).toHaveLength(1);
     expect(Date.now() - startedAt).toBeLessThan(5_000);
   });
@@ -104,7 +107,9 @@ describe('a call of a queue', () => {
     const results = await inTime(collect(media().queue(videos(25))));
     const lost = results.filter(({ error }) => error !== undefined);
     expect(lost).toHaveLength(20);
-    for (const { error } of lost) expect(error).toMatchObject({ outcome: 'unknown' });
+    for (const { error } of lost) {
+      expect(error).toMatchObject({ outcome: 'unknown' });
+    }
     expect(results.filter(({ file }) => file)).toHaveLength(5);
     const sent = fake.requests
       .filter(({ endpoint }) => endpoint === videoEndpoint)

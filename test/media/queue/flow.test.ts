@@ -19,7 +19,9 @@ const sleep = (delayMs: number) => new Promise((resolve) => setTimeout(resolve, 
 
 async function collect(queue: AsyncIterable<QueueResult>): Promise<QueueResult[]> {
   const results: QueueResult[] = [];
-  for await (const result of queue) results.push(result);
+  for await (const result of queue) {
+    results.push(result);
+  }
   return results;
 }
 
@@ -27,7 +29,9 @@ async function collect(queue: AsyncIterable<QueueResult>): Promise<QueueResult[]
 async function slowly(queue: MediaQueue, delayMs: number): Promise<number> {
   const startedAt = Date.now();
   for await (const { error } of queue) {
-    if (error !== undefined) throw new Error('a job failed', { cause: error });
+    if (error !== undefined) {
+      throw new Error('a job failed', { cause: error });
+    }
     await sleep(delayMs);
   }
   return Date.now() - startedAt;
@@ -55,7 +59,9 @@ describe('whoever is slow with the results', () => {
     // The first one was taken; twenty lie there, and at most twenty more were in the making.
     expect(fake.files.length).toBeLessThanOrEqual(1 + 20 + 20);
     const before = fake.files.length;
-    for (let taken = 0; taken < 30; taken++) await inTime(queue.next());
+    for (let taken = 0; taken < 30; taken++) {
+      await inTime(queue.next());
+    }
     await pass(60_000);
     expect(fake.files.length).toBeGreaterThan(before);
     await queue.return?.();
@@ -118,7 +124,9 @@ describe('the time that a queue still takes', () => {
   async function guesses(run: (onProgress: (progress: QueueProgress) => void) => MediaQueue) {
     const seen: { etaMs: number; at: number; done: number }[] = [];
     const onProgress = ({ etaMs, done }: QueueProgress) => {
-      if (etaMs !== undefined) seen.push({ etaMs, at: Date.now(), done });
+      if (etaMs !== undefined) {
+        seen.push({ etaMs, at: Date.now(), done });
+      }
     };
     await inTime(collect(run(onProgress)));
     const endsAt = Date.now();

@@ -15,7 +15,9 @@ useFakeTime();
 
 async function collect(queue: AsyncIterable<QueueResult>): Promise<QueueResult[]> {
   const results: QueueResult[] = [];
-  for await (const result of queue) results.push(result);
+  for await (const result of queue) {
+    results.push(result);
+  }
   return results;
 }
 
@@ -69,8 +71,9 @@ describe('a queue', () => {
     expect(refused).toBe(0);
     expect(inWindow).toBeLessThanOrEqual(10);
     expect(pending).toBeLessThanOrEqual(20);
-    for (const gap of gaps(fake.requests, videoEndpoint))
+    for (const gap of gaps(fake.requests, videoEndpoint)) {
       expect(gap).toBeGreaterThanOrEqual(50_000);
+    }
   });
 
   it('hands in the longest first', async () => {
@@ -179,13 +182,19 @@ describe('the input of a queue', () => {
     // eslint-disable-next-line @typescript-eslint/require-await -- a stream that is always ready
     async function* source() {
       try {
-        for (;;) yield video({ prompt: String(read++) });
+        for (;;) {
+          yield video({ prompt: String(read++) });
+        }
       } finally {
         isClosed = true;
       }
     }
     const take = async (queue: MediaQueue, count: number) => {
-      for await (const { error } of queue) if (error !== undefined || --count === 0) break;
+      for await (const { error } of queue) {
+        if (error !== undefined || --count === 0) {
+          break;
+        }
+      }
     };
     await inTime(take(media().queue(source()), 50));
     expect(read).toBeLessThanOrEqual(50 + 20 + 101);
@@ -221,7 +230,9 @@ describe('the progress of a queue', () => {
     }
     const known = seen.flatMap(({ etaMs }) => etaMs ?? []);
     expect(known.length).toBeGreaterThan(0);
-    for (const etaMs of known) expect(Number.isFinite(etaMs) && etaMs >= 0).toBe(true);
+    for (const etaMs of known) {
+      expect(Number.isFinite(etaMs) && etaMs >= 0).toBe(true);
+    }
   });
 
   it('may be told to a callback that throws', async () => {

@@ -62,7 +62,9 @@ describe('an abort of a queue', () => {
   it('before a call has left keeps it from leaving', async () => {
     const { fake, media } = fakeService();
     const client = media();
-    for (let call = 0; call < 10; call++) await inTime(client.generate.audio(speech()));
+    for (let call = 0; call < 10; call++) {
+      await inTime(client.generate.audio(speech()));
+    }
     const controller = new AbortController();
     const run = ending(collect(client.queue(videos(3), { signal: controller.signal })));
     await pass(60_000);
@@ -76,7 +78,9 @@ describe('an abort of a queue', () => {
     const { fake, media } = fakeService();
     const queue = media().queue(videos(5));
     const first = async () => {
-      for await (const { job } of queue) return job!.fileId;
+      for await (const { job } of queue) {
+        return job!.fileId;
+      }
       return '';
     };
     const fileId = await inTime(first());
@@ -97,7 +101,9 @@ describe('a named queue with a journal', () => {
     const first = media({ journal }).queue(input, { name: 'cats', signal: controller.signal });
     const early: number[] = [];
     const run = (async () => {
-      for await (const { index } of first) early.push(index);
+      for await (const { index } of first) {
+        early.push(index);
+      }
     })();
     const stopped = ending(run);
     await pass(240_000);

@@ -13,14 +13,22 @@ function leasing() {
   let count = 0;
   const store = {
     lease: (_group: string, wanted: number, limit: number, leaseMs: number) => {
-      for (const [place, endsAt] of leases) if (endsAt <= Date.now()) leases.delete(place);
+      for (const [place, endsAt] of leases) {
+        if (endsAt <= Date.now()) {
+          leases.delete(place);
+        }
+      }
       const free = Math.max(0, Math.min(wanted, limit - leases.size));
       const places = Array.from({ length: free }, () => `place ${++count}`);
-      for (const place of places) leases.set(place, Date.now() + leaseMs);
+      for (const place of places) {
+        leases.set(place, Date.now() + leaseMs);
+      }
       return Promise.resolve(places);
     },
     giveBack: (_group: string, places: readonly string[]) => {
-      for (const place of places) leases.delete(place);
+      for (const place of places) {
+        leases.delete(place);
+      }
       return Promise.resolve();
     },
   };
@@ -125,6 +133,8 @@ describe('jobs beside a queue', () => {
 
 async function collect(queue: AsyncIterable<QueueResult>): Promise<QueueResult[]> {
   const results: QueueResult[] = [];
-  for await (const result of queue) results.push(result);
+  for await (const result of queue) {
+    results.push(result);
+  }
   return results;
 }

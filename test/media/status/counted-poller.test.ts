@@ -77,7 +77,9 @@ describe('when looks turn out to count', () => {
     const { client, jobs } = await counting(4, '5h');
     const startedAt = Date.now();
     const results = await inTime(client.waitForFiles(jobs.map(({ fileId }) => fileId)));
-    for (const { error } of results) expect(error).toMatchObject({ name: 'WaitTimeoutError' });
+    for (const { error } of results) {
+      expect(error).toMatchObject({ name: 'WaitTimeoutError' });
+    }
     expect(Date.now() - startedAt).toBe(30 * 60_000);
   });
 
@@ -95,10 +97,13 @@ describe('when looks turn out to count', () => {
     const { fake, media, jobs } = await counting(6);
     const others = [media(), media(), media()];
     const refusals: ThrottledEvent[] = [];
-    for (const other of others)
+    for (const other of others) {
       other.on('throttled', (event) => {
-        if (event.reason === 'status-counts') refusals.push(event);
+        if (event.reason === 'status-counts') {
+          refusals.push(event);
+        }
       });
+    }
     const waits = jobs.map(({ fileId }, index) =>
       others[index % 3]!.waitForFile(fileId, { timeout: Number.POSITIVE_INFINITY }),
     );
@@ -123,7 +128,9 @@ describe('when looks turn out to count', () => {
     const payload = Array.from({ length: 25 }, () => video());
     const done: unknown[] = [];
     const run = async () => {
-      for await (const { file, error } of media().queue(payload)) done.push(file ?? error);
+      for await (const { file, error } of media().queue(payload)) {
+        done.push(file ?? error);
+      }
     };
     await inTime(run());
     expect(done).toHaveLength(25);

@@ -204,8 +204,12 @@ describe('a job that fails', () => {
       ),
     );
     expect(error).toMatchObject({
-      ...{ name, code, fileId: job!.fileId, lastStatus: status },
-      ...{ elapsedMs: 30_000, polls: 3 },
+      name,
+      code,
+      fileId: job!.fileId,
+      lastStatus: status,
+      elapsedMs: 30_000,
+      polls: 3,
     });
     expect(seen).toEqual(['processing', 'processing', status]);
     expect(JSON.parse(JSON.stringify(error))).toMatchObject({

@@ -154,5 +154,7 @@ async function listen(listener: RequestListener) {
 }
 
 async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
+  while (!isSo()) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
 }

@@ -109,7 +109,9 @@ describe('the interval', () => {
     const { fake, media } = fakeService({ durations: () => '40s' });
     const [job] = await inTime(media().generate.video({ payload: [video()] }));
     await inTime(job!.waitForFile({ interval }));
-    for (const gap of gaps(fake.requests)) expect(gap).toBeGreaterThanOrEqual(9_000);
+    for (const gap of gaps(fake.requests)) {
+      expect(gap).toBeGreaterThanOrEqual(9_000);
+    }
   });
 
   it('may be zero: looks are spaced all the same', async () => {
@@ -252,6 +254,8 @@ function assertNever(): never {
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
-  for await (const item of items) list.push(item);
+  for await (const item of items) {
+    list.push(item);
+  }
   return list;
 }

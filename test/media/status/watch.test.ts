@@ -13,7 +13,9 @@ useFakeTime();
 
 async function collect(updates: AsyncIterable<FileUpdate>): Promise<string[]> {
   const statuses: string[] = [];
-  for await (const { status } of updates) statuses.push(status);
+  for await (const { status } of updates) {
+    statuses.push(status);
+  }
   return statuses;
 }
 
@@ -77,7 +79,9 @@ describe('watch', () => {
   it('stops looking when nobody listens any more', async () => {
     const { fake, job } = await oneVideo({ durations: () => '5h' });
     const first = async () => {
-      for await (const update of job.watch()) return update;
+      for await (const update of job.watch()) {
+        return update;
+      }
       return undefined;
     };
     expect(await inTime(first())).toMatchObject({ status: 'processing' });

@@ -41,6 +41,8 @@ it('saves 200 MB over five cuts, byte for byte and with flat memory', async () =
 
 async function hashOf(chunks: AsyncIterable<Buffer> | Iterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of chunks) hash.update(chunk);
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+  }
   return hash.digest('hex');
 }

@@ -247,7 +247,9 @@ describe('saveTo() and an abort', () => {
     const controller = new AbortController();
     const saving = settled(saveTo(file, path, { signal: controller.signal }));
     // By then it waits for an answer, for bytes, or between two connections.
-    while (arrivals(fake.requests, download) < 1) await new Promise(setImmediate);
+    while (arrivals(fake.requests, download) < 1) {
+      await new Promise(setImmediate);
+    }
     await new Promise((resolve) => setTimeout(resolve, 100));
     const at = performance.now();
     controller.abort('enough');

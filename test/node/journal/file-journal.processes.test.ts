@@ -55,7 +55,9 @@ function append(name: string, killAfter = Infinity): Promise<string[]> {
   const lines = () => output.split('\n').slice(0, -1);
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
-    if (lines().length >= killAfter) child.kill('SIGKILL');
+    if (lines().length >= killAfter) {
+      child.kill('SIGKILL');
+    }
   });
   return new Promise((resolve) => {
     child.once('close', () => resolve(lines()));

@@ -19,11 +19,14 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 const intent = (id: string, content = 'Hello'): JournalEntry => ({
-  ...{ type: 'intent', id, at: '2026-01-01T00:00:00.000Z' },
+  type: 'intent',
+  id,
+  at: '2026-01-01T00:00:00.000Z',
   jobs: [{ content, voiceId: 'voice_1' }],
 });
 const accepted = (id: string, fileId: string): JournalEntry => ({
-  ...{ type: 'accepted', id },
+  type: 'accepted',
+  id,
   jobs: [{ fileId, kind: 'audio' }],
 });
 const settled = (fileId: string): JournalEntry => ({ type: 'settled', fileId, status: 'success' });
@@ -37,7 +40,9 @@ describe('a journal in a file', () => {
 
   it('keeps entries in their order for whoever opens it next', async () => {
     const entries = [intent('a'), accepted('a', 'file_1'), settled('file_1')];
-    for (const entry of entries) await fileJournal(path).append(entry);
+    for (const entry of entries) {
+      await fileJournal(path).append(entry);
+    }
     expect(await fileJournal(path).read()).toEqual(entries);
   });
 
@@ -156,7 +161,9 @@ describe('a journal that is compacted', () => {
     await writeFile(path, lineOf(intent('large', 'x'.repeat(1_200_000))));
     await journal.append(intent('a'));
     const { ino } = await stat(path);
-    for (const id of ['b', 'c', 'd']) await journal.append(intent(id));
+    for (const id of ['b', 'c', 'd']) {
+      await journal.append(intent(id));
+    }
     expect((await stat(path)).ino).toBe(ino);
   });
 });

@@ -57,7 +57,9 @@ function run(script: string, killAfter = Number.POSITIVE_INFINITY) {
   const linesOf = () => output.split('\n').slice(0, -1);
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
-    if (linesOf().length >= killAfter) child.kill('SIGKILL');
+    if (linesOf().length >= killAfter) {
+      child.kill('SIGKILL');
+    }
   });
   return new Promise<{ code: number | null; lines: string[] }>((resolve) => {
     child.on('close', (code) => resolve({ code, lines: linesOf() }));

@@ -172,7 +172,9 @@ describe('fileRateBudgetStore', () => {
 
 async function slotOf(store: ReturnType<typeof fileRateBudgetStore>): Promise<string> {
   const answer = await store.take('project', limits, leaseMs);
-  if ('slot' in answer) return answer.slot;
+  if ('slot' in answer) {
+    return answer.slot;
+  }
   throw new Error(`no slot for ${answer.waitMs} ms`);
 }
 

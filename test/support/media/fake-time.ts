@@ -54,7 +54,9 @@ export async function pass(delayMs: number): Promise<void> {
     await vi.advanceTimersToNextTimerAsync();
   }
   await idle();
-  if (Date.now() !== endsAt) throw new Error('time has passed by');
+  if (Date.now() !== endsAt) {
+    throw new Error('time has passed by');
+  }
 }
 
 /** The time between the requests of an endpoint, in milliseconds. */
@@ -91,5 +93,7 @@ export function speech(more: Partial<AudioRequest> = {}): AudioRequest {
 
 // Answers are read outside of timers; time must not run away from them.
 async function idle(): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < 3; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }

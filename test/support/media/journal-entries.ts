@@ -29,7 +29,9 @@ export const history: fc.Arbitrary<JournalEntry[]> = fc
   .map((entries) => {
     const open: string[] = [];
     return entries.flatMap((entry, index): JournalEntry[] => {
-      if (entry.type === 'settled') return [entry];
+      if (entry.type === 'settled') {
+        return [entry];
+      }
       if (entry.type === 'intent') {
         open.push(`call_${index}`);
         return [{ ...entry, id: `call_${index}` }];

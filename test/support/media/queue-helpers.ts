@@ -4,7 +4,9 @@ import { video, videoEndpoint } from './fake-time.js';
 /** The results of a queue, in the order of its input. */
 export async function collect(queue: AsyncIterable<QueueResult>): Promise<QueueResult[]> {
   const results: QueueResult[] = [];
-  for await (const result of queue) results.push(result);
+  for await (const result of queue) {
+    results.push(result);
+  }
   return results.sort((a, b) => a.index - b.index);
 }
 

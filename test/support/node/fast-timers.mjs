@@ -16,8 +16,11 @@ performance.now = () => now() * speed;
 globalThis.setTimeout = (task, delayMs = 0, ...rest) => {
   const until = now() + delayMs;
   const timer = setTimeout(() => {
-    if (underWay > 0 && now() < until) timer.refresh();
-    else task(...rest);
+    if (underWay > 0 && now() < until) {
+      timer.refresh();
+    } else {
+      task(...rest);
+    }
   }, delayMs / speed);
   return timer;
 };

@@ -10,6 +10,9 @@ for (let number = 0; number < Number(calls); number++) {
   const [id, fileId] = [`${name}_call_${number}`, `${name}_file_${number}`];
   await append({ type: 'intent', id, at, jobs: [{ content, voiceId: 'voice_1' }] });
   await append({ type: 'accepted', id, jobs: [{ fileId, kind: 'audio' }] });
-  if (number % 2 === 0) await append({ type: 'settled', fileId, status: 'success' });
-  else console.log(fileId);
+  if (number % 2 === 0) {
+    await append({ type: 'settled', fileId, status: 'success' });
+  } else {
+    console.log(fileId);
+  }
 }

@@ -15,6 +15,8 @@ const films = Array.from({ length: Number(count) }, (_, index) => ({
 }));
 
 for await (const { file, error } of media.queue(films)) {
-  if (error) throw error;
+  if (error) {
+    throw error;
+  }
   console.log(file.fileId);
 }

@@ -53,9 +53,13 @@ export async function installPackage(neighbours: Neighbours = {}): Promise<Proje
   const folder = mkdtempSync(join(tmpdir(), 'postreel-'));
   const target = join(folder, 'node_modules', manifest.name);
   mkdirSync(target, { recursive: true });
-  for (const file of await packedFiles()) cpSync(join(repository, file), join(target, file));
+  for (const file of await packedFiles()) {
+    cpSync(join(repository, file), join(target, file));
+  }
   const names = [...Object.keys(manifest.dependencies), ...(neighbours.with ?? [])];
-  for (const name of names) await link(folder, name, neighbours.instead?.[name] ?? name);
+  for (const name of names) {
+    await link(folder, name, neighbours.instead?.[name] ?? name);
+  }
   const dependencies = Object.fromEntries([manifest.name, ...names].map((name) => [name, '*']));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
 
@@ -100,7 +104,9 @@ async function packedFiles(): Promise<string[]> {
 
 async function link(folder: string, name: string, source: string): Promise<void> {
   const from = join(repository, 'node_modules', source);
-  if (!existsSync(from)) throw new Error(`${source} is not installed: run npm ci.`);
+  if (!existsSync(from)) {
+    throw new Error(`${source} is not installed: run npm ci.`);
+  }
   const to = join(folder, 'node_modules', name);
   mkdirSync(dirname(to), { recursive: true });
   await symlink(from, to);

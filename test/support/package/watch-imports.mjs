@@ -46,7 +46,9 @@ const env = process.env;
 process.env = new Proxy(env, {
   get(target, name) {
     // Node itself asks for these two while it loads modules.
-    if (!/^(NODE_|WATCH_)/.test(String(name))) deeds.push(`process.env.${String(name)}`);
+    if (!/^(NODE_|WATCH_)/.test(String(name))) {
+      deeds.push(`process.env.${String(name)}`);
+    }
     return target[name];
   },
 });
@@ -57,7 +59,9 @@ function look() {
   for (const name of Reflect.ownKeys(globalThis)) {
     const value = globalThis[name];
     seen.set(name, value);
-    if (typeof value !== 'function' || !value.prototype) continue;
+    if (typeof value !== 'function' || !value.prototype) {
+      continue;
+    }
     for (const owner of [value, value.prototype]) {
       for (const key of Reflect.ownKeys(owner)) {
         const own = Reflect.getOwnPropertyDescriptor(owner, key);

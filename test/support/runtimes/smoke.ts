@@ -38,7 +38,9 @@ export async function smoke(postreel: typeof Postreel, services: Services): Prom
 
   const sent = await messaging.send(mail);
   const emails: string[] = [];
-  for await (const contact of messaging.contacts.list({ limit: 2 })) emails.push(contact.email);
+  for await (const contact of messaging.contacts.list({ limit: 2 })) {
+    emails.push(contact.email);
+  }
   const job = await messaging.contacts.import({
     data: 'email\neve@example.com\n',
     filename: 'a.csv',

@@ -15,7 +15,9 @@ export function makeService(
     clock: createClock(),
     service: 'messaging',
     enter(request) {
-      if (request.headers.get('x-key') !== 'wrong') return 'scope';
+      if (request.headers.get('x-key') !== 'wrong') {
+        return 'scope';
+      }
       throw new Refusal(401, 'UNAUTHORIZED', 'Wrong key.');
     },
     bucket: () => 'bucket',

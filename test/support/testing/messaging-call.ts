@@ -91,12 +91,16 @@ export async function ok(
   options: CallOptions = {},
 ): Promise<Answer> {
   const { status, body } = await call(fake, endpoint, options);
-  if (status >= 300) throw new Error(`${endpoint} answered ${status}: ${JSON.stringify(body)}`);
+  if (status >= 300) {
+    throw new Error(`${endpoint} answered ${status}: ${JSON.stringify(body)}`);
+  }
   return body;
 }
 
 /** The fields that a 422 complains about. */
 export function badFields({ status, body }: Called): string[] {
-  if (status !== 422) throw new Error(`Expected 422, got ${status}: ${JSON.stringify(body)}`);
+  if (status !== 422) {
+    throw new Error(`Expected 422, got ${status}: ${JSON.stringify(body)}`);
+  }
   return body.error.errors.map(({ field }) => field);
 }

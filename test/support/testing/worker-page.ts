@@ -41,7 +41,9 @@ async function post(fault?: Fault): Promise<Result> {
   fake.reset();
   const { contacts } = fake.project;
   const before = contacts.size;
-  if (fault !== undefined) fake.fail('POST /contacts', fault);
+  if (fault !== undefined) {
+    fake.fail('POST /contacts', fault);
+  }
   const result = await postTo(fake.baseUrl, fake.secretKey);
   return { ...result, contacts: fake.project.contacts.size - before };
 }

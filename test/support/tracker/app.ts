@@ -47,7 +47,9 @@ if (options) start(JSON.parse(options));
     const path = request.url?.split('?')[0];
     const isScript = path === '/tracker.js';
     response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html');
-    if (path === '/sandbox') response.setHeader('Content-Security-Policy', 'sandbox allow-scripts');
+    if (path === '/sandbox') {
+      response.setHeader('Content-Security-Policy', 'sandbox allow-scripts');
+    }
     const away = '<!doctype html><title>away</title><link rel="icon" href="data:,">';
     response.end(isScript ? script : path === '/away' ? away : page);
   });

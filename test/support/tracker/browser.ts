@@ -27,7 +27,9 @@ export const hasSystemChromium =
 
 /** Why Firefox cannot be driven here; `undefined` when it can. */
 export function firefoxProblem(): string | undefined {
-  if (!existsSync(FIREFOX)) return `${FIREFOX} is not installed`;
+  if (!existsSync(FIREFOX)) {
+    return `${FIREFOX} is not installed`;
+  }
   const version = execFileSync(FIREFOX, ['--version'], { encoding: 'utf8' });
   // Older ones lack the `network.addDataCollector` of WebDriver BiDi that playwright-core asks for.
   return Number(/(\d+)/.exec(version)?.[1]) < 143 ? `${version.trim()} is too old` : undefined;
@@ -49,7 +51,9 @@ export async function openProfile(engine: Engine): Promise<Profile> {
     context: await launch(engine, folder),
     kill: async () => {
       const closed = new Promise((resolve) => profile.context.once('close', resolve));
-      for (const id of processesOf(folder)) kill(id);
+      for (const id of processesOf(folder)) {
+        kill(id);
+      }
       await closed;
       await until(() => processesOf(folder).length === 0);
     },
@@ -62,7 +66,9 @@ export async function openProfile(engine: Engine): Promise<Profile> {
     },
     close: async () => {
       await profile.context.close();
-      for (const id of processesOf(folder)) kill(id);
+      for (const id of processesOf(folder)) {
+        kill(id);
+      }
       rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
   };
@@ -118,8 +124,9 @@ export async function until(
 ): Promise<void> {
   const end = Date.now() + deadlineMs;
   while (!(await condition())) {
-    if (Date.now() > end)
+    if (Date.now() > end) {
       throw new Error(`Not so within ${deadlineMs} ms: ${condition.toString()}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

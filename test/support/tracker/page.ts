@@ -18,7 +18,9 @@ export function fakePage(globals: Record<string, unknown> = {}) {
   vi.stubGlobal('navigator', { onLine: true });
   vi.stubGlobal('addEventListener', events.addEventListener.bind(events));
   vi.stubGlobal('removeEventListener', events.removeEventListener.bind(events));
-  for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+  for (const [name, value] of Object.entries(globals)) {
+    vi.stubGlobal(name, value);
+  }
   const sent: Sent[] = [];
   const page = {
     sent,

@@ -55,16 +55,22 @@ const CORS = {
 };
 
 async function answer(service: Service, request: IncomingMessage, response: ServerResponse) {
-  if (request.method !== 'POST') return response.writeHead(204, CORS).end();
+  if (request.method !== 'POST') {
+    return response.writeHead(204, CORS).end();
+  }
   const chunks: Buffer[] = [];
   // A page that dies while it sends is an arrival that never completes.
-  for await (const chunk of request) chunks.push(chunk as Buffer);
+  for await (const chunk of request) {
+    chunks.push(chunk as Buffer);
+  }
   const body = JSON.parse(Buffer.concat(chunks).toString()) as Omit<Arrival, 'headers' | 'index'>;
   const { arrivals, accepted } = service;
   const arrival = { ...body, headers: request.headers, index: arrivals.length };
   arrivals.push(arrival);
   const { status, headers } = await service.reply(arrival);
-  if (status === 200) accepted.push(arrival);
+  if (status === 200) {
+    accepted.push(arrival);
+  }
   return response
     .writeHead(status, { ...CORS, 'Content-Type': 'application/json', ...headers })
     .end(JSON.stringify({ success: status === 200 }));

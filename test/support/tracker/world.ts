@@ -70,7 +70,11 @@ export const withDelivery = (world: World, delivery: Delivery): World => worldOf
 function worldOf(parts: Parts, delivery: Delivery): World {
   const { engine, service, app, profile } = parts;
   return {
-    ...{ engine, app, service, profile, delivery },
+    engine,
+    app,
+    service,
+    profile,
+    delivery,
     open: async (options = {}, path = app.url + '/') => {
       const page = await profile.context.newPage();
       await page.goto(`${path}?${encodeURIComponent(JSON.stringify({ delivery, ...options }))}`);
@@ -111,8 +115,11 @@ export const expectExactly = ({ sent, delivered, duplicates }: Figures): void =>
 
 /** `no-loss` may repeat what it cannot know to have arrived; it may not lose anything. */
 export const expectAsPromised = (delivery: Delivery, figures: Figures): void => {
-  if (delivery === 'no-duplicates') expectExactly(figures);
-  else expect(figures.delivered).toBe(figures.sent);
+  if (delivery === 'no-duplicates') {
+    expectExactly(figures);
+  } else {
+    expect(figures.delivered).toBe(figures.sent);
+  }
 };
 
 /** Runs in the page: an event of a tab that is gone, which some tab must find. */

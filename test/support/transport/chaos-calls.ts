@@ -69,11 +69,20 @@ export function countEffects(fake: FakeMessaging, fakeMedia: FakeMedia): Map<str
   const counts = new Map<string, number>();
   const add = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
   // Two recipients are two mails of one effect: each of them may get one.
-  for (const { subject, to } of fake.outbox)
+  for (const { subject, to } of fake.outbox) {
     add(to === 'bea@example.com' ? `${subject} bea` : subject);
-  for (const { name } of fake.project.events) add(name);
-  for (const { name } of fake.project.templates.values()) add(name);
-  for (const { email } of fake.project.contacts.values()) add(email.replace(/@.*/, ''));
-  for (const { settings } of fakeMedia.files) add(String(settings['content']));
+  }
+  for (const { name } of fake.project.events) {
+    add(name);
+  }
+  for (const { name } of fake.project.templates.values()) {
+    add(name);
+  }
+  for (const { email } of fake.project.contacts.values()) {
+    add(email.replace(/@.*/, ''));
+  }
+  for (const { settings } of fakeMedia.files) {
+    add(String(settings['content']));
+  }
   return counts;
 }

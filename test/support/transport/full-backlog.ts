@@ -34,7 +34,9 @@ export async function startFullBacklog(): Promise<FullBacklog> {
   return {
     url: `http://127.0.0.1:${port}`,
     close() {
-      for (const socket of sockets) socket.destroy();
+      for (const socket of sockets) {
+        socket.destroy();
+      }
       child.kill('SIGKILL');
     },
   };

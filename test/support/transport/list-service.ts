@@ -13,7 +13,9 @@ export function listService(count: number, spelling: ListSpelling, ownName = 'co
   const items = Array.from({ length: count }, (_, index) => ({ id: `item_${index}` }));
   const answer = (url: URL): unknown => {
     const size = Number(url.searchParams.get('limit') ?? url.searchParams.get('pageSize') ?? 20);
-    if (spelling.style === 'array') return items;
+    if (spelling.style === 'array') {
+      return items;
+    }
     const page = Number(url.searchParams.get('page') ?? 1);
     const offset =
       spelling.style === 'page' ? (page - 1) * size : Number(url.searchParams.get('cursor') ?? 0);
@@ -45,7 +47,9 @@ export function listService(count: number, spelling: ListSpelling, ownName = 'co
 }
 
 function total({ total }: ListSpelling, isFirst: boolean, count: number): object {
-  if (total === 'never') return {};
+  if (total === 'never') {
+    return {};
+  }
   return { total: total === 'always' || isFirst ? count : 0 };
 }
 
@@ -55,7 +59,9 @@ function totalOf(count: number): object {
 }
 
 function cursor({ lastPage }: ListSpelling, hasMore: boolean, next: number): object {
-  if (hasMore) return { cursor: String(next), ...(lastPage === 'hasMore-false' && { hasMore }) };
+  if (hasMore) {
+    return { cursor: String(next), ...(lastPage === 'hasMore-false' && { hasMore }) };
+  }
   switch (lastPage) {
     case 'hasMore-false':
       return { cursor: String(next), hasMore: false };

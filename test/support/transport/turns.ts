@@ -16,7 +16,9 @@ export function turn(changes: Partial<Turn> = {}): Turn {
 /** A slot that is there without a wait. */
 export function takeNow(budget: Budget): Slot {
   const slot = budget.acquire(turn());
-  if (slot instanceof Promise) throw new Error('It has to wait.');
+  if (slot instanceof Promise) {
+    throw new Error('It has to wait.');
+  }
   return slot;
 }
 

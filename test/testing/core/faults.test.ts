@@ -21,7 +21,9 @@ const contact = 'GET /contacts/{id}';
 
 async function statuses(service: Service, count: number): Promise<number[]> {
   const seen = [];
-  for (let index = 0; index < count; index += 1) seen.push((await get(service)).status);
+  for (let index = 0; index < count; index += 1) {
+    seen.push((await get(service)).status);
+  }
   return seen;
 }
 

@@ -60,6 +60,8 @@ describe('headers of a refused request', () => {
 
 it('says when a bucket has its next token', () => {
   const { check } = createRateLimiter({ limit: 10, windowMs: 600_000, algorithm: 'bucket' });
-  for (let call = 0; call < 10; call += 1) check('key', 0);
+  for (let call = 0; call < 10; call += 1) {
+    check('key', 0);
+  }
   expect(check('key', 0).headers).toEqual({ 'Retry-After': '60' });
 });

@@ -91,7 +91,9 @@ describe('a download', () => {
     expect(response.headers.get('content-length')).toBe('200000');
     let read = 0;
     const readAll = async () => {
-      for await (const chunk of response.body!) read += chunk.length;
+      for await (const chunk of response.body!) {
+        read += chunk.length;
+      }
     };
     await expect(readAll()).rejects.toThrow('terminated');
     expect(read).toBe(100_000);
@@ -110,7 +112,9 @@ describe('a download', () => {
     controller.abort(new Error('enough'));
     await expect(
       (async () => {
-        while (!(await reader.read()).done);
+        while (!(await reader.read()).done) {
+          // Reads until it fails.
+        }
       })(),
     ).rejects.toThrow('enough');
   });

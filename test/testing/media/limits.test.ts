@@ -56,7 +56,9 @@ describe('media, Limits, rate', () => {
   it('counts status calls when told to', async () => {
     const fake = createFakeMedia({ statusCounts: true });
     await videos(fake, idea);
-    for (let poll = 0; poll < 9; poll += 1) await status(fake, 'file_000001');
+    for (let poll = 0; poll < 9; poll += 1) {
+      await status(fake, 'file_000001');
+    }
     expect((await status(fake, 'file_000001')).status).toBe(429);
     expect(await speak(fake, 1)).toEqual([429]);
   });

@@ -17,12 +17,16 @@ describe("a fake on a test runner's fake timers", () => {
       let left = 100;
       while (left > 0 || pending.size > 0) {
         for (const fileId of pending) {
-          if ((await record(fake, fileId)).status === 'success') pending.delete(fileId);
+          if ((await record(fake, fileId)).status === 'success') {
+            pending.delete(fileId);
+          }
         }
         const batch = Array.from({ length: Math.min(left, 20) }, () => idea);
         if (pending.size === 0 && left > 0) {
           const answer = await videos(fake, ...batch);
-          for (const fileId of created(answer)) pending.add(fileId);
+          for (const fileId of created(answer)) {
+            pending.add(fileId);
+          }
           left -= batch.length;
         }
         await wait(10_000);
@@ -33,7 +37,9 @@ describe("a fake on a test runner's fake timers", () => {
     const done = runAll();
     let endedAt: number | undefined;
     void done.then((time) => (endedAt = time));
-    while (endedAt === undefined) await vi.advanceTimersByTimeAsync(10_000);
+    while (endedAt === undefined) {
+      await vi.advanceTimersByTimeAsync(10_000);
+    }
     expect(fake.files.filter((file) => file.status === 'success')).toHaveLength(100);
     expect(fake.requests.length).toBeGreaterThan(1_500);
     expect(fake.requests.every((request) => request.status === 200)).toBe(true);

@@ -33,7 +33,9 @@ describe('messaging, Authentication', () => {
     const fake = createFakeMessaging();
     const isOpen = (endpoint: string) => / \/(config|auth\/.*)$/.test(endpoint);
     for (const endpoint of fake.endpoints.filter((name) => !isOpen(name))) {
-      if (endpoint === 'POST /v1/track') continue;
+      if (endpoint === 'POST /v1/track') {
+        continue;
+      }
       const path = endpoint.replaceAll(/\{\w+\}/g, fake.project.id);
       const { status } = await call(fake, path, { key: fake.publicKey });
       expect([endpoint, status]).toEqual([endpoint, 403]);
@@ -132,7 +134,9 @@ describe('messaging, Authentication', () => {
 describe('messaging, Limits: API requests', () => {
   it('1000 per minute per project; excess gives 429', async () => {
     const fake = createFakeMessaging();
-    for (let count = 0; count < 1000; count += 1) await ok(fake, 'GET /events/names');
+    for (let count = 0; count < 1000; count += 1) {
+      await ok(fake, 'GET /events/names');
+    }
     expect((await call(fake, 'GET /events/names')).status).toBe(429);
     await fake.advance('1m');
     expect((await call(fake, 'GET /events/names')).status).toBe(200);

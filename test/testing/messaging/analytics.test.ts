@@ -40,7 +40,9 @@ describe('messaging, Analytics', () => {
   it('top-campaigns are sorted by the metric', async () => {
     const fake = createFakeMessaging({ clock });
     const { emails, campaigns } = fake.seed({ contacts: 1, campaigns: 3, emails: 7 });
-    for (const email of emails) Reflect.deleteProperty(email, 'openedAt');
+    for (const email of emails) {
+      Reflect.deleteProperty(email, 'openedAt');
+    }
     Object.assign(emails[1] ?? {}, { openedAt: fake.clock.date() });
     expect(await ok(fake, 'GET /analytics/top-campaigns?metric=sent&limit=1')).toMatchObject({
       campaigns: [{ id: campaigns[0]?.id, sent: 3 }],

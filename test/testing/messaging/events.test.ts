@@ -66,7 +66,9 @@ describe('messaging, Events', () => {
 
   it('GET /events lists the recent ones, newest first, by cursor', async () => {
     const fake = createFakeMessaging();
-    for (const name of ['a', 'b', 'c']) await track(fake, 'ann@example.com', name);
+    for (const name of ['a', 'b', 'c']) {
+      await track(fake, 'ann@example.com', name);
+    }
     const { data, cursor, total } = await ok(fake, 'GET /events?limit=2');
     expect(data.map(({ name }) => name)).toEqual(['c', 'b']);
     expect(total).toBe(3);
@@ -101,7 +103,9 @@ describe('messaging, Events', () => {
 
   it('GET /events/names lists the distinct names', async () => {
     const fake = createFakeMessaging();
-    for (const name of ['a', 'b', 'a']) await track(fake, 'ann@example.com', name);
+    for (const name of ['a', 'b', 'a']) {
+      await track(fake, 'ann@example.com', name);
+    }
     expect(await ok(fake, 'GET /events/names')).toEqual({ names: ['a', 'b'] });
   });
 
@@ -120,7 +124,9 @@ describe('messaging, Events', () => {
 
   it('DELETE /events/{eventName} deletes every event of that name', async () => {
     const fake = createFakeMessaging();
-    for (const name of ['a b', 'c', 'a b']) await track(fake, 'ann@example.com', name);
+    for (const name of ['a b', 'c', 'a b']) {
+      await track(fake, 'ann@example.com', name);
+    }
     expect(await ok(fake, 'DELETE /events/a%20b')).toEqual({ deleted: 2 });
     expect(fake.project.events.map(({ name }) => name)).toEqual(['c']);
   });

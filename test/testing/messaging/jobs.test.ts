@@ -113,7 +113,9 @@ describe('messaging, bulk jobs', () => {
   ])('%s sets the state of each contact and fires nothing', async (path, subscribed) => {
     const fake = createFakeMessaging();
     const contactIds = await addContacts(fake, 2);
-    for (const contact of fake.project.contacts.values()) contact.subscribed = !subscribed;
+    for (const contact of fake.project.contacts.values()) {
+      contact.subscribed = !subscribed;
+    }
     const { jobId } = await ok(fake, `POST /contacts/${path}`, { body: { contactIds } });
     await fake.advance('1s');
     const job = await ok(fake, `GET /contacts/bulk/${jobId}`);

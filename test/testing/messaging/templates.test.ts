@@ -95,7 +95,9 @@ describe('messaging, Templates', () => {
     const step = { type: 'SEND_EMAIL', config: { templateId: id } };
     await ok(fake, `POST /workflows/${workflow?.id ?? ''}/steps`, { body: step });
     const [campaign] = fake.seed({ campaigns: 2 }).campaigns;
-    if (campaign) campaign.templateId = id;
+    if (campaign) {
+      campaign.templateId = id;
+    }
     expect(await ok(fake, `GET /templates/${id}/usage`)).toMatchObject({
       campaigns: [{ id: campaign?.id }],
       workflowSteps: [{ workflowId: workflow?.id }],

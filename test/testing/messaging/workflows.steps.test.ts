@@ -23,10 +23,16 @@ async function workflow(fake: FakeMessaging, steps: Step[]): Promise<string> {
     });
   const condition = steps.findIndex(({ type }) => type === 'CONDITION');
   for (let index = 0; index < steps.length - 1; index += 1) {
-    if (condition < 0 || index < condition) await connect(index, index + 1);
+    if (condition < 0 || index < condition) {
+      await connect(index, index + 1);
+    }
   }
-  if (condition >= 0) await connect(condition, condition + 1, 'yes');
-  if (condition >= 0) await connect(condition, condition + 2, 'no');
+  if (condition >= 0) {
+    await connect(condition, condition + 1, 'yes');
+  }
+  if (condition >= 0) {
+    await connect(condition, condition + 2, 'no');
+  }
   await ok(fake, `PATCH /workflows/${id}`, { body: { enabled: true } });
   return id;
 }

@@ -14,7 +14,9 @@ const addTransition = (fake: FakeMessaging, id: string, body: object) =>
 /** Steps of these types, one leading to the next. */
 async function chain(fake: FakeMessaging, id: string, types: string[]): Promise<string[]> {
   const steps: string[] = [];
-  for (const type of types) steps.push(await addStep(fake, id, type));
+  for (const type of types) {
+    steps.push(await addStep(fake, id, type));
+  }
   for (const [index, toStepId] of steps.slice(1).entries()) {
     await addTransition(fake, id, { fromStepId: steps[index], toStepId });
   }

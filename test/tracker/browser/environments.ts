@@ -34,7 +34,9 @@ export function describeEnvironments(world: () => World): void {
     await filler.evaluate(() => {
       for (let size = 2 ** 22; size >= 1; size /= 2) {
         try {
-          for (let n = 0; ; n++) localStorage.setItem(`fill-${size}-${n}`, 'x'.repeat(size));
+          for (let n = 0; ; n++) {
+            localStorage.setItem(`fill-${size}-${n}`, 'x'.repeat(size));
+          }
         } catch {
           // Full for this size: a smaller one may fit.
         }

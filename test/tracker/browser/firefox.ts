@@ -22,7 +22,9 @@ const CASES: [string, (world: World) => Promise<Figures>][] = [
 
 export function describeFirefox(): void {
   const problem = firefoxProblem();
-  if (problem) console.log(`[firefox] skipped: ${problem}`);
+  if (problem) {
+    console.log(`[firefox] skipped: ${problem}`);
+  }
   describe.skipIf(problem)('in Firefox', { timeout: 900_000 }, () => {
     let worlds: World[] = [];
     beforeAll(async () => {

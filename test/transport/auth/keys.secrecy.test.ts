@@ -135,7 +135,9 @@ describe('a request', () => {
       messaging.request('GET', '/reports', { query }),
       messaging.request('GET', '/reports?token=secret&year=2026'),
     ];
-    for (const call of calls) await expect(call).rejects.toMatchObject({ path: '/reports' });
+    for (const call of calls) {
+      await expect(call).rejects.toMatchObject({ path: '/reports' });
+    }
     expect(paths).toEqual(['/reports', '/reports']);
     const sent = 'https://messaging.test/reports?token=secret';
     expect(requests.map(({ url }) => url)).toEqual([sent, `${sent}&year=2026`]);

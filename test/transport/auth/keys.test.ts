@@ -25,7 +25,9 @@ describe('the form of a key', () => {
     const failure = thrownBy(() => new MessagingClient({ apiKey, baseUrl }));
     expect(failure).toBeInstanceOf(ConfigurationError);
     expect(failure).toMatchObject({ code: 'INVALID_API_KEY', outcome: 'not-sent' });
-    if (apiKey !== '') expect(String(failure)).not.toContain(apiKey);
+    if (apiKey !== '') {
+      expect(String(failure)).not.toContain(apiKey);
+    }
   });
 
   it('of the media service is any text without white space', () => {
@@ -90,7 +92,9 @@ describe('in a browser', () => {
   ];
 
   it.each(browsers)('a secret key is refused on a %s', (_, globals) => {
-    for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+    for (const [name, value] of Object.entries(globals)) {
+      vi.stubGlobal(name, value);
+    }
     expect(thrownBy(() => messagingOver(fetch))).toMatchObject({ code: 'SECRET_KEY_IN_BROWSER' });
     expect(thrownBy(() => mediaOver(fetch))).toMatchObject({ code: 'SECRET_KEY_IN_BROWSER' });
     expect(() => messagingOver(fetch, { apiKey: 'pk_test_1' })).not.toThrow();
@@ -111,7 +115,9 @@ describe('in a browser', () => {
   ])('%s is none', (_, globals) => {
     vi.stubGlobal('WorkerGlobalScope', vi.fn());
     vi.stubGlobal('importScripts', vi.fn());
-    for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+    for (const [name, value] of Object.entries(globals)) {
+      vi.stubGlobal(name, value);
+    }
     expect(() => messagingOver(fetch)).not.toThrow();
   });
 });

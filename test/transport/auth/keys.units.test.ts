@@ -129,7 +129,9 @@ describe('an address in the clear', () => {
 describe('a browser', () => {
   const worker = { WorkerGlobalScope: Date, importScripts: () => undefined };
   const stub = (globals: object) => {
-    for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+    for (const [name, value] of Object.entries(globals)) {
+      vi.stubGlobal(name, value);
+    }
   };
 
   it.each<[string, object, boolean]>([

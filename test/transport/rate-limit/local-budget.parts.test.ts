@@ -16,7 +16,9 @@ describe('AckWindow', () => {
 
   it('says when the next slots come free', () => {
     const window = new AckWindow();
-    for (const until of [100, 200, 300]) window.hold(until);
+    for (const until of [100, 200, 300]) {
+      window.hold(until);
+    }
     window.used(150);
     expect(window.freeAt(0)).toBe(200);
     expect(window.freeAt(1)).toBe(300);
@@ -25,7 +27,9 @@ describe('AckWindow', () => {
 
   it('keeps its order when one slot is held longer than those after it', () => {
     const window = new AckWindow();
-    for (const until of [100, 2_300, 200, 300]) window.hold(until);
+    for (const until of [100, 2_300, 200, 300]) {
+      window.hold(until);
+    }
     expect(window.used(0)).toBe(4);
     expect([0, 1, 2, 3].map((position) => window.freeAt(position))).toEqual([100, 200, 300, 2_300]);
     expect(window.used(300)).toBe(1);
@@ -33,7 +37,9 @@ describe('AckWindow', () => {
 
   it('forgets what has expired', () => {
     const window = new AckWindow();
-    for (let until = 1; until <= 5_000; until++) window.hold(until);
+    for (let until = 1; until <= 5_000; until++) {
+      window.hold(until);
+    }
     expect(window.used(4_999)).toBe(1);
     expect(window.freeAt(0)).toBe(5_000);
     window.hold(6_000);
@@ -59,18 +65,24 @@ describe('Caution', () => {
       return cap;
     });
     expect(caps).toEqual([1, 2, 4, 8, 16]);
-    for (let sentAt = 6; sentAt < 400; sentAt++) caution.accepted(sentAt);
+    for (let sentAt = 6; sentAt < 400; sentAt++) {
+      caution.accepted(sentAt);
+    }
     expect(caution.cap(400, false)).toBe(24);
   });
 
   it('is more careful when it was refused again', () => {
     const caution = new Caution();
     caution.refused(0, 60_000);
-    for (const sentAt of [1, 2, 3]) caution.accepted(sentAt);
+    for (const sentAt of [1, 2, 3]) {
+      caution.accepted(sentAt);
+    }
     expect(caution.cap(4, false)).toBe(8);
     caution.refused(4, 60_000);
     caution.refused(5, 60_000);
-    for (const sentAt of [6, 7]) caution.accepted(sentAt);
+    for (const sentAt of [6, 7]) {
+      caution.accepted(sentAt);
+    }
     expect(caution.cap(8, false)).toBe(4);
     caution.accepted(8);
     expect(caution.cap(9, false)).toBe(4.25);
@@ -79,7 +91,9 @@ describe('Caution', () => {
   it('does not listen to answers of requests that left before the refusal', () => {
     const caution = new Caution();
     caution.refused(10, 60_000);
-    for (const sentAt of [1, 5, 10]) caution.accepted(sentAt);
+    for (const sentAt of [1, 5, 10]) {
+      caution.accepted(sentAt);
+    }
     expect(caution.cap(11, false)).toBe(1);
   });
 

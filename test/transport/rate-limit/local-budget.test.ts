@@ -11,7 +11,9 @@ afterEach(() => void vi.useRealTimers());
 describe('RateBudget', () => {
   it('lets as many go as the limit allows, without a wait and without a timer', () => {
     const budget = new RateBudget(limits);
-    for (let count = 0; count < 3; count++) takeNow(budget);
+    for (let count = 0; count < 3; count++) {
+      takeNow(budget);
+    }
     expect(vi.getTimerCount()).toBe(0);
     expect(budget.state()).toMatchObject({ limit: 3, used: 3, queued: 0 });
   });
@@ -80,14 +82,18 @@ describe('RateBudget', () => {
 
   it('leaves room for others', () => {
     const budget = new RateBudget({ limit: 10, windowMs: 1_000, headroom: 0.3 });
-    for (let count = 0; count < 7; count++) takeNow(budget);
+    for (let count = 0; count < 7; count++) {
+      takeNow(budget);
+    }
     void budget.acquire(turn());
     expect(budget.state()).toMatchObject({ limit: 10, used: 7, queued: 1 });
   });
 
   it('has no more than two dozen under way while others send too', () => {
     const budget = new RateBudget({ limit: 1_000, windowMs: 1_000, headroom: 0.01 });
-    for (let count = 0; count < 100; count++) void budget.acquire(turn());
+    for (let count = 0; count < 100; count++) {
+      void budget.acquire(turn());
+    }
     expect(budget.state()).toMatchObject({ used: 24, queued: 76 });
   });
 
@@ -127,7 +133,9 @@ describe('RateBudget', () => {
           arrivals.sort((one, other) => one - other);
           for (const [index, at] of arrivals.entries()) {
             const first = arrivals[index - limit];
-            if (first !== undefined) expect(at - first).toBeGreaterThanOrEqual(limits.windowMs);
+            if (first !== undefined) {
+              expect(at - first).toBeGreaterThanOrEqual(limits.windowMs);
+            }
           }
         },
       ),
@@ -139,7 +147,9 @@ describe('RateBudget', () => {
 describe('how long a RateBudget makes wait', () => {
   it('refuses at once what would wait too long', async () => {
     const budget = new RateBudget(limits);
-    for (let count = 0; count < 3; count++) takeNow(budget).release();
+    for (let count = 0; count < 3; count++) {
+      takeNow(budget).release();
+    }
     await expect(budget.acquire(turn({ maxWaitMs: 999 }))).rejects.toMatchObject({
       outcome: 'not-sent',
       retryAfterMs: 1_000,
@@ -149,8 +159,12 @@ describe('how long a RateBudget makes wait', () => {
 
   it('counts those who go before, bulk calls only for bulk calls', async () => {
     const budget = new RateBudget(limits);
-    for (let count = 0; count < 3; count++) takeNow(budget).release();
-    for (let count = 0; count < 4; count++) void budget.acquire(turn({ priority: 'bulk' }));
+    for (let count = 0; count < 3; count++) {
+      takeNow(budget).release();
+    }
+    for (let count = 0; count < 4; count++) {
+      void budget.acquire(turn({ priority: 'bulk' }));
+    }
     const bulk = budget.acquire(turn({ priority: 'bulk', maxWaitMs: 1_500 }));
     await expect(bulk).rejects.toMatchObject({ retryAfterMs: 2_000 });
     const interactive = started(budget, { maxWaitMs: 1_500 });
@@ -178,7 +192,9 @@ describe('how long a RateBudget makes wait', () => {
 
   it('tells a call why it waits', () => {
     const budget = new RateBudget(limits);
-    for (let count = 0; count < 3; count++) takeNow(budget).release();
+    for (let count = 0; count < 3; count++) {
+      takeNow(budget).release();
+    }
     const onWait = vi.fn();
     void budget.acquire(turn({ onWait }));
     expect(onWait).toHaveBeenLastCalledWith({ reason: 'limit', waitMs: 1_000, queued: 1 });

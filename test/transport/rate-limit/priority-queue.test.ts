@@ -142,8 +142,11 @@ describe('WaitingLine', () => {
               leave();
               expected = expected.filter((other) => other !== id);
             });
-          } else if (one === 'next') expect(line.next()).toBe(expected.shift());
-          else leavers[one.leaver]?.();
+          } else if (one === 'next') {
+            expect(line.next()).toBe(expected.shift());
+          } else {
+            leavers[one.leaver]?.();
+          }
           expect(line.size).toBe(expected.length);
           expect([...line]).toEqual(expected);
         }
@@ -153,9 +156,13 @@ describe('WaitingLine', () => {
 
   it('forgets those who went', () => {
     const line = new WaitingLine<number>();
-    for (let id = 0; id < 3_000; id++) line.join(id);
+    for (let id = 0; id < 3_000; id++) {
+      line.join(id);
+    }
     const leaveLast = line.join(3_000);
-    for (let id = 0; id < 3_000; id++) expect(line.next()).toBe(id);
+    for (let id = 0; id < 3_000; id++) {
+      expect(line.next()).toBe(id);
+    }
     leaveLast();
     leaveLast();
     expect(line.size).toBe(0);

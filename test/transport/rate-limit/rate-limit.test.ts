@@ -83,7 +83,9 @@ describe('the rate limit of a client', () => {
   it('leaves room for others', async () => {
     const rateLimit = { limit: 10, windowMs: 1_000, headroom: 0.8 };
     const { requests, client } = limited({ rateLimit });
-    for (let id = 0; id < 5; id++) void client.contacts.get(`con_${id}`);
+    for (let id = 0; id < 5; id++) {
+      void client.contacts.get(`con_${id}`);
+    }
     await vi.advanceTimersByTimeAsync(0);
     expect(requests).toHaveLength(2);
   });

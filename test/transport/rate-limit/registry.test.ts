@@ -61,7 +61,9 @@ describe('the budgets of a process', () => {
     const before = [idle, used, closed].map((settings) => new BudgetSource(settings).for('key'));
     await use(before[1]);
     before[2]?.close(60_000);
-    for (let count = 0; count < 1_000; count++) new BudgetSource(settingsOf()).for('key');
+    for (let count = 0; count < 1_000; count++) {
+      new BudgetSource(settingsOf()).for('key');
+    }
     const after = [idle, used, closed].map((settings) => new BudgetSource(settings).for('key'));
     expect(after[0]).not.toBe(before[0]);
     expect(after[1]).toBe(before[1]);

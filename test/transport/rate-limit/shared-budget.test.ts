@@ -78,7 +78,9 @@ describe('StoredBudget', () => {
   it('tells each call once that it waits, and only those that do', async () => {
     const [one] = processes(1);
     const onWait = [vi.fn(), vi.fn(), vi.fn()];
-    for (const listener of onWait) started(one!, { onWait: listener });
+    for (const listener of onWait) {
+      started(one!, { onWait: listener });
+    }
     await vi.advanceTimersByTimeAsync(5_000);
     expect(onWait.map(({ mock }) => mock.calls.length)).toEqual([0, 0, 1]);
     expect(onWait[2]).toHaveBeenCalledWith({ reason: 'limit', waitMs: 1_000, queued: 1 });
@@ -88,7 +90,9 @@ describe('StoredBudget', () => {
     const [one, other] = processes(2);
     const calls = [started(one!), started(one!)];
     await vi.advanceTimersByTimeAsync(0);
-    for (const { slot } of calls) slot?.release();
+    for (const { slot } of calls) {
+      slot?.release();
+    }
     await expect(other!.acquire(turn({ maxWaitMs: 900 }))).rejects.toMatchObject({
       outcome: 'not-sent',
       retryAfterMs: 1_000,
@@ -196,7 +200,9 @@ describe('when its store is gone, a StoredBudget', () => {
     const take = vi.spyOn(store, 'take').mockImplementationOnce(() => {
       throw new Error('not even a promise');
     });
-    for (let count = 0; count < 5; count++) started(budget);
+    for (let count = 0; count < 5; count++) {
+      started(budget);
+    }
     await vi.advanceTimersByTimeAsync(0);
     expect(take).toHaveBeenCalledTimes(1);
     await vi.advanceTimersByTimeAsync(10_000);
@@ -227,8 +233,11 @@ describe('when its store is gone, a StoredBudget', () => {
       const budget = new StoredBudget(failing, 'project', limits);
       const call = started(budget);
       await vi.advanceTimersByTimeAsync(0);
-      if (method === 'close') budget.close(10);
-      else call.slot?.[method]();
+      if (method === 'close') {
+        budget.close(10);
+      } else {
+        call.slot?.[method]();
+      }
       await vi.advanceTimersByTimeAsync(0);
       expect(budget.state().queued).toBe(0);
     },

@@ -133,8 +133,11 @@ describe('the message of', () => {
     const { fetch } = answering(() => refused(500, { error: { ...said, errors } }));
     const error = await failureOf(messagingOver(fetch).send(mail));
     expect(error).toMatchObject({
-      ...{ name: 'ServerError', code: 'HTTP_500', status: 500 },
-      ...{ suggestion: 'Fix it.', requestId: 'r2' },
+      name: 'ServerError',
+      code: 'HTTP_500',
+      status: 500,
+      suggestion: 'Fix it.',
+      requestId: 'r2',
     });
     expect(error.fieldErrors.slice(0, 3)).toEqual([
       { field: 'to', message: 'is bad', code: 'format' },
@@ -216,6 +219,8 @@ async function failureOf(call: PromiseLike<unknown>): Promise<PostreelError> {
     () => undefined,
     (thrown: unknown) => thrown,
   );
-  if (!isPostreelError(error)) throw new Error('not an error of ours', { cause: error });
+  if (!isPostreelError(error)) {
+    throw new Error('not an error of ours', { cause: error });
+  }
   return error;
 }

@@ -9,7 +9,9 @@ const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', b
 const open: Server[] = [];
 
 afterEach(() => {
-  for (const server of open.splice(0)) server.close();
+  for (const server of open.splice(0)) {
+    server.close();
+  }
 });
 
 describe('an endless answer', () => {
@@ -21,8 +23,12 @@ describe('an endless answer', () => {
       response.writeHead(500);
       const chunk = 'x'.repeat(16 * 1024);
       const more = () => {
-        while (!response.destroyed && response.write(chunk)) sentBytes += chunk.length;
-        if (!response.destroyed) response.once('drain', more);
+        while (!response.destroyed && response.write(chunk)) {
+          sentBytes += chunk.length;
+        }
+        if (!response.destroyed) {
+          response.once('drain', more);
+        }
       };
       more();
     });

@@ -140,7 +140,9 @@ describe('whatever the service answers', () => {
         let requests = 0;
         const client = messagingOver(() => {
           // A service may claim pages without end; the caller stops.
-          if (++requests > 20) return Promise.resolve(Response.json({ data: [], hasMore: false }));
+          if (++requests > 20) {
+            return Promise.resolve(Response.json({ data: [], hasMore: false }));
+          }
           return Promise.resolve(answer(200, {}, encodeJson(value)));
         });
         await expectSound(() => client[which as 'contacts'].list().toArray({ max: 200 }));
@@ -156,8 +158,12 @@ describe('whatever the service answers', () => {
         const media = mediaOver(() => Promise.resolve(answer(code, {}, body)), { retries: 0 });
         const video = { workflowType: 'idea', workflowFormat: 'video', prompt: 'x', voiceId: 'v' };
         await expectSound(() => {
-          if (which === 0) return media.generate.video({ payload: [video as never] });
-          if (which === 1) return media.generate.audio({ content: 'x', voiceId: 'v' });
+          if (which === 0) {
+            return media.generate.video({ payload: [video as never] });
+          }
+          if (which === 1) {
+            return media.generate.audio({ content: 'x', voiceId: 'v' });
+          }
           return media.generate.status({ fileId: 'file_1' });
         });
       }),
@@ -172,8 +178,12 @@ async function expectSound(run: () => PromiseLike<unknown>): Promise<void> {
     () => undefined,
     (error: unknown) => error,
   );
-  if (failure === undefined) return;
-  if (!isPostreelError(failure)) throw new Error('not an error of ours', { cause: failure });
+  if (failure === undefined) {
+    return;
+  }
+  if (!isPostreelError(failure)) {
+    throw new Error('not an error of ours', { cause: failure });
+  }
   expect(outcomes).toContain(failure.outcome);
   expect(failure.message.length).toBeLessThan(1_000);
   expect(failure.message).not.toMatch(/\p{Cc}/u);
@@ -188,7 +198,9 @@ function expectCleanPrototypes(): void {
 
 function answer(code: number, fields: Record<string, string>, body: Uint8Array): Response {
   const sent = new Headers();
-  for (const [field, value] of Object.entries(fields)) sent.set(field, value);
+  for (const [field, value] of Object.entries(fields)) {
+    sent.set(field, value);
+  }
   const isEmpty = [101, 204, 205, 304].includes(code);
   return new Response(isEmpty ? null : (body as BodyInit), { status: code, headers: sent });
 }

@@ -9,7 +9,9 @@ const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', b
 const open: { close(): void }[] = [];
 
 afterEach(() => {
-  for (const service of open.splice(0)) service.close();
+  for (const service of open.splice(0)) {
+    service.close();
+  }
 });
 
 const statuses = [301, 302, 303, 307, 308];

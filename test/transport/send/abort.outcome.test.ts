@@ -52,7 +52,9 @@ describe('a call that is aborted on its way', () => {
     });
     let retries = 0;
     client.on('retry', () => {
-      if (++retries === 2) controller.abort('enough');
+      if (++retries === 2) {
+        controller.abort('enough');
+      }
     });
     const call = client.contacts.update('con_1', { subscribed: true }, controller);
     await expect(call).rejects.toBe('enough');
@@ -110,7 +112,9 @@ describe('the reason of an abort', () => {
     );
     expect(thrown).toBe(reason);
     expect(call.outcome).toBe('unknown');
-    if (reason instanceof PostreelError) expect(reason.outcome).toBe('not-sent');
+    if (reason instanceof PostreelError) {
+      expect(reason.outcome).toBe('not-sent');
+    }
   });
 
   it('is the cause of the error that safe() resolves to', async () => {

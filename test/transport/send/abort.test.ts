@@ -44,7 +44,9 @@ describe('an abort is heard within 20 ms, 200 times out of 200,', () => {
     let allQueued = Promise.resolve();
     const tally = await abortMany(tries, (signal, index) => {
       const call = client.contacts.get('con_1', { signal });
-      if (index % batchSize === 0) allQueued = queued(client, batchSize);
+      if (index % batchSize === 0) {
+        allQueued = queued(client, batchSize);
+      }
       return { call, inPhase: allQueued };
     });
     expectHeard(tally);
@@ -127,13 +129,17 @@ function expectHeard(tally: Tally): void {
 }
 
 async function queued(client: MessagingClient, count: number): Promise<void> {
-  while (client.rateLimit.state()?.queued !== count) await turnOfTheLoop();
+  while (client.rateLimit.state()?.queued !== count) {
+    await turnOfTheLoop();
+  }
 }
 
 function event(client: MessagingClient, name: 'request' | 'retry', path: string): Promise<void> {
   return new Promise((resolve) => {
     const listener = (happened: { path: string }) => {
-      if (happened.path !== path) return;
+      if (happened.path !== path) {
+        return;
+      }
       client.off(name, listener);
       resolve();
     };

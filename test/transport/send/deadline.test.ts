@@ -140,5 +140,7 @@ it('a turn that comes after the deadline, on a process that was busy, sends noth
 
 function block(forMs: number): void {
   const endsAt = performance.now() + forMs;
-  while (performance.now() < endsAt);
+  while (performance.now() < endsAt) {
+    // Keeps the process busy.
+  }
 }

@@ -70,7 +70,9 @@ function callOnce(sdk: string, path: string, fault: Answer) {
 }
 
 function answerOf(sdk: string): unknown {
-  if (sdk === 'media.generate.video') return { filesCreated: ['file_1'], folderId: 'folder_1' };
+  if (sdk === 'media.generate.video') {
+    return { filesCreated: ['file_1'], folderId: 'folder_1' };
+  }
   return sdk === 'media.generate.audio' ? { fileId: 'file_1' } : { data: [] };
 }
 

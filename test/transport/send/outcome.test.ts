@@ -213,7 +213,9 @@ describe('a call that cannot have happened', () => {
     let attempts = 0;
     const client = messagingOver(() => {
       attempts++;
-      if (attempts < 3) return Promise.reject(new TypeError('fetch failed', { cause: refused }));
+      if (attempts < 3) {
+        return Promise.reject(new TypeError('fetch failed', { cause: refused }));
+      }
       return Promise.resolve(Response.json({ success: true, data: { emails: [] } }));
     });
     await expect(client.send(mail)).resolves.toMatchObject({ emails: [] });

@@ -133,8 +133,11 @@ describe('a campaign that is scheduled already', () => {
     const later = new Date(Date.now() + 7_200_000);
     fake.fail('POST /campaigns/{id}/send', { [kind]: true });
     const { error } = await settled(campaigns.send(id, { scheduledFor: later }, reconcile));
-    if (kind === 'loseAnswer') expect(error).toBeUndefined();
-    else expect(error).toMatchObject({ outcome: 'unknown' });
+    if (kind === 'loseAnswer') {
+      expect(error).toBeUndefined();
+    } else {
+      expect(error).toMatchObject({ outcome: 'unknown' });
+    }
   });
 });
 
@@ -231,7 +234,9 @@ describe('reading back', () => {
   it('hears an abort, with its reason', async () => {
     const controller = new AbortController();
     const { fetch } = answering(({ method }) => {
-      if (method === 'POST') return new Response(null, { status: 504 });
+      if (method === 'POST') {
+        return new Response(null, { status: 504 });
+      }
       controller.abort('enough');
       return { status: 'DRAFT' };
     });

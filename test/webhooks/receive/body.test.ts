@@ -17,7 +17,9 @@ function read(body: unknown): unknown {
   try {
     return parseCallback(body);
   } catch (error) {
-    if (error instanceof WebhookVerificationError) return error.code;
+    if (error instanceof WebhookVerificationError) {
+      return error.code;
+    }
     throw error;
   }
 }
@@ -49,8 +51,9 @@ describe('the body of a callback', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.anything(), near), (body) => {
         const result = read(body);
-        if (result !== 'BODY_INVALID')
+        if (result !== 'BODY_INVALID') {
           expect(result).toMatchObject({ fileId: expect.stringMatching(/./s) as unknown });
+        }
       }),
     );
   });
@@ -87,7 +90,9 @@ describe('the body of a callback', () => {
   it('may cut a character between two chunks', async () => {
     const bytes = new TextEncoder().encode(JSON.stringify(success('🎧')));
     const chunks = (async function* () {
-      for (const byte of bytes) yield await Promise.resolve(Uint8Array.of(byte));
+      for (const byte of bytes) {
+        yield await Promise.resolve(Uint8Array.of(byte));
+      }
     })();
     const verification = verifyWebhook({ url: await signed(), body: chunks }, { secret });
     await expect(verification).resolves.toMatchObject({ fileId: '🎧' });

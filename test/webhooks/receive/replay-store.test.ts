@@ -29,7 +29,9 @@ describe('the store in memory', () => {
   it('forgets the oldest when nothing has expired', () => {
     vi.useFakeTimers({ now: 0, toFake: ['Date'] });
     const seen = memorySeen({ max: 2 });
-    for (const nonce of ['a', 'b', 'c']) seen.claim(nonce, 1);
+    for (const nonce of ['a', 'b', 'c']) {
+      seen.claim(nonce, 1);
+    }
     expect(seen.claim('c', 1)).toBe(false);
     expect(seen.claim('b', 1)).toBe(false);
     expect(seen.claim('a', 1)).toBe(true);
@@ -37,7 +39,9 @@ describe('the store in memory', () => {
 
   it('holds 10,000 nonces unless told otherwise', () => {
     const seen = memorySeen();
-    for (let nonce = 0; nonce < 10_001; nonce += 1) seen.claim(String(nonce), Infinity);
+    for (let nonce = 0; nonce < 10_001; nonce += 1) {
+      seen.claim(String(nonce), Infinity);
+    }
     expect(seen.claim('1', Infinity)).toBe(false);
     expect(seen.claim('0', Infinity)).toBe(true);
   });

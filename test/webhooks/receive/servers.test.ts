@@ -90,7 +90,9 @@ describe.each(Object.entries(servers))('%s', (_name, start) => {
     const response = await send(await signed());
     expect([response.status, await response.text()]).toEqual([204, '']);
     await expect(inbox.wait('file_1')).resolves.toEqual({
-      ...{ fileId: 'file_1', status: 'success', url: fileUrl },
+      fileId: 'file_1',
+      status: 'success',
+      url: fileUrl,
       raw: success(),
     });
   });

@@ -4,7 +4,9 @@ const encoder = new TextEncoder();
 
 /** Turns what a handler answers into a response: text as it is, everything else as JSON. */
 export function toResponse({ status = 200, body, headers = {} }: FakeAnswer): Response {
-  if (body === undefined) return new Response(null, { status, headers });
+  if (body === undefined) {
+    return new Response(null, { status, headers });
+  }
   const isText = typeof body === 'string';
   const bytes = encoder.encode(isText ? body : JSON.stringify(body));
   return new Response(bytes, {

@@ -15,7 +15,9 @@ export interface Exchange {
 export async function breakExchange(exchange: Exchange): Promise<Response> {
   const { request, record, fault } = exchange;
   request.signal.throwIfAborted();
-  if (fault?.slow !== undefined) await sleep(fault.slow, request.signal);
+  if (fault?.slow !== undefined) {
+    await sleep(fault.slow, request.signal);
+  }
   const response = await attempt(exchange);
   request.signal.throwIfAborted();
   record.status = response.status;
@@ -23,15 +25,31 @@ export async function breakExchange(exchange: Exchange): Promise<Response> {
 }
 
 async function attempt({ request, fault = {}, reply }: Exchange): Promise<Response> {
-  if (fault.drop) throw connectionLost();
-  if (fault.hang) return untilAborted(request.signal);
-  if (fault.html) return gatewayPage(fault);
-  if (fault.status !== undefined) return statusAnswer(fault.status, fault);
+  if (fault.drop) {
+    throw connectionLost();
+  }
+  if (fault.hang) {
+    return untilAborted(request.signal);
+  }
+  if (fault.html) {
+    return gatewayPage(fault);
+  }
+  if (fault.status !== undefined) {
+    return statusAnswer(fault.status, fault);
+  }
   const response = await reply();
-  if (fault.loseAnswer) throw connectionLost();
-  if (fault.truncate) return truncate(response);
-  if (fault.stall) return stall(response, request.signal);
-  if (fault.malformed) return brokenJson(response);
+  if (fault.loseAnswer) {
+    throw connectionLost();
+  }
+  if (fault.truncate) {
+    return truncate(response);
+  }
+  if (fault.stall) {
+    return stall(response, request.signal);
+  }
+  if (fault.malformed) {
+    return brokenJson(response);
+  }
   return response;
 }
 

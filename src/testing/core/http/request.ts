@@ -39,9 +39,13 @@ const noBody: Body = { body: undefined, form: undefined, problem: undefined };
 
 async function readBody(request: Request): Promise<Body> {
   const type = request.headers.get('content-type') ?? '';
-  if (type.startsWith('multipart/form-data')) return readForm(request);
+  if (type.startsWith('multipart/form-data')) {
+    return readForm(request);
+  }
   const text = await request.text();
-  if (text === '') return noBody;
+  if (text === '') {
+    return noBody;
+  }
   // Bodies are JSON unless multipart is stated (messaging, Endpoints; media, Endpoints).
   if (!/^application\/([\w.-]+\+)?json\b/i.test(type)) {
     return malformed('Content-Type must be application/json.');

@@ -31,7 +31,9 @@ export function createRouter(
     const segments = path.split('/').map(decode);
     for (const pattern of patterns.get(keyOf(method, segments)) ?? []) {
       const params = match(pattern, segments);
-      if (params !== undefined) return { endpoint: pattern.endpoint, params };
+      if (params !== undefined) {
+        return { endpoint: pattern.endpoint, params };
+      }
     }
     return undefined;
   };
@@ -52,8 +54,11 @@ function match(pattern: Pattern, segments: readonly string[]): Record<string, st
   const params: Record<string, string> = {};
   for (const [index, wanted] of pattern.segments.entries()) {
     const given = segments[index] ?? '';
-    if (isParameter(wanted) && given !== '') params[wanted.slice(1, -1)] = given;
-    else if (wanted !== given) return undefined;
+    if (isParameter(wanted) && given !== '') {
+      params[wanted.slice(1, -1)] = given;
+    } else if (wanted !== given) {
+      return undefined;
+    }
   }
   return params;
 }

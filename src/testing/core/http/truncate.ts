@@ -19,7 +19,9 @@ function halve(
   end: (controller: Controller) => void | Promise<void>,
 ): Response {
   const reader = response.body?.getReader();
-  if (reader === undefined) return response;
+  if (reader === undefined) {
+    return response;
+  }
   let left = Math.floor(Number(response.headers.get('content-length') ?? 0) / 2);
   const source: UnderlyingDefaultSource<Uint8Array> = {
     async pull(controller) {
@@ -30,7 +32,9 @@ function halve(
       const { value } = await reader.read();
       const part = value?.subarray(0, left) ?? new Uint8Array();
       left = value === undefined ? 0 : left - part.length;
-      if (part.length > 0) controller.enqueue(part);
+      if (part.length > 0) {
+        controller.enqueue(part);
+      }
     },
     cancel: (reason) => reader.cancel(reason),
   };

@@ -44,7 +44,9 @@ export function createClock(options: ClockOptions = {}): Clock {
 
   function runNext(until: number): Promise<void> | undefined {
     const next = schedule.takeUntil(until);
-    if (next === undefined) return undefined;
+    if (next === undefined) {
+      return undefined;
+    }
     taskTime = next.due;
     try {
       return Promise.resolve(next.task());
@@ -55,7 +57,9 @@ export function createClock(options: ClockOptions = {}): Clock {
 
   function runDue(): void {
     const until = now();
-    while (runNext(until) !== undefined);
+    while (runNext(until) !== undefined) {
+      // `runNext` does the work.
+    }
     arm();
   }
 
@@ -63,10 +67,14 @@ export function createClock(options: ClockOptions = {}): Clock {
   function arm(): void {
     clearTimeout(timer);
     const due = schedule.nextDue();
-    if (mode !== 'real' || due === undefined) return;
+    if (mode !== 'real' || due === undefined) {
+      return;
+    }
     const delayMs = Math.min(Math.max(0, (due - now()) / speed), longestTimerMs);
     timer = setTimeout(runDue, delayMs);
-    if (typeof timer === 'object') timer.unref();
+    if (typeof timer === 'object') {
+      timer.unref();
+    }
   }
 
   async function advance(duration: Duration): Promise<void> {
@@ -82,7 +90,9 @@ export function createClock(options: ClockOptions = {}): Clock {
 
   function after(delayMs: number, task: Task): () => void {
     const cancel = schedule.add(now() + delayMs, task);
-    if (taskTime === undefined) arm();
+    if (taskTime === undefined) {
+      arm();
+    }
     return cancel;
   }
 

@@ -22,7 +22,9 @@ export function createSchedule(): Schedule {
     entries.splice(placeAfter(entries, due), 0, entry);
     return () => {
       const index = entries.indexOf(entry);
-      if (index >= 0) entries.splice(index, 1);
+      if (index >= 0) {
+        entries.splice(index, 1);
+      }
     };
   }
 
@@ -41,8 +43,11 @@ function placeAfter(entries: readonly Entry[], due: number): number {
   while (low < high) {
     const middle = (low + high) >>> 1;
     const entry = entries[middle];
-    if (entry !== undefined && entry.due <= due) low = middle + 1;
-    else high = middle;
+    if (entry !== undefined && entry.due <= due) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
   }
   return low;
 }

@@ -13,9 +13,13 @@ export function streamBytes(
     },
     pull(controller) {
       const next = Math.min(to, sent + chunkBytes);
-      if (next > sent) controller.enqueue(read(sent, next));
+      if (next > sent) {
+        controller.enqueue(read(sent, next));
+      }
       sent = next;
-      if (sent === to) controller.close();
+      if (sent === to) {
+        controller.close();
+      }
     },
   });
 }

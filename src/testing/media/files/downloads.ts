@@ -40,7 +40,9 @@ function deliver(world: MediaWorld, file: MediaFile, request: Request): Response
   }
   const headers = headersOf(world, file);
   headers.set('Content-Length', String(to - from));
-  if (part !== undefined) headers.set('Content-Range', `bytes ${from}-${to - 1}/${size}`);
+  if (part !== undefined) {
+    headers.set('Content-Range', `bytes ${from}-${to - 1}/${size}`);
+  }
   const read = (start: number, end: number) => bytesOf(seedOf(file), start, end);
   const isHead = request.method === 'HEAD';
   const body = isHead ? null : streamBytes({ from, to }, request.signal, read);
@@ -80,7 +82,9 @@ function isResumable({ options }: MediaWorld, file: MediaFile, { headers }: Requ
 /** What `bytes=0-99`, `bytes=100-` or `bytes=-50` asks for; `undefined` for anything else, which is ignored. */
 function readRange({ headers }: Request, size: number): Span | undefined {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(headers.get('range') ?? '') ?? [];
-  if (first === '' && last === '') return undefined;
+  if (first === '' && last === '') {
+    return undefined;
+  }
   const from = first === '' ? Math.max(0, size - Number(last)) : Number(first);
   const to = first === '' || last === '' ? size : Math.min(size, Number(last) + 1);
   return { from, to };

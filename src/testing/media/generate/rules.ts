@@ -22,11 +22,17 @@ export function readFields(rules: Rules, body: unknown, place = ''): Fields {
   const fields: Record<string, unknown> = {};
   for (const [name, rule] of Object.entries(rules)) {
     const value = given[name];
-    if (value === undefined && rule.isRequired) refuse(`${place}${name} is required.`);
+    if (value === undefined && rule.isRequired) {
+      refuse(`${place}${name} is required.`);
+    }
     const complaint = value === undefined ? undefined : rule.check(value);
-    if (complaint !== undefined) refuse(`${place}${name} ${complaint}.`);
+    if (complaint !== undefined) {
+      refuse(`${place}${name} ${complaint}.`);
+    }
     const kept = value === undefined ? rule.default : value;
-    if (kept !== undefined) fields[name] = kept;
+    if (kept !== undefined) {
+      fields[name] = kept;
+    }
   }
   return fields;
 }
@@ -38,7 +44,9 @@ export function refuse(message: string): never {
 
 function asObject(body: unknown, place: string): Fields {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  if (!isObject) refuse(`${place === '' ? 'The body' : place.slice(0, -1)} must be an object.`);
+  if (!isObject) {
+    refuse(`${place === '' ? 'The body' : place.slice(0, -1)} must be an object.`);
+  }
   return { ...body };
 }
 
@@ -77,8 +85,12 @@ export const webAddress: Check = (value) =>
 export const listOf =
   (item: Check, limit = Infinity): Check =>
   (value) => {
-    if (!Array.isArray(value)) return 'must be an array';
-    if (value.length > limit) return `must have at most ${limit} items`;
+    if (!Array.isArray(value)) {
+      return 'must be an array';
+    }
+    if (value.length > limit) {
+      return `must have at most ${limit} items`;
+    }
     const complaint = value.map(item).find((found) => found !== undefined);
     return complaint && `has an item that ${complaint}`;
   };

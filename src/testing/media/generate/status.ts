@@ -8,9 +8,13 @@ import type { MediaWorld } from '../world.js';
 /** GET /v1/generate/status */
 export function getStatus(request: FakeRequest, world: MediaWorld): FakeAnswer {
   const fileId = request.query.get('fileId');
-  if (fileId === null || fileId === '') refuse('fileId is required.');
+  if (fileId === null || fileId === '') {
+    refuse('fileId is required.');
+  }
   const file = world.find(fileId);
-  if (file === undefined) throw new Refusal(404, 'NOT_FOUND', 'File not found.');
+  if (file === undefined) {
+    throw new Refusal(404, 'NOT_FOUND', 'File not found.');
+  }
   return { body: enclose(world, recordOf(world, file), { isDocumented: false }) };
 }
 
@@ -30,15 +34,23 @@ function recordOf(world: MediaWorld, file: MediaFile): Record<string, unknown> {
 function progressOf(world: MediaWorld, file: MediaFile): number | undefined {
   const { progress: unit = 'percent' } = world.options;
   const scripted = world.outcomes.of(file.fileId).progress;
-  if (scripted === false || unit === 'none') return undefined;
-  if (scripted !== undefined) return scripted;
+  if (scripted === false || unit === 'none') {
+    return undefined;
+  }
+  if (scripted !== undefined) {
+    return scripted;
+  }
   const share = shareDone(file, world.clock.now());
   return unit === 'percent' ? Math.floor(share * 100) : share;
 }
 
 /** Only a success is done to the end. */
 function shareDone({ status, startsAt, finishesAt }: MediaFile, now: number): number {
-  if (status === 'success') return 1;
-  if (status === 'queued') return 0;
+  if (status === 'success') {
+    return 1;
+  }
+  if (status === 'queued') {
+    return 0;
+  }
   return Math.min(0.99, (now - startsAt) / Math.max(1, finishesAt - startsAt));
 }

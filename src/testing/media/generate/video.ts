@@ -14,7 +14,9 @@ export function generateVideo(request: FakeRequest, world: MediaWorld): FakeAnsw
   const jobs = (Array.isArray(payload) ? payload : []).map((job: unknown, index) =>
     readVideoJob(world, job, `payload[${index}].`),
   );
-  if (jobs.length === 0) refuse('payload must have at least one job.');
+  if (jobs.length === 0) {
+    refuse('payload must have at least one job.');
+  }
   checkFolder(world, folderId);
   checkPending(world, jobs.length);
   const folder = typeof folderId === 'string' ? folderId : createFolder(world, file);
@@ -33,7 +35,9 @@ export function generateVideo(request: FakeRequest, world: MediaWorld): FakeAnsw
 
 /** The document does not say what an unknown folder is: 404. */
 function checkFolder({ folders }: MediaWorld, folderId: unknown): void {
-  if (folderId === undefined || folders.some((folder) => folder.folderId === folderId)) return;
+  if (folderId === undefined || folders.some((folder) => folder.folderId === folderId)) {
+    return;
+  }
   throw new Refusal(404, 'NOT_FOUND', 'Folder not found.');
 }
 

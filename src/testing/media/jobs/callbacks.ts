@@ -7,10 +7,16 @@ const patienceMs = 10_000;
 /** Calls the webhook of a finished audio job. media, Events: retries are not shown, so there are none. */
 export function callBack(world: MediaWorld, file: MediaFile): Promise<void> | undefined {
   const { webhook } = file.settings;
-  if (typeof webhook !== 'string') return undefined;
+  if (typeof webhook !== 'string') {
+    return undefined;
+  }
   const attempt: CallbackAttempt = {
-    ...{ fileId: file.fileId, url: webhook, body: bodyOf(file), at: world.clock.now() },
-    ...{ status: undefined, error: undefined },
+    fileId: file.fileId,
+    url: webhook,
+    body: bodyOf(file),
+    at: world.clock.now(),
+    status: undefined,
+    error: undefined,
   };
   world.callbacks.push(attempt);
   return deliver(attempt, world.options.callback ?? ((input, init) => fetch(input, init)));

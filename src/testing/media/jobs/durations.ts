@@ -8,14 +8,18 @@ export function lengthOf(job: Pick<MediaFile, 'settings' | 'brand'>): number {
   const rate = typeof playbackRate === 'number' ? playbackRate : 1;
   // media, Brand kit behaviour: intro and outro lengthen the video.
   const extra = (job.brand?.introSeconds ?? 0) + (job.brand?.outroSeconds ?? 0);
-  if (typeof duration === 'number') return duration * 60 + extra;
+  if (typeof duration === 'number') {
+    return duration * 60 + extra;
+  }
   const isRead = typeof content === 'string' && workflowType !== 'url';
   return Math.ceil((isRead ? (countWords(content) * 60) / wordsPerMinute : 60) / rate) + extra;
 }
 
 /** About what services of this kind take: two minutes per minute of video, seconds for speech. */
 export function usualDurationMs({ kind, lengthSeconds, settings }: MediaFile): number {
-  if (kind === 'video') return 60_000 + 2_000 * lengthSeconds;
+  if (kind === 'video') {
+    return 60_000 + 2_000 * lengthSeconds;
+  }
   const length = typeof settings.content === 'string' ? settings.content.length : 0;
   return 4_000 + 2 * length;
 }

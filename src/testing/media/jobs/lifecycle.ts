@@ -9,7 +9,9 @@ import type { MediaWorld } from '../world.js';
 export function checkPending({ files, options }: MediaWorld, added: number): void {
   const { pendingLimit = 20 } = options;
   const pending = files.filter(isPending).length;
-  if (pending + added <= pendingLimit) return;
+  if (pending + added <= pendingLimit) {
+    return;
+  }
   // media, Errors 5 leaves the answer open: 429, and nothing of the request is accepted.
   throw new Refusal(429, 'PENDING_LIMIT', `At most ${pendingLimit} jobs may be pending.`);
 }
@@ -26,9 +28,16 @@ export function accept(
   const lengthSeconds = lengthOf(job);
   const acceptedAt = clock.now();
   const draft = {
-    ...{ ...job, fileId, lengthSeconds, credits: Math.ceil(lengthSeconds / 60) },
-    ...{ status: 'queued' as const, download: undefined, revision: 1 },
-    ...{ acceptedAt, startsAt: acceptedAt, finishesAt: acceptedAt },
+    ...job,
+    fileId,
+    lengthSeconds,
+    credits: Math.ceil(lengthSeconds / 60),
+    status: 'queued' as const,
+    download: undefined,
+    revision: 1,
+    acceptedAt,
+    startsAt: acceptedAt,
+    finishesAt: acceptedAt,
   };
   const outcome = world.outcomes.take(draft) ?? {};
   const totalMs = parseDuration(outcome.after ?? (options.durations ?? usualDurationMs)(draft));
@@ -46,9 +55,13 @@ export function accept(
 
 function finish(world: MediaWorld, file: MediaFile, outcome: Outcome): Promise<void> | undefined {
   // A reset in between has forgotten the file.
-  if (!world.files.includes(file)) return undefined;
+  if (!world.files.includes(file)) {
+    return undefined;
+  }
   file.status = outcome.status ?? 'success';
-  if (file.status === 'success') file.download = downloadOf(world, file);
+  if (file.status === 'success') {
+    file.download = downloadOf(world, file);
+  }
   return callBack(world, file);
 }
 

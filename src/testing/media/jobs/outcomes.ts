@@ -31,7 +31,9 @@ export function createOutcomes(): Outcomes {
     },
     take(job) {
       const script = scripts.find(({ left, match }) => left > 0 && match(job));
-      if (script === undefined) return undefined;
+      if (script === undefined) {
+        return undefined;
+      }
       script.left -= 1;
       taken.set(job.fileId, script.outcome);
       return script.outcome;

@@ -24,7 +24,9 @@ function reactions(email: SentEmail): ActivityEntry[] {
     ['email.bounced', 'bnc', email.bouncedAt],
     ['email.complained', 'cmp', email.complainedAt],
   ] as const) {
-    if (at === undefined) continue;
+    if (at === undefined) {
+      continue;
+    }
     const id = email.id.replace('eml', prefix);
     entries.push({ id, type, contactId: email.contactId, emailId: email.id, createdAt: at });
   }
@@ -32,6 +34,8 @@ function reactions(email: SentEmail): ActivityEntry[] {
 }
 
 function byNewest(one: ActivityEntry, other: ActivityEntry): number {
-  if (one.createdAt === other.createdAt) return 0;
+  if (one.createdAt === other.createdAt) {
+    return 0;
+  }
   return one.createdAt < other.createdAt ? 1 : -1;
 }

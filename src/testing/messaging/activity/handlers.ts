@@ -39,7 +39,9 @@ export const handlers: Handlers<Scope> = {
 
 function countTypes(project: Project): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { type } of feedOf(project)) counts.set(type, (counts.get(type) ?? 0) + 1);
+  for (const { type } of feedOf(project)) {
+    counts.set(type, (counts.get(type) ?? 0) + 1);
+  }
   return counts;
 }
 

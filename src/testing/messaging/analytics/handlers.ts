@@ -24,7 +24,9 @@ export const handlers: Handlers<Scope> = {
 
   'GET /analytics/top-events': (request, { project }) => {
     const counts = new Map<string, number>();
-    for (const { name } of project.events) counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const { name } of project.events) {
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
     const events = [...counts].map(([name, count]) => ({ name, count }));
     events.sort((one, other) => other.count - one.count);
     return { body: { events: events.slice(0, readCount(request, 'limit', 10)) } };
@@ -34,7 +36,9 @@ export const handlers: Handlers<Scope> = {
 function readMetric({ query }: FakeRequest): (typeof metrics)[number] {
   const name = query.get('metric') ?? 'opened';
   const metric = metrics.find((one) => one === name);
-  if (metric !== undefined) return metric;
+  if (metric !== undefined) {
+    return metric;
+  }
   throw invalidParameter('metric', `\`metric\` must be one of ${metrics.join(', ')}.`);
 }
 

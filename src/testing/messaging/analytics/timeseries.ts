@@ -23,9 +23,13 @@ export function timeseries(request: FakeRequest, { world, project }: Scope): obj
 
 function readDate({ query }: FakeRequest, name: string): number | undefined {
   const text = query.get(name);
-  if (text === null) return undefined;
+  if (text === null) {
+    return undefined;
+  }
   const time = Date.parse(text);
-  if (Number.isNaN(time)) throw invalidParameter(name, `\`${name}\` must be an ISO 8601 date.`);
+  if (Number.isNaN(time)) {
+    throw invalidParameter(name, `\`${name}\` must be an ISO 8601 date.`);
+  }
   return time;
 }
 
@@ -42,7 +46,9 @@ function daysBetween(start: number, end: number): Map<string, Stats> {
 
 function count(days: Map<string, Stats>, kind: keyof Stats, at: string | undefined): void {
   const day = at === undefined ? undefined : days.get(dateOf(at));
-  if (day !== undefined) day[kind] += 1;
+  if (day !== undefined) {
+    day[kind] += 1;
+  }
 }
 
 const dateOf = (iso: string) => iso.slice(0, 'YYYY-MM-DD'.length);

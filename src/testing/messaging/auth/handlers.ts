@@ -37,12 +37,16 @@ function login(request: FakeRequest, { world }: Scope): FakeAnswer {
 }
 
 function signup(request: FakeRequest, { world }: Scope): FakeAnswer {
-  if (world.settings.disableSignups) throw forbidden('Signing up is disabled.');
+  if (world.settings.disableSignups) {
+    throw forbidden('Signing up is disabled.');
+  }
   const { email, password } = readBody(request, (fields) => ({
     email: fields.requiredEmail('email'),
     password: fields.requiredText('password'),
   }));
-  if (userByEmail(world, email)) throw new Refusal(409, 'CONFLICT', `${email} is signed up.`);
+  if (userByEmail(world, email)) {
+    throw new Refusal(409, 'CONFLICT', `${email} is signed up.`);
+  }
   const user = addUser(world, { email, password });
   mailToken(world, user, 'verify-email');
   return { status: 201, body: { user: userView(user) } };
@@ -73,7 +77,9 @@ function mail(
     world,
     readBody(request, (fields) => fields.requiredEmail('email')),
   );
-  if (user !== undefined) mailToken(world, user, purpose);
+  if (user !== undefined) {
+    mailToken(world, user, purpose);
+  }
   return done;
 }
 

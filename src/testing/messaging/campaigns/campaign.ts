@@ -66,8 +66,9 @@ function readAudience({ project }: Scope, fields: Fields) {
   const segmentId = fields.text('segmentId');
   const audienceFilter = fields.record('audienceFilter');
   if (audienceType === 'SEGMENT') {
-    if (segmentId === undefined) fields.requiredText('segmentId');
-    else if (!project.segments.has(segmentId)) {
+    if (segmentId === undefined) {
+      fields.requiredText('segmentId');
+    } else if (!project.segments.has(segmentId)) {
       fields.add('segmentId', 'There is no such segment.', 'not_found');
     }
   }

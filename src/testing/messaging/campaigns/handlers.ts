@@ -65,7 +65,9 @@ function replace(...[request, scope]: Parameters<Handler>) {
 function remove(...[request, scope]: Parameters<Handler>) {
   const campaign = findCampaign(scope, request);
   // messaging, Errors: 409 with active executions, which are those of a scheduled or sending one.
-  if (isActiveCampaign(campaign)) refuse(campaign, 'deleted');
+  if (isActiveCampaign(campaign)) {
+    refuse(campaign, 'deleted');
+  }
   scope.project.campaigns.delete(campaign.id);
   return { status: 204 };
 }
@@ -75,8 +77,11 @@ function send(...[request, scope]: Parameters<Handler>) {
   const at = readBody(request, readScheduledFor);
   refuseUnless(campaign, ['DRAFT', 'SCHEDULED'], 'sent');
   // messaging, States: omitted or null means immediately.
-  if (at === undefined) startSending(scope, campaign);
-  else schedule(scope, campaign, at);
+  if (at === undefined) {
+    startSending(scope, campaign);
+  } else {
+    schedule(scope, campaign, at);
+  }
   return { body: view(campaign) };
 }
 
@@ -99,7 +104,9 @@ function add(scope: Scope, content: Parameters<typeof draft>[1]): Campaign {
 }
 
 function refuseUnless(campaign: Campaign, states: readonly string[], verb: string): void {
-  if (!states.includes(campaign.status)) refuse(campaign, verb);
+  if (!states.includes(campaign.status)) {
+    refuse(campaign, verb);
+  }
 }
 
 function refuse({ status }: Campaign, verb: string): never {
@@ -107,9 +114,13 @@ function refuse({ status }: Campaign, verb: string): never {
 }
 
 function readScheduledFor(fields: Fields): number | undefined {
-  if (fields.raw('scheduledFor') === null) return undefined;
+  if (fields.raw('scheduledFor') === null) {
+    return undefined;
+  }
   const text = fields.text('scheduledFor');
-  if (text === undefined) return undefined;
+  if (text === undefined) {
+    return undefined;
+  }
   const isDateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text) && !Number.isNaN(Date.parse(text));
   if (!isDateTime) {
     fields.add('scheduledFor', '`scheduledFor` must be an ISO 8601 date-time.', 'invalid_format');

@@ -14,7 +14,9 @@ export function schedule(scope: Scope, campaign: Campaign, at: number): void {
   campaign.scheduledAt = scheduledAt;
   scope.world.clock.after(Math.max(0, at - scope.world.clock.now()), () => {
     const current = scope.project.campaigns.get(campaign.id);
-    if (current?.status !== 'SCHEDULED' || current.scheduledAt !== scheduledAt) return;
+    if (current?.status !== 'SCHEDULED' || current.scheduledAt !== scheduledAt) {
+      return;
+    }
     startSending(scope, current);
   });
 }
@@ -48,15 +50,22 @@ export function mailTo(
 function sendBatch(scope: Scope, campaign: Campaign, recipients: readonly Contact[]): void {
   for (const contact of recipients.slice(0, batchSize)) {
     // Who has left since the start gets nothing.
-    if (!contact.subscribed || !scope.project.contacts.has(contact.id)) continue;
+    if (!contact.subscribed || !scope.project.contacts.has(contact.id)) {
+      continue;
+    }
     mailTo(scope, campaign, { contact, source: 'campaign' });
   }
   const rest = recipients.slice(batchSize);
   scope.world.clock.after(betweenBatchesMs, () => {
     // A cancelled campaign sends no more.
-    if (campaign.status !== 'SENDING') return;
-    if (rest.length > 0) sendBatch(scope, campaign, rest);
-    else campaign.status = 'SENT';
+    if (campaign.status !== 'SENDING') {
+      return;
+    }
+    if (rest.length > 0) {
+      sendBatch(scope, campaign, rest);
+    } else {
+      campaign.status = 'SENT';
+    }
   });
 }
 
@@ -67,7 +76,9 @@ function audienceOf(scope: Scope, campaign: Campaign): Contact[] {
 
 function contactsOf(scope: Scope, { audienceType, segmentId, audienceFilter }: Campaign) {
   const { contacts, segments } = scope.project;
-  if (audienceType === 'ALL') return [...contacts.values()];
+  if (audienceType === 'ALL') {
+    return [...contacts.values()];
+  }
   if (audienceType === 'FILTERED') {
     return [...contacts.values()].filter((contact) => matches(scope, contact, audienceFilter));
   }

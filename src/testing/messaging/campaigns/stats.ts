@@ -16,7 +16,9 @@ export function noStats(): Stats {
 export function statsByCampaign({ outbox }: Project): Map<string, Stats> {
   const all = new Map<string, Stats>();
   for (const { source, sourceId, openedAt, clickedAt, bouncedAt } of outbox) {
-    if (source !== 'campaign' || sourceId === undefined) continue;
+    if (source !== 'campaign' || sourceId === undefined) {
+      continue;
+    }
     const stats = all.get(sourceId) ?? noStats();
     all.set(sourceId, stats);
     stats.sent += 1;

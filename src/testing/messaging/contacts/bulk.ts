@@ -28,7 +28,9 @@ function bulk(type: Job['type'], change: (scope: Scope, contact: Contact) => voi
       items: readBody(request, contactIds),
       handle: (id) => {
         const contact = scope.project.contacts.get(id);
-        if (contact === undefined) throw new TypeError(`${id} does not exist.`);
+        if (contact === undefined) {
+          throw new TypeError(`${id} does not exist.`);
+        }
         change(scope, contact);
         return 'succeeded';
       },

@@ -56,10 +56,14 @@ function update(request: FakeRequest, scope: Scope): FakeAnswer {
     subscribed: fields.boolean('subscribed'),
     data: fields.record('data'),
   }));
-  if (email !== undefined) takeEmail(scope, contact, email);
+  if (email !== undefined) {
+    takeEmail(scope, contact, email);
+  }
   patchData(scope, contact, data);
   contact.updatedAt = scope.world.clock.date();
-  if (subscribed !== undefined) setSubscribed(scope, contact, subscribed);
+  if (subscribed !== undefined) {
+    setSubscribed(scope, contact, subscribed);
+  }
   return { body: contact };
 }
 

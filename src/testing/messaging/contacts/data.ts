@@ -26,10 +26,16 @@ export function patchData(scope: Scope, contact: Contact, data: unknown): Record
   const transient = emptyData();
   for (const [key, sent] of entriesOf(data)) {
     const { value, isStored } = readValue(sent);
-    if (value === '') continue;
-    if (!isStored) transient[key] = value;
-    else if (value === null) Reflect.deleteProperty(contact.data, key);
-    else store({ scope, contact }, key, value);
+    if (value === '') {
+      continue;
+    }
+    if (!isStored) {
+      transient[key] = value;
+    } else if (value === null) {
+      Reflect.deleteProperty(contact.data, key);
+    } else {
+      store({ scope, contact }, key, value);
+    }
   }
   return { ...contact.data, ...transient };
 }
@@ -39,20 +45,28 @@ export function eventData(data: unknown): Record<string, unknown> {
   const kept = emptyData();
   for (const [key, sent] of entriesOf(data)) {
     const { value } = readValue(sent);
-    if (value !== '' && value !== null) kept[key] = value;
+    if (value !== '' && value !== null) {
+      kept[key] = value;
+    }
   }
   return kept;
 }
 
 /** messaging, Custom fields 3: the type of a key, told by the first value seen. */
 export function inferType(value: unknown): FieldType {
-  if (typeof value === 'number') return 'number';
-  if (typeof value === 'boolean') return 'boolean';
+  if (typeof value === 'number') {
+    return 'number';
+  }
+  if (typeof value === 'boolean') {
+    return 'boolean';
+  }
   return typeof value === 'string' && isDate(value) ? 'date' : 'string';
 }
 
 function entriesOf(data: unknown): [string, unknown][] {
-  if (!isRecord(data)) return [];
+  if (!isRecord(data)) {
+    return [];
+  }
   return Object.entries(data).filter(([key]) => !reservedKeys.has(key));
 }
 
@@ -71,7 +85,9 @@ function store(
 ): void {
   const { fieldTypes } = scope.project;
   // The type stays fixed; a value of another type is stored all the same.
-  if (!fieldTypes.has(key)) fieldTypes.set(key, inferType(value));
+  if (!fieldTypes.has(key)) {
+    fieldTypes.set(key, inferType(value));
+  }
   contact.data[key] = value;
 }
 

@@ -43,7 +43,9 @@ function inventory(_request: FakeRequest, { project }: Scope): FakeAnswer {
 function countKeys({ contacts }: Project): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { data } of contacts.values()) {
-    for (const key of Object.keys(data)) counts.set(key, (counts.get(key) ?? 0) + 1);
+    for (const key of Object.keys(data)) {
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
   }
   return counts;
 }
@@ -69,7 +71,9 @@ function remove(request: FakeRequest, { project }: Scope): FakeAnswer {
     throw invalidParameter('field', `\`${field}\` is a standard field and cannot be deleted.`);
   }
   const key = keyOf(field);
-  for (const { data } of project.contacts.values()) Reflect.deleteProperty(data, key);
+  for (const { data } of project.contacts.values()) {
+    Reflect.deleteProperty(data, key);
+  }
   project.fieldTypes.delete(key);
   return { status: 204 };
 }
@@ -77,8 +81,12 @@ function remove(request: FakeRequest, { project }: Scope): FakeAnswer {
 /** The path names custom fields as the inventory does; the bare key is taken too. */
 function fieldOf(request: FakeRequest, { fieldTypes }: Project): string {
   const field = request.params.field ?? '';
-  if (Object.hasOwn(standardFields, field)) return field;
-  if (!fieldTypes.has(keyOf(field))) throw notFound(`The field ${field}`);
+  if (Object.hasOwn(standardFields, field)) {
+    return field;
+  }
+  if (!fieldTypes.has(keyOf(field))) {
+    throw notFound(`The field ${field}`);
+  }
   return prefix + keyOf(field);
 }
 

@@ -32,7 +32,9 @@ async function importCsv(request: FakeRequest, scope: Scope): Promise<FakeAnswer
 function startImport(scope: Scope, header: string[], rows: string[][]): FakeAnswer {
   const columns = header.map((name) => (/^\s*email\s*$/i.test(name) ? 'email' : name.trim()));
   const emailColumn = columns.indexOf('email');
-  if (emailColumn < 0) return startFailingJob(scope, 'import', 'There is no `email` column.');
+  if (emailColumn < 0) {
+    return startFailingJob(scope, 'import', 'There is no `email` column.');
+  }
   return startJob(scope, {
     type: 'import',
     items: rows,
@@ -44,7 +46,9 @@ function startImport(scope: Scope, header: string[], rows: string[][]): FakeAnsw
 
 function importRow(scope: Scope, email: string, row: Record<string, unknown>): string {
   const cell = email === '' ? 'An empty cell' : email;
-  if (!isEmail(email)) throw new TypeError(`${cell} is not an email address.`);
+  if (!isEmail(email)) {
+    throw new TypeError(`${cell} is not an email address.`);
+  }
   const { subscribed, ...data } = row;
   const { isNew } = upsertContact(scope, email, {
     ...(typeof subscribed === 'boolean' && { subscribed }),
@@ -62,7 +66,9 @@ function dataOf(columns: readonly string[], row: readonly string[]): Record<stri
 }
 
 function readCell(cell: string): unknown {
-  if (cell === 'true' || cell === 'false') return cell === 'true';
+  if (cell === 'true' || cell === 'false') {
+    return cell === 'true';
+  }
   // Leading zeros mean something: a postcode stays a text.
   return /^-?(0|[1-9]\d{0,14})(\.\d+)?$/.test(cell) ? Number(cell) : cell;
 }

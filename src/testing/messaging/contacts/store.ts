@@ -36,14 +36,18 @@ export function upsertContact(scope: Scope, email: string, change: ContactChange
 
 /** Fires `contact.subscribed` or `contact.unsubscribed` on a flip (messaging, Contact subscription). */
 export function setSubscribed(scope: Scope, contact: Contact, subscribed: boolean): void {
-  if (contact.subscribed === subscribed) return;
+  if (contact.subscribed === subscribed) {
+    return;
+  }
   flip(scope, contact, subscribed);
   recordEvent(scope, contact, subscribed ? 'contact.subscribed' : 'contact.unsubscribed');
 }
 
 /** Sets the state without an event, as bulk jobs and `POST /contacts` do (not shown to fire any). */
 export function setSubscribedQuietly(scope: Scope, contact: Contact, subscribed: boolean): void {
-  if (contact.subscribed !== subscribed) flip(scope, contact, subscribed);
+  if (contact.subscribed !== subscribed) {
+    flip(scope, contact, subscribed);
+  }
 }
 
 /** Email is unique within a project, whatever its case. */
@@ -61,7 +65,9 @@ export function changeEmail(project: Project, contact: Contact, email: string): 
 export function removeContact(project: Project, contact: Contact): void {
   project.contacts.delete(contact.id);
   project.contactIds.delete(contact.email.toLowerCase());
-  for (const segment of project.segments.values()) segment.members.delete(contact.id);
+  for (const segment of project.segments.values()) {
+    segment.members.delete(contact.id);
+  }
 }
 
 function addContact({ world, project }: Scope, email: string, subscribed: boolean): Contact {
@@ -84,7 +90,9 @@ function changeSubscription(
   contact: Contact,
   { subscribed, emitSubscription = true }: ContactChange,
 ): void {
-  if (subscribed === undefined) return;
+  if (subscribed === undefined) {
+    return;
+  }
   const set = emitSubscription ? setSubscribed : setSubscribedQuietly;
   set(scope, contact, subscribed);
 }

@@ -41,8 +41,14 @@ function pick<Item extends Named>(
 
 /** The structure of conditions is not shown, so that every level is looked at. */
 function mentions(value: unknown, reference: Reference): boolean {
-  if (Array.isArray(value)) return value.some((part) => mentions(part, reference));
-  if (!isRecord(value)) return false;
-  if (reference.inFilter(value)) return true;
+  if (Array.isArray(value)) {
+    return value.some((part) => mentions(part, reference));
+  }
+  if (!isRecord(value)) {
+    return false;
+  }
+  if (reference.inFilter(value)) {
+    return true;
+  }
   return Object.values(value).some((part) => mentions(part, reference));
 }

@@ -16,7 +16,9 @@ export const handlers: Handlers<Scope> = {
   'POST /domains': (request, scope) => {
     const name = readBody(request, (fields) => {
       const projectId = fields.text('projectId');
-      if (projectId !== undefined) checkProject(scope, projectId);
+      if (projectId !== undefined) {
+        checkProject(scope, projectId);
+      }
       return readName(fields);
     });
     const same = [...scope.project.domains.values()].find(({ domain }) => domain === name);
@@ -54,13 +56,17 @@ function findDomain(scope: Scope, id = ''): Domain {
 }
 
 function checkProject({ world, project }: Scope, id = ''): void {
-  if (id === project.id) return;
+  if (id === project.id) {
+    return;
+  }
   throw world.projects.has(id) ? forbidden('The key belongs to another project.') : notFound(id);
 }
 
 function readName(fields: Fields): string {
   const name = fields.requiredText('domain').toLowerCase();
-  if (name === '' || /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(name)) return name;
+  if (name === '' || /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(name)) {
+    return name;
+  }
   throw invalidField('domain', '`domain` must be a domain name.', 'invalid_format');
 }
 

@@ -4,7 +4,9 @@ import type { Project } from '../state.js';
 export function isVerifiedSender(project: Project, from: string): boolean {
   const name = from.slice(from.lastIndexOf('@') + 1).toLowerCase();
   for (const { domain, status } of project.domains.values()) {
-    if (status === 'verified' && domain === name) return true;
+    if (status === 'verified' && domain === name) {
+      return true;
+    }
   }
   return false;
 }

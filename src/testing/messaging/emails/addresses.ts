@@ -13,8 +13,12 @@ export function readRecipients(fields: Fields): Address[] {
     fields.add('to', '`to` is required.', 'required');
     return [];
   }
-  if (!Array.isArray(to)) return readAddress(fields, 'to', to);
-  if (to.length === 0) fields.add('to', '`to` must name a recipient.', 'too_short');
+  if (!Array.isArray(to)) {
+    return readAddress(fields, 'to', to);
+  }
+  if (to.length === 0) {
+    fields.add('to', '`to` must name a recipient.', 'too_short');
+  }
   return to.flatMap((item, index) => readAddress(fields, `to.${index}`, item));
 }
 
@@ -22,9 +26,13 @@ export function readRecipients(fields: Fields): Address[] {
 export function readSender(fields: Fields): Address | undefined {
   const from = fields.raw('from');
   const fallback = fields.text('name');
-  if (from === undefined) return undefined;
+  if (from === undefined) {
+    return undefined;
+  }
   const [address] = readAddress(fields, 'from', from);
-  if (address === undefined || typeof from !== 'string' || fallback === undefined) return address;
+  if (address === undefined || typeof from !== 'string' || fallback === undefined) {
+    return address;
+  }
   return { ...address, name: fallback };
 }
 
@@ -34,8 +42,12 @@ function readAddress(fields: Fields, field: string, value: unknown): Address[] {
     fields.add(field, `\`${field}\` must be an email address.`, 'invalid_format');
     return [];
   }
-  if (name === undefined || name === null) return [{ email }];
-  if (typeof name === 'string') return [{ email, name }];
+  if (name === undefined || name === null) {
+    return [{ email }];
+  }
+  if (typeof name === 'string') {
+    return [{ email, name }];
+  }
   fields.add(`${field}.name`, `\`${field}.name\` must be a string.`, 'invalid_type');
   return [];
 }

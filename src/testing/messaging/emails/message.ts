@@ -40,9 +40,13 @@ export function checkSizes(request: unknown, message: Message, maxAttachmentByte
 
 /** messaging, /v1/send: required without a template; 1 to 998 characters, no newline. */
 function readSubject(fields: Fields, isRequired: boolean): string | undefined {
-  if (!isRequired && !fields.has('subject')) return undefined;
+  if (!isRequired && !fields.has('subject')) {
+    return undefined;
+  }
   const subject = fields.requiredText('subject');
-  if (subject !== '') checkSubject(fields);
+  if (subject !== '') {
+    checkSubject(fields);
+  }
   return subject;
 }
 
@@ -51,10 +55,15 @@ function readHeaders(fields: Fields): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(fields.record('headers') ?? {})) {
     const field = `headers.${name.replace(/[\r\n]/g, ' ')}`;
-    if (typeof value !== 'string') fields.add(field, 'A header is a string.', 'invalid_type');
-    else if (/[\r\n]/.test(name + value)) fields.add(field, 'A header must not contain CR or LF.');
-    else if (Array.from(value).length > maxHeaderValue) fields.add(field, 'Too long.', 'too_long');
-    else headers[name] = value;
+    if (typeof value !== 'string') {
+      fields.add(field, 'A header is a string.', 'invalid_type');
+    } else if (/[\r\n]/.test(name + value)) {
+      fields.add(field, 'A header must not contain CR or LF.');
+    } else if (Array.from(value).length > maxHeaderValue) {
+      fields.add(field, 'Too long.', 'too_long');
+    } else {
+      headers[name] = value;
+    }
   }
   return headers;
 }
@@ -74,8 +83,12 @@ function readAttachments(fields: Fields): unknown[] {
 
 /** The bytes of all texts in a value. */
 function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return byteLength(value);
-  if (typeof value !== 'object' || value === null) return 0;
+  if (typeof value === 'string') {
+    return byteLength(value);
+  }
+  if (typeof value !== 'object' || value === null) {
+    return 0;
+  }
   return Object.values(value).reduce((sum: number, part) => sum + sizeOf(part), 0);
 }
 

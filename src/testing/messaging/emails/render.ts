@@ -12,10 +12,14 @@ const variable = /{{\s*([^\s{}?]+)\s*(?:\?\?\s*(?:"([^"]*)"|'([^']*)')\s*)?}}/g;
 
 /** A key with a dot in its name wins over a nested field. */
 function valueAt(variables: Readonly<Record<string, unknown>>, path: string): unknown {
-  if (Object.hasOwn(variables, path)) return variables[path];
+  if (Object.hasOwn(variables, path)) {
+    return variables[path];
+  }
   let value: unknown = variables;
   for (const key of path.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) {
+      return undefined;
+    }
     value = Reflect.get(value, key);
   }
   return value;

@@ -55,7 +55,9 @@ function ownTemplate(scope: Scope, id: string): Template {
 }
 
 function templateSender(template: Template | undefined): Address | undefined {
-  if (template?.from === undefined) return undefined;
+  if (template?.from === undefined) {
+    return undefined;
+  }
   return { email: template.from, ...given({ name: template.fromName }) };
 }
 

@@ -57,7 +57,9 @@ function stats(_request: FakeRequest, scope: Scope): FakeAnswer {
 
 function countNames({ project }: Scope): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { name } of project.events) counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const { name } of project.events) {
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
   return counts;
 }
 

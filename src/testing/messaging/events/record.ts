@@ -18,6 +18,8 @@ export function recordEvent(
   };
   project.events.push(event);
   addActivity(scope, { type: 'event.tracked', contactId: contact.id, event: name });
-  for (const listen of world.listeners) listen(scope, contact, event);
+  for (const listen of world.listeners) {
+    listen(scope, contact, event);
+  }
   return event;
 }

@@ -4,9 +4,13 @@ export function parseCsv(text: string): string[][] {
   let row: string[] = [];
   for (const { value, end } of cells(text.replace(/^\uFEFF/, ''))) {
     row.push(value);
-    if (end === ',') continue;
+    if (end === ',') {
+      continue;
+    }
     // An empty line is no row.
-    if (row.length > 1 || row[0] !== '') rows.push(row);
+    if (row.length > 1 || row[0] !== '') {
+      rows.push(row);
+    }
     row = [];
   }
   return rows;
@@ -26,16 +30,22 @@ function* cells(text: string): Generator<Cell> {
     const { cell, length } = cellAt(text, at);
     yield cell;
     at += length;
-    if (cell.end === '') return;
+    if (cell.end === '') {
+      return;
+    }
     // A line break at the very end starts no further row.
-    if (at === text.length && cell.end !== ',') return;
+    if (at === text.length && cell.end !== ',') {
+      return;
+    }
   }
 }
 
 function cellAt(text: string, at: number): { cell: Cell; length: number } {
   cellPattern.lastIndex = at;
   const match = cellPattern.exec(text);
-  if (match === null) throw new SyntaxError(`The quotes at character ${at} do not fit.`);
+  if (match === null) {
+    throw new SyntaxError(`The quotes at character ${at} do not fit.`);
+  }
   const [whole, quoted, plain = '', end = ''] = match;
   const value = quoted === undefined ? plain : quoted.replaceAll('""', '"');
   return { cell: { value, end }, length: whole.length };

@@ -24,8 +24,11 @@ export function startJob<Item>(scope: Scope, work: Work<Item>): FakeAnswer {
     for (let count = 0; count < perSecond && job.processed < job.total; count += 1) {
       handleNext(job, work);
     }
-    if (job.processed === job.total) finish(scope, job, 'done');
-    else scope.world.clock.after(tickMs, proceed);
+    if (job.processed === job.total) {
+      finish(scope, job, 'done');
+    } else {
+      scope.world.clock.after(tickMs, proceed);
+    }
   };
   scope.world.clock.after(tickMs, proceed);
   return { body: { jobId: job.id } };
@@ -44,7 +47,9 @@ export function startFailingJob(scope: Scope, type: Job['type'], message: string
 /** Answers a poll; an import and a bulk job are not found at each other's address. */
 export function showJob(request: FakeRequest, scope: Scope, isKind: (job: Job) => boolean) {
   const job = findOwn(scope, ({ jobs }) => jobs, request.params.jobId ?? '');
-  if (!isKind(job) || isForgotten(scope, job)) throw notFound(job.id);
+  if (!isKind(job) || isForgotten(scope, job)) {
+    throw notFound(job.id);
+  }
   return { body: jobBody(scope, job) };
 }
 
@@ -86,7 +91,9 @@ function finish({ world }: Scope, job: Job, status: 'done' | 'failed'): void {
 }
 
 function isForgotten({ world }: Scope, { finishedAt }: Job): boolean {
-  if (finishedAt === undefined) return false;
+  if (finishedAt === undefined) {
+    return false;
+  }
   return world.clock.now() - Date.parse(finishedAt) >= world.settings.jobs.keepMs;
 }
 

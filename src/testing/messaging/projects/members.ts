@@ -48,7 +48,9 @@ function remove(request: FakeRequest, scope: Scope): FakeAnswer {
 
 function findMember({ params }: FakeRequest, { project }: Scope): Member {
   const member = project.members.find(({ userId }) => userId === params.userId);
-  if (member === undefined) throw notFound(params.userId ?? '');
+  if (member === undefined) {
+    throw notFound(params.userId ?? '');
+  }
   return member;
 }
 

@@ -28,8 +28,12 @@ export function rotateKeys(world: MessagingWorld, project: Project): void {
 /** The irreversible data wipe: name, keys, members and domains stay (what goes is not shown). */
 export function wipe(project: Project): void {
   const { contacts, contactIds, fieldTypes, templates, campaigns, segments, workflows } = project;
-  for (const map of [contacts, contactIds, fieldTypes, templates, campaigns]) map.clear();
-  for (const map of [segments, workflows, project.jobs, project.uploads]) map.clear();
+  for (const map of [contacts, contactIds, fieldTypes, templates, campaigns]) {
+    map.clear();
+  }
+  for (const map of [segments, workflows, project.jobs, project.uploads]) {
+    map.clear();
+  }
   for (const list of [project.events, project.activity, project.outbox, project.webhooks]) {
     list.length = 0;
   }

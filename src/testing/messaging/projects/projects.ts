@@ -31,7 +31,9 @@ function list(request: FakeRequest, scope: Scope): FakeAnswer {
 }
 
 function create(request: FakeRequest, { world, user }: Scope): FakeAnswer {
-  if (user === undefined) throw forbidden('The project has no owner.');
+  if (user === undefined) {
+    throw forbidden('The project has no owner.');
+  }
   const name = readBody(request, (fields) => fields.requiredText('name'));
   return { status: 201, body: view(addProject(world, name, user)) };
 }

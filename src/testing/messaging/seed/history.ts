@@ -24,7 +24,9 @@ export function seedEvents(
     });
     return { id: world.id('evt'), contactId, name, data: { number: index + 1 }, createdAt };
   });
-  for (const event of events) project.events.push(event);
+  for (const event of events) {
+    project.events.push(event);
+  }
   return events;
 }
 
@@ -36,7 +38,11 @@ export function seedEmails(
 ): SentEmail[] {
   const sentTimes = pastTimes(world.clock.now(), count);
   const from = defaultSender(project);
-  if (count > 0) for (const campaign of campaigns) campaign.status = 'SENT';
+  if (count > 0) {
+    for (const campaign of campaigns) {
+      campaign.status = 'SENT';
+    }
+  }
   return times(count, (index) => {
     const [contact, sentAt] = [pick(people, index), pick(sentTimes, index)];
     const email: SentEmail = {
@@ -68,12 +74,16 @@ export function seedEmails(
 }
 
 function sourceOf(campaigns: readonly Campaign[], index: number) {
-  if (campaigns.length === 0) return { source: 'send' } as const;
+  if (campaigns.length === 0) {
+    return { source: 'send' } as const;
+  }
   return { source: 'campaign', sourceId: pick(campaigns, index).id } as const;
 }
 
 function reactionsOf(index: number, at: string) {
-  if (index % 50 === 49) return { bouncedAt: at };
+  if (index % 50 === 49) {
+    return { bouncedAt: at };
+  }
   return {
     ...(index % 2 === 0 && { openedAt: at }),
     ...(index % 10 < 4 && index % 2 === 0 && { clickedAt: at }),

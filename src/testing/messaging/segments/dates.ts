@@ -15,6 +15,8 @@ const units: Readonly<Record<string, number>> = {
 
 /** The length of a unit such as `days`; without one, a day. */
 export function unitMs(unit: unknown): number {
-  if (unit === undefined || unit === null) return units.days ?? Number.NaN;
+  if (unit === undefined || unit === null) {
+    return units.days ?? Number.NaN;
+  }
   return (typeof unit === 'string' ? units[unit] : undefined) ?? Number.NaN;
 }

@@ -13,25 +13,39 @@ export function matches(scope: Scope, contact: Contact, condition: unknown): boo
 
 /** The same for any reader; groups are a free choice, since their structure is not shown. */
 export function meets(read: ReadField, condition: unknown, now: number): boolean {
-  if (Array.isArray(condition)) return condition.every((part) => meets(read, part, now));
-  if (!isRecord(condition)) return false;
-  if (Array.isArray(condition.and)) return meets(read, condition.and, now);
-  if (Array.isArray(condition.or)) return condition.or.some((part) => meets(read, part, now));
+  if (Array.isArray(condition)) {
+    return condition.every((part) => meets(read, part, now));
+  }
+  if (!isRecord(condition)) {
+    return false;
+  }
+  if (Array.isArray(condition.and)) {
+    return meets(read, condition.and, now);
+  }
+  if (Array.isArray(condition.or)) {
+    return condition.or.some((part) => meets(read, part, now));
+  }
   return meetsElement(read, condition, now);
 }
 
 /** messaging, Custom fields 8: custom fields carry the prefix `data.`, standard ones do not. */
 export function contactField(contact: Contact, field: string): unknown {
-  if (field.startsWith('data.')) return dottedValue(contact.data, field.slice('data.'.length));
+  if (field.startsWith('data.')) {
+    return dottedValue(contact.data, field.slice('data.'.length));
+  }
   return standardField.has(field) ? dottedValue({ ...contact }, field) : undefined;
 }
 
 /** `profile.tier` in `{ profile: { tier } }`; a key with a dot in its name wins. */
 export function dottedValue(record: Readonly<Record<string, unknown>>, path: string): unknown {
-  if (Object.hasOwn(record, path)) return record[path];
+  if (Object.hasOwn(record, path)) {
+    return record[path];
+  }
   let value: unknown = record;
   for (const key of path.split('.')) {
-    if (!isRecord(value) || !Object.hasOwn(value, key)) return undefined;
+    if (!isRecord(value) || !Object.hasOwn(value, key)) {
+      return undefined;
+    }
     value = value[key];
   }
   return value;
@@ -60,10 +74,14 @@ const operators: Readonly<Record<string, (actual: unknown, wanted: Comparison) =
 
 function meetsElement(read: ReadField, element: Record<string, unknown>, now: number): boolean {
   const { field, operator, value, unit } = element;
-  if (typeof field !== 'string' || typeof operator !== 'string') return false;
+  if (typeof field !== 'string' || typeof operator !== 'string') {
+    return false;
+  }
   const actual = read(field);
   // messaging, Custom fields 10: a condition on a deleted field matches nothing, whatever it asks.
-  if (actual === undefined || actual === null) return false;
+  if (actual === undefined || actual === null) {
+    return false;
+  }
   const holds = Object.hasOwn(operators, operator) ? operators[operator] : undefined;
   return holds?.(actual, { value, unit, now }) ?? false;
 }
@@ -89,6 +107,8 @@ function ageCompare(
   holds: (ageMs: number, spanMs: number) => boolean,
 ): boolean {
   // messaging, Custom fields 4: date-aware operators need full ISO 8601 strings.
-  if (!isFullDate(actual) || typeof value !== 'number') return false;
+  if (!isFullDate(actual) || typeof value !== 'number') {
+    return false;
+  }
   return holds(now - Date.parse(actual), value * unitMs(unit));
 }

@@ -30,7 +30,9 @@ export const handlers: Handlers<Scope> = {
     const segment = findSegment(scope, request);
     const change = readBody(request, (fields) => readChange(fields, segment));
     Object.assign(segment, change, { updatedAt: scope.world.clock.date() });
-    if ('condition' in change) refreshCount(scope, segment);
+    if ('condition' in change) {
+      refreshCount(scope, segment);
+    }
     return { body: view(segment) };
   },
 

@@ -31,7 +31,9 @@ export const handlers: Handlers<Scope> = {
 /** messaging, Segments: static only. */
 function findStatic(scope: Scope, request: FakeRequest): Segment {
   const segment = findSegment(scope, request);
-  if (segment.type === 'STATIC') return segment;
+  if (segment.type === 'STATIC') {
+    return segment;
+  }
   throw new Refusal(400, 'BAD_REQUEST', 'The members of a DYNAMIC segment follow its condition.');
 }
 
@@ -49,7 +51,9 @@ function addMembers(scope: Scope, request: FakeRequest, segment: Segment): Added
     // The state of created contacts; without it that of `POST /contacts` (not shown).
     subscribed: fields.boolean('subscribed') ?? true,
   }));
-  if (!emails.every(isEmail)) throw invalidField('emails', '`emails` must be email addresses.');
+  if (!emails.every(isEmail)) {
+    throw invalidField('emails', '`emails` must be email addresses.');
+  }
   const result: Added = { added: 0, created: 0, missing: [] };
   for (const email of emails) {
     const known = contactByEmail(scope.project, email);

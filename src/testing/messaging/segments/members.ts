@@ -22,7 +22,9 @@ export function computeMembership(scope: Scope, segment: Segment): object {
   const exited = [...segment.members].filter((id) => !now.has(id));
   const entered = [...now].filter((id) => !segment.members.has(id));
   segment.members.clear();
-  for (const id of now) segment.members.add(id);
+  for (const id of now) {
+    segment.members.add(id);
+  }
   segment.memberCount = now.size;
   fire(scope, segment, { kind: 'exit', contactIds: exited });
   fire(scope, segment, { kind: 'entry', contactIds: entered });
@@ -37,7 +39,9 @@ function fire(
 ): void {
   for (const contactId of change.contactIds) {
     const contact = scope.project.contacts.get(contactId);
-    if (contact === undefined) continue;
+    if (contact === undefined) {
+      continue;
+    }
     recordEvent(scope, contact, `segment.${id}.${change.kind}`, { segmentId: id, segment: name });
   }
 }

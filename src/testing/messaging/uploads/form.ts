@@ -8,7 +8,9 @@ export function firstFile(request: FakeRequest, usualName: string): { name: stri
     throw new Refusal(400, 'BAD_REQUEST', 'The body must be multipart/form-data.');
   }
   for (const [name, part] of request.form) {
-    if (typeof part !== 'string') return { name, file: part };
+    if (typeof part !== 'string') {
+      return { name, file: part };
+    }
   }
   throw invalidField(usualName, `\`${usualName}\` is required.`, 'required');
 }

@@ -5,7 +5,9 @@ import { userView } from './accounts.js';
 
 export const handlers: Handlers<Scope> = {
   'GET /users/@me': (_request, { user }) => {
-    if (user === undefined) throw forbidden('The project has no owner.');
+    if (user === undefined) {
+      throw forbidden('The project has no owner.');
+    }
     return { body: userView(user) };
   },
 };

@@ -6,10 +6,16 @@ import { forgetWait, takeWaitsFor, waitFor } from './waits.js';
 /** messaging, Events 1: wakes executions that wait for the event, then starts workflows by it. */
 export function onEvent(scope: Scope, contact: Contact, event: TrackedEvent): void {
   const fields = { ...event.data, name: event.name };
-  for (const wake of takeWaitsFor(scope.project, contact.id, event.name)) wake(fields);
+  for (const wake of takeWaitsFor(scope.project, contact.id, event.name)) {
+    wake(fields);
+  }
   for (const workflow of scope.project.workflows.values()) {
-    if (!isStartedBy(workflow, event.name)) continue;
-    if (!mayEnter(workflow, contact)) continue;
+    if (!isStartedBy(workflow, event.name)) {
+      continue;
+    }
+    if (!mayEnter(workflow, contact)) {
+      continue;
+    }
     startExecution(scope, { workflow, contact, context: { event: fields } });
   }
 }
@@ -35,9 +41,13 @@ export function startExecution(
 
 /** Without `allowReentry` a contact goes through a workflow once (the exact rule is not shown). */
 export function mayEnter(workflow: Workflow, contact: Contact): boolean {
-  if (workflow.allowReentry) return true;
+  if (workflow.allowReentry) {
+    return true;
+  }
   for (const { contactId } of workflow.executions.values()) {
-    if (contactId === contact.id) return false;
+    if (contactId === contact.id) {
+      return false;
+    }
   }
   return true;
 }
@@ -63,7 +73,9 @@ function walk(run: Run, stepId: string | undefined): void {
   let next = stepId;
   for (let steps = 0; next !== undefined; steps += 1) {
     try {
-      if (steps === longestWalk) throw new Error('The steps go round without a pause.');
+      if (steps === longestWalk) {
+        throw new Error('The steps go round without a pause.');
+      }
       next = takeStep(run, next);
     } catch (error) {
       next = undefined;
@@ -101,7 +113,9 @@ function pause(run: Run, stepId: string, wait: { forMs?: number; forEvent?: stri
   run.execution.status = 'WAITING';
   waitFor(run, wait, (event) => {
     // A wait that ran out has no event, so that conditions on event fields do not hold after it.
-    if (wait.forEvent !== undefined) run.execution.context.event = event;
+    if (wait.forEvent !== undefined) {
+      run.execution.context.event = event;
+    }
     run.execution.status = 'RUNNING';
     walk(run, following(run, stepId));
   });
@@ -110,16 +124,22 @@ function pause(run: Run, stepId: string, wait: { forMs?: number; forEvent?: stri
 async function finishCall(run: Run, stepId: string, call: () => Promise<void>): Promise<void> {
   try {
     await call();
-    if (isActive(run.execution)) walk(run, following(run, stepId));
+    if (isActive(run.execution)) {
+      walk(run, following(run, stepId));
+    }
   } catch (error) {
-    if (isActive(run.execution)) fail(run, error);
+    if (isActive(run.execution)) {
+      fail(run, error);
+    }
   }
 }
 
 /** The id of the next step; an execution without one is complete. */
 function following({ scope, workflow, execution }: Run, stepId: string, branch?: 'yes' | 'no') {
   const next = stepAfter(workflow, stepId, branch);
-  if (next === undefined) end(scope, execution, 'COMPLETED');
+  if (next === undefined) {
+    end(scope, execution, 'COMPLETED');
+  }
   return next?.id;
 }
 

@@ -39,7 +39,9 @@ export const handlers: Handlers<Scope> = {
   'DELETE /workflows/{id}/executions/{executionId}': (request, scope) => {
     const execution = executionOf(findWorkflow(scope, request), request.params.executionId);
     // messaging, Workflows: a running or waiting one; to cancel twice changes nothing.
-    if (isActive(execution)) cancelExecution(scope, execution);
+    if (isActive(execution)) {
+      cancelExecution(scope, execution);
+    }
     if (execution.status !== 'CANCELLED') {
       throw new Refusal(409, 'CONFLICT', `The execution is ${execution.status} already.`);
     }
@@ -48,13 +50,17 @@ export const handlers: Handlers<Scope> = {
 
   'POST /workflows/{id}/executions/cancel-all': (request, scope) => {
     const active = [...findWorkflow(scope, request).executions.values()].filter(isActive);
-    for (const execution of active) cancelExecution(scope, execution);
+    for (const execution of active) {
+      cancelExecution(scope, execution);
+    }
     return { body: { cancelled: active.length } };
   },
 };
 
 function executionOf(workflow: Workflow, executionId = ''): WorkflowExecution {
   const execution = workflow.executions.get(executionId);
-  if (execution === undefined) throw notFound(executionId);
+  if (execution === undefined) {
+    throw notFound(executionId);
+  }
   return execution;
 }

@@ -12,7 +12,9 @@ export function conditionFields({ project }: Scope): ConditionField[] {
   const ofEvents = new Map<string, string>();
   for (const { data } of project.events) {
     for (const [key, value] of Object.entries(data)) {
-      if (!ofEvents.has(key)) ofEvents.set(key, plainType(value));
+      if (!ofEvents.has(key)) {
+        ofEvents.set(key, plainType(value));
+      }
     }
   }
   // How a condition names an event's field is not shown: with the prefix `event.`.

@@ -55,20 +55,26 @@ export const handlers: Handlers<Scope> = {
   'DELETE /workflows/{id}/transitions/{transitionId}': (request, scope) => {
     const { transitions } = findWorkflow(scope, request);
     const { transitionId = '' } = request.params;
-    if (!transitions.delete(transitionId)) throw notFound(transitionId);
+    if (!transitions.delete(transitionId)) {
+      throw notFound(transitionId);
+    }
     return { status: 204 };
   },
 };
 
 function stepOf(workflow: Workflow, stepId = ''): WorkflowStep {
   const step = workflow.steps.get(stepId);
-  if (step === undefined) throw notFound(stepId);
+  if (step === undefined) {
+    throw notFound(stepId);
+  }
   return step;
 }
 
 function stepIn(workflow: Workflow, field: string, stepId: string): WorkflowStep {
   const step = workflow.steps.get(stepId);
-  if (step === undefined) throw invalidField(field, 'The workflow has no such step.', 'not_found');
+  if (step === undefined) {
+    throw invalidField(field, 'The workflow has no such step.', 'not_found');
+  }
   return step;
 }
 

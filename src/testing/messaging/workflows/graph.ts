@@ -45,10 +45,14 @@ export function connect(
 /** messaging, Workflow: a transition out of a CONDITION carries `branch` yes or no, no other does. */
 export function checkBranch(step: WorkflowStep, branch: unknown): string | undefined {
   if (step.type === 'CONDITION') {
-    if (branch === 'yes' || branch === 'no') return branch;
+    if (branch === 'yes' || branch === 'no') {
+      return branch;
+    }
     throw branchRefusal('A transition out of a CONDITION step needs the branch "yes" or "no".');
   }
-  if (branch === undefined || branch === null) return undefined;
+  if (branch === undefined || branch === null) {
+    return undefined;
+  }
   throw branchRefusal('Only a transition out of a CONDITION step has a branch.');
 }
 
@@ -61,13 +65,19 @@ export function removeStep(
   const transitions = all(workflow.transitions);
   const incoming = transitions.filter((one) => one.toStepId === stepId);
   const outgoing = transitions.filter((one) => one.fromStepId === stepId);
-  for (const { id } of [...incoming, ...outgoing]) workflow.transitions.delete(id);
+  for (const { id } of [...incoming, ...outgoing]) {
+    workflow.transitions.delete(id);
+  }
   workflow.steps.delete(stepId);
   // A removed CONDITION can leave two ways on; its first one is taken (not shown).
   const next = outgoing.find((one) => one.toStepId !== stepId);
-  if (!splice || next === undefined) return;
+  if (!splice || next === undefined) {
+    return;
+  }
   for (const before of incoming) {
-    if (before.fromStepId === stepId) continue;
+    if (before.fromStepId === stepId) {
+      continue;
+    }
     connect(world, workflow, { ...before, toStepId: next.toStepId });
   }
 }

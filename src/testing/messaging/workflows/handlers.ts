@@ -71,7 +71,9 @@ function createWorkflow(scope: Scope, request: FakeRequest): Workflow {
 function readTrigger(fields: Fields, current: Record<string, unknown> = {}) {
   const eventName = fields.text('eventName');
   const config = fields.record('triggerConfig');
-  if (eventName === undefined) return config;
+  if (eventName === undefined) {
+    return config;
+  }
   return { ...(config ?? current), eventName };
 }
 

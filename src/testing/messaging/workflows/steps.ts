@@ -49,7 +49,9 @@ export function runStep(run: Run, step: WorkflowStep): Outcome {
 function sendEmail({ scope, workflow, execution, contact }: Run, config: StepConfig): Outcome {
   const template = findTemplate(scope, config);
   // Marketing mail goes to subscribed contacts only, as a campaign's does (not shown for workflows).
-  if (template?.type === 'MARKETING' && !contact.subscribed) return { go: 'on' };
+  if (template?.type === 'MARKETING' && !contact.subscribed) {
+    return { go: 'on' };
+  }
   const { fromName, replyTo, subject, body, from } = { ...template, ...contentOf(config) };
   if (typeof subject !== 'string' || typeof body !== 'string') {
     throw new Error('A SEND_EMAIL step needs `templateId`, or `subject` and `body`.');
@@ -76,9 +78,13 @@ type StepConfig = Readonly<Record<string, unknown>>;
 
 function findTemplate(scope: Scope, { templateId, template }: StepConfig) {
   const id = templateId ?? template;
-  if (typeof id !== 'string') return undefined;
+  if (typeof id !== 'string') {
+    return undefined;
+  }
   const found = scope.project.templates.get(id);
-  if (found === undefined) throw new Error(`There is no template ${id}.`);
+  if (found === undefined) {
+    throw new Error(`There is no template ${id}.`);
+  }
   return found;
 }
 
@@ -90,14 +96,18 @@ function contentOf(config: StepConfig): Record<string, unknown> {
 }
 
 function waitForEvent({ eventName, timeout }: StepConfig): Outcome {
-  if (typeof eventName !== 'string') throw new Error('A WAIT_FOR_EVENT step needs `eventName`.');
+  if (typeof eventName !== 'string') {
+    throw new Error('A WAIT_FOR_EVENT step needs `eventName`.');
+  }
   const limit = timeout === undefined || timeout === null ? {} : { forMs: spanMs(timeout) };
   return { go: 'wait', forEvent: eventName, ...limit };
 }
 
 /** `'2d'`, milliseconds, or `{ amount, unit }`: the spelling of a time is not shown. */
 function spanMs(span: unknown): number {
-  if (typeof span === 'string' || typeof span === 'number') return parseDuration(span);
+  if (typeof span === 'string' || typeof span === 'number') {
+    return parseDuration(span);
+  }
   const { amount, unit } = isRecord(span) ? span : {};
   const ms = typeof amount === 'number' ? amount * unitMs(unit) : Number.NaN;
   if (Number.isNaN(ms)) {

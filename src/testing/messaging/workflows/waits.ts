@@ -18,7 +18,9 @@ export function waitFor(run: Run, wait: { forMs?: number; forEvent?: string }, w
     forMs === undefined ? undefined : scope.world.clock.after(forMs, () => wakeOnce());
   const entry = { eventName: forEvent, wake: wakeOnce };
   const waiting = waitingFor(scope.project, execution.contactId);
-  if (forEvent !== undefined) waiting.add(entry);
+  if (forEvent !== undefined) {
+    waiting.add(entry);
+  }
   stops.set(execution, () => {
     stopTimer?.();
     waiting.delete(entry);

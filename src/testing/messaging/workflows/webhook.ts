@@ -16,7 +16,9 @@ export function callWebhook(run: Run, config: Readonly<Record<string, unknown>>)
 
 function describe(run: Run, config: Readonly<Record<string, unknown>>): WebhookCall {
   const { url, method = 'POST', headers, body } = config;
-  if (typeof url !== 'string') throw new Error('A WEBHOOK step needs `url`.');
+  if (typeof url !== 'string') {
+    throw new Error('A WEBHOOK step needs `url`.');
+  }
   return {
     workflowId: run.workflow.id,
     executionId: run.execution.id,
@@ -46,7 +48,9 @@ async function perform(webhookFetch: typeof fetch, call: WebhookCall): Promise<v
   const response = await webhookFetch(url, init);
   call.status = response.status;
   // What a failed call does to its execution is not shown: it ends there.
-  if (!response.ok) throw new Error(`The webhook ${url} answered with ${response.status}.`);
+  if (!response.ok) {
+    throw new Error(`The webhook ${url} answered with ${response.status}.`);
+  }
 }
 
 function stringsOf(headers: unknown): Record<string, string> {
