@@ -23,6 +23,25 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
   };
 }
 
+/** The same promise, but an abort rejects at once with the signal's reason. */
+export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) {
+    return promise;
+  }
+  return new Promise<T>((resolve, reject) => {
+    const stopListening = onAbort(signal, () => {
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason
+      reject(signal.reason);
+    });
+    void promise.then(resolve, reject).finally(stopListening);
+  });
+}
+
+/** Is this failure the caller's abort? Its reason may be any value, an error of ours included. */
+export function isAbortOf(signal: AbortSignal | undefined, failure: unknown): boolean {
+  return signal !== undefined && signal.aborted && failure === signal.reason;
+}
+
 function watch(signal: AbortSignal) {
   const listeners = new Set<() => void>();
   const run = () => {

@@ -1,17 +1,17 @@
-/** Wakes up who waits for a change. A ring that nobody hears is kept for the next one who listens. */
-export class Bell {
-  #isRung = false;
+/** Wakes up whoever waits for news. News that nobody waits for is kept for the next one who does. */
+export class Notifier {
+  #hasNews = false;
   #wake: () => void = () => undefined;
 
-  ring(): void {
-    this.#isRung = true;
+  notify(): void {
+    this.#hasNews = true;
     this.#wake();
   }
 
-  /** Resolves when it rings, after so long, or when something else has come. */
-  async heard(longestMs = Number.POSITIVE_INFINITY, other?: Promise<unknown>): Promise<void> {
+  /** Resolves when there is news, after so long, or when something else has settled. */
+  async wait(longestMs = Number.POSITIVE_INFINITY, other?: Promise<unknown>): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    if (!this.#isRung) {
+    if (!this.#hasNews) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
         if (Number.isFinite(longestMs)) {
@@ -21,6 +21,15 @@ export class Bell {
       });
     }
     clearTimeout(timer);
-    this.#isRung = false;
+    this.#hasNews = false;
+  }
+}
+
+/** Calls a callback of the caller: what it throws, or rejects with later, harms nobody else. */
+export function callSafely(callback: () => unknown): void {
+  try {
+    Promise.resolve(callback()).catch(() => undefined); // an async function fails later
+  } catch {
+    // It is the caller's to find out.
   }
 }

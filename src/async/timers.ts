@@ -12,8 +12,8 @@ export interface AttemptTimer {
   stop(): void;
 }
 
-// A longer delay overflows setTimeout and fires at once.
-const longestDelayMs = 2 ** 31 - 1;
+/** The longest delay of a timer, in milliseconds: a longer one overflows and fires at once. */
+export const longestDelayMs = 2 ** 31 - 1;
 
 /** Starts the timer of one attempt. One controller does both jobs: `AbortSignal.any` is slow. */
 export function startTimer(timeoutMs: number, caller: AbortSignal | undefined): AttemptTimer {
@@ -50,11 +50,6 @@ export function startTimer(timeoutMs: number, caller: AbortSignal | undefined): 
   };
 }
 
-/** Is this failure the caller's abort? Its reason may be any value, an error of ours included. */
-export function isAbortOf(signal: AbortSignal | undefined, failure: unknown): boolean {
-  return signal !== undefined && signal.aborted && failure === signal.reason;
-}
-
 /** Sleeps; an abort ends it at once with the signal's reason. */
 export function sleep(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -68,20 +63,6 @@ export function sleep(delayMs: number, signal: AbortSignal | undefined): Promise
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason
       reject(signal?.reason);
     });
-  });
-}
-
-/** The same promise, but an abort rejects at once with the signal's reason. */
-export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) {
-    return promise;
-  }
-  return new Promise<T>((resolve, reject) => {
-    const stopListening = onAbort(signal, () => {
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason
-      reject(signal.reason);
-    });
-    void promise.then(resolve, reject).finally(stopListening);
   });
 }
 

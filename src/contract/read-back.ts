@@ -1,4 +1,4 @@
-import { isRecord } from './is-record.js';
+import { isRecord } from './records.js';
 
 /**
  * How to tell from the service whether a call happened after its answer was lost. `undefined` as

@@ -55,3 +55,6 @@ export function wholeList<T>(itemsName?: string): List<T> {
 export function anyList<T>(itemsName: string, sizeParameter = 'limit'): List<T> {
   return { list: 'any', sizeParameter, itemsName };
 }
+
+/** The most items that the messaging service gives out in one page (Limits, "List page size"). */
+export const largestPage = 100;

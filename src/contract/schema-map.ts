@@ -1,4 +1,4 @@
-import { isRecord } from './is-record.js';
+import { isRecord } from './records.js';
 import type { Route } from './route.js';
 import type { RouteSchemas, SchemasFor } from './schemas.js';
 

@@ -1,6 +1,51 @@
+import { PostreelError, type FieldError } from './base-error.js';
 import { branded } from './brand.js';
-import { PostreelError } from './base-error.js';
 
 /** Our own check refused the call before it reached the network; `fieldErrors` says why. */
 export class InvalidRequestError extends PostreelError {}
 branded(InvalidRequestError, 'InvalidRequestError', PostreelError);
+
+/** The client is set up in a way that cannot work: a key, an address or an option is wrong. */
+export class ConfigurationError extends PostreelError {}
+branded(ConfigurationError, 'ConfigurationError', PostreelError);
+
+/** The service could not be reached, or the connection broke before the answer was complete. */
+export class ConnectionError extends PostreelError {}
+branded(ConnectionError, 'ConnectionError', PostreelError);
+
+/** No complete answer within `timeout`, or the call did not fit its `deadline`. */
+export class TimeoutError extends PostreelError {}
+branded(TimeoutError, 'TimeoutError', PostreelError);
+
+/** The service answered something that cannot be read as an answer to this call. */
+export class UnexpectedResponseError extends PostreelError {}
+branded(UnexpectedResponseError, 'UnexpectedResponseError', PostreelError);
+
+/** The error for a call that our own checks refuse: it names the field and the rule. */
+export function refuse(
+  fieldErrors: readonly FieldError[],
+  where: { method?: string; path?: string } = {},
+): InvalidRequestError {
+  const [first] = fieldErrors;
+  const more = fieldErrors.length > 1 ? ` (and ${fieldErrors.length - 1} more)` : '';
+  // A rule that speaks for the whole call, e.g. "`contacts.lookup()` takes …", stands alone.
+  const sentence = first === undefined ? 'it is not valid' : describe(first);
+  const line =
+    where.method === undefined
+      ? capitalised(sentence)
+      : `${where.method} ${where.path ?? ''} was not sent: ${sentence}`;
+  return new InvalidRequestError(`${line}${more}.`, {
+    code: 'INVALID_REQUEST',
+    outcome: 'not-sent',
+    fieldErrors,
+    ...where,
+  });
+}
+
+function describe({ field, message }: FieldError): string {
+  return field === '' ? message : `\`${field}\` ${message}`;
+}
+
+function capitalised(sentence: string): string {
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}

@@ -1,22 +1,29 @@
-export { ApiError } from './api-errors.js';
-export { AuthenticationError } from './authentication-error.js';
-export { BadRequestError } from './bad-request-error.js';
-export { ConfigurationError } from './configuration-error.js';
-export { ConflictError } from './conflict-error.js';
-export { ConnectionError } from './connection-error.js';
-export { GenerationCanceledError } from './generation-canceled-error.js';
-export { GenerationFailedError } from './generation-failed-error.js';
-export { isApiError, isPostreelError } from './guards.js';
-export { InvalidRequestError } from './client-errors.js';
-export { JobFailedError } from './job-failed-error.js';
-export { NotFoundError } from './not-found-error.js';
-export { PermissionError } from './permission-error.js';
+export {
+  ApiError,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+  UnprocessableError,
+} from './api-errors.js';
 export { PostreelError, type ErrorDetails, type FieldError, type Outcome } from './base-error.js';
-export { RateLimitError } from './rate-limit-error.js';
-export { ServerError } from './server-error.js';
-export { TimeoutError } from './timeout-error.js';
-export { UnexpectedResponseError } from './unexpected-response-error.js';
-export { UnprocessableError } from './unprocessable-error.js';
-export { WaitError, type WaitDetails } from './wait-errors.js';
-export { WaitTimeoutError } from './wait-timeout-error.js';
+export {
+  ConfigurationError,
+  ConnectionError,
+  InvalidRequestError,
+  TimeoutError,
+  UnexpectedResponseError,
+} from './client-errors.js';
+export { isApiError, isPostreelError } from './guards.js';
+export {
+  GenerationCanceledError,
+  GenerationFailedError,
+  JobFailedError,
+  WaitError,
+  WaitTimeoutError,
+  type WaitDetails,
+} from './wait-errors.js';
 export { WebhookVerificationError, type WebhookProblem } from './webhook-error.js';

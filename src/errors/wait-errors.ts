@@ -1,5 +1,5 @@
-import { branded } from './brand.js';
 import { PostreelError, type ErrorDetails } from './base-error.js';
+import { branded } from './brand.js';
 
 /** What a wait knows when it ends without a result. */
 export interface WaitDetails extends ErrorDetails {
@@ -44,3 +44,41 @@ export class WaitError extends PostreelError {
   }
 }
 branded(WaitError, 'WaitError', PostreelError);
+
+/** The wait was longer than its `timeout`. The job itself goes on; `resume()` waits again. */
+export class WaitTimeoutError extends WaitError {
+  constructor(message: string, details: WaitDetails) {
+    super(message, { code: 'WAIT_TIMEOUT', ...details });
+  }
+}
+branded(WaitTimeoutError, 'WaitTimeoutError', WaitError);
+
+/** The file's status became `error`. */
+export class GenerationFailedError extends WaitError {
+  constructor(message: string, details: WaitDetails) {
+    super(message, { code: 'GENERATION_FAILED', ...details });
+  }
+}
+branded(GenerationFailedError, 'GenerationFailedError', WaitError);
+
+/** The file's status became `canceled`. */
+export class GenerationCanceledError extends WaitError {
+  constructor(message: string, details: WaitDetails) {
+    super(message, { code: 'GENERATION_CANCELED', ...details });
+  }
+}
+branded(GenerationCanceledError, 'GenerationCanceledError', WaitError);
+
+/** An import or bulk job ended in failure. */
+export class JobFailedError extends PostreelError {
+  readonly jobId: string;
+  /** The job's last record, as the service sent it. */
+  readonly job: unknown;
+
+  constructor(message: string, details: ErrorDetails & { jobId: string; job: unknown }) {
+    super(message, { code: 'JOB_FAILED', ...details });
+    this.jobId = details.jobId;
+    this.job = details.job;
+  }
+}
+branded(JobFailedError, 'JobFailedError', PostreelError);

@@ -1,5 +1,5 @@
 import type { RequestOptions } from '../contract/call.js';
-import { schemaMap } from '../contract/schema-map.js';
+import { schemaMap } from '../contract/schemas.js';
 import { ConfigurationError } from '../errors/index.js';
 import { createSpacing } from '../polling/spacing.js';
 import type { RunningCall } from '../transport/call.js';

@@ -1,7 +1,7 @@
 import type { Call, RequestOptions } from '../contract/call.js';
 import type { ClientOptions } from '../contract/client-options.js';
 import type { Method } from '../contract/route.js';
-import { schemaMap } from '../contract/schema-map.js';
+import { schemaMap } from '../contract/schemas.js';
 import { createSpacing } from '../polling/spacing.js';
 import type { ApiKey } from '../transport/auth/api-key.js';
 import { Connection } from '../transport/connection.js';

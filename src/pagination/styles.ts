@@ -1,4 +1,4 @@
-import { isRecord } from '../contract/is-record.js';
+import { isRecord } from '../contract/records.js';
 import type { List } from '../contract/returns.js';
 
 /** One page as the service sent it, whichever way it spells pages. */

@@ -1,6 +1,5 @@
-import { callSafely } from '../async/call-safely.js';
-import { isRecord } from '../contract/is-record.js';
-import type { OpenRecord } from '../contract/records.js';
+import { callSafely } from '../async/notifier.js';
+import { isRecord, type OpenRecord } from '../contract/records.js';
 import { JobFailedError, NotFoundError, WaitTimeoutError } from '../errors/index.js';
 import { poll, type Look } from './poll.js';
 import type { Spacing } from './spacing.js';

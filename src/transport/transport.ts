@@ -16,7 +16,7 @@ import { prepare } from './request/prepare.js';
 import type { RateLimitState } from './rate-limit/local-budget.js';
 import { readBack } from './send/reconcile.js';
 import { Sender } from './send/sender.js';
-import { abortable } from '../async/timers.js';
+import { abortable } from '../async/abort.js';
 
 /** Takes calls to the service and answers back: build, check, gate, send, unwrap, check. */
 export class Transport {

@@ -5,11 +5,11 @@ import { route } from '../../src/contract/route.js';
 import { cleanCause } from '../../src/transport/auth/clean-cause.js';
 import { Connection } from '../../src/transport/connection.js';
 import { unwrap, unwrapList } from '../../src/transport/response/envelope.js';
-import { onAbort } from '../../src/async/abort.js';
+import { onAbort, abortable } from '../../src/async/abort.js';
 import { readText } from '../../src/transport/response/read.js';
-import { refuse } from '../../src/errors/refuse.js';
+import { refuse } from '../../src/errors/client-errors.js';
 import { sentOnce } from '../../src/transport/send/sent-once.js';
-import { abortable, answerWithin, sleep } from '../../src/async/timers.js';
+import { answerWithin, sleep } from '../../src/async/timers.js';
 import { answering, mediaOver, messagingOver } from '../support/clients.js';
 
 afterEach(() => {

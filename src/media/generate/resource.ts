@@ -2,7 +2,7 @@ import type { Call, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
 import { isPostreelError } from '../../errors/index.js';
 import { RunningCall } from '../../transport/call.js';
-import { refuse } from '../../errors/refuse.js';
+import { refuse } from '../../errors/client-errors.js';
 import type { Transport } from '../../transport/transport.js';
 import { Coalescer } from './batching.js';
 import type { GenerationJob, JobRecord } from '../jobs/job.js';

@@ -1,5 +1,5 @@
 import type { FieldError, InvalidRequestError } from '../../errors/index.js';
-import { refuse } from '../../errors/refuse.js';
+import { refuse } from '../../errors/client-errors.js';
 import { requestProblems } from '../../transport/validation/issues.js';
 import { isVideo, type MediaJob } from './media-job.js';
 import type { schemas } from './schemas.js';

@@ -4,7 +4,7 @@ import {
   NotFoundError,
   UnexpectedResponseError,
 } from '../../errors/index.js';
-import { abortable } from '../../async/timers.js';
+import { abortable } from '../../async/abort.js';
 
 /** Where a file's bytes come from. */
 export interface Download {

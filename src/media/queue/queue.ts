@@ -73,7 +73,7 @@ export class JobQueue implements MediaQueue {
         } else if (this.#end) {
           break;
         } else {
-          await news.heard();
+          await news.wait();
         }
       }
       if (this.#end.failure) {
@@ -96,7 +96,7 @@ export class JobQueue implements MediaQueue {
     } catch (reason) {
       this.#end = { failure: { reason } };
     }
-    this.#signals.news.ring();
+    this.#signals.news.notify();
   }
 
   #isOver(): boolean {

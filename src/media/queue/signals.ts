@@ -1,14 +1,13 @@
-import { callSafely } from '../../async/call-safely.js';
+import { callSafely, Notifier } from '../../async/notifier.js';
 import { onAbort } from '../../async/abort.js';
-import { Bell } from '../../async/notifier.js';
 import type { QueueOptions, QueueProgress, QueueResult } from './options.js';
 
 /** What goes on around a queue: results, progress, changes to wait for, and its end. */
 export class QueueSignals {
   readonly results: QueueResult[] = [];
   /** Rings when there is something to hand out. */
-  readonly news = new Bell();
-  readonly #changes = new Bell();
+  readonly news = new Notifier();
+  readonly #changes = new Notifier();
   readonly #options: QueueOptions;
   readonly #counts: () => Omit<QueueProgress, 'done' | 'failed'>;
   readonly #controller = new AbortController();
@@ -43,7 +42,7 @@ export class QueueSignals {
     this.results.push(result);
     this.report();
     this.wake();
-    this.news.ring();
+    this.news.notify();
   }
 
   /** The next result to hand out. */
@@ -57,7 +56,7 @@ export class QueueSignals {
 
   /** Something has changed. */
   wake(): void {
-    this.#changes.ring();
+    this.#changes.notify();
   }
 
   /** Counts a call that is under way. */
@@ -71,7 +70,7 @@ export class QueueSignals {
 
   /** Waits until something changed, at most so long. */
   change(delayMs: number, reading: Promise<void> | undefined): Promise<void> {
-    return this.#changes.heard(delayMs, reading);
+    return this.#changes.wait(delayMs, reading);
   }
 
   /** Ends all waiting. */
@@ -89,6 +88,6 @@ export class QueueSignals {
   #abort(reason?: unknown): void {
     this.#controller.abort(reason);
     this.wake();
-    this.news.ring();
+    this.news.notify();
   }
 }

@@ -2,7 +2,7 @@ import type { RequestOptions } from '../../contract/call.js';
 import { isPostreelError } from '../../errors/index.js';
 import type { Spacing } from '../../polling/spacing.js';
 import { monotonicMs } from '../../async/clock.js';
-import { abortable } from '../../async/timers.js';
+import { abortable } from '../../async/abort.js';
 import type { CountedLooks } from './counted-poller.js';
 import type { StatusRecord } from '../generate/types.js';
 

@@ -1,4 +1,4 @@
-import { callSafely } from '../../async/call-safely.js';
+import { callSafely } from '../../async/notifier.js';
 import {
   GenerationCanceledError,
   GenerationFailedError,

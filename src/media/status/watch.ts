@@ -1,7 +1,6 @@
-import { callSafely } from '../../async/call-safely.js';
+import { callSafely, Notifier } from '../../async/notifier.js';
 import { GenerationCanceledError, GenerationFailedError } from '../../errors/index.js';
 import { onAbort } from '../../async/abort.js';
-import { Bell } from '../../async/notifier.js';
 import type { FileUpdate, WaitOptions } from './wait-options.js';
 
 /**
@@ -15,16 +14,16 @@ export async function* watch(
   const left = new AbortController();
   const stopListening = onAbort(options.signal, () => left.abort(options.signal?.reason));
   const updates: FileUpdate[] = [];
-  const bell = new Bell();
+  const news = new Notifier();
   const onUpdate = (update: FileUpdate) => {
     updates.push(update);
-    bell.ring();
+    news.notify();
     callSafely(() => options.onUpdate?.(update));
   };
   const end: { isOver: boolean; failure?: { reason: unknown } } = { isOver: false };
   const close = () => {
     end.isOver = true;
-    bell.ring();
+    news.notify();
   };
   void wait({ ...options, signal: left.signal, onUpdate }).then(close, (reason: unknown) => {
     end.failure = { reason };
@@ -36,7 +35,7 @@ export async function* watch(
       if (update) {
         yield update;
       } else if (!end.isOver) {
-        await bell.heard();
+        await news.wait();
       } else if (end.failure && !isTold(end.failure.reason)) {
         throw end.failure.reason;
       } else {

@@ -1,8 +1,6 @@
-import { isRecord } from '../../contract/is-record.js';
-import type { Acknowledgement } from '../../contract/records.js';
-import { goneFrom, statusOf } from '../../contract/read-back.js';
+import { isRecord, type Acknowledgement } from '../../contract/records.js';
+import { goneFrom, statusOf, route } from '../../contract/route.js';
 import { anyList, nothing, of } from '../../contract/returns.js';
-import { route } from '../../contract/route.js';
 import type {
   Campaign,
   CampaignCreate,

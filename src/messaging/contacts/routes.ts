@@ -1,6 +1,5 @@
-import { goneFrom } from '../../contract/read-back.js';
+import { goneFrom, route, type UploadFacts } from '../../contract/route.js';
 import { cursorPage, nothing, of } from '../../contract/returns.js';
-import { route, type UploadFacts } from '../../contract/route.js';
 import type { FileInput } from '../../contract/records.js';
 import type {
   BulkJob,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isRecord } from '../../contract/is-record.js';
+import { isRecord } from '../../contract/records.js';
 import { email } from '../shared/values-schema.js';
 import type { Address, Recipients } from './types.js';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isRecord } from '../../contract/is-record.js';
+import { isRecord } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import { contactData, dataWarnings } from '../shared/data-schema.js';
 import { email, open, subject } from '../shared/values-schema.js';

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { isRecord } from '../../contract/is-record.js';
-import type { OpenRecord } from '../../contract/records.js';
+import { isRecord, type OpenRecord } from '../../contract/records.js';
 import type { SchemasFor } from '../../contract/schemas.js';
 import { listQuery } from '../shared/query-schema.js';
 import { email, open } from '../shared/values-schema.js';

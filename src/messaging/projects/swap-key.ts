@@ -1,4 +1,4 @@
-import { isRecord } from '../../contract/is-record.js';
+import { isRecord } from '../../contract/records.js';
 
 // What the service nests deeper is no answer to a call for two keys.
 const deepest = 4;

@@ -1,6 +1,5 @@
-import { goneFrom } from '../../contract/read-back.js';
+import { goneFrom, route } from '../../contract/route.js';
 import { nothing, numberedPage, of, wholeList } from '../../contract/returns.js';
-import { route } from '../../contract/route.js';
 import type {
   CountedSegment,
   Segment,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isRecord } from '../../contract/is-record.js';
+import { isRecord } from '../../contract/records.js';
 import type { ContactData, ReservedKey } from './data.js';
 
 // Each reserved key with what to use in its place.

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
-import { isRecord } from '../../contract/is-record.js';
-import { largestPage } from '../../contract/limits.js';
-import type { Timestamp } from '../../contract/records.js';
+import { isRecord, type Timestamp } from '../../contract/records.js';
+import { largestPage } from '../../contract/returns.js';
 import type { Filter } from './filter.js';
 
 // "1 to 998 characters, no newline" (Limits, "Subject").

@@ -1,7 +1,6 @@
 import type { Acknowledgement } from '../../contract/records.js';
-import { goneFrom, sameFields, statusOf } from '../../contract/read-back.js';
+import { goneFrom, sameFields, statusOf, route } from '../../contract/route.js';
 import { anyList, nothing, of } from '../../contract/returns.js';
-import { route } from '../../contract/route.js';
 import type {
   ExecutionQuery,
   ExecutionStart,

@@ -1,8 +1,9 @@
 import type { FileHandle } from 'node:fs/promises';
-import { callSafely } from '../../async/call-safely.js';
+import { callSafely } from '../../async/notifier.js';
 import { ConnectionError, isPostreelError, ServerError, TimeoutError } from '../../errors/index.js';
 import type { MediaFile } from '../../media/jobs/file.js';
-import { abortable, sleep } from '../../async/timers.js';
+import { abortable } from '../../async/abort.js';
+import { sleep } from '../../async/timers.js';
 import { contentRangeOf, isSameFile, type ContentRange } from './content-range.js';
 import type { SaveOptions } from './save-to.js';
 import { IdleTimeout } from './idle-timeout.js';

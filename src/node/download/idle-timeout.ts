@@ -1,8 +1,6 @@
 import { TimeoutError } from '../../errors/index.js';
 import { onAbort } from '../../async/abort.js';
-
-// A longer delay overflows setTimeout and fires at once.
-const longestMs = 2 ** 31 - 1;
+import { longestDelayMs } from '../../async/timers.js';
 
 /** Ends a connection when nothing is heard of it for too long, or when the caller gives it up. */
 export class IdleTimeout {
@@ -15,7 +13,7 @@ export class IdleTimeout {
       const message = `Nothing came for ${limitMs} ms.`;
       this.#controller.abort(new TimeoutError(message, { code: 'DOWNLOAD_SILENT' }));
     };
-    this.#timer = setTimeout(end, Math.min(limitMs, longestMs));
+    this.#timer = setTimeout(end, Math.min(limitMs, longestDelayMs));
     this.#stopListening = onAbort(caller, () => this.#controller.abort(caller?.reason));
   }
 

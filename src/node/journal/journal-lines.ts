@@ -1,4 +1,4 @@
-import { isRecord } from '../../contract/is-record.js';
+import { isRecord } from '../../contract/records.js';
 import type { JournalEntry } from '../../media/jobs/journal.js';
 
 /** The line of an entry, with its end. */

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isRecord } from '../../contract/is-record.js';
+import { isRecord } from '../../contract/records.js';
 import { emptyBudget, isIdle, type ProjectBudget } from './project-budget.js';
 import { withLock } from '../file-lock.js';
 

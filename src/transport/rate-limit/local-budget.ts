@@ -3,6 +3,7 @@ import { AckWindow } from './ack-window.js';
 import { capacityOf } from './capacity.js';
 import { Caution } from './congestion.js';
 import { monotonicMs } from '../../async/clock.js';
+import { longestDelayMs } from '../../async/timers.js';
 import { Lanes, tooLong, type Forecast, type Slot, type Turn } from './priority-queue.js';
 import { longestPauseMs } from './patience.js';
 
@@ -31,8 +32,6 @@ export interface Budget {
 
 /** A request whose answer nobody read may reach the service that much later. */
 export const stragglingMs = 2_000;
-// A longer delay overflows setTimeout and fires at once.
-const longestTimerMs = 2 ** 31 - 1;
 
 /** The budget of a project inside one process. Calls that need not wait do not queue. */
 export class RateBudget implements Budget {
@@ -143,7 +142,7 @@ export class RateBudget implements Budget {
     if (!Number.isFinite(waitMs)) {
       return;
     } // an answer will pump
-    this.#timer = setTimeout(() => this.#pump(), Math.min(Math.ceil(waitMs), longestTimerMs));
+    this.#timer = setTimeout(() => this.#pump(), Math.min(Math.ceil(waitMs), longestDelayMs));
   }
 
   /** 0: a request may leave now. Infinity: not before an answer comes. */

@@ -2,6 +2,7 @@ import type { ThrottledEvent } from '../../contract/events.js';
 import { RateLimitError } from '../../errors/index.js';
 import { monotonicMs } from '../../async/clock.js';
 import { onAbort } from '../../async/abort.js';
+import { longestDelayMs } from '../../async/timers.js';
 import { WaitingLine } from '../../async/wait-queue.js';
 
 /** The right to send one request. It ends once: what comes later changes nothing. */
@@ -153,5 +154,5 @@ function rankOf({ priority, isRepeat }: Turn): number {
 }
 
 function startTimer(delayMs: number, task: () => void) {
-  return Number.isFinite(delayMs) ? setTimeout(task, Math.min(delayMs, 2 ** 31 - 1)) : undefined;
+  return Number.isFinite(delayMs) ? setTimeout(task, Math.min(delayMs, longestDelayMs)) : undefined;
 }

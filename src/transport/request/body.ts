@@ -1,6 +1,6 @@
 import type { FileInput, NamedFile } from '../../contract/records.js';
 import type { UploadFacts } from '../../contract/route.js';
-import { refuse } from '../../errors/refuse.js';
+import { refuse } from '../../errors/client-errors.js';
 
 /** A request body as JSON. What JSON would change in silence is refused instead. */
 export function jsonBody(value: unknown, maxBytes?: number): string {

@@ -3,7 +3,7 @@ import type { Route } from '../../contract/route.js';
 import { isBrowser } from '../auth/api-key.js';
 import { jsonBody, multipartBody } from './body.js';
 import type { OutgoingRequest } from '../send/http.js';
-import { refuse } from '../../errors/refuse.js';
+import { refuse } from '../../errors/client-errors.js';
 import type { Session } from '../auth/session.js';
 import type { Settings } from '../settings.js';
 import { queryString } from './url.js';

@@ -1,6 +1,6 @@
 import { of } from '../../contract/returns.js';
 import { route, type Method, type Route } from '../../contract/route.js';
-import { refuse } from '../../errors/refuse.js';
+import { refuse } from '../../errors/client-errors.js';
 
 /** What a call to an endpoint without a method of its own sends. */
 export interface FreeInput {

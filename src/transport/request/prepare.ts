@@ -7,7 +7,7 @@ import type { CallState } from '../call.js';
 import { monotonicMs } from '../../async/clock.js';
 import type { OutgoingRequest } from '../send/http.js';
 import type { RawInput, TransportParts } from '../context.js';
-import { refuse } from '../../errors/refuse.js';
+import { refuse } from '../../errors/client-errors.js';
 import { positive } from '../settings.js';
 import { fillPath } from './url.js';
 

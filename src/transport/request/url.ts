@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../errors/index.js';
-import { refuse } from '../../errors/refuse.js';
+import { refuse } from '../../errors/client-errors.js';
 
 /** Checks a base address and brings it into one form: no query, no trailing slash. */
 export function normalizeBaseUrl(text: string): string {

@@ -1,4 +1,4 @@
-import { isRecord } from '../../contract/is-record.js';
+import { isRecord } from '../../contract/records.js';
 import {
   ApiError,
   AuthenticationError,

@@ -1,4 +1,4 @@
-import { isRecord } from '../../contract/is-record.js';
+import { isRecord } from '../../contract/records.js';
 
 /**
  * Takes the result out of `{ success: true, data }`, on any endpoint: the campaign answer shows

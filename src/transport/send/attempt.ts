@@ -11,7 +11,8 @@ import { connectionError, judge, requestIdOf, timeoutError } from '../response/c
 import type { Slot } from '../rate-limit/priority-queue.js';
 import type { Budget } from '../rate-limit/local-budget.js';
 import { readText } from '../response/read.js';
-import { isAbortOf, startTimer, type AttemptTimer } from '../../async/timers.js';
+import { isAbortOf } from '../../async/abort.js';
+import { startTimer, type AttemptTimer } from '../../async/timers.js';
 
 /** One call on its way: what does not change from attempt to attempt. */
 export interface Journey {

@@ -5,7 +5,8 @@ import { monotonicMs } from '../../async/clock.js';
 import { longestPauseMs } from '../rate-limit/patience.js';
 import { repeatDelayMs } from './retry-policy.js';
 import { withRetries } from './retry.js';
-import { isAbortOf, sleep } from '../../async/timers.js';
+import { isAbortOf } from '../../async/abort.js';
+import { sleep } from '../../async/timers.js';
 
 /** How a call may be repeated. */
 export interface DeliveryPolicy {

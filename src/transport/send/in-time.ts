@@ -1,7 +1,8 @@
 import { TimeoutError } from '../../errors/index.js';
 import type { Journey } from './attempt.js';
 import { monotonicMs } from '../../async/clock.js';
-import { abortable, startTimer } from '../../async/timers.js';
+import { abortable } from '../../async/abort.js';
+import { startTimer } from '../../async/timers.js';
 
 /** Waits for something that is ours to prepare, no longer than the call may take. */
 export async function inTime<T>(promise: Promise<T>, journey: Journey): Promise<T> {

@@ -1,15 +1,13 @@
 import type { RequestOptions } from '../../contract/call.js';
-import { isRecord } from '../../contract/is-record.js';
-import type { ReadBack } from '../../contract/read-back.js';
+import { isRecord } from '../../contract/records.js';
+import { type ReadBack, route, type Route } from '../../contract/route.js';
 import { of } from '../../contract/returns.js';
-import { route } from '../../contract/route.js';
 import { isPostreelError } from '../../errors/index.js';
 import type { Arrival } from './attempt.js';
 import { monotonicMs } from '../../async/clock.js';
 import { unwrap } from '../response/envelope.js';
 import type { RawInput } from '../context.js';
 import type { RunningCall } from '../call.js';
-import type { Route } from '../../contract/route.js';
 import { sleep } from '../../async/timers.js';
 
 /** Makes another call of the same client. */

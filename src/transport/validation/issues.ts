@@ -1,4 +1,4 @@
-import { isRecord } from '../../contract/is-record.js';
+import { isRecord } from '../../contract/records.js';
 import type { Route } from '../../contract/route.js';
 import type { RouteSchemas, Schema } from '../../contract/schemas.js';
 import type { FieldError } from '../../errors/index.js';

@@ -7,7 +7,7 @@ import {
 } from '../../errors/index.js';
 import type { Journey } from '../send/attempt.js';
 import type { RawInput, TransportParts } from '../context.js';
-import { refuse } from '../../errors/refuse.js';
+import { refuse } from '../../errors/client-errors.js';
 import { answerProblems, bodyWarnings, requestProblems, type SchemaMap } from './issues.js';
 
 const mostInMessage = 10;

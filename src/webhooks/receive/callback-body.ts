@@ -1,4 +1,4 @@
-import { isRecord } from '../../contract/is-record.js';
+import { isRecord } from '../../contract/records.js';
 import type { WebhookResult } from '../../contract/inbox.js';
 import { WebhookVerificationError } from '../../errors/index.js';
 

@@ -1,4 +1,4 @@
-import { callSafely } from '../../async/call-safely.js';
+import { callSafely } from '../../async/notifier.js';
 import type { WebhookResult } from '../../contract/inbox.js';
 import { ConfigurationError } from '../../errors/index.js';
 import { answerTo, atWork, handled, onlyPost, type Answer } from './answer.js';
