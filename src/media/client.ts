@@ -1,6 +1,5 @@
 import type { Call, RequestOptions } from '../contract/call.js';
 import type { Method } from '../contract/route.js';
-import type { Connection } from '../transport/connection.js';
 import type { FreeInput } from '../transport/request/custom-request.js';
 import type { RateLimit } from '../transport/rate-limit/rate-limit.js';
 import type { MediaEvents } from './events.js';
@@ -21,7 +20,8 @@ import {
   type Settle,
 } from './status/wait-for-files.js';
 import { watch } from './status/watch.js';
-import { Workshop } from './context.js';
+import { createContext, type MediaContext } from './context.js';
+import { LazyQueue } from './lazy-queue.js';
 
 /**
  * The client of the media service.
@@ -37,20 +37,19 @@ export class MediaClient {
   readonly rateLimit: RateLimit;
   /** What the journal knows of jobs that are not finished. */
   readonly journal: { pending(): Promise<PendingJobs> };
-  readonly #connection: Connection<MediaEvents>;
-  readonly #workshop: Workshop;
+  readonly #context: MediaContext;
 
   constructor(options: MediaOptions = {}) {
-    this.#workshop = new Workshop(options);
-    this.#connection = this.#workshop.connection;
-    this.generate = this.#workshop.generate;
-    this.rateLimit = { state: () => this.#connection.transport.rateLimit() };
-    this.journal = { pending: () => this.#workshop.pending() };
+    this.#context = createContext(options);
+    const { connection, generate } = this.#context;
+    this.generate = generate;
+    this.rateLimit = { state: () => connection.transport.rateLimit() };
+    this.journal = { pending: () => pendingJobs(options) };
   }
 
   /** Finds a job again, from what `JSON.stringify(job)` kept of it. */
   job(record: JobRecord): GenerationJob {
-    return this.#workshop.job(record);
+    return this.#context.job(record);
   }
 
   /**
@@ -58,7 +57,7 @@ export class MediaClient {
    * wait that takes too long with a `WaitTimeoutError`, while the job goes on.
    */
   waitForFile(fileId: string, options?: WaitOptions): Promise<MediaFile> {
-    return this.#workshop.wait(fileId, undefined, options);
+    return this.#context.waits.wait(fileId, undefined, options);
   }
 
   /**
@@ -101,12 +100,18 @@ export class MediaClient {
    * longest first, and yields each file or error as it comes. Nothing is sent before iteration.
    */
   queue(jobs: JobSource, options: QueueOptions = {}): MediaQueue {
-    return this.#workshop.queue(jobs, options);
+    return new LazyQueue(async () => {
+      const { JobQueue } = await import('./queue/queue.js');
+      const { queueHost } = await import('./queue/host.js');
+      return new JobQueue(jobs, options, () => queueHost(this.#context));
+    });
   }
 
   /** Checks jobs against every rule and works out requests and time, without a call. */
-  plan(jobs: readonly MediaJob[]): Promise<MediaPlan> {
-    return this.#workshop.plan(jobs);
+  async plan(jobs: readonly MediaJob[]): Promise<MediaPlan> {
+    const { planJobs } = await import('./queue/plan.js');
+    const { limits, pendingLimit } = this.#context;
+    return planJobs(jobs, { ...limits, pending: pendingLimit });
   }
 
   /**
@@ -114,7 +119,7 @@ export class MediaClient {
    * which nobody knows whether they were handed in. The latter are never sent again.
    */
   async resumeAll(): Promise<{ jobs: GenerationJob[]; unknown: readonly JournalIntent[] }> {
-    const { jobs, unknown } = await this.#workshop.pending();
+    const { jobs, unknown } = await this.journal.pending();
     return { jobs: jobs.map((record) => this.job(record)), unknown };
   }
 
@@ -128,12 +133,12 @@ export class MediaClient {
     input?: FreeInput,
     options?: RequestOptions,
   ): Call<Result> {
-    return this.#connection.transport.request(method, path, input, options) as Call<Result>; // the caller's word
+    return this.#context.connection.transport.request(method, path, input, options) as Call<Result>; // the caller's word
   }
 
   /** A client with other options that shares this one's events, session and rate budget. */
   with(options: MediaOptions): MediaClient {
-    return new MediaClient(this.#connection.derive(options));
+    return new MediaClient(this.#context.connection.derive(options));
   }
 
   /** Listens to what the client does. */
@@ -141,7 +146,7 @@ export class MediaClient {
     name: Name,
     listener: (event: MediaEvents[Name]) => void,
   ): this {
-    this.#connection.events.on(name, listener);
+    this.#context.connection.events.on(name, listener);
     return this;
   }
 
@@ -150,7 +155,7 @@ export class MediaClient {
     name: Name,
     listener: (event: MediaEvents[Name]) => void,
   ): this {
-    this.#connection.events.once(name, listener);
+    this.#context.connection.events.once(name, listener);
     return this;
   }
 
@@ -159,7 +164,12 @@ export class MediaClient {
     name: Name,
     listener: (event: MediaEvents[Name]) => void,
   ): this {
-    this.#connection.events.off(name, listener);
+    this.#context.connection.events.off(name, listener);
     return this;
   }
+}
+
+async function pendingJobs(options: MediaOptions): Promise<PendingJobs> {
+  const { journalOf, pendingIn } = await import('./jobs/journal.js');
+  return pendingIn(await journalOf(options).read());
 }

@@ -139,7 +139,7 @@ export class Generate implements NamesOf<typeof routes> {
 
 // What is no text is for the check of the request to refuse.
 async function partsOf({ content }: AudioRequest): Promise<string[]> {
-  const { splitText } = await import('../late.js');
+  const { splitText } = await import('./split-text.js');
   const parts = typeof content === 'string' ? splitText(content, longestText) : [];
   return parts.length > 0 ? parts : [content];
 }

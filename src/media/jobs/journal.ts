@@ -1,5 +1,6 @@
 import { fingerprint } from '../../contract/fingerprint.js';
 import type { MediaJob } from '../generate/media-job.js';
+import { ConfigurationError } from '../../errors/index.js';
 import type { JobRecord } from './job.js';
 
 /** What is written down about a job, before and after it is handed in. */
@@ -37,6 +38,17 @@ export interface PendingJobs {
   readonly jobs: readonly JobRecord[];
   /** Intents without ids: their jobs may have been handed in. They are never sent again. */
   readonly unknown: readonly JournalIntent[];
+}
+
+/** The journal of a client, for what cannot work without one. */
+export function journalOf({ journal }: { journal?: JobJournal | undefined }): JobJournal {
+  if (journal) {
+    return journal;
+  }
+  throw new ConfigurationError(
+    'This client has no journal. Create it with `new MediaClient({ journal })`.',
+    { code: 'JOURNAL_MISSING' },
+  );
 }
 
 /** A journal in memory: for tests, and for processes that never crash. */

@@ -2,6 +2,7 @@ import type { RequestOptions } from '../../contract/call.js';
 import { fingerprint } from '../../contract/fingerprint.js';
 import type { PostreelError } from '../../errors/index.js';
 import type { RunningCall } from '../../transport/call.js';
+import type { Transport } from '../../transport/transport.js';
 import { onAbort } from '../../async/abort.js';
 import type { RateLimitState } from '../../transport/rate-limit/local-budget.js';
 import { isVideo, type MediaJob } from '../generate/media-job.js';
@@ -10,22 +11,25 @@ import { jobRefusal } from '../generate/rules.js';
 import { audioRecords, videoRecords } from '../generate/accepted.js';
 import { routes } from '../generate/routes.js';
 import type { GenerationJob, JobRecord } from '../jobs/job.js';
-import { earlierRun } from '../jobs/journal.js';
-import { later, sharedGate, uncertainMs, type PendingGate } from './slots.js';
-import type { Workshop } from '../context.js';
+import { earlierRun, journalOf } from '../jobs/journal.js';
+import { outstandingJobs } from '../jobs/outstanding.js';
+import { submit } from '../jobs/submit.js';
+import * as notices from '../notices.js';
+import { sharedSlots, type PendingSlots } from './slots.js';
+import type { MediaContext } from '../context.js';
 
 /** What a queue asks of its client. */
 export interface QueueHost {
-  readonly gate: PendingGate;
+  readonly gate: PendingSlots;
   rateLimit(): RateLimitState | undefined;
   /** How long it takes until so many calls have left, with the rate limit. */
   callsMs(count: number): number;
-  /** Hands in jobs of one call; they take the places given. */
+  /** Submits the jobs of one call; they take the slots given. */
   submit(jobs: readonly MediaJob[], facts: Submitting): RunningCall<GenerationJob[]>;
-  /** The handle of a job that an earlier run handed in. */
+  /** The handle of a job that an earlier run submitted. */
   revive(record: JobRecord): GenerationJob;
   wait(job: GenerationJob, signal: AbortSignal): Promise<MediaFile>;
-  /** Looks at running jobs now, so that no place that is free goes unnoticed. */
+  /** Checks running jobs now, so that no slot that is free goes unnoticed. */
   refresh(jobs: readonly GenerationJob[], signal: AbortSignal): Promise<void>;
   /** What breaks a rule of the document in one job. */
   problem(job: MediaJob): PostreelError | undefined;
@@ -40,66 +44,68 @@ export interface Submitting {
   readonly signal: AbortSignal;
 }
 
-/** What a queue needs of a media client. */
-export async function queueHost(workshop: Workshop): Promise<QueueHost> {
+/** Gives a queue what it needs of a media client. */
+export async function queueHost(context: MediaContext): Promise<QueueHost> {
+  const { connection, options } = context;
   const { schemas } = await import('../schemas.js');
   return {
-    gate: await gateOf(workshop),
-    rateLimit: () => workshop.connection.transport.rateLimit(),
-    callsMs: (count) => callsMs(workshop.connection, count),
-    submit: (jobs, facts) => handIn(workshop, jobs, facts),
-    revive: (record) => workshop.job(record),
-    // "every 10 seconds": a queue that notices late leaves places empty.
+    gate: await slotsOf(context),
+    rateLimit: () => connection.transport.rateLimit(),
+    callsMs: (count) => callsMs(context, count),
+    submit: (jobs, facts) => submitJobs(context, jobs, facts),
+    revive: (record) => context.job(record),
+    // "every 10 seconds": a queue that notices late leaves slots empty.
     wait: (job, signal) =>
       job.waitForFile({ signal, ...(job.kind === 'video' && { interval: 10_000 }) }),
-    refresh: (jobs, signal) =>
-      workshop.refresh(
-        jobs.filter(({ kind }) => kind === 'video').map(({ fileId }) => fileId),
-        signal,
-      ),
+    refresh: (jobs, signal) => refresh(context, jobs, signal),
     problem: (job) => jobRefusal(job, schemas.generate),
-    earlier: async () => earlierRun(await workshop.journal().read()),
+    earlier: async () => earlierRun(await journalOf(options).read()),
   };
 }
 
-/**
- * Counts a job that was handed in beside the queues of the project: until somebody sees its end, or
- * for so long as a job may take.
- */
-export async function countBeside(workshop: Workshop, fileId: string): Promise<void> {
-  const place = (await gateOf(workshop)).count();
-  const end = () => {
-    stopListening();
-    place.free();
-  };
-  const stopListening = workshop.onEnd(fileId, end);
-  later(uncertainMs, end);
+// A check that is not older need not be made again.
+const freshMs = 3_000;
+
+/** Checks files before their time; waits for them hear of those that are finished. */
+async function refresh(
+  { poller }: MediaContext,
+  jobs: readonly GenerationJob[],
+  signal: AbortSignal,
+): Promise<void> {
+  // A check that counts towards the rate limit is too expensive for this.
+  if (poller.counts) {
+    return;
+  }
+  const videos = jobs.filter(({ kind }) => kind === 'video');
+  await Promise.allSettled(videos.map(({ fileId }) => poller.look(fileId, freshMs, signal)));
 }
 
 // Counts the project's pending jobs, together with all other clients.
-async function gateOf({ connection, pendingLimit }: Workshop): Promise<PendingGate> {
+async function slotsOf({ connection, pendingLimit }: MediaContext): Promise<PendingSlots> {
   const name = await connection.projectName();
-  return sharedGate(name, pendingLimit, connection.settings.store, fingerprint(name));
+  const { store } = connection.settings;
+  const slots = sharedSlots(name, { limit: pendingLimit, store, group: fingerprint(name) });
+  slots.countBeside(outstandingJobs(name));
+  return slots;
 }
 
 // What does not fit into this window goes into the next ones.
-function callsMs(
-  { transport, settings: { limits } }: Workshop['connection'],
-  count: number,
-): number {
+function callsMs({ connection }: MediaContext, count: number): number {
+  const { limits } = connection.settings;
   if (!limits) {
     return 0;
   }
   const { limit, windowMs } = limits;
-  const { used = 0 } = transport.rateLimit() ?? {};
+  const { used = 0 } = connection.transport.rateLimit() ?? {};
   return (Math.max(0, count + used - limit) * windowMs) / limit;
 }
 
-function handIn(
-  workshop: Workshop,
+function submitJobs(
+  context: MediaContext,
   jobs: readonly MediaJob[],
   { names, folderId, signal }: Submitting,
 ): RunningCall<GenerationJob[]> {
+  const { transport, events } = context.connection;
   let call: RunningCall<JobRecord[]> | undefined;
   const controller = new AbortController();
   // A call that has left comes to its end: its jobs are paid for, and their ids are in the answer.
@@ -108,16 +114,20 @@ function handIn(
       controller.abort(signal.reason);
     }
   });
-  // The queue itself decides what to do after a refusal: by then more places may be free.
+  // The queue itself decides what to do after a refusal: by then more slots may be free.
   const options: RequestOptions = { signal: controller.signal, retries: 0, priority: 'bulk' };
-  const send = () => (call = sendJobs(workshop, jobs, { folderId, options }));
-  const accepted = workshop.submit({ jobs, names, send });
+  const send = () => {
+    call = sendJobs(transport, jobs, { folderId, options });
+    return call;
+  };
+  const onTrouble = (error: unknown) => notices.noJournal(events, error);
+  const accepted = submit({ jobs, names, send }, context.options.journal, onTrouble);
   accepted.finally(stopListening).catch(() => undefined);
-  return accepted.map((records) => records.map((record) => workshop.adopt(record)));
+  return accepted.map((records) => records.map((record) => context.adopt(record)));
 }
 
 function sendJobs(
-  { connection: { transport } }: Workshop,
+  transport: Transport,
   jobs: readonly MediaJob[],
   { folderId, options }: { folderId: string | undefined; options: RequestOptions },
 ): RunningCall<JobRecord[]> {

@@ -1,4 +1,5 @@
 import type { FieldError } from '../../errors/index.js';
+import { checkJobs } from '../generate/rules.js';
 import { brandOf, estimatedMinutes, isVideo, type MediaJob } from '../generate/media-job.js';
 
 /** What handing in jobs will take, worked out without a call. */
@@ -24,8 +25,14 @@ export interface PlanLimits {
 const msPerMinute = 2 * 60_000;
 const startMs = 60_000;
 
+/** Checks jobs against every rule and works out requests and time. */
+export async function planJobs(jobs: readonly MediaJob[], limits: PlanLimits): Promise<MediaPlan> {
+  const { schemas } = await import('../schemas.js');
+  return { ...planTimes(jobs, limits), ...checkJobs(jobs, schemas.generate) };
+}
+
 /** Works out requests and time of jobs from their sizes and the limits. */
-export function planTimes(
+function planTimes(
   jobs: readonly MediaJob[],
   { limit, windowMs, pending }: PlanLimits,
 ): Pick<MediaPlan, 'requests' | 'earliestFinish'> {

@@ -3,7 +3,7 @@ import { isVideo } from '../generate/media-job.js';
 import { jobNamer } from '../jobs/journal.js';
 import { JobInput, type Entry } from './source.js';
 import type { GenerationJob, JobRecord } from '../jobs/job.js';
-import { uncertainMs, type Place } from './slots.js';
+import { uncertainMs, type Slot } from './slots.js';
 import { QueueEstimate, type Running } from './estimate.js';
 import { isStillPending, judgeFailure, mayHaveBeenHandedIn, type Verdict } from './failures.js';
 import type { QueueHost } from './host.js';
@@ -16,7 +16,7 @@ const fewestFree = 2;
 /** A job that the service has taken. */
 interface Taken {
   readonly job: GenerationJob;
-  readonly place: Place;
+  readonly place: Slot;
   /** `undefined` for a job of an earlier run. */
   readonly startedAt: number | undefined;
 }
@@ -184,7 +184,7 @@ export class JobQueue implements MediaQueue {
     });
   }
 
-  async #handIn(host: QueueHost, batch: readonly Entry[], places: readonly Place[]): Promise<void> {
+  async #handIn(host: QueueHost, batch: readonly Entry[], places: readonly Slot[]): Promise<void> {
     const { signal } = this.#signals;
     const names = batch.flatMap(({ name }) => name ?? []);
     const facts = { folderId: this.#folderId, names: names.length > 0 ? names : undefined, signal };
@@ -208,7 +208,7 @@ export class JobQueue implements MediaQueue {
   #settleFailed(
     failure: unknown,
     { mayPass, isForAll, isForOne, isUnknown }: Verdict,
-    { batch, places }: { batch: readonly Entry[]; places: readonly Place[] },
+    { batch, places }: { batch: readonly Entry[]; places: readonly Slot[] },
   ): void {
     // What may be in the making keeps its places for a while.
     for (const place of places) {

@@ -1,7 +1,9 @@
+import { monotonicMs } from '../../async/clock.js';
 import type { RateBudgetStore } from '../../contract/rate-budget-store.js';
+import type { OutstandingJobs } from '../jobs/outstanding.js';
 
 /** A place among the jobs that the service has not finished. */
-export interface Place {
+export interface Slot {
   /** The job is finished, or never began. */
   free(): void;
   /** Nobody watches the job any more: its place is taken for about so long. */
@@ -19,12 +21,14 @@ const askAgainMs = 3_000;
  * Counts the jobs that are queued or processing, so that no call goes over the service's limit.
  * With a store the places are leased for all processes.
  */
-export class PendingGate {
+export class PendingSlots {
   readonly limit: number;
   #store: RateBudgetStore | undefined;
   readonly #group: string;
   #taken = 0;
   readonly #listeners = new Set<() => void>();
+  readonly #outstanding = new Map<string, Slot>();
+  #beside: OutstandingJobs | undefined;
 
   constructor(limit: number, store: RateBudgetStore | undefined, group: string) {
     this.limit = limit;
@@ -49,7 +53,7 @@ export class PendingGate {
   }
 
   /** Takes as many places as are free, up to a number. */
-  async take(count: number): Promise<Place[]> {
+  async take(count: number): Promise<Slot[]> {
     const wanted = Math.min(count, this.open);
     if (wanted <= 0) {
       return [];
@@ -57,19 +61,48 @@ export class PendingGate {
     this.#taken += wanted;
     const leases = await this.#lease(wanted);
     this.#taken -= wanted - leases.length;
-    return leases.map((lease) => this.#place(lease));
+    return leases.map((lease) => this.#slot(lease));
   }
 
   /** Counts a job that was handed in without asking; it takes a place whether one is open or not. */
-  count(): Place {
+  count(): Slot {
     this.#taken++;
-    return this.#place(undefined);
+    return this.#slot(undefined);
   }
 
-  /** Calls back whenever a place of this process comes free. */
+  /** Counts the jobs that were submitted beside the queues, each for as long as a job may take. */
+  countBeside(jobs: OutstandingJobs): void {
+    if (this.#beside === jobs) {
+      return;
+    }
+    this.#beside = jobs;
+    jobs.onChange(() => this.#follow(jobs));
+    this.#follow(jobs);
+  }
+
+  /** Calls back whenever a slot of this process comes free. */
   onFree(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  #follow(jobs: OutstandingJobs): void {
+    const fileIds = new Set<string>();
+    for (const { fileId, since } of jobs) {
+      fileIds.add(fileId);
+      if (this.#outstanding.has(fileId)) {
+        continue;
+      }
+      this.#outstanding.set(fileId, this.count());
+      later(since + uncertainMs - monotonicMs(), () => jobs.end(fileId));
+    }
+    for (const [fileId, slot] of this.#outstanding) {
+      if (fileIds.has(fileId)) {
+        continue;
+      }
+      this.#outstanding.delete(fileId);
+      slot.free();
+    }
   }
 
   async #lease(count: number): Promise<readonly (string | undefined)[]> {
@@ -81,7 +114,7 @@ export class PendingGate {
     }
   }
 
-  #place(lease: string | undefined): Place {
+  #slot(lease: string | undefined): Slot {
     let isTaken = true;
     const free = () => {
       if (!isTaken) {
@@ -104,26 +137,28 @@ export class PendingGate {
   }
 }
 
-const gates = new Map<string, PendingGate>();
+const projects = new Map<string, PendingSlots>();
 
-/** The gate of a project, shared by all clients of the process. */
-export function sharedGate(
-  name: string,
-  limit: number,
-  store: RateBudgetStore | undefined,
-  group: string,
-): PendingGate {
-  const known = gates.get(name);
+/** What the slots of a project are counted by. */
+export interface SlotFacts {
+  readonly limit: number;
+  readonly store: RateBudgetStore | undefined;
+  readonly group: string;
+}
+
+/** The slots of a project, shared by all clients of the process. */
+export function sharedSlots(project: string, { limit, store, group }: SlotFacts): PendingSlots {
+  const known = projects.get(project);
   if (known?.limit === limit && known.shares(store)) {
     return known;
   }
-  const gate = new PendingGate(limit, store, group);
-  gates.set(name, gate);
-  return gate;
+  const slots = new PendingSlots(limit, store, group);
+  projects.set(project, slots);
+  return slots;
 }
 
 /** Does something later. Nobody awaits it, so it keeps no process alive. */
-export function later(delayMs: number, task: () => void): void {
+function later(delayMs: number, task: () => void): void {
   const timer: unknown = setTimeout(task, delayMs); // a number in browsers
   if (typeof timer === 'object') {
     (timer as { unref?: () => void }).unref?.();

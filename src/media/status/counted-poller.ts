@@ -11,7 +11,7 @@ interface Waiting {
 }
 
 /** One poller for everybody: looks go one by one, in the order in which they were asked for. */
-export class CountedLooks {
+export class CountedPoller {
   /** Do looks count towards the rate limit? Found out by the first 429. */
   isNeeded = false;
   readonly #line: Waiting[] = [];
@@ -54,11 +54,11 @@ export class CountedLooks {
   }
 }
 
-const projects = new Map<string, CountedLooks>();
+const projects = new Map<string, CountedPoller>();
 
 /** The poller of a project: what one client has learned goes for all of the process. */
-export function sharedCountedLooks(name: string): CountedLooks {
-  const known = projects.get(name) ?? new CountedLooks();
+export function sharedCountedPoller(name: string): CountedPoller {
+  const known = projects.get(name) ?? new CountedPoller();
   projects.set(name, known);
   return known;
 }

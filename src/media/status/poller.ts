@@ -3,7 +3,7 @@ import { isPostreelError } from '../../errors/index.js';
 import type { Spacing } from '../../polling/spacing.js';
 import { monotonicMs } from '../../async/clock.js';
 import { abortable } from '../../async/abort.js';
-import type { CountedLooks } from './counted-poller.js';
+import type { CountedPoller } from './counted-poller.js';
 import type { StatusRecord } from '../generate/types.js';
 
 /** Asks the service for a file's status; `isCharged` when that counts towards the rate limit. */
@@ -25,19 +25,19 @@ const manyRecords = 1000;
  * The looks of a client at its files. Waits for the same file share one look, all looks are spaced
  * evenly, and once the service refuses a look with 429 they count towards the rate limit.
  */
-export class StatusLooks {
+export class StatusPoller {
   readonly #ask: AskStatus;
   readonly #spacing: Spacing;
-  readonly #findCounted: () => Promise<CountedLooks>;
+  readonly #findCounted: () => Promise<CountedPoller>;
   readonly #running = new Map<string, Running>();
   readonly #seen = new Map<string, { record: StatusRecord; at: number }>();
   readonly #onLearned: () => void;
   readonly #news = new Map<string, Set<() => void>>();
-  #counted: CountedLooks | undefined;
+  #counted: CountedPoller | undefined;
 
   constructor(
     ask: AskStatus,
-    findCounted: () => Promise<CountedLooks>,
+    findCounted: () => Promise<CountedPoller>,
     spacing: Spacing,
     onLearned: () => void,
   ) {
@@ -113,7 +113,7 @@ export class StatusLooks {
     }
   }
 
-  #learn(counted: CountedLooks): void {
+  #learn(counted: CountedPoller): void {
     if (counted.isNeeded) {
       return;
     }

@@ -2,7 +2,7 @@ import type { QueueResult } from 'postreel';
 import type { FakeMedia } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 import type { RateBudgetStore } from '../../../src/contract/rate-budget-store.js';
-import { PendingGate, sharedGate } from '../../../src/media/queue/slots.js';
+import { PendingSlots, sharedSlots } from '../../../src/media/queue/slots.js';
 import { fakeService, inTime, pass, useFakeTime, video } from '../../support/media/fake-time.js';
 
 useFakeTime();
@@ -35,7 +35,7 @@ function leasing() {
   return {
     leases,
     store: store as unknown as RateBudgetStore, // leasing is all that a gate wants of it
-    gate: () => new PendingGate(20, store as unknown as RateBudgetStore, 'project'),
+    gate: () => new PendingSlots(20, store as unknown as RateBudgetStore, 'project'),
   };
 }
 
@@ -63,7 +63,7 @@ it('a place that a dead process took comes free by itself', async () => {
 });
 
 it('a gate with a store asks again by itself, one without hears of every place', async () => {
-  const alone = new PendingGate(2, undefined, 'project');
+  const alone = new PendingSlots(2, undefined, 'project');
   expect(alone.askAgainMs).toBe(Number.POSITIVE_INFINITY);
   expect(Number.isFinite(leasing().gate().askAgainMs)).toBe(true);
   let frees = 0;
@@ -82,21 +82,21 @@ it('a gate with a store asks again by itself, one without hears of every place',
 
 it('a store that fails leaves each process to itself', async () => {
   const store = { lease: () => Promise.reject(new Error('gone')) };
-  const gate = new PendingGate(20, store as unknown as RateBudgetStore, 'project');
+  const gate = new PendingSlots(20, store as unknown as RateBudgetStore, 'project');
   expect(await gate.take(25)).toHaveLength(20);
 });
 
 it('clients of one project have one gate, which leases once any of them has a store', async () => {
   const { leases, store } = leasing();
-  const alone = sharedGate('one project', 20, undefined, 'project');
+  const alone = sharedSlots('one project', { limit: 20, store: undefined, group: 'project' });
   await alone.take(3);
   expect(leases.size).toBe(0);
-  const stored = sharedGate('one project', 20, store, 'project');
+  const stored = sharedSlots('one project', { limit: 20, store: store, group: 'project' });
   expect(stored).toBe(alone);
   expect(await stored.take(20)).toHaveLength(17);
   expect(leases.size).toBe(17);
-  expect(sharedGate('one project', 20, undefined, 'project')).toBe(alone);
-  const other = sharedGate('one project', 20, leasing().store, 'project');
+  expect(sharedSlots('one project', { limit: 20, store: undefined, group: 'project' })).toBe(alone);
+  const other = sharedSlots('one project', { limit: 20, store: leasing().store, group: 'project' });
   expect(other).not.toBe(alone);
 });
 

@@ -7,7 +7,11 @@ let clients = 0;
 /** Lets the tests of a file move time: the clients and the fake service see the same clock. */
 export function useFakeTime(): void {
   // What is loaded lazily must be there: files are not read on a fake clock.
-  beforeAll(() => new MediaClient({ apiKey: 'none', baseUrl: 'https://media.test' }).plan([]));
+  beforeAll(async () => {
+    const media = new MediaClient({ apiKey: 'none', baseUrl: 'https://media.test' });
+    await media.plan([]);
+    for await (const { index } of media.queue([])) throw new Error(`no job is at ${index}`);
+  });
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
   });

@@ -1,6 +1,6 @@
-import { ConfigurationError } from '../../errors/index.js';
-import type { GenerationJob } from '../jobs/job.js';
-import type { MediaQueue, QueueResult } from './options.js';
+import { ConfigurationError } from '../errors/index.js';
+import type { GenerationJob } from './jobs/job.js';
+import type { MediaQueue, QueueResult } from './queue/options.js';
 
 /** A queue whose code is loaded with its first step: most pages make one file at a time. */
 export class LazyQueue implements MediaQueue {
@@ -17,7 +17,7 @@ export class LazyQueue implements MediaQueue {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
-    // A second walk would hand in, and pay for, everything again.
+    // A second walk would submit, and pay for, everything again.
     if (this.#isStarted) {
       throw new ConfigurationError(
         'A queue can be iterated once. Make another one with the rest.',
@@ -27,6 +27,7 @@ export class LazyQueue implements MediaQueue {
       );
     }
     this.#isStarted = true;
-    yield* (this.#queue = await this.#load());
+    this.#queue = await this.#load();
+    yield* this.#queue;
   }
 }

@@ -1,0 +1,65 @@
+import type { Settings } from '../../transport/settings.js';
+import type { Events } from '../../transport/events.js';
+import type { MediaEvents } from '../events.js';
+import { MediaFile } from '../jobs/file.js';
+import type { JobMemory } from '../jobs/job-memory.js';
+import type { JobJournal } from '../jobs/journal.js';
+import * as notices from '../notices.js';
+import { countedIntervalMs } from './counted-poller.js';
+import type { FileKind } from './intervals.js';
+import { isEnd, type StatusPoller } from './poller.js';
+import { waitForFile, type WaitSource } from './wait.js';
+import type { FileUpdate, WaitOptions } from './wait-options.js';
+
+/** What waits for files are made of. */
+export interface WaitParts {
+  readonly poller: StatusPoller;
+  readonly memory: JobMemory;
+  readonly events: Events<MediaEvents>;
+  readonly settings: Pick<Settings, 'fetch'>;
+  readonly journal: JobJournal | undefined;
+}
+
+/** The waits of one client for its files. */
+export class FileWaits {
+  readonly #parts: WaitParts;
+  readonly #source: WaitSource<MediaFile>;
+
+  constructor(parts: WaitParts) {
+    const { poller, events, settings } = parts;
+    this.#parts = parts;
+    this.#source = {
+      look: (fileId, maxAgeMs, signal) => poller.look(fileId, maxAgeMs, signal),
+      onEnd: (fileId, listener) => poller.onEnd(fileId, listener),
+      finished: (fileId, url) => new MediaFile(fileId, url, { fetch: settings.fetch }),
+      onUpdate: (update) => this.#tell(update),
+      onUnknown: (fileId, status) => notices.unknownStatus(events, fileId, status),
+      get leastDelayMs() {
+        return poller.counts ? countedIntervalMs : 0;
+      },
+    };
+  }
+
+  /** Waits for a file and writes its end into the journal. */
+  async wait(
+    fileId: string,
+    kind: FileKind | undefined,
+    options: WaitOptions = {},
+  ): Promise<MediaFile> {
+    const known = this.#parts.memory.recall(fileId);
+    const awaited = { fileId, kind: kind ?? known.kind, ageMs: known.ageMs };
+    return waitForFile(awaited, this.#source, options);
+  }
+
+  #tell(update: FileUpdate): void {
+    const { events, journal } = this.#parts;
+    events.emit('job:update', update);
+    if (!journal || !isEnd(update.status)) {
+      return;
+    }
+    const { fileId, status } = update;
+    journal
+      .append({ type: 'settled', fileId, status })
+      .catch((error: unknown) => notices.noJournal(events, error));
+  }
+}
