@@ -10,7 +10,9 @@ export function useFakeTime(): void {
   beforeAll(async () => {
     const media = new MediaClient({ apiKey: 'none', baseUrl: 'https://media.test' });
     await media.plan([]);
-    for await (const { index } of media.queue([])) throw new Error(`no job is at ${index}`);
+    for await (const { index } of media.queue([])) {
+      throw new Error(`no job is at ${index}`);
+    }
   });
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
