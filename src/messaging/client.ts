@@ -102,7 +102,9 @@ export class MessagingClient {
       spacing: createSpacing(),
       tell: (update) => events.emit('job:update', update),
     });
-    this.templates = new Templates(transport);
+    this.templates = new Templates(transport, (message) => {
+      events.emit('warning', { method: '', path: '', message });
+    });
     this.campaigns = new Campaigns(transport);
     this.segments = new Segments(transport);
     this.workflows = new Workflows(transport);

@@ -9,7 +9,31 @@ export {
   type Transient,
 } from './shared/data.js';
 export type * from './shared/filter.js';
+export {
+  evaluateFilter,
+  matches,
+  type FilterableContact,
+  type FilterEvaluation,
+  type FilterParts,
+  type MatchOptions,
+} from './shared/matches.js';
 export type * from './shared/query.js';
+export {
+  and,
+  filters,
+  or,
+  where,
+  type AgeComparison,
+  type AnyFields,
+  type Comparisons,
+  type EqualsComparison,
+  type FilterBuilder,
+  type FilterFields,
+  type FilterMapping,
+  type OrderComparison,
+  type OtherComparison,
+  type StandardFields,
+} from './shared/where.js';
 export type * from './activity/resource.js';
 export type * from './activity/types.js';
 export type * from './analytics/resource.js';
@@ -35,7 +59,15 @@ export type * from './projects/types.js';
 export type * from './segments/members.js';
 export type * from './segments/resource.js';
 export type * from './segments/types.js';
+export {
+  defineTemplate,
+  type DefinedContent,
+  type DefinedTemplate,
+  type TemplateContent,
+} from './templates/define-template.js';
 export type * from './templates/resource.js';
+export type * from './templates/template-data.js';
+export type * from './templates/template-text.js';
 export type * from './templates/types.js';
 export type * from './uploads/resource.js';
 export type * from './uploads/types.js';

@@ -3,6 +3,12 @@ import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Transport } from '../../transport/transport.js';
 import { routes } from './routes.js';
+import {
+  renderText,
+  variablesOf,
+  type RenderedTemplate,
+  type TemplateVariables,
+} from './template-text.js';
 import type {
   DuplicatedTemplate,
   Template,
@@ -25,8 +31,11 @@ import type {
 export class Templates implements MethodsFor<typeof routes> {
   readonly #transport: Transport;
 
-  constructor(transport: Transport) {
+  readonly #warn: (message: string) => void;
+
+  constructor(transport: Transport, warn: (message: string) => void = () => undefined) {
     this.#transport = transport;
+    this.#warn = warn;
   }
 
   /** Lists templates. `await` it for one page, `for await` it for every template. */
@@ -62,5 +71,25 @@ export class Templates implements MethodsFor<typeof routes> {
   /** Lists the campaigns and workflow steps that use a template. */
   usage(id: string, options?: RequestOptions): Call<TemplateUsage> {
     return this.#transport.send(routes.usage, { params: { id } }, options);
+  }
+
+  /**
+   * Finds the variables of a text without a request: `{{a}}`, `{{a.b}}` and `{{a ?? "fallback"}}`.
+   * The syntax of other template languages is listed as not understood.
+   */
+  variables(text: string): TemplateVariables {
+    return variablesOf(text);
+  }
+
+  /**
+   * Previews a text locally, without a request. A variable without a value and without a fallback
+   * is rendered as empty text, listed as missing, and emitted as a `warning`.
+   */
+  render(text: string, data: Readonly<Record<string, unknown>>): RenderedTemplate {
+    const rendered = renderText(text, data);
+    for (const path of rendered.missing) {
+      this.#warn(`The template uses {{${path}}}, which has neither a value nor a fallback.`);
+    }
+    return rendered;
   }
 }

@@ -1,0 +1,132 @@
+import type { Filter, FilterElement, FilterGroup } from './filter.js';
+
+type Unit = NonNullable<FilterElement['unit']>;
+
+/** The fields that every contact has, with what they hold. */
+export interface StandardFields {
+  email: string;
+  subscribed: boolean;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** The comparisons that a field's type allows. */
+export type Comparisons<Value> = EqualsComparison<Value> &
+  OrderComparison<Value> &
+  AgeComparison<Value> &
+  OtherComparison;
+
+/** Compares for equality. A date cannot be compared so: two of them are hardly ever equal. */
+export type EqualsComparison<Value> = [Value] extends [Date]
+  ? unknown
+  : {
+      /** The field has this value. */
+      equals(value: Extract<Value, string | number | boolean>): FilterElement;
+    };
+
+/** Compares numbers. */
+export type OrderComparison<Value> = [Extract<Value, number>] extends [never]
+  ? unknown
+  : {
+      /** The field is a number above this one. */
+      greaterThan(value: number): FilterElement;
+    };
+
+/** Compares dates with the present. */
+export type AgeComparison<Value> = [Extract<Value, Date>] extends [never]
+  ? unknown
+  : {
+      /** The field is a date of the last so many days, or of whatever unit the service knows. */
+      within(value: number, unit: Unit): FilterElement;
+      /** The field is a date longer ago than so many days. */
+      olderThan(value: number, unit: Unit): FilterElement;
+    };
+
+/** For operators that the service's document does not show. */
+export interface OtherComparison {
+  operator(name: string, value: string | number, unit?: string): FilterElement;
+}
+
+/**
+ * How filters are written where the service's document does not say it. The defaults are ours: they
+ * are not given by the document.
+ */
+export interface FilterMapping {
+  /** All of the filters must match. */
+  readonly and: (filters: readonly Filter[]) => FilterGroup;
+  /** At least one of the filters must match. */
+  readonly or: (filters: readonly Filter[]) => FilterGroup;
+  /** The document shows text and numbers as values: how a boolean is written. */
+  readonly boolean: (value: boolean) => string | number;
+}
+
+/** The names that filters know a contact's fields by: custom fields have the prefix `data.`. */
+export type FilterFields<Fields> = StandardFields & {
+  [Name in keyof Fields & string as `data.${Name}`]: NonNullable<Fields[Name]>;
+};
+
+/** Builds filters for segments and workflow conditions. */
+export interface FilterBuilder<Fields> {
+  /** Starts a comparison of one field: `where('data.seats').greaterThan(5)`. */
+  readonly where: <Name extends keyof FilterFields<Fields> & string>(
+    field: Name,
+  ) => Comparisons<FilterFields<Fields>[Name]>;
+  /** All of the filters must match. */
+  readonly and: (...filters: readonly Filter[]) => FilterGroup;
+  /** At least one of the filters must match. */
+  readonly or: (...filters: readonly Filter[]) => FilterGroup;
+}
+
+/** Custom fields of which nothing is known. */
+export type AnyFields = Record<string, string | number | boolean | Date>;
+
+/** What is written where the document is silent, unless a mapping says otherwise. */
+export const defaultFilterMapping: FilterMapping = {
+  and: (filters) => ({ and: [...filters] }),
+  or: (filters) => ({ or: [...filters] }),
+  boolean: String,
+};
+
+/**
+ * Makes a filter builder that knows your custom fields and their types.
+ * @example
+ * const { where, and } = filters<{ seats: number; trialEnds: Date }>();
+ * await messaging.segments.create({
+ *   name: 'Large trials',
+ *   type: 'DYNAMIC',
+ *   condition: and(where('data.seats').greaterThan(5), where('data.trialEnds').within(30, 'days')),
+ * });
+ */
+export function filters<Fields = AnyFields>(
+  mapping: Partial<FilterMapping> = {},
+): FilterBuilder<Fields> {
+  const complete = { ...defaultFilterMapping, ...mapping };
+  return {
+    // Which comparisons a field allows is for the compiler: at run time each has them all.
+    where: (field) => comparisons(field, complete.boolean),
+    and: (...parts) => complete.and(parts),
+    or: (...parts) => complete.or(parts),
+  };
+}
+
+/** The filter builder for custom fields of any type. */
+export const { where, and, or } = filters();
+
+function comparisons(field: string, boolean: FilterMapping['boolean']) {
+  const compare = (operator: string, value: unknown, unit?: string): FilterElement => {
+    const written = typeof value === 'boolean' ? boolean(value) : value;
+    const isValue = typeof written === 'string' || Number.isFinite(written);
+    if (!isValue) {
+      throw new TypeError(`The value of a filter on ${field} must be a string, number or boolean.`);
+    }
+    const element = { field, operator, value: written as string | number }; // as checked above
+    return unit === undefined ? element : { ...element, unit };
+  };
+  return {
+    equals: (value: string | number | boolean) => compare('equals', value),
+    greaterThan: (value: number) => compare('greaterThan', value),
+    within: (value: number, unit: Unit) => compare('within', value, unit),
+    olderThan: (value: number, unit: Unit) => compare('olderThan', value, unit),
+    operator: (name: string, value: string | number, unit?: string) => compare(name, value, unit),
+  };
+}

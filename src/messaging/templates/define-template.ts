@@ -1,0 +1,70 @@
+import type { TemplateData } from './template-data.js';
+import {
+  renderText,
+  variablesOf,
+  type RenderedTemplate,
+  type TemplateVariables,
+} from './template-text.js';
+
+/** The subject and HTML body of an email, with variables such as `{{name ?? "there"}}`. */
+export interface TemplateContent {
+  readonly subject: string;
+  readonly body: string;
+}
+
+/** A template text whose data is typed by its own variables. */
+export interface DefinedTemplate<Text extends string> extends TemplateVariables {
+  readonly text: Text;
+  /** Fills in the text locally, as a preview. */
+  render(data: TemplateData<Text>): RenderedTemplate;
+  /** The `body` and `data` of a send, to spread into it. */
+  message(data: TemplateData<Text>): { readonly body: Text; readonly data: TemplateData<Text> };
+}
+
+/** A subject and body whose data is typed by their own variables. */
+export interface DefinedContent<Text extends string> extends TemplateVariables, TemplateContent {
+  /** Fills in both texts locally, as a preview. */
+  render(data: TemplateData<Text>): {
+    readonly subject: RenderedTemplate;
+    readonly body: RenderedTemplate;
+  };
+  /** The `subject`, `body` and `data` of a send, to spread into it. */
+  message(data: TemplateData<Text>): TemplateContent & { readonly data: TemplateData<Text> };
+}
+
+/**
+ * Types the data of an email by the variables of its text: one without a fallback is required.
+ * @example
+ * const welcome = defineTemplate({ subject: 'Welcome, {{name}}', body: '<p>{{plan ?? "free"}}</p>' });
+ * await messaging.send({ from, to, ...welcome.message({ name: 'Ann' }) });
+ */
+export function defineTemplate<const Text extends string>(text: Text): DefinedTemplate<Text>;
+export function defineTemplate<const Subject extends string, const Body extends string>(content: {
+  readonly subject: Subject;
+  readonly body: Body;
+}): DefinedContent<`${Subject}\n${Body}`>;
+export function defineTemplate(
+  template: string | TemplateContent,
+): DefinedTemplate<string> | DefinedContent<string> {
+  return typeof template === 'string' ? textTemplate(template) : contentTemplate(template);
+}
+
+function textTemplate(text: string): DefinedTemplate<string> {
+  return {
+    ...variablesOf(text),
+    text,
+    render: (data) => renderText(text, data),
+    message: (data) => ({ body: text, data }),
+  };
+}
+
+function contentTemplate({ subject, body }: TemplateContent): DefinedContent<string> {
+  return {
+    // Neither text can begin a variable that the other one ends.
+    ...variablesOf(`${subject}\n${body}`),
+    subject,
+    body,
+    render: (data) => ({ subject: renderText(subject, data), body: renderText(body, data) }),
+    message: (data) => ({ subject, body, data }),
+  };
+}

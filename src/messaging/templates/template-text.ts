@@ -1,0 +1,91 @@
+import { valueAt } from '../shared/value-at.js';
+
+/** A variable of a template: `{{profile.tier ?? "free"}}`. */
+export interface TemplateVariable {
+  /** The dotted path into the data: `profile.tier`. */
+  readonly path: string;
+  /** What the service uses when the field is missing or null; `undefined` without a fallback. */
+  readonly fallback: string | undefined;
+}
+
+/** What a template asks for. */
+export interface TemplateVariables {
+  /** In order of their first appearance; each path once. */
+  readonly variables: readonly TemplateVariable[];
+  /** Braces that are none of the documented forms. They are kept as they are. */
+  readonly notUnderstood: readonly string[];
+}
+
+/** A template filled in locally. */
+export interface RenderedTemplate {
+  readonly text: string;
+  /** Paths without a value and without a fallback. They are rendered as empty text. */
+  readonly missing: readonly string[];
+  /** Braces that are none of the documented forms. They are kept as they are. */
+  readonly notUnderstood: readonly string[];
+}
+
+// Three braces, blocks and helpers of other template languages are matched as a whole, so that no
+// part of them is taken for a variable.
+const braces = /\{\{\{[\s\S]*?\}\}\}|\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g;
+const documented = /^\{\{\s*([^\s{}?|#/^>!&"'()]+)\s*(?:\?\?\s*(?:"([^"]*)"|'([^']*)')\s*)?\}\}$/;
+
+/** Finds the variables of a template: `{{a}}`, `{{a.b}}` and `{{a ?? "fallback"}}`. */
+export function variablesOf(text: string): TemplateVariables {
+  const variables = new Map<string, TemplateVariable>();
+  const notUnderstood: string[] = [];
+  for (const [found] of text.matchAll(braces)) {
+    const variable = variableIn(found);
+    if (variable === undefined) {
+      notUnderstood.push(found);
+      continue;
+    }
+    const known = variables.get(variable.path);
+    // Once without a fallback is enough to need a value.
+    if (known === undefined || variable.fallback === undefined) {
+      variables.set(variable.path, variable);
+    }
+  }
+  return { variables: [...variables.values()], notUnderstood };
+}
+
+/**
+ * Fills in a template locally. How the service writes values other than text, and a missing one
+ * without a fallback, is not given by its document: here they are their JSON and an empty text.
+ */
+export function renderText(
+  text: string,
+  data: Readonly<Record<string, unknown>>,
+): RenderedTemplate {
+  const missing = new Set<string>();
+  const notUnderstood: string[] = [];
+  const rendered = text.replace(braces, (found) => {
+    const variable = variableIn(found);
+    if (variable === undefined) {
+      notUnderstood.push(found);
+      return found;
+    }
+    const value = valueAt(data, variable.path);
+    if (value !== undefined && value !== null) {
+      return textOf(value);
+    }
+    if (variable.fallback === undefined) {
+      missing.add(variable.path);
+    }
+    return variable.fallback ?? '';
+  });
+  return { text: rendered, missing: [...missing], notUnderstood };
+}
+
+function variableIn(found: string): TemplateVariable | undefined {
+  const match = documented.exec(found);
+  if (match === null) {
+    return undefined;
+  }
+  const [, path = '', double, single] = match;
+  return { path, fallback: double ?? single };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value).replace(/^"|"$/g, '');
+}

@@ -1,0 +1,56 @@
+import { describe, expectTypeOf, it } from 'vitest';
+import { defineTemplate } from '../../src/messaging/templates/define-template.js';
+import type { TemplateData, TemplateValue } from '../../src/messaging/templates/template-data.js';
+import type { SendRequest } from '../../src/messaging/emails/types.js';
+
+describe('the data of a defined template', () => {
+  it('requires a variable without a fallback', () => {
+    expectTypeOf<TemplateData<'Hi {{name}}'>>().toEqualTypeOf<{ readonly name: TemplateValue }>();
+  });
+
+  it('leaves one with a fallback optional', () => {
+    expectTypeOf<TemplateData<'Hi {{ name ?? "there" }}'>>().toEqualTypeOf<{
+      readonly name?: TemplateValue | undefined;
+    }>();
+  });
+
+  it('requires what stands once without a fallback', () => {
+    const template = defineTemplate('{{a ?? "x"}} {{a}} {{b}}');
+    // @ts-expect-error -- a is missing
+    template.render({ b: 1 });
+    template.render({ a: 1, b: 'x' });
+  });
+
+  it('nests dotted paths', () => {
+    const template = defineTemplate('{{profile.tier}} of {{profile.since ?? "ever"}}');
+    template.render({ profile: { tier: 'gold' } });
+    // @ts-expect-error -- tier is missing
+    template.render({ profile: {} });
+  });
+
+  it('ignores the syntax of other template languages', () => {
+    const template = defineTemplate('{{#if x}}{{/if}}{{> part}}{{a | upper}}');
+    template.render({}); // nothing is required
+  });
+
+  it('takes any data for a text that is not known at compile time', () => {
+    const text: string = 'Hi {{name}}';
+    defineTemplate(text).render({ anything: 1 });
+  });
+
+  it('fits into a send', () => {
+    const welcome = defineTemplate({ subject: 'Hi {{name}}', body: '<p>{{plan ?? "free"}}</p>' });
+    const request = { from: 'a@b.c', to: 'd@e.f', ...welcome.message({ name: 'Ann' }) };
+    expectTypeOf(request).toExtend<SendRequest>();
+    // @ts-expect-error -- name is missing
+    welcome.message({ plan: 'pro' });
+  });
+
+  it('copes with long texts', () => {
+    const template = defineTemplate(
+      '{{a}}{{b}}{{c}}{{d}}{{e}}{{f}}{{g}}{{h}}{{i}}{{j}}{{k}}{{l}}{{m}}{{n}}{{o}}{{p}}{{q}}{{r}}{{s}}{{t}}{{u}}{{v}}{{w}}{{x}}{{y}}{{z}}',
+    );
+    // @ts-expect-error -- all the others are missing
+    template.render({ a: 1 });
+  });
+});
