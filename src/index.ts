@@ -31,5 +31,4 @@ export * from './messaging/index.js';
 export type { JobUpdate, JobWaitOptions } from './polling/job.js';
 export type { ApiKey } from './transport/auth/api-key.js';
 export type { FreeInput } from './transport/request/custom-request.js';
-export type { RateLimit } from './transport/rate-limit/rate-limit.js';
-export type { RateLimitState } from './transport/rate-limit/local-budget.js';
+export type { RateLimit, RateLimitState } from './transport/rate-limit/budget.js';

@@ -12,7 +12,7 @@ export interface AttemptTimer {
   stop(): void;
 }
 
-/** The longest delay of a timer, in milliseconds: a longer one overflows and fires at once. */
+/** The longest delay of a timer: a longer one overflows and fires at once. */
 export const longestDelayMs = 2 ** 31 - 1;
 
 /** Starts the timer of one attempt. One controller does both jobs: `AbortSignal.any` is slow. */

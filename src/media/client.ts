@@ -1,7 +1,7 @@
 import type { Call, RequestOptions } from '../contract/call.js';
 import type { Method } from '../contract/route.js';
 import type { FreeInput } from '../transport/request/custom-request.js';
-import type { RateLimit } from '../transport/rate-limit/rate-limit.js';
+import type { RateLimit } from '../transport/rate-limit/budget.js';
 import type { MediaEvents } from './events.js';
 import type { MediaFile } from './jobs/file.js';
 import type { Generate } from './generate/resource.js';

@@ -6,7 +6,7 @@ import { createSpacing } from '../polling/spacing.js';
 import type { ApiKey } from '../transport/auth/api-key.js';
 import { Connection } from '../transport/connection.js';
 import type { FreeInput } from '../transport/request/custom-request.js';
-import type { RateLimit } from '../transport/rate-limit/rate-limit.js';
+import type { RateLimit } from '../transport/rate-limit/budget.js';
 import type { ServiceFacts } from '../transport/settings.js';
 import { Activity } from './activity/resource.js';
 import { Analytics } from './analytics/resource.js';

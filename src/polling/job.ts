@@ -1,17 +1,17 @@
 import { callSafely } from '../async/notifier.js';
 import { isRecord, type OpenRecord } from '../contract/records.js';
 import { JobFailedError, NotFoundError, WaitTimeoutError } from '../errors/index.js';
-import { poll, type Look } from './poll.js';
+import { poll, type Check } from './poll.js';
 import type { Spacing } from './spacing.js';
 import { passingDelayMs } from './transient.js';
 
-/** What a waiting job looks like. */
+/** What a status check of a job found. */
 export interface JobUpdate<Job> {
   readonly jobId: string;
   readonly status: string | undefined;
   /** As the service sent it: a share, a percentage, or not at all. */
   readonly progress: unknown;
-  /** The number of this look, from 1. */
+  /** The number of this status check, from 1. */
   readonly attempt: number;
   readonly elapsedMs: number;
   readonly nextPollInMs: number;
@@ -26,12 +26,12 @@ export interface JobWaitOptions<Job> {
    */
   timeout?: number | undefined;
   /**
-   * The time between two looks.
+   * The time between two status checks.
    * @default 2_000
    */
   interval?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** Called with every look. What it throws is ignored. */
+  /** Called with every status check. What it throws is ignored. */
   onUpdate?: ((update: JobUpdate<Job>) => void) | undefined;
   /** Decides whether a job is done, for statuses that we do not know. */
   isDone?: ((job: Job) => boolean) | undefined;
@@ -43,21 +43,21 @@ const failed = new Set(['failed', 'failure', 'error', 'canceled', 'cancelled']);
 /** What the waits of one client share. */
 export interface JobWatch {
   readonly spacing: Spacing;
-  /** Tells everybody who listens to the client of a look. */
+  /** Tells whoever listens to the client of a status check. */
   readonly tell: (update: JobUpdate<OpenRecord>) => void;
 }
 
 /** Waits until an import or bulk job is done. */
 export async function waitForJob<Job extends OpenRecord>(
   jobId: string,
-  look: (signal: AbortSignal | undefined) => Promise<Job>,
+  check: (signal: AbortSignal | undefined) => Promise<Job>,
   watch: JobWatch,
   options: JobWaitOptions<Job>,
 ): Promise<Job> {
   const { timeout = 600_000, interval = 2_000, signal, onUpdate, isDone } = options;
-  let last: Job | undefined;
+  let known: Job | undefined;
   let isGone = false;
-  const resume = (again: object = {}) => waitForJob(jobId, look, watch, { ...options, ...again });
+  const resume = (again: object = {}) => waitForJob(jobId, check, watch, { ...options, ...again });
   return poll<Job, Job>({
     signal,
     timeoutMs: timeout,
@@ -65,36 +65,36 @@ export async function waitForJob<Job extends OpenRecord>(
     nextDelayMs: () => interval,
     statusOf,
     passingDelayMs: (error, failures) => passingDelayMs(error, failures, interval),
-    async look(until) {
+    async check(until) {
       try {
-        last = await watch.spacing(() => look(until), until);
-        return last;
+        known = await watch.spacing(() => check(until), until);
+        return known;
       } catch (error) {
-        // A finished job may be gone when asked late: what was seen of it stands.
+        // A finished job may be gone when asked late: what is known of it stands.
         isGone = error instanceof NotFoundError;
-        if (isGone && last !== undefined) {
-          return last;
+        if (isGone && known !== undefined) {
+          return known;
         }
         throw error;
       }
     },
-    finish: (seen) => (isGone ? { result: seen.record } : finish(jobId, seen, isDone)),
-    report(seen, nextPollInMs) {
-      const update = updateOf(jobId, seen, nextPollInMs);
+    finish: (found) => (isGone ? { result: found.record } : finish(jobId, found, isDone)),
+    report(found, nextPollInMs) {
+      const update = updateOf(jobId, found, nextPollInMs);
       watch.tell(update);
       callSafely(() => onUpdate?.(update));
     },
-    timeoutError: (seen, polls, elapsedMs) =>
+    timeoutError: (last, polls, elapsedMs) =>
       new WaitTimeoutError(
-        `Job ${jobId} was not done within ${Math.round(elapsedMs / 1000)} s (last status "${seen?.status ?? 'none'}"). The job goes on; call \`resume()\` to wait again.`,
-        { id: jobId, lastStatus: seen?.status, elapsedMs, polls, resume },
+        `Job ${jobId} was not done within ${Math.round(elapsedMs / 1000)} s (last status "${last?.status ?? 'none'}"). The job goes on; call \`resume()\` to wait again.`,
+        { id: jobId, lastStatus: last?.status, elapsedMs, polls, resume },
       ),
   });
 }
 
 function finish<Job>(
   jobId: string,
-  { record, status }: Look<Job>,
+  { record, status }: Check<Job>,
   isDone: ((job: Job) => boolean) | undefined,
 ): { result: Job } | undefined {
   if (isDone ? isDone(record) : status !== undefined && done.has(status.toLowerCase())) {
@@ -111,7 +111,7 @@ function finish<Job>(
 
 function updateOf<Job>(
   jobId: string,
-  { status, attempt, elapsedMs, record }: Look<Job>,
+  { status, attempt, elapsedMs, record }: Check<Job>,
   nextPollInMs: number,
 ): JobUpdate<Job> {
   const progress = isRecord(record) ? record['progress'] : undefined;

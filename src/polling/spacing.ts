@@ -1,45 +1,35 @@
 import pThrottle from 'p-throttle';
-import { onAbort } from '../async/abort.js';
+import { WaitQueue } from '../async/wait-queue.js';
 
-/** Runs looks at a service evenly spaced, never in bursts. */
-export type Spacing = <T>(look: () => Promise<T>, signal: AbortSignal | undefined) => Promise<T>;
+/** Runs status checks evenly spaced, never in bursts. */
+export type Spacing = <T>(check: () => Promise<T>, signal: AbortSignal | undefined) => Promise<T>;
 
-// Ten looks a second are plenty for jobs that take seconds to minutes.
-const looks = 1;
+// Ten status checks a second are plenty for jobs that take seconds to minutes.
+const checks = 1;
 const everyMs = 100;
 
-/** One spacing for all the looks of a client. */
+/** One spacing for all the status checks of a client. */
 export function createSpacing(): Spacing {
-  const line = new Line();
-  return async (look, signal) => {
-    await line.turn(signal);
-    return look();
+  const queue = new SpacedQueue();
+  return async (check, signal) => {
+    await queue.turn(signal);
+    return check();
   };
 }
 
 /**
- * Who waits for a turn. p-throttle is asked for one turn at a time, since it knows no way to leave:
- * waits that were aborted would hold up the others, and keep the process alive.
+ * Who waits for a turn. p-throttle is asked for one turn at a time, since nobody can leave its own
+ * queue: waits that were aborted would hold up the others, and keep the process alive.
  */
-class Line {
-  readonly #inTurn = pThrottle({ limit: looks, interval: everyMs })(() => Promise.resolve());
-  readonly #waiting = new Set<() => void>();
+class SpacedQueue {
+  readonly #throttled = pThrottle({ limit: checks, interval: everyMs })(() => Promise.resolve());
+  readonly #queue = new WaitQueue<undefined>();
   #isServing = false;
 
   turn(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const start = () => {
-        stopListening();
-        resolve();
-      };
-      this.#waiting.add(start);
-      const stopListening = onAbort(signal, () => {
-        this.#waiting.delete(start);
-        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason
-        reject(signal?.reason);
-      });
-      void this.#serve();
-    });
+    const turn = this.#queue.wait(undefined, { signal });
+    void this.#serve();
+    return turn;
   }
 
   async #serve(): Promise<void> {
@@ -47,14 +37,9 @@ class Line {
       return;
     }
     this.#isServing = true;
-    while (this.#waiting.size > 0) {
-      await this.#inTurn();
-      const [next] = this.#waiting;
-      if (!next) {
-        break;
-      }
-      this.#waiting.delete(next);
-      next();
+    while (this.#queue.size > 0) {
+      await this.#throttled();
+      this.#queue.peek()?.grant();
     }
     this.#isServing = false;
   }

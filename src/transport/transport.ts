@@ -13,7 +13,7 @@ import { freeRoute, splitPath, type FreeInput } from './request/custom-request.j
 import { requestIdOf } from './response/classify.js';
 import type { RawInput, TransportParts } from './context.js';
 import { prepare } from './request/prepare.js';
-import type { RateLimitState } from './rate-limit/local-budget.js';
+import type { RateLimitState } from './rate-limit/budget.js';
 import { readBack } from './send/reconcile.js';
 import { Sender } from './send/sender.js';
 import { abortable } from '../async/abort.js';

@@ -64,7 +64,7 @@ describe('isDone', () => {
 });
 
 describe('onUpdate', () => {
-  it('hears of every look, with progress as the service tells it', async () => {
+  it('hears of every check, with progress as the service tells it', async () => {
     const updates: unknown[] = [];
     const answers = [{ status: 'running', progress: 0.5 }, { status: 'done' }];
     await waitFor(answers, { onUpdate: (update) => updates.push(update) });
@@ -107,7 +107,7 @@ describe('a job that is gone', () => {
   });
 });
 
-describe('a look that fails', () => {
+describe('a check that fails', () => {
   it.each([408, 429, 500, 503])('with %i is made again', async (status) => {
     const answers = [new Response(null, { status }), { status: 'done' }];
     await expect(waitFor(answers)).resolves.toEqual({ status: 'done' });

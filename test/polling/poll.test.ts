@@ -1,25 +1,25 @@
 import { ConnectionError, NotFoundError, UnexpectedResponseError } from 'postreel';
 import { describe, expect, it, vi } from 'vitest';
 import { passingDelayMs } from '../../src/polling/transient.js';
-import { poll, type Look, type PollPlan } from '../../src/polling/poll.js';
+import { poll, type Check, type PollPlan } from '../../src/polling/poll.js';
 import { settled } from '../support/fake-server.js';
 
 const passing = new ConnectionError('lost', { code: 'CONNECTION_LOST' });
 
 describe('a poll', () => {
-  it('looks until there is a result', async () => {
+  it('checks until there is a result', async () => {
     const statuses = ['queued', 'running', 'done'];
-    const plan = planOf({ look: () => Promise.resolve(statuses.shift() ?? '') });
+    const plan = planOf({ check: () => Promise.resolve(statuses.shift() ?? '') });
     await expect(poll(plan)).resolves.toBe('done');
     expect(statuses).toEqual([]);
   });
 
-  it('reports every look, the last one without a next', async () => {
+  it('reports every check, the last one without a next', async () => {
     const statuses = ['queued', 'queued', 'done'];
     const reports: [number, string | undefined, boolean, number][] = [];
-    const report = ({ attempt, status, changed }: Look<string>, next: number) =>
+    const report = ({ attempt, status, changed }: Check<string>, next: number) =>
       reports.push([attempt, status, changed, next]);
-    await poll(planOf({ look: () => Promise.resolve(statuses.shift() ?? ''), report }));
+    await poll(planOf({ check: () => Promise.resolve(statuses.shift() ?? ''), report }));
     expect(reports).toEqual([
       [1, 'queued', false, 5],
       [2, 'queued', false, 5],
@@ -27,101 +27,101 @@ describe('a poll', () => {
     ]);
   });
 
-  it('reports the look that ends it in failure', async () => {
+  it('reports the check that ends it in failure', async () => {
     const report = vi.fn();
-    const plan = planOf({ look: () => Promise.resolve('failed'), report });
+    const plan = planOf({ check: () => Promise.resolve('failed'), report });
     await expect(poll(plan)).rejects.toThrow('it failed');
     expect(report).toHaveBeenCalledWith(expect.objectContaining({ status: 'failed' }), 0);
   });
 
-  it('sleeps before the first look when the job is young', async () => {
+  it('sleeps before the first check when the job is young', async () => {
     const { tookMs } = await settled(poll(planOf({ firstDelayMs: 80 })));
     expect(tookMs).toBeGreaterThanOrEqual(78);
   });
 
   it('ends with its last status when the time is up', async () => {
-    const plan = planOf({ look: () => Promise.resolve('running'), timeoutMs: 60 });
+    const plan = planOf({ check: () => Promise.resolve('running'), timeoutMs: 60 });
     const { error, tookMs } = await settled(poll(plan));
-    expect((error as Error).message).toMatch(/^time is up at running after \d+ looks$/);
+    expect((error as Error).message).toMatch(/^time is up at running after \d+ checks$/);
     expect(tookMs).toBeGreaterThanOrEqual(58);
     expect(tookMs).toBeLessThan(500);
   });
 
-  it('ends on time even when a look does not, and lets go of that look', async () => {
+  it('ends on time even when a check does not, and lets go of that check', async () => {
     let signal: AbortSignal | undefined;
-    const look = (until: AbortSignal) => {
+    const check = (until: AbortSignal) => {
       signal = until;
       return new Promise<string>(() => undefined);
     };
-    const { error, tookMs } = await settled(poll(planOf({ look, timeoutMs: 60 })));
-    expect(error).toMatchObject({ message: 'time is up at none after 1 looks' });
+    const { error, tookMs } = await settled(poll(planOf({ check, timeoutMs: 60 })));
+    expect(error).toMatchObject({ message: 'time is up at none after 1 checks' });
     expect(tookMs).toBeLessThan(500);
     expect(signal?.aborted).toBe(true);
   });
 
   it.each([0, -5, Number.NaN])('cannot have %d ms of time', async (timeoutMs) => {
-    const look = vi.fn(() => Promise.resolve('running'));
-    await expect(poll(planOf({ timeoutMs, look }))).rejects.toMatchObject({
+    const check = vi.fn(() => Promise.resolve('running'));
+    await expect(poll(planOf({ timeoutMs, check }))).rejects.toMatchObject({
       name: 'ConfigurationError',
       code: 'INVALID_OPTION',
     });
-    expect(look).not.toHaveBeenCalled();
+    expect(check).not.toHaveBeenCalled();
   });
 
-  it('goes on after a look that failed in a way that may pass', async () => {
-    const look = vi.fn<() => Promise<string>>().mockResolvedValue('done');
-    look.mockRejectedValueOnce(passing).mockRejectedValueOnce(passing);
+  it('goes on after a check that failed in a way that may pass', async () => {
+    const check = vi.fn<() => Promise<string>>().mockResolvedValue('done');
+    check.mockRejectedValueOnce(passing).mockRejectedValueOnce(passing);
     const failures: number[] = [];
     const passingDelay = (_: unknown, count: number) => (failures.push(count), 1);
-    await expect(poll(planOf({ look, passingDelayMs: passingDelay }))).resolves.toBe('done');
+    await expect(poll(planOf({ check, passingDelayMs: passingDelay }))).resolves.toBe('done');
     expect(failures).toEqual([1, 2]);
   });
 
-  it('counts failures anew after a look that went well', async () => {
-    const look = vi.fn<() => Promise<string>>().mockResolvedValue('done');
-    look.mockRejectedValueOnce(passing).mockResolvedValueOnce('running');
-    look.mockRejectedValueOnce(passing);
+  it('counts failures anew after a check that went well', async () => {
+    const check = vi.fn<() => Promise<string>>().mockResolvedValue('done');
+    check.mockRejectedValueOnce(passing).mockResolvedValueOnce('running');
+    check.mockRejectedValueOnce(passing);
     const failures: number[] = [];
     const passingDelay = (_: unknown, count: number) => (failures.push(count), 1);
-    await poll(planOf({ look, passingDelayMs: passingDelay }));
+    await poll(planOf({ check, passingDelayMs: passingDelay }));
     expect(failures).toEqual([1, 1]);
   });
 
-  it('ends with the error of a look that stays', async () => {
+  it('ends with the error of a check that stays', async () => {
     const error = new NotFoundError('gone');
-    const plan = planOf({ look: () => Promise.reject(error), passingDelayMs: () => undefined });
+    const plan = planOf({ check: () => Promise.reject(error), passingDelayMs: () => undefined });
     await expect(poll(plan)).rejects.toBe(error);
-    await expect(poll(planOf({ look: () => Promise.reject(error) }))).rejects.toBe(error);
+    await expect(poll(planOf({ check: () => Promise.reject(error) }))).rejects.toBe(error);
   });
 
-  it('does not look at all when it was aborted before', async () => {
-    const look = vi.fn(() => Promise.resolve('done'));
+  it('does not check at all when it was aborted before', async () => {
+    const check = vi.fn(() => Promise.resolve('done'));
     const signal = AbortSignal.abort('enough');
-    await expect(poll(planOf({ look, signal }))).rejects.toBe('enough');
-    expect(look).not.toHaveBeenCalled();
+    await expect(poll(planOf({ check, signal }))).rejects.toBe('enough');
+    expect(check).not.toHaveBeenCalled();
   });
 
   it.each([
-    ['between two looks', () => Promise.resolve('running'), 60_000],
-    ['while it looks', () => new Promise<string>(() => undefined), 1],
-  ])('hears an abort %s', async (_, look, nextMs) => {
+    ['between two checks', () => Promise.resolve('running'), 60_000],
+    ['while it checks', () => new Promise<string>(() => undefined), 1],
+  ])('hears an abort %s', async (_, check, nextMs) => {
     const controller = new AbortController();
-    const plan = planOf({ look, nextDelayMs: () => nextMs, signal: controller.signal });
+    const plan = planOf({ check, nextDelayMs: () => nextMs, signal: controller.signal });
     setTimeout(() => controller.abort('enough'), 30);
     const { error, tookMs } = await settled(poll({ ...plan, timeoutMs: 60_000 }));
     expect(error).toBe('enough');
     expect(tookMs).toBeLessThan(500);
   });
 
-  it('looks before its time when there is news', async () => {
+  it('checks before its time when there is news', async () => {
     let tell: () => void = () => undefined;
     const onNews = (listener: () => void) => {
       tell = listener;
       return () => undefined;
     };
     const statuses = ['running', 'done'];
-    const look = () => Promise.resolve(statuses.shift() ?? '');
-    const plan = planOf({ look, onNews, nextDelayMs: () => 60_000, timeoutMs: 120_000 });
+    const check = () => Promise.resolve(statuses.shift() ?? '');
+    const plan = planOf({ check, onNews, nextDelayMs: () => 60_000, timeoutMs: 120_000 });
     setTimeout(() => tell(), 30);
     const { value, tookMs } = await settled(poll(plan));
     expect(value).toBe('done');
@@ -133,7 +133,7 @@ describe('a poll', () => {
   });
 });
 
-describe('a look that failed', () => {
+describe('a check that failed', () => {
   const failure = (facts: object) => Object.assign(new ConnectionError('x', { code: 'X' }), facts);
 
   it.each([408, 429, 500, 503])('with %i may pass', (status) => {
@@ -182,7 +182,7 @@ describe('a look that failed', () => {
 
 function planOf(facts: Partial<PollPlan<string, string>>): PollPlan<string, string> {
   return {
-    look: () => Promise.resolve('done'),
+    check: () => Promise.resolve('done'),
     statusOf: (record) => record,
     finish({ status }) {
       if (status === 'failed') {
@@ -192,7 +192,7 @@ function planOf(facts: Partial<PollPlan<string, string>>): PollPlan<string, stri
     },
     nextDelayMs: () => 5,
     timeoutError: (last, polls) =>
-      new Error(`time is up at ${last?.status ?? 'none'} after ${polls} looks`),
+      new Error(`time is up at ${last?.status ?? 'none'} after ${polls} checks`),
     timeoutMs: 60_000,
     firstDelayMs: 0,
     signal: undefined,

@@ -4,22 +4,24 @@ import { settled } from '../support/fake-server.js';
 
 const spacedMs = 100;
 
-describe('looks', () => {
+describe('checks', () => {
   it('are evenly spaced, in the order in which they were asked for', async () => {
     const spacing = createSpacing();
-    const looks: { index: number; at: number }[] = [];
-    const look = (index: number) => () => {
-      looks.push({ index, at: performance.now() });
+    const checks: { index: number; at: number }[] = [];
+    const check = (index: number) => () => {
+      checks.push({ index, at: performance.now() });
       return Promise.resolve(index);
     };
-    const results = await Promise.all([0, 1, 2, 3].map((index) => spacing(look(index), undefined)));
+    const results = await Promise.all(
+      [0, 1, 2, 3].map((index) => spacing(check(index), undefined)),
+    );
     expect(results).toEqual([0, 1, 2, 3]);
-    expect(looks.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
-    const gaps = looks.slice(1).map(({ at }, index) => at - (looks[index]?.at ?? 0));
+    expect(checks.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
+    const gaps = checks.slice(1).map(({ at }, index) => at - (checks[index]?.at ?? 0));
     for (const gap of gaps) {
       expect(gap).toBeGreaterThan(spacedMs / 2);
     }
-    expect((looks[3]?.at ?? 0) - (looks[0]?.at ?? 0)).toBeGreaterThan(3 * spacedMs - 10);
+    expect((checks[3]?.at ?? 0) - (checks[0]?.at ?? 0)).toBeGreaterThan(3 * spacedMs - 10);
   });
 
   it('need no pause after a quiet time', async () => {
@@ -39,20 +41,20 @@ describe('looks', () => {
   it('that are aborted in the line leave it at once, and hold up nobody', async () => {
     const spacing = createSpacing();
     const controller = new AbortController();
-    let looked = 0;
+    let checked = 0;
     const waits = Array.from({ length: 100 }, () =>
-      spacing(() => Promise.resolve(++looked), controller.signal),
+      spacing(() => Promise.resolve(++checked), controller.signal),
     );
     controller.abort('enough');
     const ends = await Promise.allSettled(waits);
     expect(ends.every((end) => end.status === 'rejected' && end.reason === 'enough')).toBe(true);
     const { tookMs } = await settled(spacing(() => Promise.resolve(), undefined));
     expect(tookMs).toBeLessThan(10 * spacedMs);
-    expect(looked).toBe(0);
+    expect(checked).toBe(0);
   });
 
   it('whose signal has aborted before are not made', async () => {
-    const look = () => Promise.resolve('looked');
-    await expect(createSpacing()(look, AbortSignal.abort('enough'))).rejects.toBe('enough');
+    const check = () => Promise.resolve('checked');
+    await expect(createSpacing()(check, AbortSignal.abort('enough'))).rejects.toBe('enough');
   });
 });

@@ -4,7 +4,7 @@ import type { PostreelError } from '../../errors/index.js';
 import type { RunningCall } from '../../transport/call.js';
 import type { Transport } from '../../transport/transport.js';
 import { onAbort } from '../../async/abort.js';
-import type { RateLimitState } from '../../transport/rate-limit/local-budget.js';
+import type { RateLimitState } from '../../transport/rate-limit/budget.js';
 import { isVideo, type MediaJob } from '../generate/media-job.js';
 import type { MediaFile } from '../jobs/file.js';
 import { jobRefusal } from '../generate/rules.js';

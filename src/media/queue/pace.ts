@@ -1,5 +1,5 @@
 import { monotonicMs } from '../../async/clock.js';
-import type { RateLimitState } from '../../transport/rate-limit/local-budget.js';
+import type { RateLimitState } from '../../transport/rate-limit/budget.js';
 import { isVideo } from '../generate/media-job.js';
 import type { JobInput } from './source.js';
 

@@ -1,34 +1,29 @@
 import { monotonicMs } from '../../async/clock.js';
-import { onAbort } from '../../async/abort.js';
+import { abortable } from '../../async/abort.js';
 import { sleep } from '../../async/timers.js';
+import { WaitQueue } from '../../async/wait-queue.js';
 
-/** The least time between two looks when each takes one of the ten requests. */
+/** The least time between two status checks when each takes one of the ten requests. */
 export const countedIntervalMs = 60_000;
 
-interface Waiting {
+interface Turn {
   readonly signal: AbortSignal;
-  start(): Promise<void>;
+  readonly check: () => Promise<unknown>;
 }
 
-/** One poller for everybody: looks go one by one, in the order in which they were asked for. */
+/** One poller for everybody: status checks run one by one, in the order they were asked for. */
 export class CountedPoller {
-  /** Do looks count towards the rate limit? Found out by the first 429. */
+  /** Do status checks count towards the rate limit? Found out by the first 429. */
   isNeeded = false;
-  readonly #line: Waiting[] = [];
+  readonly #queue = new WaitQueue<Turn, unknown>();
   #isRunning = false;
   #nextAt = 0;
 
-  /** Runs a look when its turn has come. An abort leaves the line. */
-  inTurn<T>(look: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const stopListening = onAbort(signal, () => {
-        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the watchers' reason
-        reject(signal.reason);
-      });
-      const start = () => look().then(resolve, reject).finally(stopListening);
-      this.#line.push({ signal, start });
-      void this.#run();
-    });
+  /** Runs a status check when its turn has come. An abort leaves the queue. */
+  inTurn<T>(check: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const result = abortable(this.#queue.wait({ check, signal }, { signal }), signal);
+    void this.#run();
+    return result as Promise<T>; // what this check resolves to
   }
 
   async #run(): Promise<void> {
@@ -36,21 +31,20 @@ export class CountedPoller {
       return;
     }
     this.#isRunning = true;
-    for (let next = this.#next(); next; next = this.#next()) {
+    for (let next = this.#queue.peek(); next; next = this.#queue.peek()) {
+      const { signal, check } = next.data;
       // An abort ends the pause, and the one behind takes the turn.
-      await sleep(Math.max(0, this.#nextAt - monotonicMs()), next.signal).catch(() => undefined);
-      if (next.signal.aborted) {
+      await sleep(Math.max(0, this.#nextAt - monotonicMs()), signal).catch(() => undefined);
+      if (signal.aborted) {
         continue;
       }
-      // It may wait for the rate limit itself: looks that pile up would leave in a burst.
-      await next.start();
+      const result = check();
+      next.grant(result);
+      // It may wait for the rate limit itself: checks that pile up would leave in a burst.
+      await result.catch(() => undefined);
       this.#nextAt = monotonicMs() + countedIntervalMs;
     }
     this.#isRunning = false;
-  }
-
-  #next(): Waiting | undefined {
-    return this.#line.shift();
   }
 }
 

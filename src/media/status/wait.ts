@@ -7,7 +7,7 @@ import {
   WaitTimeoutError,
 } from '../../errors/index.js';
 import { passingDelayMs } from '../../polling/transient.js';
-import { poll, type Look } from '../../polling/poll.js';
+import { poll, type Check } from '../../polling/poll.js';
 import { callbackNews, type CallbackNews } from './callback.js';
 import type { StatusRecord } from '../generate/types.js';
 import { askedDelayMs, growingDelayMs, paces, type FileKind, type Pace } from './intervals.js';
@@ -85,7 +85,7 @@ class FileWait<File> {
       signal,
       timeoutMs: timeout,
       firstDelayMs: ageMs === undefined ? 0 : Math.max(0, this.#freshMs() - ageMs),
-      look: (until) => this.#source.look(fileId, this.#maxAgeMs, until),
+      check: (until) => this.#source.look(fileId, this.#maxAgeMs, until),
       onNews: (listener) => {
         const stops = [this.#source.onEnd(fileId, listener), callback.onNews(listener)];
         return () => stops.forEach((stop) => stop());
@@ -119,7 +119,7 @@ class FileWait<File> {
     return typeof interval === 'number' ? interval : Number.POSITIVE_INFINITY;
   }
 
-  #finish(look: Look<StatusRecord>): { result: File } | undefined {
+  #finish(look: Check<StatusRecord>): { result: File } | undefined {
     const { fileId } = this.#awaited;
     const { record, elapsedMs } = look;
     this.#polls = look.attempt;
@@ -159,13 +159,13 @@ class FileWait<File> {
     );
   }
 
-  #nextDelayMs(look: Look<StatusRecord>): number {
+  #nextDelayMs(look: Check<StatusRecord>): number {
     const delayMs = this.#wantedDelayMs(look);
     this.#maxAgeMs = delayMs * shareableAge;
     return Math.max(delayMs, this.#source.leastDelayMs);
   }
 
-  #wantedDelayMs(look: Look<StatusRecord>): number {
+  #wantedDelayMs(look: Check<StatusRecord>): number {
     const { interval = 'auto' } = this.#options;
     if (typeof interval === 'number') {
       return interval;
@@ -189,13 +189,13 @@ class FileWait<File> {
     this.#source.onUnknown(this.#awaited.fileId, status);
   }
 
-  #report(look: Look<StatusRecord>, nextPollInMs: number): void {
+  #report(look: Check<StatusRecord>, nextPollInMs: number): void {
     const update: FileUpdate = { ...this.#update(look), nextPollInMs };
     this.#source.onUpdate(update);
     callSafely(() => this.#options.onUpdate?.(update));
   }
 
-  #update({ attempt, elapsedMs, record }: Look<StatusRecord>): Omit<FileUpdate, 'nextPollInMs'> {
+  #update({ attempt, elapsedMs, record }: Check<StatusRecord>): Omit<FileUpdate, 'nextPollInMs'> {
     const { fileId } = this.#awaited;
     const { status, progress } = record;
     return { fileId, status, progress, attempt, elapsedMs, raw: record };

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { BudgetLimits, StoreAnswer } from '../../contract/rate-budget-store.js';
-import { capacityOf } from '../../transport/rate-limit/capacity.js';
+import {
+  capacityOf,
+  type BudgetLimits,
+  type StoreAnswer,
+} from '../../contract/rate-budget-store.js';
 
 /** What a file knows about one project. All times are points on the machine's clock. */
 export interface ProjectBudget {

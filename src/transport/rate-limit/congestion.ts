@@ -1,42 +1,42 @@
 const mostInFlight = 24;
 
 /**
- * How many requests may be under way while others use the same limit: each one that is under way
- * when it runs out is refused. After a refusal one goes alone, then twice as many with each
- * answer up to half of what was too many, then one more with each round; never more than two
- * dozen until a window has passed in peace.
+ * How many requests may be in flight while others use the same limit: each one that is in flight
+ * when the limit runs out is refused. After a refusal one goes alone, then the bound doubles with
+ * each answer up to half of what was too many, then grows by one a round; it stays at two dozen at
+ * most until a window has passed without a refusal.
  */
-export class Caution {
-  #cap = Number.POSITIVE_INFINITY;
-  #careful = mostInFlight;
+export class CongestionWindow {
+  #bound = Number.POSITIVE_INFINITY;
+  #slowStartEnd = mostInFlight;
   #refusedAt = Number.NEGATIVE_INFINITY;
-  #calmAt = Number.NEGATIVE_INFINITY;
+  #opensAt = Number.NEGATIVE_INFINITY;
 
-  /** How many requests may be under way. */
-  cap(now: number, hasOthers: boolean): number {
-    if (now >= this.#calmAt) {
-      this.#cap = Number.POSITIVE_INFINITY;
-      this.#careful = mostInFlight;
+  /** How many requests may be in flight. */
+  bound(now: number, hasOthers: boolean): number {
+    if (now >= this.#opensAt) {
+      this.#bound = Number.POSITIVE_INFINITY;
+      this.#slowStartEnd = mostInFlight;
     }
-    return hasOthers ? Math.min(this.#cap, mostInFlight) : this.#cap;
+    return hasOthers ? Math.min(this.#bound, mostInFlight) : this.#bound;
   }
 
-  /** The service refused a request; the peace begins that much later. */
-  refused(now: number, calmInMs: number): void {
-    if (this.#cap > 1) {
-      this.#careful = Math.max(1, Math.min(this.#cap, mostInFlight) / 2);
+  /** The service refused a request; the bound ends after so long without another refusal. */
+  refused(now: number, quietMs: number): void {
+    if (this.#bound > 1) {
+      this.#slowStartEnd = Math.max(1, Math.min(this.#bound, mostInFlight) / 2);
     }
-    this.#cap = 1;
+    this.#bound = 1;
     this.#refusedAt = now;
-    this.#calmAt = Math.max(this.#calmAt, now + calmInMs);
+    this.#opensAt = Math.max(this.#opensAt, now + quietMs);
   }
 
   /** The service took a request. One that left before the last refusal says nothing any more. */
   accepted(sentAt: number): void {
-    if (sentAt <= this.#refusedAt || this.#cap >= mostInFlight) {
+    if (sentAt <= this.#refusedAt || this.#bound >= mostInFlight) {
       return;
     }
-    const more = this.#cap < this.#careful ? this.#cap : 1 / this.#cap;
-    this.#cap = Math.min(mostInFlight, this.#cap + more);
+    const more = this.#bound < this.#slowStartEnd ? this.#bound : 1 / this.#bound;
+    this.#bound = Math.min(mostInFlight, this.#bound + more);
   }
 }

@@ -1,44 +1,24 @@
-import type { BudgetLimits } from '../../contract/rate-budget-store.js';
-import { AckWindow } from './ack-window.js';
-import { capacityOf } from './capacity.js';
-import { Caution } from './congestion.js';
+import { capacityOf, type BudgetLimits } from '../../contract/rate-budget-store.js';
 import { monotonicMs } from '../../async/clock.js';
 import { longestDelayMs } from '../../async/timers.js';
-import { Lanes, tooLong, type Forecast, type Slot, type Turn } from './priority-queue.js';
-import { longestPauseMs } from './patience.js';
-
-/** What a client's rate budget looks like right now. */
-export interface RateLimitState {
-  /** How many requests may be made in a window. */
-  readonly limit: number;
-  /** How many of them are taken. */
-  readonly used: number;
-  /** How many calls wait. */
-  readonly queued: number;
-  /** When the next request becomes free, if all are taken or the service asked to wait. */
-  readonly resetsAt: Date | undefined;
-}
-
-/** Hands out the right to send. */
-export interface Budget {
-  /** Resolves when a request may leave. */
-  acquire(turn: Turn): Slot | Promise<Slot>;
-  /** The service said 429: nobody sends for that long, then one request goes first. */
-  close(delayMs: number): void;
-  /** Takes over other limits; what has been sent stays counted. */
-  adjust(limits: BudgetLimits): void;
-  state(): RateLimitState;
-}
-
-/** A request whose answer nobody read may reach the service that much later. */
-export const stragglingMs = 2_000;
+import { AckWindow } from './ack-window.js';
+import {
+  longestPauseMs,
+  stragglingMs,
+  type Budget,
+  type RateLimitState,
+  type Slot,
+  type Turn,
+} from './budget.js';
+import { CongestionWindow } from './congestion.js';
+import { PriorityQueue, queueTimeout, type Forecast } from './priority-queue.js';
 
 /** The budget of a project inside one process. Calls that need not wait do not queue. */
-export class RateBudget implements Budget {
+export class LocalBudget implements Budget {
   #limits: BudgetLimits;
   readonly #window = new AckWindow();
-  readonly #caution = new Caution();
-  readonly #lanes = new Lanes(() => this.#schedule());
+  readonly #congestion = new CongestionWindow();
+  readonly #queue = new PriorityQueue(() => this.#schedule());
   #closedUntil = Number.NEGATIVE_INFINITY;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -48,14 +28,14 @@ export class RateBudget implements Budget {
 
   acquire(turn: Turn): Slot | Promise<Slot> {
     const waitMs = this.#waitMs();
-    if (waitMs === 0 && this.#lanes.size === 0) {
+    if (waitMs === 0 && this.#queue.size === 0) {
       return this.#take();
     }
     const closedMs = this.#closedMs(monotonicMs());
     if (closedMs > longestPauseMs(this.#limits.windowMs)) {
-      return Promise.reject(tooLong({ reason: 'service', waitMs: closedMs }));
+      return Promise.reject(queueTimeout({ reason: 'service', waitMs: closedMs }, turn));
     }
-    const slot = this.#lanes.wait(turn, () => this.forecast(turn));
+    const slot = this.#queue.wait(turn, () => this.forecast(turn));
     this.#pump(); // the timer may be due: calls that keep coming must not put it off
     return slot;
   }
@@ -66,7 +46,7 @@ export class RateBudget implements Budget {
     const { windowMs } = this.#limits;
     const capacity = capacityOf(this.#limits);
     const closedMs = this.#closedMs(now);
-    const missing = this.#window.used(now) + this.#lanes.ahead(turn) - capacity;
+    const missing = this.#window.used(now) + this.#queue.ahead(turn) - capacity;
     const windows = Math.floor(missing / capacity);
     const freeAt = this.#window.freeAt(missing % capacity) ?? now + windowMs;
     const fullMs = missing < 0 ? 0 : freeAt - now + windows * windowMs;
@@ -80,9 +60,9 @@ export class RateBudget implements Budget {
     const now = monotonicMs();
     const { windowMs } = this.#limits;
     this.#closedUntil = Math.max(this.#closedUntil, now + delayMs);
-    this.#caution.refused(now, delayMs + windowMs);
+    this.#congestion.refused(now, delayMs + windowMs);
     const pause = { reason: 'service', waitMs: this.#closedMs(now) } as const;
-    this.#lanes.refuse(pause, longestPauseMs(windowMs));
+    this.#queue.refuse(pause, longestPauseMs(windowMs));
     this.#schedule();
   }
 
@@ -97,7 +77,7 @@ export class RateBudget implements Budget {
     return {
       limit: this.#limits.limit,
       used: this.#window.used(monotonicMs()),
-      queued: this.#lanes.size,
+      queued: this.#queue.size,
       resetsAt: isKnown ? new Date(Date.now() + waitMs) : undefined,
     };
   }
@@ -118,7 +98,7 @@ export class RateBudget implements Budget {
       this.#pump();
     };
     return {
-      accepted: () => this.#caution.accepted(sentAt),
+      accepted: () => this.#congestion.accepted(sentAt),
       release: () => end(this.#limits.windowMs),
       abandon: () => end(this.#limits.windowMs + stragglingMs),
       cancel: () => end(0),
@@ -126,8 +106,8 @@ export class RateBudget implements Budget {
   }
 
   #pump(): void {
-    while (this.#lanes.size > 0 && this.#waitMs() === 0) {
-      this.#lanes.next()?.start(this.#take());
+    while (this.#queue.size > 0 && this.#waitMs() === 0) {
+      this.#queue.grant(this.#take());
     }
     this.#schedule();
   }
@@ -135,7 +115,7 @@ export class RateBudget implements Budget {
   #schedule(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#lanes.size === 0) {
+    if (this.#queue.size === 0) {
       return;
     }
     const waitMs = this.#waitMs();
@@ -152,8 +132,8 @@ export class RateBudget implements Budget {
     if (closedMs > 0) {
       return closedMs;
     }
-    const cap = this.#caution.cap(now, this.#limits.headroom > 0);
-    if (this.#window.inFlight >= cap) {
+    const bound = this.#congestion.bound(now, this.#limits.headroom > 0);
+    if (this.#window.inFlight >= bound) {
       return Number.POSITIVE_INFINITY;
     }
     if (this.#window.used(now) < capacityOf(this.#limits)) {

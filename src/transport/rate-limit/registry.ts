@@ -1,8 +1,9 @@
 import { fingerprint } from '../../contract/fingerprint.js';
 import type { BudgetLimits } from '../../contract/rate-budget-store.js';
-import { RateBudget, type Budget } from './local-budget.js';
 import type { Settings } from '../settings.js';
-import { StoredBudget } from './shared-budget.js';
+import type { Budget } from './budget.js';
+import { LocalBudget } from './local-budget.js';
+import { SharedBudget } from './shared-budget.js';
 
 // One registry for all copies of the package in a process: the service counts them as one.
 const registryKey = Symbol.for('postreel.budgets.1');
@@ -38,13 +39,13 @@ export class BudgetSource {
     // Others may read a store, and print what is global: a name must not give the key away.
     const name = fingerprint(this.nameFor(key ?? null));
     this.#budget = store
-      ? new StoredBudget(store, name, limits)
+      ? new SharedBudget(store, name, limits)
       : sharedBudget(name, limits, hasOwnLimits);
     return this.#budget;
   }
 }
 
-function sharedBudget(name: string, limits: BudgetLimits, isExplicit: boolean): RateBudget {
+function sharedBudget(name: string, limits: BudgetLimits, isExplicit: boolean): LocalBudget {
   const budgets = registry();
   const known = budgets.get(name);
   if (known) {
@@ -56,24 +57,24 @@ function sharedBudget(name: string, limits: BudgetLimits, isExplicit: boolean): 
   if (budgets.size >= manyBudgets) {
     dropIdle(budgets);
   }
-  const budget = new RateBudget(limits);
+  const budget = new LocalBudget(limits);
   budgets.set(name, budget);
   return budget;
 }
 
-function registry(): Map<string, RateBudget> {
-  const shared = globalThis as { [registryKey]?: Map<string, RateBudget> };
+function registry(): Map<string, LocalBudget> {
+  const shared = globalThis as { [registryKey]?: Map<string, LocalBudget> };
   const existing = shared[registryKey];
   if (existing) {
     return existing;
   }
-  const budgets = new Map<string, RateBudget>();
+  const budgets = new Map<string, LocalBudget>();
   // Not enumerable: nobody should copy it by accident.
   Object.defineProperty(shared, registryKey, { value: budgets });
   return budgets;
 }
 
-function dropIdle(budgets: Map<string, RateBudget>): void {
+function dropIdle(budgets: Map<string, LocalBudget>): void {
   for (const [name, budget] of budgets) {
     const { used, queued, resetsAt } = budget.state();
     if (used === 0 && queued === 0 && resetsAt === undefined) {

@@ -4,10 +4,18 @@ import type {
   RateBudgetStore,
   StoreAnswer,
 } from '../../contract/rate-budget-store.js';
+import { isPostreelError } from '../../errors/index.js';
 import { monotonicMs } from '../../async/clock.js';
-import { Lanes, type Forecast, type Slot, type Turn } from './priority-queue.js';
-import { longestPauseMs } from './patience.js';
-import { RateBudget, stragglingMs, type Budget, type RateLimitState } from './local-budget.js';
+import {
+  longestPauseMs,
+  stragglingMs,
+  type Budget,
+  type RateLimitState,
+  type Slot,
+  type Turn,
+} from './budget.js';
+import { LocalBudget } from './local-budget.js';
+import { PriorityQueue, type Forecast } from './priority-queue.js';
 import { answerWithin, sleep } from '../../async/timers.js';
 
 // Longer than an attempt lasts by default. A process that died may have sent at its very end.
@@ -19,12 +27,12 @@ const askAgainMs = 10_000;
 const pauseMs = { shortest: 10, longest: 1_000 };
 
 /** The budget of a project that several processes share through a store. */
-export class StoredBudget implements Budget {
+export class SharedBudget implements Budget {
   readonly #store: RateBudgetStore;
   readonly #group: string;
-  readonly #lanes = new Lanes(() => this.#stopIfIdle());
+  readonly #queue = new PriorityQueue(() => this.#stopIfIdle());
   /** What this process sends: it obeys 429s, and keeps to the limit when the store is gone. */
-  readonly #own: RateBudget;
+  readonly #own: LocalBudget;
   #limits: BudgetLimits;
   #fullUntil = Number.NEGATIVE_INFINITY;
   #askAt = Number.NEGATIVE_INFINITY;
@@ -35,12 +43,12 @@ export class StoredBudget implements Budget {
     this.#store = store;
     this.#group = group;
     this.#limits = limits;
-    this.#own = new RateBudget(limits);
+    this.#own = new LocalBudget(limits);
   }
 
   acquire(turn: Turn): Promise<Slot> {
-    const slot = this.#lanes.wait(toldOnce(turn), () => this.#forecast(turn));
-    if (!this.#pumping && this.#lanes.size > 0) {
+    const slot = this.#queue.wait(toldOnce(turn), () => this.#forecast(turn));
+    if (!this.#pumping && this.#queue.size > 0) {
       void this.#pump();
     }
     return slot;
@@ -62,14 +70,14 @@ export class StoredBudget implements Budget {
     const own = this.#own.state();
     const fullMs = this.#fullUntil - monotonicMs();
     const resetsAt = fullMs > 0 ? new Date(Date.now() + fullMs) : own.resetsAt;
-    return { ...own, queued: this.#lanes.size, resetsAt };
+    return { ...own, queued: this.#queue.size, resetsAt };
   }
 
   async #pump(): Promise<void> {
     const pumping = new AbortController();
     this.#pumping = pumping;
     try {
-      while (!pumping.signal.aborted && this.#lanes.size > 0) {
+      while (!pumping.signal.aborted && this.#queue.size > 0) {
         await this.#turn(pumping.signal);
       }
     } catch (reason) {
@@ -86,6 +94,8 @@ export class StoredBudget implements Budget {
   async #turn(signal: AbortSignal): Promise<void> {
     const own = await this.#own.acquire({
       signal,
+      method: '',
+      path: '',
       priority: 'interactive',
       isRepeat: false,
       maxWaitMs: Number.POSITIVE_INFINITY,
@@ -126,16 +136,13 @@ export class StoredBudget implements Budget {
     const isLimit = waitMs <= longestPauseMs(this.#limits.windowMs);
     const forecast = { reason: isLimit ? 'limit' : 'service', waitMs } as const;
     this.#refuse(forecast);
-    this.#tell({ ...forecast, queued: this.#lanes.size });
+    this.#tell({ ...forecast, queued: this.#queue.size });
     await sleep(Math.min(Math.max(waitMs, pauseMs.shortest), pauseMs.longest), signal);
   }
 
   #start(own: Slot, stored: string | undefined): void {
     const slot = stored === undefined ? own : this.#both(own, stored);
-    const waiter = this.#lanes.next();
-    if (waiter) {
-      waiter.start(slot);
-    } else {
+    if (!this.#queue.grant(slot)) {
       slot.cancel();
     }
   }
@@ -176,23 +183,22 @@ export class StoredBudget implements Budget {
   }
 
   #tell(event: ThrottledEvent): void {
-    for (const turn of this.#lanes.turns()) {
-      turn.onWait({ ...event, queued: this.#lanes.size });
+    for (const turn of this.#queue.turns()) {
+      turn.onWait({ ...event, queued: this.#queue.size });
     }
   }
 
   #refuse(forecast: Forecast): void {
-    this.#lanes.refuse(forecast, longestPauseMs(this.#limits.windowMs));
+    this.#queue.refuse(forecast, longestPauseMs(this.#limits.windowMs));
   }
 
   #failAll(reason: unknown): void {
-    for (let one = this.#lanes.next(); one; one = this.#lanes.next()) {
-      one.fail(reason);
-    }
+    const waitMs = (isPostreelError(reason) && reason.retryAfterMs) || 1;
+    this.#queue.refuse({ reason: 'service', waitMs }, 0); // each caller gets an error of its own
   }
 
   #stopIfIdle(): void {
-    if (this.#lanes.size > 0) {
+    if (this.#queue.size > 0) {
       return;
     }
     this.#pumping?.abort();

@@ -8,8 +8,7 @@ import type { Events } from '../events.js';
 import { exchange, type OutgoingRequest } from './http.js';
 import { notInTime } from './in-time.js';
 import { connectionError, judge, requestIdOf, timeoutError } from '../response/classify.js';
-import type { Slot } from '../rate-limit/priority-queue.js';
-import type { Budget } from '../rate-limit/local-budget.js';
+import type { Budget, Slot } from '../rate-limit/budget.js';
 import { readText } from '../response/read.js';
 import { isAbortOf } from '../../async/abort.js';
 import { startTimer, type AttemptTimer } from '../../async/timers.js';
@@ -116,8 +115,10 @@ async function turn(
   if (!budget || !journey.isCharged) {
     return undefined;
   }
-  const { signal, priority } = journey;
+  const { signal, priority, path } = journey;
   return budget.acquire({
+    method: journey.route.method,
+    path,
     signal,
     priority,
     isRepeat,

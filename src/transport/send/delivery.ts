@@ -2,7 +2,7 @@ import type { RequestOptions } from '../../contract/call.js';
 import { isPostreelError, type PostreelError } from '../../errors/index.js';
 import type { Arrival, Journey, Surroundings } from './attempt.js';
 import { monotonicMs } from '../../async/clock.js';
-import { longestPauseMs } from '../rate-limit/patience.js';
+import { longestPauseMs } from '../rate-limit/budget.js';
 import { repeatDelayMs } from './retry-policy.js';
 import { withRetries } from './retry.js';
 import { isAbortOf } from '../../async/abort.js';

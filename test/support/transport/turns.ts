@@ -1,9 +1,10 @@
-import type { Slot, Turn } from '../../../src/transport/rate-limit/priority-queue.js';
-import type { Budget } from '../../../src/transport/rate-limit/local-budget.js';
+import type { Budget, Slot, Turn } from '../../../src/transport/rate-limit/budget.js';
 
 /** A turn with nothing special about it, but for some changes. */
 export function turn(changes: Partial<Turn> = {}): Turn {
   return {
+    method: 'GET',
+    path: '/contacts',
     priority: 'interactive',
     signal: undefined,
     maxWaitMs: Number.POSITIVE_INFINITY,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RateBudget } from '../../../src/transport/rate-limit/local-budget.js';
+import { LocalBudget } from '../../../src/transport/rate-limit/local-budget.js';
 import { started, takeNow, turn } from '../../support/transport/turns.js';
 
 const limits = { limit: 3, windowMs: 1_000, headroom: 0 };
@@ -8,9 +8,9 @@ const limits = { limit: 3, windowMs: 1_000, headroom: 0 };
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('RateBudget', () => {
+describe('LocalBudget', () => {
   it('lets as many go as the limit allows, without a wait and without a timer', () => {
-    const budget = new RateBudget(limits);
+    const budget = new LocalBudget(limits);
     for (let count = 0; count < 3; count++) {
       takeNow(budget);
     }
@@ -19,7 +19,7 @@ describe('RateBudget', () => {
   });
 
   it('gives a slot back one window after its answer, and not a millisecond sooner', async () => {
-    const budget = new RateBudget({ ...limits, limit: 1 });
+    const budget = new LocalBudget({ ...limits, limit: 1 });
     const first = takeNow(budget);
     const next = started(budget);
     await vi.advanceTimersByTimeAsync(5_000);
@@ -32,7 +32,7 @@ describe('RateBudget', () => {
   });
 
   it('gives a slot back at once when the request never left', async () => {
-    const budget = new RateBudget({ ...limits, limit: 1 });
+    const budget = new LocalBudget({ ...limits, limit: 1 });
     const first = takeNow(budget);
     const next = started(budget);
     first.cancel();
@@ -41,7 +41,7 @@ describe('RateBudget', () => {
   });
 
   it('keeps the slot of a request that nobody waits for until it cannot arrive any more', async () => {
-    const budget = new RateBudget({ ...limits, limit: 1 });
+    const budget = new LocalBudget({ ...limits, limit: 1 });
     takeNow(budget).abandon();
     const next = started(budget);
     await vi.advanceTimersByTimeAsync(2_999);
@@ -51,7 +51,7 @@ describe('RateBudget', () => {
   });
 
   it('ends a slot once, whatever is called afterwards', () => {
-    const budget = new RateBudget(limits);
+    const budget = new LocalBudget(limits);
     const slot = takeNow(budget);
     slot.release();
     slot.cancel();
@@ -60,7 +60,7 @@ describe('RateBudget', () => {
   });
 
   it('lets interactive calls go before bulk ones', async () => {
-    const budget = new RateBudget({ ...limits, limit: 1 });
+    const budget = new LocalBudget({ ...limits, limit: 1 });
     const first = takeNow(budget);
     const bulk = started(budget, { priority: 'bulk' });
     const interactive = started(budget);
@@ -70,7 +70,7 @@ describe('RateBudget', () => {
   });
 
   it('keeps no timer when everybody has left the queue', async () => {
-    const budget = new RateBudget({ ...limits, limit: 1 });
+    const budget = new LocalBudget({ ...limits, limit: 1 });
     takeNow(budget).release();
     const controller = new AbortController();
     const call = budget.acquire(turn({ signal: controller.signal, maxWaitMs: 5_000 }));
@@ -81,7 +81,7 @@ describe('RateBudget', () => {
   });
 
   it('leaves room for others', () => {
-    const budget = new RateBudget({ limit: 10, windowMs: 1_000, headroom: 0.3 });
+    const budget = new LocalBudget({ limit: 10, windowMs: 1_000, headroom: 0.3 });
     for (let count = 0; count < 7; count++) {
       takeNow(budget);
     }
@@ -90,7 +90,7 @@ describe('RateBudget', () => {
   });
 
   it('has no more than two dozen under way while others send too', () => {
-    const budget = new RateBudget({ limit: 1_000, windowMs: 1_000, headroom: 0.01 });
+    const budget = new LocalBudget({ limit: 1_000, windowMs: 1_000, headroom: 0.01 });
     for (let count = 0; count < 100; count++) {
       void budget.acquire(turn());
     }
@@ -98,7 +98,7 @@ describe('RateBudget', () => {
   });
 
   it('knows when the next request becomes free', () => {
-    const budget = new RateBudget({ ...limits, limit: 1 });
+    const budget = new LocalBudget({ ...limits, limit: 1 });
     expect(budget.state().resetsAt).toBeUndefined();
     const slot = takeNow(budget);
     expect(budget.state().resetsAt).toBeUndefined();
@@ -107,7 +107,7 @@ describe('RateBudget', () => {
   });
 
   it('takes over other limits and keeps counting what was sent', async () => {
-    const budget = new RateBudget({ ...limits, limit: 1 });
+    const budget = new LocalBudget({ ...limits, limit: 1 });
     takeNow(budget);
     const next = started(budget);
     budget.adjust(limits);
@@ -128,7 +128,7 @@ describe('RateBudget', () => {
         fc.integer({ min: 1, max: 4 }),
         fc.array(request, { maxLength: 40 }),
         async (limit, requests) => {
-          const arrivals = await arrivalsOf(new RateBudget({ ...limits, limit }), requests);
+          const arrivals = await arrivalsOf(new LocalBudget({ ...limits, limit }), requests);
           expect(arrivals).toHaveLength(requests.length);
           arrivals.sort((one, other) => one - other);
           for (const [index, at] of arrivals.entries()) {
@@ -144,9 +144,9 @@ describe('RateBudget', () => {
   });
 });
 
-describe('how long a RateBudget makes wait', () => {
+describe('how long a LocalBudget makes wait', () => {
   it('refuses at once what would wait too long', async () => {
-    const budget = new RateBudget(limits);
+    const budget = new LocalBudget(limits);
     for (let count = 0; count < 3; count++) {
       takeNow(budget).release();
     }
@@ -158,7 +158,7 @@ describe('how long a RateBudget makes wait', () => {
   });
 
   it('counts those who go before, bulk calls only for bulk calls', async () => {
-    const budget = new RateBudget(limits);
+    const budget = new LocalBudget(limits);
     for (let count = 0; count < 3; count++) {
       takeNow(budget).release();
     }
@@ -173,7 +173,7 @@ describe('how long a RateBudget makes wait', () => {
   });
 
   it('expects a slot under way to come free a window after its answer', async () => {
-    const budget = new RateBudget({ ...limits, limit: 1 });
+    const budget = new LocalBudget({ ...limits, limit: 1 });
     takeNow(budget);
     await expect(budget.acquire(turn({ maxWaitMs: 999 }))).rejects.toMatchObject({
       retryAfterMs: 1_000,
@@ -181,7 +181,7 @@ describe('how long a RateBudget makes wait', () => {
   });
 
   it('gives up a wait that took longer than it should have', async () => {
-    const budget = new RateBudget({ ...limits, limit: 1 });
+    const budget = new LocalBudget({ ...limits, limit: 1 });
     takeNow(budget); // its answer never comes
     const call = budget.acquire(turn({ maxWaitMs: 1_500 }));
     const refused = expect(call).rejects.toMatchObject({ code: 'QUEUE_TIMEOUT' });
@@ -191,7 +191,7 @@ describe('how long a RateBudget makes wait', () => {
   });
 
   it('tells a call why it waits', () => {
-    const budget = new RateBudget(limits);
+    const budget = new LocalBudget(limits);
     for (let count = 0; count < 3; count++) {
       takeNow(budget).release();
     }
@@ -212,7 +212,7 @@ interface Request {
 }
 
 /** When each request reaches the service; one that is abandoned arrives only afterwards. */
-async function arrivalsOf(budget: RateBudget, requests: readonly Request[]): Promise<number[]> {
+async function arrivalsOf(budget: LocalBudget, requests: readonly Request[]): Promise<number[]> {
   const arrivals: number[] = [];
   for (const { madeAt, there, back, end } of requests) {
     const send = async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BudgetSource } from '../../../src/transport/rate-limit/registry.js';
-import type { Budget } from '../../../src/transport/rate-limit/local-budget.js';
+import type { Budget } from '../../../src/transport/rate-limit/budget.js';
+import { turn } from '../../support/transport/turns.js';
 import { settle, type Settings } from '../../../src/transport/settings.js';
 
 const service = {
@@ -20,8 +21,7 @@ function settingsOf(rateLimit: object = {}): Settings {
 }
 
 async function use(budget: Budget | undefined): Promise<void> {
-  const turn = { priority: 'interactive', isRepeat: false, maxWaitMs: 0 } as const;
-  const slot = await budget!.acquire({ ...turn, signal: undefined, onWait: () => undefined });
+  const slot = await budget!.acquire(turn({ maxWaitMs: 0 }));
   slot.release();
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RateBudgetStore, StoreAnswer } from '../../../src/contract/rate-budget-store.js';
-import { StoredBudget } from '../../../src/transport/rate-limit/shared-budget.js';
+import { SharedBudget } from '../../../src/transport/rate-limit/shared-budget.js';
 import { memoryStore } from '../../support/transport/memory-store.js';
 import { started, turn } from '../../support/transport/turns.js';
 
@@ -9,7 +9,7 @@ const limits = { limit: 2, windowMs: 1_000, headroom: 0 };
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('StoredBudget', () => {
+describe('SharedBudget', () => {
   it('shares the limit with other processes', async () => {
     const [one, other] = processes(2);
     const calls = [started(one!), started(other!), started(one!), started(other!)];
@@ -46,7 +46,7 @@ describe('StoredBudget', () => {
 
   it('holds the slot of a request that nobody waits for a little longer', async () => {
     const { store, account } = memoryStore();
-    const call = started(new StoredBudget(store, 'project', limits));
+    const call = started(new SharedBudget(store, 'project', limits));
     await vi.advanceTimersByTimeAsync(0);
     call.slot?.abandon();
     await vi.advanceTimersByTimeAsync(0);
@@ -55,7 +55,7 @@ describe('StoredBudget', () => {
 
   it('ends a slot once', async () => {
     const { store, account } = memoryStore();
-    const call = started(new StoredBudget(store, 'project', limits));
+    const call = started(new SharedBudget(store, 'project', limits));
     await vi.advanceTimersByTimeAsync(0);
     call.slot?.release();
     call.slot?.cancel();
@@ -123,7 +123,7 @@ describe('StoredBudget', () => {
   it('gives back a slot that came after everybody has gone', async () => {
     const { store, account } = memoryStore();
     const controller = new AbortController();
-    const budget = new StoredBudget(store, 'project', limits);
+    const budget = new SharedBudget(store, 'project', limits);
     const call = budget.acquire(turn({ signal: controller.signal }));
     controller.abort('enough');
     await expect(call).rejects.toBe('enough');
@@ -142,7 +142,7 @@ describe('StoredBudget', () => {
   });
 });
 
-describe('after a 429 a StoredBudget', () => {
+describe('after a 429 a SharedBudget', () => {
   it('lets nobody of any process go for the time the service asks', async () => {
     const [one, other] = processes(2);
     one!.close(5_000);
@@ -165,7 +165,7 @@ describe('after a 429 a StoredBudget', () => {
   });
 });
 
-it('a StoredBudget that was refused lets one request go first, then more with each answer', async () => {
+it('a SharedBudget that was refused lets one request go first, then more with each answer', async () => {
   const [budget] = processes(1, { ...limits, limit: 50 });
   budget!.close(100);
   const calls = Array.from({ length: 8 }, () => started(budget!));
@@ -178,10 +178,10 @@ it('a StoredBudget that was refused lets one request go first, then more with ea
   expect(underWay()).toBe(3);
 });
 
-describe('when its store is gone, a StoredBudget', () => {
+describe('when its store is gone, a SharedBudget', () => {
   it('keeps to the limit by itself, and counts what it sent before', async () => {
     const { store } = memoryStore();
-    const budget = new StoredBudget(store, 'project', limits);
+    const budget = new SharedBudget(store, 'project', limits);
     const first = started(budget);
     await vi.advanceTimersByTimeAsync(0);
     vi.spyOn(store, 'take').mockRejectedValue(new Error('gone'));
@@ -196,7 +196,7 @@ describe('when its store is gone, a StoredBudget', () => {
 
   it('asks it again after a while', async () => {
     const { store } = memoryStore();
-    const budget = new StoredBudget(store, 'project', { ...limits, limit: 100 });
+    const budget = new SharedBudget(store, 'project', { ...limits, limit: 100 });
     const take = vi.spyOn(store, 'take').mockImplementationOnce(() => {
       throw new Error('not even a promise');
     });
@@ -217,7 +217,7 @@ describe('when its store is gone, a StoredBudget', () => {
     const late = new Promise<StoreAnswer>((resolve) => (answerLate = resolve));
     vi.spyOn(store, 'take').mockReturnValue(late);
     const cancel = vi.spyOn(store, 'cancel');
-    const call = started(new StoredBudget(store, 'project', limits));
+    const call = started(new SharedBudget(store, 'project', limits));
     await vi.advanceTimersByTimeAsync(5_000);
     expect(call.hasStarted).toBe(true);
     answerLate({ slot: 'late' });
@@ -230,7 +230,7 @@ describe('when its store is gone, a StoredBudget', () => {
     async (method) => {
       const { store } = memoryStore();
       const failing: RateBudgetStore = { ...store, [method]: () => Promise.reject(new Error()) };
-      const budget = new StoredBudget(failing, 'project', limits);
+      const budget = new SharedBudget(failing, 'project', limits);
       const call = started(budget);
       await vi.advanceTimersByTimeAsync(0);
       if (method === 'close') {
@@ -244,7 +244,7 @@ describe('when its store is gone, a StoredBudget', () => {
   );
 });
 
-function processes(count: number, own = limits): StoredBudget[] {
+function processes(count: number, own = limits): SharedBudget[] {
   const { store } = memoryStore();
-  return Array.from({ length: count }, () => new StoredBudget(store, 'project', own));
+  return Array.from({ length: count }, () => new SharedBudget(store, 'project', own));
 }

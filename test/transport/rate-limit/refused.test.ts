@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Slot } from '../../../src/transport/rate-limit/priority-queue.js';
-import { RateBudget } from '../../../src/transport/rate-limit/local-budget.js';
+import type { Slot } from '../../../src/transport/rate-limit/budget.js';
+import { LocalBudget } from '../../../src/transport/rate-limit/local-budget.js';
 import { started, takeNow, turn } from '../../support/transport/turns.js';
 
 const limits = { limit: 3, windowMs: 1_000, headroom: 0 };
@@ -8,9 +8,9 @@ const limits = { limit: 3, windowMs: 1_000, headroom: 0 };
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('after a 429 a RateBudget', () => {
+describe('after a 429 a LocalBudget', () => {
   it('lets nobody go for the time the service asks, then one, then two', async () => {
-    const budget = new RateBudget({ ...limits, limit: 100 });
+    const budget = new LocalBudget({ ...limits, limit: 100 });
     takeNow(budget).release();
     budget.close(500);
     const calls = Array.from({ length: 10 }, () => started(budget));
@@ -26,7 +26,7 @@ describe('after a 429 a RateBudget', () => {
   });
 
   it('ignores answers to what left before', async () => {
-    const budget = new RateBudget({ ...limits, limit: 100 });
+    const budget = new LocalBudget({ ...limits, limit: 100 });
     const before = Array.from({ length: 10 }, () => takeNow(budget));
     await vi.advanceTimersByTimeAsync(10);
     budget.close(500);
@@ -40,7 +40,7 @@ describe('after a 429 a RateBudget', () => {
   });
 
   it('stays closed for the longest time that was asked for', async () => {
-    const budget = new RateBudget(limits);
+    const budget = new LocalBudget(limits);
     budget.close(500);
     budget.close(100);
     expect(budget.state().resetsAt).toEqual(new Date(Date.now() + 500));
@@ -50,7 +50,7 @@ describe('after a 429 a RateBudget', () => {
   });
 
   it('refuses at once those in the queue who cannot wait so long', async () => {
-    const budget = new RateBudget({ ...limits, limit: 1 });
+    const budget = new LocalBudget({ ...limits, limit: 1 });
     takeNow(budget).release();
     const hasty = budget.acquire(turn({ maxWaitMs: 2_000 }));
     const patient = started(budget);
@@ -62,7 +62,7 @@ describe('after a 429 a RateBudget', () => {
   });
 
   it('makes nobody wait for hours in silence', async () => {
-    const budget = new RateBudget({ ...limits, limit: 1 });
+    const budget = new LocalBudget({ ...limits, limit: 1 });
     takeNow(budget);
     const waiting = expect(budget.acquire(turn())).rejects.toMatchObject({
       outcome: 'not-sent',
@@ -76,7 +76,7 @@ describe('after a 429 a RateBudget', () => {
 
   it('can wait longer than a timer lasts', async () => {
     const windowMs = 30 * 24 * 60 * 60_000;
-    const budget = new RateBudget({ limit: 1, windowMs, headroom: 0 });
+    const budget = new LocalBudget({ limit: 1, windowMs, headroom: 0 });
     takeNow(budget).release();
     const call = started(budget);
     await vi.advanceTimersByTimeAsync(windowMs - 1);
