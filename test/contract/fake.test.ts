@@ -3,6 +3,7 @@ import { createFakeMedia, createFakeMessaging } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 import endpoints from '../../src/testing/endpoints.json' with { type: 'json' };
 import { samples } from '../support/contract/samples.js';
+import { intercepted } from '../support/msw.js';
 
 /** What a call to the fake needs: the ids of its path, by method, and a body that fits them. */
 type Ids = Record<string, string>;
@@ -36,7 +37,7 @@ async function messagingWorld() {
   const messaging = new MessagingClient({
     apiKey: fake.secretKey,
     baseUrl: fake.baseUrl,
-    fetch: fake.fetch,
+    fetch: intercepted(fake),
     rateLimit: false,
     ...strict,
   });
@@ -104,7 +105,7 @@ async function messagingWorld() {
 
 async function mediaWorld() {
   const fake = createFakeMedia();
-  const options = { apiKey: fake.apiKey, baseUrl: fake.baseUrl, fetch: fake.fetch };
+  const options = { apiKey: fake.apiKey, baseUrl: fake.baseUrl, fetch: intercepted(fake) };
   const media = new MediaClient({ ...options, rateLimit: false, ...strict });
   const { fileId } = await media.generate.audio(body('media.generate.audio'));
   return { client: media, ids: { fileId }, last: () => fake.requests.at(-1), method: methodOf };

@@ -1,5 +1,6 @@
 import { Refusal } from '../core/http/refusal.js';
 import type { FakeRequest } from '../core/types.js';
+import { forbidden, notFound } from './find.js';
 import type { MessagingWorld, Project, Scope, User } from './state.js';
 
 /** The name of the cookie that a session lives in; not given by the document. */
@@ -28,20 +29,6 @@ export function rateLimitBucket(world: MessagingWorld, request: FakeRequest): st
   return project?.id ?? sessionUser(world, request)?.id;
 }
 
-/** A resource of the caller's project: 404 when nobody has it, 403 when another project has. */
-export function findOwn<Resource>(
-  scope: Scope,
-  collection: (project: Project) => ReadonlyMap<string, Resource>,
-  id: string,
-): Resource {
-  const resource = collection(scope.project).get(id);
-  if (resource !== undefined) {
-    return resource;
-  }
-  const isForeign = [...scope.world.projects.values()].some((other) => collection(other).has(id));
-  throw isForeign ? forbidden(`${id} belongs to another project.`) : notFound(id);
-}
-
 /** The user of the session cookie, if it is a valid one. */
 export function sessionUser(world: MessagingWorld, request: FakeRequest): User | undefined {
   const userId = world.sessions.get(sessionToken(request) ?? '');
@@ -52,14 +39,6 @@ export function sessionToken(request: FakeRequest): string | undefined {
   const cookies = (request.headers.get('cookie') ?? '').split(';').map((part) => part.trim());
   const cookie = cookies.find((part) => part.startsWith(`${sessionCookie}=`));
   return cookie?.slice(sessionCookie.length + 1);
-}
-
-export function notFound(what: string): Refusal {
-  return new Refusal(404, 'NOT_FOUND', `${what} does not exist.`);
-}
-
-export function forbidden(message: string): Refusal {
-  return new Refusal(403, 'FORBIDDEN', message);
 }
 
 function unauthorized(message: string): Refusal {

@@ -1,6 +1,7 @@
 import { MediaClient, type AudioRequest, type MediaOptions, type VideoJob } from 'postreel';
 import { createClock, createFakeMedia, type FakeMediaOptions } from 'postreel/testing';
-import { afterEach, beforeAll, beforeEach, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
+import { answersArrive, intercepted } from '../msw.js';
 
 let clients = 0;
 
@@ -24,17 +25,29 @@ export function useFakeTime(): void {
 
 /** A fake service on the test's time, with clients that talk to it and share no budget with others. */
 export function fakeService(options: FakeMediaOptions = {}) {
-  const fake = createFakeMedia({ clock: createClock({ now: () => Date.now() }), ...options });
-  const group = `test ${++clients}`;
+  const host = `media-${++clients}.fake`;
+  const fake = createFakeMedia({
+    baseUrl: `https://${host}`,
+    cdnUrl: `https://cdn.${host}`,
+    clock: createClock({ now: () => Date.now() }),
+    ...options,
+  });
+  const group = `test ${host}`;
+  const fetch = isSimulation() ? fake.fetch : intercepted(fake);
   const media = (more: MediaOptions = {}) =>
     new MediaClient({
       apiKey: fake.apiKey,
       baseUrl: fake.baseUrl,
-      fetch: fake.fetch,
+      fetch,
       rateLimit: { group },
       ...more,
     });
   return { fake, group, media };
+}
+
+/** The queue's tests are simulations of thousands of requests: MSW takes ten times as long for them. */
+function isSimulation(): boolean {
+  return expect.getState().testPath?.includes('/media/queue/') === true;
 }
 
 /** Moves time from timer to timer until a promise has settled. */
@@ -42,10 +55,10 @@ export async function inTime<T>(promise: PromiseLike<T>): Promise<T> {
   const run = { isOver: false };
   const result = Promise.resolve(promise).finally(() => (run.isOver = true));
   result.catch(() => undefined);
-  await idle();
+  await answersArrive();
   while (!run.isOver) {
     await vi.advanceTimersToNextTimerAsync();
-    await idle();
+    await answersArrive();
   }
   return result;
 }
@@ -56,10 +69,10 @@ export async function pass(delayMs: number): Promise<void> {
   const run = { isOver: false };
   setTimeout(() => (run.isOver = true), delayMs);
   while (!run.isOver) {
-    await idle();
+    await answersArrive();
     await vi.advanceTimersToNextTimerAsync();
   }
-  await idle();
+  await answersArrive();
   if (Date.now() !== endsAt) {
     throw new Error('time has passed by');
   }
@@ -95,11 +108,4 @@ export function video(more: Partial<VideoJob> = {}): VideoJob {
 /** A text to speak. */
 export function speech(more: Partial<AudioRequest> = {}): AudioRequest {
   return { content: 'Good morning!', voiceId: 'voice_1', ...more };
-}
-
-// Answers are read outside of timers; time must not run away from them.
-async function idle(): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }

@@ -1,11 +1,11 @@
 import { Refusal } from '../../core/http/refusal.js';
 import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
-import { forbidden, sessionCookie, sessionToken } from '../access.js';
+import { sessionCookie, sessionToken } from '../access.js';
+import { forbidden } from '../find.js';
 import type { Scope } from '../state.js';
 import { addUser, userByEmail, userView } from '../users/accounts.js';
 import { readBody } from '../validate.js';
-import { sessionJwt } from './jwt.js';
-import { mailToken, takeToken } from './tokens.js';
+import { mailToken, sessionJwt, takeToken } from './tokens.js';
 
 /** The bodies of these endpoints are not shown. */
 export const handlers: Handlers<Scope> = {

@@ -1,6 +1,6 @@
 import { Refusal } from '../../core/http/refusal.js';
 import type { FakeRequest, Handlers } from '../../core/types.js';
-import { findOwn } from '../access.js';
+import { findOwn } from '../find.js';
 import { contactByEmail } from '../contacts/store.js';
 import { listAnswer } from '../lists.js';
 import type { Campaign, Contact, Scope } from '../state.js';

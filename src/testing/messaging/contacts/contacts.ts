@@ -1,6 +1,6 @@
 import { Refusal } from '../../core/http/refusal.js';
 import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
-import { findOwn } from '../access.js';
+import { findOwn } from '../find.js';
 import { listAnswer } from '../lists.js';
 import type { Contact, Scope } from '../state.js';
 import { readBody } from '../validate.js';

@@ -1,5 +1,5 @@
 import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
-import { notFound } from '../access.js';
+import { notFound } from '../find.js';
 import { invalidParameter } from '../lists.js';
 import type { Contact, FieldType, Project, Scope } from '../state.js';
 import { usageOf, type Reference } from './usage.js';

@@ -1,5 +1,5 @@
 import type { Handlers } from '../../core/types.js';
-import { findOwn, forbidden, notFound } from '../access.js';
+import { findOwn, forbidden, notFound } from '../find.js';
 import { listAnswer } from '../lists.js';
 import type { Domain, Scope } from '../state.js';
 import { invalidField, readBody, type Fields } from '../validate.js';

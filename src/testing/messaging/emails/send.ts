@@ -1,5 +1,5 @@
 import type { FakeAnswer, FakeRequest } from '../../core/types.js';
-import { findOwn } from '../access.js';
+import { findOwn } from '../find.js';
 import { upsertContact } from '../contacts/store.js';
 import { isVerifiedSender } from '../domains/senders.js';
 import type { Scope, Template } from '../state.js';

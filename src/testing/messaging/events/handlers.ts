@@ -1,5 +1,5 @@
 import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
-import { findOwn } from '../access.js';
+import { findOwn } from '../find.js';
 import { eventData } from '../contacts/data.js';
 import { upsertContact } from '../contacts/store.js';
 import { usageOf } from '../contacts/usage.js';

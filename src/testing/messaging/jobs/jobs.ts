@@ -1,5 +1,5 @@
 import type { FakeAnswer, FakeRequest } from '../../core/types.js';
-import { findOwn, notFound } from '../access.js';
+import { findOwn, notFound } from '../find.js';
 import type { Job, Scope } from '../state.js';
 
 /** A queued piece of work. */

@@ -1,6 +1,6 @@
 import { Refusal } from '../../core/http/refusal.js';
 import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
-import { notFound } from '../access.js';
+import { notFound } from '../find.js';
 import { listAnswer } from '../lists.js';
 import type { Member, Scope } from '../state.js';
 import { addUser, userByEmail } from '../users/accounts.js';

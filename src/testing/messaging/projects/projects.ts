@@ -1,5 +1,6 @@
 import type { FakeAnswer, FakeRequest, Handlers } from '../../core/types.js';
-import { forbidden, sessionUser } from '../access.js';
+import { sessionUser } from '../access.js';
+import { forbidden } from '../find.js';
 import { listAnswer } from '../lists.js';
 import type { Project, Scope } from '../state.js';
 import { readBody } from '../validate.js';

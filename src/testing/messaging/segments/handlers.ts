@@ -4,7 +4,7 @@ import { isActiveCampaign } from '../campaigns/campaign.js';
 import { listAnswer } from '../lists.js';
 import type { Scope, Segment } from '../state.js';
 import { given, readBody, type Fields } from '../validate.js';
-import { findSegment } from './find.js';
+import { findSegment } from '../find.js';
 import { handlers as memberHandlers } from './member-handlers.js';
 import { computeMembership, refreshCount } from './members.js';
 

@@ -4,7 +4,7 @@ import { contactByEmail, upsertContact } from '../contacts/store.js';
 import { listAnswer } from '../lists.js';
 import type { Scope, Segment } from '../state.js';
 import { invalidField, isEmail, readBody } from '../validate.js';
-import { findSegment } from './find.js';
+import { findSegment } from '../find.js';
 import { membersOf, refreshCount } from './members.js';
 
 /** Who is in a segment; the answers to changes are not shown. */

@@ -1,5 +1,5 @@
 import type { FakeRequest, Handlers } from '../../core/types.js';
-import { findOwn } from '../access.js';
+import { findOwn } from '../find.js';
 import { isVerifiedSender } from '../domains/senders.js';
 import { invalidParameter, listAnswer } from '../lists.js';
 import type { Scope, Template } from '../state.js';

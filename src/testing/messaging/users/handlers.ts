@@ -1,5 +1,5 @@
 import type { Handlers } from '../../core/types.js';
-import { forbidden } from '../access.js';
+import { forbidden } from '../find.js';
 import type { Scope } from '../state.js';
 import { userView } from './accounts.js';
 

@@ -1,11 +1,10 @@
 import { Refusal } from '../../core/http/refusal.js';
 import type { Handlers } from '../../core/types.js';
-import { findOwn, notFound } from '../access.js';
+import { findOwn, findWorkflow, notFound } from '../find.js';
 import { listAnswer } from '../lists.js';
 import type { Scope, Workflow, WorkflowExecution } from '../state.js';
 import { readBody } from '../validate.js';
 import { cancelExecution, isActive, mayEnter, startExecution } from './engine.js';
-import { findWorkflow } from './find.js';
 
 /** Executions: one contact on its way through a workflow. */
 export const handlers: Handlers<Scope> = {

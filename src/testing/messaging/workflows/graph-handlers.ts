@@ -1,8 +1,7 @@
 import type { FakeRequest, Handlers } from '../../core/types.js';
-import { notFound } from '../access.js';
+import { findWorkflow, notFound } from '../find.js';
 import type { Scope, Workflow, WorkflowStep } from '../state.js';
 import { given, invalidField, isRecord, readBody } from '../validate.js';
-import { findWorkflow } from './find.js';
 import { checkBranch, connect, removeStep, stepTypes } from './graph.js';
 
 /** Steps and transitions. */

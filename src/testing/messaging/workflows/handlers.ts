@@ -6,7 +6,7 @@ import { given, readBody, type Fields } from '../validate.js';
 import { isActive } from './engine.js';
 import { handlers as executionHandlers } from './execution-handlers.js';
 import { conditionFields } from './fields.js';
-import { findWorkflow } from './find.js';
+import { findWorkflow } from '../find.js';
 import { handlers as graphHandlers } from './graph-handlers.js';
 
 export const handlers: Handlers<Scope> = {

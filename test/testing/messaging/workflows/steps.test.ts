@@ -1,6 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createFakeMessaging, type FakeMessaging } from '../../../src/testing/messaging/create.js';
-import { ok } from '../../support/testing/messaging-call.js';
+import {
+  createFakeMessaging,
+  type FakeMessaging,
+} from '../../../../src/testing/messaging/create.js';
+import { ok } from '../../../support/testing/messaging-call.js';
 
 interface Step {
   type: string;

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMessaging, type FakeMessaging } from '../../../src/testing/messaging/create.js';
-import { badFields, call, ok } from '../../support/testing/messaging-call.js';
+import {
+  createFakeMessaging,
+  type FakeMessaging,
+} from '../../../../src/testing/messaging/create.js';
+import { badFields, call, ok } from '../../../support/testing/messaging-call.js';
 
 async function signIn(fake: FakeMessaging, body: object = fake.owner): Promise<string> {
   const { headers } = await call(fake, 'POST /auth/login', { body, key: null });

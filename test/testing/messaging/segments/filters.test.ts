@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMessaging, type FakeMessaging } from '../../../src/testing/messaging/create.js';
-import { call, ok } from '../../support/testing/messaging-call.js';
+import {
+  createFakeMessaging,
+  type FakeMessaging,
+} from '../../../../src/testing/messaging/create.js';
+import { call, ok } from '../../../support/testing/messaging-call.js';
 
 const start = new Date('2026-03-31T12:00:00.000Z');
 

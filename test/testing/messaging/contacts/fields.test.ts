@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMessaging, type FakeMessaging } from '../../../src/testing/messaging/create.js';
-import { call, ok } from '../../support/testing/messaging-call.js';
+import {
+  createFakeMessaging,
+  type FakeMessaging,
+} from '../../../../src/testing/messaging/create.js';
+import { call, ok } from '../../../support/testing/messaging-call.js';
 
 const add = (fake: FakeMessaging, email: string, data: object) =>
   ok(fake, 'POST /contacts', { body: { email, data } });

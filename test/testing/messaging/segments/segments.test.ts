@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMessaging, type FakeMessaging } from '../../../src/testing/messaging/create.js';
-import { badFields, call, ok, someText } from '../../support/testing/messaging-call.js';
+import {
+  createFakeMessaging,
+  type FakeMessaging,
+} from '../../../../src/testing/messaging/create.js';
+import { badFields, call, ok, someText } from '../../../support/testing/messaging-call.js';
 
 const condition = { field: 'data.plan', operator: 'equals', value: 'pro' };
 const dynamic = { name: 'Pros', type: 'DYNAMIC', condition };

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMessaging, type FakeMessaging } from '../../../src/testing/messaging/create.js';
-import { parseCsv } from '../../../src/testing/messaging/jobs/csv.js';
-import { badFields, call, ok } from '../../support/testing/messaging-call.js';
+import {
+  createFakeMessaging,
+  type FakeMessaging,
+} from '../../../../src/testing/messaging/create.js';
+import { parseCsv } from '../../../../src/testing/messaging/jobs/csv.js';
+import { badFields, call, ok } from '../../../support/testing/messaging-call.js';
 
 function csv(text: string, field = 'file'): { form: FormData } {
   const form = new FormData();

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMessaging, type FakeMessaging } from '../../../src/testing/messaging/create.js';
-import { badFields, call, ok, someText, textLike } from '../../support/testing/messaging-call.js';
+import {
+  createFakeMessaging,
+  type FakeMessaging,
+} from '../../../../src/testing/messaging/create.js';
+import {
+  badFields,
+  call,
+  ok,
+  someText,
+  textLike,
+} from '../../../support/testing/messaging-call.js';
 
 const add = (fake: FakeMessaging, email: string, rest: object = {}) =>
   ok(fake, 'POST /contacts', { body: { email, ...rest } });

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMessaging, type FakeMessaging } from '../../../src/testing/messaging/create.js';
-import { badFields, call, ok, someText } from '../../support/testing/messaging-call.js';
+import {
+  createFakeMessaging,
+  type FakeMessaging,
+} from '../../../../src/testing/messaging/create.js';
+import { badFields, call, ok, someText } from '../../../support/testing/messaging-call.js';
 
 const create = async (fake: FakeMessaging, body: object = { name: 'Welcome' }) =>
   (await ok(fake, 'POST /workflows', { body })).id;

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMessaging, type FakeMessaging } from '../../../src/testing/messaging/create.js';
-import { call, ok, someText } from '../../support/testing/messaging-call.js';
+import {
+  createFakeMessaging,
+  type FakeMessaging,
+} from '../../../../src/testing/messaging/create.js';
+import { call, ok, someText } from '../../../support/testing/messaging-call.js';
 
 /** A fake with Ann and a workflow of one long delay. */
 async function waiting(): Promise<{ fake: FakeMessaging; path: string; contactId: string }> {
