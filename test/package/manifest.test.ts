@@ -108,7 +108,8 @@ describe('the published package', () => {
       'README.md',
       'package.json',
     ]);
-    const kinds = /^(dist|src)\/.*\.([jt]sx?|d\.ts|(js|d\.ts)\.map|json)$/;
+    const kinds =
+      /^(dist|src)\/.*\.([jt]sx?|d\.ts|(js|d\.ts)\.map|json)$|^dist\/cjs\/LICENSES\.txt$/;
     const rest = paths.filter((path) => path.includes('/') && !kinds.test(path));
     expect(rest).toEqual([]);
     expect(paths.filter((path) => /\.test\.|\.env|\.tgz|\.npmrc|\.DS_Store/.test(path))).toEqual(

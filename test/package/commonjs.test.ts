@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { doors, installPackage, type Project } from '../support/package/installed.js';
+
+let project: Project;
+beforeAll(async () => {
+  project = await installPackage({ with: ['msw', 'react'] });
+});
+afterAll(() => project.remove());
+
+describe('the CommonJS build', () => {
+  it.each(doors)('loads %s where ES modules cannot be required', async (door) => {
+    const file = await project.write('strict.cjs', `console.log(typeof require('${door}'));`);
+    const output = await project.run(process.execPath, ['--no-experimental-require-module', file]);
+    expect(output).toBe('object\n');
+  });
+
+  it('makes a call there', async () => {
+    const code = `
+      const { MessagingClient } = require('postreel');
+      const fetch = async () => Response.json({ success: true, data: { id: 'con_1' } });
+      const client = new MessagingClient({ apiKey: 'sk_test', baseUrl: 'https://service.test', fetch });
+      client.contacts.get('con_1').then(({ id }) => console.log(id));`;
+    const file = await project.write('call.cjs', code);
+    const output = await project.run(process.execPath, ['--no-experimental-require-module', file]);
+    expect(output).toBe('con_1\n');
+  });
+
+  it('names the license of each package that it carries', () => {
+    const folder = join(project.package, 'dist/cjs');
+    const text = readFileSync(join(folder, 'LICENSES.txt'), 'utf8');
+    const code = readdirSync(folder)
+      .filter((name) => name.endsWith('.js'))
+      .map((name) => readFileSync(join(folder, name), 'utf8'))
+      .join('\n');
+    const carried = [...code.matchAll(/^\/\/ node_modules\/([^/\n]+)\//gm)].map(
+      ([, name]) => name!,
+    );
+    const named = [...text.matchAll(/^# (.+)$/gm)].map(([, name]) => name);
+    expect(new Set(carried)).toEqual(new Set(named));
+  });
+});

@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { defineConfig, type Options } from 'tsup';
+import { doors } from './scripts/doors.js';
+
+const entry = Object.fromEntries(doors().map((door) => [door.entry, door.source]));
+
+/** Splitting keeps the schemas lazy and gives every class one identity across the doors. */
+const modules: Options = {
+  target: 'es2022',
+  splitting: true,
+  silent: true,
+  removeNodeProtocol: false,
+  tsconfig: 'tsconfig.build.json',
+  outExtension: () => ({ js: '.js' }),
+};
+
+const esm: Options = {
+  ...modules,
+  entry: { ...entry, cli: 'src/cli/index.ts' },
+  format: 'esm',
+  outDir: 'dist/esm',
+  // The maps lead to `src`, which is published; those of a split CommonJS build lead nowhere.
+  sourcemap: true,
+  esbuildOptions: (options) => {
+    options.sourcesContent = false;
+  },
+  onSuccess: declare,
+};
+
+/** These are ES modules only: CommonJS carries them, since Jest and old bundlers cannot load them. */
+const bundled = ['ky', 'p-retry', 'p-throttle', 'is-network-error'];
+
+const cjs: Options = {
+  ...modules,
+  entry,
+  format: 'cjs',
+  outDir: 'dist/cjs',
+  noExternal: bundled,
+  onSuccess: async () => {
+    await writeFile('dist/cjs/package.json', '{ "type": "commonjs" }\n');
+    await writeFile('dist/cjs/LICENSES.txt', licensesOf(bundled));
+  },
+};
+
+/** What the licenses of bundled packages ask for. */
+function licensesOf(names: readonly string[]): string {
+  const notices = names.map((name) => {
+    const license = readFileSync(`node_modules/${name}/license`, 'utf8');
+    return `# ${name}\n\n${license.trim()}\n`;
+  });
+  return notices.join('\n');
+}
+
+/** The build for a script tag, which sets the global `postreelTracker`. */
+const scriptTag: Options = {
+  entry: { tracker: 'src/tracker/global.ts' },
+  format: 'iife',
+  outDir: 'dist',
+  target: 'es2022',
+  platform: 'browser',
+  minify: true,
+  silent: true,
+  onSuccess: async () => {
+    const file = 'dist/tracker.global.js';
+    const script = await readFile(file);
+    const integrity = 'sha384-' + createHash('sha384').update(script).digest('base64');
+    const size = gzipSync(script, { level: 9 }).length;
+    console.log(`${file}: ${script.length} bytes, ${size} gzip\nintegrity="${integrity}"`);
+  },
+};
+
+/** tsc writes the declarations once, with maps for editors; both builds have the same ones. */
+async function declare(): Promise<void> {
+  const args = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'];
+  await promisify(execFile)(process.execPath, [...args, '--outDir', 'dist/types']);
+  for (const outDir of ['dist/esm', 'dist/cjs']) {
+    cpSync('dist/types', outDir, { recursive: true });
+  }
+  rmSync('dist/types', { recursive: true });
+}
+
+// The three run side by side, so none of them may clear the folder of another.
+export default defineConfig(() => {
+  rmSync('dist', { recursive: true, force: true });
+  return [esm, cjs, scriptTag];
+});
