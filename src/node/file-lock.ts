@@ -1,29 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fingerprint } from '../contract/fingerprint.js';
 import { hasCode } from './file-system.js';
+import { pidScope } from './pid-scope.js';
 
-/** What the holder of a lock may ask before it does what cannot be undone. */
+/** What the holder of a lock can check before it does something that cannot be undone. */
 export interface HeldLock {
-  /** False when others took the process for dead: it stood still for too long. */
+  /** False when others took the process for dead because it stalled for too long. */
   isHeld(): Promise<boolean>;
 }
 
-// What is done under a lock takes milliseconds; so old a claim belongs to nobody.
+// Tasks under a lock take milliseconds: a claim as old as this belongs to nobody.
 const staleMs = 60_000;
-const host = fingerprint(hostname());
 
 /**
  * Runs a task while no other process runs one for the same file. Each claim is a file of its own
- * in `<path>.lock/`, and who finds no other claim beside his own has the lock. Since no name is
- * used twice, the claim of a dead process can be removed without harm to a living one.
+ * in `<path>.lock/`; a process that finds no claim but its own holds the lock. Names are never
+ * reused, so the claim of a dead process can be removed without harm to a live one.
  */
 export async function withLock<T>(path: string, task: (lock: HeldLock) => Promise<T>): Promise<T> {
   const folder = `${path}.lock`;
-  const name = `${host}-${process.pid}-${randomUUID()}`;
+  const name = `${pidScope()}-${process.pid}-${randomUUID()}`;
   const claim = join(folder, name);
   for (let round = 1; !(await isTaken(folder, name, claim)); round++) {
     await sleep(Math.random() * Math.min(25, 2 + round));
@@ -36,15 +34,15 @@ export async function withLock<T>(path: string, task: (lock: HeldLock) => Promis
 }
 
 async function isTaken(folder: string, name: string, claim: string): Promise<boolean> {
-  // First only a look: a claim that cannot win gets in the way of others.
+  // Look first: a claim that cannot win gets in the way of others.
   if ((await rivals(folder, name)).length > 0) {
     return false;
   }
   await mkdir(folder).catch(unlessCode('EEXIST'));
   const handle = await open(claim, 'wx').catch(unlessCode('ENOENT'));
   if (!handle) {
-    return false;
-  } // the last holder has just removed the folder
+    return false; // the last holder has just removed the folder
+  }
   await handle.close();
   if ((await rivals(folder, name)).length === 0) {
     return true;
@@ -53,7 +51,7 @@ async function isTaken(folder: string, name: string, claim: string): Promise<boo
   return false;
 }
 
-/** The claims of others, after those of the dead are removed. */
+/** The claims of other processes, once those of dead ones are removed. */
 async function rivals(folder: string, own: string): Promise<string[]> {
   const names = (await readdir(folder).catch(unlessCode('ENOENT'))) ?? [];
   const living: string[] = [];
@@ -78,10 +76,10 @@ async function isDead(folder: string, name: string): Promise<boolean> {
   if (Date.now() - file.mtimeMs > staleMs) {
     return true;
   }
-  const [place, pid = ''] = name.split('-');
-  if (place !== host) {
-    return false;
-  } // only time tells about other machines
+  const [scope, pid = ''] = name.split('-');
+  if (scope !== pidScope()) {
+    return false; // its number means nothing here: only its age tells
+  }
   // In a container a process may come back with the number it died with.
   if (pid === String(process.pid)) {
     return file.mtimeMs < Date.now() - process.uptime() * 1000;

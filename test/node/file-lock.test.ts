@@ -1,15 +1,15 @@
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fingerprint } from '../../src/contract/fingerprint.js';
 import { withLock } from '../../src/node/file-lock.js';
+import { nameOf, pidScope } from '../../src/node/pid-scope.js';
 
 let folder = '';
 let path = '';
-const here = fingerprint(hostname());
-const elsewhere = fingerprint('another machine');
+const here = pidScope();
+const elsewhere = nameOf({ hostname: 'worker', bootId: 'other', pidNamespace: 'pid:[1]' });
 // The numbers of processes end far below.
 const nobody = 2 ** 30;
 
@@ -60,7 +60,7 @@ describe('a lock between processes', () => {
 
   it.each([
     ['a process that runs', `${here}-${process.ppid}-a`],
-    ['another machine', `${elsewhere}-${nobody}-a`],
+    ['another machine or container', `${elsewhere}-${nobody}-a`],
   ])('is left to %s', async (_, name) => {
     const file = await claim(name);
     let isDone = false;

@@ -1,0 +1,38 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { fingerprint } from '../contract/fingerprint.js';
+
+/** What process ids belong to. */
+export interface PidScopeFacts {
+  readonly hostname: string;
+  /** Changes with every start of the machine; Linux only. */
+  readonly bootId: string | undefined;
+  /** Differs between containers, also when they share a hostname; Linux only. */
+  readonly pidNamespace: string | undefined;
+}
+
+let own: string | undefined;
+
+/** Names the set of processes in which this process's id is unique. */
+export function pidScope(): string {
+  own ??= nameOf({
+    hostname: hostname(),
+    bootId: unlessMissing(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    pidNamespace: unlessMissing(() => readlinkSync('/proc/self/ns/pid')),
+  });
+  return own;
+}
+
+/** The name of a scope, safe for use in a file name. */
+export function nameOf({ hostname, bootId, pidNamespace }: PidScopeFacts): string {
+  return fingerprint(JSON.stringify([hostname, bootId, pidNamespace]));
+}
+
+// Systems other than Linux have no such files.
+function unlessMissing(read: () => string): string | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
