@@ -1,15 +1,18 @@
-/** What a callback said of a finished file. */
+/** The query parameter that marks an address as signed for a single callback. */
+export const signatureParameter = 'postreel_signature';
+
+/** What a callback said about a finished file. */
 export interface WebhookResult {
   readonly fileId: string;
   readonly status: 'success' | 'error';
-  /** Where the file lies; `undefined` when its generation failed. */
+  /** Where to download the file; `undefined` when its generation failed. */
   readonly url?: string | undefined;
   /** The callback's body as the service sent it. */
   readonly raw: unknown;
 }
 
-/** Where callbacks arrive: what a wait for a file needs of it. */
+/** Where callbacks arrive, as far as a wait for a file needs it. */
 export interface Inbox {
-  /** Resolves with the callback of a file, also when it has arrived before. */
+  /** Resolves with the callback of a file, also when it has already arrived. */
   wait(fileId: string, options?: { signal?: AbortSignal | undefined }): Promise<WebhookResult>;
 }

@@ -1,4 +1,5 @@
 import { callSafely } from '../async/notifier.js';
+import { jobStage } from '../contract/job-status.js';
 import { isRecord, type OpenRecord } from '../contract/records.js';
 import { JobFailedError, NotFoundError, WaitTimeoutError } from '../errors/index.js';
 import { poll, type Check } from './poll.js';
@@ -36,9 +37,6 @@ export interface JobWaitOptions<Job> {
   /** Decides whether a job is done, for statuses that we do not know. */
   isDone?: ((job: Job) => boolean) | undefined;
 }
-
-const done = new Set(['completed', 'complete', 'done', 'finished', 'success', 'succeeded']);
-const failed = new Set(['failed', 'failure', 'error', 'canceled', 'cancelled']);
 
 /** What the waits of one client share. */
 export interface JobWatch {
@@ -97,10 +95,10 @@ function finish<Job>(
   { record, status }: Check<Job>,
   isDone: ((job: Job) => boolean) | undefined,
 ): { result: Job } | undefined {
-  if (isDone ? isDone(record) : status !== undefined && done.has(status.toLowerCase())) {
+  if (isDone ? isDone(record) : jobStage(status) === 'done') {
     return { result: record };
   }
-  if (status !== undefined && failed.has(status.toLowerCase())) {
+  if (status !== undefined && jobStage(status) === 'failed') {
     throw new JobFailedError(`Job ${jobId} ended with the status "${status}".`, {
       jobId,
       job: record,

@@ -8,26 +8,27 @@ import {
   type NodeResponse,
 } from './receive/node.js';
 import { receiver, type InboxOptions } from './receive/receive.js';
-import { checkSecret } from './sign/secret.js';
+import { secretsOf } from './sign/secret.js';
 import { signWebhookUrl, type ExpiryOptions } from './sign/sign.js';
 
-/** Called with each callback. When it throws or rejects, the callback may come again. */
+/** Called with each callback. When it throws or rejects, the callback is accepted again. */
 export type WebhookListener = (result: WebhookResult) => unknown;
 
-/** Receives the callbacks of audio jobs. `fetch` and `node` may be passed on as they are. */
+/** Receives the callbacks of audio jobs. `fetch` and `node` need no `this`. */
 export interface WebhookInbox extends Inbox {
-  /** Makes an address for the callback of one job. */
+  /** Signs an address for the callback of one job. */
   url(base: string | URL, options?: ExpiryOptions): Promise<string>;
-  /** Answers a callback on servers of the Fetch kind: Hono, Next, Bun, Deno, workers. */
+  /** Answers a callback on servers with Fetch requests: Hono, Next.js, Bun, Deno, workers. */
   readonly fetch: (request: Request) => Promise<Response>;
   /** Answers a callback on node:http, Express (with or without a body parser) and Fastify. */
   readonly node: (request: NodeRequest, response: NodeResponse | NodeReply) => Promise<void>;
-  /** Listens to every callback; what it returns stops it. */
+  /** Calls a listener with every callback. The function it returns stops that. */
   on(listener: WebhookListener): () => void;
 }
 
 /**
- * Makes an inbox for the callbacks of audio jobs. It refuses what `inbox.url()` did not sign.
+ * Creates an inbox for the callbacks of audio jobs. It refuses addresses that `inbox.url()` did not
+ * sign.
  * @example
  * const inbox = createInbox({ secret });
  * app.post('/media-done', inbox.node);
@@ -37,7 +38,7 @@ export interface WebhookInbox extends Inbox {
  */
 export function createInbox(options: InboxOptions): WebhookInbox {
   const { secret } = options;
-  checkSecret(secret);
+  secretsOf(secret);
   const results = new ResultCache();
   const listeners = new Set<WebhookListener>();
   const receive = receiver(options, async (result) => {
@@ -59,12 +60,12 @@ export function createInbox(options: InboxOptions): WebhookInbox {
     },
     async node(request, response) {
       const { method, ...parts } = partsOf(request);
-      sendAnswer(response, await receive(method, parts));
+      sendAnswer(request, response, await receive(method, parts));
     },
   };
 }
 
-/** Every listener is told, even when one before it fails. */
+/** Calls every listener, even when one before it fails. */
 async function tellAll(
   listeners: ReadonlySet<WebhookListener>,
   result: WebhookResult,

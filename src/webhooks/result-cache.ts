@@ -4,7 +4,7 @@ type Take = (result: WebhookResult) => void;
 
 const mostKept = 1_000;
 
-/** Hands results to those who wait for them, now or later. Past 1000, the oldest result goes. */
+/** Keeps the last 1000 results, for waits that begin before or after the callback. */
 export class ResultCache {
   readonly #kept = new Map<string, WebhookResult>();
   readonly #waiting = new Map<string, Set<Take>>();

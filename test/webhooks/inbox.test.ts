@@ -1,6 +1,6 @@
 import { ConfigurationError } from 'postreel';
 import { createInbox, memorySeen, type InboxOptions, type ReadStatus } from 'postreel/webhooks';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { base, failure, fileUrl, post, secret, success } from '../support/webhooks/callbacks.js';
 
 /** An inbox with what it was told, and a way to call it. */
@@ -232,7 +232,20 @@ describe('a wait', () => {
   });
 });
 
+/** The answer to a callback whose status is read again and again, without the pauses. */
+async function afterLag(answer: Promise<Response>): Promise<Response> {
+  let isOver = false;
+  const end = answer.finally(() => (isOver = true));
+  while (!isOver) {
+    await vi.advanceTimersByTimeAsync(100);
+  }
+  return end;
+}
+
 describe('an inbox that confirms', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
   const record = (status: string, download?: string) =>
     vi.fn<ReadStatus>(() => Promise.resolve({ status, download }));
 
@@ -258,13 +271,43 @@ describe('an inbox that confirms', () => {
     ['a failure', 'success', failure()],
     ['a failure', 'processing', failure()],
   ])('refuses %s of a file that is %s', async (_name, status, body) => {
-    const { inbox, deliver, errors } = open({ status: record(status) });
+    const { inbox, fetch, errors } = open({ status: record(status) });
     const listener = vi.fn();
     inbox.on(listener);
-    const response = await deliver(body);
+    const response = await afterLag(fetch(post(await inbox.url(base), body)));
     expect([response.status, await response.text()]).toEqual([409, 'NOT_CONFIRMED']);
     expect(listener).not.toHaveBeenCalled();
     expect(errors).toMatchObject([{ code: 'NOT_CONFIRMED' }]);
+  });
+
+  it.each([
+    ['a success', success(), ['processing', 'queued', 'success'], 204],
+    ['a failure', failure(), ['processing', 'processing', 'processing', 'error'], 204],
+    ['a success', success(), ['processing', 'error', 'success'], 409],
+  ])('waits for a status that lags behind %s', async (_name, body, statuses, expected) => {
+    let reads = 0;
+    const status = vi.fn<ReadStatus>(() =>
+      Promise.resolve({ status: statuses[reads++]!, download: fileUrl }),
+    );
+    const { inbox, fetch } = open({ status });
+    const response = await afterLag(fetch(post(await inbox.url(base), body)));
+    expect(response.status).toBe(expected);
+    expect(reads).toBe(expected === 204 ? statuses.length : 2);
+  });
+
+  it.each([
+    ['completed', success()],
+    ['FAILED', failure()],
+  ])('knows other words for the end: %s', async (word, body) => {
+    const { deliver } = open({ status: record(word, fileUrl) });
+    expect((await deliver(body)).status).toBe(204);
+  });
+
+  it('tells its own error even when the store fails as well', async () => {
+    const seen = { claim: () => true, release: () => Promise.reject(new Error('no Redis')) };
+    const { deliver, errors } = open({ seen, status: record('error') });
+    expect((await deliver()).status).toBe(409);
+    expect(errors).toMatchObject([{ message: 'no Redis' }, { code: 'NOT_CONFIRMED' }]);
   });
 
   it('lets the genuine callback in after a false one', async () => {
@@ -297,7 +340,7 @@ describe('createInbox', () => {
 
   it('refuses to confirm without a way to read the status', () => {
     expect(() => createInbox({ secret, confirm: true })).toThrow(
-      '`confirm: true` needs `status`. Give `(fileId) => media.generate.status({ fileId })`.',
+      '`confirm: true` needs `status`. Pass `(fileId) => media.generate.status({ fileId })`.',
     );
   });
 

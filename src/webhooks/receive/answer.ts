@@ -4,7 +4,7 @@ import { WebhookVerificationError, type WebhookProblem } from '../../errors/inde
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** A word for the logs of the caller; nothing that helps to forge. */
+  /** A word for the caller's logs; nothing that would help to forge a callback. */
   readonly text: string | undefined;
 }
 
@@ -20,7 +20,7 @@ const statuses: Readonly<Record<WebhookProblem, number>> = {
 
 export const handled: Answer = { status: 204, headers: {}, text: undefined };
 
-/** The answer to a callback whose handling takes long: it goes on. */
+/** The answer to a callback that takes long to handle: the work continues. */
 export const atWork: Answer = { ...handled, status: 202 };
 
 export const onlyPost: Answer = refusal(405, 'METHOD_NOT_ALLOWED', { allow: 'POST' });

@@ -1,25 +1,26 @@
 import { isRecord } from '../../contract/records.js';
 import type { WebhookResult } from '../../contract/inbox.js';
-import { WebhookVerificationError } from '../../errors/index.js';
+import { invalidBody } from './read-body.js';
 
-/** Reads what the service documents (media, Events); fields too many do no harm. */
+/** Reads the documented body (media, Events). Fields beyond those shown do no harm. */
 export function parseCallback(body: unknown): WebhookResult {
   const raw = typeof body === 'string' ? parseJson(body) : body;
   if (!isRecord(raw) || !isRecord(raw.data)) {
-    throw invalid('`{ success, data }` is expected');
+    throw invalidBody('expected `{ success, data }`');
   }
-  const { id: fileId, file } = raw.data;
+  const { id, file } = raw.data;
+  const fileId = typeof id === 'number' ? String(id) : id;
   if (typeof fileId !== 'string' || fileId === '') {
-    throw invalid('`data.id` is no text');
+    throw invalidBody('`data.id` must be a non-empty string');
   }
   if (raw.success === false) {
     return { fileId, status: 'error', raw };
   }
   if (raw.success !== true) {
-    throw invalid('`success` is neither true nor false');
+    throw invalidBody('`success` must be true or false');
   }
   if (!isWebAddress(file)) {
-    throw invalid('`data.file` is no http(s) address');
+    throw invalidBody('`data.file` must be an http(s) URL');
   }
   return { fileId, status: 'success', url: file, raw };
 }
@@ -28,15 +29,10 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw invalid('it is no JSON', cause);
+    throw invalidBody('it is not JSON', cause);
   }
 }
 
 function isWebAddress(value: unknown): value is string {
   return typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value);
-}
-
-function invalid(reason: string, cause?: unknown): WebhookVerificationError {
-  const message = `The callback's body cannot be read: ${reason}.`;
-  return new WebhookVerificationError('BODY_INVALID', message, cause);
 }

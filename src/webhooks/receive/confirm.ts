@@ -1,29 +1,56 @@
+import { sleep } from '../../async/timers.js';
 import type { WebhookResult } from '../../contract/inbox.js';
+import { jobStage } from '../../contract/job-status.js';
 import { WebhookVerificationError } from '../../errors/index.js';
 
 /** Reads the status of a file back from the service. */
-export type ReadStatus = (
-  fileId: string,
-) => PromiseLike<{ readonly status: string; readonly download?: string | undefined }>;
+export type ReadStatus = (fileId: string) => PromiseLike<StatusSeen>;
 
-const failures: readonly string[] = ['error', 'canceled'];
+interface StatusSeen {
+  readonly status: string;
+  readonly download?: string | undefined;
+}
 
-/** Refuses a callback that the status record does not bear out; the record's address wins. */
+// A status may lag behind the callback. The sum leaves time to answer within five seconds.
+const pausesMs = [500, 1_000, 1_500];
+
+/**
+ * Refuses a callback that the status record contradicts, or does not confirm within 3 s. The
+ * record's address wins over that of the callback.
+ */
 export async function confirm(
   result: WebhookResult,
   readStatus: ReadStatus,
 ): Promise<WebhookResult> {
-  const { fileId, status, raw } = result;
-  const record = await readStatus(fileId);
-  if (status === 'error' && failures.includes(record.status)) {
-    return result;
-  }
-  const url = record.download;
-  if (status === 'success' && record.status === 'success' && url) {
-    return { ...result, url, raw };
+  let last = '';
+  for (const pauseMs of [...pausesMs, undefined]) {
+    const record = await readStatus(result.fileId);
+    const confirmed = confirmedBy(record, result);
+    if (confirmed) {
+      return confirmed;
+    }
+    last = record.status;
+    if (pauseMs === undefined || contradicts(record, result)) {
+      break;
+    }
+    await sleep(pauseMs, undefined);
   }
   throw new WebhookVerificationError(
     'NOT_CONFIRMED',
-    `The callback says "${status}" for ${fileId}, but the file's status does not bear it out.`,
+    `The callback says "${result.status}" for ${result.fileId}, but the file's status is "${last}".`,
   );
+}
+
+function confirmedBy(record: StatusSeen, result: WebhookResult): WebhookResult | undefined {
+  const stage = jobStage(record.status);
+  if (result.status === 'error') {
+    return stage === 'failed' ? result : undefined;
+  }
+  const { fileId, status, raw } = result;
+  const url = record.download;
+  return stage === 'done' && url ? { fileId, status, url, raw } : undefined;
+}
+
+function contradicts(record: StatusSeen, { status }: WebhookResult): boolean {
+  return jobStage(record.status) === (status === 'error' ? 'done' : 'failed');
 }

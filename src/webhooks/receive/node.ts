@@ -4,10 +4,12 @@ import type { Answer } from './answer.js';
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
-  /** The address before a router took its part off (Express, Fastify). */
+  /** The URL before a router removed its prefix (Express, Fastify). */
   readonly originalUrl?: string | undefined;
   /** What a body parser made of the body. */
   readonly body?: unknown;
+  /** Has the whole request arrived? (node:http, Express) */
+  readonly complete?: boolean | undefined;
 }
 
 /** The response of node:http or Express. */
@@ -32,9 +34,14 @@ export function partsOf(request: NodeRequest) {
   return { method, url: originalUrl ?? url, body: bodyOf(request) };
 }
 
-/** Sends an answer, unless somebody else (a timeout, say) has answered. */
-export function sendAnswer(response: NodeResponse | NodeReply, answer: Answer): void {
-  const { status, headers, text } = answer;
+/** Sends an answer, unless something else (a timeout, say) has answered. */
+export function sendAnswer(
+  request: NodeRequest,
+  response: NodeResponse | NodeReply,
+  answer: Answer,
+): void {
+  const { status, text } = answer;
+  const headers = headersFor(request, answer);
   if ('code' in response) {
     if (response.sent) {
       return;
@@ -54,6 +61,11 @@ export function sendAnswer(response: NodeResponse | NodeReply, answer: Answer): 
     response.setHeader(name, value);
   }
   response.end(text);
+}
+
+// Without it Node would read on and on: a body that was refused may have no end.
+function headersFor({ complete }: NodeRequest, { headers }: Answer): Record<string, string> {
+  return complete === false ? { ...headers, connection: 'close' } : headers;
 }
 
 // A parser that left the body alone may still have put `{}` there (Express 4).

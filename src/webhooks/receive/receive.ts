@@ -3,20 +3,25 @@ import type { WebhookResult } from '../../contract/inbox.js';
 import { ConfigurationError } from '../../errors/index.js';
 import { answerTo, atWork, handled, onlyPost, type Answer } from './answer.js';
 import { confirm, type ReadStatus } from './confirm.js';
+import type { WebhookSecret } from '../sign/secret.js';
 import { memorySeen, type SeenStore } from './replay-store.js';
 import { verifyWebhook, type CallbackParts } from './verify.js';
 
 /** How an inbox works. */
 export interface InboxOptions {
-  /** At least 16 characters that only your servers know; one for each environment. */
-  secret: string;
-  /** Whether to read the status back before a callback is believed. @default is `status` given? */
+  /** At least 16 characters that only your servers know. Use another one in each environment. */
+  secret: WebhookSecret;
+  /**
+   * Reads the status back and accepts a callback only when the status confirms it, at once or
+   * within 3 s.
+   * @default true when `status` is given
+   */
   confirm?: boolean | undefined;
   /** Reads a file's status: `(fileId) => media.generate.status({ fileId })`. */
   status?: ReadStatus | undefined;
-  /** Which addresses have had their callback. @default one in this process's memory */
+  /** Remembers which addresses have had their callback. @default this process's memory */
   seen?: SeenStore | undefined;
-  /** Told of each callback that was refused or could not be handled; what it throws is ignored. */
+  /** Called for each callback that was refused or could not be handled. What it throws is ignored. */
   onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -28,19 +33,20 @@ export type Receive = (
   callback: Request | CallbackParts,
 ) => Promise<Answer>;
 
-/** Verifies, confirms and handles callbacks. One that could not be handled may come again. */
+/** Verifies, confirms and handles callbacks. One that could not be handled is accepted again. */
 export function receiver(
   options: InboxOptions,
   handle: (result: WebhookResult) => Promise<void>,
 ): Receive {
   const { secret, seen = memorySeen(), onError } = options;
   const readStatus = statusReader(options);
+  const tell = (error: unknown) => callSafely(() => onError?.(error));
   const accept = async (callback: Request | CallbackParts) => {
     const { nonce, ...result } = await verifyWebhook(callback, { secret, seen });
     try {
       await handle(readStatus ? await confirm(result, readStatus) : result);
     } catch (error) {
-      await seen.release(nonce);
+      await release(seen, nonce).catch((failure: unknown) => tell(failure));
       throw error;
     }
   };
@@ -49,14 +55,14 @@ export function receiver(
       await accept(callback);
       return handled;
     } catch (error) {
-      callSafely(() => onError?.(error)); // the service must not be left without an answer
+      tell(error);
       return answerTo(error);
     }
   };
   return async (method, callback) => (method === 'POST' ? inTime(answer(callback)) : onlyPost);
 }
 
-// Who calls may not wait for long, and would take a late answer for a failure.
+// The service may not wait for long, and would take a late answer for a failure.
 async function inTime(answer: Promise<Answer>): Promise<Answer> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<Answer>((resolve) => {
@@ -65,13 +71,18 @@ async function inTime(answer: Promise<Answer>): Promise<Answer> {
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
+// A store may be synchronous, and throw.
+async function release(seen: SeenStore, nonce: string): Promise<void> {
+  await seen.release(nonce);
+}
+
 function statusReader(options: InboxOptions): ReadStatus | undefined {
   const { status, confirm: isWanted = status !== undefined } = options;
   if (!isWanted || status) {
     return isWanted ? status : undefined;
   }
   throw new ConfigurationError(
-    '`confirm: true` needs `status`. Give `(fileId) => media.generate.status({ fileId })`.',
+    '`confirm: true` needs `status`. Pass `(fileId) => media.generate.status({ fileId })`.',
     { code: 'INVALID_OPTION' },
   );
 }

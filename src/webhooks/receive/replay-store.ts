@@ -1,17 +1,17 @@
 /**
- * Remembers which addresses have had their callback. Give one to several processes that share
- * their callbacks, e.g. over Redis: `SET nonce 1 NX PXAT expiresAt` and `DEL nonce`.
+ * Remembers which addresses have had their callback. Processes behind one address share a store,
+ * e.g. in Redis: `SET nonce 1 NX PXAT expiresAt` and `DEL nonce`.
  */
 export interface SeenStore {
-  /** Takes the one callback of an address, in one atomic step; `false` when it was taken before. */
+  /** Claims the one callback of an address, atomically. `false` when it was claimed before. */
   claim(nonce: string, expiresAt: number): boolean | PromiseLike<boolean>;
-  /** The callback could not be handled: it may come again. */
+  /** The callback could not be handled: accept it once more. */
   release(nonce: string): unknown;
 }
 
 const mostNonces = 10_000;
 
-/** A store in this process's memory. When it is full, the oldest nonce goes. */
+/** A store in this process's memory. When it is full, it forgets the oldest nonce. */
 export function memorySeen({ max = mostNonces }: { max?: number } = {}): SeenStore {
   const expiries = new Map<string, number>();
   const makeRoom = () => {

@@ -1,41 +1,42 @@
 import type { WebhookResult } from '../../contract/inbox.js';
 import { WebhookVerificationError } from '../../errors/index.js';
 import { parseCallback } from './callback-body.js';
-import { checkUrl } from '../sign/check-url.js';
+import { verifyUrl } from '../sign/verify-url.js';
 import { readBody } from './read-body.js';
-import { checkSecret } from '../sign/secret.js';
+import { secretsOf, type WebhookSecret } from '../sign/secret.js';
 import { memorySeen, type SeenStore } from './replay-store.js';
 
 /** A callback where there is no Fetch `Request`. */
 export interface CallbackParts {
-  /** The address as it was called: absolute, or path and query. */
+  /** The URL that was called: absolute, or path and query. */
   url: string;
-  /** A Node or web stream, text, bytes, or what a JSON parser made of it. */
+  /** A Node or web stream, a string, bytes, or what a JSON parser made of it. */
   body: unknown;
 }
 
 /** How to verify a callback. */
 export interface VerifyOptions {
-  /** The secret that its address was signed with. */
-  secret: string;
-  /** Which addresses have had their callback. @default one in this process's memory */
+  /** The secret that its address was signed with, or several that are in use. */
+  secret: WebhookSecret;
+  /** Remembers which addresses have had their callback. @default this process's memory */
   seen?: SeenStore | undefined;
   /** The time, in milliseconds since 1970. @default now */
   now?: number | undefined;
 }
 
-/** A callback that is what it claims to be. */
+/** A callback that has been verified. */
 export interface VerifiedWebhook extends WebhookResult {
-  /** Identifies its address: `seen.release(nonce)` lets the callback come again. */
+  /** Identifies its address: `seen.release(nonce)` accepts the callback once more. */
   readonly nonce: string;
 }
 
 let sharedSeen: SeenStore | undefined;
 
 /**
- * Reads a callback to an address of `signWebhookUrl()`, at most once. Signature and expiry are
- * checked before the body is read. The service writes the body, so no signature covers it.
- * @throws a `WebhookVerificationError` whose `code` says why the callback is refused
+ * Verifies a callback to an address of `signWebhookUrl()` and accepts it once. Signature and expiry
+ * are checked before the body is read: at most 64 KB, within 4 s. The body is written by the
+ * service, so the signature does not cover it.
+ * @throws a `WebhookVerificationError` whose `code` says why the callback was refused
  * @example
  * const { fileId, status, url } = await verifyWebhook(request, { secret });
  */
@@ -44,14 +45,14 @@ export async function verifyWebhook(
   options: VerifyOptions,
 ): Promise<VerifiedWebhook> {
   const { secret, now = Date.now(), seen = (sharedSeen ??= memorySeen()) } = options;
-  checkSecret(secret);
-  const { nonce, expiresAt } = await checkUrl(callback.url, { secret, now });
+  const secrets = secretsOf(secret);
+  const { nonce, expiresAt } = await verifyUrl(callback.url, { secrets, now });
   const result = parseCallback(await readBody(callback.body));
   if (await seen.claim(nonce, expiresAt)) {
     return { ...result, nonce };
   }
   throw new WebhookVerificationError(
     'REPLAYED',
-    `The callback for ${result.fileId} came to an address that has had its callback.`,
+    `The callback for ${result.fileId} came to an address that has already had its callback.`,
   );
 }

@@ -1,14 +1,35 @@
 import { ConfigurationError } from '../../errors/index.js';
 
-const fewestCharacters = 16;
+/**
+ * The secret that addresses are signed with, or several of them. New addresses are signed with the
+ * first one; callbacks to addresses that were signed with any of them are accepted. To rotate, put
+ * the new secret first and drop the old one once its addresses have expired.
+ */
+export type WebhookSecret = string | readonly string[];
 
-/** Refuses a secret that could be guessed. The message never shows it. */
-export function checkSecret(secret: unknown): void {
-  if (typeof secret === 'string' && secret.length >= fewestCharacters) {
-    return;
+const minLength = 16;
+
+/** All secrets, the one for new addresses first. Refuses those that could be guessed. */
+export function secretsOf(secret: unknown): readonly [string, ...string[]] {
+  const secrets: unknown[] = Array.isArray(secret) ? secret : [secret];
+  const [first, ...others] = secrets.map(checked);
+  if (first !== undefined) {
+    return [first, ...others];
   }
-  throw new ConfigurationError(
-    `The webhook's \`secret\` must be a text of at least ${fewestCharacters} characters. Use 32 random bytes as hex.`,
+  throw invalid('must not be an empty list');
+}
+
+function checked(secret: unknown): string {
+  if (typeof secret === 'string' && secret.length >= minLength) {
+    return secret;
+  }
+  throw invalid(`must be a string of at least ${minLength} characters`);
+}
+
+// The message never shows a secret.
+function invalid(rule: string): ConfigurationError {
+  return new ConfigurationError(
+    `The webhook's \`secret\` ${rule}. Use 32 random bytes as hexadecimal digits.`,
     { code: 'INVALID_OPTION' },
   );
 }

@@ -1,9 +1,9 @@
 import { ConfigurationError, InvalidRequestError } from '../../errors/index.js';
-import { canonicalText, isOurs, parameters } from './canonical.js';
+import { canonicalText, isOurs, namesIn, parameters } from './canonical.js';
 import { randomHex, sign } from './hmac.js';
-import { checkSecret } from './secret.js';
+import { secretsOf, type WebhookSecret } from './secret.js';
 
-/** How long a signed address is good for. */
+/** How long a signed address is valid. */
 export interface ExpiryOptions {
   /**
    * How long callbacks to this address are accepted, in milliseconds.
@@ -14,35 +14,36 @@ export interface ExpiryOptions {
 
 /** How to sign an address. */
 export interface SignOptions extends ExpiryOptions {
-  /** At least 16 characters that only your servers know; one for each environment. */
-  secret: string;
+  /** At least 16 characters that only your servers know. Use another one in each environment. */
+  secret: WebhookSecret;
 }
 
 const aDayMs = 86_400_000;
 const nonceBytes = 16;
 
 /**
- * Makes an address for one callback: the given one with a nonce, an expiry and a signature over
- * path, query, nonce and expiry. Sign a fresh one for each job.
+ * Signs an address for a single callback: adds a nonce, an expiry and a signature over path, query,
+ * nonce and expiry. Sign a fresh address for each job.
+ * @throws an `InvalidRequestError` for an address that is not absolute
  * @example
  * const webhook = await signWebhookUrl('https://shop.example/media-done', { secret });
  * await media.generate.audio({ content: 'Good morning!', voiceId: 'voice_1', webhook });
  */
 export async function signWebhookUrl(url: string | URL, options: SignOptions): Promise<string> {
   const { secret, expiresIn = aDayMs } = options;
-  checkSecret(secret);
-  const signed = parse(url);
+  const [newest] = secretsOf(secret);
+  const target = parse(url);
   const nonce = randomHex(nonceBytes);
   const expires = String(expiryOf(expiresIn));
-  const signature = await sign(secret, canonicalText(signed, nonce, expires));
-  // Appended as text: `searchParams` would rewrite the escapes of the query that is there.
-  const added = new URLSearchParams({
-    [parameters.nonce]: nonce,
-    [parameters.expires]: expires,
-    [parameters.signature]: signature,
-  });
-  signed.search = [...withoutOurs(signed), added.toString()].join('&');
-  return signed.href;
+  const signed = namesIn(target);
+  const signature = await sign(newest, canonicalText(target, { signed, nonce, expires }));
+  const added = new URLSearchParams(signed === '' ? {} : { [parameters.signed]: signed });
+  added.set(parameters.nonce, nonce);
+  added.set(parameters.expires, expires);
+  added.set(parameters.signature, signature);
+  // Appended as text: `searchParams` would rewrite the escapes of the existing query.
+  target.search = [...withoutOurs(target), added.toString()].join('&');
+  return target.href;
 }
 
 function parse(url: string | URL): URL {
@@ -51,7 +52,7 @@ function parse(url: string | URL): URL {
     parsed.hash = ''; // never sent
     return parsed;
   }
-  const message = 'must be an absolute http(s) address that the service can reach';
+  const message = 'must be an absolute http(s) URL that the service can reach';
   throw new InvalidRequestError(`The webhook's \`url\` ${message}.`, {
     code: 'INVALID_REQUEST',
     outcome: 'not-sent',
@@ -69,7 +70,7 @@ function expiryOf(expiresIn: number): number {
   });
 }
 
-// An address that was signed before is signed anew.
+// An address that was signed before gets a new signature.
 function withoutOurs({ search }: URL): string[] {
   return search
     .slice(1)

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { WebhookVerificationError } from 'postreel';
 import { verifyWebhook } from 'postreel/webhooks';
 import fc from 'fast-check';
@@ -64,7 +65,7 @@ describe('the body of a callback', () => {
     ['no data', { success: true }],
     ['no id', { success: true, data: { file: 'https://cdn.example/1.mp3' } }],
     ['an empty id', { success: false, data: { id: '' } }],
-    ['a number as id', { success: false, data: { id: 1 } }],
+    ['an object as id', { success: false, data: { id: {} } }],
     ['no success', { data: { id: 'file_1', file: 'https://cdn.example/1.mp3' } }],
     ['a text as success', { success: 'true', data: { id: 'file_1' } }],
     ['a success without a file', { success: true, data: { id: 'file_1' } }],
@@ -76,8 +77,58 @@ describe('the body of a callback', () => {
 
   it('is refused with a message that says what is wrong', () => {
     expect(() => parseCallback({ success: true, data: { id: 'file_1' } })).toThrow(
-      "The callback's body cannot be read: `data.file` is no http(s) address.",
+      "The callback's body cannot be read: `data.file` must be an http(s) URL.",
     );
+  });
+
+  it('is read with a number as id', () => {
+    expect(read({ success: false, data: { id: 42 } })).toMatchObject({ fileId: '42' });
+  });
+
+  it.each([
+    ['with the names of a stream', { getReader: 1, iterator: 2 }],
+    ['that is a list', [success()]],
+    ['that is a number', 7],
+    ['that is true', true],
+    ['that is a function', () => success()],
+    ['that is a Map', new Map([['success', true]])],
+  ])('is BODY_INVALID when a parser made something of it %s', async (_name, body) => {
+    const verification = verifyWebhook({ url: await signed(), body }, { secret });
+    await expect(verification).rejects.toMatchObject({ code: 'BODY_INVALID' });
+  });
+
+  it('may be bytes of any kind, also of another realm', async () => {
+    const bytes = new TextEncoder().encode(JSON.stringify(success()));
+    const foreign = runInNewContext('Uint8Array.from(bytes)', { bytes }) as unknown;
+    for (const body of [bytes.buffer, new DataView(bytes.buffer), foreign]) {
+      const verification = verifyWebhook({ url: await signed(), body }, { secret });
+      await expect(verification).resolves.toMatchObject({ fileId: 'file_1' });
+    }
+  });
+
+  it('is given up when it does not arrive within four seconds', async () => {
+    const url = await signed();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const cancel = vi.fn();
+      const body = new ReadableStream({
+        cancel,
+        start: (controller) => controller.enqueue(Uint8Array.of(0x7b)),
+      });
+      const verification = verifyWebhook({ url, body }, { secret }).catch((e: unknown) => e);
+      while (vi.getTimerCount() === 0) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await vi.advanceTimersByTimeAsync(4_000);
+      expect(await verification).toMatchObject({
+        code: 'BODY_INVALID',
+        message: "The callback's body cannot be read: it did not arrive within 4000 ms.",
+      });
+      expect(cancel).toHaveBeenCalledOnce();
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('is refused when it is not UTF-8', async () => {

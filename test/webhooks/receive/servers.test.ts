@@ -100,7 +100,7 @@ describe.each(Object.entries(servers))('%s', (_name, start) => {
   it('refuses a forged callback', async () => {
     const { server, send, signed } = await open(start);
     expect((await send(server + path)).status).toBe(401);
-    const response = await send(`${await signed()}&admin=1`);
+    const response = await send((await signed()).replace('expires=1', 'expires=9'));
     expect([response.status, await response.text()]).toEqual([401, 'SIGNATURE_INVALID']);
     expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
   });
@@ -147,6 +147,25 @@ describe('the Node handler', () => {
       caller.on('response', ({ statusCode }) => resolve(statusCode)).on('error', reject);
     }).finally(() => caller.destroy());
     expect(status).toBe(413);
+  });
+
+  it.each([
+    ['signed', 413],
+    ['not signed', 401],
+  ])('ends the connection of an endless body that is %s', async (kind, expected) => {
+    const inbox = createInbox({ secret });
+    const server = await servers['node:http']!(inbox);
+    const signedUrl = server + (await inbox.url(`https://shop.example${path}`)).slice(20);
+    const caller = connect(kind === 'signed' ? signedUrl : server + path, { method: 'POST' });
+    const closed = new Promise((resolve) => caller.on('close', resolve));
+    const feed = setInterval(() => caller.write(' '.repeat(8_000)), 1);
+    const status = await new Promise((resolve) => {
+      caller.on('response', ({ statusCode }) => resolve(statusCode));
+      caller.on('error', resolve);
+    });
+    expect(status).toBe(expected);
+    await closed;
+    clearInterval(feed);
   });
 
   it('outlives a caller that hangs up in the middle of its body', async () => {

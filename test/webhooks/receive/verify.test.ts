@@ -59,6 +59,10 @@ describe('a genuine callback', () => {
     ['other escapes in the path', (url: URL) => url.href.replace('a%20b', '%61 b')],
     ['other escapes in the query', (url: URL) => url.href.replace('c%20d', 'c+d')],
     ['the query in another order', (url: URL) => altered(url.href, (u) => u.searchParams.sort())],
+    [
+      'a parameter more',
+      (url: URL) => altered(url.href, (u) => u.searchParams.append('trace', '1')),
+    ],
   ])('passes a proxy that makes of it %s', async (_name, rewrite) => {
     const url = new URL(await signed(`${base}/a%20b?z=c%20d&y=1`));
     const { body } = post(base);
@@ -120,10 +124,10 @@ describe('a forged callback', () => {
   });
 
   it('is refused without showing secret, signature or body', async () => {
-    const url = altered(await signed(), (u) => u.searchParams.set('order', '2'));
+    const url = altered(await signed(), (u) => (u.pathname = '/admin'));
     const error: unknown = await verifyWebhook(post(url), { secret }).catch((e: unknown) => e);
     const shown = JSON.stringify(error) + String(error);
-    expect(shown).toContain('does not belong to its path and query. Is the `secret` the same');
+    expect(shown).toContain('does not match its path and query. Is the `secret` the same');
     expect(shown).not.toContain(secret);
     expect(shown).not.toContain(new URL(url).searchParams.get('postreel_signature'));
     expect(shown).not.toContain(fileUrl);
@@ -137,13 +141,43 @@ describe('an altered callback', () => {
     ['a path in other letters', (url) => (url.pathname = url.pathname.toUpperCase())],
     ['an escaped slash', (url) => (url.pathname = '/orders%2F1')],
     ['another value in the query', (url) => url.searchParams.set('order', '2')],
-    ['one parameter more', (url) => url.searchParams.append('admin', '1')],
+    ['a second value of a parameter', (url) => url.searchParams.append('order', '2')],
+    ['an empty list of signed parameters', (url) => url.searchParams.delete('postreel_signed')],
+    [
+      'a longer list of signed parameters',
+      (url) => url.searchParams.append('postreel_signed', 'x'),
+    ],
     ['one parameter less', (url) => url.searchParams.delete('order')],
     ['another nonce', (url) => url.searchParams.set('postreel_nonce', 'ab'.repeat(16))],
     ['a later expiry', (url) => url.searchParams.set('postreel_expires', '99999999999999')],
   ])('with %s is refused', async (_name, change) => {
     const url = altered(await signed('https://shop.example/orders/1?order=1'), change);
     expect(await refusal(verifyWebhook(post(url), { secret }))).toBe('SIGNATURE_INVALID');
+  });
+});
+
+describe('a secret that is rotated', () => {
+  const secrets = [other, secret];
+
+  it('accepts addresses that were signed with the old one', async () => {
+    await expect(verifyWebhook(post(await signed()), { secret: secrets })).resolves.toBeDefined();
+  });
+
+  it('signs new addresses with the first one', async () => {
+    const url = await signWebhookUrl(base, { secret: secrets });
+    await expect(verifyWebhook(post(url), { secret: other })).resolves.toBeDefined();
+    expect(await refusal(verifyWebhook(post(url), { secret }))).toBe('SIGNATURE_INVALID');
+  });
+
+  it('still refuses the signature of a third one', async () => {
+    const url = await signWebhookUrl(base, { secret: 'a third secret of the tests' });
+    expect(await refusal(verifyWebhook(post(url), { secret: secrets }))).toBe('SIGNATURE_INVALID');
+  });
+
+  it.each([[[]], [[secret, 'short']]])('is refused as %j', async (bad) => {
+    await expect(verifyWebhook(post(base), { secret: bad })).rejects.toBeInstanceOf(
+      ConfigurationError,
+    );
   });
 });
 

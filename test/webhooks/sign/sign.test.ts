@@ -21,7 +21,11 @@ describe('signWebhookUrl', () => {
 
   it('keeps the query that is there, letter by letter', async () => {
     const url = await signed(`${base}?order=4%2F2&name=a%20b~c&empty`);
-    expect(url.startsWith(`${base}?order=4%2F2&name=a%20b~c&empty&postreel_nonce=`)).toBe(true);
+    expect(
+      url.startsWith(
+        `${base}?order=4%2F2&name=a%20b~c&empty&postreel_signed=empty%2Cname%2Corder&postreel_nonce=`,
+      ),
+    ).toBe(true);
     await expect(verifyWebhook(post(url), { secret })).resolves.toMatchObject({ fileId: 'file_1' });
   });
 
@@ -37,7 +41,7 @@ describe('signWebhookUrl', () => {
 
   it('signs an address anew that was signed before', async () => {
     const again = await signed(await signed(`${base}?order=1`));
-    expect([...new URL(again).searchParams]).toHaveLength(4);
+    expect([...new URL(again).searchParams]).toHaveLength(5);
     await expect(verifyWebhook(post(again), { secret })).resolves.toMatchObject({
       status: 'success',
     });
@@ -62,8 +66,7 @@ describe('signWebhookUrl', () => {
       const refusal = signed(url);
       await expect(refusal).rejects.toBeInstanceOf(InvalidRequestError);
       await expect(refusal).rejects.toMatchObject({
-        message:
-          "The webhook's `url` must be an absolute http(s) address that the service can reach.",
+        message: "The webhook's `url` must be an absolute http(s) URL that the service can reach.",
         fieldErrors: [{ field: 'url' }],
         outcome: 'not-sent',
       });
@@ -77,7 +80,7 @@ describe('signWebhookUrl', () => {
   it('refuses a short secret and does not show it', async () => {
     const refusal = signWebhookUrl(base, { secret: 'hunter2' });
     await expect(refusal).rejects.toBeInstanceOf(ConfigurationError);
-    await expect(refusal).rejects.toThrow('must be a text of at least 16 characters');
+    await expect(refusal).rejects.toThrow('must be a string of at least 16 characters');
     await expect(refusal).rejects.not.toThrow('hunter2');
   });
 

@@ -11,21 +11,22 @@ export interface SignedAddress {
 
 /** What to check an address with. */
 export interface UrlCheck {
-  readonly secret: string;
+  readonly secrets: readonly string[];
   readonly now: number;
 }
 
-/** Checks the signature of an address, absolute or from its path on, and then its expiry. */
-export async function checkUrl(url: string, { secret, now }: UrlCheck): Promise<SignedAddress> {
+/** Checks the signature of an address (absolute, or from its path on) and then its expiry. */
+export async function verifyUrl(url: string, { secrets, now }: UrlCheck): Promise<SignedAddress> {
   const parsed = parse(url);
   const nonce = only(parsed, 'nonce');
   const expires = only(parsed, 'expires');
   const signature = only(parsed, 'signature');
-  const text = canonicalText(parsed, nonce, expires);
-  if (!(await isSignature(signature, secret, text))) {
+  const signed = parsed.searchParams.getAll(parameters.signed).join(',');
+  const text = canonicalText(parsed, { signed, nonce, expires });
+  if (!(await isSignedWithAny(secrets, signature, text))) {
     throw new WebhookVerificationError(
       'SIGNATURE_INVALID',
-      "The callback's signature does not belong to its path and query. Is the `secret` the same, and does a proxy change the path?",
+      "The callback's signature does not match its path and query. Is the `secret` the same, and does a proxy change the path?",
     );
   }
   const expiresAt = Number(expires);
@@ -36,6 +37,19 @@ export async function checkUrl(url: string, { secret, now }: UrlCheck): Promise<
     'EXPIRED',
     'The callback came after its address expired. Sign the address with a longer `expiresIn`.',
   );
+}
+
+async function isSignedWithAny(
+  secrets: readonly string[],
+  signature: string,
+  text: string,
+): Promise<boolean> {
+  for (const secret of secrets) {
+    if (await isSignature(signature, secret, text)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // A path that starts with two slashes would be taken for a host.
@@ -58,6 +72,6 @@ function only({ searchParams }: URL, name: keyof typeof parameters): string {
 function missing(): WebhookVerificationError {
   return new WebhookVerificationError(
     'SIGNATURE_MISSING',
-    "The callback's address is not signed. Make it with `signWebhookUrl()`, and pass the whole path and query on.",
+    "The callback's address is not signed. Create it with `signWebhookUrl()`, and pass on the whole path and query.",
   );
 }
