@@ -234,9 +234,11 @@ describe('a wait', () => {
 
 /** The answer to a callback whose status is read again and again, without the pauses. */
 async function afterLag(answer: Promise<Response>): Promise<Response> {
-  let isOver = false;
-  const end = answer.finally(() => (isOver = true));
-  while (!isOver) {
+  const state = { isOver: false };
+  const end = answer.finally(() => {
+    state.isOver = true;
+  });
+  while (!state.isOver) {
     await vi.advanceTimersByTimeAsync(100);
   }
   return end;
