@@ -1,28 +1,74 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
-export default defineConfig({
-  resolve: {
-    alias: [
-      { find: /^postreel$/, replacement: source('index.ts') },
-      { find: /^postreel\/(.+)$/, replacement: source('$1/index.ts') },
-    ],
-  },
-  test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/types/consumer/**'],
-    testTimeout: 30_000,
-    // Real sockets and browsers on a busy machine: the gate asks again before it says no.
-    retry: process.env['CI'] ? 2 : 0,
-    hookTimeout: 60_000,
-    reporters: ['default', './test/support/tally-reporter.ts'],
-    typecheck: {
-      enabled: true,
-      include: ['test/types/*.test-d.ts'],
-      tsconfig: 'tsconfig.json',
+/** Tests with real sockets, processes and browsers: only these may be tried again, and only in CI. */
+export const sockets = [
+  'test/**/*.{sockets,process,processes}.test.ts',
+  'test/{cli,examples,runtimes,projects}/**/*.test.ts',
+  'test/node/{crash,download/*}.test.ts',
+  'test/testing/{server,worker}.test.ts',
+  'test/tracker/browser/**/*.test.ts',
+  'test/transport/{chaos,faults}.test.ts',
+  'test/transport/response/hostile.sizes.test.ts',
+  'test/transport/send/{abort,abort.outcome,deadline,process}.test.ts',
+  'test/webhooks/receive/servers.test.ts',
+];
+
+export const resolve = {
+  alias: [
+    { find: /^postreel$/, replacement: source('index.ts') },
+    { find: /^postreel\/(.+)$/, replacement: source('$1/index.ts') },
+  ],
+};
+
+const always = {
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  exclude: ['test/types/consumer/**', 'test/projects/*/**'],
+};
+
+const projects: TestProjectInlineConfiguration[] = [
+  {
+    resolve,
+    test: {
+      ...always,
+      name: 'units',
+      include: ['test/**/*.test.ts'],
+      exclude: [...always.exclude, ...sockets],
     },
+  },
+  {
+    resolve,
+    test: {
+      ...always,
+      name: 'sockets',
+      include: sockets,
+      // A busy machine delays real sockets: the gate asks again before it says no, and says so.
+      retry: process.env['CI'] ? 2 : 0,
+    },
+  },
+  {
+    resolve,
+    test: {
+      name: 'types',
+      include: [],
+      typecheck: {
+        enabled: true,
+        only: true,
+        include: ['test/types/*.test-d.ts'],
+        tsconfig: 'tsconfig.json',
+      },
+    },
+  },
+];
+
+export default defineConfig({
+  resolve,
+  test: {
+    projects,
+    reporters: ['default', './test/support/tally-reporter.ts'],
     coverage: {
       include: ['src/{async,transport,pagination,polling,errors}/**/*.ts'],
       reporter: ['text', 'json-summary'],
