@@ -66,20 +66,24 @@ export function sleep(delayMs: number, signal: AbortSignal | undefined): Promise
   });
 }
 
-/** The same promise, but it fails when it takes too long; what comes later goes to `onLate`. */
-export function answerWithin<T>(
+/**
+ * The same promise, but it fails when it takes too long or the signal aborts; what comes later
+ * goes to `onLate`.
+ */
+export async function answerWithin<T>(
   promise: Promise<T>,
   limitMs: number,
-  onLate: (value: T) => void,
+  { onLate, signal }: { onLate: (value: T) => void; signal: AbortSignal },
 ): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      reject(new Error(`No answer within ${limitMs} ms.`));
-    }, limitMs);
-    promise
-      .then((value) => (isLate ? onLate(value) : resolve(value)), reject)
-      .finally(() => clearTimeout(timer));
-  });
+  const timer = startTimer(limitMs, signal);
+  try {
+    return await Promise.race([promise, timer.aborted]);
+  } catch (failure) {
+    if (timer.signal.aborted) {
+      promise.then(onLate).catch(() => undefined);
+    }
+    throw timer.timedOut ? new Error(`No answer within ${limitMs} ms.`) : failure;
+  } finally {
+    timer.stop();
+  }
 }

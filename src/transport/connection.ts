@@ -45,8 +45,10 @@ export class Connection<Map extends ClientEvents = ClientEvents> {
               isInTheClear(this.settings.baseUrl) && !options.dangerouslyAllowPlainHttp,
           });
     this.#session = parent && keepsKey ? parent.#session : new Session();
-    const keepsBudget = parent && keepsKey && options.rateLimit === parent.#options.rateLimit;
-    this.#budgets = keepsBudget ? parent.#budgets : new BudgetSource(this.settings);
+    const parentBudgets = parent && keepsKey ? parent.#budgets : undefined;
+    const keepsBudget = parent && options.rateLimit === parent.#options.rateLimit;
+    this.#budgets =
+      parentBudgets && keepsBudget ? parentBudgets : new BudgetSource(this.settings, parentBudgets);
     this.events =
       parent && options.logger === parent.#options.logger
         ? parent.events

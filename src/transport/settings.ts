@@ -84,6 +84,17 @@ export function positive(name: string, value: number): number {
   });
 }
 
+/** One of the words that an option knows. */
+export function oneOf<T extends string>(name: string, value: T, known: readonly T[]): T {
+  if (known.includes(value)) {
+    return value;
+  }
+  throw new ConfigurationError(
+    `\`${name}\` must be one of ${known.map((word) => `'${word}'`).join(', ')}.`,
+    { code: 'INVALID_OPTION' },
+  );
+}
+
 /** A whole number from 0 up. */
 export function count(name: string, value: number): number {
   if (Number.isInteger(value) && value >= 0) {

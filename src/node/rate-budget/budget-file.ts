@@ -1,8 +1,19 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isRecord } from '../../contract/records.js';
 import { emptyBudget, isIdle, type ProjectBudget } from './project-budget.js';
+import { hasCode } from '../file-system.js';
 import { withLock } from '../file-lock.js';
 
 /** Changes a budget, and answers what came of it. */
@@ -23,6 +34,8 @@ export class BudgetFile {
   /** Changes that came while the file was locked go together the next time. */
   #waiting: Entry[] = [];
   #isBusy = false;
+  /** Have the half-written files of dead processes been removed? */
+  #isClean = false;
 
   constructor(path: string) {
     this.#path = path;
@@ -76,21 +89,68 @@ export class BudgetFile {
   }
 
   #read(): Budgets {
+    const text = readText(this.#path);
     try {
-      return budgetsIn(JSON.parse(readFileSync(this.#path, 'utf8')));
+      return budgetsIn(JSON.parse(text));
     } catch {
-      // Not there yet, or torn by a crash of the machine: what it said is lost.
-      return budgetsIn(undefined);
+      return budgetsIn(undefined); // torn by a crash of the machine: what it said is lost
     }
   }
 
   #write(budgets: Budgets, now: number): void {
     const live = [...budgets].filter(([, budget]) => !isIdle(budget, now));
     const text = JSON.stringify({ version: 1, accounts: Object.fromEntries(live) }, asPlain);
-    // Whoever reads sees the old file or the new one, never half of it.
-    const next = `${this.#path}.next`;
-    writeFileSync(next, text, { mode: 0o600 });
-    renameSync(next, this.#path);
+    if (!this.#isClean) {
+      removeLeftovers(this.#path);
+    }
+    this.#isClean = true;
+    replace(this.#path, text);
+  }
+}
+
+// Only a file that is not there counts as empty. What cannot be read may say that all is taken, and
+// a link may lead anywhere.
+function readText(path: string): string {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)); // none on Windows
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) {
+      return '';
+    }
+    throw error;
+  }
+  try {
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+// Whoever reads sees the old file or the new one, never half of it. Nobody can put a file or a link
+// where the new one is written, since its name is new each time.
+function replace(path: string, text: string): void {
+  const next = `${path}.${randomUUID()}.next`;
+  try {
+    writeFileSync(next, text, { mode: 0o600, flag: 'wx' });
+    renameSync(next, path);
+  } catch (error) {
+    rmSync(next, { force: true });
+    throw error;
+  }
+}
+
+// Under the lock nobody else writes: what lies there was left by a process that died.
+function removeLeftovers(path: string): void {
+  const folder = dirname(path);
+  const isLeftover = (name: string) =>
+    name.startsWith(`${basename(path)}.`) && name.endsWith('.next');
+  for (const name of readdirSync(folder).filter(isLeftover)) {
+    try {
+      rmSync(join(folder, name), { force: true });
+    } catch {
+      // It belongs to somebody else, and is in nobody's way.
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   capacityOf,
+  longestCloseMs,
   type BudgetLimits,
   type StoreAnswer,
 } from '../../contract/rate-budget-store.js';
@@ -29,6 +30,7 @@ export function takeSlot(
   now: number,
 ): StoreAnswer {
   expire(budget, leaseMs, now);
+  budget.closedUntil = Math.min(budget.closedUntil, now + longestCloseMs);
   if (budget.closedUntil > now) {
     return { waitMs: budget.closedUntil - now };
   }

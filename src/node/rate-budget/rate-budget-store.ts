@@ -13,8 +13,8 @@ import { BudgetFile } from './budget-file.js';
 /**
  * A rate budget on disk, shared by the processes of one machine. A window outlives a short process:
  * the next one knows what the last one sent. A process that is killed loses its slots after a
- * window and two minutes; a file that cannot be read counts as empty. Where the file cannot be
- * written, each process keeps to the limit by itself.
+ * window and two minutes; a torn file counts as empty. Where the file cannot be read or
+ * written, or is a link, each process keeps to the limit by itself.
  *
  * @param path - The file; it and its folder are created when needed. Beside it there is a lock.
  */

@@ -65,3 +65,17 @@ export const stragglingMs = 2_000;
 export function longestPauseMs(windowMs: number): number {
   return Math.max(2 * windowMs, 60_000);
 }
+
+/** Two slots as one. */
+export function bothSlots(one: Slot, other: Slot): Slot {
+  const both = (end: keyof Slot) => () => {
+    one[end]();
+    other[end]();
+  };
+  return {
+    accepted: both('accepted'),
+    release: both('release'),
+    abandon: both('abandon'),
+    cancel: both('cancel'),
+  };
+}

@@ -95,6 +95,21 @@ export function queueTimeout(
   });
 }
 
+/** A turn that is told once that it waits, and only when it really does. */
+export function toldOnce(turn: Turn): Turn {
+  let isTold = false;
+  return {
+    ...turn,
+    onWait(event) {
+      if (isTold || event.waitMs <= 0) {
+        return;
+      }
+      isTold = true;
+      turn.onWait(event);
+    },
+  };
+}
+
 const priorities = 4;
 
 function priorityOf({ priority, isRepeat }: Turn): number {

@@ -1,27 +1,40 @@
 import { fingerprint } from '../../contract/fingerprint.js';
-import type { BudgetLimits } from '../../contract/rate-budget-store.js';
+import type { BudgetLimits, RateBudgetStore } from '../../contract/rate-budget-store.js';
 import type { Settings } from '../settings.js';
 import type { Budget } from './budget.js';
+import { ClientBudget } from './client-budget.js';
 import { LocalBudget } from './local-budget.js';
 import { SharedBudget } from './shared-budget.js';
 
+/** The budgets of a process. The stored ones stand on the local one of their project. */
+interface Registry {
+  readonly local: Map<string, LocalBudget>;
+  readonly shared: WeakMap<RateBudgetStore, WeakMap<LocalBudget, SharedBudget>>;
+}
+
 // One registry for all copies of the package in a process: the service counts them as one.
-const registryKey = Symbol.for('postreel.budgets.1');
+const registryKey = Symbol.for('postreel.budgets.2');
 const manyBudgets = 1000;
 
 /** Finds the budget of a client's project. The first key names it; it then outlives that key. */
 export class BudgetSource {
   readonly #settings: Settings;
+  readonly #parent: BudgetSource | undefined;
+  readonly #group: string | undefined;
+  readonly #store: RateBudgetStore | undefined;
   #budget: Budget | undefined;
 
-  constructor(settings: Settings) {
+  /** `parent` is that of the client this one was derived from, with the same key and address. */
+  constructor(settings: Settings, parent?: BudgetSource) {
     this.#settings = settings;
+    this.#parent = parent;
+    this.#group = settings.group ?? (parent ? parent.#group : undefined);
+    this.#store = settings.store ?? (parent ? parent.#store : undefined);
   }
 
   /** The name of the project that a key belongs to; it holds the key. */
   nameFor(key: string | null): string {
-    const { baseUrl, group } = this.#settings;
-    return `${baseUrl} ${group ?? key ?? ''}`;
+    return `${this.#settings.baseUrl} ${this.#group ?? key ?? ''}`;
   }
 
   /**
@@ -29,46 +42,75 @@ export class BudgetSource {
    * key that leaves before the key is known counts for nobody: it must not name the budget.
    */
   for(key: string | null | undefined): Budget | undefined {
-    const { limits, hasOwnLimits, store, group } = this.#settings;
+    const { limits } = this.#settings;
     if (!limits || this.#budget) {
       return this.#budget;
     }
-    if (key === undefined && group === undefined) {
+    if (key === undefined && this.#group === undefined) {
       return undefined;
     }
-    // Others may read a store, and print what is global: a name must not give the key away.
-    const name = fingerprint(this.nameFor(key ?? null));
-    this.#budget = store
-      ? new SharedBudget(store, name, limits)
-      : sharedBudget(name, limits, hasOwnLimits);
+    this.#budget = this.#fromParent(key, limits) ?? this.#ofProject(key ?? null, limits);
     return this.#budget;
+  }
+
+  // A derived client stays inside its parent's budget, and its own limits are for itself alone.
+  #fromParent(key: string | null | undefined, limits: BudgetLimits): Budget | undefined {
+    const parent = this.#parent;
+    if (!parent || parent.#group !== this.#group || parent.#store !== this.#store) {
+      return undefined;
+    }
+    const budget = parent.for(key);
+    return budget && this.#settings.hasOwnLimits ? new ClientBudget(budget, limits) : budget;
+  }
+
+  #ofProject(key: string | null, limits: BudgetLimits): Budget {
+    const { hasOwnLimits } = this.#settings;
+    // Others may read a store, and print what is global: a name must not give the key away.
+    const name = fingerprint(this.nameFor(key));
+    const local = localBudget(name, limits);
+    const budget = this.#store ? sharedBudget(this.#store, name, limits, local) : local;
+    if (hasOwnLimits) {
+      budget.adjust(limits);
+    }
+    return budget;
   }
 }
 
-function sharedBudget(name: string, limits: BudgetLimits, isExplicit: boolean): LocalBudget {
-  const budgets = registry();
-  const known = budgets.get(name);
+function localBudget(name: string, limits: BudgetLimits): LocalBudget {
+  const { local } = registry();
+  const known = local.get(name);
   if (known) {
-    if (isExplicit) {
-      known.adjust(limits);
-    }
     return known;
   }
-  if (budgets.size >= manyBudgets) {
-    dropIdle(budgets);
+  if (local.size >= manyBudgets) {
+    dropIdle(local);
   }
   const budget = new LocalBudget(limits);
-  budgets.set(name, budget);
+  local.set(name, budget);
   return budget;
 }
 
-function registry(): Map<string, LocalBudget> {
-  const shared = globalThis as { [registryKey]?: Map<string, LocalBudget> };
+function sharedBudget(
+  store: RateBudgetStore,
+  name: string,
+  limits: BudgetLimits,
+  local: LocalBudget,
+): SharedBudget {
+  const { shared } = registry();
+  const ofStore = shared.get(store) ?? new WeakMap<LocalBudget, SharedBudget>();
+  shared.set(store, ofStore);
+  const budget = ofStore.get(local) ?? new SharedBudget(store, name, { limits, local });
+  ofStore.set(local, budget);
+  return budget;
+}
+
+function registry(): Registry {
+  const shared = globalThis as { [registryKey]?: Registry };
   const existing = shared[registryKey];
   if (existing) {
     return existing;
   }
-  const budgets = new Map<string, LocalBudget>();
+  const budgets: Registry = { local: new Map(), shared: new WeakMap() };
   // Not enumerable: nobody should copy it by accident.
   Object.defineProperty(shared, registryKey, { value: budgets });
   return budgets;

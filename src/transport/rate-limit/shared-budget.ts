@@ -7,6 +7,7 @@ import type {
 import { isPostreelError } from '../../errors/index.js';
 import { monotonicMs } from '../../async/clock.js';
 import {
+  bothSlots,
   longestPauseMs,
   stragglingMs,
   type Budget,
@@ -14,8 +15,8 @@ import {
   type Slot,
   type Turn,
 } from './budget.js';
-import { LocalBudget } from './local-budget.js';
-import { PriorityQueue, type Forecast } from './priority-queue.js';
+import type { LocalBudget } from './local-budget.js';
+import { PriorityQueue, toldOnce, type Forecast } from './priority-queue.js';
 import { answerWithin, sleep } from '../../async/timers.js';
 
 // Longer than an attempt lasts by default. A process that died may have sent at its very end.
@@ -31,7 +32,7 @@ export class SharedBudget implements Budget {
   readonly #store: RateBudgetStore;
   readonly #group: string;
   readonly #queue = new PriorityQueue(() => this.#stopIfIdle());
-  /** What this process sends: it obeys 429s, and keeps to the limit when the store is gone. */
+  /** What this process sends in this project: it obeys 429s, and keeps the limit when the store is gone. */
   readonly #own: LocalBudget;
   #limits: BudgetLimits;
   #fullUntil = Number.NEGATIVE_INFINITY;
@@ -39,11 +40,15 @@ export class SharedBudget implements Budget {
   /** Aborted when nobody waits any more: no timer may keep the process alive then. */
   #pumping: AbortController | undefined;
 
-  constructor(store: RateBudgetStore, group: string, limits: BudgetLimits) {
+  constructor(
+    store: RateBudgetStore,
+    group: string,
+    { limits, local }: { readonly limits: BudgetLimits; readonly local: LocalBudget },
+  ) {
     this.#store = store;
     this.#group = group;
     this.#limits = limits;
-    this.#own = new LocalBudget(limits);
+    this.#own = local;
   }
 
   acquire(turn: Turn): Promise<Slot> {
@@ -101,7 +106,10 @@ export class SharedBudget implements Budget {
       maxWaitMs: Number.POSITIVE_INFINITY,
       onWait: (event) => this.#tell(event),
     });
-    const answer = await this.#ask();
+    const answer = await this.#ask(signal).catch((reason: unknown) => {
+      own.cancel();
+      throw reason;
+    });
     if (answer && 'waitMs' in answer) {
       own.cancel();
       await this.#pause(answer.waitMs, signal);
@@ -112,21 +120,25 @@ export class SharedBudget implements Budget {
   }
 
   /** `undefined` when the store does not answer: then our own budget has to do. */
-  async #ask(): Promise<StoreAnswer | undefined> {
+  async #ask(signal: AbortSignal): Promise<StoreAnswer | undefined> {
     if (monotonicMs() < this.#askAt) {
       return undefined;
     }
     try {
       const leaseMs = this.#limits.windowMs + longestAttemptMs;
       const answer = this.#store.take(this.#group, this.#limits, leaseMs);
-      return await answerWithin(answer, longestAnswerMs, (late) => {
-        if ('slot' in late) {
-          quietly(() => this.#store.cancel(this.#group, late.slot));
-        }
-      });
+      const onLate = (late: StoreAnswer) => this.#giveBack(late);
+      return await answerWithin(answer, longestAnswerMs, { onLate, signal });
     } catch {
+      signal.throwIfAborted();
       this.#askAt = monotonicMs() + askAgainMs;
       return undefined;
+    }
+  }
+
+  #giveBack(late: StoreAnswer): void {
+    if ('slot' in late) {
+      quietly(() => this.#store.cancel(this.#group, late.slot));
     }
   }
 
@@ -141,38 +153,29 @@ export class SharedBudget implements Budget {
   }
 
   #start(own: Slot, stored: string | undefined): void {
-    const slot = stored === undefined ? own : this.#both(own, stored);
+    const slot = stored === undefined ? own : bothSlots(own, this.#storedSlot(stored));
     if (!this.#queue.grant(slot)) {
       slot.cancel();
     }
   }
 
-  #both(own: Slot, stored: string): Slot {
-    const release = (moreMs: number) => {
-      const limits = { ...this.#limits, windowMs: this.#limits.windowMs + moreMs };
-      quietly(() => this.#store.release(this.#group, stored, limits));
-    };
+  #storedSlot(id: string): Slot {
     let isOpen = true;
-    const once = (end: () => void) => () => {
+    const once = (end: () => Promise<void>) => () => {
       if (isOpen) {
-        end();
+        quietly(end);
       }
       isOpen = false;
     };
+    const release = (moreMs: number) => {
+      const limits = { ...this.#limits, windowMs: this.#limits.windowMs + moreMs };
+      return this.#store.release(this.#group, id, limits);
+    };
     return {
-      accepted: () => own.accepted(),
-      release: once(() => {
-        own.release();
-        release(0);
-      }),
-      abandon: once(() => {
-        own.abandon();
-        release(stragglingMs);
-      }),
-      cancel: once(() => {
-        own.cancel();
-        quietly(() => this.#store.cancel(this.#group, stored));
-      }),
+      accepted: () => undefined,
+      release: once(() => release(0)),
+      abandon: once(() => release(stragglingMs)),
+      cancel: once(() => this.#store.cancel(this.#group, id)),
     };
   }
 
@@ -204,21 +207,6 @@ export class SharedBudget implements Budget {
     this.#pumping?.abort();
     this.#pumping = undefined;
   }
-}
-
-// A call is told once that it waits, and only when it really does.
-function toldOnce(turn: Turn): Turn {
-  let isTold = false;
-  return {
-    ...turn,
-    onWait(event) {
-      if (isTold || event.waitMs <= 0) {
-        return;
-      }
-      isTold = true;
-      turn.onWait(event);
-    },
-  };
 }
 
 // A store that is gone is noticed when the next slot is asked for.

@@ -8,7 +8,7 @@ import { monotonicMs } from '../../async/clock.js';
 import type { OutgoingRequest } from '../send/http.js';
 import type { RawInput, TransportParts } from '../context.js';
 import { refuse } from '../../errors/client-errors.js';
-import { positive } from '../settings.js';
+import { oneOf, positive } from '../settings.js';
 import { fillPath } from './url.js';
 
 /** A call that is ready for its checks: what it is about, and what every attempt sends. */
@@ -64,7 +64,7 @@ function journeyOf(
       deadline === undefined
         ? Number.POSITIVE_INFINITY
         : monotonicMs() + positive('deadline', deadline),
-    priority: options.priority ?? 'interactive',
+    priority: oneOf('priority', options.priority ?? 'interactive', ['interactive', 'bulk']),
     maxQueueMs: settings.maxQueueMs,
   };
 }

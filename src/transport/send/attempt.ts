@@ -1,5 +1,6 @@
 import type { Route } from '../../contract/route.js';
 import type { ClientEvents } from '../../contract/events.js';
+import { longestCloseMs } from '../../contract/rate-budget-store.js';
 import { isPostreelError, RateLimitError, type PostreelError } from '../../errors/index.js';
 import type { CallState } from '../call.js';
 import { cleanCause } from '../auth/clean-cause.js';
@@ -48,8 +49,6 @@ export interface Arrival {
 // Far more than any answer of these services; an endless body must end somewhere.
 const longestAnswerBytes = 256 * 1024 * 1024;
 const longestErrorBytes = 64 * 1024;
-// One absurd Retry-After must not lock everybody out for good: a probe asks again after an hour.
-const longestCloseMs = 3_600_000;
 
 /** Waits for a turn, sends the request once and judges what comes back. */
 export async function attempt(

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileRateBudgetStore } from 'postreel/node';
@@ -120,6 +120,47 @@ describe('fileRateBudgetStore', () => {
     await writeFile(`${path}.next`, '{"version":1,"acc');
     expect(await fileRateBudgetStore(path).take('project', limits, leaseMs)).toHaveProperty('slot');
     expect(await readdir(dirname(path))).toEqual(['budget.json']);
+  });
+
+  it('opens again within an hour when the clock was a month ahead at a 429', async () => {
+    const month = 30 * 24 * 3_600_000;
+    passes(month);
+    await fileRateBudgetStore(path).close('project', 5_000);
+    vi.useRealTimers();
+    const store = fileRateBudgetStore(path);
+    const answer = await store.take('project', limits, leaseMs);
+    expect((answer as { waitMs: number }).waitMs).toBeLessThanOrEqual(3_600_000);
+    passes(3_600_000);
+    await slotOf(store);
+  });
+
+  it('does not take what it cannot read for empty', async () => {
+    const store = fileRateBudgetStore(path);
+    await slotOf(store);
+    await rm(path);
+    await mkdir(path); // as unreadable as the file of another user, also for root
+    await expect(store.take('project', limits, leaseMs)).rejects.toThrow();
+    expect((await stat(path)).isDirectory()).toBe(true);
+    expect(await readdir(dirname(path))).toEqual(['budget.json']);
+  });
+
+  it('follows no link, neither for the file nor for its next version', async () => {
+    await mkdir(dirname(path), { recursive: true });
+    const target = join(dirname(path), 'precious');
+    await writeFile(target, 'not ours');
+    await symlink(target, `${path}.next`);
+    const store = fileRateBudgetStore(path);
+    await slotOf(store);
+    await rm(path);
+    await symlink(target, path);
+    await expect(store.take('project', limits, leaseMs)).rejects.toThrow('ELOOP');
+    expect(await readFile(target, 'utf8')).toBe('not ours');
+  });
+
+  it('is not stopped by a file of somebody else beside it', async () => {
+    await mkdir(`${path}.next`, { recursive: true }); // cannot be removed as a file
+    await slotOf(fileRateBudgetStore(path));
+    expect(await readdir(dirname(path))).toEqual(['budget.json', 'budget.json.next']);
   });
 
   it('writes for its owner alone, and forgets what has expired', async () => {

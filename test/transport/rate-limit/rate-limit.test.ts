@@ -101,6 +101,19 @@ describe('the rate limit of a client', () => {
     expect(client.rateLimit.state()).toMatchObject({ limit: 100, used: 2 });
   });
 
+  it('can be lower for a derived client, and its parent keeps its own', async () => {
+    const { requests, client } = limited();
+    const careful = client.with({ rateLimit: { limit: 1, windowMs: 1_000 } });
+    void careful.contacts.get('con_1');
+    void careful.contacts.get('con_2');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(requests).toHaveLength(1);
+    expect(client.rateLimit.state()).toMatchObject({ limit: 2, used: 1, queued: 0 });
+    await client.contacts.get('con_3');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(requests).toHaveLength(3);
+  });
+
   it('can be off', async () => {
     const { requests, client } = limited({ rateLimit: false });
     await Promise.all(Array.from({ length: 50 }, (_, id) => client.contacts.get(`con_${id}`)));
@@ -134,6 +147,8 @@ describe('a call that waits for the rate limit', () => {
       code: 'QUEUE_TIMEOUT',
       outcome: 'not-sent',
       retryAfterMs: 1_000,
+      method: 'GET',
+      path: '/contacts/con_3',
     });
     expect(call.outcome).toBe('not-sent');
     expect(requests).toHaveLength(2);
@@ -161,6 +176,16 @@ describe('a call that waits for the rate limit', () => {
     expect(requests).toHaveLength(3);
     expect(client.rateLimit.state()).toMatchObject({ queued: 0 });
   });
+});
+
+it('a priority that does not exist is refused before anything is sent', async () => {
+  const { requests, client } = limited();
+  const call = client.contacts.get('con_1', { priority: 'high' as never });
+  await expect(call).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: "`priority` must be one of 'interactive', 'bulk'.",
+  });
+  expect(requests).toHaveLength(0);
 });
 
 describe('the slot of a call', () => {

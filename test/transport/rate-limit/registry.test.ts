@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BudgetSource } from '../../../src/transport/rate-limit/registry.js';
 import type { Budget } from '../../../src/transport/rate-limit/budget.js';
+import { memoryStore } from '../../support/transport/memory-store.js';
 import { turn } from '../../support/transport/turns.js';
 import { settle, type Settings } from '../../../src/transport/settings.js';
 
@@ -46,6 +47,35 @@ describe('the budgets of a process', () => {
     expect(new BudgetSource(settingsOf()).for(undefined)).toBeDefined();
   });
 
+  it('of a derived client count in its parent, whose limit stays', async () => {
+    const parent = new BudgetSource(settingsOf());
+    const budget = parent.for('key');
+    const derived = new BudgetSource(settingsOf({ group: undefined, limit: 2 }), parent).for('key');
+    await use(derived);
+    await use(derived);
+    expect(derived?.state()).toMatchObject({ limit: 2, used: 2 });
+    expect(budget?.state()).toMatchObject({ limit: 5, used: 2 });
+    await expect(derived?.acquire(turn({ maxWaitMs: 0 }))).rejects.toMatchObject({
+      code: 'QUEUE_TIMEOUT',
+    });
+    await use(budget);
+    expect(budget?.state().used).toBe(3);
+  });
+
+  it('of a derived client cannot be larger than what is left of its parent', async () => {
+    const parent = new BudgetSource(settingsOf());
+    const derived = new BudgetSource(settingsOf({ group: undefined, limit: 100 }), parent).for(
+      'key',
+    );
+    for (let count = 0; count < 5; count++) {
+      await use(parent.for('key'));
+    }
+    await expect(derived?.acquire(turn({ maxWaitMs: 0 }))).rejects.toMatchObject({
+      code: 'QUEUE_TIMEOUT',
+    });
+    expect(derived?.state()).toMatchObject({ limit: 5, used: 0 });
+  });
+
   it('take over limits that somebody asks for', () => {
     const group = 'budgets that change';
     const budget = new BudgetSource(settingsOf({ group })).for('key');
@@ -54,6 +84,51 @@ describe('the budgets of a process', () => {
     expect(budget?.state().limit).toBe(7);
     new BudgetSource(settingsOf({ group })).for('key'); // who says nothing changes nothing
     expect(budget?.state().limit).toBe(7);
+  });
+
+  it('are the same with a store and without', async () => {
+    const group = 'stored and not';
+    const plain = new BudgetSource(settingsOf({ group })).for('key');
+    const { store } = memoryStore();
+    const stored = new BudgetSource(settingsOf({ group, store })).for('key');
+    await use(plain);
+    await use(stored);
+    expect(plain?.state().used).toBe(2);
+    expect(stored?.state().used).toBe(2);
+    expect(new BudgetSource(settingsOf({ group, store })).for('key')).toBe(stored);
+  });
+
+  it('hold to one limit when every client has a store of its own and all stores are dead', async () => {
+    const group = 'dead stores';
+    const budgets = [1, 2, 3].map(() => {
+      const { store } = memoryStore();
+      const dead = { ...store, take: () => Promise.reject(new Error('gone')) };
+      return new BudgetSource(settingsOf({ group, store: dead })).for('key');
+    });
+    const controller = new AbortController();
+    let starts = 0;
+    const calls = budgets.flatMap((budget) =>
+      Array.from({ length: 5 }, () =>
+        Promise.resolve(budget?.acquire(turn({ signal: controller.signal }))).then(() => starts++),
+      ),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(starts).toBe(5);
+    controller.abort('enough');
+    await Promise.allSettled(calls);
+    expect(starts).toBe(5);
+  });
+
+  it('hear of a 429 to any client, whatever its store', async () => {
+    const group = 'one is refused';
+    const [one, other] = [1, 2].map(() =>
+      new BudgetSource(settingsOf({ group, store: memoryStore().store })).for('key'),
+    );
+    one?.close(600_000);
+    await expect(other?.acquire(turn())).rejects.toMatchObject({
+      code: 'QUEUE_TIMEOUT',
+      retryAfterMs: 600_000,
+    });
   });
 
   it('are forgotten when there are many and nothing is going on', async () => {

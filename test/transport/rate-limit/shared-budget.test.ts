@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RateBudgetStore, StoreAnswer } from '../../../src/contract/rate-budget-store.js';
+import { LocalBudget } from '../../../src/transport/rate-limit/local-budget.js';
 import { SharedBudget } from '../../../src/transport/rate-limit/shared-budget.js';
 import { memoryStore } from '../../support/transport/memory-store.js';
 import { started, turn } from '../../support/transport/turns.js';
@@ -46,7 +47,7 @@ describe('SharedBudget', () => {
 
   it('holds the slot of a request that nobody waits for a little longer', async () => {
     const { store, account } = memoryStore();
-    const call = started(new SharedBudget(store, 'project', limits));
+    const call = started(sharedBudget(store, limits));
     await vi.advanceTimersByTimeAsync(0);
     call.slot?.abandon();
     await vi.advanceTimersByTimeAsync(0);
@@ -55,7 +56,7 @@ describe('SharedBudget', () => {
 
   it('ends a slot once', async () => {
     const { store, account } = memoryStore();
-    const call = started(new SharedBudget(store, 'project', limits));
+    const call = started(sharedBudget(store, limits));
     await vi.advanceTimersByTimeAsync(0);
     call.slot?.release();
     call.slot?.cancel();
@@ -123,7 +124,7 @@ describe('SharedBudget', () => {
   it('gives back a slot that came after everybody has gone', async () => {
     const { store, account } = memoryStore();
     const controller = new AbortController();
-    const budget = new SharedBudget(store, 'project', limits);
+    const budget = sharedBudget(store, limits);
     const call = budget.acquire(turn({ signal: controller.signal }));
     controller.abort('enough');
     await expect(call).rejects.toBe('enough');
@@ -181,7 +182,7 @@ it('a SharedBudget that was refused lets one request go first, then more with ea
 describe('when its store is gone, a SharedBudget', () => {
   it('keeps to the limit by itself, and counts what it sent before', async () => {
     const { store } = memoryStore();
-    const budget = new SharedBudget(store, 'project', limits);
+    const budget = sharedBudget(store, limits);
     const first = started(budget);
     await vi.advanceTimersByTimeAsync(0);
     vi.spyOn(store, 'take').mockRejectedValue(new Error('gone'));
@@ -196,7 +197,7 @@ describe('when its store is gone, a SharedBudget', () => {
 
   it('asks it again after a while', async () => {
     const { store } = memoryStore();
-    const budget = new SharedBudget(store, 'project', { ...limits, limit: 100 });
+    const budget = sharedBudget(store, { ...limits, limit: 100 });
     const take = vi.spyOn(store, 'take').mockImplementationOnce(() => {
       throw new Error('not even a promise');
     });
@@ -217,7 +218,7 @@ describe('when its store is gone, a SharedBudget', () => {
     const late = new Promise<StoreAnswer>((resolve) => (answerLate = resolve));
     vi.spyOn(store, 'take').mockReturnValue(late);
     const cancel = vi.spyOn(store, 'cancel');
-    const call = started(new SharedBudget(store, 'project', limits));
+    const call = started(sharedBudget(store, limits));
     await vi.advanceTimersByTimeAsync(5_000);
     expect(call.hasStarted).toBe(true);
     answerLate({ slot: 'late' });
@@ -225,12 +226,45 @@ describe('when its store is gone, a SharedBudget', () => {
     expect(cancel).toHaveBeenCalledWith('project', 'late');
   });
 
+  it('leaves no timer behind when the call is aborted before the store has answered', async () => {
+    const { store } = memoryStore();
+    let answerLate: (answer: StoreAnswer) => void = () => undefined;
+    vi.spyOn(store, 'take').mockReturnValue(new Promise((resolve) => (answerLate = resolve)));
+    const cancel = vi.spyOn(store, 'cancel');
+    const controller = new AbortController();
+    const budget = sharedBudget(store);
+    const call = budget.acquire(turn({ signal: controller.signal }));
+    await vi.advanceTimersByTimeAsync(0);
+    controller.abort('enough');
+    await expect(call).rejects.toBe('enough');
+    expect(vi.getTimerCount()).toBe(0);
+    expect(budget.state().used).toBe(0);
+    answerLate({ slot: 'late' });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(cancel).toHaveBeenCalledWith('project', 'late');
+  });
+
+  it('gives each call that waits an error of its own', async () => {
+    const { store } = memoryStore();
+    const budget = sharedBudget(store);
+    const calls = [started(budget), started(budget)];
+    await vi.advanceTimersByTimeAsync(0);
+    expect(calls.every(({ hasStarted }) => hasStarted)).toBe(true);
+    const waiting = [budget.acquire(turn()), budget.acquire(turn())];
+    const ends = Promise.allSettled(waiting);
+    await vi.advanceTimersByTimeAsync(0);
+    budget.close(3_600_000);
+    const errors = (await ends).map((end) => (end.status === 'rejected' ? end.reason : undefined));
+    expect(errors[0]).toMatchObject({ code: 'QUEUE_TIMEOUT', path: '/contacts' });
+    expect(errors[0]).not.toBe(errors[1]);
+  });
+
   it.each(['release', 'cancel', 'close'] as const)(
     'takes a failing %s for what it is',
     async (method) => {
       const { store } = memoryStore();
       const failing: RateBudgetStore = { ...store, [method]: () => Promise.reject(new Error()) };
-      const budget = new SharedBudget(failing, 'project', limits);
+      const budget = sharedBudget(failing, limits);
       const call = started(budget);
       await vi.advanceTimersByTimeAsync(0);
       if (method === 'close') {
@@ -246,5 +280,9 @@ describe('when its store is gone, a SharedBudget', () => {
 
 function processes(count: number, own = limits): SharedBudget[] {
   const { store } = memoryStore();
-  return Array.from({ length: count }, () => new SharedBudget(store, 'project', own));
+  return Array.from({ length: count }, () => sharedBudget(store, own));
+}
+
+function sharedBudget(store: RateBudgetStore, own = limits): SharedBudget {
+  return new SharedBudget(store, 'project', { limits: own, local: new LocalBudget(own) });
 }
