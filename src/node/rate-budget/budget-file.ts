@@ -113,7 +113,7 @@ export class BudgetFile {
 function readText(path: string): string {
   let file: number;
   try {
-    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)); // none on Windows
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW); // Windows has no such flag: 0
   } catch (error) {
     if (hasCode(error, 'ENOENT')) {
       return '';

@@ -254,7 +254,9 @@ describe('when its store is gone, a SharedBudget', () => {
     const ends = Promise.allSettled(waiting);
     await vi.advanceTimersByTimeAsync(0);
     budget.close(3_600_000);
-    const errors = (await ends).map((end) => (end.status === 'rejected' ? end.reason : undefined));
+    const errors = (await ends).map((end): unknown =>
+      end.status === 'rejected' ? end.reason : undefined,
+    );
     expect(errors[0]).toMatchObject({ code: 'QUEUE_TIMEOUT', path: '/contacts' });
     expect(errors[0]).not.toBe(errors[1]);
   });
