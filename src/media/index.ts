@@ -3,6 +3,7 @@ export { MediaClient } from './client.js';
 export type { MediaJob } from './generate/media-job.js';
 export type { MediaEvents } from './events.js';
 export { MediaFile, type DownloadOptions } from './jobs/file.js';
+export { LongAudioError } from './generate/long-audio-error.js';
 export type { Generate } from './generate/resource.js';
 export type * from './generate/types.js';
 export { GenerationJob, type JobRecord } from './jobs/job.js';

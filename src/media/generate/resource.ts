@@ -7,9 +7,18 @@ import type { Transport } from '../../transport/transport.js';
 import { Coalescer } from './batching.js';
 import type { GenerationJob, JobRecord } from '../jobs/job.js';
 import type { Submission } from '../jobs/submit.js';
+import { onAbort } from '../../async/abort.js';
 import { audioRecords, videoRecords } from './accepted.js';
+import type { SubmitPart } from './long-audio.js';
 import { routes } from './routes.js';
-import type { AudioRequest, StatusQuery, StatusRecord, VideoRequest } from './types.js';
+import type {
+  AudioRequest,
+  LongAudioRequest,
+  StatusQuery,
+  StatusRecord,
+  TextRange,
+  VideoRequest,
+} from './types.js';
 
 /** What the resource asks of its client. */
 export interface GenerateHost {
@@ -25,9 +34,6 @@ export interface GenerateHost {
   /** Makes the handle of a job that was accepted. */
   adopt(record: JobRecord): GenerationJob;
 }
-
-// "content (video and audio): 10000 characters" (Limits)
-const longestText = 10_000;
 
 /**
  * Generates videos and speech. A call only submits the job; wait for the file afterwards.
@@ -70,31 +76,20 @@ export class Generate implements NamesOf<typeof routes> {
   /** Submits text to be spoken and resolves to its job. Never sent twice. */
   audio(body: AudioRequest, options?: RequestOptions): Call<GenerationJob> {
     const send = () => this.#transport.send(routes.audio, { body }, options).map(audioRecords);
-    return this.#host.submit({ jobs: [body], send }).map((records) => {
-      const [record] = records;
-      if (!record) {
-        throw new TypeError('an accepted audio has a record');
-      }
-      return this.#host.adopt(record);
-    });
+    return this.#submitAudio(body, send);
   }
 
   /**
-   * Speaks a text of any length: cut at the ends of sentences into parts of at most 10 000
-   * characters, handed in one after another. Resolves to the parts' jobs in order; an error in
-   * between has those that were handed in as its `jobs`.
+   * Submits text of any length to be spoken, in parts of at most 10 000 characters that end where a
+   * sentence ends, one after another. Resolves to one job per part, in order; `job.part` says which.
+   * @throws a `LongAudioError` that has the accepted parts as its `jobs`, also after an abort
    */
-  async longAudio(body: AudioRequest, options?: RequestOptions): Promise<GenerationJob[]> {
-    const jobs: GenerationJob[] = [];
-    for (const content of await partsOf(body)) {
-      try {
-        await this.#roomAfter(jobs, options);
-        jobs.push(await this.audio({ ...body, content }, options));
-      } catch (error) {
-        throw typeof error === 'object' && error !== null ? Object.assign(error, { jobs }) : error;
-      }
-    }
-    return jobs;
+  async longAudio(body: LongAudioRequest, options?: RequestOptions): Promise<GenerationJob[]> {
+    const { submitLongAudio } = await import('./long-audio.js');
+    const { pendingLimit } = this.#host;
+    const submit: SubmitPart = (request, part, signal) =>
+      this.#audioPart(request, part, { ...options, signal });
+    return submitLongAudio(body, { pendingLimit, submit }, options?.signal);
   }
 
   /** Checks a file's status once. */
@@ -114,12 +109,41 @@ export class Generate implements NamesOf<typeof routes> {
     return refuse([{ field: 'payload', message }], { method, path });
   }
 
-  // A text of many parts must not exceed the limit of pending jobs by itself.
-  async #roomAfter(jobs: readonly GenerationJob[], options: RequestOptions = {}): Promise<void> {
-    const { signal } = options;
-    const oldest = jobs[jobs.length - this.#host.pendingLimit];
-    const wait = oldest?.waitForFile({ signal, timeout: Number.POSITIVE_INFINITY });
-    await wait?.catch(() => signal?.throwIfAborted());
+  // A call that has left is not aborted: its part is paid for, and its id is in the answer.
+  #audioPart(
+    body: AudioRequest,
+    { start, end }: TextRange,
+    { signal, ...options }: RequestOptions,
+  ): RunningCall<GenerationJob> {
+    const controller = new AbortController();
+    let call: RunningCall<JobRecord[]> | undefined;
+    const stopListening = onAbort(signal, () => {
+      if (!call?.hasLeft) {
+        controller.abort(signal?.reason);
+      }
+    });
+    const send = () => {
+      const own = { ...options, signal: controller.signal };
+      call = this.#transport
+        .send(routes.audio, { body }, own)
+        .map((answer) =>
+          audioRecords(answer).map((record) => ({ ...record, part: { start, end } })),
+        );
+      return call;
+    };
+    const accepted = this.#submitAudio(body, send);
+    accepted.finally(stopListening).catch(() => undefined);
+    return accepted;
+  }
+
+  #submitAudio(body: AudioRequest, send: () => RunningCall<JobRecord[]>) {
+    return this.#host.submit({ jobs: [body], send }).map((records) => {
+      const [record] = records;
+      if (!record) {
+        throw new TypeError('an accepted audio has a record');
+      }
+      return this.#host.adopt(record);
+    });
   }
 
   #sendVideos(body: VideoRequest, options?: RequestOptions): RunningCall<GenerationJob[]> {
@@ -135,11 +159,4 @@ export class Generate implements NamesOf<typeof routes> {
       .submit({ jobs: body.payload, send })
       .map((records) => records.map((record) => this.#host.adopt(record)));
   }
-}
-
-// What is no text is for the check of the request to refuse.
-async function partsOf({ content }: AudioRequest): Promise<string[]> {
-  const { splitText } = await import('./split-text.js');
-  const parts = typeof content === 'string' ? splitText(content, longestText) : [];
-  return parts.length > 0 ? parts : [content];
 }

@@ -1,42 +1,88 @@
-// Chinese and Japanese put no space between sentences.
-const sentenceEnd = /[.!?…]["'”’)\]]*\s+|[。！？][”’」』）]*|\n+/g;
+import type { TextRange } from './types.js';
+import { graphemeEnds, sentenceEnds } from './text-boundaries.js';
+
+/** A part of a longer text. */
+export interface TextPart extends TextRange {
+  readonly text: string;
+}
 
 /**
- * Cuts a text into parts of at most so many characters: at the ends of sentences, else between
- * words, else anywhere but inside a character. Nothing but white space between parts is lost.
+ * Cuts a text into parts of at most `maxLength` UTF-16 units, as late as possible: at the end of a
+ * sentence; a sentence that is too long by itself at a line break, else between words, else between
+ * characters. Nothing but white space between parts is lost.
  */
-export function splitText(text: string, maxLength: number): string[] {
-  const parts: string[] = [];
-  let rest = text.trim();
-  while (rest.length > maxLength) {
-    const cut = cutAt(rest, maxLength);
-    parts.push(rest.slice(0, cut).trimEnd());
-    rest = rest.slice(cut).trimStart();
+export function splitText(text: string, maxLength: number): TextPart[] {
+  const parts: TextPart[] = [];
+  const last = text.trimEnd().length;
+  const { sure, possible } = text.length > maxLength ? sentenceEnds(text) : noEnds;
+  let start = skipSpace(text, 0);
+  while (last - start > maxLength) {
+    const limit = start + maxLength;
+    const end =
+      lastBetween(sure, start, limit) ??
+      lastBetween(possible, start, limit) ??
+      endInside(text, start, limit);
+    parts.push({ text: text.slice(start, end), start, end });
+    start = skipSpace(text, end);
   }
-  if (rest !== '') {
-    parts.push(rest);
+  if (start < last) {
+    parts.push({ text: text.slice(start, last), start, end: last });
   }
   return parts;
 }
 
-function cutAt(text: string, maxLength: number): number {
-  // One character more: an end of a sentence may lie right behind the limit.
-  const head = text.slice(0, maxLength + 1);
-  const ends = [...head.matchAll(sentenceEnd)].map(
-    ({ index, 0: end }) => index + end.trimEnd().length,
-  );
-  const last = ends.filter((end) => end > 0 && end <= maxLength).at(-1);
-  if (last !== undefined) {
-    return last;
+const noEnds = { sure: [], possible: [] };
+
+/** Where to cut a sentence that does not fit. */
+function endInside(text: string, start: number, limit: number): number {
+  // One more: a space may stand right behind the limit.
+  const window = text.slice(start, limit + 1);
+  for (const gap of [/\s*[\n\r]/g, /\s+/g]) {
+    const cut = [...window.matchAll(gap)].findLast(({ index }) => index > 0);
+    if (cut) {
+      return start + window.slice(0, cut.index).trimEnd().length;
+    }
   }
-  const space = head.search(/\s\S*$/);
-  if (space > 0) {
-    return space;
-  }
-  return isInsideCharacter(text, maxLength) ? maxLength - 1 : maxLength;
+  // A character is at most a few units long: only the end of the window has to be looked at.
+  const from = wholeCharactersFrom(text, start, limit);
+  const ends = graphemeEnds(text, from, limit + longestCharacter);
+  return lastBetween(ends, start, limit) ?? limit - (isInsidePair(text, limit) ? 1 : 0);
 }
 
-function isInsideCharacter(text: string, index: number): boolean {
+function isInsidePair(text: string, index: number): boolean {
   const code = text.charCodeAt(index);
   return code >= 0xdc00 && code <= 0xdfff;
+}
+
+const longestCharacter = 64;
+
+// Segmentation has to begin at a place that is certainly not inside a character.
+function wholeCharactersFrom(text: string, start: number, limit: number): number {
+  for (let index = limit - 1; index > start && index > limit - longestCharacter; index--) {
+    if (/[ -~]/.test(text.charAt(index))) {
+      return index;
+    }
+  }
+  return start;
+}
+
+function skipSpace(text: string, from: number): number {
+  const rest = /\S/g;
+  rest.lastIndex = from;
+  return rest.exec(text)?.index ?? text.length;
+}
+
+/** The last of some ascending numbers above `start` and up to `limit`. */
+function lastBetween(ends: readonly number[], start: number, limit: number): number | undefined {
+  let [low, high] = [0, ends.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ends[middle] ?? 0) <= limit) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  const end = ends[low - 1];
+  return end !== undefined && end > start ? end : undefined;
 }

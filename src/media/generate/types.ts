@@ -171,6 +171,23 @@ export interface AudioRequest {
   webhook?: string | undefined;
 }
 
+/** Text of any length to be spoken. */
+export interface LongAudioRequest extends Omit<AudioRequest, 'webhook'> {
+  /**
+   * A public URL that the service calls with POST when a part finishes, or a function that makes one
+   * for each part, counted from 0. A signed URL accepts a single callback, so it needs the function.
+   */
+  webhook?: string | ((index: number) => string | PromiseLike<string>) | undefined;
+}
+
+/** Where a part of a longer text stands. */
+export interface TextRange {
+  /** The offset of its first character, in UTF-16 units as in `text.slice(start, end)`. */
+  readonly start: number;
+  /** The offset behind its last character. */
+  readonly end: number;
+}
+
 /** A word and how to pronounce it. */
 export interface Pronunciation {
   original: string;

@@ -1,6 +1,6 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MediaFile } from './file.js';
-import type { StatusRecord } from '../generate/types.js';
+import type { StatusRecord, TextRange } from '../generate/types.js';
 import type { FileKind } from '../status/intervals.js';
 import type { FileUpdate, WaitOptions } from '../status/wait-options.js';
 import { watch } from '../status/watch.js';
@@ -10,6 +10,8 @@ export interface JobRecord {
   fileId: string;
   kind: FileKind;
   folderId?: string | undefined;
+  /** Which part of a long text it speaks. */
+  part?: TextRange | undefined;
 }
 
 /** What a job asks of its client. */
@@ -26,14 +28,17 @@ export class GenerationJob {
   readonly kind: FileKind;
   /** The folder of a video. */
   readonly folderId: string | undefined;
+  /** Which part of the text it speaks; `undefined` unless `generate.longAudio()` submitted it. */
+  readonly part: TextRange | undefined;
   /** Where to open the file in the editor; `undefined` without the client's `appUrl`. */
   readonly editorUrl: string | undefined;
   readonly #host: JobHost;
 
-  constructor({ fileId, kind, folderId }: JobRecord, host: JobHost) {
+  constructor({ fileId, kind, folderId, part }: JobRecord, host: JobHost) {
     this.fileId = fileId;
     this.kind = kind;
     this.folderId = folderId;
+    this.part = part;
     this.editorUrl =
       host.appUrl === undefined ? undefined : `${host.appUrl}/editor/${encodeURIComponent(fileId)}`;
     this.#host = host;
@@ -56,7 +61,12 @@ export class GenerationJob {
 
   /** What `media.job()` needs to find the job again. */
   toJSON(): JobRecord {
-    const { fileId, kind, folderId } = this;
-    return { fileId, kind, ...(folderId !== undefined && { folderId }) };
+    const { fileId, kind, folderId, part } = this;
+    return {
+      fileId,
+      kind,
+      ...(folderId !== undefined && { folderId }),
+      ...(part !== undefined && { part }),
+    };
   }
 }

@@ -1,11 +1,12 @@
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { splitText } from '../../../src/media/generate/split-text.js';
+import { LongAudioError, type GenerationJob } from 'postreel';
+import { signWebhookUrl } from 'postreel/webhooks';
+import { describe, expect, it, vi } from 'vitest';
 import {
   audioEndpoint,
   ending,
   fakeService,
   inTime,
+  pass,
   speech,
   useFakeTime,
 } from '../../support/media/fake-time.js';
@@ -17,7 +18,7 @@ const longText = (sentences: number) =>
   Array.from({ length: sentences }, (_, number) => sentence(number)).join(' ');
 
 describe('longAudio', () => {
-  it('hands in a text in parts, in order, cut at the ends of sentences', async () => {
+  it('submits a text in parts, in order, cut at the ends of sentences', async () => {
     const { fake, media } = fakeService();
     const content = longText(200);
     const request = speech({ content, playbackRate: 1.5, format: 'wav' });
@@ -33,7 +34,7 @@ describe('longAudio', () => {
     expect(fake.files[0]!.settings).toMatchObject({ playbackRate: 1.5, format: 'wav' });
   });
 
-  it('hands in a short text as it is', async () => {
+  it('submits a short text as it is', async () => {
     const { fake, media } = fakeService();
     expect(await inTime(media().generate.longAudio(speech()))).toHaveLength(1);
     expect(fake.files[0]!.settings['content']).toBe('Good morning!');
@@ -46,15 +47,35 @@ describe('longAudio', () => {
     expect(fake.requests.every(({ status }) => status === 200)).toBe(true);
   });
 
-  it('has the jobs that were handed in with its error', async () => {
+  it('has the accepted jobs with its error', async () => {
     const { fake, media } = fakeService();
     fake.fail(audioEndpoint, { status: 500, after: 2 });
     const call = media().generate.longAudio(speech({ content: longText(200) }));
     const { error } = await inTime(ending(call));
-    expect(error).toMatchObject({ name: 'ServerError', outcome: 'unknown' });
-    const { jobs } = error as { jobs: { fileId: string }[] };
-    expect(jobs.map(({ fileId }) => fileId)).toEqual(fake.files.map(({ fileId }) => fileId));
+    expect(error).toBeInstanceOf(LongAudioError);
+    expect(error).toMatchObject({
+      code: 'LONG_AUDIO_INCOMPLETE',
+      outcome: 'unknown',
+      message: expect.stringMatching(
+        /^2 of \d parts of the text were submitted, and are in `jobs`\. POST /,
+      ) as string,
+      cause: { name: 'ServerError' },
+    });
+    const { jobs } = error as LongAudioError; // as: just seen
+    expect(idsOf(jobs)).toEqual(fake.files.map(({ fileId }) => fileId));
     expect(jobs).toHaveLength(2);
+  });
+
+  it('tells of each job which part of the text it speaks, also after a restart', async () => {
+    const { fake, media } = fakeService();
+    const content = `\n  ${longText(120)}\n`;
+    const client = media();
+    const jobs = await inTime(client.generate.longAudio(speech({ content })));
+    for (const [index, job] of jobs.entries()) {
+      const again = client.job(JSON.parse(JSON.stringify(job)) as typeof job);
+      const { start, end } = again.part!;
+      expect(content.slice(start, end)).toBe(fake.files[index]!.settings['content']);
+    }
   });
 
   it.each(['', 42, undefined])('refuses the text %j before the network', async (content) => {
@@ -65,64 +86,96 @@ describe('longAudio', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it('hears an abort between two parts', async () => {
-    const { media } = fakeService();
-    const controller = new AbortController();
-    const client = media();
-    client.once('response', () => controller.abort('enough'));
-    const request = speech({ content: longText(200) });
-    const { error } = await inTime(
-      ending(client.generate.longAudio(request, { signal: controller.signal })),
-    );
-    expect(error).toBe('enough');
-  });
-});
-
-describe('the split of a text', () => {
-  const texts = fc.array(
-    fc.oneof(
-      fc.constantFrom('.', '. ', '! ', '? ', '\n', ' ', '。', '！', '…”', '. '),
-      fc.string({ unit: 'grapheme', maxLength: 30 }),
-      fc.constantFrom('word', 'a', '1.5', 'Mr. ', '👩‍🚀', '日本語の文'),
-    ),
-    { maxLength: 60 },
+  it.each(['enough', new Error('enough'), undefined])(
+    'keeps the accepted jobs when it is aborted with %s',
+    async (reason) => {
+      const { fake, media } = fakeService();
+      const controller = new AbortController();
+      const client = media();
+      client.once('response', () => controller.abort(reason));
+      const request = speech({ content: longText(200) });
+      const { error } = await inTime(
+        ending(client.generate.longAudio(request, { signal: controller.signal })),
+      );
+      expect(error).toBeInstanceOf(LongAudioError);
+      expect(error).toMatchObject({
+        outcome: 'not-sent',
+        cause: controller.signal.reason as never,
+      });
+      expect(controller.signal.reason).not.toHaveProperty('jobs');
+      expect(idsOf((error as LongAudioError).jobs)).toEqual([fake.files[0]!.fileId]);
+    },
   );
 
-  it('loses nothing but white space between parts, and keeps the order', () => {
-    fc.assert(
-      fc.property(texts, fc.integer({ min: 2, max: 80 }), (words, most) => {
-        const text = words.join('');
-        const parts = splitText(text, most);
-        expect(parts.join('').replace(/\s/g, '')).toBe(text.replace(/\s/g, ''));
-        for (const part of parts) {
-          expect(part.length).toBeLessThanOrEqual(most);
-          expect(part.trim()).toBe(part);
-          expect(part).not.toBe('');
+  it('lets the call in flight end when it is aborted: its job is paid for', async () => {
+    const { fake, media } = fakeService();
+    const controller = new AbortController();
+    const client = media({
+      fetch: async (...call) => {
+        const response = await fake.fetch(...call);
+        if (fake.files.length === 2) {
+          controller.abort('enough');
         }
-      }),
-      { numRuns: 500 },
+        return response;
+      },
+    });
+    const request = speech({ content: longText(200) });
+    const { signal } = controller;
+    const { error } = await inTime(ending(client.generate.longAudio(request, { signal })));
+    expect(fake.files).toHaveLength(2);
+    expect(idsOf((error as LongAudioError).jobs)).toEqual(fake.files.map(({ fileId }) => fileId));
+  });
+
+  it('ends at once when it is aborted while a part waits for the rate limit', async () => {
+    const { fake, media } = fakeService();
+    const controller = new AbortController();
+    const request = speech({ content: longText(1500) });
+    const call = media().generate.longAudio(request, { signal: controller.signal });
+    const end = ending(call);
+    await pass(60_000);
+    const at = Date.now();
+    controller.abort('enough');
+    const { error } = await inTime(end);
+    expect(Date.now() - at).toBeLessThan(1_000);
+    expect((error as LongAudioError).jobs).toHaveLength(fake.files.length);
+    expect(fake.files.length).toBeLessThan(11);
+  });
+
+  it('rejects with the reason itself when nothing was submitted', async () => {
+    const { fake, media } = fakeService();
+    const signal = AbortSignal.abort('no');
+    const call = media().generate.longAudio(speech({ content: longText(200) }), { signal });
+    expect((await inTime(ending(call))).error).toBe('no');
+    expect(fake.requests).toEqual([]);
+  });
+
+  it('asks for a webhook for each part', async () => {
+    const { fake, media } = fakeService();
+    const webhook = vi.fn((index: number) => Promise.resolve(`https://shop.example/done/${index}`));
+    await inTime(media().generate.longAudio({ ...speech({ content: longText(100) }), webhook }));
+    expect(fake.files.length).toBeGreaterThan(1);
+    expect(fake.files.map(({ settings }) => settings['webhook'])).toEqual(
+      fake.files.map((_, index) => `https://shop.example/done/${index}`),
     );
   });
 
-  it('never cuts a character in two', () => {
-    fc.assert(
-      fc.property(texts, fc.integer({ min: 2, max: 40 }), (words, most) => {
-        for (const part of splitText(words.join(''), most)) {
-          expect(() => encodeURIComponent(part)).not.toThrow(); // it throws at half a character
-        }
-      }),
-    );
-  });
-
-  it.each([
-    ['One. Two. Three.', 11, ['One. Two.', 'Three.']],
-    ['He said “Go!” Then he went.', 14, ['He said “Go!”', 'Then he went.']],
-    ['No end in sight here', 9, ['No end in', 'sight', 'here']],
-    ['abcdefghij', 4, ['abcd', 'efgh', 'ij']],
-    ['一二三。四五六。七八九。', 8, ['一二三。四五六。', '七八九。']],
-    ['A line\nand another', 12, ['A line', 'and another']],
-    ['Costs 1.50 euro. Fine.', 17, ['Costs 1.50 euro.', 'Fine.']],
-  ])('of %j at %i', (text, most, parts) => {
-    expect(splitText(text, most)).toEqual(parts);
+  it('refuses one signed webhook for several parts before the network', async () => {
+    const { fake, media } = fakeService();
+    const secret = 'a secret of the tests, 32 letters';
+    const webhook = await signWebhookUrl('https://shop.example/done', { secret });
+    const long = media().generate.longAudio(speech({ content: longText(100), webhook }));
+    const { error } = await inTime(ending(long));
+    expect(error).toMatchObject({
+      name: 'InvalidRequestError',
+      message: expect.stringContaining(
+        '`webhook` is signed for a single callback, but the text has 2 parts. Pass a function',
+      ) as string,
+    });
+    expect(fake.requests).toEqual([]);
+    expect(await inTime(media().generate.longAudio(speech({ webhook })))).toHaveLength(1);
   });
 });
+
+function idsOf(jobs: readonly GenerationJob[]): string[] {
+  return jobs.map(({ fileId }) => fileId);
+}

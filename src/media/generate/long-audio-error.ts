@@ -1,0 +1,27 @@
+import { PostreelError, isPostreelError } from '../../errors/index.js';
+import { branded } from '../../errors/brand.js';
+import type { GenerationJob } from '../jobs/job.js';
+
+/**
+ * A long text was submitted only in part. `jobs` are the parts that were accepted and will be
+ * charged; `cause` is the error, or the reason of the abort, that ended the call.
+ */
+export class LongAudioError extends PostreelError {
+  /** The accepted parts, in the order of the text. `job.part` says where each one stands. */
+  readonly jobs: readonly GenerationJob[];
+
+  constructor(jobs: readonly GenerationJob[], partCount: number, cause: unknown) {
+    const why = isPostreelError(cause) ? ` ${cause.message}` : '';
+    super(
+      `${jobs.length} of ${partCount} parts of the text were submitted, and are in \`jobs\`.${why}`,
+      {
+        code: 'LONG_AUDIO_INCOMPLETE',
+        // The outcome of the next part: after an abort nothing of it was sent.
+        outcome: isPostreelError(cause) ? cause.outcome : 'not-sent',
+        cause,
+      },
+    );
+    this.jobs = jobs;
+  }
+}
+branded(LongAudioError, 'LongAudioError', PostreelError);

@@ -1,0 +1,80 @@
+/** Where sentences end, as ascending offsets without the white space behind them. */
+export interface SentenceEnds {
+  /** Certainly the end of a sentence. */
+  readonly sure: readonly number[];
+  /** These, and those that may just as well be an abbreviation or a quotation. */
+  readonly possible: readonly number[];
+}
+
+// Common ones of European languages; a wrong guess only makes a cut less likely there.
+const abbreviations =
+  'Mr|Mrs|Ms|Messrs|Mx|Dr|Prof|Rev|Hon|Gen|Col|Capt|Lt|Sgt|Sen|Rep|Gov|Pres|Sr|Sra|Srta|Jr|St|Ste|' +
+  'Mt|Ave|Blvd|Rd|vs|etc|al|cf|approx|ca|No|Nos|Nr|pp|p|Vol|Fig|Figs|Eq|Sec|Ch|Ed|Eds|Inc|Ltd|Co|' +
+  'Corp|Dept|Est|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun|' +
+  'Hr|Fr|bzw|usw|ggf|evtl|Str|Abs|Art|Bd|Mme|Mlle|MM|av|Ud|Uds|Sig|Dott|ecc';
+const opening = String.raw`(?:^|[\s("'«‹“„‘\[–—-])`;
+// An abbreviation, initials as in "J. K." or "e.g.", or a number as in the German "am 3. Oktober".
+const uncertain = new RegExp(
+  String.raw`${opening}(?:(?:${abbreviations})|(?:\p{L}\.)*\p{L}|\d{1,2})\.["'»›”’)\]]*$`,
+  'iu',
+);
+// So much of a sentence's end decides.
+const tailLength = 24;
+
+/** Finds the ends of sentences. Single line breaks are taken for spaces: prose is often wrapped. */
+export function sentenceEnds(text: string): SentenceEnds {
+  const sure: number[] = [];
+  const possible: number[] = [];
+  const flat = text.replace(/\s*[\n\r]\s*/g, withoutWrap);
+  for (const end of segmentEnds(flat, 'sentence')) {
+    const trimmed = flat.slice(possible.at(-1) ?? 0, end).trimEnd().length;
+    if (trimmed === 0) {
+      continue;
+    }
+    const at = (possible.at(-1) ?? 0) + trimmed;
+    possible.push(at);
+    if (isSure(flat, at, end)) {
+      sure.push(at);
+    }
+  }
+  return { sure, possible };
+}
+
+/** Where the characters of a piece of text end, as people see them: an emoji is one. */
+export function graphemeEnds(text: string, from: number, to: number): number[] {
+  return segmentEnds(text.slice(from, to), 'grapheme').map((end) => from + end);
+}
+
+// A blank line stays: it ends a paragraph. The length stays in any case.
+function withoutWrap(space: string): string {
+  const breaks = space.match(/\r\n|\n|\r/g) ?? [];
+  return breaks.length > 1 ? space : space.replace(/[\n\r]/g, ' ');
+}
+
+function isSure(text: string, at: number, next: number): boolean {
+  if (/[\n\r]/.test(text.slice(at, next))) {
+    return true;
+  }
+  const isContinued = /^\p{Ll}/u.test(text.slice(next, next + 2));
+  return !isContinued && !uncertain.test(text.slice(Math.max(0, at - tailLength), at));
+}
+
+function segmentEnds(text: string, granularity: 'sentence' | 'grapheme'): number[] {
+  // Some engines, such as Hermes, have no segmenter.
+  const { Segmenter } = Intl as { Segmenter?: typeof Intl.Segmenter };
+  if (!Segmenter) {
+    return roughEnds(text, granularity);
+  }
+  const segments = new Segmenter('en', { granularity }).segment(text);
+  return Array.from(segments, ({ index, segment }) => index + segment.length);
+}
+
+// Chinese and Japanese put no space between sentences.
+const roughSentence = /[.!?…؟۔।]["'”’»)\]]*\s+|[。！？][”’」』）]*\s*|\n\s*\n/g;
+const roughCharacter = /(?:\p{RI}\p{RI}|.)(?:\p{M}|\p{EMod}|\u200c|\u200d.)*/gsu;
+
+function roughEnds(text: string, granularity: 'sentence' | 'grapheme'): number[] {
+  const pattern = granularity === 'sentence' ? roughSentence : roughCharacter;
+  const ends = Array.from(text.matchAll(pattern), ({ index, 0: match }) => index + match.length);
+  return ends.at(-1) === text.length ? ends : [...ends, text.length];
+}
