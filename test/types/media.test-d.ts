@@ -1,5 +1,6 @@
 import type {
   AudioRequest,
+  LongAudioRequest,
   Call,
   FieldError,
   FileKind,
@@ -201,5 +202,6 @@ it('downloads a file in every form', () => {
   >();
   expectTypeOf<ReturnType<MediaFile['blob']>>().toEqualTypeOf<Promise<Blob>>();
   expectTypeOf<ReturnType<MediaFile['arrayBuffer']>>().toEqualTypeOf<Promise<ArrayBuffer>>();
-  expectTypeOf<Parameters<Generate['longAudio']>[0]>().toEqualTypeOf<AudioRequest>();
+  expectTypeOf<Parameters<Generate['longAudio']>[0]>().toEqualTypeOf<LongAudioRequest>();
+  expectTypeOf<AudioRequest>().toExtend<LongAudioRequest>();
 });

@@ -20,24 +20,39 @@ const uncertain = new RegExp(
 );
 // So much of a sentence's end decides.
 const tailLength = 24;
+const windowLength = 8_192;
 
 /** Finds the ends of sentences. Single line breaks are taken for spaces: prose is often wrapped. */
 export function sentenceEnds(text: string): SentenceEnds {
   const sure: number[] = [];
   const possible: number[] = [];
-  const flat = text.replace(/\s*[\n\r]\s*/g, withoutWrap);
-  for (const end of segmentEnds(flat, 'sentence')) {
-    const trimmed = flat.slice(possible.at(-1) ?? 0, end).trimEnd().length;
-    if (trimmed === 0) {
+  // To Unicode an ellipsis ends nothing; a full stop before a capital letter does.
+  const flat = text.replace(/\s*[\n\r]\s*/g, withoutWrap).replaceAll('…', '.');
+  for (const end of sentenceEndsIn(flat)) {
+    const last = possible.at(-1) ?? 0;
+    const at = last + flat.slice(last, end).trimEnd().length;
+    if (at === last) {
       continue;
     }
-    const at = (possible.at(-1) ?? 0) + trimmed;
     possible.push(at);
     if (isSure(flat, at, end)) {
       sure.push(at);
     }
   }
   return { sure, possible };
+}
+
+// In V8 a step through a long text takes time in proportion to its length: hence the windows.
+function* sentenceEndsIn(text: string): Generator<number> {
+  let size = windowLength;
+  for (let from = 0; from < text.length;) {
+    const ends = segmentEnds(text.slice(from, from + size), 'sentence').map((end) => from + end);
+    // The window may have cut the last one short.
+    const whole = from + size < text.length ? ends.slice(0, -1) : ends;
+    yield* whole;
+    from = whole.at(-1) ?? from;
+    size = whole.length > 0 ? windowLength : 2 * size;
+  }
 }
 
 /** Where the characters of a piece of text end, as people see them: an emoji is one. */

@@ -54,6 +54,7 @@ describe('the split of a text', () => {
     ['I saw it. Then J. K. left.', 17, ['I saw it.', 'Then J. K. left.']],
     ['Wir kamen an. Am 3. Oktober war es.', 22, ['Wir kamen an.', 'Am 3. Oktober war es.']],
     ['“Go!” he said. He left.', 15, ['“Go!” he said.', 'He left.']],
+    ['So it went… Then it ended.', 14, ['So it went…', 'Then it ended.']],
     ['هل أنت هنا؟ نعم أنا هنا.', 14, ['هل أنت هنا؟', 'نعم أنا هنا.']],
     ['क्या आप यहाँ हैं? हाँ।', 20, ['क्या आप यहाँ हैं?', 'हाँ।']],
     ['A sentence that\nis wrapped. One more.', 30, ['A sentence that\nis wrapped.', 'One more.']],
@@ -151,6 +152,14 @@ describe('a book', () => {
     expect(performance.now() - at).toBeLessThan(2_000);
     expect(parts.length).toBeLessThan(text.length / 9_000 + 1);
     expectWhole(book.flat(), text, 10_000);
+  });
+
+  it('without any end of a sentence is cut between words, and takes no time', () => {
+    const text = 'word '.repeat(60_000).trim();
+    const at = performance.now();
+    const parts = splitText(text, 10_000);
+    expect(performance.now() - at).toBeLessThan(2_000);
+    expect(parts.every((part) => part.text.length === 9_999)).toBe(true);
   });
 
   it('is cut at the ends of sentences where there is no segmenter', () => {
