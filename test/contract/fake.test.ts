@@ -1,6 +1,9 @@
 import { MediaClient, MessagingClient, type WorkflowCreate } from 'postreel';
 import { createFakeMedia, createFakeMessaging } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
+import type { Route } from '../../src/contract/route.js';
+import { routes as mediaRoutes } from '../../src/media/routes.js';
+import { routes as messagingRoutes } from '../../src/messaging/routes.js';
 import endpoints from '../../src/testing/endpoints.json' with { type: 'json' };
 import { samples } from '../support/contract/samples.js';
 import { intercepted } from '../support/msw.js';
@@ -8,6 +11,7 @@ import { intercepted } from '../support/msw.js';
 /** What a call to the fake needs: the ids of its path, by method, and a body that fits them. */
 type Ids = Record<string, string>;
 
+const tables = { messaging: messagingRoutes, media: mediaRoutes };
 const strict = { validation: { responses: 'throw' }, retries: 0 } as const;
 
 describe.each(endpoints)('the fake and $sdk', ({ sdk, path, service }) => {
@@ -26,11 +30,19 @@ describe.each(endpoints)('the fake and $sdk', ({ sdk, path, service }) => {
     const args = [...ids, ...(input === undefined ? [] : [input])];
     const call = Reflect.get(owner, method) as (...values: unknown[]) => PromiseLike<unknown>;
     const result = await call.apply(owner, args);
-    expect(result).not.toBeInstanceOf(Error);
+    expect(result !== undefined || answersNothing(sdk)).toBe(true);
     expect(world.last()).toMatchObject({ endpoint: `${world.method(sdk)} ${path}` });
     expect(world.last()?.status).toBeLessThan(300);
   });
 });
+
+/** Does the row of a method say that the service answers nothing but its success? */
+function answersNothing(sdk: string): boolean {
+  const row = sdk
+    .split('.')
+    .reduce<object>((value, key) => Reflect.get(value, key) as object, tables) as Route;
+  return row.returns.list === undefined && row.returns.isNothing === true;
+}
 
 async function messagingWorld() {
   const fake = createFakeMessaging();

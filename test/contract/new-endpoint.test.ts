@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeEndpoints, page, readEndpoints } from '../../scripts/endpoints.js';
+import { TreeCopy, type Addition } from '../support/contract/tree-copy.js';
+
+type Piece = 'row' | 'type' | 'schema' | 'method' | 'fake';
+
+/** Everything that a new endpoint needs, by the name of the place. */
+const pieces: Record<Piece, readonly Addition[]> = {
+  row: [
+    {
+      file: 'src/messaging/contacts/routes.ts',
+      after: 'export const routes = {\n',
+      text: "  notes: route('GET /contacts/{id}/notes', { returns: of<ContactNotes>() }),\n",
+    },
+    {
+      file: 'src/messaging/contacts/routes.ts',
+      after: '  ContactLookupResult,\n',
+      text: '  ContactNotes,\n',
+    },
+  ],
+  type: [
+    {
+      file: 'src/messaging/contacts/types.ts',
+      text: '\n/** What colleagues wrote about a contact. */\nexport interface ContactNotes {\n  notes: string[];\n}\n',
+    },
+  ],
+  schema: [
+    {
+      file: 'src/messaging/contacts/schemas.ts',
+      after: '  get: { returns: contact },\n',
+      text: '  notes: { returns: z.looseObject({ notes: z.array(z.string()) }) },\n',
+    },
+  ],
+  method: [
+    {
+      file: 'src/messaging/contacts/resource.ts',
+      after: 'this.#transport.send(routes.get, { params: { id } }, options);\n  }\n',
+      text: `
+  /** Gets the notes about a contact. */
+  notes(id: string, options?: RequestOptions): Call<ContactNotes> {
+    return this.#transport.send(routes.notes, { params: { id } }, options);
+  }
+`,
+    },
+    {
+      file: 'src/messaging/contacts/resource.ts',
+      after: '  ContactLookupResult,\n',
+      text: '  ContactNotes,\n',
+    },
+  ],
+  fake: [
+    {
+      file: 'src/testing/messaging/contacts/contacts.ts',
+      after: "  'POST /contacts': create,\n",
+      text: "  'GET /contacts/{id}/notes': () => ({ body: { notes: [] } }),\n",
+    },
+  ],
+};
+
+const wireTable: Addition = {
+  file: 'src/testing/endpoints.json',
+  after: '[\n',
+  text: `  {"service": "messaging", "method": "GET", "path": "/contacts/{id}/notes", "sdk": "messaging.contacts.notes", "key": "secret", "enveloped": false, "repeatable": true},\n`,
+};
+const resources = ['src/messaging/contacts/resource.ts', 'src/messaging/contacts/schemas.ts'];
+
+let copy: TreeCopy;
+beforeAll(() => {
+  copy = new TreeCopy('new-endpoint', [
+    'src',
+    'scripts',
+    'docs',
+    'test/contract',
+    'test/docs',
+    'test/support',
+    'README.md',
+    'CHANGELOG.md',
+    'package.json',
+    'vitest.config.ts',
+    'tsconfig.json',
+    'tsconfig.base.json',
+    '.prettierrc.json',
+  ]);
+  copy.add([wireTable]);
+});
+afterAll(() => {
+  copy.remove();
+});
+
+/** Works in a tree that has the endpoint in all places but one. */
+async function without<T>(missing: Piece | undefined, work: () => T | Promise<T>): Promise<T> {
+  const present = Object.entries(pieces).filter(([name]) => name !== missing);
+  const undo = copy.add(present.flatMap(([, additions]) => additions));
+  try {
+    return await work();
+  } finally {
+    undo();
+  }
+}
+
+const contract = ['test/contract/endpoints.test.ts', 'test/contract/fake.test.ts'];
+const askContract = () => copy.test(contract, 'contacts.notes');
+
+describe('an endpoint that the service gains', { timeout: 180_000 }, () => {
+  it('passes when it stands in every place', async () => {
+    expect(await without(undefined, () => copy.typeErrors(resources))).toEqual([]);
+    expect(await without(undefined, askContract)).toMatchObject({ passed: true });
+  });
+
+  it.each<[Piece, RegExp]>([
+    ['type', /no exported member.*ContactNotes/],
+    ['schema', /Property 'notes' is missing/],
+    ['method', /Class 'Contacts' incorrectly implements/],
+  ])('does not compile without its %s', async (missing, complaint) => {
+    const errors = await without(missing, () => copy.typeErrors(resources));
+    expect(errors.join('\n')).toMatch(complaint);
+  });
+
+  it.each<[Piece, RegExp]>([
+    ['row', /has a row with the facts of the table/],
+    ['fake', /agree on what is asked and answered/],
+  ])('fails the contract tests without its %s', async (missing, complaint) => {
+    const { passed, output } = await without(missing, askContract);
+    expect(output).toMatch(complaint);
+    expect(passed).toBe(false);
+  });
+
+  it('is missed in the documents', async () => {
+    const ask = () => copy.test(['test/docs/endpoints.test.ts'], 'the documents');
+    const before = await ask();
+    expect(before.passed).toBe(false);
+    for (const place of ['list the method', 'say in README.md', 'say in CHANGELOG.md']) {
+      expect(before.output).toMatch(new RegExp(`×.*${place}`));
+    }
+    const endpoints = readEndpoints(copy.folder);
+    copy.write(page, await describeEndpoints(endpoints));
+    for (const file of ['README.md', 'CHANGELOG.md']) {
+      const counted = `all ${endpoints.length} endpoints`;
+      copy.write(file, copy.read(file).replace(/all \d+ endpoints/i, counted));
+    }
+    expect(await ask()).toMatchObject({ passed: true });
+  });
+});
