@@ -26,7 +26,7 @@ export function startTimer(timeoutMs: number, caller: AbortSignal | undefined): 
   });
   aborted.catch(() => undefined);
   let timedOut = false;
-  const stopListening = onAbort(caller, () => controller.abort(caller?.reason));
+  const stopListening = caller && onAbort(caller, () => controller.abort(caller.reason));
   const timer = Number.isFinite(timeoutMs)
     ? setTimeout(
         () => {
@@ -45,7 +45,7 @@ export function startTimer(timeoutMs: number, caller: AbortSignal | undefined): 
     },
     stop() {
       clearTimeout(timer);
-      stopListening();
+      stopListening?.();
     },
   };
 }

@@ -1,7 +1,4 @@
-import type { Call, RequestOptions } from '../contract/call.js';
-import type { Method } from '../contract/route.js';
-import type { FreeInput } from '../transport/request/custom-request.js';
-import type { RateLimit } from '../transport/rate-limit/budget.js';
+import { ServiceClient } from '../transport/service-client.js';
 import type { MediaEvents } from './events.js';
 import type { MediaFile } from './jobs/file.js';
 import type { Generate } from './generate/resource.js';
@@ -30,20 +27,18 @@ import { LazyQueue } from './lazy-queue.js';
  * const job = await media.generate.audio({ content: 'Good morning!', voiceId: 'voice_1' });
  * const file = await job.waitForFile();
  */
-export class MediaClient {
+export class MediaClient extends ServiceClient<MediaEvents> {
   /** Hands in videos and speech. */
   readonly generate: Generate;
-  /** How much of the rate limit is left. */
-  readonly rateLimit: RateLimit;
   /** What the journal knows of jobs that are not finished. */
   readonly journal: { pending(): Promise<PendingJobs> };
   readonly #context: MediaContext;
 
   constructor(options: MediaOptions = {}) {
-    this.#context = createContext(options);
-    const { connection, generate } = this.#context;
-    this.generate = generate;
-    this.rateLimit = { state: () => connection.transport.rateLimit() };
+    const context = createContext(options);
+    super(context.connection);
+    this.#context = context;
+    this.generate = context.generate;
     this.journal = { pending: () => pendingJobs(options) };
   }
 
@@ -123,49 +118,9 @@ export class MediaClient {
     return { jobs: jobs.map((record) => this.job(record)), unknown };
   }
 
-  /**
-   * Calls an endpoint that has no method here yet. The path is used as it is: encode what you put
-   * into it. GET, PUT and DELETE are repeated where that is needed, POST and PATCH are not.
-   */
-  request<Result = unknown>(
-    method: Method,
-    path: string,
-    input?: FreeInput,
-    options?: RequestOptions,
-  ): Call<Result> {
-    return this.#context.connection.transport.request(method, path, input, options) as Call<Result>; // the caller's word
-  }
-
   /** A client with other options that shares this one's events, session and rate budget. */
   with(options: MediaOptions): MediaClient {
     return new MediaClient(this.#context.connection.derive(options));
-  }
-
-  /** Listens to what the client does. */
-  on<Name extends keyof MediaEvents>(
-    name: Name,
-    listener: (event: MediaEvents[Name]) => void,
-  ): this {
-    this.#context.connection.events.on(name, listener);
-    return this;
-  }
-
-  /** Listens to the next event of that name only. */
-  once<Name extends keyof MediaEvents>(
-    name: Name,
-    listener: (event: MediaEvents[Name]) => void,
-  ): this {
-    this.#context.connection.events.once(name, listener);
-    return this;
-  }
-
-  /** Stops listening. */
-  off<Name extends keyof MediaEvents>(
-    name: Name,
-    listener: (event: MediaEvents[Name]) => void,
-  ): this {
-    this.#context.connection.events.off(name, listener);
-    return this;
   }
 }
 

@@ -21,7 +21,7 @@ import { StatusPoller } from './status/poller.js';
 const service: ServiceFacts = {
   name: 'media',
   environment: { apiKey: 'MEDIA_API_KEY', baseUrl: 'MEDIA_BASE_URL' },
-  keyPrefixes: [],
+  keyPrefixes: undefined,
   // "10 requests per 10 minutes per API key" (Limits)
   limit: 10,
   windowMs: 600_000,

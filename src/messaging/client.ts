@@ -1,16 +1,15 @@
 import type { Call, RequestOptions } from '../contract/call.js';
 import type { ClientOptions } from '../contract/client-options.js';
-import type { Method } from '../contract/route.js';
 import { schemaMap } from '../contract/schemas.js';
 import { createSpacing } from '../polling/spacing.js';
 import type { ApiKey } from '../transport/auth/api-key.js';
 import { Connection } from '../transport/connection.js';
-import type { FreeInput } from '../transport/request/custom-request.js';
-import type { RateLimit } from '../transport/rate-limit/budget.js';
+import { ServiceClient } from '../transport/service-client.js';
 import type { ServiceFacts } from '../transport/settings.js';
 import { Activity } from './activity/resource.js';
 import { Analytics } from './analytics/resource.js';
 import { Auth } from './auth/resource.js';
+import { session } from './auth/routes.js';
 import type { MessagingEvents } from './client-events.js';
 import { Campaigns } from './campaigns/resource.js';
 import { Config } from './config/resource.js';
@@ -47,7 +46,8 @@ export interface MessagingOptions extends ClientOptions {
 const service: ServiceFacts = {
   name: 'messaging',
   environment: { apiKey: 'MESSAGING_API_KEY', baseUrl: 'MESSAGING_BASE_URL' },
-  keyPrefixes: ['sk_', 'pk_'],
+  keyPrefixes: { secret: 'sk_', public: 'pk_' },
+  session,
   // "1000 per minute per project" (Limits)
   limit: 1000,
   windowMs: 60_000,
@@ -60,7 +60,7 @@ const service: ServiceFacts = {
  * const messaging = new MessagingClient({ apiKey: 'sk_…', baseUrl: 'https://api.example.com' });
  * await messaging.send({ from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' });
  */
-export class MessagingClient {
+export class MessagingClient extends ServiceClient<MessagingEvents> {
   /** Contacts and their custom fields. */
   readonly contacts: Contacts;
   /** Email templates. */
@@ -89,15 +89,15 @@ export class MessagingClient {
   readonly users: Users;
   /** Your projects, their members and billing. */
   readonly projects: Projects;
-  /** The state of the rate limit. */
-  readonly rateLimit: RateLimit;
   readonly #connection: Connection<MessagingEvents>;
   readonly #emails: Emails;
   readonly #tracking: Tracking;
 
   constructor(options: MessagingOptions = {}) {
-    this.#connection = new Connection(service, options, loadSchemas);
-    const { transport, events } = this.#connection;
+    const connection = new Connection<MessagingEvents>(service, options, loadSchemas);
+    super(connection);
+    this.#connection = connection;
+    const { transport, events } = connection;
     this.contacts = new Contacts(transport, {
       spacing: createSpacing(),
       tell: (update) => events.emit('job:update', update),
@@ -119,7 +119,6 @@ export class MessagingClient {
     this.projects = new Projects(transport);
     this.#emails = new Emails(transport);
     this.#tracking = new Tracking(transport);
-    this.rateLimit = { state: () => transport.rateLimit() };
   }
 
   /**
@@ -145,49 +144,9 @@ export class MessagingClient {
     return this.#emails.verify(body, options);
   }
 
-  /**
-   * Calls an endpoint that has no method here yet. The path is used as is: encode what you put into
-   * it. GET, PUT and DELETE are retried when needed, POST and PATCH are not.
-   */
-  request<Result = unknown>(
-    method: Method,
-    path: string,
-    input?: FreeInput,
-    options?: RequestOptions,
-  ): Call<Result> {
-    return this.#connection.transport.request(method, path, input, options) as Call<Result>; // the caller's word
-  }
-
   /** Creates a client with other options that shares this one's events, session and rate budget. */
   with(options: MessagingOptions): MessagingClient {
     return new MessagingClient(this.#connection.derive(options));
-  }
-
-  /** Adds a listener for an event. */
-  on<Name extends keyof MessagingEvents>(
-    name: Name,
-    listener: (event: MessagingEvents[Name]) => void,
-  ): this {
-    this.#connection.events.on(name, listener);
-    return this;
-  }
-
-  /** Adds a listener for the next event of that name only. */
-  once<Name extends keyof MessagingEvents>(
-    name: Name,
-    listener: (event: MessagingEvents[Name]) => void,
-  ): this {
-    this.#connection.events.once(name, listener);
-    return this;
-  }
-
-  /** Removes a listener. */
-  off<Name extends keyof MessagingEvents>(
-    name: Name,
-    listener: (event: MessagingEvents[Name]) => void,
-  ): this {
-    this.#connection.events.off(name, listener);
-    return this;
   }
 }
 

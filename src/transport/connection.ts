@@ -44,7 +44,7 @@ export class Connection<Map extends ClientEvents = ClientEvents> {
             travelsInTheClear:
               isInTheClear(this.settings.baseUrl) && !options.dangerouslyAllowPlainHttp,
           });
-    this.#session = parent && keepsKey ? parent.#session : new Session();
+    this.#session = parent && keepsKey ? parent.#session : new Session(service.session);
     const parentBudgets = parent && keepsKey ? parent.#budgets : undefined;
     const keepsBudget = parent && options.rateLimit === parent.#options.rateLimit;
     this.#budgets =

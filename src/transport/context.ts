@@ -1,8 +1,12 @@
+import type { RequestOptions } from '../contract/call.js';
 import type { ClientEvents } from '../contract/events.js';
-import type { BudgetSource } from './rate-limit/registry.js';
-import type { Events } from './events.js';
+import type { Route } from '../contract/route.js';
 import type { Keyring } from './auth/keyring.js';
 import type { Session } from './auth/session.js';
+import type { CallState } from './call.js';
+import type { Events } from './events.js';
+import type { BudgetSource } from './rate-limit/registry.js';
+import type { OutgoingRequest } from './send/http.js';
 import type { Settings } from './settings.js';
 import type { SchemaMap } from './validation/issues.js';
 
@@ -21,8 +25,45 @@ export interface RawInput {
   readonly params?: Readonly<Record<string, unknown>> | undefined;
   readonly query?: object | undefined;
   readonly body?: unknown;
-  /** Is this a look at something that changes by itself? */
+  /** Is this a status check of something that changes by itself? */
   readonly isPoll?: boolean | undefined;
   /** Does this call count towards the rate limit, whatever its row says? */
   readonly isCharged?: boolean | undefined;
+}
+
+/** One call: what does not change from attempt to attempt. */
+export interface CallContext {
+  readonly route: Route;
+  /** The path with its parameters filled in, without the query. */
+  readonly path: string;
+  readonly input: RawInput;
+  readonly options: RequestOptions;
+  /** What every attempt sends; only the key is added later. */
+  readonly request: OutgoingRequest;
+  /** Does the service work through this request one entry after another? */
+  readonly isPartial: boolean;
+  readonly isCharged: boolean;
+  /** Does the call take part in the session of `auth.login()`? */
+  readonly usesSession: boolean;
+  readonly priority: 'interactive' | 'bulk';
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number;
+  /** When the call must be over, on the monotonic clock; Infinity without a deadline. */
+  readonly deadlineAt: number;
+  readonly retries: number;
+  readonly state: CallState;
+}
+
+/** One try of a call. */
+export interface Attempt {
+  /** 1 for the first. */
+  readonly number: number;
+  readonly key: string | null;
+}
+
+/** An answer that says yes, read and parsed. */
+export interface RawAnswer {
+  readonly body: unknown;
+  readonly response: Response;
+  readonly requestId: string | undefined;
 }

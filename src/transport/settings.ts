@@ -5,14 +5,18 @@ import type {
 } from '../contract/client-options.js';
 import type { BudgetLimits, RateBudgetStore } from '../contract/rate-budget-store.js';
 import { ConfigurationError } from '../errors/index.js';
-import type { ApiKey } from './auth/api-key.js';
+import type { ApiKey, KeyPrefixes } from './auth/api-key.js';
+import type { SessionPaths } from './auth/session.js';
 import { normalizeBaseUrl } from './request/url.js';
 
 /** What is particular to one of the two services. */
 export interface ServiceFacts {
   readonly name: string;
   readonly environment: { readonly apiKey: string; readonly baseUrl: string };
-  readonly keyPrefixes: readonly string[];
+  /** How its keys begin; `undefined` where they have no form. */
+  readonly keyPrefixes: KeyPrefixes | undefined;
+  /** Where it keeps the session of a signed-in user, if it knows any. */
+  readonly session?: SessionPaths;
   readonly limit: number;
   readonly windowMs: number;
   /** Does every request carry `Content-Type: application/json`, a GET included? */
@@ -27,6 +31,8 @@ export interface Settings {
   readonly timeoutMs: number;
   readonly retries: number;
   readonly limits: BudgetLimits | undefined;
+  /** The service's window, also where limiting is off. */
+  readonly windowMs: number;
   readonly group: string | undefined;
   readonly maxQueueMs: number;
   readonly hasOwnLimits: boolean;
@@ -47,6 +53,7 @@ export function settle(service: ServiceFacts, options: ClientOptions): Settings 
     timeoutMs: positive('timeout', options.timeout ?? 30_000),
     retries: count('retries', options.retries ?? 2),
     limits: limits === false ? undefined : limitsOf(service, limits),
+    windowMs: (limits === false ? undefined : limits?.windowMs) ?? service.windowMs,
     group: limits === false ? undefined : limits?.group,
     maxQueueMs: (limits === false ? undefined : limits?.maxQueueMs) ?? Number.POSITIVE_INFINITY,
     hasOwnLimits: limits !== false && hasLimits(limits),

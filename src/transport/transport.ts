@@ -1,33 +1,30 @@
+import { isPostreelError, UnexpectedResponseError } from '../errors/index.js';
 import type { Answer, RequestOptions } from '../contract/call.js';
 import type { Input, ItemOf, Returned } from '../contract/methods.js';
 import type { Paginated } from '../contract/paginated.js';
 import type { Method, Route } from '../contract/route.js';
-import { isPostreelError, UnexpectedResponseError } from '../errors/index.js';
 import { PagedList } from '../pagination/paginated.js';
 import { readList } from '../pagination/styles.js';
-import type { Arrival, Journey } from './send/attempt.js';
 import { RunningCall, type CallState } from './call.js';
-import { Checks } from './validation/validator.js';
-import { unwrap } from './response/envelope.js';
-import { freeRoute, splitPath, type FreeInput } from './request/custom-request.js';
-import { requestIdOf } from './response/classify.js';
-import type { RawInput, TransportParts } from './context.js';
-import { prepare } from './request/prepare.js';
+import type { CallContext, RawAnswer, RawInput, TransportParts } from './context.js';
+import { withinDeadline } from './deadline.js';
 import type { RateLimitState } from './rate-limit/budget.js';
+import { freeRoute, splitPath, type FreeInput } from './request/custom-request.js';
+import { prepare } from './request/prepare.js';
+import { unwrap } from './response/read.js';
 import { readBack } from './send/reconcile.js';
+import { sendWithRetries } from './send/retry.js';
 import { Sender } from './send/sender.js';
-import { abortable } from '../async/abort.js';
+import { Validator } from './validation/validator.js';
 
-/** Takes calls to the service and answers back: build, check, gate, send, unwrap, check. */
+/** Takes calls to the service and brings back their answers. */
 export class Transport {
   readonly #parts: TransportParts;
-  readonly #checks: Checks;
-  readonly #sender: Sender;
+  readonly #validator: Validator;
 
   constructor(parts: TransportParts) {
     this.#parts = parts;
-    this.#checks = new Checks(parts);
-    this.#sender = new Sender(parts);
+    this.#validator = new Validator(parts);
   }
 
   /** Sends one call. It starts at once. */
@@ -76,8 +73,8 @@ export class Transport {
     const { keyring, events } = this.#parts;
     const { current } = keyring;
     if (typeof current !== 'string') {
-      return;
-    } // a session has no key to swap
+      return; // a session has no key to swap
+    }
     const key = find(current);
     if (key !== undefined) {
       keyring.swap(key);
@@ -89,12 +86,10 @@ export class Transport {
   /** What is left of the rate limit right now; `undefined` when it is off. */
   rateLimit(): RateLimitState | undefined {
     const { budgets, keyring } = this.#parts;
-    if (keyring.current === undefined) {
-      return undefined;
-    }
-    return budgets.for(keyring.current)?.state();
+    return keyring.current === undefined ? undefined : budgets.for(keyring.current)?.state();
   }
 
+  // The steps of a call, each in the file of its name.
   async #run(
     route: Route,
     input: RawInput,
@@ -103,33 +98,41 @@ export class Transport {
   ): Promise<Answer<unknown>> {
     state.outcome = 'not-sent';
     options.signal?.throwIfAborted();
-    const prepared = prepare(route, input, options, { parts: this.#parts, state });
-    const { journey } = prepared;
-    await abortable(this.#checks.request(journey, input), options.signal);
-    const { body, response } = await this.#sender
-      .send(prepared, options)
-      .catch((failure: unknown) => this.#reconcile(failure, journey, input, options));
-    const data = resultOf(journey, body);
-    await this.#checks.answer(journey, data);
+    const call = prepare(route, input, options, { parts: this.#parts, state });
+    await this.#validator.checkRequest(call);
+    const key = await this.#keyFor(call);
+    const sender = new Sender(call, key, this.#parts);
+    const answer = await sendWithRetries(call, sender, this.#parts).catch((failure: unknown) =>
+      this.#reconcile(failure, call),
+    );
+    if (call.usesSession) {
+      this.#parts.session.keep(route, answer.response);
+    }
+    const data = resultOf(call, answer.body);
+    await this.#validator.checkAnswer(call, data);
     state.outcome = undefined;
-    const requestId = requestIdOf(response.headers, this.#parts.keyring.current ?? null);
-    return { data, response, requestId };
+    return { data, response: answer.response, requestId: answer.requestId };
+  }
+
+  async #keyFor(call: CallContext): Promise<string | null> {
+    const { keyring, session } = this.#parts;
+    const key = keyring.keyFor(call.route, session);
+    if (!(key instanceof Promise)) {
+      return key;
+    }
+    const fetched = await withinDeadline(key, call);
+    call.signal?.throwIfAborted();
+    return fetched;
   }
 
   // A lost answer of a call that can be read back need not stay unknown.
-  async #reconcile(
-    failure: unknown,
-    { route, deadlineAt }: Journey,
-    input: RawInput,
-    options: RequestOptions,
-  ): Promise<Arrival> {
+  async #reconcile(failure: unknown, call: CallContext): Promise<RawAnswer> {
+    const { route, options } = call;
     const isLost = isPostreelError(failure) && failure.outcome === 'unknown';
     if (!isLost || !options.reconcile || !route.readBack) {
       throw failure;
     }
-    const call = this.call.bind(this);
-    const plan = { ...options, deadlineAt };
-    const found = await readBack(route.readBack, input, plan, call).catch(() => undefined);
+    const found = await readBack(route.readBack, call, this.call.bind(this)).catch(() => undefined);
     options.signal?.throwIfAborted();
     if (found) {
       return found;
@@ -139,7 +142,7 @@ export class Transport {
 }
 
 // An empty answer, `true` and `{ success: true }` are answers too: an empty record stands for them.
-function resultOf({ route, path, state }: Journey, body: unknown): unknown {
+function resultOf({ route, path, state }: CallContext, body: unknown): unknown {
   if (route.returns.list === undefined) {
     const result = unwrap(body);
     if (result !== undefined && result !== null && result !== true) {

@@ -39,3 +39,6 @@ export const routes = {
     returns: of<Acknowledgement>(),
   }),
 };
+
+/** The session of a signed-in user, for calls that no row describes too. */
+export const session = { prefix: '/auth/', end: routes.logout.path };

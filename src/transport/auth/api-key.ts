@@ -4,63 +4,65 @@ import { ConfigurationError } from '../../errors/index.js';
 /** A key, a function that fetches one, or `null` for a client without any. */
 export type ApiKey = string | null | (() => string | Promise<string>);
 
+/** How the keys of a service begin. */
+export interface KeyPrefixes {
+  readonly secret: string;
+  /** A public key may be seen by everybody. */
+  readonly public: string;
+}
+
 /** Checks a key's form without ever repeating it. */
-export function checkKey(key: unknown, prefixes: readonly string[]): string {
+export function checkKey(key: unknown, prefixes: KeyPrefixes | undefined): string {
   if (typeof key !== 'string' || key === '') {
-    throw configuration('The API key must be a text that is not empty.', 'INVALID_API_KEY');
+    throw configuration('The API key must be a non-empty string.', 'INVALID_API_KEY');
   }
   if (key !== key.trim() || /\s/.test(key)) {
-    throw configuration('The API key holds white space. Copy it again.', 'INVALID_API_KEY');
+    throw configuration('The API key contains whitespace. Copy it again.', 'INVALID_API_KEY');
   }
   // A header takes printable ASCII only; anything else would fail with the key in the message.
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw configuration('The API key holds characters that a key cannot have.', 'INVALID_API_KEY');
+    throw configuration(
+      'The API key contains characters that a key cannot have.',
+      'INVALID_API_KEY',
+    );
   }
-  if (prefixes.length > 0 && !prefixes.some((prefix) => key.startsWith(prefix))) {
-    const known = prefixes.map((prefix) => `"${prefix}"`).join(' or ');
-    throw configuration(`The API key must start with ${known}.`, 'INVALID_API_KEY');
+  if (prefixes && !key.startsWith(prefixes.secret) && !key.startsWith(prefixes.public)) {
+    throw configuration(
+      `The API key must start with "${prefixes.secret}" or "${prefixes.public}".`,
+      'INVALID_API_KEY',
+    );
   }
   return key;
 }
 
-/** Refuses a call that this key can never make, before it reaches the network. */
-export function authorize(
-  route: Route,
-  key: string | null,
-  { hasSession, hasPublicKeys }: { hasSession: boolean; hasPublicKeys: boolean },
-): void {
-  if (route.key === 'none') {
-    return;
-  }
-  const line = `${route.method} ${route.path}`;
-  if (key === null) {
-    if (route.key === 'secret-or-session' && hasSession) {
-      return;
-    }
-    const remedy =
-      route.key === 'secret-or-session'
-        ? 'Sign in with `auth.login()` or make the client with a secret key'
-        : 'Make the client with a secret key';
-    throw configuration(
-      `A client without an API key cannot call ${line}. ${remedy}.`,
-      'KEY_NEEDED',
-    );
-  }
-  if (hasPublicKeys && key.startsWith('pk_') && route.key !== 'public-or-secret') {
-    throw configuration(
-      `A public key (pk_) may only track events. Use a secret key (sk_) on a server to call ${line}.`,
-      'SECRET_KEY_NEEDED',
-    );
-  }
+/** The error for a call that needs a key, by a client that has none. */
+export function keyNeeded({ method, path, key }: Route): ConfigurationError {
+  const remedy =
+    key === 'secret-or-session'
+      ? 'Sign in with `auth.login()` or create the client with a secret key'
+      : 'Create the client with a secret key';
+  return configuration(
+    `A client without an API key cannot call ${method} ${path}. ${remedy}.`,
+    'KEY_NEEDED',
+  );
+}
+
+/** The error for a call that a public key can never make. */
+export function secretKeyNeeded({ method, path }: Route, prefixes: KeyPrefixes) {
+  return configuration(
+    `A public key (${prefixes.public}) may only track events. Use a secret key (${prefixes.secret}) on a server to call ${method} ${path}.`,
+    'SECRET_KEY_NEEDED',
+  );
 }
 
 /** Refuses a secret key in a browser, where every visitor could read it. */
-export function guardBrowser(): void {
+export function guardBrowser(prefixes: KeyPrefixes | undefined): void {
   if (!isBrowser()) {
     return;
   }
+  const orPublic = prefixes ? `, or track events with a public key (${prefixes.public})` : '';
   throw configuration(
-    'A secret key must not be used in a browser, where every visitor can read it. Call the service from a server, or track events with a public key (pk_).',
+    `A secret key must not be used in a browser, where every visitor can read it. Call the service from a server${orPublic}.`,
     'SECRET_KEY_IN_BROWSER',
   );
 }

@@ -1,8 +1,20 @@
-import { checkKey, guardBrowser, inTheClear, keyUnavailable, type ApiKey } from './api-key.js';
+import type { Route } from '../../contract/route.js';
+import {
+  checkKey,
+  guardBrowser,
+  inTheClear,
+  isBrowser,
+  keyNeeded,
+  keyUnavailable,
+  secretKeyNeeded,
+  type ApiKey,
+  type KeyPrefixes,
+} from './api-key.js';
+import type { Session } from './session.js';
 
 /** How a service's keys look and where they may be used. */
 export interface KeyPolicy {
-  readonly prefixes: readonly string[];
+  readonly prefixes: KeyPrefixes | undefined;
   readonly allowedInBrowser: boolean;
   /** Would a key travel in the clear for others to read? */
   readonly travelsInTheClear: boolean;
@@ -28,9 +40,31 @@ export class Keyring {
     return this.#current;
   }
 
-  /** Is a public key one that may be seen by all? Only some services have such keys. */
-  get hasPublicKeys(): boolean {
-    return this.#policy.prefixes.includes('pk_');
+  /** The key for a call of a route, asked for when it is not known yet; refuses what it cannot open. */
+  keyFor(route: Route, session: Session): string | null | Promise<string | null> {
+    if (route.key === 'none') {
+      return null;
+    }
+    if (this.#current === undefined) {
+      return this.key().then((key) => this.authorize(route, key, session));
+    }
+    return this.authorize(route, this.#current, session);
+  }
+
+  /** Refuses a call that this key can never make, before it reaches the network. */
+  authorize(route: Route, key: string | null, session: Session): string | null {
+    if (key === null) {
+      const hasSession = route.key === 'secret-or-session' && (session.isOpen || isBrowser());
+      if (!hasSession) {
+        throw keyNeeded(route);
+      }
+      return null;
+    }
+    const { prefixes } = this.#policy;
+    if (prefixes && this.#isPublic(key) && route.key !== 'public-or-secret') {
+      throw secretKeyNeeded(route, prefixes);
+    }
+    return key;
   }
 
   /** The key; a function is asked once and then again only by {@link renew}. */
@@ -86,15 +120,20 @@ export class Keyring {
       return null;
     }
     const checked = checkKey(key, this.#policy.prefixes);
-    if (checked.startsWith('pk_') && this.hasPublicKeys) {
+    if (this.#isPublic(checked)) {
       return checked;
     }
     if (!this.#policy.allowedInBrowser) {
-      guardBrowser();
+      guardBrowser(this.#policy.prefixes);
     }
     if (this.#policy.travelsInTheClear) {
       throw inTheClear();
     }
     return checked;
+  }
+
+  #isPublic(key: string): boolean {
+    const { prefixes } = this.#policy;
+    return prefixes !== undefined && key.startsWith(prefixes.public);
   }
 }

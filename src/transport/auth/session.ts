@@ -1,12 +1,36 @@
+import type { Route } from '../../contract/route.js';
+
+/** Where a service keeps its session. */
+export interface SessionPaths {
+  /** Every path below it takes part in the session. */
+  readonly prefix: string;
+  /** The path that ends it. */
+  readonly end: string;
+}
+
 /**
  * The session cookie of one client, for runtimes whose `fetch` keeps none. It travels only with
  * the account routes, and only to the address that set it.
  */
 export class Session {
   readonly #cookies = new Map<string, string>();
+  readonly #paths: SessionPaths | undefined;
+
+  constructor(paths?: SessionPaths) {
+    this.#paths = paths;
+  }
 
   get isOpen(): boolean {
     return this.#cookies.size > 0;
+  }
+
+  /** Keeps what the answer of a route does to the session. */
+  keep(route: Route, { headers }: Response): void {
+    if (route.path === this.#paths?.end) {
+      this.clear();
+    } else {
+      this.absorb(headers);
+    }
   }
 
   /** The `Cookie` header, or nothing to send. */

@@ -18,23 +18,27 @@ export class LocalBudget implements Budget {
   #limits: BudgetLimits;
   readonly #window = new AckWindow();
   readonly #congestion = new CongestionWindow();
-  readonly #queue = new PriorityQueue(() => this.#schedule());
+  #capacity: number;
+  /** Made for the first call that must wait. */
+  #queue: PriorityQueue | undefined;
   #closedUntil = Number.NEGATIVE_INFINITY;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(limits: BudgetLimits) {
     this.#limits = limits;
+    this.#capacity = capacityOf(limits);
   }
 
   acquire(turn: Turn): Slot | Promise<Slot> {
     const waitMs = this.#waitMs();
-    if (waitMs === 0 && this.#queue.size === 0) {
+    if (waitMs === 0 && this.#queued === 0) {
       return this.#take();
     }
     const closedMs = this.#closedMs(monotonicMs());
     if (closedMs > longestPauseMs(this.#limits.windowMs)) {
       return Promise.reject(queueTimeout({ reason: 'service', waitMs: closedMs }, turn));
     }
+    this.#queue ??= new PriorityQueue(() => this.#schedule());
     const slot = this.#queue.wait(turn, () => this.forecast(turn));
     this.#pump(); // the timer may be due: calls that keep coming must not put it off
     return slot;
@@ -44,9 +48,9 @@ export class LocalBudget implements Budget {
   forecast(turn: Turn): Forecast {
     const now = monotonicMs();
     const { windowMs } = this.#limits;
-    const capacity = capacityOf(this.#limits);
+    const capacity = this.#capacity;
     const closedMs = this.#closedMs(now);
-    const missing = this.#window.used(now) + this.#queue.ahead(turn) - capacity;
+    const missing = this.#window.used(now) + (this.#queue?.ahead(turn) ?? 0) - capacity;
     const windows = Math.floor(missing / capacity);
     const freeAt = this.#window.freeAt(missing % capacity) ?? now + windowMs;
     const fullMs = missing < 0 ? 0 : freeAt - now + windows * windowMs;
@@ -62,12 +66,13 @@ export class LocalBudget implements Budget {
     this.#closedUntil = Math.max(this.#closedUntil, now + delayMs);
     this.#congestion.refused(now, delayMs + windowMs);
     const pause = { reason: 'service', waitMs: this.#closedMs(now) } as const;
-    this.#queue.refuse(pause, longestPauseMs(windowMs));
+    this.#queue?.refuse(pause, longestPauseMs(windowMs));
     this.#schedule();
   }
 
   adjust(limits: BudgetLimits): void {
     this.#limits = limits;
+    this.#capacity = capacityOf(limits);
     this.#pump();
   }
 
@@ -77,7 +82,7 @@ export class LocalBudget implements Budget {
     return {
       limit: this.#limits.limit,
       used: this.#window.used(monotonicMs()),
-      queued: this.#queue.size,
+      queued: this.#queued,
       resetsAt: isKnown ? new Date(Date.now() + waitMs) : undefined,
     };
   }
@@ -106,8 +111,8 @@ export class LocalBudget implements Budget {
   }
 
   #pump(): void {
-    while (this.#queue.size > 0 && this.#waitMs() === 0) {
-      this.#queue.grant(this.#take());
+    while (this.#queued > 0 && this.#waitMs() === 0) {
+      this.#queue?.grant(this.#take());
     }
     this.#schedule();
   }
@@ -115,7 +120,7 @@ export class LocalBudget implements Budget {
   #schedule(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#queue.size === 0) {
+    if (this.#queued === 0) {
       return;
     }
     const waitMs = this.#waitMs();
@@ -136,11 +141,15 @@ export class LocalBudget implements Budget {
     if (this.#window.inFlight >= bound) {
       return Number.POSITIVE_INFINITY;
     }
-    if (this.#window.used(now) < capacityOf(this.#limits)) {
+    if (this.#window.used(now) < this.#capacity) {
       return 0;
     }
     const next = this.#window.freeAt(0);
     return next === undefined ? Number.POSITIVE_INFINITY : next - now;
+  }
+
+  get #queued(): number {
+    return this.#queue?.size ?? 0;
   }
 
   #closedMs(now: number): number {

@@ -1,21 +1,15 @@
-import type { RequestOptions } from '../../contract/call.js';
-import type { Route } from '../../contract/route.js';
-import { InvalidRequestError } from '../../errors/index.js';
-import type { Journey } from '../send/attempt.js';
-import { build } from './build.js';
-import type { CallState } from '../call.js';
 import { monotonicMs } from '../../async/clock.js';
+import type { RequestOptions } from '../../contract/call.js';
+import type { FileInput } from '../../contract/records.js';
+import type { Route } from '../../contract/route.js';
+import { InvalidRequestError, refuse } from '../../errors/client-errors.js';
+import { isBrowser } from '../auth/api-key.js';
+import type { CallState } from '../call.js';
+import type { CallContext, RawInput, TransportParts } from '../context.js';
 import type { OutgoingRequest } from '../send/http.js';
-import type { RawInput, TransportParts } from '../context.js';
-import { refuse } from '../../errors/client-errors.js';
-import { oneOf, positive } from '../settings.js';
-import { fillPath } from './url.js';
-
-/** A call that is ready for its checks: what it is about, and what every attempt sends. */
-export interface Prepared {
-  readonly journey: Journey;
-  readonly request: OutgoingRequest;
-}
+import { count, oneOf, positive, type ServiceFacts } from '../settings.js';
+import { jsonBody, multipartBody } from './body.js';
+import { fillPath, queryString } from './url.js';
 
 /** Builds a call from its row, input and options. Nothing that the caller changes later matters. */
 export function prepare(
@@ -23,15 +17,30 @@ export function prepare(
   input: RawInput,
   options: RequestOptions,
   { parts, state }: { parts: TransportParts; state: CallState },
-): Prepared {
+): CallContext {
+  const { settings } = parts;
+  const { timeout, deadline, retries } = options;
   try {
     const path = fillPath(route.path, input.params);
-    const { query, body, isPoll = false } = input;
-    const { settings, session } = parts;
-    const { headers } = options;
+    const usesSession = hasSession(route, settings.service);
     return {
-      journey: journeyOf(route, path, options, { settings, state, input }),
-      request: build({ route, path, query, body, headers, isPoll }, settings, session),
+      route,
+      path,
+      input,
+      options,
+      state,
+      request: requestOf({ route, path, input, options, usesSession }, parts),
+      isPartial: route.handledOneByOne?.(input.body as never) ?? false, // rows know their bodies
+      usesSession,
+      isCharged: input.isCharged ?? route.charged,
+      priority: oneOf('priority', options.priority ?? 'interactive', ['interactive', 'bulk']),
+      signal: options.signal,
+      timeoutMs: timeout === undefined ? settings.timeoutMs : positive('timeout', timeout),
+      deadlineAt:
+        deadline === undefined
+          ? Number.POSITIVE_INFINITY
+          : monotonicMs() + positive('deadline', deadline),
+      retries: retries === undefined ? settings.retries : count('retries', retries),
     };
   } catch (error) {
     if (!(error instanceof InvalidRequestError)) {
@@ -41,30 +50,75 @@ export function prepare(
   }
 }
 
-function journeyOf(
-  route: Route,
-  path: string,
-  options: RequestOptions,
+function hasSession({ key, path }: Route, { session }: ServiceFacts): boolean {
+  return key === 'secret-or-session' || (session !== undefined && path.startsWith(session.prefix));
+}
+
+function requestOf(
   {
-    settings,
-    state,
-    input,
-  }: Pick<TransportParts, 'settings'> & { state: CallState; input: RawInput },
-): Journey {
-  const { timeout, deadline } = options;
-  return {
     route,
     path,
-    state,
-    isPartial: route.handledOneByOne?.(input.body as never) ?? false, // rows know their bodies
-    isCharged: input.isCharged ?? route.charged,
-    signal: options.signal,
-    timeoutMs: timeout === undefined ? settings.timeoutMs : positive('timeout', timeout),
-    deadlineAt:
-      deadline === undefined
-        ? Number.POSITIVE_INFINITY
-        : monotonicMs() + positive('deadline', deadline),
-    priority: oneOf('priority', options.priority ?? 'interactive', ['interactive', 'bulk']),
-    maxQueueMs: settings.maxQueueMs,
+    input,
+    options,
+    usesSession,
+  }: Pick<CallContext, 'route' | 'path' | 'input' | 'options' | 'usesSession'>,
+  { settings, session }: TransportParts,
+): OutgoingRequest {
+  const content = contentOf(route, input.body);
+  const headers = headersOf(settings.headers, options.headers);
+  // The type of a form names its boundary: it is left to `fetch`.
+  if (typeof content === 'string' || (settings.service.alwaysJson && content === undefined)) {
+    headers['content-type'] = 'application/json';
+  }
+  const cookie = usesSession ? session.header() : undefined;
+  if (cookie !== undefined) {
+    headers['cookie'] = cookie;
+  }
+  return {
+    method: route.method,
+    url: settings.baseUrl + path + queryString(input.query),
+    headers,
+    ...(content !== undefined && { body: content }),
+    ...(input.isPoll && { cache: 'no-store' }), // every status must come fresh from the service
+    // In a browser the cookie is the browser's; elsewhere it would be sent to nobody.
+    ...(usesSession && isBrowser() && { credentials: 'include' }),
   };
+}
+
+function contentOf(route: Route, body: unknown): string | FormData | undefined {
+  if (route.upload) {
+    return multipartBody(body as FileInput, route.upload); // upload rows take files
+  }
+  if (body === undefined || body instanceof FormData) {
+    return body;
+  }
+  return jsonBody(body, route.maxBodyBytes);
+}
+
+const reserved = new Set(['authorization', 'content-type', 'cookie']);
+
+function headersOf(
+  ...sources: (Readonly<Record<string, string>> | undefined)[]
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const source of sources) {
+    for (const [given, value] of Object.entries(source ?? {})) {
+      const name = given.toLowerCase();
+      if (!reserved.has(name)) {
+        headers[name] = sendable(name, value);
+      }
+    }
+  }
+  return headers;
+}
+
+// `fetch` would refuse it with the value in its message, as if the connection had failed.
+function sendable(name: string, value: string): string {
+  try {
+    new Headers([[name, value]]);
+    return value;
+  } catch {
+    const message = 'is not a header that can be sent: use ASCII text without line breaks';
+    throw refuse([{ field: `headers.${name}`, message }]);
+  }
 }

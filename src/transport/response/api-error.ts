@@ -13,11 +13,27 @@ import {
   type FieldError,
   type Outcome,
 } from '../../errors/index.js';
+import type { CallContext } from '../context.js';
 
 /** The call that an error belongs to. */
 export interface CallFacts {
   readonly method: string;
   readonly path: string;
+}
+
+/** The method and path of a call, as errors carry them. */
+export function callOf({ route, path }: CallContext): CallFacts {
+  return { method: route.method, path };
+}
+
+/** The call as a message names it: `POST /contacts`. */
+export function lineOf({ route, path }: CallContext): string {
+  return `${route.method} ${path}`;
+}
+
+/** What to add about a call that nobody knows the end of. */
+export function effectHint({ route }: CallContext): string {
+  return route.changes ? ' It may have taken effect.' : '';
 }
 
 const longestText = 1000;

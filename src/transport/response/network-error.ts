@@ -1,3 +1,7 @@
+import { ConnectionError, TimeoutError } from '../../errors/index.js';
+import type { CallContext } from '../context.js';
+import { callOf, effectHint, lineOf } from './api-error.js';
+
 // What undici and Node (first), Bun and Deno report when the request cannot have left: the name
 // was not found, the connection was refused or the handshake failed.
 const neverConnected = new Set([
@@ -65,4 +69,38 @@ function someCause(fault: unknown, test: (fault: object) => boolean): boolean {
     current = (current as { cause?: unknown }).cause; // a thrown object
   }
   return false;
+}
+
+/** The error of an attempt that got no answer because the connection failed. */
+export function connectionError(fault: unknown, call: CallContext): ConnectionError {
+  const never = neverLeft(fault);
+  const what = never
+    ? 'could not reach the service'
+    : 'lost the connection before the answer was complete';
+  return new ConnectionError(`${lineOf(call)} ${what}.${never ? '' : effectHint(call)}`, {
+    ...callOf(call),
+    code: never ? 'NOT_CONNECTED' : 'CONNECTION_LOST',
+    outcome: never ? 'not-sent' : 'unknown',
+    cause: fault,
+  });
+}
+
+/** The error of an attempt whose time was up while it was under way. */
+export function timeoutError(limitMs: number, call: CallContext): TimeoutError {
+  const message = `${lineOf(call)} got no complete answer within ${Math.ceil(limitMs)} ms.`;
+  return new TimeoutError(message + effectHint(call), {
+    ...callOf(call),
+    // The shorter of the two ended it.
+    code: limitMs < call.timeoutMs ? 'DEADLINE_EXCEEDED' : 'TIMEOUT',
+    outcome: 'unknown',
+  });
+}
+
+/** The error of a call whose deadline passed before it could leave. */
+export function notSentInTime(call: CallContext): TimeoutError {
+  return new TimeoutError(`${lineOf(call)} was not sent: its \`deadline\` passed before.`, {
+    ...callOf(call),
+    code: 'DEADLINE_EXCEEDED',
+    outcome: 'not-sent',
+  });
 }

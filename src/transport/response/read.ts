@@ -1,3 +1,5 @@
+import { isRecord } from '../../contract/records.js';
+
 /**
  * Reads a body as text, up to a number of bytes; what comes after is not read. Whatever the bytes
  * are, the result is valid text. An abort lets go of the body even where `fetch` does not.
@@ -31,4 +33,22 @@ export async function readText(
   } finally {
     letGo();
   }
+}
+
+/**
+ * Takes the result out of `{ success: true, data }`, on any endpoint: the campaign answer shows
+ * that the service does not keep to its own list. A contact has a `data` field of its own, so
+ * both keys must be there.
+ */
+export function unwrap(body: unknown): unknown {
+  return isEnvelope(body) ? body.data : body;
+}
+
+/** Does the service say no, whatever the HTTP status says? */
+export function saysNo(body: unknown): boolean {
+  return isRecord(body) && body['success'] === false;
+}
+
+function isEnvelope(body: unknown): body is { success: true; data: unknown } {
+  return isRecord(body) && body['success'] === true && Object.hasOwn(body, 'data');
 }

@@ -1,14 +1,13 @@
+import { monotonicMs } from '../../async/clock.js';
+import { sleep } from '../../async/timers.js';
 import type { RequestOptions } from '../../contract/call.js';
 import { isRecord } from '../../contract/records.js';
-import { type ReadBack, route, type Route } from '../../contract/route.js';
 import { of } from '../../contract/returns.js';
+import { route, type ReadBack, type Route } from '../../contract/route.js';
 import { isPostreelError } from '../../errors/index.js';
-import type { Arrival } from './attempt.js';
-import { monotonicMs } from '../../async/clock.js';
-import { unwrap } from '../response/envelope.js';
-import type { RawInput } from '../context.js';
 import type { RunningCall } from '../call.js';
-import { sleep } from '../../async/timers.js';
+import type { CallContext, RawAnswer, RawInput } from '../context.js';
+import { unwrap } from '../response/read.js';
 
 /** Makes another call of the same client. */
 export type MakeCall = (
@@ -17,8 +16,8 @@ export type MakeCall = (
   options: RequestOptions,
 ) => RunningCall<unknown>;
 
-// A service may still be working on a call whose answer was lost: look twice.
-const secondLookMs = 1_000;
+// A service may still be working on a call whose answer was lost: read twice.
+const secondReadMs = 1_000;
 
 /**
  * Reads back whether a call with an unknown outcome happened. Resolves to what the call would have
@@ -27,39 +26,39 @@ const secondLookMs = 1_000;
  */
 export async function readBack(
   { path, happened }: ReadBack,
-  input: RawInput,
-  { deadlineAt, ...options }: RequestOptions & { readonly deadlineAt: number },
-  call: MakeCall,
-): Promise<Arrival | undefined> {
-  const look = route(`GET ${path as `/${string}`}`, { returns: of<unknown>() }); // paths of rows
-  for (const delayMs of [0, secondLookMs]) {
+  { input, options, deadlineAt }: CallContext,
+  makeCall: MakeCall,
+): Promise<RawAnswer | undefined> {
+  const row = route(`GET ${path as `/${string}`}`, { returns: of<unknown>() }); // paths of rows
+  const { signal, timeout } = options;
+  for (const delayMs of [0, secondReadMs]) {
     const leftMs = deadlineAt - monotonicMs() - delayMs;
     if (leftMs < 1) {
-      return undefined;
-    } // timers may be early by a part of a millisecond
-    if (delayMs > 0) {
-      await sleep(delayMs, options.signal);
+      return undefined; // timers may be early by a part of a millisecond
     }
-    const inTime = Number.isFinite(leftMs) ? { ...options, deadline: leftMs } : options;
-    const { record, response } = await lookOnce(look, input, inTime, call);
-    if (happened(record, input.body)) {
-      return { body: record, response };
+    if (delayMs > 0) {
+      await sleep(delayMs, signal);
+    }
+    const deadline = Number.isFinite(leftMs) ? leftMs : undefined;
+    const { body, ...answer } = await readOnce(row, input, { signal, timeout, deadline }, makeCall);
+    if (happened(body, input.body)) {
+      return { body, ...answer };
     }
   }
   return undefined;
 }
 
-async function lookOnce(look: Route, input: RawInput, options: RequestOptions, call: MakeCall) {
-  const { signal, deadline, timeout } = options;
+async function readOnce(row: Route, input: RawInput, options: RequestOptions, makeCall: MakeCall) {
   try {
     const params = { params: input.params, isPoll: true };
-    const answer = await call(look, params, { signal, deadline, timeout }).withResponse();
-    const record = unwrap(answer.data);
-    return { record: isRecord(record) ? record : {}, response: answer.response };
+    const { data, ...answer } = await makeCall(row, params, options).withResponse();
+    const record = unwrap(data);
+    return { body: isRecord(record) ? record : {}, ...answer };
   } catch (failure) {
     if (!isPostreelError(failure) || failure.status !== 404) {
       throw failure;
     }
-    return { record: undefined, response: new Response(null, { status: 204 }) };
+    const response = new Response(null, { status: 204 });
+    return { body: undefined, response, requestId: undefined };
   }
 }

@@ -1,42 +1,30 @@
-import type { Route } from '../../contract/route.js';
-import { isPostreelError, type PostreelError } from '../../errors/index.js';
+import type { PostreelError } from '../../errors/index.js';
 import { isTransient } from '../../errors/transient.js';
+import type { CallContext } from '../context.js';
 import { backoffMs, refusedAgainMs } from '../response/retry-after.js';
 
-/** What decides whether a failed call may be sent again. */
-export interface RepeatFacts {
-  readonly route: Route;
-  /** Does the service work through this request one entry after another? */
-  readonly isPartial: boolean;
-  /** Did the caller opt in to a call that may happen twice? */
-  readonly allowsUnknown: boolean;
-  /** What to wait after a 429 that names no time. */
-  readonly windowMs: number;
-}
-
 /**
- * The delay before a repeat, or `undefined` when the call must not be sent again. What certainly
- * did not happen (429, never connected) may be repeated on every route; what may have happened
+ * The delay before a retry, or `undefined` when the call must not be sent again. What certainly
+ * did not happen (429, never connected) may be retried on every route; what may have happened
  * only where the row says that a second time does no harm.
  */
-export function repeatDelayMs(
-  failure: unknown,
+export function retryDelayMs(
+  failure: PostreelError,
   attempt: number,
-  facts: RepeatFacts,
+  call: CallContext,
+  windowMs: number,
 ): number | undefined {
-  if (!isPostreelError(failure) || !mayRepeat(failure, facts)) {
+  if (!mayRetry(failure, call)) {
     return undefined;
   }
   if (failure.status !== 429) {
     return failure.retryAfterMs ?? backoffMs(attempt);
   }
-  return Math.max(failure.retryAfterMs ?? facts.windowMs, refusedAgainMs(attempt));
+  return Math.max(failure.retryAfterMs ?? windowMs, refusedAgainMs(attempt));
 }
 
-function mayRepeat(
-  failure: PostreelError,
-  { route, isPartial, allowsUnknown }: RepeatFacts,
-): boolean {
+function mayRetry(failure: PostreelError, { route, isPartial, options }: CallContext): boolean {
+  const allowsUnknown = options.retry?.unknownOutcome ?? false;
   if (failure.status === 429) {
     return !isPartial || allowsUnknown;
   }

@@ -1,50 +1,143 @@
 import pRetry from 'p-retry';
+import { isAbortOf } from '../../async/abort.js';
+import { monotonicMs } from '../../async/clock.js';
+import { sleep } from '../../async/timers.js';
+import { isPostreelError, type PostreelError } from '../../errors/index.js';
+import type { CallContext, RawAnswer, TransportParts } from '../context.js';
+import { longestPauseMs } from '../rate-limit/budget.js';
+import { retryDelayMs } from './retry-policy.js';
+import type { Sender } from './sender.js';
 
-/** Why a repeat is allowed, and how long to wait before it. */
-export interface Repeat {
-  readonly delayMs: number;
-}
-
-/** How failed attempts are repeated. */
-export interface RetryPolicy {
-  readonly retries: number;
-  /** Decides about one failure; `undefined` gives up. */
-  decide(failure: unknown, attempt: number): Repeat | undefined;
-  /** Does a repeat after this failure count? A refusal to wait for does not. */
-  counts(failure: unknown): boolean;
-  /** Waits before the next attempt; rejects when the caller aborts. */
-  wait(delayMs: number): Promise<void>;
-}
-
-/**
- * Runs an attempt again and again as the policy allows. Delays are ours: p-retry's own are zero.
- * Whatever an attempt throws, an abort's reason included, comes out as it went in.
- */
-export async function withRetries<T>(
-  attempt: (number: number) => Promise<T>,
-  policy: RetryPolicy,
-): Promise<T> {
-  if (policy.retries <= 0) {
-    return attempt(1);
-  }
+/** Sends a call until it has an answer or must not be sent again. */
+export async function sendWithRetries(
+  call: CallContext,
+  sender: Sender,
+  parts: TransportParts,
+): Promise<RawAnswer> {
   try {
-    return await pRetry((number) => attempt(number).catch(carry), {
-      retries: policy.retries,
-      minTimeout: 0,
-      maxTimeout: 0,
-      shouldConsumeRetry: (context) => policy.counts(reasonOf(context.error)),
-      async shouldRetry(context) {
-        const repeat = policy.decide(reasonOf(context.error), context.attemptNumber);
-        if (!repeat) {
-          return false;
-        }
-        await policy.wait(repeat.delayMs).catch(carry);
-        return true;
-      },
-    });
+    return await sender.send(1);
   } catch (failure) {
-    throw reasonOf(failure);
+    return new Retries(call, sender, parts).goOn(failure);
   }
+}
+
+/** The attempts after a first one that failed. Delays are ours: p-retry's own are zero. */
+class Retries {
+  readonly #call: CallContext;
+  readonly #sender: Sender;
+  readonly #parts: TransportParts;
+  readonly #longestMs: number;
+  #leftMs: number;
+  #mayHaveHappened = false;
+
+  constructor(call: CallContext, sender: Sender, parts: TransportParts) {
+    this.#call = call;
+    this.#sender = sender;
+    this.#parts = parts;
+    this.#longestMs = longestPauseMs(parts.settings.windowMs);
+    this.#leftMs = 5 * this.#longestMs;
+  }
+
+  async goOn(first: unknown): Promise<RawAnswer> {
+    try {
+      this.#remember(first);
+      await this.#waitAfter(first, 1);
+      return await this.#repeat(this.#call.retries - (counts(first) ? 1 : 0));
+    } catch (failure) {
+      return this.#settle(failure);
+    }
+  }
+
+  // Whatever an attempt throws, an abort's reason included, comes out as it went in.
+  async #repeat(retries: number): Promise<RawAnswer> {
+    try {
+      return await pRetry((number) => this.#attempt(number + 1).catch(carry), {
+        retries,
+        minTimeout: 0,
+        maxTimeout: 0,
+        shouldConsumeRetry: ({ error }) => counts(reasonOf(error)),
+        shouldRetry: async ({ error, attemptNumber }) => {
+          await this.#waitAfter(reasonOf(error), attemptNumber + 1).catch(carry);
+          return true;
+        },
+      });
+    } catch (failure) {
+      throw reasonOf(failure);
+    }
+  }
+
+  async #attempt(number: number): Promise<RawAnswer> {
+    try {
+      return await this.#sender.send(number);
+    } catch (failure) {
+      this.#remember(failure);
+      throw failure;
+    }
+  }
+
+  #remember(failure: unknown): void {
+    this.#mayHaveHappened ||= isPostreelError(failure) && failure.outcome === 'unknown';
+  }
+
+  /** Waits before the next attempt; throws the failure when there must be none. */
+  async #waitAfter(failure: unknown, attempt: number): Promise<void> {
+    const delayMs = this.#delayAfter(failure, attempt);
+    if (delayMs === undefined) {
+      throw failure;
+    }
+    this.#leftMs -= delayMs;
+    const { route, path, signal } = this.#call;
+    const error = failure as PostreelError; // nothing else has a delay
+    this.#parts.events.emit('retry', { method: route.method, path, attempt, delayMs, error });
+    await sleep(delayMs, signal);
+  }
+
+  #delayAfter(failure: unknown, attempt: number): number | undefined {
+    const { signal, deadlineAt, retries } = this.#call;
+    if (retries <= 0 || isAbortOf(signal, failure) || !isPostreelError(failure)) {
+      return undefined;
+    }
+    const delayMs = retryDelayMs(failure, attempt, this.#call, this.#parts.settings.windowMs);
+    if (delayMs === undefined) {
+      return undefined;
+    }
+    const fitsDeadline = monotonicMs() + delayMs < deadlineAt;
+    if (fitsDeadline && delayMs <= this.#longestMs && delayMs <= this.#leftMs) {
+      return delayMs;
+    }
+    // The caller can take over the wait that is too long for the call.
+    if (failure.retryAfterMs === undefined) {
+      Object.assign(failure, { retryAfterMs: Math.ceil(delayMs) });
+    }
+    return undefined;
+  }
+
+  // A delete that was lost and is then not found has happened. Any other end of a retry, an abort
+  // included, says nothing about the attempt before it.
+  #settle(failure: unknown): RawAnswer {
+    const { route, state, signal } = this.#call;
+    const isOurs = isPostreelError(failure) && !isAbortOf(signal, failure);
+    const mayHaveHappened = this.#mayHaveHappened;
+    if (mayHaveHappened && isOurs && route.method === 'DELETE' && failure.status === 404) {
+      state.outcome = undefined;
+      const response = new Response(null, { status: 204 });
+      return { body: undefined, response, requestId: undefined };
+    }
+    if (mayHaveHappened && route.changes) {
+      if (isOurs) {
+        Object.assign(failure, { outcome: 'unknown' });
+      }
+      state.outcome = 'unknown';
+    } else if (isOurs) {
+      state.outcome = failure.outcome;
+    }
+    throw failure;
+  }
+}
+
+/** Does a retry after this failure count? One that waits for the rate limit does not. */
+function counts(failure: unknown): boolean {
+  return !isPostreelError(failure) || failure.status !== 429;
 }
 
 /** Carries any thrown value through p-retry, which rewraps what is not an error it knows. */

@@ -1,19 +1,18 @@
 import type { Route } from '../../contract/route.js';
-import type { RouteSchemas } from '../../contract/schemas.js';
 import {
   ConfigurationError,
   UnexpectedResponseError,
   type FieldError,
 } from '../../errors/index.js';
-import type { Journey } from '../send/attempt.js';
-import type { RawInput, TransportParts } from '../context.js';
+import type { CallContext, RawInput, TransportParts } from '../context.js';
+import { withinDeadline } from '../deadline.js';
 import { refuse } from '../../errors/client-errors.js';
 import { answerProblems, bodyWarnings, requestProblems, type SchemaMap } from './issues.js';
 
 const mostInMessage = 10;
 
 /** The checks before and after a call. Schemas are loaded when a call first needs them. */
-export class Checks {
+export class Validator {
   readonly #parts: TransportParts;
   #schemas: SchemaMap | undefined;
 
@@ -22,16 +21,16 @@ export class Checks {
   }
 
   /** Refuses what the service would reject or misread, and warns of what will have no effect. */
-  async request({ route, path }: Journey, input: RawInput): Promise<void> {
+  async checkRequest(call: CallContext): Promise<void> {
+    const { route, path, input } = call;
     const { settings, events } = this.#parts;
     if (settings.validation.requests === 'off') {
       return;
     }
     // What is checked must be what was given: loading takes time, and a caller may go on changing it.
     const { body, query } = this.#schemas || route.upload ? input : snapshot(input);
-    const schemas = await this.#schemasOf(route).catch((cause: unknown) => {
-      throw notLoaded(cause);
-    });
+    this.#schemas ??= await withinDeadline(this.#load(), call);
+    const schemas = this.#schemas.get(route);
     if (!schemas) {
       return;
     }
@@ -46,7 +45,7 @@ export class Checks {
   }
 
   /** Reports an answer that does not look like its document says. */
-  async answer({ route, path, state }: Journey, data: unknown): Promise<void> {
+  async checkAnswer({ route, path, state }: CallContext, data: unknown): Promise<void> {
     const { settings, events } = this.#parts;
     const mode = settings.validation.responses;
     if (mode === 'off') {
@@ -73,23 +72,25 @@ export class Checks {
   // The call has happened: an answer too odd to be checked must not make it fail.
   async #problemsOf(route: Route, data: unknown): Promise<readonly FieldError[]> {
     try {
-      const schemas = await this.#schemasOf(route);
+      this.#schemas ??= await this.#parts.loadSchemas();
+      const schemas = this.#schemas.get(route);
       return schemas ? answerProblems(route, schemas, data) : [];
     } catch {
       return [{ field: 'body', message: 'could not be checked' }];
     }
   }
 
-  async #schemasOf(route: Route): Promise<RouteSchemas | undefined> {
-    this.#schemas ??= await this.#parts.loadSchemas();
-    return this.#schemas.get(route);
+  #load(): Promise<SchemaMap> {
+    return this.#parts.loadSchemas().catch((cause: unknown) => {
+      throw notLoaded(cause);
+    });
   }
 }
 
 // After a new release a page may ask for a chunk that is gone.
 function notLoaded(cause: unknown): ConfigurationError {
   return new ConfigurationError(
-    "The checks of requests could not be loaded, so nothing was sent. Load the page or the process anew, or set `validation: { requests: 'off' }`.",
+    "The checks of requests could not be loaded, so nothing was sent. Reload the page or restart the process, or set `validation: { requests: 'off' }`.",
     { code: 'SCHEMAS_MISSING', outcome: 'not-sent', cause },
   );
 }

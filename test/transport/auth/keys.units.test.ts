@@ -3,7 +3,6 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { of } from '../../../src/contract/returns.js';
 import { route, type KeyRule } from '../../../src/contract/route.js';
 import {
-  authorize,
   checkKey,
   guardBrowser,
   inTheClear,
@@ -11,12 +10,13 @@ import {
   isInTheClear,
   keyUnavailable,
 } from '../../../src/transport/auth/api-key.js';
-import { cleanCause } from '../../../src/transport/auth/clean-cause.js';
 import { Keyring, type KeyPolicy } from '../../../src/transport/auth/keyring.js';
-import { redact } from '../../../src/transport/auth/redact.js';
+import { cleanCause, redact } from '../../../src/transport/auth/redact.js';
 import { Session } from '../../../src/transport/auth/session.js';
 
 afterEach(() => void vi.unstubAllGlobals());
+
+const prefixes = { secret: 'sk_', public: 'pk_' };
 
 function refusalOf(work: () => unknown): ConfigurationError {
   try {
@@ -30,25 +30,25 @@ function refusalOf(work: () => unknown): ConfigurationError {
 
 describe('the words for a key that cannot be', () => {
   it.each<[unknown, string]>([
-    [undefined, 'The API key must be a text that is not empty.'],
-    ['', 'The API key must be a text that is not empty.'],
-    [7, 'The API key must be a text that is not empty.'],
-    [' sk_a', 'The API key holds white space. Copy it again.'],
-    ['sk_a\n', 'The API key holds white space. Copy it again.'],
-    ['sk_a b', 'The API key holds white space. Copy it again.'],
-    ['ключ', 'The API key holds characters that a key cannot have.'],
-    ['sk_ключ', 'The API key holds characters that a key cannot have.'],
-    ['ключ_sk', 'The API key holds characters that a key cannot have.'],
+    [undefined, 'The API key must be a non-empty string.'],
+    ['', 'The API key must be a non-empty string.'],
+    [7, 'The API key must be a non-empty string.'],
+    [' sk_a', 'The API key contains whitespace. Copy it again.'],
+    ['sk_a\n', 'The API key contains whitespace. Copy it again.'],
+    ['sk_a b', 'The API key contains whitespace. Copy it again.'],
+    ['ключ', 'The API key contains characters that a key cannot have.'],
+    ['sk_ключ', 'The API key contains characters that a key cannot have.'],
+    ['ключ_sk', 'The API key contains characters that a key cannot have.'],
     ['key', 'The API key must start with "sk_" or "pk_".'],
     ['a_sk_', 'The API key must start with "sk_" or "pk_".'],
   ])('%j', (key, message) => {
-    const error = refusalOf(() => checkKey(key, ['sk_', 'pk_']));
+    const error = refusalOf(() => checkKey(key, prefixes));
     expect(error).toMatchObject({ message, code: 'INVALID_API_KEY', outcome: 'not-sent' });
   });
 
   it('are none for a key that can', () => {
-    expect(checkKey('sk_a!~', ['sk_', 'pk_'])).toBe('sk_a!~');
-    expect(checkKey('anything', [])).toBe('anything');
+    expect(checkKey('sk_a!~', prefixes)).toBe('sk_a!~');
+    expect(checkKey('anything', undefined)).toBe('anything');
   });
 
   it('say what to do instead', () => {
@@ -69,7 +69,14 @@ describe('the words for a key that cannot be', () => {
 
 describe('who may call what', () => {
   const call = (key: KeyRule) => route('GET /it', { key, returns: of<object>() });
-  const nobody = { hasSession: false, hasPublicKeys: true };
+  const policy: KeyPolicy = { prefixes, allowedInBrowser: true, travelsInTheClear: false };
+  const sessionThat = (isOpen: boolean) => {
+    const session = new Session();
+    if (isOpen) {
+      session.absorb(new Headers([['set-cookie', 'id=1']]));
+    }
+    return session;
+  };
 
   it.each<[KeyRule, string | null, boolean, string | undefined]>([
     ['none', null, false, undefined],
@@ -78,9 +85,9 @@ describe('who may call what', () => {
     ['public-or-secret', 'pk_a', false, undefined],
     ['secret-or-session', 'sk_a', false, undefined],
     ['secret-or-session', null, true, undefined],
-    ['secret', null, true, 'Make the client with a secret key.'],
-    ['public-or-secret', null, true, 'Make the client with a secret key.'],
-    ['secret-or-session', null, false, 'Sign in with `auth.login()` or make the client with'],
+    ['secret', null, true, 'Create the client with a secret key.'],
+    ['public-or-secret', null, true, 'Create the client with a secret key.'],
+    ['secret-or-session', null, false, 'Sign in with `auth.login()` or create the client with'],
     [
       'secret',
       'pk_a',
@@ -89,7 +96,7 @@ describe('who may call what', () => {
     ],
     ['secret-or-session', 'pk_a', true, 'A public key (pk_) may only track events.'],
   ])('%s with %j (signed in: %s)', (rule, key, hasSession, message) => {
-    const attempt = () => authorize(call(rule), key, { ...nobody, hasSession });
+    const attempt = () => new Keyring(key, policy).keyFor(call(rule), sessionThat(hasSession));
     if (message === undefined) {
       expect(attempt).not.toThrow();
       return;
@@ -101,8 +108,8 @@ describe('who may call what', () => {
   });
 
   it('is not told by the prefix where keys have none', () => {
-    const anyKey = { ...nobody, hasPublicKeys: false };
-    expect(() => authorize(call('secret'), 'pk_a', anyKey)).not.toThrow();
+    const ring = new Keyring('pk_a', { ...policy, prefixes: undefined });
+    expect(ring.keyFor(call('secret'), new Session())).toBe('pk_a');
   });
 });
 
@@ -150,10 +157,10 @@ describe('a browser', () => {
     stub(globals);
     expect(isBrowser()).toBe(expected);
     if (!expected) {
-      expect(guardBrowser).not.toThrow();
+      expect(() => guardBrowser(prefixes)).not.toThrow();
       return;
     }
-    expect(refusalOf(guardBrowser)).toMatchObject({
+    expect(refusalOf(() => guardBrowser(prefixes))).toMatchObject({
       code: 'SECRET_KEY_IN_BROWSER',
       message:
         'A secret key must not be used in a browser, where every visitor can read it. Call the service from a server, or track events with a public key (pk_).',
@@ -163,7 +170,7 @@ describe('a browser', () => {
 
 describe('a keyring', () => {
   const policy: KeyPolicy = {
-    prefixes: ['sk_', 'pk_'],
+    prefixes,
     allowedInBrowser: false,
     travelsInTheClear: false,
   };
@@ -228,7 +235,7 @@ describe('a keyring', () => {
     const open = { ...policy, travelsInTheClear: true };
     expect(new Keyring('pk_a', open).current).toBe('pk_a');
     expect(refusalOf(() => new Keyring('sk_a', open)).code).toBe('PLAIN_HTTP');
-    const noPrefix = { ...open, prefixes: [] };
+    const noPrefix = { ...open, prefixes: undefined };
     expect(refusalOf(() => new Keyring('pk_a', noPrefix)).code).toBe('PLAIN_HTTP');
     vi.stubGlobal('window', { document: {} });
     expect(refusalOf(() => new Keyring('sk_a', policy)).code).toBe('SECRET_KEY_IN_BROWSER');

@@ -8,7 +8,7 @@ import { settle, type Settings } from '../../../src/transport/settings.js';
 const service = {
   name: 'messaging',
   environment: { apiKey: 'NO_KEY', baseUrl: 'NO_URL' },
-  keyPrefixes: [],
+  keyPrefixes: undefined,
   limit: 5,
   windowMs: 60_000,
   alwaysJson: false,

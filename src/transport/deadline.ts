@@ -1,0 +1,21 @@
+import { monotonicMs } from '../async/clock.js';
+import { abortable } from '../async/abort.js';
+import { startTimer } from '../async/timers.js';
+import type { CallContext } from './context.js';
+import { notSentInTime } from './response/network-error.js';
+
+/** Waits for something of ours, such as a key, no longer than the call may take. */
+export async function withinDeadline<T>(promise: Promise<T>, call: CallContext): Promise<T> {
+  const { deadlineAt, signal } = call;
+  if (!Number.isFinite(deadlineAt)) {
+    return abortable(promise, signal);
+  }
+  const timer = startTimer(Math.max(0, deadlineAt - monotonicMs()), signal);
+  try {
+    return await Promise.race([promise, timer.aborted]);
+  } catch (failure) {
+    throw timer.timedOut ? notSentInTime(call) : failure;
+  } finally {
+    timer.stop();
+  }
+}
