@@ -110,7 +110,7 @@ class Reader {
     const own = [...this.#bases(symbol)].flatMap((base) => base.declarations ?? []);
     const lines = own
       .filter((one) => ts.isClassDeclaration(one) || ts.isInterfaceDeclaration(one))
-      .flatMap((one) => [...one.members])
+      .flatMap((one) => [...one.members].filter((member) => one === node || !isConstructor(member)))
       .filter((member) => !this.#isHidden(member))
       .map((member) => this.#print(member))
       .sort((one, other) => compare(sortKey(one), sortKey(other)));
@@ -140,6 +140,10 @@ class Reader {
       .replace(/import\("[^"]+"\)\./g, '')
       .trim();
   }
+}
+
+function isConstructor(member: ts.ClassElement | ts.TypeElement): boolean {
+  return ts.isConstructorDeclaration(member);
 }
 
 /** By code unit, so that the order is the same on every machine. */

@@ -1,19 +1,29 @@
 import type { Call, RequestOptions } from '../contract/call.js';
 import type { ClientEvents } from '../contract/events.js';
 import type { Method } from '../contract/route.js';
-import type { Connection } from './connection.js';
-import type { RateLimit } from './rate-limit/budget.js';
+import type { RateLimit, RateLimitState } from './rate-limit/budget.js';
 import type { FreeInput } from './request/custom-request.js';
 
-type Connected<Events extends ClientEvents> = Pick<Connection<Events>, 'events' | 'transport'>;
+/** What a client needs of its connection; narrow, since the types of users include it. */
+interface Connected {
+  readonly events: {
+    on(name: string, listener: (event: never) => void): void;
+    once(name: string, listener: (event: never) => void): void;
+    off(name: string, listener: (event: never) => void): void;
+  };
+  readonly transport: {
+    request(method: Method, path: string, input?: FreeInput, options?: RequestOptions): unknown;
+    rateLimit(): RateLimitState | undefined;
+  };
+}
 
 /** What the clients of both services can do. */
 export class ServiceClient<Events extends ClientEvents> {
   /** How much of the rate limit is left. */
   readonly rateLimit: RateLimit;
-  readonly #connection: Connected<Events>;
+  readonly #connection: Connected;
 
-  constructor(connection: Connected<Events>) {
+  constructor(connection: Connected) {
     this.#connection = connection;
     this.rateLimit = { state: () => connection.transport.rateLimit() };
   }
