@@ -4,6 +4,7 @@ export type {
   RateLimitOptions,
   ValidationOptions,
 } from './contract/client-options.js';
+export type { DataOptions } from './contract/data-options.js';
 export type {
   CallEvent,
   ClientEvents,
@@ -20,8 +21,11 @@ export type { ItemIterator, Page, Paginated } from './contract/paginated.js';
 export type { BudgetLimits, RateBudgetStore, StoreAnswer } from './contract/rate-budget-store.js';
 export type {
   Acknowledgement,
+  FieldObject,
   FileInput,
   NamedFile,
+  NoContainer,
+  OpenInput,
   OpenRecord,
   Timestamp,
 } from './contract/records.js';

@@ -6,6 +6,26 @@ export interface OpenRecord {
   [field: string]: unknown;
 }
 
+/** Keeps out what is no object of fields: arrays, functions, dates, maps, sets and promises. */
+export interface NoContainer {
+  readonly [Symbol.iterator]?: never;
+  readonly bind?: never;
+  readonly getTime?: never;
+  readonly then?: never;
+}
+
+/** Any object of fields: a literal, or one that an interface or a class describes. */
+export type FieldObject = object & NoContainer;
+
+/**
+ * A request body whose fields the documents do not show completely. It takes objects that are typed
+ * by an interface or a class of yours too. Interfaces that extend it can be augmented.
+ */
+export interface OpenInput extends NoContainer {
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- of all types only `any` lets interfaces in
+  [field: string]: any;
+}
+
 /** A point in time: a `Date`, or a full ISO 8601 string such as `2026-11-21T09:30:00.000Z`. */
 export type Timestamp = Date | string;
 

@@ -1,4 +1,5 @@
 import { isRecord } from './records.js';
+import type { DataOptions } from './data-options.js';
 import type { List } from './returns.js';
 import type { Route } from './route.js';
 
@@ -17,7 +18,7 @@ export interface RouteSchemas {
   readonly body?: Schema<unknown>;
   readonly returns?: Schema<unknown>;
   /** Things in a valid body that will have no effect, in words for the caller. */
-  readonly warnings?: (body: never) => readonly string[];
+  readonly warnings?: (body: never, rules?: DataOptions) => readonly string[];
 }
 
 type Required<Key extends string, T> = [T] extends [undefined]
@@ -39,7 +40,10 @@ type SchemasOf<R> =
     ? Required<'query', Query> &
         Required<'body', Body> &
         ReturnsSchema<Returns> & {
-          readonly warnings?: (body: Exclude<Body, undefined>) => readonly string[];
+          readonly warnings?: (
+            body: Exclude<Body, undefined>,
+            rules?: DataOptions,
+          ) => readonly string[];
         }
     : never;
 

@@ -1,6 +1,8 @@
 import type { Call, RequestOptions } from '../contract/call.js';
 import type { ClientOptions } from '../contract/client-options.js';
-import { schemaMap } from '../contract/schemas.js';
+import type { DataOptions } from '../contract/data-options.js';
+import { schemaMap, type RouteSchemas } from '../contract/schemas.js';
+import type { JobWatch } from '../polling/job.js';
 import { createSpacing } from '../polling/spacing.js';
 import type { ApiKey } from '../transport/auth/api-key.js';
 import { Connection } from '../transport/connection.js';
@@ -41,6 +43,8 @@ export interface MessagingOptions extends ClientOptions {
    * @default the environment variable `MESSAGING_API_KEY`
    */
   apiKey?: ApiKey | undefined;
+  /** What happens to custom fields that the service would ignore in silence. */
+  data?: DataOptions | undefined;
 }
 
 const service: ServiceFacts = {
@@ -55,24 +59,27 @@ const service: ServiceFacts = {
 };
 
 /**
- * The client of the messaging service.
+ * The client of the messaging service. Give it the types of your custom fields, as an interface or a
+ * type: `new MessagingClient<{ plan: 'free' | 'pro'; seats: number; trialEnds: Date }>()`.
  * @example
  * const messaging = new MessagingClient({ apiKey: 'sk_…', baseUrl: 'https://api.example.com' });
  * await messaging.send({ from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' });
  */
-export class MessagingClient extends ServiceClient<MessagingEvents> {
+export class MessagingClient<
+  Fields extends object = object,
+> extends ServiceClient<MessagingEvents> {
   /** Contacts and their custom fields. */
-  readonly contacts: Contacts;
+  readonly contacts: Contacts<Fields>;
   /** Email templates. */
   readonly templates: Templates;
   /** Bulk email. */
-  readonly campaigns: Campaigns;
+  readonly campaigns: Campaigns<Fields>;
   /** Groups of contacts. */
-  readonly segments: Segments;
+  readonly segments: Segments<Fields>;
   /** Automated steps that contacts go through. */
   readonly workflows: Workflows;
   /** Tracked events. */
-  readonly events: Events;
+  readonly events: Events<Fields>;
   /** Sender domains. */
   readonly domains: Domains;
   /** The activity feed. */
@@ -90,25 +97,28 @@ export class MessagingClient extends ServiceClient<MessagingEvents> {
   /** Your projects, their members and billing. */
   readonly projects: Projects;
   readonly #connection: Connection<MessagingEvents>;
-  readonly #emails: Emails;
-  readonly #tracking: Tracking;
+  readonly #emails: Emails<Fields>;
+  readonly #tracking: Tracking<Fields>;
 
   constructor(options: MessagingOptions = {}) {
-    const connection = new Connection<MessagingEvents>(service, options, loadSchemas);
+    const rules = options.data ?? {};
+    const load = () => loadSchemas(rules);
+    const connection = new Connection<MessagingEvents>(service, options, load);
     super(connection);
     this.#connection = connection;
     const { transport, events } = connection;
-    this.contacts = new Contacts(transport, {
+    const watch: JobWatch = {
       spacing: createSpacing(),
       tell: (update) => events.emit('job:update', update),
-    });
+    };
+    this.contacts = new Contacts(transport, watch, rules);
     this.templates = new Templates(transport, (message) => {
       events.emit('warning', { method: '', path: '', message });
     });
     this.campaigns = new Campaigns(transport);
     this.segments = new Segments(transport);
     this.workflows = new Workflows(transport);
-    this.events = new Events(transport);
+    this.events = new Events(transport, rules);
     this.domains = new Domains(transport);
     this.activity = new Activity(transport);
     this.analytics = new Analytics(transport);
@@ -117,8 +127,8 @@ export class MessagingClient extends ServiceClient<MessagingEvents> {
     this.auth = new Auth(transport);
     this.users = new Users(transport);
     this.projects = new Projects(transport);
-    this.#emails = new Emails(transport);
-    this.#tracking = new Tracking(transport);
+    this.#emails = new Emails(transport, rules);
+    this.#tracking = new Tracking(transport, rules);
   }
 
   /**
@@ -127,7 +137,7 @@ export class MessagingClient extends ServiceClient<MessagingEvents> {
    * recipients one after another: after an error with the outcome `'unknown'`, some of them may
    * have received it.
    */
-  send(body: SendRequest, options?: RequestOptions): Call<SendResult> {
+  send(body: SendRequest<Fields>, options?: RequestOptions): Call<SendResult> {
     return this.#emails.send(body, options);
   }
 
@@ -135,7 +145,7 @@ export class MessagingClient extends ServiceClient<MessagingEvents> {
    * Tracks an event for a contact, who is created or updated, and starts the workflows that listen
    * for it. A public key is enough. The SDK never sends it twice on its own.
    */
-  track(body: TrackRequest, options?: RequestOptions): Call<TrackResult> {
+  track(body: TrackRequest<Fields>, options?: RequestOptions): Call<TrackResult> {
     return this.#tracking.track(body, options);
   }
 
@@ -145,12 +155,20 @@ export class MessagingClient extends ServiceClient<MessagingEvents> {
   }
 
   /** Creates a client with other options that shares this one's events, session and rate budget. */
-  with(options: MessagingOptions): MessagingClient {
-    return new MessagingClient(this.#connection.derive(options));
+  with(options: MessagingOptions): MessagingClient<Fields> {
+    return new MessagingClient<Fields>(this.#connection.derive(options));
   }
 }
 
-async function loadSchemas() {
+async function loadSchemas(rules: DataOptions) {
   const { schemas } = await import('./schemas.js');
-  return schemaMap(routes, schemas);
+  const entries = [...schemaMap(routes, schemas)].map(
+    ([row, entry]) => [row, withRules(entry, rules)] as const,
+  );
+  return new Map(entries);
+}
+
+function withRules(entry: RouteSchemas, rules: DataOptions): RouteSchemas {
+  const { warnings } = entry;
+  return warnings ? { ...entry, warnings: (body) => warnings(body, rules) } : entry;
 }

@@ -1,9 +1,17 @@
 export { MessagingClient, type MessagingOptions } from './client.js';
 export type { MessagingEvents } from './client-events.js';
 export {
+  clear,
   transient,
   type ContactData,
+  type DataObject,
+  type DataPatch,
+  type DataRecord,
   type DataValue,
+  type MessageData,
+  type NoReservedKeys,
+  type PersistentData,
+  type ReadData,
   type ReservedKey,
   type StoredData,
   type Transient,

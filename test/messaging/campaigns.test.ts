@@ -54,16 +54,6 @@ describe('the audience of a campaign', () => {
       refusal('audienceFilter', 'is required when `audienceType` is FILTERED'),
     ],
     [
-      'refuses a segment that ALL would ignore',
-      { audienceType: 'ALL', segmentId: 'seg_1' },
-      refusal('segmentId', 'is only for the audience type SEGMENT; got it with ALL'),
-    ],
-    [
-      'refuses a filter that SEGMENT would ignore',
-      { audienceType: 'SEGMENT', segmentId: 'seg_1', audienceFilter: condition },
-      refusal('audienceFilter', 'is only for the audience type FILTERED; got it with SEGMENT'),
-    ],
-    [
       'refuses a filter that is no object',
       { audienceType: 'FILTERED', audienceFilter: 'plan = pro' },
       refusal('audienceFilter', 'must be an object'),
@@ -81,6 +71,29 @@ describe('the audience of a campaign', () => {
     await expect(messaging.campaigns.create(body)).rejects.toMatchObject(problem);
     await expect(messaging.campaigns.replace('cmp_1', body)).rejects.toMatchObject(problem);
   });
+
+  it.each<[string, string, object]>([
+    ['segmentId', 'SEGMENT', { audienceType: 'ALL', segmentId: 'seg_1' }],
+    [
+      'audienceFilter',
+      'FILTERED',
+      { audienceType: 'SEGMENT', segmentId: 'seg_1', audienceFilter: condition },
+    ],
+  ])(
+    'sends a left-over `%s` with a warning, so that audiences can be edited',
+    async (field, only, audience) => {
+      const { fetch, requests } = answering(() => ({}));
+      const client = messagingOver(fetch);
+      const warnings: string[] = [];
+      client.on('warning', ({ message }) => warnings.push(message));
+      const body = { ...content, ...audience } as CampaignCreate; // left over from another audience
+      await client.campaigns.replace('cmp_1', body);
+      await expect(requests[0]?.json()).resolves.toEqual(body);
+      expect(warnings).toEqual([
+        `\`${field}\` has no effect: it is only for the audience type ${only}.`,
+      ]);
+    },
+  );
 
   it.each<CampaignCreate>([
     { ...content, audienceType: 'ALL' },

@@ -83,10 +83,10 @@ describe('what a send refuses before the network', () => {
       'takes at most 10 items; got 11',
     ],
     [
-      'a reserved key in data',
-      { data: { email: 'b@example.com' } },
-      'data.email',
-      'is a reserved key: use the `email` field beside `data`',
+      'an address with a name in one string',
+      { to: 'Ann <ann@example.com>' },
+      'to',
+      'must be an email address alone; use { name, email } for a display name',
     ],
   ])('%s', async (_, change, field, message) => {
     await expect(send(change)).rejects.toMatchObject({

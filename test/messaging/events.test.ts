@@ -14,15 +14,13 @@ const trackers = [
 
 describe.each(trackers)('%s', (_, path, track) => {
   it.each([
-    ['no email', { event: 'order.paid' }, 'email', 'is required'],
     ['what is no email address', { ...event, email: 'ann' }, 'email', 'must be an email address'],
-    ['no event', { email: 'ann@example.com' }, 'event', 'is required'],
     ['an event without a name', { ...event, event: '' }, 'event', 'must not be empty'],
     [
-      'a reserved key in data',
-      { ...event, data: { id: '42' } },
-      'data.id',
-      "is a reserved key: it is the contact's id",
+      'a subscription that is no boolean',
+      { ...event, subscribed: 1 },
+      'subscribed',
+      'must be a boolean; got 1',
     ],
   ])('refuses %s before the network', async (_, body, field, message) => {
     const call = track(offline, body as TrackRequest); // wrong on purpose
@@ -51,6 +49,24 @@ describe.each(trackers)('%s', (_, path, track) => {
     expect(warnings).toMatchObject([{ method: 'POST', path }]);
     expect(warnings[0]?.message).toContain('`data.plan` is an empty string');
   });
+
+  it.each([
+    ['email', { event: 'order.paid' }],
+    ['event', { email: 'ann@example.com', subscribed: true, source: 'shop' }],
+  ])(
+    'sends an event without `%s`, which the document does not require, and warns',
+    async (name, body) => {
+      const { fetch, requests } = answering(() => tracked);
+      const messaging = messagingOver(fetch);
+      const warnings: WarningEvent[] = [];
+      messaging.on('warning', (warning) => warnings.push(warning));
+      await track(messaging, body);
+      await expect(requests[0]?.json()).resolves.toEqual(body);
+      expect(warnings[0]?.message).toBe(
+        `\`${name}\` is missing. The service may reject the event.`,
+      );
+    },
+  );
 
   it('never tracks an event twice', async () => {
     const { fetch, requests } = answering(() => new Response(null, { status: 503 }));

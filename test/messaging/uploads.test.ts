@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
 
 const png = new Uint8Array([137, 80, 78, 71]);
+const wholePng = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 0]);
 
 describe('uploads.image', () => {
   it.each([
@@ -22,6 +23,20 @@ describe('uploads.image', () => {
     const sent = (await requests[0]?.formData())?.get('image') as File; // a form's file
     expect(sent).toMatchObject({ name, type });
     await expect(sent.bytes()).resolves.toEqual(png);
+  });
+
+  it.each([
+    ['its name', { data: png, filename: 'logo.PNG' }, 'image/png'],
+    ['its name, of a file without a type', new File([png], 'logo.svg'), 'image/svg+xml'],
+    ['its first bytes', wholePng, 'image/png'],
+    ['its first bytes, in a buffer', wholePng.buffer, 'image/png'],
+    ['its text', { data: '<svg xmlns="http://www.w3.org/2000/svg"/>' }, 'image/svg+xml'],
+    ['a JPEG\u2019s first bytes', new Uint8Array([255, 216, 255, 224]), 'image/jpeg'],
+  ])('takes the type of an image from %s', async (_, image, type) => {
+    const { fetch, requests } = answering(() => ({ url: 'https://cdn.example.com/logo.png' }));
+    await messagingOver(fetch).uploads.image(image);
+    const sent = (await requests[0]?.formData())?.get('image') as File; // a form's file
+    expect(sent.type).toBe(type);
   });
 
   it('refuses what is no file before the network', async () => {

@@ -1,5 +1,6 @@
 import {
   transient,
+  type Acknowledgement,
   type BulkJob,
   type Contact,
   type ContactData,
@@ -47,7 +48,7 @@ it('has exactly the field methods of its rows', () => {
 it('answers contacts', () => {
   expectTypeOf<ReturnType<Contacts['list']>>().toEqualTypeOf<Paginated<Contact>>();
   expectTypeOf<Awaited<ReturnType<Contacts['get']>>>().toEqualTypeOf<Contact>();
-  expectTypeOf<ReturnType<Contacts['delete']>>().resolves.toBeVoid();
+  expectTypeOf<Awaited<ReturnType<Contacts['delete']>>>().toEqualTypeOf<Acknowledgement>();
   expectTypeOf<Contact['data']>().toEqualTypeOf<StoredData | null>();
   void messaging.contacts.create({ email: 'ann@example.com' }).then(({ _meta }) => {
     expectTypeOf(_meta).toEqualTypeOf<{ isNew: boolean; isUpdate: boolean }>();

@@ -40,7 +40,7 @@ export class Auth implements MethodsFor<typeof routes> {
   }
 
   /** Signs out and drops the session cookie. */
-  logout(options?: RequestOptions): Call<void> {
+  logout(options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.logout, {}, options);
   }
 

@@ -1,5 +1,5 @@
 import type { Acknowledgement } from '../../contract/records.js';
-import { nothing, of } from '../../contract/returns.js';
+import { of } from '../../contract/returns.js';
 import { route, type KeyRule } from '../../contract/route.js';
 import type {
   AccountEmail,
@@ -16,7 +16,7 @@ export const routes = {
   login: route('POST /auth/login', { key, body: of<Credentials>(), returns: of<SignedIn>() }),
   signup: route('POST /auth/signup', { key, body: of<Credentials>(), returns: of<SignedIn>() }),
   // A GET that acts: the cookie is dropped, twice as well as once.
-  logout: route('GET /auth/logout', { key, returns: nothing() }),
+  logout: route('GET /auth/logout', { key, returns: of<Acknowledgement>() }),
   oauthConfig: route('GET /auth/oauth-config', { key, returns: of<OAuthConfig>() }),
   verifyEmail: route('POST /auth/verify-email', {
     key,

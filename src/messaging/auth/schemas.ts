@@ -10,7 +10,7 @@ const credentials = z.extend(account, { password: text });
 export const schemas = {
   login: { body: credentials, returns: open },
   signup: { body: credentials, returns: open },
-  logout: {},
+  logout: { returns: open },
   oauthConfig: { returns: open },
   verifyEmail: { body: z.looseObject({ token: text }), returns: open },
   requestVerification: { body: account, returns: open },

@@ -1,7 +1,7 @@
-import type { Acknowledgement, OpenRecord } from '../../contract/records.js';
+import type { Acknowledgement, OpenInput, OpenRecord } from '../../contract/records.js';
 
 /** The account that signs in or up. The service does not document these names. */
-export interface Credentials extends OpenRecord {
+export interface Credentials extends OpenInput {
   email?: string | undefined;
   password?: string | undefined;
 }
@@ -13,12 +13,12 @@ export interface SignedIn extends Acknowledgement {}
 export interface OAuthConfig extends OpenRecord {}
 
 /** The token of a verification email. The service does not document this name. */
-export interface EmailVerification extends OpenRecord {
+export interface EmailVerification extends OpenInput {
   token?: string | undefined;
 }
 
 /** The account to send an email to. The service does not document this name. */
-export interface AccountEmail extends OpenRecord {
+export interface AccountEmail extends OpenInput {
   email?: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface AccountEmail extends OpenRecord {
  * The token of a reset email with the new password. The service does not document these
  * names.
  */
-export interface PasswordReset extends OpenRecord {
+export interface PasswordReset extends OpenInput {
   token?: string | undefined;
   password?: string | undefined;
 }

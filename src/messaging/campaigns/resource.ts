@@ -1,8 +1,9 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
-import type { MethodsFor } from '../../contract/methods.js';
+import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
+import { writable } from '../shared/write-back.js';
 import { routes } from './routes.js';
 import type {
   Campaign,
@@ -13,6 +14,13 @@ import type {
   CampaignTest,
   CreatedCampaign,
 } from './types.js';
+
+// In a whole campaign a field that is left out is unset, as `null` is.
+const back = {
+  answerOnly: ['id', 'status', 'type', 'scheduledAt', 'createdAt', 'updatedAt'],
+  dropNull: 'all',
+  dropEmpty: ['description', 'fromName', 'replyTo', 'segmentId'],
+} as const;
 
 /**
  * Emails to many contacts, sent now or scheduled.
@@ -27,7 +35,7 @@ import type {
  * });
  * await messaging.campaigns.send(campaign.id, { scheduledFor: '2027-03-20T09:00:00.000Z' });
  */
-export class Campaigns implements MethodsFor<typeof routes> {
+export class Campaigns<Fields extends object = object> implements NamesOf<typeof routes> {
   readonly #transport: Transport;
 
   constructor(transport: Transport) {
@@ -35,33 +43,47 @@ export class Campaigns implements MethodsFor<typeof routes> {
   }
 
   /** Lists campaigns. `await` it for one page, `for await` it for every campaign. */
-  list(query?: CampaignQuery, options?: RequestOptions): Paginated<Campaign> {
-    return this.#transport.pages(routes.list, { query }, options);
+  list(query?: CampaignQuery, options?: RequestOptions): Paginated<Campaign<Fields>> {
+    return this.#transport.pages(routes.list, { query }, options) as Paginated<Campaign<Fields>>; // for any fields
   }
 
   /** Creates a campaign as a draft; `send()` sends it. */
-  create(body: CampaignCreate, options?: RequestOptions): Call<CreatedCampaign> {
-    return this.#transport.send(routes.create, { body }, options);
+  create(body: CampaignCreate<Fields>, options?: RequestOptions): Call<CreatedCampaign<Fields>> {
+    return this.#transport.send(
+      routes.create,
+      { body: writable<CampaignCreate>(body, back) },
+      options,
+    ) as Call<CreatedCampaign<Fields>>; // for any fields
   }
 
   /** Gets one campaign by its id. */
-  get(id: string, options?: RequestOptions): Call<Campaign> {
-    return this.#transport.send(routes.get, { params: { id } }, options);
+  get(id: string, options?: RequestOptions): Call<Campaign<Fields>> {
+    return this.#transport.send(routes.get, { params: { id } }, options) as Call<Campaign<Fields>>; // for any fields
   }
 
   /** Replaces all fields of a campaign. */
-  replace(id: string, body: CampaignCreate, options?: RequestOptions): Call<Campaign> {
-    return this.#transport.send(routes.replace, { params: { id }, body }, options);
+  replace(
+    id: string,
+    body: CampaignCreate<Fields>,
+    options?: RequestOptions,
+  ): Call<Campaign<Fields>> {
+    return this.#transport.send(
+      routes.replace,
+      { params: { id }, body: writable<CampaignCreate>(body, back) },
+      options,
+    ) as Call<Campaign<Fields>>; // for any fields
   }
 
   /** Deletes a campaign; a `ConflictError` while it has active executions. */
-  delete(id: string, options?: RequestOptions): Call<void> {
+  delete(id: string, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.delete, { params: { id } }, options);
   }
 
   /** Duplicates a campaign as a new draft. */
-  duplicate(id: string, options?: RequestOptions): Call<Campaign> {
-    return this.#transport.send(routes.duplicate, { params: { id } }, options);
+  duplicate(id: string, options?: RequestOptions): Call<Campaign<Fields>> {
+    return this.#transport.send(routes.duplicate, { params: { id } }, options) as Call<
+      Campaign<Fields>
+    >; // for any fields
   }
 
   /** Sends a campaign to its whole audience: immediately, or at `scheduledFor`. */

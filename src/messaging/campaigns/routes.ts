@@ -1,6 +1,6 @@
 import { isRecord, type Acknowledgement } from '../../contract/records.js';
+import { anyList, of } from '../../contract/returns.js';
 import { goneFrom, statusOf, route } from '../../contract/route.js';
-import { anyList, nothing, of } from '../../contract/returns.js';
 import type {
   Campaign,
   CampaignCreate,
@@ -20,7 +20,7 @@ export const routes = {
   get: route('GET /campaigns/{id}', { returns: of<Campaign>() }),
   replace: route('PUT /campaigns/{id}', { body: of<CampaignCreate>(), returns: of<Campaign>() }),
   delete: route('DELETE /campaigns/{id}', {
-    returns: nothing(),
+    returns: of<Acknowledgement>(),
     readBack: goneFrom('/campaigns/{id}'),
   }),
   duplicate: route('POST /campaigns/{id}/duplicate', { returns: of<Campaign>() }),

@@ -1,10 +1,19 @@
 import * as z from 'zod/mini';
 import type { Timestamp } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
-import { email, filter, msOf, open, subject, timestamp } from '../shared/values-schema.js';
+import {
+  email,
+  filter,
+  lenient,
+  msOf,
+  open,
+  optionalEmail,
+  subject,
+  timestamp,
+} from '../shared/values-schema.js';
 import { listQuery } from '../shared/query-schema.js';
 import type { routes } from './routes.js';
-import type { CampaignCreate, CampaignSend } from './types.js';
+import type { Campaign, CampaignCreate, CampaignSend } from './types.js';
 
 /** How far the clocks of caller and service may differ. */
 const clockToleranceMs = 60_000;
@@ -32,7 +41,7 @@ const createdCampaign = z.extend(campaign, {
   scheduledAt: z.nullable(z.string()),
 });
 
-// The field that each audience needs, and that no other audience has a use for.
+// The field that each audience needs, and that has no effect with any other.
 const audienceFields = [
   ['SEGMENT', 'segmentId'],
   ['FILTERED', 'audienceFilter'],
@@ -46,7 +55,7 @@ const campaignCreate = z
     body: z.string(),
     from: email,
     fromName: z.optional(z.string()),
-    replyTo: z.optional(email),
+    replyTo: z.optional(optionalEmail),
     audienceType: z.enum(['ALL', 'SEGMENT', 'FILTERED']),
     segmentId: optionalText,
     audienceFilter: z.optional(z.nullable(filter)),
@@ -54,10 +63,11 @@ const campaignCreate = z
   .check((context) => {
     const input = context.value;
     for (const [audience, field] of audienceFields) {
-      const message = audienceProblem(input.audienceType, audience, input[field]);
-      if (message) {
-        context.issues.push({ code: 'custom', path: [field], message, input });
+      if (input.audienceType !== audience || isGiven(input[field])) {
+        continue;
       }
+      const message = `is required when \`audienceType\` is ${audience}`;
+      context.issues.push({ code: 'custom', path: [field], message, input });
     }
   }) as unknown as Schema<CampaignCreate>; // its check() enforces what the union says
 
@@ -87,23 +97,33 @@ const campaignSend = z
 
 export const schemas = {
   list: { query: listQuery, returns: campaign },
-  create: { body: campaignCreate, returns: createdCampaign },
+  create: { body: campaignCreate, returns: createdCampaign, warnings: audienceWarnings },
   get: { returns: campaign },
-  replace: { body: campaignCreate, returns: campaign },
-  delete: {},
-  duplicate: { returns: campaign },
+  replace: {
+    body: campaignCreate,
+    returns: lenient<Campaign>(campaign),
+    warnings: audienceWarnings,
+  },
+  delete: { returns: open },
+  duplicate: { returns: lenient<Campaign>(campaign) },
   send: { body: campaignSend, returns: open },
   cancel: { returns: open },
   sendTest: { body: z.looseObject({ email }), returns: open },
   stats: { returns: open },
 } satisfies SchemasFor<typeof routes>;
 
-function audienceProblem(chosen: string, audience: string, value: unknown): string | undefined {
-  const isGiven = value !== undefined && value !== null;
-  if (chosen === audience) {
-    return isGiven ? undefined : `is required when \`audienceType\` is ${audience}`;
-  }
-  return isGiven ? `is only for the audience type ${audience}; got it with ${chosen}` : undefined;
+function audienceWarnings(body: CampaignCreate): readonly string[] {
+  const stray = audienceFields.filter(
+    ([audience, field]) => body.audienceType !== audience && isGiven(body[field]),
+  );
+  return stray.map(
+    ([audience, field]) =>
+      `\`${field}\` has no effect: it is only for the audience type ${audience}.`,
+  );
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
 }
 
 function ageMs(time: Timestamp): number {

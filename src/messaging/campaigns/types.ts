@@ -1,5 +1,5 @@
 import type { OpenRecord, Timestamp } from '../../contract/records.js';
-import type { Filter } from '../shared/filter.js';
+import type { FilterInput, StoredFilter } from '../shared/filter.js';
 import type { ListQuery } from '../shared/query.js';
 
 /** Who receives a campaign. */
@@ -9,7 +9,7 @@ export type AudienceType = 'ALL' | 'SEGMENT' | 'FILTERED';
 export type CampaignStatus = 'DRAFT' | 'SCHEDULED' | 'SENDING' | (string & {});
 
 /** One email to many contacts. The service does not document which fields it returns. */
-export interface Campaign extends OpenRecord {
+export interface Campaign<Fields extends object = object> extends OpenRecord {
   id: string;
   name: string;
   subject: string;
@@ -22,13 +22,13 @@ export interface Campaign extends OpenRecord {
   replyTo?: string | null | undefined;
   audienceType?: AudienceType | (string & {}) | undefined;
   segmentId?: string | null | undefined;
-  audienceFilter?: Filter | null | undefined;
+  audienceFilter?: StoredFilter<Fields> | null | undefined;
   /** ISO 8601. */
   scheduledAt?: string | null | undefined;
 }
 
 /** A campaign as `campaigns.create()` returns it. */
-export interface CreatedCampaign extends Campaign {
+export interface CreatedCampaign<Fields extends object = object> extends Campaign<Fields> {
   /** The audience type. */
   type: AudienceType | (string & {});
   scheduledAt: string | null;
@@ -37,15 +37,15 @@ export interface CreatedCampaign extends Campaign {
 /** Fields of every campaign. */
 export interface CampaignContent {
   name: string;
-  description?: string | undefined;
+  description?: string | null | undefined;
   /** 1 to 998 characters, no line breaks. */
   subject: string;
   /** HTML. `{{plan}}` is filled in; `{{name ?? "default"}}` says what replaces a missing field. */
   body: string;
   /** The sender's address; its domain must be verified. */
   from: string;
-  fromName?: string | undefined;
-  replyTo?: string | undefined;
+  fromName?: string | null | undefined;
+  replyTo?: string | null | undefined;
 }
 
 /**
@@ -54,26 +54,31 @@ export interface CampaignContent {
  */
 export interface CampaignToAll extends CampaignContent {
   audienceType: 'ALL';
-  segmentId?: never;
-  audienceFilter?: never;
+  segmentId?: null | undefined;
+  audienceFilter?: null | undefined;
 }
 
 /** A campaign to the members of a segment. */
 export interface CampaignToSegment extends CampaignContent {
   audienceType: 'SEGMENT';
   segmentId: string;
-  audienceFilter?: never;
+  audienceFilter?: null | undefined;
 }
 
 /** A campaign to the contacts that a filter selects. */
-export interface CampaignToFiltered extends CampaignContent {
+export interface CampaignToFiltered<Fields extends object = object> extends CampaignContent {
   audienceType: 'FILTERED';
-  segmentId?: never;
-  audienceFilter: Filter;
+  segmentId?: null | undefined;
+  audienceFilter: FilterInput<Fields>;
 }
 
-/** A whole campaign, to create or to replace one. */
-export type CampaignCreate = CampaignToAll | CampaignToSegment | CampaignToFiltered;
+/**
+ * A whole campaign, to create or to replace one. A campaign that `get()` or `list()` returned will do:
+ * its `id`, `status`, `type`, `scheduledAt`, `createdAt` and `updatedAt` are left out, and so are
+ * fields that are `null`.
+ */
+export type CampaignCreate<Fields extends object = object> =
+  CampaignToAll | CampaignToSegment | CampaignToFiltered<Fields> | Campaign<Fields>;
 
 /** Which campaigns to list. The service does not document its fields. */
 export interface CampaignQuery extends ListQuery {}

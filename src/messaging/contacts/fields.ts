@@ -1,5 +1,6 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
+import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
 import { routes } from './routes.js';
 import type { FieldInventory, FieldUsage, FieldValues } from './types.js';
@@ -28,7 +29,7 @@ export class ContactFields implements MethodsFor<typeof routes.fields> {
   }
 
   /** Removes a custom field from every contact. Conditions that use it will match nobody. */
-  delete(field: string, options?: RequestOptions): Call<void> {
+  delete(field: string, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.fields.delete, { params: { field } }, options);
   }
 }

@@ -1,9 +1,12 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
-import type { MethodsFor } from '../../contract/methods.js';
+import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
-import type { FileInput } from '../../contract/records.js';
+import type { Acknowledgement, FileInput } from '../../contract/records.js';
 import { waitForJob, type JobWaitOptions, type JobWatch } from '../../polling/job.js';
+import type { DataOptions } from '../../contract/data-options.js';
 import type { Transport } from '../../transport/transport.js';
+import { withEmptyDeleted } from '../shared/empty-strings.js';
+import { writable } from '../shared/write-back.js';
 import { ContactFields } from './fields.js';
 import { lookupAll } from './lookup-all.js';
 import { routes } from './routes.js';
@@ -21,6 +24,12 @@ import type {
   UpsertedContact,
 } from './types.js';
 
+// A contact without custom fields has `null` as `data`: nothing to patch.
+const contactBack = {
+  answerOnly: ['id', 'createdAt', 'updatedAt', '_meta'],
+  dropNull: ['data'],
+};
+
 /**
  * The contacts of a project.
  * @example
@@ -29,40 +38,51 @@ import type {
  *   console.log(contact.email);
  * }
  */
-export class Contacts implements MethodsFor<typeof routes> {
+export class Contacts<Fields extends object = object> implements NamesOf<typeof routes> {
   /** The fields that contacts have. */
   readonly fields: ContactFields;
   readonly #transport: Transport;
   readonly #watch: JobWatch;
 
-  constructor(transport: Transport, watch: JobWatch) {
+  readonly #rules: DataOptions;
+
+  constructor(transport: Transport, watch: JobWatch, rules: DataOptions = {}) {
     this.#transport = transport;
+    this.#rules = rules;
     this.#watch = watch;
     this.fields = new ContactFields(transport);
   }
 
   /** Lists contacts. `await` it for one page, `for await` it for every contact. */
-  list(query?: ContactQuery, options?: RequestOptions): Paginated<Contact> {
-    return this.#transport.pages(routes.list, { query }, options);
+  list(query?: ContactQuery, options?: RequestOptions): Paginated<Contact<Fields>> {
+    return this.#transport.pages(routes.list, { query }, options) as Paginated<Contact<Fields>>; // for any fields
   }
 
   /** Creates a contact, or updates the one with this email; `_meta` tells which. */
-  create(body: ContactCreate, options?: RequestOptions): Call<UpsertedContact> {
-    return this.#transport.send(routes.create, { body }, options);
+  create(body: ContactCreate<Fields>, options?: RequestOptions): Call<UpsertedContact<Fields>> {
+    return this.#transport.send(
+      routes.create,
+      { body: this.#written<ContactCreate>(body) },
+      options,
+    ) as Call<UpsertedContact<Fields>>; // for any fields
   }
 
   /** Gets one contact by its id. */
-  get(id: string, options?: RequestOptions): Call<Contact> {
-    return this.#transport.send(routes.get, { params: { id } }, options);
+  get(id: string, options?: RequestOptions): Call<Contact<Fields>> {
+    return this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // for any fields
   }
 
   /** Changes a contact. Fields that you leave out keep their values. */
-  update(id: string, body: ContactUpdate, options?: RequestOptions): Call<Contact> {
-    return this.#transport.send(routes.update, { params: { id }, body }, options);
+  update(id: string, body: ContactUpdate<Fields>, options?: RequestOptions): Call<Contact<Fields>> {
+    return this.#transport.send(
+      routes.update,
+      { params: { id }, body: this.#written<ContactUpdate>(body) },
+      options,
+    ) as Call<Contact<Fields>>; // for any fields
   }
 
   /** Deletes a contact. */
-  delete(id: string, options?: RequestOptions): Call<void> {
+  delete(id: string, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.delete, { params: { id } }, options);
   }
 
@@ -122,6 +142,11 @@ export class Contacts implements MethodsFor<typeof routes> {
   waitForBulkJob(jobId: string, options: JobWaitOptions<BulkJob> = {}): Promise<BulkJob> {
     const look = this.#look(routes.getBulkJob, jobId);
     return waitForJob(jobId, look, this.#watch, options);
+  }
+
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the row's own body
+  #written<Body>(body: unknown): Body {
+    return withEmptyDeleted(writable<Body>(body, contactBack), this.#rules);
   }
 
   // The wait repeats a failed look itself.

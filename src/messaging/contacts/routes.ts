@@ -1,6 +1,6 @@
+import { cursorPage, of } from '../../contract/returns.js';
 import { goneFrom, route, type UploadFacts } from '../../contract/route.js';
-import { cursorPage, nothing, of } from '../../contract/returns.js';
-import type { FileInput } from '../../contract/records.js';
+import type { Acknowledgement, FileInput } from '../../contract/records.js';
 import type {
   BulkJob,
   Contact,
@@ -36,9 +36,12 @@ export const routes = {
     repeatable: true, // upsert by email
   }),
   get: route('GET /contacts/{id}', { returns: of<Contact>() }),
-  update: route('PATCH /contacts/{id}', { body: of<ContactUpdate>(), returns: of<Contact>() }),
+  update: route('PATCH /contacts/{id}', {
+    body: of<ContactUpdate>(),
+    returns: of<Contact>(),
+  }),
   delete: route('DELETE /contacts/{id}', {
-    returns: nothing(),
+    returns: of<Acknowledgement>(),
     readBack: goneFrom('/contacts/{id}'),
   }),
   lookup: route('POST /contacts/lookup', {
@@ -61,6 +64,6 @@ export const routes = {
     list: route('GET /contacts/fields', { returns: of<FieldInventory>() }),
     values: route('GET /contacts/fields/{field}/values', { returns: of<FieldValues>() }),
     usage: route('GET /contacts/fields/{field}/usage', { returns: of<FieldUsage>() }),
-    delete: route('DELETE /contacts/fields/{field}', { returns: nothing() }),
+    delete: route('DELETE /contacts/fields/{field}', { returns: of<Acknowledgement>() }),
   },
 };

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { FileInput } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
-import { contactData, dataWarnings } from '../shared/data-schema.js';
+import { contactData, storedDataWarnings } from '../shared/data-schema.js';
 import { email, limit, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 import type { ContactLookup, ContactSelection } from './types.js';
@@ -15,8 +15,8 @@ const contact = z.looseObject({
   email: z.string(),
   subscribed: z.boolean(),
   data: z.nullable(z.record(z.string(), z.unknown())),
-  createdAt: z.string(),
-  updatedAt: z.string(),
+  createdAt: z.optional(z.string()),
+  updatedAt: z.optional(z.string()),
 });
 
 const upsertedContact = z.extend(contact, {
@@ -26,7 +26,7 @@ const upsertedContact = z.extend(contact, {
 const contactCreate = z.looseObject({
   email,
   subscribed: z.optional(z.boolean()),
-  data: z.optional(contactData),
+  data: z.optional(z.nullable(contactData)),
 });
 
 const contactUpdate = z.partial(contactCreate);
@@ -53,11 +53,15 @@ export const schemas = {
   create: {
     body: contactCreate,
     returns: upsertedContact,
-    warnings: ({ data }) => dataWarnings(data),
+    warnings: ({ data }, rules) => storedDataWarnings(data, rules),
   },
   get: { returns: contact },
-  update: { body: contactUpdate, returns: contact, warnings: ({ data }) => dataWarnings(data) },
-  delete: {},
+  update: {
+    body: contactUpdate,
+    returns: contact,
+    warnings: ({ data }, rules) => storedDataWarnings(data, rules),
+  },
+  delete: { returns: open },
   lookup: { body: lookup, returns: open },
   import: { body: z.custom<FileInput>(), returns: started },
   getImport: { returns: open },
@@ -69,7 +73,7 @@ export const schemas = {
     list: { returns: z.looseObject({ fields: z.array(field) }) },
     values: { returns: open },
     usage: { returns: open },
-    delete: {},
+    delete: { returns: open },
   },
 } satisfies SchemasFor<typeof routes>;
 

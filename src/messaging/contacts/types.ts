@@ -1,22 +1,22 @@
-import type { OpenRecord } from '../../contract/records.js';
-import type { ContactData, StoredData } from '../shared/data.js';
+import type { OpenInput, OpenRecord } from '../../contract/records.js';
+import type { DataPatch, ReadData } from '../shared/data.js';
 
 /** A contact of a project. */
-export interface Contact {
+export interface Contact<Fields extends object = object> {
   id: string;
   /** Unique within a project. */
   email: string;
   subscribed: boolean;
   /** Custom fields; `null` when the contact has none. */
-  data: StoredData | null;
+  data: ReadData<Fields> | null;
   /** ISO 8601. */
-  createdAt: string;
+  createdAt?: string | undefined;
   /** ISO 8601. */
-  updatedAt: string;
+  updatedAt?: string | undefined;
 }
 
 /** A contact as `contacts.create()` returns it. */
-export interface UpsertedContact extends Contact {
+export interface UpsertedContact<Fields extends object = object> extends Contact<Fields> {
   /**
    * Whether the contact was created or updated. If the answer to a create was lost and the call
    * was retried, the second answer says "updated".
@@ -24,8 +24,11 @@ export interface UpsertedContact extends Contact {
   _meta: { isNew: boolean; isUpdate: boolean };
 }
 
-/** A contact to create, or to update if one has this email. */
-export interface ContactCreate {
+/**
+ * A contact to create, or to update if one has this email. A contact that a method returned will do:
+ * its `id`, `createdAt`, `updatedAt` and `_meta` are left out.
+ */
+export interface ContactCreate<Fields extends object = object> {
   email: string;
   /**
    * The service does not document whether leaving it out resubscribes a contact who has
@@ -34,17 +37,20 @@ export interface ContactCreate {
    */
   subscribed?: boolean | undefined;
   /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
-  data?: ContactData | undefined;
+  data?: DataPatch<Fields> | null | undefined;
 }
 
-/** Changes to a contact. */
-export interface ContactUpdate {
+/**
+ * Changes to a contact. A contact that a method returned will do: its `id`, `createdAt`, `updatedAt`
+ * and `_meta` are left out.
+ */
+export interface ContactUpdate<Fields extends object = object> {
   /** A `ConflictError` if another contact of the project has it. */
   email?: string | undefined;
   /** A change fires `contact.subscribed` or `contact.unsubscribed`. */
   subscribed?: boolean | undefined;
   /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
-  data?: ContactData | undefined;
+  data?: DataPatch<Fields> | null | undefined;
 }
 
 /** Which contacts to list. */
@@ -61,7 +67,7 @@ export interface ContactQuery {
 }
 
 /** Up to 500 emails to look up. The service does not document this name. */
-export interface ContactLookup extends OpenRecord {
+export interface ContactLookup extends OpenInput {
   emails?: readonly string[] | undefined;
 }
 
@@ -69,7 +75,7 @@ export interface ContactLookup extends OpenRecord {
 export interface ContactLookupResult extends OpenRecord {}
 
 /** Up to 1000 contact ids. The service does not document this name. */
-export interface ContactSelection extends OpenRecord {
+export interface ContactSelection extends OpenInput {
   contactIds?: readonly string[] | undefined;
 }
 

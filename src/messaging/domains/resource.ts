@@ -1,9 +1,13 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
+import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
+import { writable } from '../shared/write-back.js';
 import { routes } from './routes.js';
 import type { Domain, DomainCreate, DomainQuery, DomainVerification } from './types.js';
+
+const back = { answerOnly: ['id', 'createdAt', 'updatedAt'] };
 
 /**
  * The sender domains of a project.
@@ -24,8 +28,12 @@ export class Domains implements MethodsFor<typeof routes> {
   }
 
   /** Adds a domain and returns the DNS records to add. */
-  create(body: DomainCreate, options?: RequestOptions): Call<Domain> {
-    return this.#transport.send(routes.create, { body }, options);
+  create(body: DomainCreate | Domain, options?: RequestOptions): Call<Domain> {
+    return this.#transport.send(
+      routes.create,
+      { body: writable<DomainCreate>(body, back) },
+      options,
+    );
   }
 
   /** Checks the DNS records of a domain now; the service also checks every 5 minutes. */
@@ -34,7 +42,7 @@ export class Domains implements MethodsFor<typeof routes> {
   }
 
   /** Removes a domain. */
-  delete(id: string, options?: RequestOptions): Call<void> {
+  delete(id: string, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.delete, { params: { id } }, options);
   }
 }

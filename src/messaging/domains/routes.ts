@@ -1,5 +1,6 @@
-import { anyList, nothing, of } from '../../contract/returns.js';
+import { anyList, of } from '../../contract/returns.js';
 import { route } from '../../contract/route.js';
+import type { Acknowledgement } from '../../contract/records.js';
 import type { Domain, DomainCreate, DomainQuery, DomainVerification } from './types.js';
 
 export const routes = {
@@ -7,8 +8,8 @@ export const routes = {
     query: of<DomainQuery>(),
     returns: anyList<Domain>('domains'),
   }),
-  create: route('POST /domains', { body: of<DomainCreate>(), returns: of<Domain>() }),
+  create: route('POST /domains', { body: of<DomainCreate | Domain>(), returns: of<Domain>() }),
   // A GET that acts: it only brings forward the check that runs every 5 minutes anyway.
   verify: route('GET /domains/{id}/verify', { returns: of<DomainVerification>() }),
-  delete: route('DELETE /domains/{id}', { returns: nothing() }),
+  delete: route('DELETE /domains/{id}', { returns: of<Acknowledgement>() }),
 };

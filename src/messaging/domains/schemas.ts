@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import type { SchemasFor } from '../../contract/schemas.js';
 import { listQuery } from '../shared/query-schema.js';
-import { open } from '../shared/values-schema.js';
+import { lenient, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
+import type { Domain } from './types.js';
 
 const domain = z.looseObject({ id: z.string() });
 
@@ -13,7 +14,7 @@ const domainCreate = z.looseObject({
 
 export const schemas = {
   list: { query: listQuery, returns: domain },
-  create: { body: domainCreate, returns: domain },
+  create: { body: domainCreate, returns: lenient<Domain>(domain) },
   verify: { returns: open },
-  delete: {},
+  delete: { returns: open },
 } satisfies SchemasFor<typeof routes>;

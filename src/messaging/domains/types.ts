@@ -1,4 +1,4 @@
-import type { OpenRecord } from '../../contract/records.js';
+import type { OpenInput, OpenRecord } from '../../contract/records.js';
 import type { ListQuery } from '../shared/query.js';
 
 /** A domain to send from. The service does not document its fields. */
@@ -6,8 +6,11 @@ export interface Domain extends OpenRecord {
   id: string;
 }
 
-/** A domain to add. The service does not document these names. */
-export interface DomainCreate extends OpenRecord {
+/**
+ * A domain to add. The service does not document these names. A domain that a method returned will do:
+ * its `id` is left out.
+ */
+export interface DomainCreate extends OpenInput {
   domain?: string | undefined;
   /** @default the project of the key */
   projectId?: string | undefined;

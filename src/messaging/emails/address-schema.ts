@@ -61,6 +61,14 @@ function* emailProblems(value: unknown, path: PropertyKey[]): Generator<Problem>
   if (value === undefined) {
     yield { path, message: 'is required' };
   } else if (!email.safeParse(value).success) {
-    yield { path, message: 'must be an email address' };
+    yield { path, message: emailProblem(value) };
   }
+}
+
+// "Ann <ann@example.com>" is how email programs write it.
+function emailProblem(value: unknown): string {
+  const isNamed = typeof value === 'string' && /<[^<>]*>\s*$/.test(value);
+  return isNamed
+    ? 'must be an email address alone; use { name, email } for a display name'
+    : 'must be an email address';
 }

@@ -1,6 +1,8 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
-import type { MethodsFor } from '../../contract/methods.js';
+import type { NamesOf } from '../../contract/methods.js';
+import type { DataOptions } from '../../contract/data-options.js';
 import type { Transport } from '../../transport/transport.js';
+import { withEmptyDeleted } from '../shared/empty-strings.js';
 import { routes } from './routes.js';
 import type { AddressVerification, SendRequest, SendResult, VerifyRequest } from './types.js';
 
@@ -10,11 +12,14 @@ import type { AddressVerification, SendRequest, SendResult, VerifyRequest } from
  * await messaging.send({ to: 'ann@example.com', template: 'tpl_welcome', data: { plan: 'pro' } });
  * const { valid, reasons } = await messaging.verify({ email: 'ann@exmaple.com' });
  */
-export class Emails implements MethodsFor<typeof routes> {
+export class Emails<Fields extends object = object> implements NamesOf<typeof routes> {
   readonly #transport: Transport;
 
-  constructor(transport: Transport) {
+  readonly #rules: DataOptions;
+
+  constructor(transport: Transport, rules: DataOptions = {}) {
     this.#transport = transport;
+    this.#rules = rules;
   }
 
   /**
@@ -22,8 +27,9 @@ export class Emails implements MethodsFor<typeof routes> {
    * or updated as a contact. The service handles several recipients one after another: after an
    * error with the outcome `'unknown'`, some of them may have received it.
    */
-  send(body: SendRequest, options?: RequestOptions): Call<SendResult> {
-    return this.#transport.send(routes.send, { body }, options);
+  send(body: SendRequest<Fields>, options?: RequestOptions): Call<SendResult> {
+    const sent = withEmptyDeleted(body, this.#rules);
+    return this.#transport.send(routes.send, { body: sent }, options);
   }
 
   /** Checks an email address: format, domain, typos, disposable and personal providers. */

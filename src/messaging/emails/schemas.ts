@@ -82,7 +82,7 @@ export const schemas = {
   send: {
     body: sendBody as unknown as Schema<SendRequest>, // its check() enforces what the union says
     returns: sendResult,
-    warnings: (body) => [...nameWarnings(body), ...dataWarnings(body.data)],
+    warnings: (body, rules) => [...nameWarnings(body), ...dataWarnings(body.data, rules)],
   },
   verify: { body: z.looseObject({ email }), returns: verification },
 } satisfies SchemasFor<typeof routes>;

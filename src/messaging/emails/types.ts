@@ -1,5 +1,5 @@
-import type { OpenRecord } from '../../contract/records.js';
-import type { ContactData } from '../shared/data.js';
+import type { OpenInput } from '../../contract/records.js';
+import type { MessageData } from '../shared/data.js';
 
 /** An email address with a display name. */
 export interface NamedAddress {
@@ -14,10 +14,11 @@ export type Address = string | NamedAddress;
 export type Recipients = Address | readonly Address[];
 
 /** An email to send: a template, or a sender, a subject and a body. */
-export type SendRequest = TemplateSend | ContentSend;
+export type SendRequest<Fields extends object = object> =
+  TemplateSend<Fields> | ContentSend<Fields>;
 
 /** An email made from a template. Fields beside `template` override the template's own. */
-export interface TemplateSend extends SendFields {
+export interface TemplateSend<Fields extends object = object> extends SendFields<Fields> {
   /** The id of a template; its variables come from `data`. */
   template: string;
   /** Its domain must be verified. Required if the template has no sender. */
@@ -29,7 +30,7 @@ export interface TemplateSend extends SendFields {
 }
 
 /** An email with its own content. */
-export interface ContentSend extends SendFields {
+export interface ContentSend<Fields extends object = object> extends SendFields<Fields> {
   template?: undefined;
   /** Its domain must be verified. */
   from: Address;
@@ -40,7 +41,7 @@ export interface ContentSend extends SendFields {
 }
 
 /** Fields of every email. */
-export interface SendFields {
+export interface SendFields<Fields extends object = object> {
   /** Each recipient is created as a contact, or the contact with that email is updated. */
   to: Recipients;
   /**
@@ -57,7 +58,7 @@ export interface SendFields {
    * Template variables, also stored on the contacts. `null` deletes a field; an empty string is
    * ignored; `transient(value)` is used for this email only.
    */
-  data?: ContactData | undefined;
+  data?: MessageData<Fields> | undefined;
   /** Extra email headers: values of at most 998 characters, no line breaks. */
   headers?: Readonly<Record<string, string>> | undefined;
   /** The reply-to address. */
@@ -67,7 +68,7 @@ export interface SendFields {
 }
 
 /** A file that goes with an email. The service does not document its fields. */
-export interface Attachment extends OpenRecord {}
+export interface Attachment extends OpenInput {}
 
 /** The emails that were sent. */
 export interface SendResult {

@@ -1,7 +1,10 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
-import type { MethodsFor } from '../../contract/methods.js';
+import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
+import type { Acknowledgement } from '../../contract/records.js';
+import type { DataOptions } from '../../contract/data-options.js';
 import type { Transport } from '../../transport/transport.js';
+import { withEmptyDeleted } from '../shared/empty-strings.js';
 import { routes } from './routes.js';
 import type {
   EventNames,
@@ -20,16 +23,20 @@ import type {
  * for await (const event of messaging.events.listForContact('con_1')) console.log(event);
  * const usage = await messaging.events.usage('order.paid');
  */
-export class Events implements MethodsFor<typeof routes> {
+export class Events<Fields extends object = object> implements NamesOf<typeof routes> {
   readonly #transport: Transport;
 
-  constructor(transport: Transport) {
+  readonly #rules: DataOptions;
+
+  constructor(transport: Transport, rules: DataOptions = {}) {
     this.#transport = transport;
+    this.#rules = rules;
   }
 
   /** Tracks an event as `messaging.track()` does, but with a secret key only. */
-  track(body: TrackRequest, options?: RequestOptions): Call<TrackResult> {
-    return this.#transport.send(routes.track, { body }, options);
+  track(body: TrackRequest<Fields>, options?: RequestOptions): Call<TrackResult> {
+    const sent = withEmptyDeleted(body, this.#rules);
+    return this.#transport.send(routes.track, { body: sent }, options);
   }
 
   /** Lists recent events. `await` it for one page, `for await` it for every event. */
@@ -62,7 +69,7 @@ export class Events implements MethodsFor<typeof routes> {
   }
 
   /** Deletes every event of that name. */
-  delete(eventName: string, options?: RequestOptions): Call<void> {
+  delete(eventName: string, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.delete, { params: { eventName } }, options);
   }
 }

@@ -1,5 +1,6 @@
-import { anyList, nothing, of } from '../../contract/returns.js';
+import { anyList, of } from '../../contract/returns.js';
 import { route } from '../../contract/route.js';
+import type { Acknowledgement } from '../../contract/records.js';
 import type {
   EventNames,
   EventQuery,
@@ -24,7 +25,7 @@ export const routes = {
   listForContact: route('GET /events/contact/{contactId}', list),
   names: route('GET /events/names', { returns: of<EventNames>() }),
   usage: route('GET /events/{eventName}/usage', { returns: of<EventUsage>() }),
-  delete: route('DELETE /events/{eventName}', { returns: nothing() }),
+  delete: route('DELETE /events/{eventName}', { returns: of<Acknowledgement>() }),
 };
 
 /** The endpoint that frontends may call too: the client's own `track()`. */

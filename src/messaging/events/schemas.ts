@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { DataOptions } from '../../contract/data-options.js';
 import type { SchemasFor } from '../../contract/schemas.js';
 import { contactData, dataWarnings } from '../shared/data-schema.js';
 import { periodListQuery, periodQuery } from '../shared/query-schema.js';
@@ -8,12 +9,16 @@ import type { TrackRequest } from './types.js';
 
 const track = {
   body: z.looseObject({
-    email,
-    event: z.string().check(z.minLength(1)),
+    email: z.optional(email),
+    event: z.optional(z.string().check(z.minLength(1))),
+    subscribed: z.optional(z.boolean()),
     data: z.optional(contactData),
   }),
   returns: z.looseObject({ contact: z.string(), event: z.string(), timestamp: z.string() }),
-  warnings: ({ data }: TrackRequest) => dataWarnings(data),
+  warnings: (body: TrackRequest, rules?: DataOptions) => [
+    ...missingWarnings(body),
+    ...dataWarnings(body.data, rules),
+  ],
 };
 
 export const schemas = {
@@ -23,7 +28,13 @@ export const schemas = {
   listForContact: { query: periodListQuery, returns: open },
   names: { returns: open },
   usage: { returns: open },
-  delete: {},
+  delete: { returns: open },
 } satisfies SchemasFor<typeof routes>;
 
 export const trackingSchemas = { track } satisfies SchemasFor<typeof trackingRoutes>;
+
+// The document leaves open which of them are required.
+function missingWarnings(body: TrackRequest): readonly string[] {
+  const missing = (['email', 'event'] as const).filter((name) => body[name] === undefined);
+  return missing.map((name) => `\`${name}\` is missing. The service may reject the event.`);
+}

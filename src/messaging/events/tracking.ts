@@ -1,6 +1,8 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
-import type { MethodsFor } from '../../contract/methods.js';
+import type { NamesOf } from '../../contract/methods.js';
+import type { DataOptions } from '../../contract/data-options.js';
 import type { Transport } from '../../transport/transport.js';
+import { withEmptyDeleted } from '../shared/empty-strings.js';
 import { trackingRoutes } from './routes.js';
 import type { TrackRequest, TrackResult } from './types.js';
 
@@ -9,18 +11,22 @@ import type { TrackRequest, TrackResult } from './types.js';
  * @example
  * await messaging.track({ email: 'ann@example.com', event: 'order.paid', data: { total: 42 } });
  */
-export class Tracking implements MethodsFor<typeof trackingRoutes> {
+export class Tracking<Fields extends object = object> implements NamesOf<typeof trackingRoutes> {
   readonly #transport: Transport;
 
-  constructor(transport: Transport) {
+  readonly #rules: DataOptions;
+
+  constructor(transport: Transport, rules: DataOptions = {}) {
     this.#transport = transport;
+    this.#rules = rules;
   }
 
   /**
    * Tracks an event for a contact, who is created or updated, and starts the workflows that listen
    * for it. A public key is enough.
    */
-  track(body: TrackRequest, options?: RequestOptions): Call<TrackResult> {
-    return this.#transport.send(trackingRoutes.track, { body }, options);
+  track(body: TrackRequest<Fields>, options?: RequestOptions): Call<TrackResult> {
+    const sent = withEmptyDeleted(body, this.#rules);
+    return this.#transport.send(trackingRoutes.track, { body: sent }, options);
   }
 }

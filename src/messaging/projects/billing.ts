@@ -1,6 +1,7 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
+import type { FieldObject } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
 import { routes } from './routes.js';
 import type {
@@ -46,7 +47,11 @@ export class ProjectBilling implements MethodsFor<typeof routes.billing> {
   }
 
   /** Sets the cap of each category. */
-  setLimits(id: string, body: BillingLimits, options?: RequestOptions): Call<BillingLimits> {
+  setLimits(
+    id: string,
+    body: BillingLimits | FieldObject,
+    options?: RequestOptions,
+  ): Call<BillingLimits> {
     return this.#transport.send(routes.billing.setLimits, { params: { id }, body }, options);
   }
 

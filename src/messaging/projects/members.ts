@@ -1,6 +1,7 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
+import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
 import { routes } from './routes.js';
 import type { Member, MemberInvite, MemberQuery, MemberRoleUpdate } from './types.js';
@@ -35,7 +36,7 @@ export class ProjectMembers implements MethodsFor<typeof routes.members> {
   }
 
   /** Removes a member from a project. */
-  remove(id: string, userId: string, options?: RequestOptions): Call<void> {
+  remove(id: string, userId: string, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.members.remove, { params: { id, userId } }, options);
   }
 }

@@ -3,6 +3,7 @@ import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
+import { writable } from '../shared/write-back.js';
 import { ProjectBilling } from './billing.js';
 import { ProjectMembers } from './members.js';
 import { routes } from './routes.js';
@@ -19,6 +20,8 @@ import type {
   ProjectUpdate,
   RegenerateOptions,
 } from './types.js';
+
+const back = { answerOnly: ['id', 'createdAt', 'updatedAt'] };
 
 /**
  * The projects of an account. Calls need a secret key or the session of `auth.login()`.
@@ -45,17 +48,25 @@ export class Projects implements MethodsFor<typeof routes> {
   }
 
   /** Creates a project. */
-  create(body: ProjectCreate, options?: RequestOptions): Call<Project> {
-    return this.#transport.send(routes.create, { body }, options);
+  create(body: ProjectCreate | Project, options?: RequestOptions): Call<Project> {
+    return this.#transport.send(
+      routes.create,
+      { body: writable<ProjectCreate>(body, back) },
+      options,
+    );
   }
 
   /** Changes the settings of a project. */
-  update(id: string, body: ProjectUpdate, options?: RequestOptions): Call<Project> {
-    return this.#transport.send(routes.update, { params: { id }, body }, options);
+  update(id: string, body: ProjectUpdate | Project, options?: RequestOptions): Call<Project> {
+    return this.#transport.send(
+      routes.update,
+      { params: { id }, body: writable<ProjectUpdate>(body, back) },
+      options,
+    );
   }
 
   /** Deletes a project. */
-  delete(id: string, options?: RequestOptions): Call<void> {
+  delete(id: string, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.delete, { params: { id } }, options);
   }
 

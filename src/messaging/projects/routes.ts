@@ -1,5 +1,5 @@
-import type { Acknowledgement } from '../../contract/records.js';
-import { anyList, nothing, of } from '../../contract/returns.js';
+import type { Acknowledgement, FieldObject } from '../../contract/records.js';
+import { anyList, of } from '../../contract/returns.js';
 import { route, type KeyRule } from '../../contract/route.js';
 import type {
   BillingConsumption,
@@ -35,15 +35,15 @@ export const routes = {
   }),
   create: route('POST /users/@me/projects', {
     key,
-    body: of<ProjectCreate>(),
+    body: of<ProjectCreate | Project>(),
     returns: of<Project>(),
   }),
   update: route('PATCH /users/@me/projects/{id}', {
     key,
-    body: of<ProjectUpdate>(),
+    body: of<ProjectUpdate | Project>(),
     returns: of<Project>(),
   }),
-  delete: route('DELETE /users/@me/projects/{id}', { key, returns: nothing() }),
+  delete: route('DELETE /users/@me/projects/{id}', { key, returns: of<Acknowledgement>() }),
   regenerateKeys: route('POST /users/@me/projects/{id}/regenerate-keys', {
     key,
     returns: of<ProjectKeys>(),
@@ -79,7 +79,7 @@ export const routes = {
     }),
     setLimits: route('PUT /users/@me/projects/{id}/billing-limits', {
       key,
-      body: of<BillingLimits>(),
+      body: of<BillingLimits | FieldObject>(),
       returns: of<BillingLimits>(),
     }),
     consumption: route('GET /users/@me/projects/{id}/billing-consumption', {
@@ -108,6 +108,9 @@ export const routes = {
       body: of<MemberRoleUpdate>(),
       returns: of<Member>(),
     }),
-    remove: route('DELETE /projects/{id}/members/{userId}', { key, returns: nothing() }),
+    remove: route('DELETE /projects/{id}/members/{userId}', {
+      key,
+      returns: of<Acknowledgement>(),
+    }),
   },
 };

@@ -2,8 +2,9 @@ import * as z from 'zod/mini';
 import { isRecord, type OpenRecord } from '../../contract/records.js';
 import type { SchemasFor } from '../../contract/schemas.js';
 import { listQuery } from '../shared/query-schema.js';
-import { email, open } from '../shared/values-schema.js';
+import { email, lenient, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
+import type { Project } from './types.js';
 
 // A body that may be left out; the row's type says so, and its check sees what was left out too.
 const optionalBody = z.custom<OpenRecord>(
@@ -16,9 +17,12 @@ const memberInvite = z.looseObject({ email: z.optional(email), role: z.optional(
 
 export const schemas = {
   list: { query: listQuery, returns: project },
-  create: { body: z.looseObject({ name: z.optional(z.string()) }), returns: project },
-  update: { body: open, returns: project },
-  delete: {},
+  create: {
+    body: z.looseObject({ name: z.optional(z.string()) }),
+    returns: lenient<Project>(project),
+  },
+  update: { body: open, returns: lenient<Project>(project) },
+  delete: { returns: open },
   regenerateKeys: { returns: open },
   securityReport: { returns: open },
   reset: { body: optionalBody, returns: open },
@@ -36,6 +40,6 @@ export const schemas = {
     list: { query: listQuery, returns: open },
     invite: { body: memberInvite, returns: open },
     updateRole: { body: z.looseObject({ role: z.optional(z.string()) }), returns: open },
-    remove: {},
+    remove: { returns: open },
   },
 } satisfies SchemasFor<typeof routes>;

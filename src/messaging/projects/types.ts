@@ -1,5 +1,5 @@
 import type { RequestOptions } from '../../contract/call.js';
-import type { OpenRecord } from '../../contract/records.js';
+import type { OpenInput, OpenRecord } from '../../contract/records.js';
 import type { ListQuery } from '../shared/query.js';
 
 /** A project. The service does not document its fields. */
@@ -10,13 +10,19 @@ export interface Project extends OpenRecord {
 /** Which projects to list. */
 export interface ProjectQuery extends ListQuery {}
 
-/** A project to create. The service does not document this name. */
-export interface ProjectCreate extends OpenRecord {
+/**
+ * A project to create. The service does not document its fields. A project that a method returned will
+ * do: its `id`, `createdAt` and `updatedAt` are left out.
+ */
+export interface ProjectCreate extends OpenInput {
   name?: string | undefined;
 }
 
-/** The settings to change. The service does not document its fields. */
-export interface ProjectUpdate extends OpenRecord {}
+/**
+ * The settings to change. The service does not document its fields. A project that a method returned
+ * will do: its `id`, `createdAt` and `updatedAt` are left out.
+ */
+export interface ProjectUpdate extends OpenInput {}
 
 /** The new keys of a project. The service does not document its fields. */
 export interface ProjectKeys extends OpenRecord {}
@@ -41,16 +47,16 @@ export interface ProjectSecurityState extends OpenRecord {}
 export interface ProjectSetupState extends OpenRecord {}
 
 /** Options of a reset. The service does not document its fields. */
-export interface ProjectReset extends OpenRecord {}
+export interface ProjectReset extends OpenInput {}
 
 /** Options of a checkout. The service does not document its fields. */
-export interface CheckoutCreate extends OpenRecord {}
+export interface CheckoutCreate extends OpenInput {}
 
 /** A session of the payment provider. The service does not document its fields. */
 export interface CheckoutSession extends OpenRecord {}
 
 /** Options of the billing portal. The service does not document its fields. */
-export interface BillingPortalCreate extends OpenRecord {}
+export interface BillingPortalCreate extends OpenInput {}
 
 /** A session of the billing portal. The service does not document its fields. */
 export interface BillingPortal extends OpenRecord {}
@@ -74,14 +80,14 @@ export interface Member extends OpenRecord {}
 export interface MemberQuery extends ListQuery {}
 
 /** The person to invite. The service does not document these names. */
-export interface MemberInvite extends OpenRecord {
+export interface MemberInvite extends OpenInput {
   email?: string | undefined;
   /** The service does not document the roles. */
   role?: string | undefined;
 }
 
 /** The new role of a member. The service does not document this name. */
-export interface MemberRoleUpdate extends OpenRecord {
+export interface MemberRoleUpdate extends OpenInput {
   /** The service does not document the roles. */
   role?: string | undefined;
 }

@@ -1,5 +1,5 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
-import type { MethodsFor } from '../../contract/methods.js';
+import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Transport } from '../../transport/transport.js';
 import { routes } from './routes.js';
@@ -16,7 +16,9 @@ import type {
  * @example
  * await messaging.segments.members.add(id, { emails: ['ann@example.com'], createMissing: true });
  */
-export class SegmentMembers implements MethodsFor<typeof routes.members> {
+export class SegmentMembers<Fields extends object = object> implements NamesOf<
+  typeof routes.members
+> {
   readonly #transport: Transport;
 
   constructor(transport: Transport) {
@@ -27,8 +29,16 @@ export class SegmentMembers implements MethodsFor<typeof routes.members> {
    * Lists members; those of a dynamic segment are computed live. `await` it for one page, `for
    * await` it for every member.
    */
-  list(id: string, query?: SegmentMemberQuery, options?: RequestOptions): Paginated<SegmentMember> {
-    return this.#transport.pages(routes.members.list, { params: { id }, query }, options);
+  list(
+    id: string,
+    query?: SegmentMemberQuery,
+    options?: RequestOptions,
+  ): Paginated<SegmentMember<Fields>> {
+    return this.#transport.pages(
+      routes.members.list,
+      { params: { id }, query },
+      options,
+    ) as Paginated<SegmentMember<Fields>>; // for any fields
   }
 
   /** Adds members to a static segment. */

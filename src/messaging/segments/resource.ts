@@ -1,7 +1,9 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
-import type { MethodsFor } from '../../contract/methods.js';
+import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
+import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
+import { writable } from '../shared/write-back.js';
 import { SegmentMembers } from './members.js';
 import { routes } from './routes.js';
 import type {
@@ -13,6 +15,11 @@ import type {
   SegmentUpdate,
 } from './types.js';
 
+const answerOnly = ['id', 'memberCount', 'createdAt', 'updatedAt'];
+// A segment's type never changes, and no condition can be taken away.
+const createBack = { answerOnly, dropNull: 'all' } as const;
+const updateBack = { answerOnly: [...answerOnly, 'type'], dropNull: ['condition'] };
+
 /**
  * Groups of contacts: selected by a condition (dynamic) or maintained by hand (static).
  * @example
@@ -22,9 +29,9 @@ import type {
  *   condition: { field: 'createdAt', operator: 'within', value: 30, unit: 'days' },
  * });
  */
-export class Segments implements MethodsFor<typeof routes> {
+export class Segments<Fields extends object = object> implements NamesOf<typeof routes> {
   /** The contacts in a segment. */
-  readonly members: SegmentMembers;
+  readonly members: SegmentMembers<Fields>;
   readonly #transport: Transport;
 
   constructor(transport: Transport) {
@@ -33,27 +40,37 @@ export class Segments implements MethodsFor<typeof routes> {
   }
 
   /** Lists every segment; the service returns them all in one answer. */
-  list(options?: RequestOptions): Paginated<Segment> {
-    return this.#transport.pages(routes.list, {}, options);
+  list(options?: RequestOptions): Paginated<Segment<Fields>> {
+    return this.#transport.pages(routes.list, {}, options) as Paginated<Segment<Fields>>; // for any fields
   }
 
   /** Creates a segment: a dynamic one with its condition, a static one without. */
-  create(body: SegmentCreate, options?: RequestOptions): Call<Segment> {
-    return this.#transport.send(routes.create, { body }, options);
+  create(body: SegmentCreate<Fields>, options?: RequestOptions): Call<Segment<Fields>> {
+    return this.#transport.send(
+      routes.create,
+      { body: writable<SegmentCreate>(body, createBack) },
+      options,
+    ) as Call<Segment<Fields>>; // for any fields
   }
 
   /** Gets one segment by its id, with its cached count of members. */
-  get(id: string, options?: RequestOptions): Call<CountedSegment> {
-    return this.#transport.send(routes.get, { params: { id } }, options);
+  get(id: string, options?: RequestOptions): Call<CountedSegment<Fields>> {
+    return this.#transport.send(routes.get, { params: { id } }, options) as Call<
+      CountedSegment<Fields>
+    >; // for any fields
   }
 
   /** Changes a segment. Fields that you leave out keep their values. */
-  update(id: string, body: SegmentUpdate, options?: RequestOptions): Call<Segment> {
-    return this.#transport.send(routes.update, { params: { id }, body }, options);
+  update(id: string, body: SegmentUpdate<Fields>, options?: RequestOptions): Call<Segment<Fields>> {
+    return this.#transport.send(
+      routes.update,
+      { params: { id }, body: writable<SegmentUpdate>(body, updateBack) },
+      options,
+    ) as Call<Segment<Fields>>; // for any fields
   }
 
   /** Deletes a segment; a `ConflictError` while an active campaign uses it. */
-  delete(id: string, options?: RequestOptions): Call<void> {
+  delete(id: string, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.delete, { params: { id } }, options);
   }
 

@@ -1,5 +1,6 @@
+import { numberedPage, of, wholeList } from '../../contract/returns.js';
 import { goneFrom, route } from '../../contract/route.js';
-import { nothing, numberedPage, of, wholeList } from '../../contract/returns.js';
+import type { Acknowledgement } from '../../contract/records.js';
 import type {
   CountedSegment,
   Segment,
@@ -18,9 +19,12 @@ export const routes = {
   list: route('GET /segments', { returns: wholeList<Segment>('segments') }),
   create: route('POST /segments', { body: of<SegmentCreate>(), returns: of<Segment>() }),
   get: route('GET /segments/{id}', { returns: of<CountedSegment>() }),
-  update: route('PATCH /segments/{id}', { body: of<SegmentUpdate>(), returns: of<Segment>() }),
+  update: route('PATCH /segments/{id}', {
+    body: of<SegmentUpdate>(),
+    returns: of<Segment>(),
+  }),
   delete: route('DELETE /segments/{id}', {
-    returns: nothing(),
+    returns: of<Acknowledgement>(),
     readBack: goneFrom('/segments/{id}'),
   }),
   compute: route('POST /segments/{id}/compute', { returns: of<SegmentComputation>() }),

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
-import { filter, limit, open } from '../shared/values-schema.js';
+import { filter, lenient, limit, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
-import type { SegmentCreate } from './types.js';
+import type { Segment, SegmentCreate } from './types.js';
 
 const segment = z.looseObject({
   id: z.string(),
@@ -15,7 +15,7 @@ const segment = z.looseObject({
 
 const content = {
   name: z.optional(z.string()),
-  description: z.optional(z.string()),
+  description: z.optional(z.nullable(z.string())),
   trackMembership: z.optional(z.boolean()),
 };
 
@@ -38,8 +38,8 @@ const member = z.looseObject({
   email: z.string(),
   subscribed: z.boolean(),
   data: z.nullable(z.record(z.string(), z.unknown())),
-  createdAt: z.string(),
-  updatedAt: z.string(),
+  createdAt: z.optional(z.string()),
+  updatedAt: z.optional(z.string()),
 });
 
 const memberQuery = z.looseObject({
@@ -57,13 +57,13 @@ const membersAdd = z.extend(membersRemove, {
 
 export const schemas = {
   list: { returns: segment },
-  create: { body: segmentCreate, returns: segment },
+  create: { body: segmentCreate, returns: lenient<Segment>(segment) },
   get: { returns: z.extend(segment, { memberCount: z.number() }) },
   update: {
-    body: z.looseObject({ ...content, condition: z.optional(filter) }),
-    returns: segment,
+    body: z.looseObject({ ...content, condition: z.optional(z.nullable(filter)) }),
+    returns: lenient<Segment>(segment),
   },
-  delete: {},
+  delete: { returns: open },
   compute: { returns: open },
   refresh: { returns: open },
   members: {

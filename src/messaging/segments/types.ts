@@ -1,21 +1,21 @@
 import type { OpenRecord } from '../../contract/records.js';
-import type { StoredData } from '../shared/data.js';
-import type { Filter } from '../shared/filter.js';
+import type { ReadData } from '../shared/data.js';
+import type { FilterInput, StoredFilter } from '../shared/filter.js';
 
 /** A group of contacts. The service does not document all of its fields. */
-export interface Segment extends OpenRecord {
+export interface Segment<Fields extends object = object> extends OpenRecord {
   id: string;
   type: 'DYNAMIC' | 'STATIC' | (string & {});
   name: string;
   description?: string | null | undefined;
   /** Which contacts belong to a dynamic segment. */
-  condition?: Filter | null | undefined;
+  condition?: StoredFilter<Fields> | null | undefined;
   /** Whether `segments.compute()` fires entry and exit events. */
   trackMembership?: boolean | undefined;
 }
 
 /** A segment as `segments.get()` returns it. */
-export interface CountedSegment extends Segment {
+export interface CountedSegment<Fields extends object = object> extends Segment<Fields> {
   /** The cached count; `segments.refresh()` brings it up to date. */
   memberCount: number;
 }
@@ -23,43 +23,50 @@ export interface CountedSegment extends Segment {
 /** Fields of every segment. */
 export interface SegmentContent {
   name?: string | undefined;
-  description?: string | undefined;
+  description?: string | null | undefined;
   /** Makes `segments.compute()` fire entry and exit events for a dynamic segment. */
   trackMembership?: boolean | undefined;
 }
 
 /** A segment whose members are selected by a condition. */
-export interface DynamicSegmentCreate extends SegmentContent {
+export interface DynamicSegmentCreate<Fields extends object = object> extends SegmentContent {
   type: 'DYNAMIC';
-  condition: Filter;
+  condition: FilterInput<Fields>;
 }
 
 /** A segment whose members are added and removed by hand. */
 export interface StaticSegmentCreate extends SegmentContent {
   type: 'STATIC';
-  condition?: never;
+  condition?: null | undefined;
 }
 
-/** A segment to create. */
-export type SegmentCreate = DynamicSegmentCreate | StaticSegmentCreate;
+/**
+ * A segment to create. A segment that a method returned will do: its `id`, `memberCount`, `createdAt`
+ * and `updatedAt` are left out, and so are fields that are `null`.
+ */
+export type SegmentCreate<Fields extends object = object> =
+  DynamicSegmentCreate<Fields> | StaticSegmentCreate | Segment<Fields>;
 
-/** Changes to a segment. */
-export interface SegmentUpdate extends SegmentContent {
+/**
+ * Changes to a segment. A segment that a method returned will do: its `id`, `type`, `memberCount`,
+ * `createdAt` and `updatedAt` are left out, and so is a `condition` that is `null`.
+ */
+export interface SegmentUpdate<Fields extends object = object> extends SegmentContent {
   /** For dynamic segments only. */
-  condition?: Filter | undefined;
+  condition?: FilterInput<Fields> | null | undefined;
 }
 
 /** A contact in a segment. */
-export interface SegmentMember extends OpenRecord {
+export interface SegmentMember<Fields extends object = object> extends OpenRecord {
   id: string;
   email: string;
   subscribed: boolean;
   /** Custom fields; `null` when the contact has none. */
-  data: StoredData | null;
+  data: ReadData<Fields> | null;
   /** ISO 8601. */
-  createdAt: string;
+  createdAt?: string | undefined;
   /** ISO 8601. */
-  updatedAt: string;
+  updatedAt?: string | undefined;
 }
 
 /** Which members to list. */

@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
+import type { DataOptions } from '../../contract/data-options.js';
 import { isRecord } from '../../contract/records.js';
+import { refuse } from '../../errors/client-errors.js';
 import type { ContactData, ReservedKey } from './data.js';
 
 // Each reserved key with what to use in its place.
@@ -13,24 +15,61 @@ const reserved: Readonly<Record<ReservedKey, string>> = {
   manageUrl: 'the service sets it',
 };
 
-/** `data` of a contact, a send or an event: no key that the service would silently drop. */
-export const contactData = z.custom<ContactData>(isRecord, 'must be an object').check((context) => {
-  for (const key of reservedIn(context.value)) {
-    const message = `is a reserved key: ${reserved[key]}`;
-    context.issues.push({ code: 'custom', path: [key], message, input: context.value });
-  }
-});
-
-/** Names the fields of `data` that will have no effect: the service ignores empty strings. */
-export function dataWarnings(data: ContactData | undefined): readonly string[] {
-  const empty = Object.entries(data ?? {}).filter(([, value]) => value === '');
-  return empty.map(
-    ([key]) =>
-      `\`data.${key}\` is an empty string, which the service ignores. Use null to delete the field.`,
-  );
+/** One field of `data` that will have no effect, and which rule decides what happens then. */
+interface Notice {
+  readonly field: string;
+  readonly message: string;
+  readonly mode: 'warn' | 'throw' | 'delete' | 'send';
 }
 
-function reservedIn(data: Readonly<Record<string, unknown>>): ReservedKey[] {
-  const keys = Object.keys(reserved) as ReservedKey[]; // the record's own keys
-  return keys.filter((key) => data[key] !== undefined);
+/** `data` of a contact, an email or an event. */
+export const contactData = z.custom<ContactData>(isRecord, 'must be an object');
+
+/** Names the fields of `data` that will have no effect, or refuses them where that is wanted. */
+export function dataWarnings(
+  data: object | null | undefined,
+  rules: DataOptions = {},
+): readonly string[] {
+  const notices = noticesOf(data ?? {}, rules);
+  const refused = notices.filter(({ mode }) => mode === 'throw');
+  if (refused.length > 0) {
+    throw refuse(refused.map(({ field, message }) => ({ field, message })));
+  }
+  const heard = notices.filter(({ mode }) => mode === 'warn');
+  return heard.map(({ field, message }) => `\`${field}\` ${message}.`);
+}
+
+/** The same for `data` that is stored on a contact, where `transient()` has no effect. */
+export function storedDataWarnings(
+  data: object | null | undefined,
+  rules?: DataOptions,
+): readonly string[] {
+  const transient = Object.entries(data ?? {}).filter(([, value]) => isTransient(value));
+  const warnings = transient.map(
+    ([key]) => `\`data.${key}\` is transient: it is not stored on the contact and has no effect.`,
+  );
+  return [...warnings, ...dataWarnings(data, rules)];
+}
+
+function noticesOf(data: object, rules: DataOptions): readonly Notice[] {
+  return Object.entries(data).flatMap(([key, value]) => {
+    const field = `data.${key}`;
+    if (isReserved(key) && value !== undefined) {
+      const message = `is a reserved key, which the service drops: ${reserved[key]}`;
+      return [{ field, message, mode: rules.reserved ?? 'warn' }];
+    }
+    if (value !== '') {
+      return [];
+    }
+    const message = 'is an empty string, which the service ignores; use null to delete the field';
+    return [{ field, message, mode: rules.emptyString ?? 'warn' }];
+  });
+}
+
+function isReserved(key: string): key is ReservedKey {
+  return Object.hasOwn(reserved, key);
+}
+
+function isTransient(value: unknown): boolean {
+  return isRecord(value) && value['persistent'] === false && 'value' in value;
 }

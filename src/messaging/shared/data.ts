@@ -1,8 +1,13 @@
+import type { FieldObject } from '../../contract/records.js';
+
 /** The keys that the service silently drops from `data` (Custom fields, rule 5). */
 export type ReservedKey =
   'id' | 'svc_id' | 'svc_email' | 'email' | 'unsubscribeUrl' | 'subscribeUrl' | 'manageUrl';
 
-/** A value that is used for this email only and not stored on the contact. */
+/** Makes each reserved key a compile error. */
+export type NoReservedKeys = Readonly<Partial<Record<ReservedKey, never>>>;
+
+/** A value that is used for this email or event only and not stored on the contact. */
 export interface Transient<Value extends DataValue = DataValue> {
   value: Value;
   persistent: false;
@@ -10,23 +15,34 @@ export interface Transient<Value extends DataValue = DataValue> {
 
 /**
  * A value of a custom field. `null` deletes the field; an empty string is ignored and keeps the
- * stored value; a `Date` becomes a full ISO 8601 string, as date filters need it.
+ * stored value; a `Date` becomes a full ISO 8601 string, as date filters require.
  */
 export type DataValue =
-  | string
-  | number
-  | boolean
-  | Date
-  | null
-  | readonly DataValue[]
-  | { readonly [key: string]: DataValue | undefined };
+  string | number | boolean | Date | null | readonly DataValue[] | DataRecord | DataObject;
+
+/** Nested values. */
+export interface DataRecord extends NotTransient {
+  readonly [key: string]: DataValue | undefined;
+}
+
+/** Nested values typed by an interface or a class of your own. */
+export type DataObject = FieldObject & NotTransient;
+
+interface NotTransient {
+  readonly persistent?: string | number | true | null | undefined;
+}
 
 /**
- * Custom fields to write. Only the keys that you send change. Reserved keys are an error, since the
- * service would silently drop them. Augment the interface to type your own fields.
+ * Custom fields of an email or event. Only the keys that you send change. Reserved keys are an
+ * error, since the service would silently drop them. Augment the interface to type your own fields.
  */
-export interface ContactData extends Readonly<Partial<Record<ReservedKey, never>>> {
+export interface ContactData extends NoReservedKeys {
   readonly [key: string]: DataValue | Transient | undefined;
+}
+
+/** Custom fields to store on a contact: {@link ContactData} without `transient()` values. */
+export interface PersistentData extends ContactData {
+  readonly [key: string]: DataValue | undefined;
 }
 
 /** Custom fields as they are stored on a contact. */
@@ -34,7 +50,37 @@ export interface StoredData {
   [key: string]: unknown;
 }
 
-/** Marks a value as used for this email only: templates see it, the contact does not keep it. */
-export function transient<Value extends DataValue>(value: Value): Transient<Value> {
+/** Custom fields to store, of the types that the client was given. */
+export type DataPatch<Fields extends object> = [keyof Fields] extends [never]
+  ? PersistentData | (FieldObject & NoReservedKeys)
+  : NoReservedKeys & { readonly [Key in keyof Fields]?: Written<Fields[Key]> | null | undefined };
+
+/** Custom fields of an email or event, of the types that the client was given. */
+export type MessageData<Fields extends object> = [keyof Fields] extends [never]
+  ? ContactData | (FieldObject & NoReservedKeys)
+  : NoReservedKeys & {
+      readonly [Key in keyof Fields]?:
+        | Written<Fields[Key]>
+        | { value: Written<Fields[Key]>; persistent: false }
+        | null
+        | undefined;
+    };
+
+/** Custom fields as a contact has them, of the types that the client was given. */
+export type ReadData<Fields extends object> = [keyof Fields] extends [never]
+  ? StoredData
+  : { [Key in keyof Fields]?: Read<Fields[Key]> };
+
+// The service stores dates as ISO 8601 strings.
+type Written<Value> = Value extends Date ? Date | string : Value;
+type Read<Value> = Value extends Date ? string : Value;
+
+/** Marks a value as used for this email or event only: the contact does not keep it. */
+export function transient<const Value extends DataValue>(value: Value): Transient<Value> {
   return { value, persistent: false };
+}
+
+/** Deletes a custom field: `data: { nickname: clear() }`. The service reads `null` this way. */
+export function clear(): null {
+  return null;
 }

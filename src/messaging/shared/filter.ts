@@ -1,14 +1,14 @@
-import type { OpenRecord } from '../../contract/records.js';
+import type { FieldObject, OpenInput, OpenRecord } from '../../contract/records.js';
 
 /** One comparison of a field with a value. */
 export interface FilterElement {
   /** A standard field by its name, a custom field as `data.<key>`. */
-  field: 'email' | 'subscribed' | 'createdAt' | 'updatedAt' | `data.${string}` | (string & {});
+  field: StandardField | `data.${string}` | (string & {});
   /** `within` and `olderThan` need a field that holds full ISO 8601 strings. */
-  operator: 'equals' | 'greaterThan' | 'within' | 'olderThan' | (string & {});
+  operator: FilterOperator;
   value: string | number;
   /** The unit of `value` when it is a duration. */
-  unit?: 'days' | (string & {}) | undefined;
+  unit?: FilterUnit | undefined;
 }
 
 /** Any structure larger than one comparison. The service does not document its fields. */
@@ -16,3 +16,52 @@ export interface FilterGroup extends OpenRecord {}
 
 /** Selects contacts: one comparison, or any larger structure that the service accepts. */
 export type Filter = FilterElement | FilterGroup;
+
+/** A filter to send, with the custom fields that the client was given. */
+export type FilterInput<Fields extends object = object> = [keyof Fields] extends [never]
+  ? Filter | FieldObject
+  : FieldFilter<Fields> | StandardFilter | BuiltFilter | FilterStructure;
+
+type FilterStructure = OpenInput & { readonly field?: never };
+
+declare const built: unique symbol;
+
+/** One comparison that `where()` made: its field and value are checked there. */
+export interface BuiltFilter extends FilterElement {
+  /** Only in the type. */
+  readonly [built]: true;
+}
+
+/** A filter that the service returned. */
+export type StoredFilter<Fields extends object = object> = [keyof Fields] extends [never]
+  ? Filter
+  : FilterInput<Fields>;
+
+/** One comparison of a custom field, with a value of the field's type. */
+export type FieldFilter<Fields extends object> = {
+  [Key in keyof Fields & string]: {
+    field: `data.${Key}`;
+    /** `within` and `olderThan` need a field that holds full ISO 8601 strings. */
+    operator: FilterOperator;
+    value: Comparable<Fields[Key]>;
+    /** The unit of `value` when it is a duration. */
+    unit?: FilterUnit | undefined;
+  };
+}[keyof Fields & string];
+
+/** One comparison of a field that every contact has. */
+export interface StandardFilter extends FilterElement {
+  field: StandardField;
+}
+
+/** The fields that every contact has. */
+export type StandardField = 'email' | 'subscribed' | 'createdAt' | 'updatedAt';
+
+/** How a field is compared. The service does not document every operator. */
+export type FilterOperator = 'equals' | 'greaterThan' | 'within' | 'olderThan' | (string & {});
+
+/** The unit of a duration. The service does not document every unit. */
+export type FilterUnit = 'days' | (string & {});
+
+// Dates are compared with a number of days, or with an ISO 8601 string.
+type Comparable<Value> = Value extends Date ? string | number : Value;

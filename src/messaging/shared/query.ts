@@ -1,7 +1,7 @@
-import type { OpenRecord, Timestamp } from '../../contract/records.js';
+import type { OpenInput, Timestamp } from '../../contract/records.js';
 
 /** Which part of a list to get. Other fields are sent as they are. */
-export interface ListQuery extends OpenRecord {
+export interface ListQuery extends OpenInput {
   /**
    * Items per page, 1 to 100.
    * @default 20 when awaited, 100 when iterated
@@ -12,7 +12,7 @@ export interface ListQuery extends OpenRecord {
 }
 
 /** A period. The service does not document these names. */
-export interface PeriodQuery extends OpenRecord {
+export interface PeriodQuery extends OpenInput {
   startDate?: Timestamp | undefined;
   endDate?: Timestamp | undefined;
 }

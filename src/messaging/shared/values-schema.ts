@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
-import { isRecord, type Timestamp } from '../../contract/records.js';
 import { largestPage } from '../../contract/returns.js';
+import { isRecord, type Timestamp } from '../../contract/records.js';
+import type { Schema } from '../../contract/schemas.js';
 import type { Filter } from './filter.js';
 
 // "1 to 998 characters, no newline" (Limits, "Subject").
@@ -18,6 +19,11 @@ export const open = z.custom<Record<string, unknown>>(
   'must be an object',
 );
 
+/** An answer whose fields the document does not show: what is missing is no mismatch. */
+export function lenient<Answer>(schema: z.ZodMiniObject): Schema<Answer> {
+  return z.partial(schema) as unknown as Schema<Answer>; // the types name what is usual
+}
+
 /** Selects contacts. Nothing more is checked: the document shows only a single element. */
 export const filter = z.custom<Filter>(isRecord, 'must be an object');
 
@@ -25,6 +31,16 @@ export const filter = z.custom<Filter>(isRecord, 'must be an object');
 export const email = z
   .string()
   .check(z.refine((text) => emailForm.test(text), 'must be an email address'));
+
+/** An email address that may be unset: services spell that as `null` or as an empty string. */
+export const optionalEmail = z
+  .nullable(z.string())
+  .check(
+    z.refine(
+      (text) => text === null || text === '' || emailForm.test(text),
+      'must be an email address',
+    ),
+  );
 
 /** The subject of an email. */
 export const subject = z.string().check(

@@ -1,4 +1,4 @@
-import type { Filter, FilterElement, FilterGroup } from './filter.js';
+import type { BuiltFilter, Filter, FilterElement, FilterGroup } from './filter.js';
 
 type Unit = NonNullable<FilterElement['unit']>;
 
@@ -21,7 +21,7 @@ export type EqualsComparison<Value> = [Value] extends [Date]
   ? unknown
   : {
       /** The field has this value. */
-      equals(value: Extract<Value, string | number | boolean>): FilterElement;
+      equals(value: Extract<Value, string | number | boolean>): BuiltFilter;
     };
 
 /** Compares numbers. */
@@ -29,7 +29,7 @@ export type OrderComparison<Value> = [Extract<Value, number>] extends [never]
   ? unknown
   : {
       /** The field is a number above this one. */
-      greaterThan(value: number): FilterElement;
+      greaterThan(value: number): BuiltFilter;
     };
 
 /** Compares dates with the present. */
@@ -37,14 +37,14 @@ export type AgeComparison<Value> = [Extract<Value, Date>] extends [never]
   ? unknown
   : {
       /** The field is a date of the last so many days, or of whatever unit the service knows. */
-      within(value: number, unit: Unit): FilterElement;
+      within(value: number, unit: Unit): BuiltFilter;
       /** The field is a date longer ago than so many days. */
-      olderThan(value: number, unit: Unit): FilterElement;
+      olderThan(value: number, unit: Unit): BuiltFilter;
     };
 
 /** For operators that the service's document does not show. */
 export interface OtherComparison {
-  operator(name: string, value: string | number, unit?: string): FilterElement;
+  operator(name: string, value: string | number, unit?: string): BuiltFilter;
 }
 
 /**
@@ -113,14 +113,15 @@ export function filters<Fields = AnyFields>(
 export const { where, and, or } = filters();
 
 function comparisons(field: string, boolean: FilterMapping['boolean']) {
-  const compare = (operator: string, value: unknown, unit?: string): FilterElement => {
+  const compare = (operator: string, value: unknown, unit?: string): BuiltFilter => {
     const written = typeof value === 'boolean' ? boolean(value) : value;
     const isValue = typeof written === 'string' || Number.isFinite(written);
     if (!isValue) {
       throw new TypeError(`The value of a filter on ${field} must be a string, number or boolean.`);
     }
     const element = { field, operator, value: written as string | number }; // as checked above
-    return unit === undefined ? element : { ...element, unit };
+    const filter = unit === undefined ? element : { ...element, unit };
+    return filter as BuiltFilter; // the mark is only in the type
   };
   return {
     equals: (value: string | number | boolean) => compare('equals', value),

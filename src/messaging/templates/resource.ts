@@ -1,7 +1,9 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
+import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
+import { writable } from '../shared/write-back.js';
 import { routes } from './routes.js';
 import {
   renderText,
@@ -17,6 +19,9 @@ import type {
   TemplateUpdate,
   TemplateUsage,
 } from './types.js';
+
+const answerOnly = ['id', 'createdAt', 'updatedAt'];
+const createBack = { answerOnly, dropNull: 'all', dropEmpty: ['from'] } as const;
 
 /**
  * Email templates, filled in with a contact's data.
@@ -44,8 +49,9 @@ export class Templates implements MethodsFor<typeof routes> {
   }
 
   /** Creates a template. */
-  create(body: TemplateCreate, options?: RequestOptions): Call<Template> {
-    return this.#transport.send(routes.create, { body }, options);
+  create(body: TemplateCreate | Template, options?: RequestOptions): Call<Template> {
+    const sent = writable<TemplateCreate>(body, createBack);
+    return this.#transport.send(routes.create, { body: sent }, options);
   }
 
   /** Gets one template by its id. */
@@ -54,12 +60,13 @@ export class Templates implements MethodsFor<typeof routes> {
   }
 
   /** Changes a template. Fields that you leave out keep their values. */
-  update(id: string, body: TemplateUpdate, options?: RequestOptions): Call<Template> {
-    return this.#transport.send(routes.update, { params: { id }, body }, options);
+  update(id: string, body: TemplateUpdate | Template, options?: RequestOptions): Call<Template> {
+    const sent = writable<TemplateUpdate>(body, { answerOnly });
+    return this.#transport.send(routes.update, { params: { id }, body: sent }, options);
   }
 
   /** Deletes a template. */
-  delete(id: string, options?: RequestOptions): Call<void> {
+  delete(id: string, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.delete, { params: { id } }, options);
   }
 

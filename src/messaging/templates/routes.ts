@@ -1,5 +1,6 @@
+import { numberedPage, of } from '../../contract/returns.js';
 import { goneFrom, route } from '../../contract/route.js';
-import { nothing, numberedPage, of } from '../../contract/returns.js';
+import type { Acknowledgement } from '../../contract/records.js';
 import type {
   DuplicatedTemplate,
   Template,
@@ -14,11 +15,17 @@ export const routes = {
     query: of<TemplateQuery>(),
     returns: numberedPage<Template>('limit', 'templates'),
   }),
-  create: route('POST /templates', { body: of<TemplateCreate>(), returns: of<Template>() }),
+  create: route('POST /templates', {
+    body: of<TemplateCreate | Template>(),
+    returns: of<Template>(),
+  }),
   get: route('GET /templates/{id}', { returns: of<Template>() }),
-  update: route('PATCH /templates/{id}', { body: of<TemplateUpdate>(), returns: of<Template>() }),
+  update: route('PATCH /templates/{id}', {
+    body: of<TemplateUpdate | Template>(),
+    returns: of<Template>(),
+  }),
   delete: route('DELETE /templates/{id}', {
-    returns: nothing(),
+    returns: of<Acknowledgement>(),
     readBack: goneFrom('/templates/{id}'),
   }),
   duplicate: route('POST /templates/{id}/duplicate', { returns: of<DuplicatedTemplate>() }),

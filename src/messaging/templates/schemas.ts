@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import type { SchemasFor } from '../../contract/schemas.js';
-import { email, limit, open, subject } from '../shared/values-schema.js';
+import { lenient, limit, open, optionalEmail, subject } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
+import type { Template } from './types.js';
 
 const type = z.enum(['TRANSACTIONAL', 'MARKETING']);
 
@@ -12,7 +13,7 @@ const template = z.looseObject({
   body: z.string(),
   type: z.string(),
   from: z.optional(z.nullable(z.string())),
-  createdAt: z.string(),
+  createdAt: z.optional(z.string()),
 });
 
 const templateCreate = z.looseObject({
@@ -20,7 +21,7 @@ const templateCreate = z.looseObject({
   subject,
   body: z.string(),
   type,
-  from: z.optional(email),
+  from: z.optional(optionalEmail),
 });
 
 const query = z.looseObject({
@@ -34,8 +35,8 @@ export const schemas = {
   list: { query, returns: template },
   create: { body: templateCreate, returns: template },
   get: { returns: template },
-  update: { body: z.partial(templateCreate), returns: template },
-  delete: {},
+  update: { body: z.partial(templateCreate), returns: lenient<Template>(template) },
+  delete: { returns: open },
   duplicate: { returns: z.looseObject({ id: z.string() }) },
   usage: { returns: open },
 } satisfies SchemasFor<typeof routes>;

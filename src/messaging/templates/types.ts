@@ -1,4 +1,4 @@
-import type { OpenRecord } from '../../contract/records.js';
+import type { OpenInput, OpenRecord } from '../../contract/records.js';
 
 /** What a template is for. */
 export type TemplateType = 'TRANSACTIONAL' | 'MARKETING';
@@ -14,11 +14,15 @@ export interface Template extends OpenRecord {
   /** The sender's address. */
   from?: string | null | undefined;
   /** ISO 8601. */
-  createdAt: string;
+  createdAt?: string | undefined;
 }
 
-/** A template to create. You may add fields that the service does not document. */
-export interface TemplateCreate extends OpenRecord {
+/**
+ * A template to create. You may add fields that the service does not document. A template that a
+ * method returned will do: its `id`, `createdAt` and `updatedAt` are left out, and so are fields that
+ * are `null`.
+ */
+export interface TemplateCreate extends OpenInput {
   name: string;
   /** 1 to 998 characters, no line breaks. */
   subject: string;
@@ -26,11 +30,14 @@ export interface TemplateCreate extends OpenRecord {
   body: string;
   type: TemplateType;
   /** The sender's address; its domain must be verified. */
-  from?: string | undefined;
+  from?: string | null | undefined;
 }
 
-/** Changes to a template. */
-export interface TemplateUpdate extends OpenRecord {
+/**
+ * Changes to a template. A template that a method returned will do: its `id`, `createdAt` and
+ * `updatedAt` are left out.
+ */
+export interface TemplateUpdate extends OpenInput {
   name?: string | undefined;
   /** 1 to 998 characters, no line breaks. */
   subject?: string | undefined;
@@ -38,7 +45,7 @@ export interface TemplateUpdate extends OpenRecord {
   body?: string | undefined;
   type?: TemplateType | undefined;
   /** The sender's address; its domain must be verified. */
-  from?: string | undefined;
+  from?: string | null | undefined;
 }
 
 /** Which templates to list. */

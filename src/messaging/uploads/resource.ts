@@ -2,6 +2,7 @@ import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { FileInput } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
+import { withImageType } from './image-type.js';
 import { routes } from './routes.js';
 import type { UploadedImage } from './types.js';
 
@@ -20,9 +21,10 @@ export class Uploads implements MethodsFor<typeof routes> {
 
   /**
    * Uploads an image and returns its public URL. Takes a `File`, a `Blob`, bytes, or
-   * `{ data, filename, contentType }`.
+   * `{ data, filename, contentType }`. Without a content type, the file's name or its first bytes
+   * decide; only a bare `Blob` cannot be recognized.
    */
   image(file: FileInput, options?: RequestOptions): Call<UploadedImage> {
-    return this.#transport.send(routes.image, { body: file }, options);
+    return this.#transport.send(routes.image, { body: withImageType(file) }, options);
   }
 }

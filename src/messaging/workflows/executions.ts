@@ -34,7 +34,7 @@ export class WorkflowExecutions implements MethodsFor<typeof routes.executions> 
   }
 
   /** Cancels a running or waiting execution. */
-  cancel(id: string, executionId: string, options?: RequestOptions): Call<void> {
+  cancel(id: string, executionId: string, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.executions.cancel, { params: { id, executionId } }, options);
   }
 

@@ -1,7 +1,9 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
+import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
+import { writable } from '../shared/write-back.js';
 import { WorkflowExecutions } from './executions.js';
 import { routes } from './routes.js';
 import { WorkflowSteps } from './steps.js';
@@ -14,6 +16,8 @@ import type {
   WorkflowQuery,
   WorkflowUpdate,
 } from './types.js';
+
+const back = { answerOnly: ['id', 'steps', 'transitions', 'createdAt', 'updatedAt'] };
 
 /**
  * Automated steps that contacts go through after an event.
@@ -49,8 +53,12 @@ export class Workflows implements MethodsFor<typeof routes> {
   }
 
   /** Creates a workflow, disabled and with an `EVENT` trigger. */
-  create(body: WorkflowCreate, options?: RequestOptions): Call<Workflow> {
-    return this.#transport.send(routes.create, { body }, options);
+  create(body: WorkflowCreate | Workflow, options?: RequestOptions): Call<Workflow> {
+    return this.#transport.send(
+      routes.create,
+      { body: writable<WorkflowCreate>(body, back) },
+      options,
+    );
   }
 
   /** Gets one workflow by its id, with its steps and transitions. */
@@ -59,12 +67,16 @@ export class Workflows implements MethodsFor<typeof routes> {
   }
 
   /** Changes a workflow; `{ enabled: true }` starts it. Fields left out keep their values. */
-  update(id: string, body: WorkflowUpdate, options?: RequestOptions): Call<Workflow> {
-    return this.#transport.send(routes.update, { params: { id }, body }, options);
+  update(id: string, body: WorkflowUpdate | Workflow, options?: RequestOptions): Call<Workflow> {
+    return this.#transport.send(
+      routes.update,
+      { params: { id }, body: writable<WorkflowUpdate>(body, back) },
+      options,
+    );
   }
 
   /** Deletes a workflow. Its active executions must be cancelled or completed first. */
-  delete(id: string, options?: RequestOptions): Call<void> {
+  delete(id: string, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.delete, { params: { id } }, options);
   }
 }

@@ -1,6 +1,6 @@
 import type { Acknowledgement } from '../../contract/records.js';
+import { anyList, of } from '../../contract/returns.js';
 import { goneFrom, sameFields, statusOf, route } from '../../contract/route.js';
-import { anyList, nothing, of } from '../../contract/returns.js';
 import type {
   ExecutionQuery,
   ExecutionStart,
@@ -25,37 +25,42 @@ export const routes = {
     returns: anyList<Workflow>('workflows'),
   }),
   fields: route('GET /workflows/fields', { returns: of<WorkflowFields>() }),
-  create: route('POST /workflows', { body: of<WorkflowCreate>(), returns: of<Workflow>() }),
+  create: route('POST /workflows', {
+    body: of<WorkflowCreate | Workflow>(),
+    returns: of<Workflow>(),
+  }),
   get: route('GET /workflows/{id}', { returns: of<WorkflowGraph>() }),
   update: route('PATCH /workflows/{id}', {
-    body: of<WorkflowUpdate>(),
+    body: of<WorkflowUpdate | Workflow>(),
     returns: of<Workflow>(),
     readBack: { path: '/workflows/{id}', happened: sameFields },
   }),
   delete: route('DELETE /workflows/{id}', {
-    returns: nothing(),
+    returns: of<Acknowledgement>(),
     readBack: goneFrom('/workflows/{id}'),
   }),
   steps: {
     create: route('POST /workflows/{id}/steps', {
-      body: of<StepCreate>(),
+      body: of<StepCreate | WorkflowStep>(),
       returns: of<WorkflowStep>(),
     }),
     update: route('PATCH /workflows/{id}/steps/{stepId}', {
-      body: of<StepUpdate>(),
+      body: of<StepUpdate | WorkflowStep>(),
       returns: of<WorkflowStep>(),
     }),
     delete: route('DELETE /workflows/{id}/steps/{stepId}', {
       query: of<StepDelete>(),
-      returns: nothing(),
+      returns: of<Acknowledgement>(),
     }),
   },
   transitions: {
     create: route('POST /workflows/{id}/transitions', {
-      body: of<TransitionCreate>(),
+      body: of<TransitionCreate | WorkflowTransition>(),
       returns: of<WorkflowTransition>(),
     }),
-    delete: route('DELETE /workflows/{id}/transitions/{transitionId}', { returns: nothing() }),
+    delete: route('DELETE /workflows/{id}/transitions/{transitionId}', {
+      returns: of<Acknowledgement>(),
+    }),
   },
   executions: {
     start: route('POST /workflows/{id}/executions', {
@@ -70,7 +75,7 @@ export const routes = {
       returns: of<WorkflowExecution>(),
     }),
     cancel: route('DELETE /workflows/{id}/executions/{executionId}', {
-      returns: nothing(),
+      returns: of<Acknowledgement>(),
       readBack: {
         path: '/workflows/{id}/executions/{executionId}',
         happened: (record) => statusOf(record).startsWith('cancel'),

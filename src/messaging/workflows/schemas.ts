@@ -2,9 +2,15 @@ import * as z from 'zod/mini';
 import { isRecord, type OpenRecord } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import { listQuery } from '../shared/query-schema.js';
-import { open } from '../shared/values-schema.js';
+import { lenient, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
-import type { WorkflowCreate } from './types.js';
+import type {
+  Workflow,
+  WorkflowCreate,
+  WorkflowExecution,
+  WorkflowStep,
+  WorkflowTransition,
+} from './types.js';
 
 const stepTypes = [
   'SEND_EMAIL',
@@ -34,7 +40,10 @@ const workflow = z.looseObject({
   allowReentry: z.optional(z.boolean()),
 });
 
-const graph = z.extend(workflow, { steps: z.array(step), transitions: z.array(transition) });
+const graph = z.extend(workflow, {
+  steps: z.optional(z.array(step)),
+  transitions: z.optional(z.array(transition)),
+});
 
 const workflowUpdate = z.looseObject({
   triggerType: z.optional(z.string()),
@@ -70,24 +79,27 @@ const executionQuery = z.looseObject({
 export const schemas = {
   list: { query: listQuery, returns: workflow },
   fields: { returns: open },
-  create: { body: workflowCreate, returns: workflow, warnings: createWarnings },
+  create: { body: workflowCreate, returns: lenient<Workflow>(workflow), warnings: createWarnings },
   get: { returns: graph },
-  update: { body: workflowUpdate, returns: workflow },
-  delete: {},
+  update: { body: workflowUpdate, returns: lenient<Workflow>(workflow) },
+  delete: { returns: open },
   steps: {
-    create: { body: z.extend(stepUpdate, { type: z.enum(stepTypes) }), returns: step },
-    update: { body: stepUpdate, returns: step },
-    delete: { query: z.looseObject({ splice: z.optional(z.boolean()) }) },
+    create: {
+      body: z.extend(stepUpdate, { type: z.enum(stepTypes) }),
+      returns: lenient<WorkflowStep>(step),
+    },
+    update: { body: stepUpdate, returns: lenient<WorkflowStep>(step) },
+    delete: { query: z.looseObject({ splice: z.optional(z.boolean()) }), returns: open },
   },
   transitions: {
-    create: { body: transitionCreate, returns: transition },
-    delete: {},
+    create: { body: transitionCreate, returns: lenient<WorkflowTransition>(transition) },
+    delete: { returns: open },
   },
   executions: {
-    start: { body: executionStart, returns: execution },
+    start: { body: executionStart, returns: lenient<WorkflowExecution>(execution) },
     list: { query: executionQuery, returns: execution },
     get: { returns: execution },
-    cancel: {},
+    cancel: { returns: open },
     cancelAll: { returns: open },
   },
 } satisfies SchemasFor<typeof routes>;

@@ -1,8 +1,12 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
+import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
+import { writable } from '../shared/write-back.js';
 import { routes } from './routes.js';
 import type { StepCreate, StepDelete, StepUpdate, WorkflowStep } from './types.js';
+
+const back = { answerOnly: ['id', 'createdAt', 'updatedAt'] };
 
 /**
  * The steps of a workflow.
@@ -18,22 +22,39 @@ export class WorkflowSteps implements MethodsFor<typeof routes.steps> {
   }
 
   /** Adds a step. Connect it with a transition. */
-  create(id: string, body: StepCreate, options?: RequestOptions): Call<WorkflowStep> {
-    return this.#transport.send(routes.steps.create, { params: { id }, body }, options);
+  create(
+    id: string,
+    body: StepCreate | WorkflowStep,
+    options?: RequestOptions,
+  ): Call<WorkflowStep> {
+    return this.#transport.send(
+      routes.steps.create,
+      { params: { id }, body: writable<StepCreate>(body, back) },
+      options,
+    );
   }
 
   /** Changes the configuration of a step. */
   update(
     id: string,
     stepId: string,
-    body: StepUpdate,
+    body: StepUpdate | WorkflowStep,
     options?: RequestOptions,
   ): Call<WorkflowStep> {
-    return this.#transport.send(routes.steps.update, { params: { id, stepId }, body }, options);
+    return this.#transport.send(
+      routes.steps.update,
+      { params: { id, stepId }, body: writable<StepUpdate>(body, back) },
+      options,
+    );
   }
 
   /** Deletes a step; `{ splice: true }` connects the steps around it. */
-  delete(id: string, stepId: string, query?: StepDelete, options?: RequestOptions): Call<void> {
+  delete(
+    id: string,
+    stepId: string,
+    query?: StepDelete,
+    options?: RequestOptions,
+  ): Call<Acknowledgement> {
     // The document knows `splice=true` only: "false" could be read as true, like any other text.
     const sent = query?.splice === false ? { ...query, splice: undefined } : query;
     return this.#transport.send(

@@ -1,8 +1,12 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
+import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
+import { writable } from '../shared/write-back.js';
 import { routes } from './routes.js';
 import type { TransitionCreate, WorkflowTransition } from './types.js';
+
+const back = { answerOnly: ['id', 'createdAt', 'updatedAt'], dropNull: 'all' } as const;
 
 /**
  * The ways from step to step of a workflow.
@@ -21,12 +25,20 @@ export class WorkflowTransitions implements MethodsFor<typeof routes.transitions
   }
 
   /** Adds a transition between two steps; `branch` names the branch of a `CONDITION` step. */
-  create(id: string, body: TransitionCreate, options?: RequestOptions): Call<WorkflowTransition> {
-    return this.#transport.send(routes.transitions.create, { params: { id }, body }, options);
+  create(
+    id: string,
+    body: TransitionCreate | WorkflowTransition,
+    options?: RequestOptions,
+  ): Call<WorkflowTransition> {
+    return this.#transport.send(
+      routes.transitions.create,
+      { params: { id }, body: writable<TransitionCreate>(body, back) },
+      options,
+    );
   }
 
   /** Deletes a transition. */
-  delete(id: string, transitionId: string, options?: RequestOptions): Call<void> {
+  delete(id: string, transitionId: string, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(
       routes.transitions.delete,
       { params: { id, transitionId } },

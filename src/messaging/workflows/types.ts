@@ -1,4 +1,4 @@
-import type { OpenRecord } from '../../contract/records.js';
+import type { OpenInput, OpenRecord } from '../../contract/records.js';
 import type { ListQuery } from '../shared/query.js';
 
 /** What a step does. */
@@ -19,12 +19,15 @@ export interface Workflow extends OpenRecord {
 
 /** A workflow as `workflows.get()` returns it. */
 export interface WorkflowGraph extends Workflow {
-  steps: WorkflowStep[];
-  transitions: WorkflowTransition[];
+  steps?: WorkflowStep[] | undefined;
+  transitions?: WorkflowTransition[] | undefined;
 }
 
-/** A workflow to create. It starts disabled, with an `EVENT` trigger. */
-export interface WorkflowCreate extends OpenRecord {
+/**
+ * A workflow to create. It starts disabled, with an `EVENT` trigger. A workflow that a method returned
+ * will do: its `id`, `steps`, `transitions`, `createdAt` and `updatedAt` are left out.
+ */
+export interface WorkflowCreate extends OpenInput {
   /** The service does not document this name. */
   name?: string | undefined;
   /** The event that starts it. The service does not document this name. */
@@ -37,8 +40,11 @@ export interface WorkflowCreate extends OpenRecord {
   allowReentry?: boolean | undefined;
 }
 
-/** Changes to a workflow. The service does not document all of its fields. */
-export interface WorkflowUpdate extends OpenRecord {
+/**
+ * Changes to a workflow. The service does not document all of its fields. A workflow that a method
+ * returned will do: its `id`, `steps`, `transitions`, `createdAt` and `updatedAt` are left out.
+ */
+export interface WorkflowUpdate extends OpenInput {
   triggerType?: 'EVENT' | (string & {}) | undefined;
   enabled?: boolean | undefined;
   /** Whether a contact may go through it more than once. */
@@ -58,10 +64,10 @@ export interface WorkflowStep extends OpenRecord {
 }
 
 /** The configuration of a step. The service does not document its fields. */
-export interface StepConfig extends OpenRecord {}
+export interface StepConfig extends OpenInput {}
 
-/** A step to add. */
-export interface StepCreate extends OpenRecord {
+/** A step to add. A step that a method returned will do: its `id` is left out. */
+export interface StepCreate extends OpenInput {
   type: StepType;
   /** The service does not document this name. */
   name?: string | undefined;
@@ -69,8 +75,8 @@ export interface StepCreate extends OpenRecord {
   config?: StepConfig | undefined;
 }
 
-/** Changes to a step. */
-export interface StepUpdate extends OpenRecord {
+/** Changes to a step. A step that a method returned will do: its `id` is left out. */
+export interface StepUpdate extends OpenInput {
   /** The service does not document this name. */
   name?: string | undefined;
   /** The service does not document this name. */
@@ -93,8 +99,8 @@ export interface WorkflowTransition extends OpenRecord {
   branch?: TransitionBranch | (string & {}) | null | undefined;
 }
 
-/** A transition to add. */
-export interface TransitionCreate extends OpenRecord {
+/** A transition to add. A transition that a method returned will do: its `id` is left out. */
+export interface TransitionCreate extends OpenInput {
   /** The service does not document this name. */
   fromStepId?: string | undefined;
   /** The service does not document this name. */
@@ -111,7 +117,7 @@ export interface WorkflowExecution extends OpenRecord {
 }
 
 /** An execution to start. */
-export interface ExecutionStart extends OpenRecord {
+export interface ExecutionStart extends OpenInput {
   /** The service does not document this name. */
   contactId?: string | undefined;
   /** Variables of this execution. */
@@ -119,10 +125,10 @@ export interface ExecutionStart extends OpenRecord {
 }
 
 /** Variables of one execution. */
-export interface ExecutionContext extends OpenRecord {}
+export interface ExecutionContext extends OpenInput {}
 
 /** Which executions to list. The service does not document these names. */
-export interface ExecutionQuery extends OpenRecord {
+export interface ExecutionQuery extends OpenInput {
   /** The service does not document the values. */
   status?: string | undefined;
   page?: number | undefined;

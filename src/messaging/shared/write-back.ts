@@ -1,0 +1,43 @@
+import { isRecord } from '../../contract/records.js';
+
+/** Which fields of a record do not go back to the service. */
+export interface WriteBack {
+  /** Fields that only answers have. */
+  readonly answerOnly: readonly string[];
+  /** Fields that are left out when they are `null`; `'all'` where leaving out means the same. */
+  readonly dropNull?: readonly string[] | 'all';
+  /** Fields that are left out when they are `''`: some services spell unset fields that way. */
+  readonly dropEmpty?: readonly string[];
+}
+
+/** Makes a body of a record that a method returned: without what only answers have. */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the row's own body
+export function writable<Body>(body: unknown, back: WriteBack): Body {
+  const given = body as Body; // fewer of its fields are left, or it is refused later
+  if (!isRecord(body)) {
+    return given;
+  }
+  const fields = Object.entries(fieldsOf(body));
+  const kept = fields.filter(([name, value]) => !isDropped(name, value, back));
+  return kept.length === fields.length ? given : (Object.fromEntries(kept) as Body);
+}
+
+function isDropped(
+  name: string,
+  value: unknown,
+  { answerOnly, dropNull = [], dropEmpty = [] }: WriteBack,
+): boolean {
+  if (answerOnly.includes(name)) {
+    return true;
+  }
+  if (value === null) {
+    return dropNull === 'all' || dropNull.includes(name);
+  }
+  return value === '' && dropEmpty.includes(name);
+}
+
+function fieldsOf(body: Record<string, unknown>): Record<string, unknown> {
+  const { toJSON } = body;
+  const json: unknown = typeof toJSON === 'function' ? toJSON.call(body) : body;
+  return isRecord(json) ? json : body;
+}

@@ -1,0 +1,98 @@
+import { clear, transient, type DataOptions, type MessagingClient } from 'postreel';
+import { createFakeMessaging } from 'postreel/testing';
+import { describe, expect, it } from 'vitest';
+import { answering, messagingOver } from '../support/clients.js';
+
+const email = 'ann@example.com';
+const content = { from: 'shop@example.com', to: email, subject: 'Hi', body: '<p>Hi</p>' };
+
+type Write = (messaging: MessagingClient, data: object) => PromiseLike<unknown>;
+
+/** Every method that writes custom fields. */
+const writers: [string, Write][] = [
+  ['contacts.create', (messaging, data) => messaging.contacts.create({ email, data })],
+  ['contacts.update', (messaging, data) => messaging.contacts.update('con_1', { data })],
+  ['send', (messaging, data) => messaging.send({ ...content, data })],
+  ['track', (messaging, data) => messaging.track({ email, event: 'paid', data })],
+  ['events.track', (messaging, data) => messaging.events.track({ email, event: 'paid', data })],
+];
+
+async function written(write: Write, data: object, options?: DataOptions) {
+  const { fetch, requests } = answering(() => ({}));
+  const messaging = messagingOver(fetch, { data: options });
+  const warnings: string[] = [];
+  messaging.on('warning', ({ message }) => warnings.push(message));
+  await write(messaging, data);
+  const body = (await requests[0]?.json()) as { data: unknown }; // what was sent
+  return { data: body.data, warnings };
+}
+
+describe.each(writers)('custom fields in %s', (_, write) => {
+  it('sends a reserved key with a warning that names what to use', async () => {
+    const data = { id: '42', plan: 'pro' };
+    await expect(written(write, data)).resolves.toEqual({
+      data,
+      warnings: ["`data.id` is a reserved key, which the service drops: it is the contact's id."],
+    });
+  });
+
+  it('sends a reserved key silently where that is wanted', async () => {
+    const { warnings } = await written(write, { id: '42' }, { reserved: 'send' });
+    expect(warnings).toEqual([]);
+  });
+
+  it.each<[string, object, DataOptions]>([
+    ['a reserved key', { manageUrl: 'x' }, { reserved: 'throw' }],
+    ['an empty string', { plan: '' }, { emptyString: 'throw' }],
+  ])('refuses %s where that is wanted', async (_kind, data, options) => {
+    const [key = ''] = Object.keys(data);
+    await expect(written(write, data, options)).rejects.toMatchObject({
+      name: 'InvalidRequestError',
+      outcome: 'not-sent',
+      fieldErrors: [{ field: `data.${key}` }],
+    });
+  });
+
+  it('sends an empty string as null where that is wanted', async () => {
+    const { data, warnings } = await written(
+      write,
+      { plan: '', tier: 1 },
+      { emptyString: 'delete' },
+    );
+    expect(data).toEqual({ plan: null, tier: 1 });
+    expect(warnings).toEqual([]);
+  });
+
+  it('sends an empty string silently where that is wanted', async () => {
+    const { data, warnings } = await written(write, { plan: '' }, { emptyString: 'send' });
+    expect(data).toEqual({ plan: '' });
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('what the service would have done', () => {
+  const fake = createFakeMessaging();
+  const { secretKey: apiKey, baseUrl, fetch } = fake;
+  const messaging = messagingOver(fetch, { apiKey, baseUrl });
+
+  it('drops a reserved key and ignores an empty string, as the warnings say', async () => {
+    const data: Record<string, string> = { id: '42', plan: 'pro' };
+    const { id } = await messaging.contacts.create({ email, data });
+    await messaging.contacts.update(id, { data: { plan: '' } });
+    expect((await messaging.contacts.get(id)).data).toEqual({ plan: 'pro' });
+  });
+
+  it('deletes a field with clear()', async () => {
+    const { id } = await messaging.contacts.create({ email, data: { plan: 'pro', city: 'Ulm' } });
+    await messaging.contacts.update(id, { data: { city: clear() } });
+    expect((await messaging.contacts.get(id)).data).toEqual({ plan: 'pro' });
+  });
+});
+
+it('warns of a transient value that is to be stored on a contact', async () => {
+  const data = { code: transient('A1') };
+  const { warnings } = await written(writers[0]![1], data); // the first writer creates contacts
+  expect(warnings).toEqual([
+    '`data.code` is transient: it is not stored on the contact and has no effect.',
+  ]);
+});
