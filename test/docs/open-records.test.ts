@@ -29,7 +29,7 @@ function namedIn(part: string): string[] {
   return [...part.matchAll(/^\| `([\w.]+)`/gm)].map(([, name = '']) => name).sort();
 }
 
-/** Interfaces that extend `OpenRecord`, themselves or by way of another. */
+/** Interfaces that extend `OpenRecord` or `OpenInput`, themselves or by way of another. */
 function openRecords(): string[] {
   const bases = new Map(
     interfaces().map(({ name, heritageClauses = [] }) => [
@@ -38,8 +38,8 @@ function openRecords(): string[] {
     ]),
   );
   const isOpen = (name: string): boolean =>
-    name === 'OpenRecord' || (bases.get(name) ?? []).some(isOpen);
-  return [...bases.keys()].filter(isOpen).sort();
+    ['OpenRecord', 'OpenInput'].includes(name) || (bases.get(name) ?? []).some(isOpen);
+  return [...bases.keys()].filter((name) => name !== 'OpenInput' && isOpen(name)).sort();
 }
 
 /** Types and fields that take any text beside the values they name. */

@@ -5,10 +5,10 @@ export interface FilterElement {
   /** A standard field by its name, a custom field as `data.<key>`. */
   field: StandardField | `data.${string}` | (string & {});
   /** `within` and `olderThan` need a field that holds full ISO 8601 strings. */
-  operator: FilterOperator;
+  operator: 'equals' | 'greaterThan' | 'within' | 'olderThan' | (string & {});
   value: string | number;
   /** The unit of `value` when it is a duration. */
-  unit?: FilterUnit | undefined;
+  unit?: 'days' | (string & {}) | undefined;
 }
 
 /** Any structure larger than one comparison. The service does not document its fields. */
@@ -58,10 +58,10 @@ export interface StandardFilter extends FilterElement {
 export type StandardField = 'email' | 'subscribed' | 'createdAt' | 'updatedAt';
 
 /** How a field is compared. The service does not document every operator. */
-export type FilterOperator = 'equals' | 'greaterThan' | 'within' | 'olderThan' | (string & {});
+export type FilterOperator = FilterElement['operator'];
 
 /** The unit of a duration. The service does not document every unit. */
-export type FilterUnit = 'days' | (string & {});
+export type FilterUnit = NonNullable<FilterElement['unit']>;
 
 // Dates are compared with a number of days, or with an ISO 8601 string.
 type Comparable<Value> = Value extends Date ? string | number : Value;
