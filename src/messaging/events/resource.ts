@@ -4,7 +4,7 @@ import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { DataOptions } from '../../contract/data-options.js';
 import type { Transport } from '../../transport/transport.js';
-import { withEmptyDeleted } from '../shared/empty-strings.js';
+import { withEmptyDeleted } from '../shared/write-back.js';
 import { routes } from './routes.js';
 import type {
   EventNames,

@@ -1,3 +1,4 @@
+import type { DataOptions } from '../../contract/data-options.js';
 import { isRecord } from '../../contract/records.js';
 
 /** Which fields of a record do not go back to the service. */
@@ -20,6 +21,18 @@ export function writable<Body>(body: unknown, back: WriteBack): Body {
   const fields = Object.entries(fieldsOf(body));
   const kept = fields.filter(([name, value]) => !isDropped(name, value, back));
   return kept.length === fields.length ? given : (Object.fromEntries(kept) as Body);
+}
+
+/** Turns empty strings in `data` into `null`, which deletes the fields, where that is wanted. */
+export function withEmptyDeleted<Body>(body: Body, { emptyString }: DataOptions): Body {
+  if (emptyString !== 'delete' || !isRecord(body) || !isRecord(body['data'])) {
+    return body;
+  }
+  const entries = Object.entries(body['data']);
+  const data = Object.fromEntries(
+    entries.map(([key, value]) => [key, value === '' ? null : value]),
+  );
+  return { ...body, data };
 }
 
 function isDropped(
