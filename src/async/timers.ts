@@ -73,7 +73,7 @@ export function sleep(delayMs: number, signal: AbortSignal | undefined): Promise
 export async function answerWithin<T>(
   promise: Promise<T>,
   limitMs: number,
-  { onLate, signal }: { onLate: (value: T) => void; signal: AbortSignal },
+  { onLate, signal }: { onLate: (value: T) => void; signal: AbortSignal | undefined },
 ): Promise<T> {
   const timer = startTimer(limitMs, signal);
   try {
@@ -86,4 +86,12 @@ export async function answerWithin<T>(
   } finally {
     timer.stop();
   }
+}
+
+/**
+ * Does every request have an I/O context of its own, as in Cloudflare's workers and Vercel's edge?
+ * There a timer or an answer of one request must never resume another: that one would hang.
+ */
+export function hasIoContexts(): boolean {
+  return 'WebSocketPair' in globalThis || 'EdgeRuntime' in globalThis;
 }

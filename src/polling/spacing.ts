@@ -1,4 +1,6 @@
 import pThrottle from 'p-throttle';
+import { abortable } from '../async/abort.js';
+import { hasIoContexts } from '../async/timers.js';
 import { WaitQueue } from '../async/wait-queue.js';
 
 /** Runs status checks evenly spaced, never in bursts. */
@@ -27,6 +29,9 @@ class SpacedQueue {
   #isServing = false;
 
   turn(signal: AbortSignal | undefined): Promise<void> {
+    if (hasIoContexts()) {
+      return abortable(this.#throttled(), signal); // with a timer of the caller's own
+    }
     const turn = this.#queue.wait(undefined, { signal });
     void this.#serve();
     return turn;

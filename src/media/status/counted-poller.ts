@@ -1,10 +1,12 @@
 import { monotonicMs } from '../../async/clock.js';
 import { abortable } from '../../async/abort.js';
-import { sleep } from '../../async/timers.js';
+import { hasIoContexts, sleep } from '../../async/timers.js';
 import { WaitQueue } from '../../async/wait-queue.js';
 
 /** The least time between two status checks when each takes one of the ten requests. */
 export const countedIntervalMs = 60_000;
+
+const askAgainMs = 1_000;
 
 interface Turn {
   readonly signal: AbortSignal;
@@ -21,9 +23,21 @@ export class CountedPoller {
 
   /** Runs a status check when its turn has come. An abort leaves the queue. */
   inTurn<T>(check: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    if (hasIoContexts()) {
+      return this.#inOwnContext(check, signal);
+    }
     const result = abortable(this.#queue.wait({ check, signal }, { signal }), signal);
     void this.#run();
     return result as Promise<T>; // what this check resolves to
+  }
+
+  // Where one request cannot resume another, each waits with timers of its own.
+  async #inOwnContext<T>(check: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    for (let now = monotonicMs(); now < this.#nextAt; now = monotonicMs()) {
+      await sleep(Math.min(this.#nextAt - now, askAgainMs), signal);
+    }
+    this.#nextAt = monotonicMs() + countedIntervalMs;
+    return check();
   }
 
   async #run(): Promise<void> {

@@ -1,3 +1,4 @@
+import { hasIoContexts } from '../../async/timers.js';
 import type { Settings } from '../../transport/settings.js';
 import type { Events } from '../../transport/events.js';
 import type { MediaEvents } from '../events.js';
@@ -30,7 +31,9 @@ export class FileWaits {
     this.#parts = parts;
     this.#source = {
       look: (fileId, maxAgeMs, signal) => poller.look(fileId, maxAgeMs, signal),
-      onEnd: (fileId, listener) => poller.onEnd(fileId, listener),
+      // A wait of one request must not be ended by another where each has an I/O context.
+      onEnd: (fileId, listener) =>
+        hasIoContexts() ? () => undefined : poller.onEnd(fileId, listener),
       finished: (fileId, url) => new MediaFile(fileId, url, { fetch: settings.fetch }),
       onUpdate: (update) => this.#tell(update),
       onUnknown: (fileId, status) => notices.unknownStatus(events, fileId, status),

@@ -1,6 +1,7 @@
 import type { RequestOptions } from '../../contract/call.js';
 import { isPostreelError } from '../../errors/index.js';
 import type { Spacing } from '../../polling/spacing.js';
+import { hasIoContexts } from '../../async/timers.js';
 import { monotonicMs } from '../../async/clock.js';
 import { abortable } from '../../async/abort.js';
 import type { CountedPoller } from './counted-poller.js';
@@ -58,7 +59,9 @@ export class StatusPoller {
     if (seen && monotonicMs() - seen.at < maxAgeMs) {
       return seen.record;
     }
-    const running = this.#running.get(fileId) ?? this.#start(fileId);
+    // One request must not wait for the answer to another one where each has an I/O context.
+    const shared = hasIoContexts() ? undefined : this.#running.get(fileId);
+    const running = shared ?? this.#start(fileId);
     running.watchers++;
     try {
       return await abortable(running.record, signal);

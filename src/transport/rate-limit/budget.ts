@@ -58,6 +58,9 @@ export interface Budget {
 /** A request whose answer nobody reads may reach the service that much later. */
 export const stragglingMs = 2_000;
 
+/** Longer than an attempt lasts by default: a sender that died may have sent at its very end. */
+export const longestAttemptMs = 120_000;
+
 /**
  * The longest pause that a call sits out when the service asks for one: a 429 that names no time,
  * and several in a row. Whether to wait longer is up to the caller.

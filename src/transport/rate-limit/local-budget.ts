@@ -1,8 +1,9 @@
 import { capacityOf, type BudgetLimits } from '../../contract/rate-budget-store.js';
 import { monotonicMs } from '../../async/clock.js';
-import { longestDelayMs } from '../../async/timers.js';
+import { hasIoContexts, longestDelayMs } from '../../async/timers.js';
 import { AckWindow } from './ack-window.js';
 import {
+  longestAttemptMs,
   longestPauseMs,
   stragglingMs,
   type Budget,
@@ -11,7 +12,11 @@ import {
   type Turn,
 } from './budget.js';
 import { CongestionWindow } from './congestion.js';
+import { OwnContextQueue } from './own-context-queue.js';
 import { PriorityQueue, queueTimeout, type Forecast } from './priority-queue.js';
+
+// When a slot in flight may come free, as far as anybody knows.
+const inFlightMs = 100;
 
 /** The budget of a project inside one process. Calls that need not wait do not queue. */
 export class LocalBudget implements Budget {
@@ -21,6 +26,9 @@ export class LocalBudget implements Budget {
   #capacity: number;
   /** Made for the first call that must wait. */
   #queue: PriorityQueue | undefined;
+  #asking: OwnContextQueue | undefined;
+  /** Slots of requests that may be cancelled without a word, in the order they were taken. */
+  readonly #leases: { readonly endsAt: number; readonly slot: Slot }[] = [];
   #closedUntil = Number.NEGATIVE_INFINITY;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -38,6 +46,10 @@ export class LocalBudget implements Budget {
     if (closedMs > longestPauseMs(this.#limits.windowMs)) {
       return Promise.reject(queueTimeout({ reason: 'service', waitMs: closedMs }, turn));
     }
+    if (hasIoContexts()) {
+      this.#asking ??= new OwnContextQueue();
+      return this.#asking.wait(turn, (ahead) => this.#ask(ahead, turn));
+    }
     this.#queue ??= new PriorityQueue(() => this.#schedule());
     const slot = this.#queue.wait(turn, () => this.forecast(turn));
     this.#pump(); // the timer may be due: calls that keep coming must not put it off
@@ -46,11 +58,15 @@ export class LocalBudget implements Budget {
 
   /** How long such a call would wait. A slot in use comes free a window after its answer. */
   forecast(turn: Turn): Forecast {
+    return this.#forecastBehind((this.#queue?.ahead(turn) ?? 0) + (this.#asking?.ahead(turn) ?? 0));
+  }
+
+  #forecastBehind(ahead: number): Forecast {
     const now = monotonicMs();
     const { windowMs } = this.#limits;
     const capacity = this.#capacity;
     const closedMs = this.#closedMs(now);
-    const missing = this.#window.used(now) + (this.#queue?.ahead(turn) ?? 0) - capacity;
+    const missing = this.#window.used(now) + ahead - capacity;
     const windows = Math.floor(missing / capacity);
     const freeAt = this.#window.freeAt(missing % capacity) ?? now + windowMs;
     const fullMs = missing < 0 ? 0 : freeAt - now + windows * windowMs;
@@ -102,17 +118,48 @@ export class LocalBudget implements Budget {
       }
       this.#pump();
     };
-    return {
+    const slot = {
       accepted: () => this.#congestion.accepted(sentAt),
       release: () => end(this.#limits.windowMs),
       abandon: () => end(this.#limits.windowMs + stragglingMs),
       cancel: () => end(0),
     };
+    if (hasIoContexts()) {
+      this.#leases.push({ endsAt: sentAt + longestAttemptMs, slot });
+    }
+    return slot;
+  }
+
+  // Where a request can be cancelled at any point, nobody may be left to end its slot.
+  #endLeases(now: number): void {
+    while ((this.#leases[0]?.endsAt ?? Number.POSITIVE_INFINITY) <= now) {
+      this.#leases.shift()?.slot.abandon();
+    }
+  }
+
+  /** A call with so many others before it asks for its slot. */
+  #ask(ahead: number, turn: Turn): Slot | Forecast {
+    if (this.#waitMs() === 0 && ahead < this.#free()) {
+      return this.#take();
+    }
+    const forecast = this.#forecastBehind(ahead);
+    if (forecast.reason === 'service' && forecast.waitMs > longestPauseMs(this.#limits.windowMs)) {
+      throw queueTimeout(forecast, turn);
+    }
+    return forecast.waitMs > 0 ? forecast : { ...forecast, waitMs: inFlightMs };
+  }
+
+  /** How many requests may leave right now, when nobody is closed out. */
+  #free(): number {
+    const now = monotonicMs();
+    const bound = this.#congestion.bound(now, this.#limits.headroom > 0);
+    const unused = this.#capacity - this.#window.used(now);
+    return Math.min(bound - this.#window.inFlight, unused);
   }
 
   #pump(): void {
-    while (this.#queued > 0 && this.#waitMs() === 0) {
-      this.#queue?.grant(this.#take());
+    while (this.#queue && this.#queue.size > 0 && this.#waitMs() === 0) {
+      this.#queue.grant(this.#take());
     }
     this.#schedule();
   }
@@ -120,19 +167,20 @@ export class LocalBudget implements Budget {
   #schedule(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#queued === 0) {
+    if (!this.#queue || this.#queue.size === 0) {
       return;
     }
     const waitMs = this.#waitMs();
     if (!Number.isFinite(waitMs)) {
-      return;
-    } // an answer will pump
+      return; // an answer will pump
+    }
     this.#timer = setTimeout(() => this.#pump(), Math.min(Math.ceil(waitMs), longestDelayMs));
   }
 
   /** 0: a request may leave now. Infinity: not before an answer comes. */
   #waitMs(): number {
     const now = monotonicMs();
+    this.#endLeases(now);
     const closedMs = this.#closedMs(now);
     if (closedMs > 0) {
       return closedMs;
@@ -149,7 +197,7 @@ export class LocalBudget implements Budget {
   }
 
   get #queued(): number {
-    return this.#queue?.size ?? 0;
+    return (this.#queue?.size ?? 0) + (this.#asking?.size ?? 0);
   }
 
   #closedMs(now: number): number {

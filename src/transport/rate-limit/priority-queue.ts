@@ -112,6 +112,7 @@ export function toldOnce(turn: Turn): Turn {
 
 const priorities = 4;
 
-function priorityOf({ priority, isRepeat }: Turn): number {
+/** 0 goes first: interactive calls before bulk ones, repeats before first attempts. */
+export function priorityOf({ priority, isRepeat }: Turn): number {
   return (priority === 'interactive' ? 0 : 2) + (isRepeat ? 0 : 1);
 }

@@ -8,6 +8,7 @@ import { isPostreelError } from '../../errors/index.js';
 import { monotonicMs } from '../../async/clock.js';
 import {
   bothSlots,
+  longestAttemptMs,
   longestPauseMs,
   stragglingMs,
   type Budget,
@@ -16,14 +17,12 @@ import {
   type Turn,
 } from './budget.js';
 import type { LocalBudget } from './local-budget.js';
-import { PriorityQueue, toldOnce, type Forecast } from './priority-queue.js';
-import { answerWithin, sleep } from '../../async/timers.js';
+import { PriorityQueue, queueTimeout, toldOnce, type Forecast } from './priority-queue.js';
+import { answerWithin, hasIoContexts, sleep } from '../../async/timers.js';
 
-// Longer than an attempt lasts by default. A process that died may have sent at its very end.
-const longestAttemptMs = 120_000;
 // A store that is slower than this is as good as gone, and is left alone for a while.
 const longestAnswerMs = 5_000;
-const askAgainMs = 10_000;
+const restMs = 10_000;
 // Another process may give a slot back at any time, so the store is asked again before long.
 const pauseMs = { shortest: 10, longest: 1_000 };
 
@@ -52,6 +51,9 @@ export class SharedBudget implements Budget {
   }
 
   acquire(turn: Turn): Promise<Slot> {
+    if (hasIoContexts()) {
+      return this.#acquireInOwnContext(toldOnce(turn));
+    }
     const slot = this.#queue.wait(toldOnce(turn), () => this.#forecast(turn));
     if (!this.#pumping && this.#queue.size > 0) {
       void this.#pump();
@@ -97,7 +99,7 @@ export class SharedBudget implements Budget {
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
-    const own = await this.#own.acquire({
+    const slot = await this.#tryTake({
       signal,
       method: '',
       path: '',
@@ -106,21 +108,52 @@ export class SharedBudget implements Budget {
       maxWaitMs: Number.POSITIVE_INFINITY,
       onWait: (event) => this.#tell(event),
     });
-    const answer = await this.#ask(signal).catch((reason: unknown) => {
+    if ('waitMs' in slot) {
+      this.#refuse(slot);
+      this.#tell({ ...slot, queued: this.#queue.size });
+      await sleep(askAgainMs(slot.waitMs), signal);
+    } else if (!this.#queue.grant(slot)) {
+      slot.cancel();
+    }
+  }
+
+  // Where one request cannot resume another, each call asks the store for itself.
+  async #acquireInOwnContext(turn: Turn): Promise<Slot> {
+    const givesUpAt = monotonicMs() + turn.maxWaitMs;
+    for (;;) {
+      const maxWaitMs = givesUpAt - monotonicMs();
+      const slot = await this.#tryTake({ ...turn, maxWaitMs });
+      if (!('waitMs' in slot)) {
+        return slot;
+      }
+      if (slot.reason === 'service' || slot.waitMs > maxWaitMs) {
+        throw queueTimeout(slot, turn);
+      }
+      turn.onWait({ ...slot, queued: this.#own.state().queued + 1 });
+      await sleep(askAgainMs(slot.waitMs), turn.signal);
+    }
+  }
+
+  /** A slot here and in the store, or how long the store has none. */
+  async #tryTake(turn: Turn): Promise<Slot | Forecast> {
+    const own = await this.#own.acquire(turn);
+    const answer = await this.#ask(turn.signal).catch((reason: unknown) => {
       own.cancel();
       throw reason;
     });
     if (answer && 'waitMs' in answer) {
       own.cancel();
-      await this.#pause(answer.waitMs, signal);
-    } else {
-      this.#fullUntil = Number.NEGATIVE_INFINITY;
-      this.#start(own, answer?.slot);
+      this.#fullUntil = monotonicMs() + answer.waitMs;
+      // A slot comes free within a window: for longer only the service makes us wait.
+      const isLimit = answer.waitMs <= longestPauseMs(this.#limits.windowMs);
+      return { reason: isLimit ? 'limit' : 'service', waitMs: answer.waitMs };
     }
+    this.#fullUntil = Number.NEGATIVE_INFINITY;
+    return answer ? bothSlots(own, this.#storedSlot(answer.slot)) : own;
   }
 
   /** `undefined` when the store does not answer: then our own budget has to do. */
-  async #ask(signal: AbortSignal): Promise<StoreAnswer | undefined> {
+  async #ask(signal: AbortSignal | undefined): Promise<StoreAnswer | undefined> {
     if (monotonicMs() < this.#askAt) {
       return undefined;
     }
@@ -130,8 +163,8 @@ export class SharedBudget implements Budget {
       const onLate = (late: StoreAnswer) => this.#giveBack(late);
       return await answerWithin(answer, longestAnswerMs, { onLate, signal });
     } catch {
-      signal.throwIfAborted();
-      this.#askAt = monotonicMs() + askAgainMs;
+      signal?.throwIfAborted();
+      this.#askAt = monotonicMs() + restMs;
       return undefined;
     }
   }
@@ -139,23 +172,6 @@ export class SharedBudget implements Budget {
   #giveBack(late: StoreAnswer): void {
     if ('slot' in late) {
       quietly(() => this.#store.cancel(this.#group, late.slot));
-    }
-  }
-
-  async #pause(waitMs: number, signal: AbortSignal): Promise<void> {
-    this.#fullUntil = monotonicMs() + waitMs;
-    // A slot comes free within a window: for longer only the service makes us wait.
-    const isLimit = waitMs <= longestPauseMs(this.#limits.windowMs);
-    const forecast = { reason: isLimit ? 'limit' : 'service', waitMs } as const;
-    this.#refuse(forecast);
-    this.#tell({ ...forecast, queued: this.#queue.size });
-    await sleep(Math.min(Math.max(waitMs, pauseMs.shortest), pauseMs.longest), signal);
-  }
-
-  #start(own: Slot, stored: string | undefined): void {
-    const slot = stored === undefined ? own : bothSlots(own, this.#storedSlot(stored));
-    if (!this.#queue.grant(slot)) {
-      slot.cancel();
     }
   }
 
@@ -207,6 +223,10 @@ export class SharedBudget implements Budget {
     this.#pumping?.abort();
     this.#pumping = undefined;
   }
+}
+
+function askAgainMs(waitMs: number): number {
+  return Math.min(Math.max(waitMs, pauseMs.shortest), pauseMs.longest);
 }
 
 // A store that is gone is noticed when the next slot is asked for.

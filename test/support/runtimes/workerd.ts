@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { build } from 'esbuild';
+import { repository } from '../package/installed.js';
+
+/** A worker that listens on this machine. */
+export interface RunningWorker {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Bundles a worker that uses the package, and serves it with workerd, the runtime of Cloudflare. */
+export async function startWorker(
+  folder: string,
+  { compatibilityDate }: { readonly compatibilityDate: string },
+): Promise<RunningWorker> {
+  await build({
+    entryPoints: [join(repository, 'test/support/runtimes/worker.ts')],
+    outfile: join(folder, 'worker.mjs'),
+    bundle: true,
+    format: 'esm',
+    conditions: ['workerd', 'worker', 'import'],
+    alias: { postreel: join(repository, 'src/index.ts') },
+    logLevel: 'error',
+  });
+  await writeFile(join(folder, 'config.capnp'), configuration(compatibilityDate));
+  const child = spawn(
+    join(repository, 'node_modules/.bin/workerd'),
+    ['serve', join(folder, 'config.capnp'), '--control-fd=3'],
+    { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] },
+  );
+  const [line] = (await once(child.stdio[3] as Readable, 'data')) as [Buffer]; // the pipe above
+  const { port } = JSON.parse(line.toString()) as { port: number }; // {"event":"listen",…}
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async stop() {
+      child.kill();
+      await once(child, 'exit');
+    },
+  };
+}
+
+function configuration(compatibilityDate: string): string {
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = .worker),
+    (name = "network", network = (allow = ["private", "local"])),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+);
+const worker :Workerd.Worker = (
+  modules = [(name = "worker", esModule = embed "worker.mjs")],
+  compatibilityDate = "${compatibilityDate}",
+  globalOutbound = "network",
+);
+`;
+}
