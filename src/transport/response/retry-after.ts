@@ -8,9 +8,12 @@ export function backoffMs(attempt: number, random: RandomSource = Math.random): 
   return random() * Math.min(capMs, baseMs * 2 ** (attempt - 1));
 }
 
-/** The least wait after so many attempts: a service that says "now" and refuses again does not mean it. */
-export function refusedAgainMs(attempt: number): number {
-  return attempt <= 1 ? 0 : Math.min(capMs, (baseMs / 2) * 2 ** (attempt - 2));
+/**
+ * The least wait after so many attempts, whatever the service asks: 0.25 s, 0.5 s, 1 s … up to a
+ * minute. One that says "now" and refuses again, or whose clock is ahead, does not mean it.
+ */
+export function leastDelayMs(attempt: number): number {
+  return Math.min(60_000, (baseMs / 2) * 2 ** (attempt - 1));
 }
 
 /**

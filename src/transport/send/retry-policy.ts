@@ -1,7 +1,7 @@
 import type { PostreelError } from '../../errors/index.js';
 import { isTransient } from '../../errors/transient.js';
 import type { CallContext } from '../context.js';
-import { backoffMs, refusedAgainMs } from '../response/retry-after.js';
+import { backoffMs, leastDelayMs } from '../response/retry-after.js';
 
 /**
  * The delay before a retry, or `undefined` when the call must not be sent again. What certainly
@@ -17,10 +17,8 @@ export function retryDelayMs(
   if (!mayRetry(failure, call)) {
     return undefined;
   }
-  if (failure.status !== 429) {
-    return failure.retryAfterMs ?? backoffMs(attempt);
-  }
-  return Math.max(failure.retryAfterMs ?? windowMs, refusedAgainMs(attempt));
+  const askedMs = failure.retryAfterMs ?? (failure.status === 429 ? windowMs : undefined);
+  return askedMs === undefined ? backoffMs(attempt) : Math.max(askedMs, leastDelayMs(attempt));
 }
 
 function mayRetry(failure: PostreelError, { route, isPartial, options }: CallContext): boolean {

@@ -21,13 +21,19 @@ export async function sendWithRetries(
   }
 }
 
+// A call against a service that answers 429 for ever makes at most ten requests: the first one,
+// one after each refusal that it waits out, and one with a renewed key.
+const mostRefusals = 8;
+
 /** The attempts after a first one that failed. Delays are ours: p-retry's own are zero. */
 class Retries {
   readonly #call: CallContext;
   readonly #sender: Sender;
   readonly #parts: TransportParts;
   readonly #longestMs: number;
-  #leftMs: number;
+  /** When the retries must be over, waits for the rate limit included. */
+  readonly #endsAt: number;
+  #refusals = 0;
   #mayHaveHappened = false;
 
   constructor(call: CallContext, sender: Sender, parts: TransportParts) {
@@ -35,7 +41,7 @@ class Retries {
     this.#sender = sender;
     this.#parts = parts;
     this.#longestMs = longestPauseMs(parts.settings.windowMs);
-    this.#leftMs = 5 * this.#longestMs;
+    this.#endsAt = monotonicMs() + 5 * this.#longestMs;
   }
 
   async goOn(first: unknown): Promise<RawAnswer> {
@@ -85,7 +91,6 @@ class Retries {
     if (delayMs === undefined) {
       throw failure;
     }
-    this.#leftMs -= delayMs;
     const { route, path, signal } = this.#call;
     const error = failure as PostreelError; // nothing else has a delay
     this.#parts.events.emit('retry', { method: route.method, path, attempt, delayMs, error });
@@ -101,8 +106,9 @@ class Retries {
     if (delayMs === undefined) {
       return undefined;
     }
-    const fitsDeadline = monotonicMs() + delayMs < deadlineAt;
-    if (fitsDeadline && delayMs <= this.#longestMs && delayMs <= this.#leftMs) {
+    const mayWait = !isRefusal(failure) || ++this.#refusals <= mostRefusals;
+    const fits = monotonicMs() + delayMs < Math.min(deadlineAt, this.#endsAt);
+    if (mayWait && fits && delayMs <= this.#longestMs) {
       return delayMs;
     }
     // The caller can take over the wait that is too long for the call.
@@ -137,7 +143,11 @@ class Retries {
 
 /** Does a retry after this failure count? One that waits for the rate limit does not. */
 function counts(failure: unknown): boolean {
-  return !isPostreelError(failure) || failure.status !== 429;
+  return !isPostreelError(failure) || !isRefusal(failure);
+}
+
+function isRefusal({ status }: PostreelError): boolean {
+  return status === 429;
 }
 
 /** Carries any thrown value through p-retry, which rewraps what is not an error it knows. */

@@ -118,7 +118,48 @@ describe('a call', () => {
     const failed = expect(client.contacts.get('con_1')).rejects.toMatchObject({ status: 429 });
     await vi.runAllTimersAsync();
     await failed;
-    expect(requests).toHaveLength(11);
+    expect(requests).toHaveLength(9);
+  });
+
+  it.each([
+    ['Retry-After: 0', { 'retry-after': '0' }],
+    ['a reset that a fast clock has passed', { 'x-ratelimit-reset': '1000000001' }],
+    ['nothing at all', {}],
+  ])('that is refused for ever, with %s, makes at most ten requests', async (_, headers) => {
+    const { client, requests } = scripted(
+      Array.from({ length: 99 }, () => step.status(429, headers)),
+    );
+    const startedAt = Date.now();
+    const failed = expect(client.contacts.get('con_1', { retries: 5 })).rejects.toMatchObject({
+      status: 429,
+    });
+    await vi.runAllTimersAsync();
+    await failed;
+    expect(requests.length).toBeLessThanOrEqual(10);
+    expect(Date.now() - startedAt).toBeLessThanOrEqual(10 * 60_000);
+  });
+
+  it('that is refused with "now" waits longer each time', async () => {
+    const now = step.status(429, { 'retry-after': '0' });
+    const { client, retries } = scripted([now, now, now, now]);
+    const call = client.contacts.get('con_1');
+    await vi.runAllTimersAsync();
+    await call;
+    expect(retries.map(({ delayMs }) => delayMs)).toEqual([250, 500, 1_000, 2_000]);
+  });
+
+  it('counts the time in the queue of the rate limit as time that has passed', async () => {
+    const { client, requests } = scripted(
+      Array.from({ length: 99 }, () => step.status(429, { 'retry-after': '0' })),
+      { rateLimit: { limit: 1, windowMs: 60_000 * 4 } },
+    );
+    const startedAt = Date.now();
+    const failed = expect(client.contacts.get('con_1')).rejects.toMatchObject({ status: 429 });
+    await vi.runAllTimersAsync();
+    await failed;
+    expect(requests.length).toBeLessThanOrEqual(10);
+    // Ten windows are left after the first refusal, and the last attempt may wait for one more.
+    expect(Date.now() - startedAt).toBeLessThanOrEqual(11 * 4 * 60_000);
   });
 
   it('that may happen twice is repeated after anything that may pass', async () => {
