@@ -30,6 +30,19 @@ export default tseslint.config(
         },
       ],
       curly: 'error',
+      'no-duplicate-imports': 'error',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'AssignmentExpression:not(ExpressionStatement > AssignmentExpression, ForStatement > AssignmentExpression)',
+          message: 'An assignment is a statement of its own.',
+        },
+        {
+          selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+          message: 'Write the properties where they belong.',
+        },
+      ],
       'max-params': 'off',
       '@typescript-eslint/max-params': ['error', { max: 4 }],
       'max-lines-per-function': ['error', { max: 50, skipBlankLines: true, skipComments: true }],

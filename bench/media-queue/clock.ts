@@ -5,7 +5,9 @@ export async function onFastClock<T>(work: () => Promise<T>): Promise<T> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
   try {
     const state = { isDone: false };
-    const result = work().finally(() => (state.isDone = true));
+    const result = work().finally(() => {
+      state.isDone = true;
+    });
     result.catch(() => undefined); // awaited below
     while (!state.isDone) {
       await vi.advanceTimersToNextTimerAsync();

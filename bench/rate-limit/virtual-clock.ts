@@ -52,7 +52,9 @@ export class VirtualClock {
     const restore = this.#install();
     try {
       let isDone = false;
-      const result = work().finally(() => (isDone = true));
+      const result = work().finally(() => {
+        isDone = true;
+      });
       result.catch(() => undefined); // it is awaited below
       for (;;) {
         await new Promise((resolve) => turn(resolve));

@@ -65,7 +65,10 @@ export const createPage = (tab: Tab): Page => {
   return [
     drain,
     hurry,
-    () => (ready ??= own()),
+    () => {
+      ready ??= own();
+      return ready;
+    },
     () => {
       leave();
       if (ready) {

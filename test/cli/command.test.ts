@@ -14,7 +14,9 @@ async function run(args: string[], lines = Infinity): Promise<{ out: string; err
   const started = spawn(process.execPath, ['--import', 'tsx', command, ...args]);
   child = started;
   const seen = { out: '', err: '' };
-  started.stderr.on('data', (chunk: Buffer) => (seen.err += chunk.toString()));
+  started.stderr.on('data', (chunk: Buffer) => {
+    seen.err += chunk.toString();
+  });
   await new Promise<void>((resolve) => {
     started.once('close', () => resolve());
     started.stdout.on('data', (chunk: Buffer) => {

@@ -118,7 +118,9 @@ function start(server: FakeServer, path: string) {
   const timer = setTimeout(() => child.kill('SIGTERM'), longestMs);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
   }
   const end = new Promise<{ code: number | null; signal: string | null; output: string }>(
     (resolve) => {

@@ -47,7 +47,9 @@ function run(prefix: readonly string[], path: string): Promise<string[]> {
   const command = [...prefix, process.execPath, '--input-type=module', '-e', taker(path)];
   const child = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
   return new Promise((resolve) => {
     child.on('close', () => resolve(output.split('\n').slice(0, -1)));
   });

@@ -64,7 +64,10 @@ describe('a lock between processes', () => {
   ])('is left to %s', async (_, name) => {
     const file = await claim(name);
     let isDone = false;
-    const waiting = withLock(path, () => Promise.resolve((isDone = true)));
+    const waiting = withLock(path, () => {
+      isDone = true;
+      return Promise.resolve();
+    });
     await sleep(100);
     expect(isDone).toBe(false);
     await rm(file);

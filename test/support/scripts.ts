@@ -65,7 +65,9 @@ function execute(command: readonly string[], env: NodeJS.ProcessEnv): Promise<Sc
   );
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
   }
   return new Promise((resolve, reject) => {
     child.once('error', reject);

@@ -48,7 +48,9 @@ describe('faults on real sockets', () => {
     server.messaging.fail('GET /contacts', { truncate: true });
     const answer = await answerOf('/messaging/contacts');
     let read = 0;
-    answer.on('data', (chunk: Uint8Array) => (read += chunk.length));
+    answer.on('data', (chunk: Uint8Array) => {
+      read += chunk.length;
+    });
     const [error] = (await once(answer, 'error')) as [NodeJS.ErrnoException]; // as: node's event
     expect(error.code).toBe('ECONNRESET');
     expect(read).toBe(Math.floor(Number(answer.headers['content-length']) / 2));

@@ -84,7 +84,12 @@ describe('the answer of an inbox', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const end: { fail?: (reason: Error) => void } = {};
-      const work = vi.fn(() => new Promise<void>((_, reject) => (end.fail = reject)));
+      const work = vi.fn(
+        () =>
+          new Promise<void>((_, reject) => {
+            end.fail = reject;
+          }),
+      );
       const stop = inbox.on(work);
       const answer = fetch(post(url));
       while (!end.fail) {
@@ -170,7 +175,9 @@ describe('a listener', () => {
     const started = new Promise<void>((resolve) => {
       inbox.on(() => {
         resolve();
-        return new Promise<void>((done) => (finish = done));
+        return new Promise<void>((done) => {
+          finish = done;
+        });
       });
     });
     const url = await inbox.url(base);

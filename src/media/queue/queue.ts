@@ -58,7 +58,8 @@ export class JobQueue implements MediaQueue {
   async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
     const { signal, news } = this.#signals;
     signal.throwIfAborted();
-    const host = (this.#host = await this.#open());
+    const host = await this.#open();
+    this.#host = host;
     const stopListening = host.gate.onFree(() => this.#signals.wake());
     try {
       if (this.#options.name !== undefined) {

@@ -64,7 +64,9 @@ export class JobInput {
       this.#readList(this.#list);
       return undefined;
     }
-    this.#reading ??= this.#readStream().finally(() => (this.#reading = undefined));
+    this.#reading ??= this.#readStream().finally(() => {
+      this.#reading = undefined;
+    });
     return this.#reading;
   }
 

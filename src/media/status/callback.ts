@@ -32,7 +32,9 @@ export function callbackNews(inbox: Inbox | undefined, fileId: string): Callback
       if (state.isNew) {
         tell();
       }
-      return () => (state.listener = undefined);
+      return () => {
+        state.listener = undefined;
+      };
     },
     stop: () => ended.abort(),
   };

@@ -101,7 +101,8 @@ export class StatusPoller {
     // A wait repeats a failed look itself.
     const options = { signal, retries: 0, priority: 'bulk' } as const;
     const ask = async (isCharged: boolean) => this.#ask(fileId, options, isCharged);
-    const counted = (this.#counted ??= await this.#findCounted());
+    this.#counted ??= await this.#findCounted();
+    const counted = this.#counted;
     try {
       const record = counted.isNeeded
         ? await counted.inTurn(() => ask(true), signal)

@@ -80,7 +80,8 @@ class FileWait<File> {
   run(): Promise<File> {
     const { fileId, ageMs } = this.#awaited;
     const { signal, inbox, timeout = this.#pace.timeoutMs } = this.#options;
-    const callback = (this.#callback = callbackNews(inbox, fileId));
+    const callback = callbackNews(inbox, fileId);
+    this.#callback = callback;
     return poll<StatusRecord, File>({
       signal,
       timeoutMs: timeout,

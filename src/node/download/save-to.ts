@@ -4,8 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { ConfigurationError } from '../../errors/index.js';
 import type { MediaFile } from '../../media/jobs/file.js';
 import { Download } from './download.js';
-import { hasCode } from '../file-system.js';
-import { syncFolder } from '../file-system.js';
+import { hasCode, syncFolder } from '../file-system.js';
 
 /** How far a download is. */
 export interface SaveProgress {

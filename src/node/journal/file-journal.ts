@@ -2,10 +2,9 @@ import { mkdir, open, readFile, rename, rm, type FileHandle } from 'node:fs/prom
 import { dirname, resolve } from 'node:path';
 import type { JobJournal, JournalEntry } from '../../media/jobs/journal.js';
 import { compacted } from './compact-journal.js';
-import { hasCode } from '../file-system.js';
+import { hasCode, syncFolder } from '../file-system.js';
 import { entriesIn, lineOf } from './journal-lines.js';
 import { withLock, type HeldLock } from '../file-lock.js';
-import { syncFolder } from '../file-system.js';
 
 // So much is read in no time; a journal of what is under way stays far below.
 const largeBytes = 1_000_000;

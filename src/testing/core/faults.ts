@@ -56,7 +56,9 @@ export function createFaults(endpoints: readonly string[], random: () => number)
     }
     const plan = { endpoint, fault, seen: 0, left: fault.times ?? 1 };
     plans.push(plan);
-    return () => (plans = plans.filter((other) => other !== plan));
+    return () => {
+      plans = plans.filter((other) => other !== plan);
+    };
   }
 
   function take(endpoint: string): Fault | undefined {
@@ -65,7 +67,10 @@ export function createFaults(endpoints: readonly string[], random: () => number)
     }
     const struck = plans
       .filter((plan) => plan.endpoint === '*' || plan.endpoint === endpoint)
-      .filter((plan) => (plan.seen += 1) > (plan.fault.after ?? 0) && plan.left > 0)
+      .filter((plan) => {
+        plan.seen += 1;
+        return plan.seen > (plan.fault.after ?? 0) && plan.left > 0;
+      })
       .find(({ fault }) => fault.probability === undefined || random() < fault.probability);
     if (struck === undefined) {
       return undefined;
@@ -74,5 +79,11 @@ export function createFaults(endpoints: readonly string[], random: () => number)
     return struck.fault;
   }
 
-  return { fail, take, clear: () => (plans = []) };
+  return {
+    fail,
+    take,
+    clear: () => {
+      plans = [];
+    },
+  };
 }

@@ -1,8 +1,16 @@
 import { seedCampaigns, seedSegments, seedTemplates, seedWorkflows } from './seed/content.js';
 import { seedContacts } from './seed/contacts.js';
 import { seedEmails, seedEvents } from './seed/history.js';
-import type { Campaign, Contact, Scope, Segment, SentEmail } from './state.js';
-import type { Template, TrackedEvent, Workflow } from './state.js';
+import type {
+  Campaign,
+  Contact,
+  Scope,
+  Segment,
+  SentEmail,
+  Template,
+  TrackedEvent,
+  Workflow,
+} from './state.js';
 
 /** How many of each to make up. */
 export interface SeedPlan {

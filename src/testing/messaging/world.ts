@@ -21,7 +21,10 @@ export function createWorld(clock: Clock, settings: MessagingSettings): Start {
   const world: MessagingWorld = {
     clock,
     settings,
-    id: (prefix) => `${prefix}_${String((ids += 1)).padStart(6, '0')}`,
+    id: (prefix) => {
+      ids += 1;
+      return `${prefix}_${String(ids).padStart(6, '0')}`;
+    },
     projects: new Map(),
     users: new Map(),
     sessions: new Map(),

@@ -20,7 +20,8 @@ export const openDatabase = async (): Promise<Transact> => {
     ask((resolve, reject) => {
       // eslint-disable-next-line @typescript-eslint/no-non-null-assertion -- without a database this throws, and `ask` answers `undefined`
       const transaction = database!.transaction(NAME, 'readwrite');
-      transaction.oncomplete = transaction.onabort = reject;
+      transaction.oncomplete = reject;
+      transaction.onabort = reject;
       work(transaction.objectStore(NAME), resolve);
     });
 };

@@ -19,7 +19,13 @@ export const open = async (tab: Tab): Promise<void> => {
     tab.local = Object(document && localStorage) as Tab['local'];
     // Held for life: whoever asks for the names of all locks knows which tabs are gone. Nobody
     // takes the lock of another tab, so it never has to be waited for.
-    void locks()?.request(tab.owner, () => new Promise<void>((release) => (tab.release = release)));
+    void locks()?.request(
+      tab.owner,
+      () =>
+        new Promise<void>((release) => {
+          tab.release = release;
+        }),
+    );
     for (const record of tab.records) {
       void save(tab, record);
     }

@@ -39,7 +39,10 @@ export const createSender = (tab: Tab): Sender => {
     run = undefined;
   };
   // Not `loop()`: one that ends at once would clear `run` before it is set, for good.
-  const drain = () => (run ??= Promise.resolve().then(loop));
+  const drain = () => {
+    run ??= Promise.resolve().then(loop);
+    return run;
+  };
   const exit = () => {
     for (const record of sendable().slice(0, 20)) {
       void send(record, true);

@@ -44,7 +44,8 @@ export async function verifyWebhook(
   callback: Request | CallbackParts,
   options: VerifyOptions,
 ): Promise<VerifiedWebhook> {
-  const { secret, now = Date.now(), seen = (sharedSeen ??= memorySeen()) } = options;
+  sharedSeen ??= memorySeen();
+  const { secret, now = Date.now(), seen = sharedSeen } = options;
   const secrets = secretsOf(secret);
   const { nonce, expiresAt } = await verifyUrl(callback.url, { secrets, now });
   const result = parseCallback(await readBody(callback.body));

@@ -7,8 +7,10 @@ import {
   inTime,
   pass,
   speech,
+  useFakeTime,
+  video,
+  videoEndpoint,
 } from '../../support/media/fake-time.js';
-import { useFakeTime, video, videoEndpoint } from '../../support/media/fake-time.js';
 
 useFakeTime();
 

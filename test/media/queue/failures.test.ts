@@ -1,8 +1,16 @@
 import { memoryJournal, type MediaJob } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { calls, collect, videos } from '../../support/media/queue-helpers.js';
-import { audioEndpoint, fakeService, gaps, inTime } from '../../support/media/fake-time.js';
-import { speech, useFakeTime, video, videoEndpoint } from '../../support/media/fake-time.js';
+import {
+  audioEndpoint,
+  fakeService,
+  gaps,
+  inTime,
+  speech,
+  useFakeTime,
+  video,
+  videoEndpoint,
+} from '../../support/media/fake-time.js';
 
 useFakeTime();
 

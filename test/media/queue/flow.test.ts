@@ -7,8 +7,9 @@ import {
   pass,
   speech,
   videoEndpoint,
+  useFakeTime,
+  video,
 } from '../../support/media/fake-time.js';
-import { useFakeTime, video } from '../../support/media/fake-time.js';
 
 useFakeTime();
 

@@ -8,8 +8,11 @@ import {
   inTime,
   pass,
   videoEndpoint,
+  speech,
+  statusEndpoint,
+  useFakeTime,
+  video,
 } from '../../support/media/fake-time.js';
-import { speech, statusEndpoint, useFakeTime, video } from '../../support/media/fake-time.js';
 
 useFakeTime();
 

@@ -1,8 +1,11 @@
 import { memoryJournal } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { calls, collect, videos } from '../../support/media/queue-helpers.js';
-import { ending, fakeService, inTime, pass } from '../../support/media/fake-time.js';
 import {
+  ending,
+  fakeService,
+  inTime,
+  pass,
   speech,
   statusEndpoint,
   useFakeTime,

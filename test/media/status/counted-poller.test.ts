@@ -7,8 +7,9 @@ import {
   inTime,
   pass,
   statusEndpoint,
+  useFakeTime,
+  video,
 } from '../../support/media/fake-time.js';
-import { useFakeTime, video } from '../../support/media/fake-time.js';
 
 useFakeTime();
 

@@ -7,8 +7,10 @@ import {
   inTime,
   pass,
   statusEndpoint,
+  speech,
+  useFakeTime,
+  video,
 } from '../../support/media/fake-time.js';
-import { speech, useFakeTime, video } from '../../support/media/fake-time.js';
 
 useFakeTime();
 

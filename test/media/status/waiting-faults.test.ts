@@ -8,8 +8,9 @@ import {
   pass,
   useFakeTime,
   video,
+  statusEndpoint,
+  speech,
 } from '../../support/media/fake-time.js';
-import { statusEndpoint, speech } from '../../support/media/fake-time.js';
 
 useFakeTime();
 

@@ -64,8 +64,12 @@ export class TreeCopy {
     const args = [vitest, 'run', '--project', 'units', ...files, '-t', name];
     const child = spawn(process.execPath, args, { cwd: this.folder });
     let output = '';
-    child.stdout.on('data', (chunk) => (output += String(chunk)));
-    child.stderr.on('data', (chunk) => (output += String(chunk)));
+    child.stdout.on('data', (chunk) => {
+      output += String(chunk);
+    });
+    child.stderr.on('data', (chunk) => {
+      output += String(chunk);
+    });
     const code = await new Promise((end) => child.on('close', end));
     return { passed: code === 0, output };
   }

@@ -53,7 +53,9 @@ function isSimulation(): boolean {
 /** Moves time from timer to timer until a promise has settled. */
 export async function inTime<T>(promise: PromiseLike<T>): Promise<T> {
   const run = { isOver: false };
-  const result = Promise.resolve(promise).finally(() => (run.isOver = true));
+  const result = Promise.resolve(promise).finally(() => {
+    run.isOver = true;
+  });
   result.catch(() => undefined);
   await answersArrive();
   while (!run.isOver) {
@@ -67,7 +69,9 @@ export async function inTime<T>(promise: PromiseLike<T>): Promise<T> {
 export async function pass(delayMs: number): Promise<void> {
   const endsAt = Date.now() + delayMs;
   const run = { isOver: false };
-  setTimeout(() => (run.isOver = true), delayMs);
+  setTimeout(() => {
+    run.isOver = true;
+  }, delayMs);
   while (!run.isOver) {
     await answersArrive();
     await vi.advanceTimersToNextTimerAsync();

@@ -10,6 +10,8 @@ await file.response({ range: 'bytes=0-9' }).then((response) => response.arrayBuf
 const before = process.memoryUsage.rss();
 let most = before;
 await saveTo(file, path, {
-  onProgress: () => (most = Math.max(most, process.memoryUsage.rss())),
+  onProgress: () => {
+    most = Math.max(most, process.memoryUsage.rss());
+  },
 });
 console.log(JSON.stringify({ grownBytes: most - before }));

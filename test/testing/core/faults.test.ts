@@ -7,7 +7,10 @@ afterEach(() => vi.useRealTimers());
 
 function counting(random?: () => number): { service: Service; calls: () => number } {
   let calls = 0;
-  const answer = () => ({ body: { call: (calls += 1) } });
+  const answer = () => {
+    calls += 1;
+    return { body: { call: calls } };
+  };
   const handlers = { 'GET /contacts/{id}': answer, 'GET /templates/{id}': answer };
   return {
     service: makeService({ handlers, ...(random === undefined ? {} : { random }) }),

@@ -189,7 +189,9 @@ describe('a service', () => {
     let time = 0;
     const clock = createClock({ now: () => time });
     let state = 'queued';
-    clock.after(10, () => void (state = 'done'));
+    clock.after(10, () => {
+      state = 'done';
+    });
     const service = makeService({
       clock,
       handlers: { 'GET /contacts/{id}': () => ({ body: { state } }) },

@@ -36,7 +36,9 @@ describe("a fake on a test runner's fake timers", () => {
 
     const done = runAll();
     let endedAt: number | undefined;
-    void done.then((time) => (endedAt = time));
+    void done.then((time) => {
+      endedAt = time;
+    });
     while (endedAt === undefined) {
       await vi.advanceTimersByTimeAsync(10_000);
     }

@@ -150,7 +150,9 @@ export async function leaveWhileDraining(world: World, afterMs: number): Promise
   await stays.evaluate(() => trackMany(0, 40, { tab: 'stays' }));
   await leaves.evaluate((delayMs) => {
     trackMany(0, 40, { tab: 'leaves' });
-    setTimeout(() => (location.href = '/away'), delayMs);
+    setTimeout(() => {
+      location.href = '/away';
+    }, delayMs);
   }, afterMs);
   await leaves.waitForURL('**/away');
   await until(() => stays.evaluate(() => tracker.pending === 0));
@@ -199,7 +201,9 @@ export async function restore(world: World): Promise<Figures & { wasRestored: bo
   const page = await world.open();
   await page.evaluate(() => {
     window.wasRestored = false;
-    addEventListener('pageshow', ({ persisted }) => (window.wasRestored = persisted));
+    addEventListener('pageshow', ({ persisted }) => {
+      window.wasRestored = persisted;
+    });
   });
   await leave(page, () => {
     trackMany(0, 30);

@@ -215,7 +215,9 @@ describe('when its store is gone, a SharedBudget', () => {
   it('does not wait for a store that hangs, and gives back the slot that comes late', async () => {
     const { store } = memoryStore();
     let answerLate: (answer: StoreAnswer) => void = () => undefined;
-    const late = new Promise<StoreAnswer>((resolve) => (answerLate = resolve));
+    const late = new Promise<StoreAnswer>((resolve) => {
+      answerLate = resolve;
+    });
     vi.spyOn(store, 'take').mockReturnValue(late);
     const cancel = vi.spyOn(store, 'cancel');
     const call = started(sharedBudget(store, limits));
@@ -229,7 +231,11 @@ describe('when its store is gone, a SharedBudget', () => {
   it('leaves no timer behind when the call is aborted before the store has answered', async () => {
     const { store } = memoryStore();
     let answerLate: (answer: StoreAnswer) => void = () => undefined;
-    vi.spyOn(store, 'take').mockReturnValue(new Promise((resolve) => (answerLate = resolve)));
+    vi.spyOn(store, 'take').mockReturnValue(
+      new Promise((resolve) => {
+        answerLate = resolve;
+      }),
+    );
     const cancel = vi.spyOn(store, 'cancel');
     const controller = new AbortController();
     const budget = sharedBudget(store);

@@ -19,7 +19,9 @@ describe('an endless answer', () => {
     let sentBytes = 0;
     let isGone = false;
     const url = await listen((response) => {
-      response.once('close', () => (isGone = true));
+      response.once('close', () => {
+        isGone = true;
+      });
       response.writeHead(500);
       const chunk = 'x'.repeat(16 * 1024);
       const more = () => {

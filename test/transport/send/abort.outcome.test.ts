@@ -64,7 +64,9 @@ describe('a call that is aborted on its way', () => {
   it('is done with on the side of the service too', async () => {
     let isGone = false;
     const service = createServer((_, response) => {
-      response.once('close', () => (isGone = true));
+      response.once('close', () => {
+        isGone = true;
+      });
       response.write('{"data": [');
     }).listen(0, '127.0.0.1');
     await once(service, 'listening');
@@ -161,7 +163,12 @@ describe('a signal that many calls share', () => {
 describe('a fetch that does not hear an abort', () => {
   it('has the body of its late answer cancelled', async () => {
     let answer: (response: Response) => void = () => undefined;
-    const client = messagingOver(() => new Promise((resolve) => (answer = resolve)));
+    const client = messagingOver(
+      () =>
+        new Promise((resolve) => {
+          answer = resolve;
+        }),
+    );
     const controller = new AbortController();
     const call = client.send(mail, { signal: controller.signal });
     const end = expect(call).rejects.toBe('enough');

@@ -124,7 +124,9 @@ describe('a forged callback', () => {
   });
 
   it('is refused without showing secret, signature or body', async () => {
-    const url = altered(await signed(), (u) => (u.pathname = '/admin'));
+    const url = altered(await signed(), (u) => {
+      u.pathname = '/admin';
+    });
     const error: unknown = await verifyWebhook(post(url), { secret }).catch((e: unknown) => e);
     const shown = JSON.stringify(error) + String(error);
     expect(shown).toContain('does not match its path and query. Is the `secret` the same');
@@ -136,10 +138,30 @@ describe('a forged callback', () => {
 
 describe('an altered callback', () => {
   it.each<[string, (url: URL) => void]>([
-    ['another path', (url) => (url.pathname = '/admin')],
-    ['a longer path', (url) => (url.pathname += '/')],
-    ['a path in other letters', (url) => (url.pathname = url.pathname.toUpperCase())],
-    ['an escaped slash', (url) => (url.pathname = '/orders%2F1')],
+    [
+      'another path',
+      (url) => {
+        url.pathname = '/admin';
+      },
+    ],
+    [
+      'a longer path',
+      (url) => {
+        url.pathname += '/';
+      },
+    ],
+    [
+      'a path in other letters',
+      (url) => {
+        url.pathname = url.pathname.toUpperCase();
+      },
+    ],
+    [
+      'an escaped slash',
+      (url) => {
+        url.pathname = '/orders%2F1';
+      },
+    ],
     ['another value in the query', (url) => url.searchParams.set('order', '2')],
     ['a second value of a parameter', (url) => url.searchParams.append('order', '2')],
     ['an empty list of signed parameters', (url) => url.searchParams.delete('postreel_signed')],

@@ -48,7 +48,9 @@ export function accept(
     finishesAt: acceptedAt + totalMs,
   };
   world.files.push(file);
-  clock.after(queuedMs, () => void (file.status = 'processing'));
+  clock.after(queuedMs, () => {
+    file.status = 'processing';
+  });
   clock.after(totalMs, () => finish(world, file, outcome));
   return file;
 }

@@ -27,7 +27,9 @@ export function createOutcomes(): Outcomes {
     script(outcome, match = () => true) {
       const script = { outcome, match, left: outcome.times ?? 1 };
       scripts.push(script);
-      return () => (scripts = scripts.filter((other) => other !== script));
+      return () => {
+        scripts = scripts.filter((other) => other !== script);
+      };
     },
     take(job) {
       const script = scripts.find(({ left, match }) => left > 0 && match(job));
