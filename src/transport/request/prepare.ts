@@ -11,6 +11,8 @@ import { count, oneOf, positive, type ServiceFacts } from '../settings.js';
 import { jsonBody, multipartBody } from './body.js';
 import { fillPath, queryString } from './url.js';
 
+const priorities = ['interactive', 'bulk'] as const;
+
 /** Builds a call from its row, input and options. Nothing that the caller changes later matters. */
 export function prepare(
   route: Route,
@@ -19,7 +21,7 @@ export function prepare(
   { parts, state }: { parts: TransportParts; state: CallState },
 ): CallContext {
   const { settings } = parts;
-  const { timeout, deadline, retries } = options;
+  const { timeout, deadline, retries, priority } = options;
   try {
     const path = fillPath(route.path, input.params);
     const usesSession = hasSession(route, settings.service);
@@ -33,7 +35,7 @@ export function prepare(
       isPartial: route.handledOneByOne?.(input.body as never) ?? false, // rows know their bodies
       usesSession,
       isCharged: input.isCharged ?? route.charged,
-      priority: oneOf('priority', options.priority ?? 'interactive', ['interactive', 'bulk']),
+      priority: priority === undefined ? 'interactive' : oneOf('priority', priority, priorities),
       signal: options.signal,
       timeoutMs: timeout === undefined ? settings.timeoutMs : positive('timeout', timeout),
       deadlineAt:

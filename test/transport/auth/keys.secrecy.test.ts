@@ -107,7 +107,7 @@ describe('what inspect and JSON show', () => {
   it('of the global object holds no key, though rate budgets are shared there', () => {
     const messaging = messagingOver(fetch, { apiKey: key, rateLimit: { limit: 1000 } });
     expect(messaging.rateLimit.state()).toMatchObject({ limit: 1000 });
-    const registry: unknown = Reflect.get(globalThis, Symbol.for('postreel.budgets.1'));
+    const registry: unknown = Reflect.get(globalThis, Symbol.for('postreel.budgets.2'));
     expect(registry).toBeInstanceOf(Map);
     expect(printed(registry)).not.toContain(key);
   });
