@@ -26,10 +26,20 @@ export class Notifier {
 }
 
 /** Calls a callback of the caller: what it throws, or rejects with later, harms nobody else. */
-export function callSafely(callback: () => unknown): void {
+export function callSafely(
+  callback: () => unknown,
+  onError: (error: unknown) => void = () => undefined,
+): void {
   try {
-    Promise.resolve(callback()).catch(() => undefined); // an async function fails later
-  } catch {
-    // It is the caller's to find out.
+    const result = callback();
+    if (isThenable(result)) {
+      result.then(undefined, onError); // an async function fails later
+    }
+  } catch (error) {
+    onError(error);
   }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value;
 }

@@ -28,6 +28,9 @@ export interface ErrorDetails {
   readonly retryAfterMs?: number | undefined;
   readonly method?: string | undefined;
   readonly path?: string | undefined;
+  readonly timestamp?: string | undefined;
+  readonly details?: unknown;
+  readonly body?: unknown;
   readonly cause?: unknown;
 }
 
@@ -50,6 +53,15 @@ export class PostreelError extends Error {
   readonly method: string | undefined;
   /** The path below the base address, without the query. */
   readonly path: string | undefined;
+  /** When the service says that it failed, as it wrote it. */
+  readonly timestamp: string | undefined;
+  /** What the service added about the failure, as it sent it, without keys. */
+  declare readonly details: unknown;
+  /**
+   * The body of the answer, parsed where it is JSON, otherwise its text: cut to a bound and without
+   * keys. Not enumerable, so that no log writes it by accident.
+   */
+  declare readonly body: unknown;
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -62,6 +74,9 @@ export class PostreelError extends Error {
     this.retryAfterMs = details.retryAfterMs;
     this.method = details.method;
     this.path = details.path;
+    this.timestamp = details.timestamp;
+    Object.defineProperty(this, 'details', { value: details.details });
+    Object.defineProperty(this, 'body', { value: details.body });
   }
 
   /** What is worth logging: no body, no header, no key, no stack. */
@@ -78,6 +93,7 @@ export class PostreelError extends Error {
       retryAfterMs: this.retryAfterMs,
       method: this.method,
       path: this.path,
+      timestamp: this.timestamp,
     };
   }
 }

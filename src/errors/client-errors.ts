@@ -1,12 +1,20 @@
-import { PostreelError, type FieldError } from './base-error.js';
+import { PostreelError, type ErrorDetails, type FieldError } from './base-error.js';
 import { branded } from './brand.js';
 
 /** Our own check refused the call before it reached the network; `fieldErrors` says why. */
-export class InvalidRequestError extends PostreelError {}
+export class InvalidRequestError extends PostreelError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, { outcome: 'not-sent', ...details });
+  }
+}
 branded(InvalidRequestError, 'InvalidRequestError', PostreelError);
 
 /** The client is set up in a way that cannot work: a key, an address or an option is wrong. */
-export class ConfigurationError extends PostreelError {}
+export class ConfigurationError extends PostreelError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, { outcome: 'not-sent', ...details });
+  }
+}
 branded(ConfigurationError, 'ConfigurationError', PostreelError);
 
 /** The service could not be reached, or the connection broke before the answer was complete. */

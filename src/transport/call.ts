@@ -1,3 +1,4 @@
+import { isAbortOf } from '../async/abort.js';
 import type { Answer, Call, Safe } from '../contract/call.js';
 import { isPostreelError, PostreelError, type Outcome } from '../errors/index.js';
 
@@ -6,6 +7,7 @@ export interface CallState {
   outcome?: Outcome | undefined;
   /** Has a request left for the service? */
   hasLeft?: boolean | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -60,7 +62,7 @@ export class RunningCall<T> implements Call<T> {
   safe(): Promise<Safe<T>> {
     return this.then(
       (data): Safe<T> => ({ data }),
-      (error: unknown): Safe<T> => ({ error: ours(error, this.#state.outcome) }),
+      (error: unknown): Safe<T> => ({ error: ours(error, this.#state) }),
     );
   }
 
@@ -88,10 +90,20 @@ function better<T, Better>(
   }
 }
 
-// Only an abort is not ours already: its reason may be any value at all.
-function ours(reason: unknown, outcome: Outcome | undefined): PostreelError {
+// Only an abort, whose reason may be any value, and a bug are not ours already.
+function ours(reason: unknown, { outcome, signal }: CallState): PostreelError {
   if (isPostreelError(reason)) {
     return reason;
   }
+  if (isBug(reason) && !isAbortOf(signal, reason)) {
+    const message = 'The call failed for a reason that this package does not know.';
+    return new PostreelError(message, { code: 'UNEXPECTED_ERROR', outcome, cause: reason });
+  }
   return new PostreelError('The call was aborted.', { code: 'ABORTED', outcome, cause: reason });
+}
+
+function isBug(reason: unknown): boolean {
+  return [TypeError, RangeError, ReferenceError, SyntaxError].some(
+    (kind) => reason instanceof kind,
+  );
 }

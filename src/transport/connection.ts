@@ -1,6 +1,6 @@
 import type { ClientOptions } from '../contract/client-options.js';
 import type { ClientEvents } from '../contract/events.js';
-import { isInTheClear, type ApiKey } from './auth/api-key.js';
+import type { ApiKey } from './auth/api-key.js';
 import { BudgetSource } from './rate-limit/registry.js';
 import { Events } from './events.js';
 import { Keyring } from './auth/keyring.js';
@@ -41,8 +41,7 @@ export class Connection<Map extends ClientEvents = ClientEvents> {
         : new Keyring(keyOf(service, options.apiKey), {
             prefixes: service.keyPrefixes,
             allowedInBrowser: options.dangerouslyAllowSecretKeyInBrowser ?? false,
-            travelsInTheClear:
-              isInTheClear(this.settings.baseUrl) && !options.dangerouslyAllowPlainHttp,
+            travelsInTheClear: this.settings.travelsInTheClear,
           });
     this.#session = parent && keepsKey ? parent.#session : new Session(service.session);
     const parentBudgets = parent && keepsKey ? parent.#budgets : undefined;

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'eventemitter3';
+import { callSafely } from '../async/notifier.js';
 import type { ClientEvents, Logger } from '../contract/events.js';
 
 type Listener = (event: never) => void;
@@ -39,16 +40,8 @@ export class Events<Map extends ClientEvents> {
     }
     const report = (error: unknown) =>
       this.#write('error', 'postreel: a listener threw', { error });
-    const guarded = (event: unknown) => {
-      try {
-        const result: unknown = (listener as (event: unknown) => unknown)(event); // typed by the client
-        if (result instanceof Promise) {
-          result.catch(report);
-        } // an async listener fails later
-      } catch (error) {
-        report(error);
-      }
-    };
+    const listen = listener as (event: unknown) => unknown; // typed by the client
+    const guarded = (event: unknown) => callSafely(() => listen(event), report);
     this.#guarded.set(listener, guarded);
     return guarded;
   }
@@ -63,11 +56,7 @@ export class Events<Map extends ClientEvents> {
   }
 
   #write(level: keyof Logger, line: string, facts: object): void {
-    try {
-      this.#logger?.[level]?.(line, facts);
-    } catch {
-      // A log that cannot be written must not break a call.
-    }
+    callSafely(() => this.#logger?.[level]?.(line, facts)); // a log must not break a call
   }
 }
 

@@ -5,7 +5,7 @@ import type {
 } from '../contract/client-options.js';
 import type { BudgetLimits, RateBudgetStore } from '../contract/rate-budget-store.js';
 import { ConfigurationError } from '../errors/index.js';
-import type { ApiKey, KeyPrefixes } from './auth/api-key.js';
+import { isInTheClear, type ApiKey, type KeyPrefixes } from './auth/api-key.js';
 import type { SessionPaths } from './auth/session.js';
 import { normalizeBaseUrl } from './request/url.js';
 
@@ -41,14 +41,17 @@ export interface Settings {
     [Name in keyof ValidationOptions]: NonNullable<ValidationOptions[Name]>;
   }>;
   readonly headers: Readonly<Record<string, string>>;
+  /** Would a key or a password travel over plain http for others to read? */
+  readonly travelsInTheClear: boolean;
 }
 
 /** Fills in defaults and the environment's values, and refuses what cannot work. */
 export function settle(service: ServiceFacts, options: ClientOptions): Settings {
   const limits = options.rateLimit;
+  const baseUrl = normalizeBaseUrl(addressOf(service, options));
   return {
     service,
-    baseUrl: normalizeBaseUrl(addressOf(service, options)),
+    baseUrl,
     fetch: options.fetch,
     timeoutMs: positive('timeout', options.timeout ?? 30_000),
     retries: count('retries', options.retries ?? 2),
@@ -63,6 +66,7 @@ export function settle(service: ServiceFacts, options: ClientOptions): Settings 
       responses: options.validation?.responses ?? 'event',
     },
     headers: options.headers ?? {},
+    travelsInTheClear: isInTheClear(baseUrl) && !options.dangerouslyAllowPlainHttp,
   };
 }
 

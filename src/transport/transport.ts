@@ -97,6 +97,7 @@ export class Transport {
     state: CallState,
   ): Promise<Answer<unknown>> {
     state.outcome = 'not-sent';
+    state.signal = options.signal;
     options.signal?.throwIfAborted();
     const call = prepare(route, input, options, { parts: this.#parts, state });
     await this.#validator.checkRequest(call);

@@ -206,3 +206,16 @@ describe('a body that cannot be cloned', () => {
     await expect(requests[0]?.json()).resolves.toEqual(mail);
   });
 });
+
+describe('a logger that fails later', () => {
+  it('does not end the process', async () => {
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    const logger: Logger = { debug: () => Promise.reject(new Error('disk full')) as never };
+    const { fetch } = answering(() => ({ id: 'con_1' }));
+    await messagingOver(fetch, { logger }).contacts.get('con_1');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    process.off('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+});

@@ -75,6 +75,14 @@ export function inTheClear(): ConfigurationError {
   );
 }
 
+/** The error for a password or a session that would travel over plain http. */
+export function signInInTheClear(): ConfigurationError {
+  return configuration(
+    'A password or a session must not travel over plain http, where others can read it. Use an https address, or set `dangerouslyAllowPlainHttp`.',
+    'PLAIN_HTTP',
+  );
+}
+
 /** The error for a function that should have fetched the key and failed. */
 export function keyUnavailable(cause: unknown): ConfigurationError {
   return new ConfigurationError('The `apiKey` function failed, so there is no key to call with.', {

@@ -14,16 +14,14 @@ export function redact(text: string, key: string | null): string {
  * The cause of an error of ours, fit to be printed. A fault comes out as it went in, unless it
  * holds the key or the request that carried it: then as a copy of what can be read in it.
  */
-export function cleanCause(fault: unknown, key: string | null): unknown {
-  if (key === null || !holds(fault, key, new Set())) {
-    return fault;
-  }
-  return copyOf(fault, key, 0);
+export function cleanCause(fault: unknown, ...secrets: readonly (string | null | undefined)[]) {
+  const known = secrets.filter((secret) => typeof secret === 'string');
+  return holds(fault, known, new Set()) ? copyOf(fault, known, 0) : fault;
 }
 
-function holds(value: unknown, key: string, seen: Set<unknown>): boolean {
+function holds(value: unknown, secrets: readonly string[], seen: Set<unknown>): boolean {
   if (typeof value === 'string') {
-    return value.includes(key);
+    return secrets.some((secret) => value.includes(secret));
   }
   if (typeof value !== 'object' || value === null || seen.has(value)) {
     return false;
@@ -32,10 +30,10 @@ function holds(value: unknown, key: string, seen: Set<unknown>): boolean {
     return true;
   }
   if (seen.size >= mostValues) {
-    return true;
-  } // what cannot be looked through is not passed on
+    return true; // what cannot be looked through is not passed on
+  }
   seen.add(value);
-  return Reflect.ownKeys(value).some((name) => holds(valueOf(value, name), key, seen));
+  return Reflect.ownKeys(value).some((name) => holds(valueOf(value, name), secrets, seen));
 }
 
 function valueOf(owner: object, name: PropertyKey): unknown {
@@ -43,16 +41,18 @@ function valueOf(owner: object, name: PropertyKey): unknown {
   return own && 'value' in own ? own.value : undefined;
 }
 
-function copyOf(fault: unknown, key: string, depth: number): unknown {
+function copyOf(fault: unknown, secrets: readonly string[], depth: number): unknown {
   if (!(fault instanceof Error) || depth >= deepest) {
     return undefined;
   }
-  const cause = copyOf(fault.cause, key, depth + 1);
-  const copy = new Error(redact(fault.message, key), cause === undefined ? {} : { cause });
+  const cause = copyOf(fault.cause, secrets, depth + 1);
+  const clean = (text: string) =>
+    [...secrets, null].reduce((words: string, secret) => redact(words, secret), text);
+  const copy = new Error(clean(fault.message), cause === undefined ? {} : { cause });
   copy.name = fault.name;
   if (fault.stack !== undefined) {
-    copy.stack = redact(fault.stack, key);
+    copy.stack = clean(fault.stack);
   }
   const { code } = fault as { code?: unknown }; // Node's faults have one
-  return typeof code === 'string' ? Object.assign(copy, { code: redact(code, key) }) : copy;
+  return typeof code === 'string' ? Object.assign(copy, { code: clean(code) }) : copy;
 }

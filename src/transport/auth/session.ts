@@ -43,7 +43,7 @@ export class Session {
 
   /** Keeps what an answer sets; an expired cookie is dropped. */
   absorb(headers: Headers): void {
-    for (const line of headers.getSetCookie()) {
+    for (const line of setCookieLines(headers)) {
       const [pair = '', ...attributes] = line.split(';');
       const equals = pair.indexOf('=');
       if (equals < 1) {
@@ -62,6 +62,11 @@ export class Session {
   clear(): void {
     this.#cookies.clear();
   }
+}
+
+// Some browsers have no such method; there the cookies are the browser's.
+function setCookieLines(headers: Partial<Pick<Headers, 'getSetCookie'>>): readonly string[] {
+  return headers.getSetCookie?.() ?? [];
 }
 
 // `Max-Age` goes before `Expires`, as RFC 6265 has it.

@@ -22,7 +22,7 @@ export function splitPath(path: string, query: FreeInput['query']): [string, Fre
 
 /** A row for an endpoint that has none: a secret key, and repeated as HTTP defines its method. */
 export function freeRoute(method: Method, path: string, hasKey: boolean): Route {
-  if (!path.startsWith('/') || /[\\#{}]|(^|\/)\.{1,2}(\/|$)/.test(path)) {
+  if (!path.startsWith('/') || /[\\#{}]|(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path)) {
     const message = 'must start with a slash and name one place below the base address';
     throw refuse([{ field: 'path', message }]);
   }

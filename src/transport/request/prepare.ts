@@ -3,7 +3,8 @@ import type { RequestOptions } from '../../contract/call.js';
 import type { FileInput } from '../../contract/records.js';
 import type { Route } from '../../contract/route.js';
 import { InvalidRequestError, refuse } from '../../errors/client-errors.js';
-import { isBrowser } from '../auth/api-key.js';
+import { isPostreelError } from '../../errors/guards.js';
+import { isBrowser, signInInTheClear } from '../auth/api-key.js';
 import type { CallState } from '../call.js';
 import type { CallContext, RawInput, TransportParts } from '../context.js';
 import type { OutgoingRequest } from '../send/http.js';
@@ -25,6 +26,9 @@ export function prepare(
   try {
     const path = fillPath(route.path, input.params);
     const usesSession = hasSession(route, settings.service);
+    if (usesSession && settings.travelsInTheClear) {
+      throw signInInTheClear();
+    }
     return {
       route,
       path,
@@ -45,11 +49,21 @@ export function prepare(
       retries: retries === undefined ? settings.retries : count('retries', retries),
     };
   } catch (error) {
-    if (!(error instanceof InvalidRequestError)) {
-      throw error;
-    }
-    throw refuse(error.fieldErrors, { method: route.method, path: route.path });
+    throw refusal(error, { method: route.method, path: route.path });
   }
+}
+
+// A getter or `toJSON` of the caller may throw anything.
+function refusal(error: unknown, where: { method: string; path: string }): unknown {
+  if (error instanceof InvalidRequestError) {
+    return refuse(error.fieldErrors, where);
+  }
+  if (isPostreelError(error)) {
+    return error;
+  }
+  const refused = refuse([{ field: 'body', message: 'cannot be read' }], where);
+  Object.defineProperty(refused, 'cause', { value: error, configurable: true, writable: true });
+  return refused;
 }
 
 function hasSession({ key, path }: Route, { session }: ServiceFacts): boolean {

@@ -1,4 +1,3 @@
-import { isRecord } from '../../contract/records.js';
 import {
   ApiError,
   AuthenticationError,
@@ -9,11 +8,10 @@ import {
   RateLimitError,
   ServerError,
   UnprocessableError,
-  type ErrorDetails,
-  type FieldError,
   type Outcome,
 } from '../../errors/index.js';
 import type { CallContext } from '../context.js';
+import { readError, type Said } from './error-body.js';
 
 /** The call that an error belongs to. */
 export interface CallFacts {
@@ -35,9 +33,6 @@ export function lineOf({ route, path }: CallContext): string {
 export function effectHint({ route }: CallContext): string {
   return route.changes ? ' It may have taken effect.' : '';
 }
-
-const longestText = 1000;
-const mostFieldErrors = 100;
 
 const classes: Readonly<Record<number, typeof ApiError>> = {
   400: BadRequestError,
@@ -65,7 +60,7 @@ export function apiError(
   text: string,
   { clean, ...facts }: AnswerFacts,
 ): ApiError {
-  const said = read(text, clean);
+  const said = readError(text, clean);
   const requestId = said.requestId ?? facts.requestId;
   const details = {
     ...said,
@@ -79,71 +74,27 @@ export function apiError(
   return new ErrorClass(sentence(call, status, said, requestId), details);
 }
 
-interface Said extends ErrorDetails {
-  readonly message?: string | undefined;
-}
-
-// The documented envelope; the other documented body { code, error, message, time }; a bare
-// { error: 'text' }; anything else says nothing.
-function read(text: string, clean: (text: string) => string): Said {
-  const body = parse(text);
-  if (!isRecord(body)) {
-    return {};
-  }
-  // Cleaned after parsing: escapes in the JSON would hide a key.
-  const string = (value: unknown) =>
-    typeof value === 'string' && value !== '' ? clean(value).slice(0, longestText) : undefined;
-  const inner = isRecord(body['error']) ? body['error'] : body;
-  const errorText = string(body['error']);
-  return {
-    code: string(inner['code']) ?? (string(inner['message']) && errorText) ?? undefined,
-    message: string(inner['message']) ?? errorText,
-    requestId: string(inner['requestId']) ?? string(body['requestId']),
-    suggestion: string(inner['suggestion']),
-    fieldErrors: fieldErrors(inner['errors'], string),
-  };
-}
-
-function fieldErrors(
-  errors: unknown,
-  string: (value: unknown) => string | undefined,
-): FieldError[] {
-  if (!Array.isArray(errors)) {
-    return [];
-  }
-  return (errors as unknown[])
-    .slice(0, mostFieldErrors)
-    .filter(isRecord)
-    .map((error) => {
-      const code = string(error['code']);
-      return {
-        field: string(error['field']) ?? '',
-        message: string(error['message']) ?? 'is not valid',
-        ...(code !== undefined && { code }),
-      };
-    });
-}
-
 function sentence(
   call: CallFacts,
   status: number,
   said: Said,
   requestId: string | undefined,
 ): string {
-  const verb = status >= 500 ? 'failed' : 'was rejected';
+  const verb = status >= 500 || status === 408 ? 'failed' : 'was rejected';
   const code = said.code === undefined ? '' : ` ${trim(said.code, 60)}`;
   const reason = reasonOf(said);
   const id = requestId === undefined ? '' : ` Request id ${trim(requestId, 60)}.`;
   return `${call.method} ${call.path} ${verb} (${status}${code})${reason}.${id}`;
 }
 
+// The service's own sentence, then the first field: neither says what the other does.
 function reasonOf({ fieldErrors = [], message }: Said): string {
   const [first] = fieldErrors;
   const more = fieldErrors.length > 1 ? ` (and ${fieldErrors.length - 1} more)` : '';
-  if (first) {
-    return `: ${first.field ? `\`${trim(first.field, 60)}\` ` : ''}${trim(first.message)}${more}`;
-  }
-  return message === undefined ? '' : `: ${trim(message)}`;
+  const field = first?.field ? `\`${trim(first.field, 60)}\` ` : '';
+  const rule = first === undefined ? undefined : `${field}${trim(first.message)}${more}`;
+  const parts = [message === undefined ? undefined : trim(message), rule];
+  return parts.map((part) => (part === undefined ? '' : `: ${part}`)).join('');
 }
 
 // One line without control characters: a message ends up in logs and terminals.
@@ -153,12 +104,4 @@ function trim(text: string, longest = 200): string {
     .trim()
     .replace(/\.$/, '');
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

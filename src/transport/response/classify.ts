@@ -3,6 +3,7 @@ import { UnexpectedResponseError, type Outcome, type PostreelError } from '../..
 import { redact } from '../auth/redact.js';
 import type { CallContext } from '../context.js';
 import { apiError, callOf, effectHint, lineOf } from './api-error.js';
+import { readError } from './error-body.js';
 import { saysNo } from './read.js';
 import { retryAfterMs } from './retry-after.js';
 
@@ -26,7 +27,7 @@ export function classify(received: Received, call: CallContext): unknown {
   }
   const clean = (words: string) => redact(words, key);
   if (!response.ok) {
-    const askedMs = retryAfterMs(response.headers);
+    const askedMs = retryAfterMs(response.headers, response.status);
     const outcome = outcomeOf(response.status, call);
     throw apiError(callOf(call), response.status, text, {
       outcome,
@@ -107,7 +108,7 @@ function originOf(location: string): string {
 function unexpected(
   message: string,
   call: CallContext,
-  { response, requestId }: Received,
+  { response, requestId, text, key }: Received,
   outcome: Outcome = call.route.changes ? 'unknown' : 'rejected',
 ): UnexpectedResponseError {
   return new UnexpectedResponseError(message, {
@@ -116,6 +117,7 @@ function unexpected(
     status: response.status,
     requestId,
     outcome,
+    body: readError(text, (words) => redact(words, key)).body,
   });
 }
 

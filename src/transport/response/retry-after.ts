@@ -17,11 +17,16 @@ export function leastDelayMs(attempt: number): number {
 }
 
 /**
- * How long the service asks us to wait, in milliseconds: `Retry-After` as seconds or a date, or
- * one of the reset headers. `undefined` when it does not say, or says something unreadable.
+ * How long the service asks us to wait, in milliseconds: `Retry-After` as seconds or a date, after
+ * a 429 also one of the reset headers. They come with every answer, and only there they say when
+ * the same call may go. `undefined` when the service does not say, or says something unreadable.
  */
-export function retryAfterMs(headers: Headers, nowMs: number = Date.now()): number | undefined {
-  for (const name of ['retry-after', 'ratelimit-reset', 'x-ratelimit-reset']) {
+export function retryAfterMs(
+  headers: Headers,
+  status: number,
+  nowMs: number = Date.now(),
+): number | undefined {
+  for (const name of status === 429 ? ['retry-after', ...resetHeaders] : ['retry-after']) {
     const delayMs = delayFrom(headers.get(name) ?? '', nowMs);
     if (delayMs !== undefined) {
       return delayMs;
@@ -29,6 +34,8 @@ export function retryAfterMs(headers: Headers, nowMs: number = Date.now()): numb
   }
   return undefined;
 }
+
+const resetHeaders = ['ratelimit-reset', 'x-ratelimit-reset'];
 
 function delayFrom(text: string, nowMs: number): number | undefined {
   const trimmed = text.trim();

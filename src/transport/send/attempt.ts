@@ -114,7 +114,8 @@ class Exchange {
   async #body(response: Response): Promise<unknown> {
     const { timer, budget, parts } = this.#with;
     const limit = response.ok ? longestAnswerBytes : longestErrorBytes;
-    const text = await Promise.race([readText(response, limit, timer.signal), timer.aborted]);
+    const reading = Promise.race([readText(response, limit, timer.signal), timer.aborted]);
+    const text = await reading.catch((fault: unknown) => this.#withoutBody(response, fault));
     const { key } = this.#attempt;
     try {
       return classify({ response, text, key, requestId: this.#requestId }, this.#call);
@@ -127,11 +128,24 @@ class Exchange {
     }
   }
 
+  // The status line of a refusal decides, even when its body is lost.
+  #withoutBody(response: Response, fault: unknown): string {
+    if (response.ok || this.#isAborted(fault)) {
+      throw fault;
+    }
+    return '';
+  }
+
+  #isAborted(fault: unknown): boolean {
+    const { signal } = this.#call;
+    const isAbort = isAbortOf(signal, fault) || (!isPostreelError(fault) && signal?.aborted);
+    return isAbort === true && !this.#with.timer.timedOut;
+  }
+
   // An abort leaves with the caller's own reason; everything else becomes one of our errors.
   #explain(fault: unknown): unknown {
     const { signal, state } = this.#call;
-    const isAbort = isAbortOf(signal, fault) || (!isPostreelError(fault) && signal?.aborted);
-    if (isAbort && !this.#with.timer.timedOut) {
+    if (this.#isAborted(fault)) {
       state.outcome = 'unknown';
       return signal?.reason;
     }
@@ -142,11 +156,13 @@ class Exchange {
 
   #failureOf(fault: unknown): PostreelError {
     const { timer } = this.#with;
+    const { key } = this.#attempt;
+    const { headers } = this.#call.request;
     if (isPostreelError(fault)) {
       return fault;
     }
     if (!timer.timedOut) {
-      return connectionError(cleanCause(fault, this.#attempt.key), this.#call);
+      return connectionError(cleanCause(fault, key, headers['cookie']), this.#call);
     }
     return timeoutError(timer.limitMs, this.#call);
   }

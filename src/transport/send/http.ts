@@ -20,16 +20,12 @@ export function exchange(
   signal: AbortSignal,
   fetch: typeof globalThis.fetch | undefined,
 ): Promise<Response> {
-  const { url, ...init } = sentOnce(request);
-  const exchanged = ky(url, {
-    ...init,
-    signal,
-    retry: 0,
-    timeout: false,
-    throwHttpErrors: false,
-    redirect: 'manual',
-    ...(fetch && { fetch }),
-  });
+  const { url, ...rest } = sentOnce(request);
+  const init: RequestInit = { ...rest, signal, redirect: 'manual' };
+  // An address and an init reach `fetch` as they are: Next.js drops what a `Request` carries, and
+  // ky would tie a second signal to ours.
+  const send = () => (fetch ?? globalThis.fetch)(url, init);
+  const exchanged = ky(url, { retry: 0, timeout: false, throwHttpErrors: false, fetch: send });
   return exchanged.catch((fault: unknown) => {
     throw rawFault(fault);
   });

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { answering, messagingOver } from '../../support/clients.js';
 import { serve } from '../../support/fake-server.js';
@@ -142,3 +143,52 @@ it('in a browser the cookie is left to the browser, on account routes only', asy
 function signedIn(cookie: string): (request: Request) => Response {
   return () => Response.json({ success: true }, { headers: { 'set-cookie': cookie } });
 }
+
+describe('a session that others could read', () => {
+  it('is refused over plain http, and so is a password', async () => {
+    const { fetch, requests } = answering(() => ({}));
+    const client = messagingOver(fetch, { apiKey: null, baseUrl: 'http://api.example.com' });
+    await expect(client.auth.login(credentials)).rejects.toMatchObject({
+      code: 'PLAIN_HTTP',
+      outcome: 'not-sent',
+    });
+    await expect(client.request('POST', '/auth/login', { body: {} })).rejects.toMatchObject({
+      code: 'PLAIN_HTTP',
+    });
+    expect(requests).toEqual([]);
+    const trusting = client.with({ apiKey: null, dangerouslyAllowPlainHttp: true });
+    await trusting.auth.login(credentials).catch(() => undefined);
+  });
+
+  it('is not in the cause of an error', async () => {
+    let count = 0;
+    const client = messagingOver(
+      (_input, init) => {
+        if (count++ === 0) {
+          return Promise.resolve(
+            Response.json({ success: true }, { headers: { 'set-cookie': 'id=cookie_secret_1' } }),
+          );
+        }
+        const fault = Object.assign(new TypeError('fetch failed'), {
+          request: { ...init?.headers },
+        });
+        return Promise.reject(fault);
+      },
+      { apiKey: null, retries: 0 },
+    );
+    await client.auth.login(credentials);
+    const { error } = await client.users.me().safe();
+    expect(error?.code).toBe('CONNECTION_LOST');
+    expect(inspect(error, { depth: 9 })).not.toContain('cookie_secret_1');
+  });
+
+  it('needs no `getSetCookie` of the runtime', async () => {
+    const { fetch } = answering(() => {
+      const response = Response.json({ id: 'prj_1' });
+      Object.defineProperty(response.headers, 'getSetCookie', { value: undefined });
+      return response;
+    });
+    const client = messagingOver(fetch, { apiKey: null });
+    await expect(client.auth.login(credentials)).resolves.toBeDefined();
+  });
+});

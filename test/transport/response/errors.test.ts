@@ -21,7 +21,7 @@ const wordings: [string, Answer, string][] = [
         suggestion: 'Remove it.',
       },
     }),
-    'POST /v1/send was rejected (422 VALIDATION_ERROR): `subject` must not contain a line break. Request id req_8f2.',
+    'POST /v1/send was rejected (422 VALIDATION_ERROR): Invalid body: `subject` must not contain a line break. Request id req_8f2.',
   ],
   [
     'several fields',

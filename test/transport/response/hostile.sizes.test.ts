@@ -128,7 +128,7 @@ describe('size', () => {
     for (const text of [code, suggestion, requestId, fieldErrors[0]?.field]) {
       expect(text?.length).toBeLessThanOrEqual(1_000);
     }
-    expect(message.length).toBeLessThan(600);
+    expect(message.length).toBeLessThan(800);
   });
 
   it('of the field errors is a hundred', async () => {

@@ -42,27 +42,34 @@ describe('retryAfterMs', () => {
     ['x-ratelimit-reset', String(now + 5_000), 5_000],
     ['x-ratelimit-reset', String(now / 1000 - 5), 0],
   ])('reads %s: %s', (name, value, delayMs) => {
-    expect(retryAfterMs(new Headers({ [name]: value }))).toBe(delayMs);
+    expect(retryAfterMs(new Headers({ [name]: value }), 429)).toBe(delayMs);
+  });
+
+  it.each([500, 503, 404, 408])('reads Retry-After alone after %i', (status) => {
+    const headers = new Headers({ 'x-ratelimit-reset': '60', 'ratelimit-reset': '60' });
+    expect(retryAfterMs(headers, status)).toBeUndefined();
+    headers.set('retry-after', '1');
+    expect(retryAfterMs(headers, status)).toBe(1_000);
   });
 
   it('prefers Retry-After, then RateLimit-Reset', () => {
     const headers = new Headers({ 'x-ratelimit-reset': '3', 'ratelimit-reset': '2' });
-    expect(retryAfterMs(headers)).toBe(2_000);
+    expect(retryAfterMs(headers, 429)).toBe(2_000);
     headers.set('retry-after', '1');
-    expect(retryAfterMs(headers)).toBe(1_000);
+    expect(retryAfterMs(headers, 429)).toBe(1_000);
   });
 
   it.each(['', 'soon', '-5', '1e999', '9'.repeat(400), '0x10', 'NaN', '1,5'])(
     'makes nothing of %j',
     (value) => {
-      expect(retryAfterMs(new Headers({ 'retry-after': value }))).toBeUndefined();
+      expect(retryAfterMs(new Headers({ 'retry-after': value }), 429)).toBeUndefined();
     },
   );
 
   it('is never negative and never endless, whatever the header says', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[\x20-\x7e]*$/), (value) => {
-        const delayMs = retryAfterMs(new Headers({ 'retry-after': value })) ?? 0;
+        const delayMs = retryAfterMs(new Headers({ 'retry-after': value }), 429) ?? 0;
         expect(delayMs).toBeGreaterThanOrEqual(0);
         expect(delayMs).toBeLessThan(Number.POSITIVE_INFINITY);
       }),
