@@ -45,7 +45,7 @@ describe('a service that answers 429 for ever', () => {
     await failed;
     expect(retries.length).toBeGreaterThan(3);
     for (const { delayMs } of retries) {
-      expect(delayMs).toBeGreaterThanOrEqual(100);
+      expect(delayMs).toBeGreaterThanOrEqual(250);
     }
   });
 });
