@@ -170,7 +170,7 @@ describe('a session that others could read', () => {
           );
         }
         const fault = Object.assign(new TypeError('fetch failed'), {
-          request: { ...init?.headers },
+          headers: JSON.stringify(init?.headers),
         });
         return Promise.reject(fault);
       },
