@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { mediaOver } from '../../support/clients.js';
-import { answering } from '../../support/clients.js';
+import { answering, mediaOver } from '../../support/clients.js';
 import { scripted, step } from '../../support/script.js';
 
 beforeEach(() => void vi.useFakeTimers());
