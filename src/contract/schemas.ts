@@ -12,11 +12,20 @@ export interface Schema<T> {
   };
 }
 
+/** The fields that a document lists for a body, and what people write in their place. */
+export interface KnownFields {
+  readonly names: readonly string[];
+  /** Names that other services use. */
+  readonly aliases?: Readonly<Record<string, string>>;
+}
+
 /** The schemas of one row, as the transport uses them. */
 export interface RouteSchemas {
   readonly query?: Schema<unknown>;
   readonly body?: Schema<unknown>;
   readonly returns?: Schema<unknown>;
+  /** Where the document lists all fields of the body: others are a warning. */
+  readonly known?: KnownFields;
   /** Things in a valid body that will have no effect, in words for the caller. */
   readonly warnings?: (body: never, rules?: DataOptions) => readonly string[];
 }
@@ -40,6 +49,7 @@ type SchemasOf<R> =
     ? Required<'query', Query> &
         Required<'body', Body> &
         ReturnsSchema<Returns> & {
+          readonly known?: KnownFields;
           readonly warnings?: (
             body: Exclude<Body, undefined>,
             rules?: DataOptions,

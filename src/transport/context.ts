@@ -25,6 +25,10 @@ export interface RawInput {
   readonly params?: Readonly<Record<string, unknown>> | undefined;
   readonly query?: object | undefined;
   readonly body?: unknown;
+  /** Makes the body that is sent where that takes time, or refuses the call. */
+  readonly bodyLater?: (() => Promise<unknown>) | undefined;
+  /** Is the body a record that the service returned? Its fields are no surprise then. */
+  readonly isHandedBack?: boolean | undefined;
   /** Is this a status check of something that changes by itself? */
   readonly isPoll?: boolean | undefined;
   /** Does this call count towards the rate limit, whatever its row says? */

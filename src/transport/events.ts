@@ -1,6 +1,7 @@
 import { EventEmitter } from 'eventemitter3';
 import { callSafely } from '../async/notifier.js';
-import type { ClientEvents, Logger } from '../contract/events.js';
+import type { ClientEvents, Logger, WarningEvent } from '../contract/events.js';
+import { sayUnheard } from './unheard-warning.js';
 
 type Listener = (event: never) => void;
 type Guarded = (event: unknown) => void;
@@ -29,7 +30,10 @@ export class Events<Map extends ClientEvents> {
 
   emit<Name extends keyof Map & string>(name: Name, event: Map[Name]): void {
     this.#log(name, event);
-    this.#emitter.emit(name, event);
+    const isHeard = this.#emitter.emit(name, event);
+    if (name === 'warning' && !isHeard && !this.#logger) {
+      sayUnheard((event as WarningEvent).message); // the name says so
+    }
   }
 
   // One guard for each listener, so that off() finds it again.

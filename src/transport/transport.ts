@@ -99,7 +99,8 @@ export class Transport {
     state.outcome = 'not-sent';
     state.signal = options.signal;
     options.signal?.throwIfAborted();
-    const call = prepare(route, input, options, { parts: this.#parts, state });
+    const given = input.bodyLater ? { ...input, body: await input.bodyLater() } : input;
+    const call = prepare(route, given, options, { parts: this.#parts, state });
     await this.#validator.checkRequest(call);
     const key = await this.#keyFor(call);
     const sender = new Sender(call, key, this.#parts);

@@ -242,3 +242,29 @@ describe('campaigns of a service that answers differently', () => {
     expect(await strict.campaigns.create({ ...content, audienceType: 'ALL' })).toEqual(odd);
   });
 });
+
+describe('a date in the place of the body', () => {
+  const inAnHour = new Date(Date.now() + 3_600_000);
+
+  it.each<[string, unknown]>([
+    ['a Date', inAnHour],
+    ['an ISO string', inAnHour.toISOString()],
+    ['an array', [inAnHour]],
+    ['a promise that was not awaited', Promise.resolve({ scheduledFor: inAnHour })],
+    ['a Map', new Map([['scheduledFor', inAnHour]])],
+  ])('is refused for %s: the service would send to everybody now', async (_, body) => {
+    for (const requests of ['throw', 'off'] as const) {
+      const client = messagingOver(unreachable, { validation: { requests } });
+      const call = client.campaigns.send('cmp_1', body as never); // what JavaScript callers may pass
+      await expect(call).rejects.toMatchObject({
+        name: 'InvalidRequestError',
+        outcome: 'not-sent',
+        message: expect.stringContaining('campaigns.send(id, { scheduledFor })') as string,
+      });
+    }
+  });
+});
+
+function unreachable(): never {
+  throw new Error('must not reach the network');
+}

@@ -3,7 +3,8 @@ import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
-import { writable } from '../shared/write-back.js';
+import { isReturned, writable } from '../shared/write-back.js';
+import { isFields, notFields } from './send-body.js';
 import { routes } from './routes.js';
 import type {
   Campaign,
@@ -51,7 +52,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   create(body: CampaignCreate<Fields>, options?: RequestOptions): Call<CreatedCampaign<Fields>> {
     return this.#transport.send(
       routes.create,
-      { body: writable<CampaignCreate>(body, back) },
+      { body: writable<CampaignCreate>(body, back), isHandedBack: isReturned(body) },
       options,
     ) as Call<CreatedCampaign<Fields>>; // for any fields
   }
@@ -69,7 +70,11 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   ): Call<Campaign<Fields>> {
     return this.#transport.send(
       routes.replace,
-      { params: { id }, body: writable<CampaignCreate>(body, back) },
+      {
+        params: { id },
+        body: writable<CampaignCreate>(body, back),
+        isHandedBack: isReturned(body),
+      },
       options,
     ) as Call<Campaign<Fields>>; // for any fields
   }
@@ -88,7 +93,12 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
 
   /** Sends a campaign to its whole audience: immediately, or at `scheduledFor`. */
   send(id: string, body?: CampaignSend, options?: RequestOptions): Call<Acknowledgement> {
-    return this.#transport.send(routes.send, { params: { id }, body: body ?? {} }, options);
+    const input = { params: { id }, body: body ?? {} };
+    if (isFields(input.body)) {
+      return this.#transport.send(routes.send, input, options);
+    }
+    const bodyLater = () => Promise.reject(notFields(body));
+    return this.#transport.send(routes.send, { ...input, bodyLater }, options);
   }
 
   /** Cancels a campaign that is scheduled or sending. */

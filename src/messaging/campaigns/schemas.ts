@@ -4,6 +4,7 @@ import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import {
   email,
   filter,
+  knownOf,
   lenient,
   msOf,
   open,
@@ -47,29 +48,34 @@ const audienceFields = [
   ['FILTERED', 'audienceFilter'],
 ] as const;
 
-const campaignCreate = z
-  .looseObject({
-    name: z.string(),
-    description: z.optional(z.string()),
-    subject,
-    body: z.string(),
-    from: email,
-    fromName: z.optional(z.string()),
-    replyTo: z.optional(optionalEmail),
-    audienceType: z.enum(['ALL', 'SEGMENT', 'FILTERED']),
-    segmentId: optionalText,
-    audienceFilter: z.optional(z.nullable(filter)),
-  })
-  .check((context) => {
-    const input = context.value;
-    for (const [audience, field] of audienceFields) {
-      if (input.audienceType !== audience || isGiven(input[field])) {
-        continue;
-      }
-      const message = `is required when \`audienceType\` is ${audience}`;
-      context.issues.push({ code: 'custom', path: [field], message, input });
+const campaignFields = z.looseObject({
+  name: z.string(),
+  description: z.optional(z.string()),
+  subject,
+  body: z.string(),
+  from: email,
+  fromName: z.optional(z.string()),
+  replyTo: z.optional(optionalEmail),
+  audienceType: z.enum(['ALL', 'SEGMENT', 'FILTERED']),
+  segmentId: optionalText,
+  audienceFilter: z.optional(z.nullable(filter)),
+});
+
+const campaignCreate = campaignFields.check((context) => {
+  const input = context.value;
+  for (const [audience, field] of audienceFields) {
+    if (input.audienceType !== audience || isGiven(input[field])) {
+      continue;
     }
-  }) as unknown as Schema<CampaignCreate>; // its check() enforces what the union says
+    const message = `is required when \`audienceType\` is ${audience}`;
+    context.issues.push({ code: 'custom', path: [field], message, input });
+  }
+}) as unknown as Schema<CampaignCreate>; // its check() enforces what the union says
+
+const known = {
+  ...knownOf(campaignFields),
+  aliases: { html: 'body', sender: 'from', audience: 'audienceType', filter: 'audienceFilter' },
+};
 
 const scheduledFor = timestamp.check(
   z.refine((time) => ageMs(time) <= clockToleranceMs, {
@@ -97,11 +103,12 @@ const campaignSend = z
 
 export const schemas = {
   list: { query: listQuery, returns: campaign },
-  create: { body: campaignCreate, returns: createdCampaign, warnings: audienceWarnings },
+  create: { body: campaignCreate, returns: createdCampaign, known, warnings: audienceWarnings },
   get: { returns: campaign },
   replace: {
     body: campaignCreate,
     returns: lenient<Campaign>(campaign),
+    known,
     warnings: audienceWarnings,
   },
   delete: { returns: open },

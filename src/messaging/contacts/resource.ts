@@ -5,7 +5,7 @@ import type { Acknowledgement, FileInput } from '../../contract/records.js';
 import { waitForJob, type JobWaitOptions, type JobWatch } from '../../polling/job.js';
 import type { DataOptions } from '../../contract/data-options.js';
 import type { Transport } from '../../transport/transport.js';
-import { withEmptyDeleted, writable } from '../shared/write-back.js';
+import { isReturned, withEmptyDeleted, writable } from '../shared/write-back.js';
 import { ContactFields } from './fields.js';
 import { lookupAll } from './lookup-all.js';
 import { routes } from './routes.js';
@@ -61,7 +61,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   create(body: ContactCreate<Fields>, options?: RequestOptions): Call<UpsertedContact<Fields>> {
     return this.#transport.send(
       routes.create,
-      { body: this.#written<ContactCreate>(body) },
+      { body: this.#written<ContactCreate>(body), isHandedBack: isReturned(body) },
       options,
     ) as Call<UpsertedContact<Fields>>; // for any fields
   }
@@ -75,7 +75,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   update(id: string, body: ContactUpdate<Fields>, options?: RequestOptions): Call<Contact<Fields>> {
     return this.#transport.send(
       routes.update,
-      { params: { id }, body: this.#written<ContactUpdate>(body) },
+      { params: { id }, body: this.#written<ContactUpdate>(body), isHandedBack: isReturned(body) },
       options,
     ) as Call<Contact<Fields>>; // for any fields
   }

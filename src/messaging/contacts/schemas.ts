@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { FileInput } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import { contactData, storedDataWarnings } from '../shared/data-schema.js';
-import { email, limit, open } from '../shared/values-schema.js';
+import { email, knownOf, limit, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 import type { ContactLookup, ContactSelection } from './types.js';
 
@@ -53,12 +53,14 @@ export const schemas = {
   create: {
     body: contactCreate,
     returns: upsertedContact,
+    known: knownOf(contactCreate),
     warnings: ({ data }, rules) => storedDataWarnings(data, rules),
   },
   get: { returns: contact },
   update: {
     body: contactUpdate,
     returns: contact,
+    known: knownOf(contactCreate),
     warnings: ({ data }, rules) => storedDataWarnings(data, rules),
   },
   delete: { returns: open },

@@ -3,6 +3,7 @@ import type { NamesOf } from '../../contract/methods.js';
 import type { DataOptions } from '../../contract/data-options.js';
 import type { Transport } from '../../transport/transport.js';
 import { withEmptyDeleted } from '../shared/write-back.js';
+import { hasBytes, withEncodedAttachments } from './attachments.js';
 import { routes } from './routes.js';
 import type { AddressVerification, SendRequest, SendResult, VerifyRequest } from './types.js';
 
@@ -29,7 +30,11 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
    */
   send(body: SendRequest<Fields>, options?: RequestOptions): Call<SendResult> {
     const sent = withEmptyDeleted(body, this.#rules);
-    return this.#transport.send(routes.send, { body: sent }, options);
+    if (!hasBytes(sent)) {
+      return this.#transport.send(routes.send, { body: sent }, options);
+    }
+    const bodyLater = () => withEncodedAttachments(sent);
+    return this.#transport.send(routes.send, { body: sent, bodyLater }, options);
   }
 
   /** Checks an email address: format, domain, typos, disposable and personal providers. */

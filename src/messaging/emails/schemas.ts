@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
+import { nearest } from '../../contract/nearest.js';
 import { isRecord } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import { contactData, dataWarnings } from '../shared/data-schema.js';
-import { email, open, subject } from '../shared/values-schema.js';
+import { email, knownOf, open, subject } from '../shared/values-schema.js';
 import { address, recipients } from './address-schema.js';
 import type { routes } from './routes.js';
 import type { SendRequest } from './types.js';
@@ -24,6 +25,16 @@ const headers = z.record(z.string(), headerValue).check((context) => {
   const message = 'must not have a name that contains a line break';
   context.issues.push({ code: 'custom', path: [], message, input: context.value });
 });
+
+// What other services call these fields.
+const sendAliases = {
+  html: 'body',
+  htmlBody: 'body',
+  replyTo: 'reply',
+  sender: 'from',
+  templateId: 'template',
+  variables: 'data',
+};
 
 const sendFields = z.looseObject({
   to: recipients,
@@ -49,10 +60,12 @@ const sendBody = sendFields.check((context) => {
     if (value[field] !== undefined) {
       continue;
     }
-    const message = 'is required unless `template` is set';
+    const message = missingContent(value);
     context.issues.push({ code: 'custom', path: [field], message, input: value });
   }
 });
+
+const verifyBody = z.looseObject({ email });
 
 const sendResult = z.looseObject({
   emails: z.array(
@@ -82,10 +95,18 @@ export const schemas = {
   send: {
     body: sendBody as unknown as Schema<SendRequest>, // its check() enforces what the union says
     returns: sendResult,
+    known: { names: Object.keys(sendFields.shape), aliases: sendAliases },
     warnings: (body, rules) => [...nameWarnings(body), ...dataWarnings(body.data, rules)],
   },
-  verify: { body: z.looseObject({ email }), returns: verification },
+  verify: { body: verifyBody, returns: verification, known: knownOf(verifyBody) },
 } satisfies SchemasFor<typeof routes>;
+
+// A misspelled `template` makes everything else look missing.
+function missingContent(body: object): string {
+  const written = Object.keys(body).find((name) => nearest(name, ['template']));
+  const hint = written === undefined ? '' : `: did you mean \`template\` by \`${written}\`?`;
+  return `is required unless \`template\` is set${hint}`;
+}
 
 function nameWarnings({ name, from }: { name?: unknown; from?: unknown }): readonly string[] {
   if (name === undefined || !isRecord(from)) {

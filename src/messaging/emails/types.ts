@@ -67,8 +67,21 @@ export interface SendFields<Fields extends object = object> {
   attachments?: readonly Attachment[] | undefined;
 }
 
-/** A file that goes with an email. The service does not document its fields. */
-export interface Attachment extends OpenInput {}
+/**
+ * A file that goes with an email. The service does not document its fields: these are the usual names,
+ * and others are sent as they are. `attachment(path)` of `postreel/node` reads one.
+ */
+export interface Attachment extends OpenInput {
+  /** The service does not document this name. */
+  filename?: string | undefined;
+  /**
+   * Bytes and blobs are sent as base64, a string as it is: give base64 unless your service takes text.
+   * The service does not document this name.
+   */
+  content?: string | Uint8Array | ArrayBuffer | Blob | undefined;
+  /** E.g. `application/pdf`. The service does not document this name. */
+  contentType?: string | undefined;
+}
 
 /** The emails that were sent. */
 export interface SendResult {

@@ -3,17 +3,20 @@ import type { DataOptions } from '../../contract/data-options.js';
 import type { SchemasFor } from '../../contract/schemas.js';
 import { contactData, dataWarnings } from '../shared/data-schema.js';
 import { periodListQuery, periodQuery } from '../shared/query-schema.js';
-import { email, open } from '../shared/values-schema.js';
+import { email, knownOf, open } from '../shared/values-schema.js';
 import type { routes, trackingRoutes } from './routes.js';
 import type { TrackRequest } from './types.js';
 
+const trackBody = z.looseObject({
+  email: z.optional(email),
+  event: z.optional(z.string().check(z.minLength(1))),
+  subscribed: z.optional(z.boolean()),
+  data: z.optional(contactData),
+});
+
 const track = {
-  body: z.looseObject({
-    email: z.optional(email),
-    event: z.optional(z.string().check(z.minLength(1))),
-    subscribed: z.optional(z.boolean()),
-    data: z.optional(contactData),
-  }),
+  body: trackBody,
+  known: knownOf(trackBody),
   returns: z.looseObject({ contact: z.string(), event: z.string(), timestamp: z.string() }),
   warnings: (body: TrackRequest, rules?: DataOptions) => [
     ...missingWarnings(body),

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
-import { filter, lenient, limit, open } from '../shared/values-schema.js';
+import { filter, knownOf, lenient, limit, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 import type { Segment, SegmentCreate } from './types.js';
 
@@ -68,8 +68,8 @@ export const schemas = {
   refresh: { returns: open },
   members: {
     list: { query: memberQuery, returns: member },
-    add: { body: membersAdd, returns: open },
-    remove: { body: membersRemove, returns: open },
+    add: { body: membersAdd, returns: open, known: knownOf(membersAdd) },
+    remove: { body: membersRemove, returns: open, known: knownOf(membersRemove) },
   },
 } satisfies SchemasFor<typeof routes>;
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { largestPage } from '../../contract/returns.js';
 import { isRecord, type Timestamp } from '../../contract/records.js';
-import type { Schema } from '../../contract/schemas.js';
+import type { KnownFields, Schema } from '../../contract/schemas.js';
 import type { Filter } from './filter.js';
 
 // "1 to 998 characters, no newline" (Limits, "Subject").
@@ -22,6 +22,11 @@ export const open = z.custom<Record<string, unknown>>(
 /** An answer whose fields the document does not show: what is missing is no mismatch. */
 export function lenient<Answer>(schema: z.ZodMiniObject): Schema<Answer> {
   return z.partial(schema) as unknown as Schema<Answer>; // the types name what is usual
+}
+
+/** The fields of a body whose document lists them all. */
+export function knownOf(schema: { shape: object }): KnownFields {
+  return { names: Object.keys(schema.shape) };
 }
 
 /** Selects contacts. Nothing more is checked: the document shows only a single element. */

@@ -23,6 +23,11 @@ export function writable<Body>(body: unknown, back: WriteBack): Body {
   return kept.length === fields.length ? given : (Object.fromEntries(kept) as Body);
 }
 
+/** Is this a record that a method returned? */
+export function isReturned(body: unknown): boolean {
+  return isRecord(body) && body['id'] !== undefined;
+}
+
 /** Turns empty strings in `data` into `null`, which deletes the fields, where that is wanted. */
 export function withEmptyDeleted<Body>(body: Body, { emptyString }: DataOptions): Body {
   if (emptyString !== 'delete' || !isRecord(body) || !isRecord(body['data'])) {

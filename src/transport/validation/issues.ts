@@ -3,6 +3,7 @@ import type { Route } from '../../contract/route.js';
 import type { RouteSchemas, Schema } from '../../contract/schemas.js';
 import type { FieldError } from '../../errors/index.js';
 import type { RawPage } from '../../pagination/styles.js';
+import { misspelled, unknownFieldWarnings } from './unknown-fields.js';
 
 /** The schemas of a service by their rows, loaded when a call first needs them. */
 export type SchemaMap = ReadonlyMap<Route, RouteSchemas>;
@@ -38,8 +39,14 @@ export function answerProblems(
 }
 
 /** What in a valid body will have no effect. */
-export function bodyWarnings(schemas: RouteSchemas, body: unknown): readonly string[] {
-  return schemas.warnings?.(body as never) ?? []; // the body passed this row's schema
+export function bodyWarnings(
+  schemas: RouteSchemas,
+  body: unknown,
+  isHandedBack = false,
+): readonly string[] {
+  const { known } = schemas;
+  const strange = known && !isHandedBack && isRecord(body) ? unknownFieldWarnings(body, known) : [];
+  return [...strange, ...(schemas.warnings?.(body as never) ?? [])]; // the body passed this row's schema
 }
 
 function problems(schema: Schema<unknown> | undefined, value: unknown): readonly FieldError[] {
@@ -74,9 +81,19 @@ function describe(issue: Issue, root: unknown): FieldError {
   const value = valueAt(root, issue.path);
   return {
     field: fieldName(issue.path),
-    message: rule(issue, value),
+    message: rule(issue, value) + slip(issue, value, root),
     code: issue.code ?? 'invalid',
   };
+}
+
+// A required field is often there, but misspelled.
+function slip({ path }: Issue, value: unknown, root: unknown): string {
+  const [field] = path;
+  if (value !== undefined || path.length !== 1 || typeof field !== 'string') {
+    return '';
+  }
+  const written = misspelled(field, root);
+  return written === undefined ? '' : `: did you mean it by \`${written}\`?`;
 }
 
 function rule(issue: Issue, value: unknown): string {

@@ -39,7 +39,7 @@ export class Validator {
     if (problems.length > 0) {
       throw refuse(problems, where);
     }
-    for (const message of bodyWarnings(schemas, body)) {
+    for (const message of bodyWarnings(schemas, body, input.isHandedBack)) {
       events.emit('warning', { ...where, message });
     }
   }

@@ -1,0 +1,18 @@
+const said = new Set<string>();
+const mostRemembered = 1000;
+
+/** Says a warning that nobody listens to, once per message: on Node as a warning of the process. */
+export function sayUnheard(message: string): void {
+  if (said.has(message) || said.size >= mostRemembered) {
+    return;
+  }
+  said.add(message);
+  const { process } = globalThis as {
+    process?: { emitWarning?: (message: string, type: string) => void };
+  }; // as: not every runtime has it
+  if (typeof process?.emitWarning === 'function') {
+    process.emitWarning(message, 'PostreelWarning');
+  } else {
+    console.warn(`postreel: ${message}`);
+  }
+}

@@ -1,0 +1,127 @@
+import type { MessagingClient } from 'postreel';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { answering, messagingOver } from '../support/clients.js';
+
+const email = 'ann@example.com';
+const content = { from: 'shop@example.com', to: email, subject: 'Hi', body: '<p>Hi</p>' };
+const campaign = { name: 'A', subject: 'A', body: 'A', from: email, audienceType: 'ALL' };
+
+type Call = (messaging: MessagingClient, fields: object) => PromiseLike<unknown>;
+
+/** Every method whose fields the document lists, with a slip and what was meant. */
+const documented: [string, Call, string, string][] = [
+  ['send', (m, fields) => m.send({ ...content, ...fields }), 'replyTo', 'reply'],
+  ['track', (m, fields) => m.track({ email, event: 'paid', ...fields }), 'dta', 'data'],
+  ['verify', (m, fields) => m.verify({ email, ...fields }), 'emial', 'email'],
+  ['contacts.create', (m, fields) => m.contacts.create({ email, ...fields }), 'dat', 'data'],
+  ['contacts.update', (m, fields) => m.contacts.update('1', fields), 'emial', 'email'],
+  [
+    'campaigns.create',
+    (m, fields) => m.campaigns.create({ ...campaign, ...fields } as never), // JavaScript
+    'fromname',
+    'fromName',
+  ],
+  [
+    'campaigns.replace',
+    (m, fields) => m.campaigns.replace('1', { ...campaign, ...fields } as never), // JavaScript
+    'html',
+    'body',
+  ],
+  [
+    'segments.members.add',
+    (m, fields) => m.segments.members.add('1', { emails: [email], ...fields }),
+    'createMising',
+    'createMissing',
+  ],
+];
+
+async function warnings(call: Call, fields: object) {
+  const { fetch, requests } = answering(() => ({}));
+  const messaging = messagingOver(fetch);
+  const heard: string[] = [];
+  messaging.on('warning', ({ message }) => heard.push(message));
+  await call(messaging, fields);
+  return { heard, sent: (await requests[0]?.json()) as object };
+}
+
+describe.each(documented)('%s', (_, call, slip, meant) => {
+  it(`sends \`${slip}\` and asks whether \`${meant}\` was meant`, async () => {
+    const { heard, sent } = await warnings(call, { [slip]: 'x' });
+    expect(heard).toEqual([
+      `\`${slip}\` is not a documented field and may have no effect. Did you mean \`${meant}\`?`,
+    ]);
+    expect(sent).toHaveProperty(slip, 'x');
+  });
+
+  it('warns of a field that is like no other without a guess', async () => {
+    const { heard } = await warnings(call, { colour: 'red' });
+    expect(heard).toEqual(['`colour` is not a documented field and may have no effect.']);
+  });
+
+  it('says nothing about fields that are undefined or that only answers have', async () => {
+    const answered = { id: '1', createdAt: 'x', updatedAt: 'x', status: 'x', _meta: {} };
+    const { heard } = await warnings(call, { ...answered, colour: undefined });
+    expect(heard).toEqual([]);
+  });
+});
+
+it('says nothing about fields of a record that the service returned', async () => {
+  const record = { id: '1', ...campaign, recipientCount: 3 };
+  const { heard } = await warnings((m) => m.campaigns.replace('1', record as never), {}); // an answer
+  expect(heard).toEqual([]);
+});
+
+describe('a required field that is misspelled', () => {
+  it.each<[string, Call, RegExp]>([
+    ['email', (m) => m.contacts.create({ emial: email } as never), /`emial`/],
+    [
+      'template',
+      (m) => m.send({ to: email, templateId: 'tpl_1' } as never),
+      /`template` by `templateId`/,
+    ],
+    [
+      'audienceType',
+      (m) =>
+        m.campaigns.create({ ...campaign, audienceType: undefined, audiencetype: 'ALL' } as never),
+      /`audiencetype`/,
+    ],
+  ])('%s is named in the error', async (_, call, hint) => {
+    const messaging = messagingOver(() => {
+      throw new Error('must not reach the network');
+    });
+    await expect(call(messaging, {})).rejects.toThrow(hint);
+  });
+});
+
+describe('a warning that nobody hears', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  const unheard = (name: string) =>
+    messagingOver(answering(() => ({})).fetch).contacts.update('1', { [name]: 1 });
+
+  it('is said once per message, as a warning of the process', async () => {
+    const emit = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    await unheard('unheardOnce');
+    await unheard('unheardOnce');
+    await unheard('unheardTwice');
+    expect(emit.mock.calls.map(([message]) => message)).toEqual([
+      expect.stringContaining('`unheardOnce`'),
+      expect.stringContaining('`unheardTwice`'),
+    ]);
+  });
+
+  it('is not said when a listener or a logger hears it', async () => {
+    const emit = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    await warnings((m) => m.contacts.update('1', { heardByListener: 1 } as never), {});
+    const warn = vi.fn();
+    const { fetch } = answering(() => ({}));
+    await messagingOver(fetch, { logger: { warn } }).contacts.update('1', { logged: 1 } as never);
+    expect(emit).not.toHaveBeenCalled();
+    expect(warn).toHaveBeenCalledWith(
+      expect.stringContaining('warning'),
+      expect.objectContaining({ message: expect.stringContaining('`logged`') as string }),
+    );
+  });
+});
