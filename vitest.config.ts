@@ -9,12 +9,16 @@ export const sockets = [
   'test/{cli,examples,runtimes,projects}/**/*.test.ts',
   'test/node/{crash,download/*}.test.ts',
   'test/testing/{server,worker}.test.ts',
-  'test/tracker/browser/**/*.test.ts',
+  'test/tracker/browser.test.ts',
   'test/transport/{chaos,faults}.test.ts',
   'test/transport/response/hostile.sizes.test.ts',
   'test/transport/send/{abort,abort.outcome,deadline,process}.test.ts',
   'test/webhooks/receive/servers.test.ts',
 ];
+
+/** `TRACKER_BROWSERS=none` leaves out what needs a browser. */
+const browsers = ['test/tracker/browser.test.ts', 'test/examples/tracker-page.test.ts'];
+const unwanted = process.env['TRACKER_BROWSERS'] === 'none' ? browsers : [];
 
 export const resolve = {
   alias: [
@@ -26,7 +30,7 @@ export const resolve = {
 const always = {
   testTimeout: 30_000,
   hookTimeout: 60_000,
-  exclude: ['test/types/consumer/**', 'test/projects/*/**'],
+  exclude: ['test/types/consumer/**', 'test/projects/*/**', ...unwanted],
 };
 
 const projects: TestProjectInlineConfiguration[] = [

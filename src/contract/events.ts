@@ -63,8 +63,12 @@ export interface ClientEvents {
 
 /** Where a client writes what it does. `console` will do. Keys and bodies are never written. */
 export interface Logger {
+  /** Requests, answers and waits. */
   debug?(message: string, facts?: object): void;
+  /** What may interest an operator. */
   info?(message: string, facts?: object): void;
+  /** Retries, and what the service ignores. */
   warn?(message: string, facts?: object): void;
+  /** Failures. */
   error?(message: string, facts?: object): void;
 }

@@ -1,6 +1,7 @@
 import { isRecord } from './records.js';
 import { nothing, type List, type Shape, type Single } from './returns.js';
 
+/** The HTTP methods that the services use. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**

@@ -31,7 +31,10 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   /** Hands in videos and speech. */
   readonly generate: Generate;
   /** What the journal knows of jobs that are not finished. */
-  readonly journal: { pending(): Promise<PendingJobs> };
+  readonly journal: {
+    /** The jobs that are not finished, with what is known of each. */
+    pending(): Promise<PendingJobs>;
+  };
   readonly #context: MediaContext;
 
   constructor(options: MediaOptions = {}) {

@@ -1,5 +1,6 @@
 // eslint-disable-next-line @typescript-eslint/ban-ts-comment -- msw is an optional peer: without it the type is `any`
 /** @ts-ignore msw is an optional peer dependency */
+/** A request handler of MSW. */
 // eslint-disable-next-line @typescript-eslint/consistent-type-imports -- an import statement would fail without msw
 export type MswHandler = import('msw').HttpHandler;
 

@@ -44,6 +44,7 @@ export type AgeComparison<Value> = [Extract<Value, Date>] extends [never]
 
 /** For operators that the service's document does not show. */
 export interface OtherComparison {
+  /** Compares by an operator of your choice. */
   operator(name: string, value: string | number, unit?: string): BuiltFilter;
 }
 

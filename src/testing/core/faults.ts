@@ -37,6 +37,7 @@ export interface Faults {
   fail(endpoint: string, fault: Fault): () => void;
   /** The fault that strikes this request, if any. */
   take(endpoint: string): Fault | undefined;
+  /** Forgets every planned fault. */
   clear(): void;
 }
 

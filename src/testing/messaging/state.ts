@@ -58,6 +58,7 @@ export interface Project {
   readonly webhooks: WebhookCall[];
 }
 
+/** A contact of the fake. */
 export interface Contact {
   readonly id: string;
   email: string;
@@ -67,6 +68,7 @@ export interface Contact {
   updatedAt: string;
 }
 
+/** What a custom field holds. */
 export type FieldType = 'string' | 'number' | 'boolean' | 'date';
 
 /** An email that the fake has sent, as the recipient would see it. */
@@ -95,6 +97,7 @@ export interface SentEmail {
   complainedAt?: string;
 }
 
+/** An event that was tracked. */
 export interface TrackedEvent {
   readonly id: string;
   readonly contactId: string;
@@ -103,6 +106,7 @@ export interface TrackedEvent {
   readonly createdAt: string;
 }
 
+/** A job that works through many contacts, e.g. an import. */
 export interface Job {
   readonly id: string;
   readonly type: 'import' | 'bulk-subscribe' | 'bulk-unsubscribe' | 'bulk-delete';
@@ -115,6 +119,7 @@ export interface Job {
   finishedAt?: string;
 }
 
+/** An image that was uploaded. */
 export interface UploadedImage {
   readonly id: string;
   readonly filename: string;
@@ -123,6 +128,7 @@ export interface UploadedImage {
   readonly url: string;
 }
 
+/** A person who can sign in. */
 export interface User {
   readonly id: string;
   email: string;
@@ -132,6 +138,7 @@ export interface User {
   readonly createdAt: string;
 }
 
+/** A person who belongs to a project. */
 export interface Member {
   readonly userId: string;
   readonly email: string;
@@ -147,6 +154,7 @@ export interface MailedToken {
   isUsed: boolean;
 }
 
+/** An email template of the fake. */
 export interface Template {
   readonly id: string;
   name: string;
@@ -161,6 +169,7 @@ export interface Template {
   [field: string]: unknown;
 }
 
+/** A campaign of the fake. */
 export interface Campaign {
   readonly id: string;
   name: string;
@@ -180,6 +189,7 @@ export interface Campaign {
   [field: string]: unknown;
 }
 
+/** A segment of the fake. */
 export interface Segment {
   readonly id: string;
   type: string;
@@ -196,6 +206,7 @@ export interface Segment {
   [field: string]: unknown;
 }
 
+/** A workflow of the fake. */
 export interface Workflow {
   readonly id: string;
   name: string;
@@ -212,6 +223,7 @@ export interface Workflow {
   [field: string]: unknown;
 }
 
+/** A step of a workflow. */
 export interface WorkflowStep {
   readonly id: string;
   readonly type: string;
@@ -220,6 +232,7 @@ export interface WorkflowStep {
   [field: string]: unknown;
 }
 
+/** A way from one step of a workflow to another. */
 export interface WorkflowTransition {
   readonly id: string;
   fromStepId: string;
@@ -228,6 +241,7 @@ export interface WorkflowTransition {
   [field: string]: unknown;
 }
 
+/** A contact on its way through a workflow. */
 export interface WorkflowExecution {
   readonly id: string;
   readonly workflowId: string;
@@ -253,6 +267,7 @@ export interface WebhookCall {
   status?: number;
 }
 
+/** A sender domain of the fake. */
 export interface Domain {
   readonly id: string;
   readonly projectId: string;
@@ -264,6 +279,7 @@ export interface Domain {
   [field: string]: unknown;
 }
 
+/** One line of the activity feed. */
 export interface ActivityEntry {
   readonly id: string;
   readonly type: string;

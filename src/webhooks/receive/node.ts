@@ -16,15 +16,20 @@ export interface NodeRequest {
 export interface NodeResponse {
   statusCode: number;
   readonly headersSent: boolean;
+  /** Sets a header. */
   setHeader(name: string, value: string): unknown;
+  /** Sends the answer. */
   end(text?: string): unknown;
 }
 
 /** The reply of Fastify. */
 export interface NodeReply {
   readonly sent: boolean;
+  /** Sets the status. */
   code(status: number): unknown;
+  /** Sets a header. */
   header(name: string, value: string): unknown;
+  /** Sends the answer. */
   send(text?: string): unknown;
 }
 
