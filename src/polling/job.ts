@@ -2,6 +2,7 @@ import { callSafely } from '../async/notifier.js';
 import { jobStage } from '../contract/job-status.js';
 import { isRecord, type OpenRecord } from '../contract/records.js';
 import { JobFailedError, NotFoundError, WaitTimeoutError } from '../errors/index.js';
+import { endOf, statusOf } from './job-status.js';
 import { poll, type Check } from './poll.js';
 import type { Spacing } from './spacing.js';
 import { passingDelayMs } from './transient.js';
@@ -99,7 +100,7 @@ function finish<Job>(
     return { result: record };
   }
   if (status !== undefined && jobStage(status) === 'failed') {
-    throw new JobFailedError(`Job ${jobId} ended with the status "${status}".`, {
+    throw new JobFailedError(`Job ${jobId} ended with the status "${status ?? ''}".`, {
       jobId,
       job: record,
     });
@@ -114,12 +115,4 @@ function updateOf<Job>(
 ): JobUpdate<Job> {
   const progress = isRecord(record) ? record['progress'] : undefined;
   return { jobId, status, progress, attempt, elapsedMs, nextPollInMs, raw: record };
-}
-
-function statusOf(job: unknown): string | undefined {
-  if (!isRecord(job)) {
-    return undefined;
-  }
-  const status = job['status'] ?? job['state'];
-  return typeof status === 'string' ? status : undefined;
 }

@@ -6,6 +6,12 @@ import { WaitQueue } from '../../async/wait-queue.js';
 /** The least time between two status checks when each takes one of the ten requests. */
 export const countedIntervalMs = 60_000;
 
+// "10 requests per 10 minutes" (Limits)
+const windowMs = 600_000;
+// The pause after a 429 that names no time: the usual time between two checks.
+const usualPauseMs = 10_000;
+// How long checks are taken to count before another try; twice as long when that is refused again.
+const stay = { firstMs: windowMs, longestMs: 16 * windowMs };
 const askAgainMs = 1_000;
 
 interface Turn {
@@ -15,11 +21,47 @@ interface Turn {
 
 /** One poller for everybody: status checks run one by one, in the order they were asked for. */
 export class CountedPoller {
-  /** Do status checks count towards the rate limit? Found out by the first 429. */
-  isNeeded = false;
   readonly #queue = new WaitQueue<Turn, unknown>();
   #isRunning = false;
   #nextAt = 0;
+  #refusedAt = Number.NEGATIVE_INFINITY;
+  #pauseEndsAt = Number.NEGATIVE_INFINITY;
+  #suspectUntil = Number.NEGATIVE_INFINITY;
+  #neededUntil = Number.NEGATIVE_INFINITY;
+  #stayMs = stay.firstMs;
+
+  /** Do status checks count towards the rate limit, as far as their 429s tell? */
+  get isNeeded(): boolean {
+    return monotonicMs() < this.#neededUntil;
+  }
+
+  /** How long the service asked everybody not to check. */
+  get pauseMs(): number {
+    return Math.max(0, this.#pauseEndsAt - monotonicMs());
+  }
+
+  /**
+   * A status check that left at this time was refused with 429. One refusal is a pause; another
+   * one soon after it says that checks count. Answers whether that is news.
+   */
+  refused(sentAt: number, retryAfterMs = usualPauseMs): boolean {
+    const now = monotonicMs();
+    if (sentAt < this.#refusedAt) {
+      return false; // it left before the last refusal was known
+    }
+    const isRepeated = now < this.#suspectUntil;
+    const isNews = isRepeated && !this.isNeeded;
+    this.#refusedAt = now;
+    this.#pauseEndsAt = now + Math.min(retryAfterMs, windowMs);
+    if (isRepeated) {
+      this.#neededUntil = Math.max(this.#pauseEndsAt, now + this.#stayMs);
+      this.#stayMs = Math.min(stay.longestMs, isNews ? 2 * this.#stayMs : this.#stayMs);
+    } else {
+      this.#stayMs = stay.firstMs;
+    }
+    this.#suspectUntil = Math.max(this.#pauseEndsAt, this.#neededUntil) + windowMs;
+    return isNews;
+  }
 
   /** Runs a status check when its turn has come. An abort leaves the queue. */
   inTurn<T>(check: () => Promise<T>, signal: AbortSignal): Promise<T> {

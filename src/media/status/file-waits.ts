@@ -1,4 +1,5 @@
 import { hasIoContexts } from '../../async/timers.js';
+import { endOf } from '../../polling/job-status.js';
 import type { Settings } from '../../transport/settings.js';
 import type { Events } from '../../transport/events.js';
 import type { MediaEvents } from '../events.js';
@@ -8,7 +9,7 @@ import type { JobJournal } from '../jobs/journal.js';
 import * as notices from '../notices.js';
 import { countedIntervalMs } from './counted-poller.js';
 import type { FileKind } from './intervals.js';
-import { isEnd, type StatusPoller } from './poller.js';
+import type { StatusPoller } from './poller.js';
 import { waitForFile, type WaitSource } from './wait.js';
 import type { FileUpdate, WaitOptions } from './wait-options.js';
 
@@ -57,7 +58,7 @@ export class FileWaits {
   #tell(update: FileUpdate): void {
     const { events, journal } = this.#parts;
     events.emit('job:update', update);
-    if (!journal || !isEnd(update.status)) {
+    if (!journal || !endOf(update.status)) {
       return;
     }
     const { fileId, status } = update;

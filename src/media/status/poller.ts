@@ -1,7 +1,8 @@
 import type { RequestOptions } from '../../contract/call.js';
 import { isPostreelError } from '../../errors/index.js';
+import { endOf, statusOf } from '../../polling/job-status.js';
 import type { Spacing } from '../../polling/spacing.js';
-import { hasIoContexts } from '../../async/timers.js';
+import { hasIoContexts, sleep } from '../../async/timers.js';
 import { monotonicMs } from '../../async/clock.js';
 import { abortable } from '../../async/abort.js';
 import type { CountedPoller } from './counted-poller.js';
@@ -23,8 +24,8 @@ interface Running {
 const manyRecords = 1000;
 
 /**
- * The looks of a client at its files. Waits for the same file share one look, all looks are spaced
- * evenly, and once the service refuses a look with 429 they count towards the rate limit.
+ * The status checks of a client. Waits for the same file share one check, all checks are spaced
+ * evenly, and when the service keeps refusing them with 429 they count towards the rate limit.
  */
 export class StatusPoller {
   readonly #ask: AskStatus;
@@ -48,7 +49,7 @@ export class StatusPoller {
     this.#onLearned = onLearned;
   }
 
-  /** Do looks count towards the rate limit, as far as a client with this key has found out? */
+  /** Do status checks count towards the rate limit, as far as a client with this key has found out? */
   get counts(): boolean {
     return this.#counted?.isNeeded ?? false;
   }
@@ -98,35 +99,56 @@ export class StatusPoller {
   }
 
   async #lookOnce(fileId: string, signal: AbortSignal): Promise<StatusRecord> {
-    // A wait repeats a failed look itself.
-    const options = { signal, retries: 0, priority: 'bulk' } as const;
-    const ask = async (isCharged: boolean) => this.#ask(fileId, options, isCharged);
     this.#counted ??= await this.#findCounted();
     const counted = this.#counted;
+    const record = await this.#askInTurn(fileId, signal, counted);
+    this.#keep(fileId, record);
+    return record;
+  }
+
+  // While a check waits for its turn another one may be refused: then it waits again, or counts.
+  async #askInTurn(
+    fileId: string,
+    signal: AbortSignal,
+    counted: CountedPoller,
+  ): Promise<StatusRecord> {
+    const ask = () => this.#askOnce(fileId, signal, counted);
+    const mayAsk = () => !counted.isNeeded && counted.pauseMs === 0;
+    while (!counted.isNeeded) {
+      if (counted.pauseMs > 0) {
+        await sleep(counted.pauseMs, signal);
+      }
+      const record = await this.#spacing(async () => (mayAsk() ? ask() : undefined), signal);
+      if (record !== undefined) {
+        return record;
+      }
+    }
+    return counted.inTurn(ask, signal);
+  }
+
+  async #askOnce(
+    fileId: string,
+    signal: AbortSignal,
+    counted: CountedPoller,
+  ): Promise<StatusRecord> {
+    const sentAt = monotonicMs();
     try {
-      const record = counted.isNeeded
-        ? await counted.inTurn(() => ask(true), signal)
-        : await this.#spacing(() => ask(false), signal);
-      this.#keep(fileId, record);
-      return record;
+      // A wait repeats a failed check itself.
+      const options = { signal, retries: 0, priority: 'bulk' } as const;
+      return await this.#ask(fileId, options, counted.isNeeded);
     } catch (failure) {
       if (isPostreelError(failure) && failure.status === 429) {
-        this.#learn(counted);
+        const isNews = counted.refused(sentAt, failure.retryAfterMs);
+        if (isNews) {
+          this.#onLearned();
+        }
       }
       throw failure;
     }
   }
 
-  #learn(counted: CountedPoller): void {
-    if (counted.isNeeded) {
-      return;
-    }
-    counted.isNeeded = true;
-    this.#onLearned();
-  }
-
   #keep(fileId: string, record: StatusRecord): void {
-    if (isEnd(record.status)) {
+    if (endOf(statusOf(record))) {
       for (const listener of this.#news.get(fileId) ?? []) {
         listener();
       }
@@ -141,9 +163,4 @@ export class StatusPoller {
       this.#seen.delete(oldest);
     }
   }
-}
-
-/** Has a file with this status come to its end? */
-export function isEnd(status: string): boolean {
-  return status === 'success' || status === 'error' || status === 'canceled';
 }

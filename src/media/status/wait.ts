@@ -6,6 +6,7 @@ import {
   UnexpectedResponseError,
   WaitTimeoutError,
 } from '../../errors/index.js';
+import { endOf, statusOf } from '../../polling/job-status.js';
 import { passingDelayMs } from '../../polling/transient.js';
 import { poll, type Check } from '../../polling/poll.js';
 import { callbackNews, type CallbackNews } from './callback.js';
@@ -91,7 +92,7 @@ class FileWait<File> {
         const stops = [this.#source.onEnd(fileId, listener), callback.onNews(listener)];
         return () => stops.forEach((stop) => stop());
       },
-      statusOf: (record) => record.status,
+      statusOf,
       nextDelayMs: (look) => this.#nextDelayMs(look),
       finish: (look) => this.#finish(look),
       report: (look, nextPollInMs) => this.#report(look, nextPollInMs),
@@ -124,12 +125,12 @@ class FileWait<File> {
     const { fileId } = this.#awaited;
     const { record, elapsedMs } = look;
     this.#polls = look.attempt;
-    this.#lastStatus = record.status;
+    this.#lastStatus = look.status;
     this.#looksAtStatus = look.changed ? 1 : this.#looksAtStatus + 1;
-    switch (record.status) {
-      case 'success':
+    switch (endOf(look.status)) {
+      case 'done':
         return this.#succeed(record);
-      case 'error':
+      case 'failed':
         throw new GenerationFailedError(
           `The generation of ${fileId} failed.`,
           this.#details(elapsedMs),
@@ -140,7 +141,7 @@ class FileWait<File> {
           this.#details(elapsedMs),
         );
       default:
-        this.#noteUnknown(record.status);
+        this.#noteUnknown(look.status);
         return undefined;
     }
   }
@@ -198,7 +199,8 @@ class FileWait<File> {
 
   #update({ attempt, elapsedMs, record }: Check<StatusRecord>): Omit<FileUpdate, 'nextPollInMs'> {
     const { fileId } = this.#awaited;
-    const { status, progress } = record;
+    const { progress } = record;
+    const status = statusOf(record) ?? record.status;
     return { fileId, status, progress, attempt, elapsedMs, raw: record };
   }
 

@@ -1,5 +1,6 @@
 import type { ThrottledEvent } from 'postreel';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { CountedPoller } from '../../../src/media/status/counted-poller.js';
 import {
   ending,
   fakeService,
@@ -18,10 +19,16 @@ async function counting(count: number, durations = '12m') {
   const service = fakeService({ statusCounts: true, durations: () => durations });
   const client = service.media();
   const throttled: ThrottledEvent[] = [];
-  client.on('throttled', (event) => throttled.push(event));
+  const switches: number[] = [];
+  client.on('throttled', (event) => {
+    throttled.push(event);
+    if (event.reason === 'status-counts') {
+      switches.push(Date.now());
+    }
+  });
   const payload = Array.from({ length: count }, () => video());
   const jobs = await inTime(client.generate.video({ payload }));
-  return { ...service, client, throttled, jobs };
+  return { ...service, client, throttled, switches, jobs };
 }
 
 describe('when looks turn out to count', () => {
@@ -35,17 +42,16 @@ describe('when looks turn out to count', () => {
     ]);
   });
 
-  it('looks one by one from then on, a minute apart, and is never refused again', async () => {
-    const { fake, client, jobs } = await counting(8);
+  it('checks one by one from then on, a minute apart, and is not refused', async () => {
+    const { fake, client, jobs, switches } = await counting(8, '40m');
     const ids = jobs.map(({ fileId }) => fileId);
-    await inTime(client.waitForFiles(ids, { timeout: Number.POSITIVE_INFINITY }));
-    const refused = fake.requests.findIndex(({ status }) => status === 429);
-    expect(refused).toBeGreaterThan(0);
-    // Looks that were on their way when the first was refused may be refused as well.
-    const flying = fake.requests.filter(({ at }) => at < fake.requests[refused]!.at + 2_000).length;
-    const later = fake.requests.slice(flying);
-    expect(later.every(({ status }) => status === 200)).toBe(true);
-    expect(Math.min(...gaps(later))).toBeGreaterThanOrEqual(60_000);
+    const all = inTime(client.waitForFiles(ids, { timeout: Number.POSITIVE_INFINITY }));
+    await all;
+    const from = switches[0]! + 2_000;
+    const counted = fake.requests.filter(({ at }) => at > from && at < from + 9 * 60_000);
+    expect(counted.length).toBeGreaterThan(1);
+    expect(counted.every(({ status }) => status === 200)).toBe(true);
+    expect(Math.min(...gaps(counted))).toBeGreaterThanOrEqual(60_000);
   });
 
   it('looks at each file in its turn', async () => {
@@ -109,19 +115,10 @@ describe('when looks turn out to count', () => {
       others[index % 3]!.waitForFile(fileId, { timeout: Number.POSITIVE_INFINITY }),
     );
     await inTime(Promise.all(waits));
-    expect(refusals).toHaveLength(1);
-    const refused = fake.requests.findIndex(({ status }) => status === 429);
-    // Looks that were on their way when the first was refused may be refused as well.
-    const flying = fake.requests.filter(({ at }) => at < fake.requests[refused]!.at + 2_000).length;
-    const later = fake.requests.slice(flying);
-    expect(later.length).toBeGreaterThan(6);
-    expect(Math.min(...gaps(later))).toBeGreaterThanOrEqual(60_000);
-    // One that comes later knows it already.
-    const [job] = await inTime(media().generate.video({ payload: [video()] }));
-    const from = fake.requests.length;
-    await inTime(job!.waitForFile({ timeout: Number.POSITIVE_INFINITY }));
-    const own = fake.requests.slice(from);
-    expect(own.every(({ status }) => status === 200)).toBe(true);
+    const refused = fake.requests.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(1);
+    // What one client has learned, no other one has to find out again.
+    expect(refusals.length).toBeLessThanOrEqual(2);
   });
 
   it('lets a queue come to its end within the ten', async () => {
@@ -151,4 +148,69 @@ it('does not count looks that the service does not count', async () => {
   })();
   expect(client.rateLimit.state()!.used).toBe(1);
   expect(throttled).toEqual([]);
+});
+
+describe('a 429 to a status check', () => {
+  it('that stays alone is a pause for as long as the service asks, and slows nothing after it', async () => {
+    const { fake, media } = fakeService({ durations: () => '5m' });
+    const client = media();
+    const throttled: ThrottledEvent[] = [];
+    client.on('throttled', (event) => throttled.push(event));
+    const payload = Array.from({ length: 15 }, () => video());
+    const jobs = await inTime(client.generate.video({ payload }));
+    const waits = client.waitForFiles(jobs.map(({ fileId }) => fileId));
+    await pass(60_000);
+    fake.fail(statusEndpoint, { status: 429, retryAfter: 20 });
+    const startedAt = Date.now();
+    const results = await inTime(waits);
+    expect(results.filter(({ file }) => file)).toHaveLength(15);
+    expect(throttled.filter(({ reason }) => reason === 'status-counts')).toEqual([]);
+    expect(Date.now() - startedAt).toBeLessThan(6 * 60_000);
+    const refused = fake.requests.find(({ status }) => status === 429)!;
+    const after = fake.requests.filter(
+      ({ at, endpoint }) => endpoint === statusEndpoint && at > refused.at + 2_000,
+    );
+    expect(after[0]!.at - refused.at).toBeGreaterThanOrEqual(20_000);
+  });
+
+  it('that comes again soon says that checks count, until a while later', () => {
+    const poller = new CountedPoller();
+    expect(poller.refused(performance.now(), 20_000)).toBe(false);
+    expect([poller.isNeeded, poller.pauseMs]).toEqual([false, 20_000]);
+    vi.advanceTimersByTime(30_000);
+    expect(poller.refused(performance.now(), 20_000)).toBe(true);
+    expect(poller.isNeeded).toBe(true);
+    vi.advanceTimersByTime(600_000);
+    expect(poller.isNeeded).toBe(false);
+  });
+
+  it('that was on its way when another one was refused says nothing', () => {
+    const poller = new CountedPoller();
+    const sentAt = performance.now();
+    vi.advanceTimersByTime(100);
+    poller.refused(sentAt, 20_000);
+    expect(poller.refused(sentAt + 50, 20_000)).toBe(false);
+    expect(poller.isNeeded).toBe(false);
+  });
+
+  it('that comes when checks are tried again makes them count for twice as long', () => {
+    const poller = new CountedPoller();
+    poller.refused(performance.now(), 1_000);
+    vi.advanceTimersByTime(2_000);
+    poller.refused(performance.now(), 1_000);
+    vi.advanceTimersByTime(601_000);
+    expect(poller.refused(performance.now(), 1_000)).toBe(true);
+    vi.advanceTimersByTime(1_199_000);
+    expect(poller.isNeeded).toBe(true);
+    vi.advanceTimersByTime(1_000);
+    expect(poller.isNeeded).toBe(false);
+  });
+
+  it('that comes long after another one is a pause again', () => {
+    const poller = new CountedPoller();
+    poller.refused(performance.now(), 1_000);
+    vi.advanceTimersByTime(602_000);
+    expect(poller.refused(performance.now(), 1_000)).toBe(false);
+    expect(poller.isNeeded).toBe(false);
+  });
 });

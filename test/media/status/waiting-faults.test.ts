@@ -156,8 +156,38 @@ describe('a status outside of the document', () => {
     expect(file.fileId).toBe(job.fileId);
   });
 
-  it('that is never there ends in a timeout', async () => {
+  it('that stands under `state` is read there', async () => {
     const { job } = await oneVideo({ statusField: 'state' });
+    const updates: string[] = [];
+    const file = await inTime(job.waitForFile({ onUpdate: ({ status }) => updates.push(status) }));
+    expect(file.fileId).toBe(job.fileId);
+    expect(updates.at(-1)).toBe('success');
+  });
+
+  it.each(['COMPLETED', 'Done', 'finished', 'SUCCEEDED'])(
+    'that says %s in words of its own is a success',
+    async (status) => {
+      const { fake, job } = await oneVideo();
+      fake.fail(statusEndpoint, { status: 200, body: statusOf(job.fileId, status) });
+      const file = await inTime(job.waitForFile());
+      expect(file.url).toBe('https://cdn.test/own-words.mp4');
+    },
+  );
+
+  it.each([
+    ['FAILED', 'GenerationFailedError'],
+    ['failure', 'GenerationFailedError'],
+    ['cancelled', 'GenerationCanceledError'],
+  ])('that says %s in words of its own is a %s', async (status, name) => {
+    const { fake, job } = await oneVideo();
+    fake.fail(statusEndpoint, { status: 200, body: statusOf(job.fileId, status) });
+    const { error } = await inTime(ending(job.waitForFile()));
+    expect(error).toMatchObject({ name, lastStatus: status });
+  });
+
+  it('that is never there ends in a timeout', async () => {
+    const { fake, job } = await oneVideo();
+    fake.fail(statusEndpoint, { status: 200, body: {}, times: 10_000 });
     const { error } = await inTime(ending(job.waitForFile()));
     expect(error).toMatchObject({ name: 'WaitTimeoutError', lastStatus: undefined });
   });
@@ -256,3 +286,8 @@ describe('an abort', () => {
     expect(fake.requests).toHaveLength(2);
   });
 });
+
+function statusOf(fileId: string, status: string) {
+  const download = 'https://cdn.test/own-words.mp4';
+  return { success: true, data: { fileId, status, download } };
+}
