@@ -1,8 +1,7 @@
 import { callSafely } from '../async/notifier.js';
-import { jobStage } from '../contract/job-status.js';
+import { jobStage, statusOf } from '../contract/job-status.js';
 import { isRecord, type OpenRecord } from '../contract/records.js';
 import { JobFailedError, NotFoundError, WaitTimeoutError } from '../errors/index.js';
-import { endOf, statusOf } from './job-status.js';
 import { poll, type Check } from './poll.js';
 import type { Spacing } from './spacing.js';
 import { passingDelayMs } from './transient.js';
@@ -100,7 +99,7 @@ function finish<Job>(
     return { result: record };
   }
   if (status !== undefined && jobStage(status) === 'failed') {
-    throw new JobFailedError(`Job ${jobId} ended with the status "${status ?? ''}".`, {
+    throw new JobFailedError(`Job ${jobId} ended with the status "${status}".`, {
       jobId,
       job: record,
     });

@@ -1,5 +1,5 @@
 import { hasIoContexts } from '../../async/timers.js';
-import { endOf } from '../../polling/job-status.js';
+import { jobStage } from '../../contract/job-status.js';
 import type { Settings } from '../../transport/settings.js';
 import type { Events } from '../../transport/events.js';
 import type { MediaEvents } from '../events.js';
@@ -58,7 +58,7 @@ export class FileWaits {
   #tell(update: FileUpdate): void {
     const { events, journal } = this.#parts;
     events.emit('job:update', update);
-    if (!journal || !endOf(update.status)) {
+    if (!journal || jobStage(update.status) === 'active') {
       return;
     }
     const { fileId, status } = update;

@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../../contract/call.js';
 import { isPostreelError } from '../../errors/index.js';
-import { endOf, statusOf } from '../../polling/job-status.js';
+import { jobStage, statusOf } from '../../contract/job-status.js';
 import type { Spacing } from '../../polling/spacing.js';
 import { hasIoContexts, sleep } from '../../async/timers.js';
 import { monotonicMs } from '../../async/clock.js';
@@ -148,7 +148,7 @@ export class StatusPoller {
   }
 
   #keep(fileId: string, record: StatusRecord): void {
-    if (endOf(statusOf(record))) {
+    if (jobStage(statusOf(record)) !== 'active') {
       for (const listener of this.#news.get(fileId) ?? []) {
         listener();
       }

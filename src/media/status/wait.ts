@@ -3,10 +3,11 @@ import {
   GenerationCanceledError,
   GenerationFailedError,
   isPostreelError,
+  type PostreelError,
   UnexpectedResponseError,
   WaitTimeoutError,
 } from '../../errors/index.js';
-import { endOf, statusOf } from '../../polling/job-status.js';
+import { isCanceled, jobStage, statusOf } from '../../contract/job-status.js';
 import { passingDelayMs } from '../../polling/transient.js';
 import { poll, type Check } from '../../polling/poll.js';
 import { callbackNews, type CallbackNews } from './callback.js';
@@ -122,28 +123,27 @@ class FileWait<File> {
   }
 
   #finish(look: Check<StatusRecord>): { result: File } | undefined {
-    const { fileId } = this.#awaited;
     const { record, elapsedMs } = look;
     this.#polls = look.attempt;
     this.#lastStatus = look.status;
     this.#looksAtStatus = look.changed ? 1 : this.#looksAtStatus + 1;
-    switch (endOf(look.status)) {
+    switch (jobStage(look.status)) {
       case 'done':
         return this.#succeed(record);
       case 'failed':
-        throw new GenerationFailedError(
-          `The generation of ${fileId} failed.`,
-          this.#details(elapsedMs),
-        );
-      case 'canceled':
-        throw new GenerationCanceledError(
-          `The generation of ${fileId} was canceled.`,
-          this.#details(elapsedMs),
-        );
+        throw this.#failure(look.status, elapsedMs);
       default:
         this.#noteUnknown(look.status);
         return undefined;
     }
+  }
+
+  #failure(status: string | undefined, elapsedMs: number): PostreelError {
+    const details = this.#details(elapsedMs);
+    const { fileId } = this.#awaited;
+    return isCanceled(status)
+      ? new GenerationCanceledError(`The generation of ${fileId} was canceled.`, details)
+      : new GenerationFailedError(`The generation of ${fileId} failed.`, details);
   }
 
   // A file may be done a moment before its address is known.
