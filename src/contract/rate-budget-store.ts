@@ -33,6 +33,17 @@ export interface RateBudgetStore {
    * most `leaseMs`. Resolves to the places that were free.
    */
   lease?(group: string, count: number, limit: number, leaseMs: number): Promise<readonly string[]>;
+  /**
+   * Keeps places under these names, e.g. file ids, for another `leaseMs`: whoever holds a name again
+   * renews it. The places in `instead` are given back for them. Jobs that are there already take their
+   * places even beyond the limit.
+   */
+  hold?(
+    group: string,
+    names: readonly string[],
+    leaseMs: number,
+    instead: readonly string[],
+  ): Promise<void>;
   /** Gives places back. */
   giveBack?(group: string, places: readonly string[]): Promise<void>;
 }

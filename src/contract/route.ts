@@ -36,6 +36,8 @@ export interface Route<
   readonly charged: boolean;
   /** How to find out whether a call happened whose answer was lost. */
   readonly readBack?: ReadBack;
+  /** Does this body show that the call took effect, whatever its status or `success` says? */
+  readonly isAccepted?: (body: unknown) => boolean;
   /** Carried for the compiler only: never set. */
   readonly types?: { readonly query: Query; readonly body: Body };
 }
@@ -62,6 +64,7 @@ export interface RouteFacts<Query, Body, Returns extends Single<unknown> | List<
   readonly handledOneByOne?: (body: Body & {}) => boolean;
   readonly charged?: boolean;
   readonly readBack?: ReadBack;
+  readonly isAccepted?: (body: unknown) => boolean;
 }
 
 type PathOf<Line extends string> = Line extends `${Method} ${infer Path}` ? Path : never;
@@ -83,7 +86,7 @@ export function route<
   const space = line.indexOf(' ');
   const method = line.slice(0, space) as Method; // the template literal type says so
   const { key = 'secret', returns = nothing() as Returns } = facts; // the default is Single<void>
-  const { upload, maxBodyBytes, handledOneByOne, readBack } = facts;
+  const { upload, maxBodyBytes, handledOneByOne, readBack, isAccepted } = facts;
   return {
     method,
     path: line.slice(space + 1) as PathOf<Line>, // the template literal type says so
@@ -96,6 +99,7 @@ export function route<
     ...(maxBodyBytes !== undefined && { maxBodyBytes }),
     ...(handledOneByOne && { handledOneByOne }),
     ...(readBack && { readBack }),
+    ...(isAccepted && { isAccepted }),
   };
 }
 

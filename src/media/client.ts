@@ -4,7 +4,8 @@ import type { MediaFile } from './jobs/file.js';
 import type { Generate } from './generate/resource.js';
 import type { GenerationJob, JobRecord } from './jobs/job.js';
 import type { MediaJob } from './generate/media-job.js';
-import type { JournalIntent, PendingJobs } from './jobs/journal.js';
+import type { JobRecords } from './jobs/job-records.js';
+import type { JournalIntent } from './jobs/journal-types.js';
 import type { MediaOptions } from './options.js';
 import type { MediaPlan } from './queue/plan.js';
 import type { JobSource, MediaQueue, QueueOptions } from './queue/options.js';
@@ -31,10 +32,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   /** Hands in videos and speech. */
   readonly generate: Generate;
   /** What the journal knows of jobs that are not finished. */
-  readonly journal: {
-    /** The jobs that are not finished, with what is known of each. */
-    pending(): Promise<PendingJobs>;
-  };
+  readonly journal: JobRecords;
   readonly #context: MediaContext;
 
   constructor(options: MediaOptions = {}) {
@@ -42,7 +40,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     super(context.connection);
     this.#context = context;
     this.generate = context.generate;
-    this.journal = { pending: () => pendingJobs(options) };
+    this.journal = jobRecords(options);
   }
 
   /** Finds a job again, from what `JSON.stringify(job)` kept of it. */
@@ -101,7 +99,9 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     return new LazyQueue(async () => {
       const { JobQueue } = await import('./queue/queue.js');
       const { queueHost } = await import('./queue/host.js');
-      return new JobQueue(jobs, options, () => queueHost(this.#context));
+      return new JobQueue(jobs, options, () =>
+        queueHost(this.#context, options.name !== undefined),
+      );
     });
   }
 
@@ -127,7 +127,13 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   }
 }
 
-async function pendingJobs(options: MediaOptions): Promise<PendingJobs> {
-  const { journalOf, pendingIn } = await import('./jobs/journal.js');
-  return pendingIn(await journalOf(options).read());
+// Most clients have no journal: its code is loaded when it is first asked for.
+function jobRecords(options: MediaOptions): JobRecords {
+  const load = () => import('./jobs/job-records.js');
+  return {
+    pending: async () => (await load()).pendingJobs(options),
+    acknowledge: async (fileId) => (await load()).acknowledge(options, fileId),
+    dismiss: async (id) => (await load()).dismiss(options, id),
+    resolve: async (intentId, fileIds) => (await load()).resolve(options, intentId, fileIds),
+  };
 }

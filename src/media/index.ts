@@ -7,13 +7,9 @@ export { LongAudioError } from './generate/long-audio-error.js';
 export type { Generate } from './generate/resource.js';
 export type * from './generate/types.js';
 export { GenerationJob, type JobRecord } from './jobs/job.js';
-export {
-  memoryJournal,
-  type JobJournal,
-  type JournalEntry,
-  type JournalIntent,
-  type PendingJobs,
-} from './jobs/journal.js';
+export type { JobRecords } from './jobs/job-records.js';
+export { memoryJournal } from './jobs/journal.js';
+export type * from './jobs/journal-types.js';
 export type { MediaOptions, MediaRateLimitOptions } from './options.js';
 export type { MediaPlan } from './queue/plan.js';
 export type {
@@ -22,6 +18,8 @@ export type {
   QueueOptions,
   QueueProgress,
   QueueResult,
+  QueueUpdate,
+  SavedJob,
 } from './queue/options.js';
 export type { FileResult } from './status/wait-for-files.js';
 export type { FileUpdate, WaitOptions } from './status/wait-options.js';

@@ -6,6 +6,7 @@ import type { MediaQueue, QueueResult } from './queue/options.js';
 export class LazyQueue implements MediaQueue {
   readonly #load: () => Promise<MediaQueue>;
   #queue: MediaQueue | undefined;
+  readonly #orders: ((queue: MediaQueue) => void)[] = [];
   #isStarted = false;
 
   constructor(load: () => Promise<MediaQueue>) {
@@ -14,6 +15,18 @@ export class LazyQueue implements MediaQueue {
 
   get running(): readonly GenerationJob[] {
     return this.#queue?.running ?? [];
+  }
+
+  pause(): void {
+    this.#control((queue) => queue.pause());
+  }
+
+  resume(): void {
+    this.#control((queue) => queue.resume());
+  }
+
+  drain(): void {
+    this.#control((queue) => queue.drain());
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
@@ -27,7 +40,20 @@ export class LazyQueue implements MediaQueue {
       );
     }
     this.#isStarted = true;
-    this.#queue = await this.#load();
-    yield* this.#queue;
+    const queue = await this.#load();
+    this.#queue = queue;
+    for (const order of this.#orders.splice(0)) {
+      order(queue);
+    }
+    yield* queue;
+  }
+
+  // What is said before the queue is loaded is said to it then.
+  #control(order: (queue: MediaQueue) => void): void {
+    if (this.#queue) {
+      order(this.#queue);
+    } else {
+      this.#orders.push(order);
+    }
   }
 }

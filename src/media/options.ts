@@ -1,6 +1,6 @@
 import type { ClientOptions, RateLimitOptions } from '../contract/client-options.js';
 import type { ApiKey } from '../transport/auth/api-key.js';
-import type { JobJournal } from './jobs/journal.js';
+import type { JobJournal } from './jobs/journal-types.js';
 
 /** How a media client keeps to the service's limits. */
 export interface MediaRateLimitOptions extends RateLimitOptions {
@@ -20,7 +20,7 @@ export interface MediaOptions extends Omit<ClientOptions, 'rateLimit'> {
   apiKey?: ApiKey | undefined;
   /** The application's address, for `job.editorUrl`. */
   appUrl?: string | undefined;
-  /** Writes down jobs before and after they are handed in, so that a crash loses none. */
+  /** Records jobs before and after they are submitted, so that a crash loses none. */
   journal?: JobJournal | undefined;
   /**
    * Merges calls of `generate.video()` that are made in the same tick for the same folder.

@@ -170,6 +170,7 @@ it('tells how far a queue is, and what it leaves behind', () => {
     readonly failed: number;
     readonly pending: number;
     readonly waiting: number;
+    readonly total: number | undefined;
     readonly etaMs: number | undefined;
   }>();
   expectTypeOf<MediaQueue['running']>().toEqualTypeOf<readonly GenerationJob[]>();

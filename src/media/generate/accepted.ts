@@ -1,47 +1,64 @@
 import { UnexpectedResponseError } from '../../errors/index.js';
 import type { JobRecord } from '../jobs/job.js';
-import type { AudioAccepted, VideoAccepted } from './types.js';
+import { bodyOf, idOf, recordOf } from './file-ids.js';
+import { routes } from './routes.js';
 
-/** The records of accepted videos; fewer than were asked for is an error that names them. */
-export function videoRecords(
-  { filesCreated, folderId }: VideoAccepted,
-  wanted: number,
-): JobRecord[] {
-  const ids = (Array.isArray(filesCreated) ? filesCreated : []).filter(isId);
-  if (ids.length < wanted) {
-    throw lost('video', `${ids.length} file ids for ${wanted} jobs`, ids);
+/** What an answer says of the jobs of a call. */
+export interface AcceptedJobs {
+  /** In the order of the call; `null` for a job without an id. */
+  readonly jobs: readonly (JobRecord | null)[];
+  /** Jobs that exist, but nobody knows which of the call they are. */
+  readonly unassigned: readonly JobRecord[];
+}
+
+/** A call was accepted, but not every job has an id. The jobs may exist: do not submit them again. */
+export class FileIdsMissingError extends UnexpectedResponseError {
+  /** The files that exist. */
+  readonly fileIds: readonly string[];
+  readonly accepted: AcceptedJobs;
+  /** What the service answered. */
+  readonly raw: unknown;
+
+  constructor(path: string, accepted: AcceptedJobs, raw: unknown) {
+    const { jobs, unassigned } = accepted;
+    const fileIds = [...jobs, ...unassigned].flatMap((job) => (job ? [job.fileId] : []));
+    const known = fileIds.length === 0 ? '' : ` The files that exist: ${fileIds.join(', ')}.`;
+    const message = `POST ${path} was answered with ${fileIds.length} file ids for ${jobs.length} jobs.${known}`;
+    super(message, { code: 'FILE_IDS_MISSING', method: 'POST', outcome: 'unknown', path });
+    this.fileIds = fileIds;
+    this.accepted = accepted;
+    this.raw = raw;
   }
-  return ids.map((fileId) => ({ fileId, kind: 'video', folderId }));
+}
+
+/** The records of accepted videos; an answer without all of them is an error that names the rest. */
+export function videoRecords(answer: unknown, wanted: number): JobRecord[] {
+  const body = bodyOf(answer);
+  const list = [body['filesCreated'], body['fileIds'], body['files'], answer].find(Array.isArray);
+  const items: readonly unknown[] = list ?? [body['fileId'] ?? body['id']];
+  const folder = idOf(body['folderId']);
+  const records = items.map((item) => recordOf(item, 'video', folder));
+  // Only a full list tells which id is whose.
+  const isFull = items.length === wanted;
+  const accepted = {
+    jobs: isFull ? records : Array.from({ length: wanted }, () => null),
+    unassigned: isFull ? [] : records.filter((record) => record !== null),
+  };
+  return complete(accepted, routes.video.path, answer);
 }
 
 /** The record of an accepted audio. */
-export function audioRecords({ fileId }: AudioAccepted): JobRecord[] {
-  if (!isId(fileId)) {
-    throw lost('audio', 'no file id', []);
+export function audioRecords(answer: unknown): JobRecord[] {
+  const body = bodyOf(answer);
+  const item = Array.isArray(answer) ? (answer as unknown[])[0] : (body['fileId'] ?? body['id']);
+  const accepted = { jobs: [recordOf(item, 'audio', undefined)], unassigned: [] };
+  return complete(accepted, routes.audio.path, answer);
+}
+
+function complete(accepted: AcceptedJobs, path: string, raw: unknown): JobRecord[] {
+  const known = accepted.jobs.filter((job) => job !== null);
+  if (known.length < accepted.jobs.length) {
+    throw new FileIdsMissingError(path, accepted, raw);
   }
-  return [{ fileId, kind: 'audio' }];
-}
-
-// The ids that do exist are paid for: they must not get lost with the error.
-function lost(
-  kind: 'video' | 'audio',
-  what: string,
-  fileIds: readonly string[],
-): UnexpectedResponseError {
-  const known = fileIds.length === 0 ? '' : ` The files that exist: ${fileIds.join(', ')}.`;
-  const path = `/v1/generate/${kind}`;
-  const message = `POST ${path} was answered with ${what}.${known}`;
-  return Object.assign(
-    new UnexpectedResponseError(message, {
-      code: 'FILE_IDS_MISSING',
-      method: 'POST',
-      outcome: 'unknown',
-      path,
-    }),
-    { fileIds },
-  );
-}
-
-function isId(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
+  return known;
 }

@@ -1,5 +1,6 @@
 import { of } from '../../contract/returns.js';
 import { route } from '../../contract/route.js';
+import { carriesIds } from './file-ids.js';
 import type {
   AudioAccepted,
   AudioRequest,
@@ -13,10 +14,12 @@ export const routes = {
   video: route('POST /v1/generate/video', {
     body: of<VideoRequest>(),
     returns: of<VideoAccepted>(),
+    isAccepted: carriesIds, // jobs that exist are paid for, whatever else the answer says
   }),
   audio: route('POST /v1/generate/audio', {
     body: of<AudioRequest>(),
     returns: of<AudioAccepted>(),
+    isAccepted: carriesIds,
   }),
   status: route('GET /v1/generate/status', {
     query: of<StatusQuery>(),

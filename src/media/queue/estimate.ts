@@ -1,8 +1,6 @@
-import { monotonicMs } from '../../async/clock.js';
-import { isVideo } from '../generate/media-job.js';
-import type { Entry } from './source.js';
+import type { Entry } from './steps/state.js';
 
-/** A job in the making. */
+/** A job in progress. */
 export interface Running {
   readonly minutes: number;
   /** `undefined` for a job of an earlier run. */
@@ -13,8 +11,8 @@ export interface Running {
 export interface Ahead {
   readonly running: Iterable<Running>;
   readonly waiting: readonly Entry[];
-  /** How many jobs may be in the making at one time. */
-  readonly places: number;
+  /** How many jobs may be in progress at one time. */
+  readonly slots: number;
   /** How long so many calls take with the rate limit. */
   readonly callsMs: (count: number) => number;
 }
@@ -25,16 +23,16 @@ export class QueueEstimate {
   #tookMs = 0;
 
   /** A file is finished. */
-  learn({ minutes, startedAt }: Running): void {
+  learn({ minutes, startedAt }: Running, now: number): void {
     if (startedAt === undefined) {
       return;
     }
     this.#minutes += minutes;
-    this.#tookMs += monotonicMs() - startedAt;
+    this.#tookMs += now - startedAt;
   }
 
   /** `undefined` before the first file is finished. */
-  leftMs({ running, waiting, places, callsMs }: Ahead): number | undefined {
+  leftMs({ running, waiting, slots, callsMs }: Ahead, now: number): number | undefined {
     const jobs = [...running];
     if (jobs.length + waiting.length === 0) {
       return 0;
@@ -43,19 +41,18 @@ export class QueueEstimate {
       return undefined;
     }
     const perMinuteMs = this.#tookMs / this.#minutes;
-    const now = monotonicMs();
     const left = jobs.map(({ minutes, startedAt = now }) =>
       Math.max(0, minutes * perMinuteMs - (now - startedAt)),
     );
     const work = sum(left) + sum(waiting.map(({ minutes }) => minutes)) * perMinuteMs;
-    return Math.max(work / places, callsMs(callsFor(waiting, places)), ...left);
+    return Math.max(work / slots, callsMs(callsFor(waiting, slots)), ...left);
   }
 }
 
 // A text goes by itself; videos share a call.
-function callsFor(waiting: readonly Entry[], places: number): number {
-  const videos = waiting.filter(({ input }) => isVideo(input)).length;
-  return waiting.length - videos + Math.ceil(videos / places);
+function callsFor(waiting: readonly Entry[], slots: number): number {
+  const videos = waiting.filter(({ kind }) => kind === 'video').length;
+  return waiting.length - videos + Math.ceil(videos / slots);
 }
 
 function sum(values: readonly number[]): number {

@@ -1,92 +1,114 @@
 import type { RequestOptions } from '../../contract/call.js';
 import { fingerprint } from '../../contract/fingerprint.js';
+import { onAbort } from '../../async/abort.js';
 import type { PostreelError } from '../../errors/index.js';
 import type { RunningCall } from '../../transport/call.js';
 import type { Transport } from '../../transport/transport.js';
-import { onAbort } from '../../async/abort.js';
-import type { RateLimitState } from '../../transport/rate-limit/budget.js';
-import { isVideo, type MediaJob } from '../generate/media-job.js';
-import type { MediaFile } from '../jobs/file.js';
-import { jobRefusal } from '../generate/rules.js';
+import type { MediaContext } from '../context.js';
 import { audioRecords, videoRecords } from '../generate/accepted.js';
+import { isVideo, type MediaJob } from '../generate/media-job.js';
 import { routes } from '../generate/routes.js';
+import { jobRefusal } from '../generate/rules.js';
+import type { StatusRecord } from '../generate/types.js';
+import { MediaFile } from '../jobs/file.js';
 import type { GenerationJob, JobRecord } from '../jobs/job.js';
-import { earlierRun, journalOf } from '../jobs/journal.js';
+import { journalOf } from '../jobs/journal.js';
+import type { NamedJob } from '../jobs/journal-types.js';
 import { outstandingJobs } from '../jobs/outstanding.js';
 import { submit } from '../jobs/submit.js';
 import * as notices from '../notices.js';
-import { sharedSlots, type PendingSlots } from './slots.js';
-import type { MediaContext } from '../context.js';
+import type { FileUpdate } from '../status/wait-options.js';
+import { systemClock, type QueueClock } from './clock.js';
+import { sharedSlots, type PendingSlots } from './slots/slots.js';
 
 /** What a queue asks of its client. */
 export interface QueueHost {
-  readonly gate: PendingSlots;
-  rateLimit(): RateLimitState | undefined;
+  readonly clock: QueueClock;
+  readonly slots: PendingSlots;
+  /** Do status checks count towards the rate limit? */
+  readonly checksCount: boolean;
+  /** When the rate limit lets the next call through. */
+  callAt(): number;
   /** How long it takes until so many calls have left, with the rate limit. */
   callsMs(count: number): number;
-  /** Submits the jobs of one call; they take the slots given. */
-  submit(jobs: readonly MediaJob[], facts: Submitting): RunningCall<GenerationJob[]>;
-  /** The handle of a job that an earlier run submitted. */
-  revive(record: JobRecord): GenerationJob;
-  wait(job: GenerationJob, signal: AbortSignal): Promise<MediaFile>;
-  /** Checks running jobs now, so that no slot that is free goes unnoticed. */
-  refresh(jobs: readonly GenerationJob[], signal: AbortSignal): Promise<void>;
+  /** Submits the jobs of one call. */
+  submit(jobs: readonly MediaJob[], facts: Submitting): RunningCall<JobRecord[]>;
+  /** The handle of a job. */
+  handle(record: JobRecord): GenerationJob;
+  check(fileId: string, signal: AbortSignal): Promise<StatusRecord>;
+  /** Tells everybody who listens to the client of a check. */
+  report(update: FileUpdate): void;
+  /** A status that is not in the document. */
+  reportUnknown(fileId: string, status: unknown): void;
+  file(fileId: string, url: string): MediaFile;
   /** What breaks a rule of the document in one job. */
   problem(job: MediaJob): PostreelError | undefined;
-  /** What an earlier run of a named queue did. */
-  earlier(): Promise<ReadonlyMap<string, JobRecord | 'unknown'>>;
+  /** What earlier runs of a named queue did. */
+  find(names: readonly string[]): Promise<ReadonlyMap<string, NamedJob>>;
+  /** A file was saved, or its result was taken. */
+  settle(fileId: string): void;
+  /** The queue waits for so long. */
+  tell(waitMs: number, waiting: number): void;
 }
 
 /** What goes with the jobs of one call. */
 export interface Submitting {
   readonly names: readonly string[] | undefined;
+  readonly retriesFailed: boolean;
   readonly folderId: string | undefined;
   readonly signal: AbortSignal;
 }
 
+// A check that another wait made so lately is as good as an own one.
+const freshMs = 1_000;
+
 /** Gives a queue what it needs of a media client. */
-export async function queueHost(context: MediaContext): Promise<QueueHost> {
-  const { connection, options } = context;
+export async function queueHost(context: MediaContext, isNamed: boolean): Promise<QueueHost> {
+  const { connection, options, poller, waits } = context;
+  const { events, settings, transport } = connection;
+  const journal = isNamed ? journalOf(options) : options.journal;
   const { schemas } = await import('../schemas.js');
   return {
-    gate: await slotsOf(context),
-    rateLimit: () => connection.transport.rateLimit(),
+    clock: systemClock,
+    slots: await slotsOf(context),
+    get checksCount() {
+      return poller.counts;
+    },
+    callAt: () => callAt(transport),
     callsMs: (count) => callsMs(context, count),
     submit: (jobs, facts) => submitJobs(context, jobs, facts),
-    revive: (record) => context.job(record),
-    // "every 10 seconds": a queue that notices late leaves slots empty.
-    wait: (job, signal) =>
-      job.waitForFile({ signal, ...(job.kind === 'video' && { interval: 10_000 }) }),
-    refresh: (jobs, signal) => refresh(context, jobs, signal),
+    handle: (record) => context.adopt(record),
+    check: (fileId, signal) => poller.look(fileId, freshMs, signal),
+    report: (update) => waits.tell(update),
+    reportUnknown: (fileId, status) => notices.unknownStatus(events, fileId, status),
+    file: (fileId, url) => new MediaFile(fileId, url, { fetch: settings.fetch }),
     problem: (job) => jobRefusal(job, schemas.generate),
-    earlier: async () => earlierRun(await journalOf(options).read()),
+    find: (names) => journal?.find(names) ?? Promise.resolve(new Map<string, NamedJob>()),
+    settle: (fileId) => {
+      journal
+        ?.append({ type: 'settled', fileId, status: 'saved' })
+        .catch((error: unknown) => notices.noJournal(events, error));
+    },
+    tell: (waitMs, queued) => events.emit('throttled', { reason: 'limit', waitMs, queued }),
   };
-}
-
-// A check that is not older need not be made again.
-const freshMs = 3_000;
-
-/** Checks files before their time; waits for them hear of those that are finished. */
-async function refresh(
-  { poller }: MediaContext,
-  jobs: readonly GenerationJob[],
-  signal: AbortSignal,
-): Promise<void> {
-  // A check that counts towards the rate limit is too expensive for this.
-  if (poller.counts) {
-    return;
-  }
-  const videos = jobs.filter(({ kind }) => kind === 'video');
-  await Promise.allSettled(videos.map(({ fileId }) => poller.look(fileId, freshMs, signal)));
 }
 
 // Counts the project's pending jobs, together with all other clients.
 async function slotsOf({ connection, pendingLimit }: MediaContext): Promise<PendingSlots> {
   const name = await connection.projectName();
-  const { store } = connection.settings;
-  const slots = sharedSlots(name, { limit: pendingLimit, store, group: fingerprint(name) });
-  slots.countBeside(outstandingJobs(name));
-  return slots;
+  return sharedSlots(name, {
+    limit: pendingLimit,
+    clock: systemClock,
+    store: connection.settings.store,
+    group: fingerprint(name),
+    others: outstandingJobs(name),
+  });
+}
+
+function callAt(transport: Transport): number {
+  const { resetsAt } = transport.rateLimit() ?? {};
+  const now = systemClock.now();
+  return resetsAt ? now + resetsAt.getTime() - Date.now() : now;
 }
 
 // What does not fit into this window goes into the next ones.
@@ -103,8 +125,8 @@ function callsMs({ connection }: MediaContext, count: number): number {
 function submitJobs(
   context: MediaContext,
   jobs: readonly MediaJob[],
-  { names, folderId, signal }: Submitting,
-): RunningCall<GenerationJob[]> {
+  { names, retriesFailed, folderId, signal }: Submitting,
+): RunningCall<JobRecord[]> {
   const { transport, events } = context.connection;
   let call: RunningCall<JobRecord[]> | undefined;
   const controller = new AbortController();
@@ -121,9 +143,10 @@ function submitJobs(
     return call;
   };
   const onTrouble = (error: unknown) => notices.noJournal(events, error);
-  const accepted = submit({ jobs, names, send }, context.options.journal, onTrouble);
+  const submission = { jobs, names, retriesFailed, send };
+  const accepted = submit(submission, context.options.journal, onTrouble);
   accepted.finally(stopListening).catch(() => undefined);
-  return accepted.map((records) => records.map((record) => context.adopt(record)));
+  return accepted;
 }
 
 function sendJobs(

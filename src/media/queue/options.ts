@@ -1,37 +1,108 @@
 import type { MediaJob } from '../generate/media-job.js';
+import type { FileStatus, StatusRecord } from '../generate/types.js';
 import type { MediaFile } from '../jobs/file.js';
 import type { GenerationJob } from '../jobs/job.js';
 
-/** How a queue of jobs runs. */
+/** How a queue of jobs runs. All times are in milliseconds. */
 export interface QueueOptions {
   /**
-   * How many jobs may be in the making at one time; never more than the service allows.
+   * How many jobs may be in progress at one time; never more than the service allows.
    * @default 20
    */
   concurrency?: number | undefined;
-  /** The folder for the videos; without it the first call makes one for all of them. */
+  /** The folder for the videos; without it the first call creates one for all of them. */
   folderId?: string | undefined;
   /**
    * A name that makes the queue resumable with a journal: jobs that an earlier run of this name
-   * handed in are waited for and not handed in again.
+   * submitted are waited for and not submitted again, also when two runs overlap.
    */
   name?: string | undefined;
-  /** Stops handing in and waiting at once. What is in the making goes on; see `running`. */
+  /**
+   * What identifies a job of a named queue, e.g. `(job) => job.fileName`. A key that comes twice is an
+   * error. Without it a job is known by its content.
+   */
+  key?: ((job: MediaJob) => string) | undefined;
+  /**
+   * Submits jobs of a named queue again whose file failed or was canceled in an earlier run.
+   * @default false
+   */
+  retryFailed?: boolean | undefined;
+  /**
+   * Saves a finished file before it is yielded. With a journal a crash while saving saves again;
+   * what it throws is the `error` of the result, and the file stays listed in the journal.
+   */
+  save?: ((file: MediaFile, job: SavedJob) => Promise<unknown>) | undefined;
+  /**
+   * How long one job may take from its acceptance on.
+   * @default Infinity
+   */
+  timeout?: number | undefined;
+  /**
+   * How long the whole queue may take. Then no more is submitted, and jobs that are not finished
+   * end with an error; they stay listed in the journal.
+   * @default Infinity
+   */
+  deadline?: number | undefined;
+  /**
+   * A job that shows no change of status or progress for so long ends with a `WaitTimeoutError`;
+   * it stays listed in the journal.
+   * @default 21_600_000 (6 h)
+   */
+  stallTimeout?: number | undefined;
+  /**
+   * How long an outage, or refusals without end, are waited out.
+   * @default 86_400_000 (24 h)
+   */
+  outageTimeout?: number | undefined;
+  /**
+   * The most jobs to submit; the others end with an error (`SPENDING_CAP`).
+   * @default Infinity
+   */
+  maxJobs?: number | undefined;
+  /**
+   * The most minutes of video and speech to submit, by estimate; see `plan()`.
+   * @default Infinity
+   */
+  maxMinutes?: number | undefined;
+  /** Stops submitting and waiting at once. What is in progress goes on; see `running`. */
   signal?: AbortSignal | undefined;
   /** Called whenever something changed. What it throws is ignored. */
   onProgress?: ((progress: QueueProgress) => void) | undefined;
+  /** Called with every status check of a job. What it throws is ignored. */
+  onUpdate?: ((update: QueueUpdate) => void) | undefined;
+}
+
+/** The job whose file is saved. */
+export interface SavedJob {
+  /** The job's place in the input, from 0. */
+  readonly index: number;
+  /** The job as it was given. */
+  readonly input: MediaJob;
+  readonly job: GenerationJob;
+}
+
+/** What a status check of a queue found. */
+export interface QueueUpdate {
+  readonly index: number;
+  readonly job: GenerationJob;
+  readonly status: FileStatus;
+  /** From 0 to 1, however the service counts; `undefined` when it sends none. */
+  readonly progress: number | undefined;
+  readonly raw: StatusRecord;
 }
 
 /** How far a queue is. */
 export interface QueueProgress {
   /** Files that are finished. */
   readonly done: number;
-  /** Jobs that failed or could not be handed in. */
+  /** Jobs that failed or could not be submitted. */
   readonly failed: number;
-  /** Jobs in the making. */
+  /** Jobs in progress. */
   readonly pending: number;
   /** Jobs that were read from the input and wait for their turn. */
   readonly waiting: number;
+  /** All jobs of the input; `undefined` until it has been read to its end. */
+  readonly total: number | undefined;
   /** About how long the known jobs still take; `undefined` before the first one is done. */
   readonly etaMs: number | undefined;
 }
@@ -56,13 +127,19 @@ export type QueueResult =
       readonly error: unknown;
     };
 
-/** Many jobs, handed in and waited for within every limit. Iterate it once for the results. */
+/** Many jobs, submitted and waited for within every limit. Iterate it once for the results. */
 export interface MediaQueue extends AsyncIterable<QueueResult> {
   /**
-   * The jobs that were handed in and whose file was not handed out: what an abort leaves behind. A
+   * The jobs that were submitted and whose file was not yielded: what an abort leaves behind. A
    * call that has left comes to its end even then, and its jobs are added here.
    */
   readonly running: readonly GenerationJob[];
+  /** Submits no more until `resume()`. Jobs in progress are waited for. */
+  pause(): void;
+  /** Goes on after `pause()`. */
+  resume(): void;
+  /** Submits no more and ends once the jobs in progress are finished; the others are not yielded. */
+  drain(): void;
 }
 
 /** The jobs of a queue: a list, a generator or an asynchronous source of any length. */

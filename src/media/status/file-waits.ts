@@ -5,7 +5,7 @@ import type { Events } from '../../transport/events.js';
 import type { MediaEvents } from '../events.js';
 import { MediaFile } from '../jobs/file.js';
 import type { JobMemory } from '../jobs/job-memory.js';
-import type { JobJournal } from '../jobs/journal.js';
+import type { JobJournal } from '../jobs/journal-types.js';
 import * as notices from '../notices.js';
 import { countedIntervalMs } from './counted-poller.js';
 import type { FileKind } from './intervals.js';
@@ -36,7 +36,7 @@ export class FileWaits {
       onEnd: (fileId, listener) =>
         hasIoContexts() ? () => undefined : poller.onEnd(fileId, listener),
       finished: (fileId, url) => new MediaFile(fileId, url, { fetch: settings.fetch }),
-      onUpdate: (update) => this.#tell(update),
+      onUpdate: (update) => this.tell(update),
       onUnknown: (fileId, status) => notices.unknownStatus(events, fileId, status),
       get leastDelayMs() {
         return poller.counts ? countedIntervalMs : 0;
@@ -55,7 +55,8 @@ export class FileWaits {
     return waitForFile(awaited, this.#source, options);
   }
 
-  #tell(update: FileUpdate): void {
+  /** Tells everybody who listens to the client of a status check. */
+  tell(update: FileUpdate): void {
     const { events, journal } = this.#parts;
     events.emit('job:update', update);
     if (!journal || jobStage(update.status) === 'active') {
@@ -63,7 +64,7 @@ export class FileWaits {
     }
     const { fileId, status } = update;
     journal
-      .append({ type: 'settled', fileId, status })
+      .append({ type: 'finished', fileId, status })
       .catch((error: unknown) => notices.noJournal(events, error));
   }
 }

@@ -1,7 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { JobJournal, JournalEntry } from '../../media/jobs/journal.js';
-import { compacted } from './compact-journal.js';
+import { JournalState } from '../../media/jobs/journal-state.js';
+import type {
+  JournalEntry,
+  JournalIntent,
+  LoggedJournal,
+  NamedJob,
+  PendingJobs,
+} from '../../media/jobs/journal-types.js';
 import { hasCode, syncFolder } from '../file-system.js';
 import { entriesIn, lineOf } from './journal-lines.js';
 import { withLock, type HeldLock } from '../file-lock.js';
@@ -16,11 +23,11 @@ const largeBytes = 1_000_000;
  *
  * @param path - The file; it and its folder are created when needed. Beside it there is a lock.
  */
-export function fileJournal(path: string): JobJournal {
+export function fileJournal(path: string): LoggedJournal {
   return new FileJournal(resolve(path));
 }
 
-class FileJournal implements JobJournal {
+class FileJournal implements LoggedJournal {
   readonly #path: string;
   /** Entries that came while others were written go together the next time. */
   #waiting: string[] = [];
@@ -33,10 +40,32 @@ class FileJournal implements JobJournal {
     this.#path = path;
   }
 
+  async claim(intent: JournalIntent): Promise<ReadonlyMap<string, NamedJob>> {
+    await mkdir(dirname(this.#path), { recursive: true });
+    const { taken, isSafe } = await withLock(this.#path, async (lock) => {
+      const state = new JournalState(await this.read());
+      const taken = state.takenBy(intent, Date.now());
+      if (taken.size === 0) {
+        await appendSafely(this.#path, lineOf(intent));
+      }
+      return { taken, isSafe: await lock.isHeld() };
+    });
+    // A machine that slept may have claimed what others have claimed meanwhile.
+    return isSafe ? taken : this.#claimAgain(intent);
+  }
+
   append(entry: JournalEntry): Promise<void> {
     this.#waiting.push(lineOf(entry));
     this.#batch ??= this.#afterLast();
     return this.#batch;
+  }
+
+  async find(names: readonly string[]): Promise<ReadonlyMap<string, NamedJob>> {
+    return new JournalState(await this.read()).find(names, Date.now());
+  }
+
+  async pending(): Promise<PendingJobs> {
+    return new JournalState(await this.read()).pending();
   }
 
   async read(): Promise<readonly JournalEntry[]> {
@@ -48,6 +77,11 @@ class FileJournal implements JobJournal {
       }
       throw error;
     }
+  }
+
+  async #claimAgain(intent: JournalIntent): Promise<ReadonlyMap<string, NamedJob>> {
+    await this.append({ type: 'refused', id: intent.id });
+    return this.claim(intent);
   }
 
   #afterLast(): Promise<void> {
@@ -76,9 +110,8 @@ class FileJournal implements JobJournal {
   }
 
   async #compact(lock: HeldLock): Promise<void> {
-    const text = compacted(await this.read())
-      .map(lineOf)
-      .join('');
+    const state = new JournalState(await this.read());
+    const text = state.compact(randomUUID).map(lineOf).join('');
     // What is not over stays: no use in trying again at every entry.
     this.#mostBytes = Math.max(largeBytes, 2 * Buffer.byteLength(text));
     const draft = `${this.#path}.tmp`;

@@ -1,5 +1,5 @@
 import { isRecord } from '../../contract/records.js';
-import type { JournalEntry } from '../../media/jobs/journal.js';
+import type { JournalEntry } from '../../media/jobs/journal-types.js';
 
 /** The line of an entry, with its end. */
 export function lineOf(entry: JournalEntry): string {
@@ -22,8 +22,8 @@ function isEntry(value: unknown): value is JournalEntry {
   if (!isRecord(value)) {
     return false;
   }
-  const { type, id, fileId, status, jobs, names = [] } = value;
-  if (type === 'settled') {
+  const { type, id, fileId, status, jobs, names = [], unassigned = [] } = value;
+  if (type === 'settled' || type === 'finished') {
     return isText(fileId) && isText(status);
   }
   if (!isText(id)) {
@@ -33,9 +33,13 @@ function isEntry(value: unknown): value is JournalEntry {
     return true;
   }
   if (type === 'accepted') {
-    return isListOf(jobs, isJob);
+    return isListOf(jobs, isJobOrNull) && isListOf(unassigned, isJob);
   }
   return type === 'intent' && isListOf(jobs, isRecord) && isListOf(names, isText);
+}
+
+function isJobOrNull(value: unknown): boolean {
+  return value === null || isJob(value);
 }
 
 function isJob(value: unknown): boolean {

@@ -73,6 +73,21 @@ export function takePlaces(
   return taken;
 }
 
+/** Keeps places under their names, in exchange for others. */
+export function holdPlaces(
+  budget: ProjectBudget,
+  {
+    names,
+    instead,
+    until,
+  }: { names: readonly string[]; instead: readonly string[]; until: number },
+): void {
+  freePlaces(budget, instead);
+  for (const name of names) {
+    budget.places.set(name, until);
+  }
+}
+
 export function freePlaces(budget: ProjectBudget, places: readonly string[]): void {
   for (const place of places) {
     budget.places.delete(place);

@@ -5,6 +5,7 @@ import {
   freePlaces,
   freeSlot,
   holdSlot,
+  holdPlaces,
   takePlaces,
   takeSlot,
 } from './project-budget.js';
@@ -30,6 +31,10 @@ export function fileRateBudgetStore(path: string): RateBudgetStore {
       file.change(group, (budget, now) => closeBudget(budget, now + delayMs)),
     lease: (group, count, limit, leaseMs) =>
       file.change(group, (budget, now) => takePlaces(budget, { count, limit, leaseMs }, now)),
+    hold: (group, names, leaseMs, instead) =>
+      file.change(group, (budget, now) =>
+        holdPlaces(budget, { names, instead, until: now + leaseMs }),
+      ),
     giveBack: (group, places) => file.change(group, (budget) => freePlaces(budget, places)),
   };
 }

@@ -1,3 +1,4 @@
+import type { Route } from '../../contract/route.js';
 import { isRecord } from '../../contract/records.js';
 import { UnexpectedResponseError, type Outcome, type PostreelError } from '../../errors/index.js';
 import { redact } from '../auth/redact.js';
@@ -27,6 +28,10 @@ export function classify(received: Received, call: CallContext): unknown {
   }
   const clean = (words: string) => redact(words, key);
   if (!response.ok) {
+    const body = acceptedBody(text, call.route);
+    if (body !== undefined) {
+      return body;
+    }
     const askedMs = retryAfterMs(response.headers, response.status);
     const outcome = outcomeOf(response.status, call);
     throw apiError(callOf(call), response.status, text, {
@@ -37,11 +42,24 @@ export function classify(received: Received, call: CallContext): unknown {
     });
   }
   const body = parse(received, call);
-  if (saysNo(body)) {
+  if (saysNo(body) && !call.route.isAccepted?.(body)) {
     const no = { outcome: noOutcome(body, call), requestId, retryAfterMs: undefined, clean };
     throw apiError(callOf(call), response.status, text, no);
   }
   return body;
+}
+
+// An error may carry what the call has made all the same.
+function acceptedBody(text: string, { isAccepted }: Route): unknown {
+  if (!isAccepted) {
+    return undefined;
+  }
+  try {
+    const body = JSON.parse(text) as unknown;
+    return isAccepted(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The service's id of a request, under the names that services use. */

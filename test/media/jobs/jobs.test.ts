@@ -97,7 +97,16 @@ describe('generate.audio', () => {
     expect(job.folderId).toBeUndefined();
   });
 
-  it.each([{}, { fileId: '' }, { fileId: 7 }, [], null])('rejects the answer %j', async (body) => {
+  it.each([{ fileId: 7 }, { data: { fileId: '7' } }, { success: true, data: { id: 7 } }])(
+    'reads the id out of %j',
+    async (body) => {
+      const { fetch } = answering(() => body);
+      const job = await inTime(mediaOver(fetch).generate.audio(speech()));
+      expect(job.fileId).toBe('7');
+    },
+  );
+
+  it.each([{}, { fileId: '' }, { fileId: {} }, [], null])('rejects the answer %j', async (body) => {
     const { fetch } = answering(() => body);
     const { error } = await inTime(ending(mediaOver(fetch).generate.audio(speech())));
     expect(error).toMatchObject({ code: 'FILE_IDS_MISSING', outcome: 'unknown', fileIds: [] });

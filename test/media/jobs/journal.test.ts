@@ -1,4 +1,10 @@
-import { memoryJournal, type JobJournal, type JournalEntry, type WarningEvent } from 'postreel';
+import {
+  memoryJournal,
+  type JobJournal,
+  type LoggedJournal,
+  type JournalEntry,
+  type WarningEvent,
+} from 'postreel';
 import { describe, expect, it } from 'vitest';
 import {
   audioEndpoint,
@@ -20,7 +26,8 @@ function journaled(options: Parameters<typeof fakeService>[0] = {}) {
   return { ...service, journal, client: service.media({ journal }) };
 }
 
-const typesOf = async (journal: JobJournal) => (await journal.read()).map(({ type }) => type);
+const nothing = { jobs: [], finished: [], unknown: [] };
+const typesOf = async (journal: LoggedJournal) => (await journal.read()).map(({ type }) => type);
 
 describe('the journal', () => {
   it('has the intent before the call, and the ids after it', async () => {
@@ -39,19 +46,22 @@ describe('the journal', () => {
     expect(fake.requests).toHaveLength(1);
   });
 
-  it('knows what is pending, until its end is seen', async () => {
+  it('knows what is pending, until a failure is seen or a file is acknowledged', async () => {
     const { fake, client } = journaled();
     fake.outcome({ status: 'error' }, ({ kind }) => kind === 'audio');
     const [made] = await inTime(client.generate.video({ payload: [video()] }));
     const spoken = await inTime(client.generate.audio(speech()));
     expect(await client.journal.pending()).toEqual({
       jobs: [made!.toJSON(), spoken.toJSON()],
+      finished: [],
       unknown: [],
     });
     await inTime(ending(spoken.waitForFile()));
     expect((await client.journal.pending()).jobs).toEqual([made!.toJSON()]);
     await inTime(made!.waitForFile());
-    expect(await client.journal.pending()).toEqual({ jobs: [], unknown: [] });
+    expect((await client.journal.pending()).finished).toEqual([made!.toJSON()]);
+    await client.journal.acknowledge(made!.fileId);
+    expect(await client.journal.pending()).toEqual(nothing);
   });
 
   it('resumes after a crash with another client', async () => {
@@ -65,6 +75,9 @@ describe('the journal', () => {
     const files = await inTime(Promise.all(found.map((job) => job.waitForFile())));
     expect(files).toHaveLength(2);
     expect(fake.files).toHaveLength(2);
+    for (const { fileId } of found) {
+      await next.journal.dismiss(fileId);
+    }
     expect((await next.resumeAll()).jobs).toEqual([]);
   });
 
@@ -100,7 +113,7 @@ describe('the journal', () => {
     fake.fail(videoEndpoint, fault);
     await inTime(ending(client.generate.video({ payload: [video()] })));
     expect(await typesOf(journal)).toEqual(['intent', 'refused']);
-    expect(await client.journal.pending()).toEqual({ jobs: [], unknown: [] });
+    expect(await client.journal.pending()).toEqual(nothing);
   });
 
   it('forgets what breaks a rule, or was aborted before it left', async () => {
@@ -110,11 +123,11 @@ describe('the journal', () => {
     const call = client.generate.audio(speech(), { signal: controller.signal });
     controller.abort();
     await inTime(ending(call));
-    expect(await client.journal.pending()).toEqual({ jobs: [], unknown: [] });
+    expect(await client.journal.pending()).toEqual(nothing);
     expect(fake.requests).toEqual([]);
   });
 
-  it('keeps the ids of a short answer, and the rest as unknown', async () => {
+  it('keeps the ids of a short answer, and all its jobs as unknown: nobody knows which is which', async () => {
     const { fake, client } = journaled();
     const data = { folderId: 'folder_1', filesCreated: ['file_a'] };
     fake.fail(videoEndpoint, { status: 200, body: { success: true, data } });
@@ -123,7 +136,7 @@ describe('the journal', () => {
     expect(error).toMatchObject({ code: 'FILE_IDS_MISSING', fileIds: ['file_a'] });
     const { jobs, unknown } = await client.journal.pending();
     expect(jobs.map(({ fileId }) => fileId)).toEqual(['file_a']);
-    expect(unknown.map((intent) => intent.jobs)).toEqual([[payload[1]]]);
+    expect(unknown.map((intent) => intent.jobs)).toEqual([payload]);
   });
 
   it('is written for merged calls and for the parts of a long text, too', async () => {
@@ -151,7 +164,9 @@ describe('a journal that cannot be written', () => {
     const memory = memoryJournal();
     let writes = 0;
     return {
-      read: () => memory.read(),
+      claim: (intent) => memory.claim(intent),
+      find: (names) => memory.find(names),
+      pending: () => memory.pending(),
       append: (entry) =>
         ++writes >= from ? Promise.reject(new Error('disk full')) : memory.append(entry),
     };

@@ -91,8 +91,9 @@ describe('a job of a queue', () => {
 });
 
 describe('a call of a queue', () => {
-  it.each([401, 403])('that is refused with %i fails all jobs at once', async (status) => {
+  it('that is refused with 401 fails all jobs at once', async () => {
     const { fake, media } = fakeService();
+    const status = 401;
     fake.fail(videoEndpoint, { status, times: 99 });
     const startedAt = Date.now();
     const results = await inTime(collect(media().queue([...videos(45), speech()])));
@@ -102,6 +103,20 @@ describe('a call of a queue', () => {
     }
     expect(fake.requests).toHaveLength(1);
     expect(Date.now() - startedAt).toBeLessThan(5_000);
+  });
+
+  it.each([
+    ['403', { status: 403 }],
+    ['402', { status: 402 }],
+    ['404', { status: 404, body: { success: false, message: 'No such folder.' } }],
+  ])('that is refused with %s in every part fails all jobs after a few', async (_, fault) => {
+    const { fake, media } = fakeService();
+    fake.fail(videoEndpoint, { ...fault, times: 99 });
+    const startedAt = Date.now();
+    const results = await inTime(collect(media().queue(videos(60))));
+    expect(results.filter(({ error }) => error !== undefined)).toHaveLength(60);
+    expect(calls(fake)).toBeLessThanOrEqual(7);
+    expect(Date.now() - startedAt).toBeLessThan(400_000);
   });
 
   it.each([
@@ -168,7 +183,7 @@ describe('a call of a queue', () => {
     ]);
     const pending = await client.journal.pending();
     expect(pending.jobs).toMatchObject([{ fileId: 'file_a', kind: 'video' }]);
-    expect(pending.unknown.map(({ jobs }) => jobs.length)).toEqual([1]);
+    expect(pending.unknown.map(({ jobs }) => jobs.length)).toEqual([2]);
     expect(calls(fake)).toBe(1);
   });
 

@@ -205,16 +205,21 @@ describe('the input of a queue', () => {
     expect(isClosed).toBe(true);
   });
 
-  it('that throws ends the queue with its error, and `running` names what is in the making', async () => {
+  it('that throws ends the queue with its error, once what was read is finished', async () => {
     const { media } = fakeService();
     async function* source() {
       yield* videos(3);
       await new Promise((resolve) => setTimeout(resolve, 20_000));
       throw new Error('the database is gone');
     }
-    const queue = media().queue(source());
-    await expect(inTime(collect(queue))).rejects.toThrow('the database is gone');
-    expect(queue.running).toHaveLength(3);
+    const results: QueueResult[] = [];
+    const run = async () => {
+      for await (const result of media().queue(source())) {
+        results.push(result);
+      }
+    };
+    await expect(inTime(run())).rejects.toThrow('the database is gone');
+    expect(results.filter(({ file }) => file)).toHaveLength(3);
   });
 });
 
@@ -225,7 +230,14 @@ describe('the progress of a queue', () => {
     const seen: QueueProgress[] = [];
     const options: QueueOptions = { onProgress: (progress) => seen.push(progress) };
     await inTime(collect(media().queue(videos(30), options)));
-    expect(seen.at(-1)).toEqual({ done: 29, failed: 1, pending: 0, waiting: 0, etaMs: 0 });
+    expect(seen.at(-1)).toEqual({
+      done: 29,
+      failed: 1,
+      pending: 0,
+      waiting: 0,
+      total: 30,
+      etaMs: 0,
+    });
     expect(seen[0]).toMatchObject({ done: 0, failed: 0, etaMs: undefined });
     expect(seen).toContainEqual(expect.objectContaining({ pending: 20, waiting: 10 }));
     for (const { done, failed, pending, waiting } of seen) {

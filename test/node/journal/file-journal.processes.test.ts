@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileJournal } from 'postreel/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { pendingIn } from '../../../src/media/jobs/journal.js';
+import { JournalState } from '../../../src/media/jobs/journal-state.js';
 
 const calls = 60;
 // Each call writes 20 kB: together far more than a journal grows to before it is compacted.
@@ -22,7 +22,7 @@ afterEach(() => rm(folder, { recursive: true }));
 describe('a journal that several processes share', () => {
   it('loses no entry of any of them, while they compact it all the time', async () => {
     const printed = (await Promise.all(names.map((name) => append(name)))).flat();
-    const { jobs, unknown } = pendingIn(await fileJournal(path).read());
+    const { jobs, unknown } = new JournalState(await fileJournal(path).read()).pending();
     expect(printed).toHaveLength((names.length * calls) / 2);
     expect(jobs.map(({ fileId }) => fileId).sort()).toEqual(printed.sort());
     expect(unknown).toEqual([]);
@@ -38,7 +38,7 @@ describe('a journal that several processes share', () => {
       );
       printed.push(...(await Promise.all(killed)).flat());
     }
-    const { jobs } = pendingIn(await fileJournal(path).read());
+    const { jobs } = new JournalState(await fileJournal(path).read()).pending();
     const known = new Set(jobs.map(({ fileId }) => fileId));
     expect(printed.filter((fileId) => !known.has(fileId))).toEqual([]);
     // The next one cleans up after them.

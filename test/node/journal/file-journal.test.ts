@@ -5,8 +5,7 @@ import fc from 'fast-check';
 import type { JournalEntry } from 'postreel';
 import { fileJournal } from 'postreel/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { earlierRun, pendingIn } from '../../../src/media/jobs/journal.js';
-import { compacted } from '../../../src/node/journal/compact-journal.js';
+import { JournalState } from '../../../src/media/jobs/journal-state.js';
 import { anyEntry, history } from '../../support/media/journal-entries.js';
 
 let folder = '';
@@ -31,7 +30,12 @@ const accepted = (id: string, fileId: string): JournalEntry => ({
 });
 const settled = (fileId: string): JournalEntry => ({ type: 'settled', fileId, status: 'success' });
 const lineOf = (entry: JournalEntry) => `${JSON.stringify(entry)}\n`;
-const runOf = (entries: readonly JournalEntry[]) => Object.fromEntries(earlierRun(entries));
+const pendingIn = (entries: readonly JournalEntry[]) => new JournalState(entries).pending();
+const allNames = [1, 2, 3, 4].map((number) => `queue/${number}`);
+const runOf = (entries: readonly JournalEntry[]) => new JournalState(entries).find(allNames, 0);
+let ids = 0;
+const compacted = (entries: readonly JournalEntry[]) =>
+  new JournalState(entries).compact(() => `new_${++ids}`);
 
 describe('a journal in a file', () => {
   it('is empty before the first entry', async () => {
@@ -151,6 +155,7 @@ describe('a journal that is compacted', () => {
     expect((await stat(path)).size).toBeLessThan(1_000);
     expect(pendingIn(await fileJournal(path).read())).toEqual({
       jobs: [{ fileId: 'file_7', kind: 'audio' }],
+      finished: [],
       unknown: [intent('last')],
     });
     expect(await readdir(folder)).toEqual(['jobs.jsonl']);

@@ -19,7 +19,18 @@ export const anyEntry: fc.Arbitrary<JournalEntry> = fc.oneof(
     { requiredKeys: ['type', 'id', 'at', 'jobs'] },
   ),
   fc.record({ type: fc.constant('accepted' as const), id: few('call_'), jobs: records }),
+  fc.record({
+    type: fc.constant('accepted' as const),
+    id: few('call_'),
+    jobs: records.map((jobs) => [null, ...jobs]),
+    unassigned: records,
+  }),
   fc.record({ type: fc.constant('refused' as const), id: few('call_') }),
+  fc.record({
+    type: fc.constant('finished' as const),
+    fileId: few('file_'),
+    status: fc.constantFrom('success', 'error', 'canceled'),
+  }),
   fc.record({ type: fc.constant('settled' as const), fileId: few('file_'), status: text }),
 );
 
@@ -29,7 +40,7 @@ export const history: fc.Arbitrary<JournalEntry[]> = fc
   .map((entries) => {
     const open: string[] = [];
     return entries.flatMap((entry, index): JournalEntry[] => {
-      if (entry.type === 'settled') {
+      if (entry.type === 'settled' || entry.type === 'finished') {
         return [entry];
       }
       if (entry.type === 'intent') {

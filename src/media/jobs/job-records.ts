@@ -1,0 +1,72 @@
+import { isVideo } from '../generate/media-job.js';
+import { InvalidRequestError } from '../../errors/index.js';
+import { journalOf } from './journal.js';
+import type { JobJournal, JournalIntent, PendingJobs } from './journal-types.js';
+
+/** What a client's journal knows, and what the caller may say to it. */
+export interface JobRecords {
+  /** What is not settled: jobs in progress, finished files that are not saved, unknown intents. */
+  pending(): Promise<PendingJobs>;
+  /** The file is saved: it is listed no more. */
+  acknowledge(fileId: string): Promise<void>;
+  /**
+   * Lists a file, or the intent with this id, no more. The names of a dismissed intent are free: a
+   * named queue submits its jobs again.
+   */
+  dismiss(id: string): Promise<void>;
+  /**
+   * Says which files the jobs of an unknown intent became, in the order of its jobs; `null` for a job
+   * that stays unknown.
+   */
+  resolve(intentId: string, fileIds: readonly (string | null)[]): Promise<void>;
+}
+
+export async function pendingJobs(options: { journal?: JobJournal | undefined }) {
+  return journalOf(options).pending();
+}
+
+export async function acknowledge(
+  options: { journal?: JobJournal | undefined },
+  fileId: string,
+): Promise<void> {
+  await journalOf(options).append({ type: 'settled', fileId, status: 'saved' });
+}
+
+export async function dismiss(
+  options: { journal?: JobJournal | undefined },
+  id: string,
+): Promise<void> {
+  const journal = journalOf(options);
+  const { unknown } = await journal.pending();
+  const isIntent = unknown.some((intent) => intent.id === id);
+  await journal.append(
+    isIntent ? { type: 'refused', id } : { type: 'settled', fileId: id, status: 'dismissed' },
+  );
+}
+
+export async function resolve(
+  options: { journal?: JobJournal | undefined },
+  intentId: string,
+  fileIds: readonly (string | null)[],
+): Promise<void> {
+  const journal = journalOf(options);
+  const { unknown } = await journal.pending();
+  const intent = unknown.find(({ id }) => id === intentId);
+  if (!intent || fileIds.length !== intent.jobs.length) {
+    throw new InvalidRequestError(
+      intent
+        ? `The intent ${intentId} has ${intent.jobs.length} jobs, not ${fileIds.length}.`
+        : `The journal has no unknown intent ${intentId}.`,
+      { code: 'INTENT_UNKNOWN', outcome: 'not-sent' },
+    );
+  }
+  await journal.append({ type: 'accepted', id: intentId, jobs: recordsOf(intent, fileIds) });
+}
+
+function recordsOf({ jobs }: JournalIntent, fileIds: readonly (string | null)[]) {
+  return jobs.map((job, index) => {
+    const fileId = fileIds[index] ?? undefined;
+    const kind = isVideo(job) ? ('video' as const) : ('audio' as const);
+    return fileId === undefined ? null : { fileId, kind };
+  });
+}

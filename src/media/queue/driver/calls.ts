@@ -1,0 +1,116 @@
+import type { MediaJob } from '../../generate/media-job.js';
+import { FileIdsMissingError } from '../../generate/accepted.js';
+import type { JobRecord } from '../../jobs/job.js';
+import type { NamedJob } from '../../jobs/journal-types.js';
+import { NamesTaken } from '../../jobs/submit.js';
+import type { QueueHost } from '../host.js';
+import type { Entry, QueueEvent } from '../steps/state.js';
+import { refusalOf } from './failures.js';
+
+/** What the calls of a queue need of its driver. */
+export interface CallParts {
+  readonly host: QueueHost;
+  readonly signal: AbortSignal;
+  readonly retriesFailed: boolean;
+  readonly folderId: string | undefined;
+  readonly inputs: (entries: readonly Entry[]) => MediaJob[];
+  readonly hear: (event: QueueEvent) => void;
+  /** Jobs were accepted, whether anybody waits for them or not. */
+  readonly adopt: (records: readonly JobRecord[]) => void;
+}
+
+/** Makes the calls of a queue, and takes the slots for them. */
+export class QueueCalls {
+  readonly #parts: CallParts;
+  /** Files that an earlier run has saved. */
+  readonly saved = new Set<string>();
+  #slots: readonly string[] = [];
+  #folderId: string | undefined;
+
+  constructor(parts: CallParts) {
+    this.#parts = parts;
+    this.#folderId = parts.folderId;
+  }
+
+  /** Learns what the journal knows of jobs before they are followed. */
+  learn(known: Iterable<NamedJob | undefined>): void {
+    for (const job of known) {
+      if (job?.state !== 'accepted') {
+        continue;
+      }
+      // The videos of a resumed queue go where the earlier ones went.
+      this.#folderId ??= job.job.folderId;
+      if (job.status === 'saved') {
+        this.saved.add(job.job.fileId);
+      }
+    }
+  }
+
+  async submit(entries: readonly Entry[]): Promise<void> {
+    const { host, signal, hear } = this.#parts;
+    const { slots } = host;
+    this.#slots = await slots.take(entries.length);
+    if (signal.aborted) {
+      slots.release(this.#slots);
+      return;
+    }
+    const sent = entries.slice(0, this.#slots.length);
+    if (sent.length < entries.length) {
+      hear({ type: 'trimmed', count: sent.length, askAgainMs: slots.askAgainMs });
+    }
+    if (sent.length > 0) {
+      await this.#call(sent);
+    }
+  }
+
+  /** Shares out the slots of the last call. */
+  land(fileIds: readonly string[], uncertain: number): void {
+    const { slots } = this.#parts.host;
+    const taken = this.#slots;
+    const certain = fileIds.length;
+    this.#slots = [];
+    slots.hold(fileIds, taken.slice(0, certain));
+    slots.doubt(taken.slice(certain, certain + uncertain));
+    slots.release(taken.slice(certain + uncertain));
+  }
+
+  async #call(entries: readonly Entry[]): Promise<void> {
+    const { host, signal, retriesFailed, inputs, hear } = this.#parts;
+    const names = entries.flatMap(({ name }) => name ?? []);
+    const call = host.submit(inputs(entries), {
+      names: names.length > 0 ? names : undefined,
+      retriesFailed,
+      folderId: this.#folderId,
+      signal,
+    });
+    try {
+      this.#accept(await call);
+    } catch (failure) {
+      if (failure instanceof FileIdsMissingError) {
+        this.#accept(failure.accepted.jobs, failure);
+      } else if (failure instanceof NamesTaken) {
+        this.learn(failure.taken.values());
+        hear({ type: 'names-taken', taken: failure.taken });
+      } else {
+        hear({ type: 'refused', refusal: refusalOf(failure, call.outcome) });
+      }
+      if (signal.aborted) {
+        host.slots.doubt(this.#slots);
+      }
+    }
+  }
+
+  #accept(jobs: readonly (JobRecord | null)[], error?: unknown): void {
+    const { host, signal, hear, adopt } = this.#parts;
+    const records = jobs.filter((job) => job !== null);
+    this.#folderId ??= records[0]?.folderId;
+    adopt(records);
+    if (signal.aborted) {
+      // Nobody waits for them any more, but they are there.
+      const fileIds = records.map(({ fileId }) => fileId);
+      host.slots.hold(fileIds, this.#slots);
+      host.slots.abandon(fileIds);
+    }
+    hear({ type: 'accepted', jobs, error });
+  }
+}

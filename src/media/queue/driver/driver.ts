@@ -1,0 +1,290 @@
+import { callSafely } from '../../../async/notifier.js';
+import type { MediaJob } from '../../generate/media-job.js';
+import type { GenerationJob, JobRecord } from '../../jobs/job.js';
+import type { NamedJob } from '../../jobs/journal-types.js';
+import { QueueCalls } from './calls.js';
+import { FileChecks } from './file-checks.js';
+import { errorOf } from './failures.js';
+import type { QueueHost } from '../host.js';
+import type { QueueOptions, QueueResult } from '../options.js';
+import { step } from '../scheduler.js';
+import { rulesOf } from './rules.js';
+import {
+  initialState,
+  type Entry,
+  type JobEnd,
+  type QueueCommand,
+  type QueueEvent,
+  type QueueState,
+  type World,
+} from '../steps/state.js';
+
+/** What a queue is told by its driver. */
+export interface DriverListener {
+  onResult(result: QueueResult): void;
+  /** Something has changed. */
+  onChange(): void;
+  onEnd(): void;
+}
+
+/** Runs the scheduler: brings it what happens, and does what it says. */
+export class QueueDriver {
+  readonly #host: QueueHost;
+  readonly #options: QueueOptions;
+  readonly #inputs: ReadonlyMap<number, MediaJob>;
+  readonly #listener: DriverListener;
+  readonly #calls: QueueCalls;
+  readonly #checks: FileChecks;
+  readonly #controller = new AbortController();
+  readonly #stopListening: () => void;
+  readonly #handles = new Map<string, GenerationJob>();
+  readonly #events: QueueEvent[] = [];
+  #state: QueueState;
+  #before: QueueState;
+  #isStepping = false;
+  #stopTimer: () => void = () => undefined;
+
+  constructor(
+    host: QueueHost,
+    options: QueueOptions,
+    inputs: ReadonlyMap<number, MediaJob>,
+    listener: DriverListener,
+  ) {
+    this.#host = host;
+    this.#options = options;
+    this.#inputs = inputs;
+    this.#listener = listener;
+    this.#state = initialState(rulesOf(options, host));
+    this.#before = this.#state;
+    const { signal } = this.#controller;
+    this.#checks = new FileChecks(host, signal);
+    this.#calls = new QueueCalls({
+      host,
+      signal,
+      retriesFailed: options.retryFailed ?? false,
+      folderId: options.folderId,
+      inputs: (entries) => this.#jobsOf(entries),
+      hear: (event) => this.hear(event),
+      adopt: (records) => records.forEach((record) => this.#handle(record)),
+    });
+    this.#stopListening = host.slots.onChange(() => this.hear({ type: 'wake' }));
+  }
+
+  get state(): QueueState {
+    return this.#state;
+  }
+
+  get isStopped(): boolean {
+    return this.#controller.signal.aborted;
+  }
+
+  /** The job of a file that has just been finished, for estimates. */
+  last(
+    index: number,
+  ): { readonly minutes: number; readonly startedAt: number | undefined } | undefined {
+    const { running, saving } = this.#before;
+    for (const { entry, startedAt } of [...saving.values(), ...running.values()]) {
+      if (entry.index === index) {
+        return { minutes: entry.minutes, startedAt };
+      }
+    }
+    return undefined;
+  }
+
+  /** The jobs that were submitted and have no result. */
+  get running(): GenerationJob[] {
+    return [...this.#handles.values()];
+  }
+
+  /** Brings an event to the scheduler. */
+  hear(event: QueueEvent): void {
+    if (this.isStopped || this.#state.isOver) {
+      return;
+    }
+    this.#events.push(event);
+    if (this.#isStepping) {
+      return;
+    }
+    this.#isStepping = true;
+    for (let next = this.#events.shift(); next; next = this.#events.shift()) {
+      this.#step(next);
+    }
+    this.#isStepping = false;
+    this.#listener.onChange();
+  }
+
+  /** Learns what the journal knows of jobs before they are followed. */
+  learn(known: Iterable<NamedJob | undefined>): void {
+    this.#calls.learn(known);
+  }
+
+  /** Stops at once. What is in progress goes on, and keeps its slots for a while. */
+  stop(): void {
+    if (this.isStopped) {
+      return;
+    }
+    this.#stopTimer();
+    this.#stopListening();
+    this.#host.slots.abandon([...this.#state.running.keys()]);
+    this.#controller.abort();
+  }
+
+  #step(event: QueueEvent): void {
+    const { state, commands } = step(this.#state, event, this.#world());
+    this.#before = this.#state;
+    this.#state = state;
+    this.#stopTimer();
+    for (const command of commands) {
+      this.#obey(command);
+    }
+    this.#host.slots.renew();
+  }
+
+  #world(): World {
+    const { clock, slots, checksCount } = this.#host;
+    return {
+      now: clock.now(),
+      freeSlots: slots.free,
+      takenSlots: slots.taken,
+      provenSlots: slots.proven,
+      nextSlotAt: slots.nextAt,
+      otherFiles: slots.otherFiles,
+      callAt: this.#host.callAt(),
+      checksCount,
+    };
+  }
+
+  #obey(command: QueueCommand): void {
+    const { slots, clock } = this.#host;
+    switch (command.type) {
+      case 'submit':
+        void this.#calls.submit(command.entries);
+        break;
+      case 'check':
+        command.fileIds.forEach((fileId) => void this.#check(fileId));
+        break;
+      case 'find':
+        void this.#find(command.names);
+        break;
+      case 'save':
+        void this.#save(command.fileId, command.entry);
+        break;
+      case 'yield':
+        this.#yield(command.entry, command.end);
+        break;
+      case 'land':
+        this.#calls.land(command.fileIds, command.uncertain);
+        break;
+      case 'hold':
+        slots.hold([command.fileId]);
+        break;
+      case 'release':
+        slots[command.isCertain ? 'release' : 'abandon']([command.fileId]);
+        break;
+      case 'slots':
+        slots.learn(command.evidence, command.level);
+        break;
+      case 'tell':
+        this.#host.tell(command.waitMs, this.#state.waiting.length);
+        break;
+      case 'wake':
+        this.#stopTimer = clock.at(command.at, () => this.hear({ type: 'wake' }));
+        break;
+      case 'end':
+        this.#stopListening();
+        this.#listener.onEnd();
+    }
+  }
+
+  #jobsOf(entries: readonly Entry[]): MediaJob[] {
+    return entries.flatMap(({ index }) => {
+      const job = this.#inputs.get(index);
+      return job === undefined ? [] : [job];
+    });
+  }
+
+  #handle(record: JobRecord): GenerationJob {
+    const handle = this.#handles.get(record.fileId) ?? this.#host.handle(record);
+    this.#handles.set(record.fileId, handle);
+    return handle;
+  }
+
+  async #check(fileId: string): Promise<void> {
+    const running = this.#state.running.get(fileId);
+    const seen = await this.#checks.check(fileId, running);
+    if (this.isStopped) {
+      return;
+    }
+    if (!running) {
+      this.#hearOther(fileId, seen.type);
+      return;
+    }
+    const last = this.#checks.last(fileId);
+    if (last) {
+      const job = this.#handle(running.job);
+      const update = { index: running.entry.index, job, ...last };
+      callSafely(() => this.#options.onUpdate?.(update));
+    }
+    this.hear({ type: 'checked', fileId, seen });
+  }
+
+  // A file of others that is over gives its slot to the queue.
+  #hearOther(fileId: string, type: string): void {
+    if (type === 'success' || type === 'failed' || type === 'missing') {
+      this.#host.slots.forget(fileId);
+    }
+  }
+
+  async #find(names: readonly string[]): Promise<void> {
+    try {
+      const found = await this.#host.find(names);
+      this.#calls.learn(found.values());
+      this.hear({ type: 'names-found', found });
+    } catch {
+      // The journal is asked again before long.
+    }
+  }
+
+  async #save(fileId: string, entry: Entry): Promise<void> {
+    const { save } = this.#options;
+    const file = this.#checks.file(fileId);
+    const [input] = this.#jobsOf([entry]);
+    const job = this.#handles.get(fileId);
+    let error: unknown;
+    if (!file) {
+      error = this.#checks.noDownload(fileId);
+    } else if (save && input && job && !this.#calls.saved.has(fileId)) {
+      error = await this.#checks
+        .saved(fileId, (current) => save(current, { index: entry.index, input, job }))
+        .then(
+          () => undefined,
+          (reason: unknown) => reason ?? new Error('The file was not saved.'),
+        );
+      if (error === undefined) {
+        this.#host.settle(fileId);
+      }
+    }
+    this.hear({ type: 'saved', fileId, error });
+  }
+
+  #yield({ index }: Entry, end: JobEnd): void {
+    const input = this.#inputs.get(index) as MediaJob; // each entry has its input
+    const job = end.job && this.#handle(end.job);
+    const fileId = job?.fileId ?? '';
+    const file = end.type === 'file' ? this.#checks.file(fileId) : undefined;
+    const error = end.type === 'error' ? end.error : this.#errorOf(end, job);
+    this.#handles.delete(fileId);
+    this.#checks.forget(fileId);
+    this.#listener.onResult(
+      job && file ? { index, input, job, file } : { index, input, job, error },
+    );
+  }
+
+  #errorOf(end: JobEnd, handle: GenerationJob | undefined): unknown {
+    if (end.type === 'file' || end.type === 'error') {
+      return new TypeError('a file has an address');
+    }
+    const { status, checks } = this.#checks.summary(handle?.fileId);
+    return errorOf(end, handle, { status, checks });
+  }
+}

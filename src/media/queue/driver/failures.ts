@@ -1,0 +1,107 @@
+import {
+  isPostreelError,
+  PostreelError,
+  WaitTimeoutError,
+  type Outcome,
+} from '../../../errors/index.js';
+import type { GenerationJob } from '../../jobs/job.js';
+import type { JobEnd, Refusal, RefusalKind } from '../steps/state.js';
+
+const waitingCodes = new Set(['QUEUE_TIMEOUT', 'RATE_LIMITED']);
+
+/** What a failed call means for the jobs that it carried. */
+export function refusalOf(failure: unknown, outcome: Outcome | undefined): Refusal {
+  const error = isPostreelError(failure) ? failure : undefined;
+  return {
+    error: failure,
+    kind: kindOf(error, outcome),
+    answer: answerOf(error),
+    retryAfterMs: error?.retryAfterMs,
+  };
+}
+
+function kindOf(error: PostreelError | undefined, outcome: Outcome | undefined): RefusalKind {
+  if (error?.status === 429 || (error && saysFull(error))) {
+    return 'limit';
+  }
+  if (outcome === 'unknown') {
+    return 'unknown';
+  }
+  if (error?.status === 401 || error?.name === 'ConfigurationError') {
+    return 'rejected-client';
+  }
+  if (error && (outcome === 'rejected' || error.code === 'INVALID_REQUEST')) {
+    // "Brand kit not found or deleted.": all jobs of a call have the same kit.
+    return /brand kit/i.test(error.message) ? 'rejected-call' : 'rejected';
+  }
+  return error && waitingCodes.has(error.code) ? 'limit' : 'not-sent';
+}
+
+// A refusal that names the cap has taken no job, whatever its status.
+function saysFull({ status, code, message }: PostreelError): boolean {
+  const text = `${code} ${message}`;
+  return (
+    status !== undefined &&
+    /too many (pending|queued|active|concurrent|running)|(pending|queued|concurrent)[ _-]?(jobs?|files?|videos?)?[ _-]?(limit|cap)|queue is full/i.test(
+      text,
+    )
+  );
+}
+
+// Numbers and the id of the request differ from answer to answer.
+function answerOf(error: PostreelError | undefined): string {
+  const words = error?.message.replace(/ Request id \S+$/, '').replace(/\d+/g, '#');
+  return `${error?.status} ${error?.code} ${words}`;
+}
+
+/** The error of a job that may have been submitted: nobody knows. */
+export function mayHaveBeenSubmitted(): PostreelError {
+  return new PostreelError(
+    'This job may have been submitted when an earlier run ended. Look for it in the workspace before you submit it again.',
+    { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
+  );
+}
+
+/** The error of a job that ended without a result. */
+export function errorOf(
+  end: Exclude<JobEnd, { type: 'file' | 'error' }>,
+  job: GenerationJob | undefined,
+  last: { readonly status: string | undefined; readonly checks: number },
+): PostreelError {
+  if (end.job === undefined) {
+    return notSubmitted(end.type);
+  }
+  const { fileId } = end.job;
+  const minutes = Math.round(end.ms / 6_000) / 10;
+  const message = `The file ${fileId} ${texts[end.type]} ${minutes} min. The job may go on; call \`resume()\` to wait again.`;
+  return new WaitTimeoutError(message, {
+    id: fileId,
+    lastStatus: last.status,
+    elapsedMs: end.ms,
+    polls: last.checks,
+    resume: (options?: object) =>
+      job?.waitForFile(options) ?? Promise.reject(new TypeError('a followed job has a handle')),
+  });
+}
+
+const texts = {
+  stalled: 'showed no change of status or progress for',
+  timeout: 'was not finished within',
+  lost: 'could not be checked for',
+} as const;
+
+function notSubmitted(type: 'claimed' | 'capped' | 'late'): PostreelError {
+  if (type === 'claimed') {
+    return mayHaveBeenSubmitted();
+  }
+  if (type === 'capped') {
+    return new PostreelError('This job would exceed `maxJobs` or `maxMinutes` of the queue.', {
+      code: 'SPENDING_CAP',
+      outcome: 'not-sent',
+    });
+  }
+  return new PostreelError('The deadline of the queue passed before this job was submitted.', {
+    code: 'DEADLINE_EXCEEDED',
+    outcome: 'not-sent',
+  });
+}

@@ -1,0 +1,43 @@
+import { callSafely, Notifier } from '../../../async/notifier.js';
+import type { QueueOptions, QueueProgress, QueueResult } from '../options.js';
+
+/** What a queue knows of its progress beside its results. */
+export type Counts = Omit<QueueProgress, 'done' | 'failed'>;
+
+/** The results of a queue that nobody has taken, and the news of them. */
+export class QueueResults {
+  /** Rings when there is something to yield. */
+  readonly news = new Notifier();
+  readonly #results: QueueResult[] = [];
+  readonly #options: QueueOptions;
+  #done = 0;
+  #failed = 0;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
+
+  get finished(): readonly QueueResult[] {
+    return this.#results.filter(({ job, file }) => job !== undefined && file !== undefined);
+  }
+
+  push(result: QueueResult): void {
+    if (result.error === undefined) {
+      this.#done++;
+    } else {
+      this.#failed++;
+    }
+    this.#results.push(result);
+    this.news.notify();
+  }
+
+  take(): QueueResult | undefined {
+    return this.#results.shift();
+  }
+
+  /** Tells the caller how far the queue is. */
+  report(counts: Counts): void {
+    const progress = { done: this.#done, failed: this.#failed, ...counts };
+    callSafely(() => this.#options.onProgress?.(progress));
+  }
+}

@@ -1,0 +1,179 @@
+import { fail, failWaiting, land, recall, refuse, yieldNames } from './steps/answers.js';
+import { checkDue, endLate, hearCheck, hearSaved } from './steps/checking.js';
+import {
+  draftOf,
+  type Draft,
+  type QueueCommand,
+  type QueueEvent,
+  type QueueState,
+  type ReadEntry,
+  type World,
+} from './steps/state.js';
+import { submitNext, trim } from './steps/submitting.js';
+import { putBack } from './steps/waiting.js';
+
+/** What a step of the scheduler comes to. */
+export interface Step {
+  readonly state: QueueState;
+  readonly commands: readonly QueueCommand[];
+}
+
+const claimsEveryMs = 10_000;
+const tellEveryMs = 60_000;
+
+/**
+ * One step of a queue: what it knows, what has happened and what the world is like now; out come
+ * what it knows next and what is to be done. No clock, no promise, no I/O.
+ */
+export function step(state: QueueState, event: QueueEvent, world: World): Step {
+  const draft = draftOf(state);
+  hear(draft, event, world);
+  proceed(draft, world);
+  const { commands, ...next } = draft;
+  return { state: next, commands };
+}
+
+/** What each event means, by its name. */
+const hearing: {
+  readonly [Type in QueueEvent['type']]: (
+    draft: Draft,
+    event: Extract<QueueEvent, { type: Type }>,
+    world: World,
+  ) => void;
+} = {
+  read: (draft, { entries }, { now }) => {
+    draft.filledAt = now;
+    entries.forEach((read) => take(draft, read, now));
+  },
+  exhausted: (draft) => {
+    draft.isExhausted = true;
+    draft.isReading = false;
+  },
+  reading: (draft) => void (draft.isReading = true),
+  trimmed: (draft, { count, askAgainMs }, { now }) => trim(draft, count, now + askAgainMs),
+  accepted: (draft, { jobs, error }, world) => land(draft, jobs, error, world),
+  'names-taken': (draft, { taken }, world) => yieldNames(draft, taken, world),
+  'names-found': (draft, { found }, { now }) => hearNames(draft, found, now),
+  refused: (draft, { refusal }, world) => refuse(draft, refusal, world),
+  checked: (draft, { fileId, seen }, world) => hearCheck(draft, fileId, seen, world),
+  saved: (draft, { fileId, error }) => hearSaved(draft, fileId, error),
+  taken: (draft) => void draft.results--,
+  pause: (draft) => void (draft.isPaused = true),
+  resume: (draft) => void (draft.isPaused = false),
+  drain: (draft) => void (draft.isDraining = true),
+  wake: () => undefined,
+};
+
+function hear(draft: Draft, event: QueueEvent, world: World): void {
+  const react = hearing[event.type] as (draft: Draft, event: QueueEvent, world: World) => void; // the table's keys say which event is whose
+  react(draft, event, world);
+}
+
+function take(draft: Draft, { entry, known, problem }: ReadEntry, now: number): void {
+  if (known) {
+    recall(draft, entry, known, now);
+  } else if (problem !== undefined || draft.refusal) {
+    fail(draft, entry, problem ?? draft.refusal?.error);
+  } else {
+    putBack(draft, [entry]);
+  }
+}
+
+function hearNames(
+  draft: Draft,
+  found: Extract<QueueEvent, { type: 'names-found' }>['found'],
+  now: number,
+): void {
+  for (const [index, { entry, until }] of draft.claimed) {
+    const known = found.get(entry.name ?? '');
+    if (known?.state !== 'claimed') {
+      draft.claimed.delete(index);
+      recall(draft, entry, known, now);
+    } else if (until <= now) {
+      draft.claimed.delete(index);
+      draft.results++;
+      draft.commands.push({ type: 'yield', entry, end: { type: 'claimed', job: undefined } });
+    }
+  }
+}
+
+/** Does what can be done now, and says when to ask again. */
+function proceed(draft: Draft, world: World): void {
+  const { now } = world;
+  if (draft.refusal) {
+    failWaiting(draft, draft.refusal.error);
+  }
+  const times = [endLate(draft, now), endWaiting(draft, now)];
+  times.push(submitNext(draft, world), checkDue(draft, world), askForClaims(draft, now));
+  times.push(tell(draft, now, world));
+  if (draft.waiting.length > 0) {
+    times.push(world.nextSlotAt);
+  }
+  if (isOver(draft)) {
+    draft.isOver = true;
+    draft.commands.push({ type: 'end' });
+    return;
+  }
+  const at = Math.min(...times);
+  if (Number.isFinite(at)) {
+    draft.commands.push({ type: 'wake', at });
+  }
+}
+
+// The caller's time for the whole queue is up: what is not submitted never will be.
+function endWaiting(draft: Draft, now: number): number {
+  if (draft.rules.deadlineAt > now) {
+    return draft.rules.deadlineAt;
+  }
+  const late = [
+    ...draft.waiting.splice(0),
+    ...[...draft.claimed.values()].map(({ entry }) => entry),
+  ];
+  draft.claimed.clear();
+  draft.isDraining = true;
+  for (const entry of late) {
+    draft.results++;
+    draft.commands.push({ type: 'yield', entry, end: { type: 'late', job: undefined } });
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+function askForClaims(draft: Draft, now: number): number {
+  if (draft.claimed.size === 0) {
+    return Number.POSITIVE_INFINITY;
+  }
+  const ends = [...draft.claimed.values()].map(({ until }) => until);
+  const at = Math.min(draft.claimsAskedAt + claimsEveryMs, Math.max(now, Math.min(...ends)));
+  if (at > now && draft.claimsAskedAt > Number.NEGATIVE_INFINITY) {
+    return at;
+  }
+  draft.claimsAskedAt = now;
+  const names = [...draft.claimed.values()].flatMap(({ entry }) => entry.name ?? []);
+  draft.commands.push({ type: 'find', names });
+  return now + claimsEveryMs;
+}
+
+// A queue that cannot call says so each minute.
+function tell(draft: Draft, now: number, world: World): number {
+  if (draft.waiting.length === 0 || draft.flight || draft.isPaused || draft.isDraining) {
+    draft.toldAt = now;
+    return Number.POSITIVE_INFINITY;
+  }
+  if (now - draft.toldAt >= tellEveryMs) {
+    if (draft.toldAt > Number.NEGATIVE_INFINITY) {
+      const until = Math.max(draft.pausedUntil, world.callAt, draft.nextVideosAt, now);
+      draft.commands.push({ type: 'tell', waitMs: until - now });
+    }
+    draft.toldAt = now;
+  }
+  return draft.toldAt + tellEveryMs;
+}
+
+function isOver(draft: Draft): boolean {
+  const isBusy = draft.flight !== undefined || draft.running.size + draft.saving.size > 0;
+  if (isBusy || draft.isOver) {
+    return false;
+  }
+  const isRead = draft.isExhausted && draft.waiting.length + draft.claimed.size === 0;
+  return isRead || draft.isDraining;
+}

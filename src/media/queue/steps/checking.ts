@@ -1,0 +1,219 @@
+import type { JobRecord } from '../../jobs/job.js';
+import type { Draft, Entry, JobEnd, RunningJob, Seen, World } from './state.js';
+
+// "every 10 seconds" for a video, "every few seconds" for an audio
+const videoMs = 10_000;
+const audioMs = { shortest: 3_000, longest: 5_000 };
+// The service may not know a job in its first seconds.
+const tolerantMs = 30_000;
+const longestBackoffMs = 60_000;
+const othersMs = 10_000;
+
+/** Follows a job to its end. */
+export function follow(
+  draft: Draft,
+  entry: Entry,
+  job: JobRecord,
+  { now, isNew }: { now: number; isNew: boolean },
+): void {
+  draft.running.set(job.fileId, {
+    entry,
+    job,
+    startedAt: isNew ? now : undefined,
+    followedAt: now,
+    changedAt: now,
+    seen: '',
+    checkAt: isNew ? now + intervalMs(job, 0) : now,
+    checkedAt: Number.NEGATIVE_INFINITY,
+    isChecking: false,
+    checks: 0,
+    failures: 0,
+    failingSince: undefined,
+    missingDownloads: 0,
+  });
+}
+
+/** Asks for the checks that are due; the answer is when the next one is. */
+export function checkDue(draft: Draft, world: World): number {
+  const { now } = world;
+  const due: string[] = [];
+  let next = checkOthers(draft, world, due);
+  for (const [fileId, running] of draft.running) {
+    if (running.isChecking) {
+      continue;
+    }
+    if (running.checkAt <= now) {
+      due.push(fileId);
+      draft.running.set(fileId, { ...running, isChecking: true });
+    } else {
+      next = Math.min(next, running.checkAt);
+    }
+  }
+  if (due.length > 0) {
+    draft.commands.push({ type: 'check', fileIds: due });
+  }
+  return next;
+}
+
+/** A status check has brought something. */
+export function hearCheck(draft: Draft, fileId: string, seen: Seen, world: World): void {
+  draft.refreshing.delete(fileId);
+  const running = draft.running.get(fileId);
+  if (!running) {
+    return;
+  }
+  const { now } = world;
+  const base: RunningJob = {
+    ...running,
+    isChecking: false,
+    checkedAt: now,
+    checks: running.checks + 1,
+    checkAt: now + intervalMs(running.job, running.checks + 1),
+  };
+  draft.running.set(fileId, base);
+  if (seen.type === 'unclear') {
+    hearTrouble(draft, base, seen, world);
+    return;
+  }
+  draft.hasConnected = true;
+  const heard = { ...base, failures: 0, failingSince: undefined };
+  draft.running.set(fileId, heard);
+  switch (seen.type) {
+    case 'pending': {
+      hearPending(draft, heard, seen.text, now);
+      return;
+    }
+    case 'success': {
+      hearSuccess(draft, heard, seen.hasDownload);
+      return;
+    }
+    case 'failed': {
+      end(draft, heard, { type: 'error', job: heard.job, error: seen.error });
+      return;
+    }
+    case 'missing': {
+      hearMissing(draft, heard, seen.error, now);
+      return;
+    }
+    case 'refused': {
+      end(draft, heard, { type: 'error', job: heard.job, error: seen.error }, false);
+      return;
+    }
+  }
+}
+
+/** Ends the jobs whose time is up; the answer is when the next one's is. */
+export function endLate(draft: Draft, now: number): number {
+  let next = Number.POSITIVE_INFINITY;
+  for (const running of draft.running.values()) {
+    const at = Math.min(running.followedAt + draft.rules.timeoutMs, draft.rules.deadlineAt);
+    if (at <= now) {
+      end(draft, running, { type: 'timeout', job: running.job, ms: now - running.followedAt });
+    } else {
+      next = Math.min(next, at);
+    }
+  }
+  return next;
+}
+
+/** A finished file is saved, or could not be. */
+export function hearSaved(draft: Draft, fileId: string, error: unknown): void {
+  const saving = draft.saving.get(fileId);
+  if (!saving) {
+    return;
+  }
+  draft.saving.delete(fileId);
+  const { entry, job } = saving;
+  const end: JobEnd = error === undefined ? { type: 'file', job } : { type: 'error', job, error };
+  draft.results++;
+  draft.commands.push({ type: 'yield', entry, end });
+}
+
+function hearPending(draft: Draft, running: RunningJob, text: string, now: number): void {
+  const { fileId } = running.job;
+  const isChange = text !== running.seen;
+  const changedAt = isChange ? now : running.changedAt;
+  draft.running.set(fileId, { ...running, seen: text, changedAt });
+  if (now - changedAt >= draft.rules.stallMs) {
+    end(draft, running, { type: 'stalled', job: running.job, ms: now - changedAt });
+  }
+}
+
+// A file may be done a moment before its address is known.
+function hearSuccess(draft: Draft, running: RunningJob, hasDownload: boolean): void {
+  const { job, entry } = running;
+  if (!hasDownload && running.missingDownloads === 0) {
+    draft.running.set(job.fileId, { ...running, missingDownloads: 1 });
+    return;
+  }
+  leave(draft, running, true);
+  draft.saving.set(job.fileId, running);
+  draft.commands.push({ type: 'save', fileId: job.fileId, entry });
+}
+
+function hearMissing(draft: Draft, running: RunningJob, error: unknown, now: number): void {
+  const isYoung = running.startedAt !== undefined && now - running.startedAt < tolerantMs;
+  if (!isYoung) {
+    end(draft, running, { type: 'error', job: running.job, error });
+  }
+}
+
+function hearTrouble(
+  draft: Draft,
+  running: RunningJob,
+  { retryAfterMs = 0 }: { retryAfterMs: number | undefined },
+  { now }: World,
+): void {
+  const failingSince = running.failingSince ?? now;
+  if (now - failingSince >= draft.rules.outageMs) {
+    end(draft, running, { type: 'lost', job: running.job, ms: now - failingSince });
+    return;
+  }
+  const firstMs = intervalMs(running.job, 0);
+  const backoffMs = Math.min(longestBackoffMs, firstMs * 2 ** Math.min(running.failures, 10));
+  const checkAt = now + Math.max(retryAfterMs, backoffMs);
+  const failures = running.failures + 1;
+  draft.running.set(running.job.fileId, { ...running, failures, failingSince, checkAt });
+}
+
+function end(draft: Draft, running: RunningJob, how: JobEnd, isOver = how.type === 'error'): void {
+  leave(draft, running, isOver);
+  draft.results++;
+  draft.commands.push({ type: 'yield', entry: running.entry, end: how });
+}
+
+function leave(draft: Draft, { job }: RunningJob, isCertain: boolean): void {
+  draft.running.delete(job.fileId);
+  draft.refreshing.delete(job.fileId);
+  draft.commands.push({ type: 'release', fileId: job.fileId, isCertain });
+  // A slot is free: what the last refusal may have been about is over.
+  draft.barrenSince = undefined;
+  draft.refusals = Math.min(draft.refusals, 1);
+  draft.pausedUntil = Math.min(draft.pausedUntil, askedOr(draft));
+}
+
+function askedOr({ refusedAt, rules, askedUntil }: Draft): number {
+  return Math.max(refusedAt + rules.gapMs, askedUntil);
+}
+
+// Jobs of others fill the slots: the queue looks after them when nobody else does.
+function checkOthers(draft: Draft, world: World, due: string[]): number {
+  const { now, otherFiles, freeSlots } = world;
+  if (otherFiles.length === 0 || draft.waiting.length <= freeSlots) {
+    return Number.POSITIVE_INFINITY;
+  }
+  const at = draft.othersCheckedAt + othersMs;
+  if (at > now) {
+    return at;
+  }
+  draft.othersCheckedAt = now;
+  due.push(...otherFiles.filter((fileId) => !draft.running.has(fileId)));
+  return now + othersMs;
+}
+
+function intervalMs({ kind }: JobRecord, checks: number): number {
+  if (kind === 'video') {
+    return videoMs;
+  }
+  return Math.min(audioMs.longest, audioMs.shortest * 1.25 ** Math.min(checks, 10));
+}

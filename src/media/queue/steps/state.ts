@@ -1,0 +1,291 @@
+import type { JobRecord } from '../../jobs/job.js';
+import type { NamedJob } from '../../jobs/journal-types.js';
+import type { FileKind } from '../../status/intervals.js';
+
+/** The times and bounds that a queue keeps to, in milliseconds. */
+export interface QueueRules {
+  /** Jobs that may be in progress at one time, however many the service takes. */
+  readonly concurrency: number;
+  /** From one call with videos to the next. */
+  readonly gapMs: number;
+  /** How long a job ends as unknown after its last change of status or progress. */
+  readonly stallMs: number;
+  /** How long an outage is waited out. */
+  readonly outageMs: number;
+  /** How long one job may take. */
+  readonly timeoutMs: number;
+  /** When the whole queue gives up, on the clock of the events. */
+  readonly deadlineAt: number;
+  /** How long the claim of another run is waited for. */
+  readonly claimMs: number;
+  readonly maxJobs: number;
+  readonly maxMinutes: number;
+  /** Results that may lie there before no more is submitted. */
+  readonly mostResults: number;
+}
+
+/** What the world is like when an event comes: the scheduler itself has no clock and no limits. */
+export interface World {
+  readonly now: number;
+  /** Pending slots that are free, and taken, as far as the answers have told. */
+  readonly freeSlots: number;
+  readonly takenSlots: number;
+  /** So many jobs at one time the service has taken lately. */
+  readonly provenSlots: number;
+  /** When a slot comes free by itself. */
+  readonly nextSlotAt: number;
+  /** Files of others that take slots; the queue checks them when it needs one. */
+  readonly otherFiles: readonly string[];
+  /** When the rate limit lets the next call through. */
+  readonly callAt: number;
+  /** Do status checks count towards the rate limit? */
+  readonly checksCount: boolean;
+}
+
+/** A job of the input. */
+export interface Entry {
+  readonly index: number;
+  readonly kind: FileKind;
+  readonly minutes: number;
+  readonly brand: string | undefined;
+  readonly name: string | undefined;
+  /** Jobs of a refused call go again in halves, to find the one at fault. */
+  readonly group?: number | undefined;
+}
+
+/** A call that is on its way. */
+export interface Flight {
+  readonly entries: readonly Entry[];
+  /** The slots that are taken when all of its jobs are accepted. */
+  readonly level: number;
+}
+
+/** A job that the service has accepted. */
+export interface RunningJob {
+  readonly entry: Entry;
+  readonly job: JobRecord;
+  /** `undefined` for a job of an earlier run. */
+  readonly startedAt: number | undefined;
+  readonly followedAt: number;
+  readonly changedAt: number;
+  /** The last status and progress, as text. */
+  readonly seen: string;
+  readonly checkAt: number;
+  readonly checkedAt: number;
+  readonly isChecking: boolean;
+  readonly checks: number;
+  readonly failures: number;
+  readonly failingSince: number | undefined;
+  readonly missingDownloads: number;
+}
+
+/** A refusal that came to several calls in a row. */
+export interface Evidence {
+  readonly answer: string;
+  readonly batches: number;
+  readonly singles: number;
+}
+
+/** All that a queue knows. Never changed: each step makes a new one. */
+export interface QueueState {
+  readonly rules: QueueRules;
+  readonly waiting: readonly Entry[];
+  /** Jobs that another run has claimed: until when its answer is waited for. */
+  readonly claimed: ReadonlyMap<number, { readonly entry: Entry; readonly until: number }>;
+  readonly claimsAskedAt: number;
+  readonly flight: Flight | undefined;
+  readonly running: ReadonlyMap<string, RunningJob>;
+  /** Finished files that are being saved. */
+  readonly saving: ReadonlyMap<string, RunningJob>;
+  /** Results that nobody has taken. */
+  readonly results: number;
+  readonly nextVideosAt: number;
+  readonly pausedUntil: number;
+  /** Until when the service itself asked to wait. */
+  readonly askedUntil: number;
+  readonly filledAt: number;
+  /** Since when a slot has been free for the jobs that wait. */
+  readonly roomSince: number | undefined;
+  /** The most jobs of the next call, after one whose outcome is unknown. */
+  readonly mostPerCall: number;
+  /** Calls in a row that brought nothing. */
+  readonly refusals: number;
+  readonly refusedAt: number;
+  readonly evidence: Evidence | undefined;
+  /** Fails every job that is not submitted. */
+  readonly refusal: { readonly error: unknown } | undefined;
+  /** Since when no call has brought anything. */
+  readonly barrenSince: number | undefined;
+  readonly toldAt: number;
+  readonly hasConnected: boolean;
+  readonly othersCheckedAt: number;
+  /** Files that are checked before the next call, to fill it. */
+  readonly refreshing: ReadonlySet<string>;
+  readonly refreshedAt: number;
+  readonly isReading: boolean;
+  readonly isExhausted: boolean;
+  readonly isPaused: boolean;
+  readonly isDraining: boolean;
+  readonly submitted: number;
+  readonly submittedMinutes: number;
+  readonly groups: number;
+  readonly isOver: boolean;
+}
+
+/** What may happen to a queue. */
+export type QueueEvent =
+  | { readonly type: 'read'; readonly entries: readonly ReadEntry[] }
+  | { readonly type: 'exhausted' }
+  /** The next job of a stream is asked for. */
+  | { readonly type: 'reading' }
+  /** Fewer slots were free than were asked for. */
+  | { readonly type: 'trimmed'; readonly count: number; readonly askAgainMs: number }
+  | {
+      readonly type: 'accepted';
+      readonly jobs: readonly (JobRecord | null)[];
+      /** The error of jobs without an id. */
+      readonly error?: unknown;
+    }
+  | { readonly type: 'names-taken'; readonly taken: ReadonlyMap<string, NamedJob> }
+  | { readonly type: 'names-found'; readonly found: ReadonlyMap<string, NamedJob> }
+  | { readonly type: 'refused'; readonly refusal: Refusal }
+  | { readonly type: 'checked'; readonly fileId: string; readonly seen: Seen }
+  | { readonly type: 'saved'; readonly fileId: string; readonly error?: unknown }
+  | { readonly type: 'taken' }
+  | { readonly type: 'pause' }
+  | { readonly type: 'resume' }
+  | { readonly type: 'drain' }
+  | { readonly type: 'wake' };
+
+/** A job that was read, with what the journal knows of it. */
+export interface ReadEntry {
+  readonly entry: Entry;
+  readonly known?: NamedJob | undefined;
+  /** The rule that it breaks. */
+  readonly problem?: unknown;
+}
+
+/** Why a call failed. */
+export interface Refusal {
+  readonly error: unknown;
+  readonly kind: RefusalKind;
+  /** The same for the same answer. */
+  readonly answer: string;
+  readonly retryAfterMs: number | undefined;
+}
+
+export type RefusalKind =
+  /** No more jobs or calls for now. */
+  | 'limit'
+  /** The answer was no, and nothing was submitted. */
+  | 'rejected'
+  /** A no for all jobs of the call. */
+  | 'rejected-call'
+  /** The key is refused, or the client is not set up: a no for all. */
+  | 'rejected-client'
+  /** Nothing was sent: no connection, or no journal. */
+  | 'not-sent'
+  /** The call may have been accepted. */
+  | 'unknown';
+
+/** What a status check found. */
+export type Seen =
+  | { readonly type: 'pending'; readonly text: string }
+  | { readonly type: 'success'; readonly hasDownload: boolean }
+  | { readonly type: 'failed'; readonly error: unknown }
+  | { readonly type: 'unclear'; readonly error: unknown; readonly retryAfterMs: number | undefined }
+  | { readonly type: 'missing'; readonly error: unknown }
+  | { readonly type: 'refused'; readonly error: unknown };
+
+/** What a queue wants done. */
+export type QueueCommand =
+  | { readonly type: 'submit'; readonly entries: readonly Entry[] }
+  | { readonly type: 'check'; readonly fileIds: readonly string[] }
+  | { readonly type: 'find'; readonly names: readonly string[] }
+  | { readonly type: 'save'; readonly fileId: string; readonly entry: Entry }
+  | { readonly type: 'yield'; readonly entry: Entry; readonly end: JobEnd }
+  /** The slots of the flight: these files keep theirs, so many more are in doubt, the rest is free. */
+  | { readonly type: 'land'; readonly fileIds: readonly string[]; readonly uncertain: number }
+  | { readonly type: 'hold'; readonly fileId: string }
+  | { readonly type: 'release'; readonly fileId: string; readonly isCertain: boolean }
+  /** What an answer says of the number of slots that the service really has. */
+  | { readonly type: 'slots'; readonly evidence: SlotEvidence; readonly level: number }
+  | { readonly type: 'tell'; readonly waitMs: number }
+  | { readonly type: 'wake'; readonly at: number }
+  | { readonly type: 'end' };
+
+export type SlotEvidence = 'accepted' | 'refused' | 'doubted' | 'cleared';
+
+/** How a job ends. */
+export type JobEnd =
+  | { readonly type: 'file'; readonly job: JobRecord }
+  | { readonly type: 'error'; readonly job: JobRecord | undefined; readonly error: unknown }
+  /** The driver makes the error of these. */
+  | { readonly type: 'stalled' | 'timeout' | 'lost'; readonly job: JobRecord; readonly ms: number }
+  | { readonly type: 'claimed' | 'capped' | 'late'; readonly job: undefined };
+
+/** A state on its way to the next one, and what is to be done. */
+export type Draft = {
+  -readonly [Field in keyof QueueState]: QueueState[Field] extends ReadonlyMap<
+    infer Key,
+    infer Value
+  >
+    ? Map<Key, Value>
+    : QueueState[Field] extends ReadonlySet<infer Item>
+      ? Set<Item>
+      : QueueState[Field] extends readonly (infer Item)[]
+        ? Item[]
+        : QueueState[Field];
+} & { readonly commands: QueueCommand[] };
+
+const never = Number.NEGATIVE_INFINITY;
+
+/** A queue before its first event. */
+export function initialState(rules: QueueRules): QueueState {
+  return {
+    rules,
+    waiting: [],
+    claimed: new Map(),
+    claimsAskedAt: never,
+    flight: undefined,
+    running: new Map(),
+    saving: new Map(),
+    results: 0,
+    nextVideosAt: never,
+    pausedUntil: never,
+    askedUntil: never,
+    filledAt: never,
+    roomSince: undefined,
+    mostPerCall: Number.POSITIVE_INFINITY,
+    refusals: 0,
+    refusedAt: never,
+    evidence: undefined,
+    refusal: undefined,
+    barrenSince: undefined,
+    toldAt: never,
+    hasConnected: false,
+    othersCheckedAt: never,
+    refreshing: new Set(),
+    refreshedAt: never,
+    isReading: false,
+    isExhausted: false,
+    isPaused: false,
+    isDraining: false,
+    submitted: 0,
+    submittedMinutes: 0,
+    groups: 0,
+    isOver: false,
+  };
+}
+
+export function draftOf(state: QueueState): Draft {
+  return {
+    ...state,
+    waiting: [...state.waiting],
+    claimed: new Map(state.claimed),
+    running: new Map(state.running),
+    saving: new Map(state.saving),
+    refreshing: new Set(state.refreshing),
+    commands: [],
+  };
+}

@@ -1,0 +1,158 @@
+import type { Draft, Entry, World } from './state.js';
+import { nextBatch, putBack, takeOut } from './waiting.js';
+
+// A call for one slot is mostly a call wasted: the next one is about to come free.
+const fewestFree = 2;
+// A stream that has been quiet for so long is not about to fill the next call.
+const quietMs = 1_000;
+// A check that is not older need not be made again before a call.
+const freshMs = 3_000;
+const longestRefreshMs = 5_000;
+
+/** Makes the next call when its time has come; the answer is when to ask again. */
+export function submitNext(draft: Draft, world: World): number {
+  const room = roomIn(draft, world);
+  noteRoom(draft, room, world.now);
+  const at = callTime(draft, world, room);
+  if (at > world.now) {
+    return at;
+  }
+  // A call is rare: first see whether it can carry more.
+  const refreshedAt = refresh(draft, world, room);
+  if (refreshedAt !== undefined) {
+    return refreshedAt;
+  }
+  const batch = withinCaps(draft, nextBatch(draft.waiting, Math.min(room, mostJobs(draft))));
+  if (batch.length === 0) {
+    return draft.waiting.length > 0 ? world.now : Number.POSITIVE_INFINITY;
+  }
+  depart(draft, batch, world);
+  return Number.POSITIVE_INFINITY;
+}
+
+/** Fewer slots were free than the call asked for: the other jobs go back. */
+export function trim(draft: Draft, count: number, askAgainAt: number): void {
+  const { flight } = draft;
+  if (!flight || count >= flight.entries.length) {
+    return;
+  }
+  const rest = flight.entries.slice(count);
+  uncount(draft, rest);
+  putBack(draft, rest);
+  const entries = flight.entries.slice(0, count);
+  draft.flight = count > 0 ? { entries, level: flight.level - rest.length } : undefined;
+  if (count === 0) {
+    draft.nextVideosAt = Number.NEGATIVE_INFINITY;
+    draft.pausedUntil = Math.max(draft.pausedUntil, askAgainAt);
+  }
+}
+
+/** Jobs that were not submitted after all. */
+export function uncount(draft: Draft, entries: readonly Entry[]): void {
+  draft.submitted -= entries.length;
+  draft.submittedMinutes -= minutesOf(entries);
+}
+
+/** Are jobs of a refused request sent one by one, to find out whether it is the request itself? */
+export function isProbing({ evidence }: Draft): boolean {
+  return evidence !== undefined && evidence.batches >= 3;
+}
+
+function roomIn(draft: Draft, { freeSlots }: World): number {
+  const inProgress = draft.running.size + (draft.flight?.entries.length ?? 0);
+  return Math.min(draft.rules.concurrency - inProgress, freeSlots);
+}
+
+function noteRoom(draft: Draft, room: number, now: number): void {
+  if (room <= 0 || draft.waiting.length === 0) {
+    draft.roomSince = undefined;
+  } else {
+    draft.roomSince ??= now;
+  }
+}
+
+function callTime(draft: Draft, world: World, room: number): number {
+  const { rules, waiting } = draft;
+  const [first] = waiting;
+  const isStopped = draft.isPaused || draft.isDraining || draft.flight !== undefined;
+  // Nobody takes the results: no use in making more of them.
+  if (isStopped || !first || room <= 0 || draft.results >= rules.mostResults) {
+    return Number.POSITIVE_INFINITY;
+  }
+  const { freeSlots, takenSlots } = world;
+  const fewest = Math.min(fewestFree, waiting.length, rules.concurrency, freeSlots + takenSlots);
+  const roomAt = room >= fewest ? world.now : (draft.roomSince ?? world.now) + rules.gapMs;
+  const isFilling = draft.isReading && waiting.length < room;
+  return Math.max(
+    roomAt,
+    world.callAt,
+    draft.pausedUntil,
+    isFilling ? draft.filledAt + quietMs : world.now,
+    // A text goes by itself: no other would fill its call.
+    first.kind === 'video' ? draft.nextVideosAt : world.now,
+  );
+}
+
+function refresh(draft: Draft, world: World, room: number): number | undefined {
+  const { now, checksCount } = world;
+  if (draft.refreshing.size > 0) {
+    const until = draft.refreshedAt + longestRefreshMs;
+    return until > now ? until : undefined;
+  }
+  if (checksCount || draft.waiting.length <= room || draft.refreshedAt > now - longestRefreshMs) {
+    return undefined;
+  }
+  const stale = [...draft.running].filter(
+    ([, { job, checkedAt, followedAt, isChecking }]) =>
+      job.kind === 'video' && !isChecking && Math.max(checkedAt, followedAt) < now - freshMs,
+  );
+  if (stale.length === 0) {
+    return undefined;
+  }
+  draft.refreshedAt = now;
+  for (const [fileId, running] of stale) {
+    draft.refreshing.add(fileId);
+    draft.running.set(fileId, { ...running, isChecking: true });
+  }
+  draft.commands.push({ type: 'check', fileIds: stale.map(([fileId]) => fileId) });
+  return now + longestRefreshMs;
+}
+
+function mostJobs(draft: Draft): number {
+  return isProbing(draft) ? 1 : draft.mostPerCall;
+}
+
+// What goes beyond the caller's caps is not submitted.
+function withinCaps(draft: Draft, batch: readonly Entry[]): Entry[] {
+  const { maxJobs, maxMinutes } = draft.rules;
+  const within: Entry[] = [];
+  for (const entry of batch) {
+    const jobs = draft.submitted + within.length + 1;
+    const minutes = draft.submittedMinutes + minutesOf(within) + entry.minutes;
+    if (jobs <= maxJobs && minutes <= maxMinutes) {
+      within.push(entry);
+    } else {
+      takeOut(draft, [entry]);
+      draft.results++;
+      draft.commands.push({ type: 'yield', entry, end: { type: 'capped', job: undefined } });
+    }
+  }
+  return within;
+}
+
+function depart(draft: Draft, entries: readonly Entry[], world: World): void {
+  takeOut(draft, entries);
+  draft.flight = { entries, level: world.takenSlots + entries.length };
+  draft.submitted += entries.length;
+  draft.submittedMinutes += minutesOf(entries);
+  draft.roomSince = undefined;
+  draft.toldAt = world.now;
+  if (entries.some(({ kind }) => kind === 'video')) {
+    draft.nextVideosAt = world.now + draft.rules.gapMs;
+  }
+  draft.commands.push({ type: 'submit', entries });
+}
+
+function minutesOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { minutes }) => sum + minutes, 0);
+}
