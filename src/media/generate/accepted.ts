@@ -38,8 +38,8 @@ export function videoRecords(answer: unknown, wanted: number): JobRecord[] {
   const items: readonly unknown[] = list ?? [body['fileId'] ?? body['id']];
   const folder = idOf(body['folderId']);
   const records = items.map((item) => recordOf(item, 'video', folder));
-  // Only a full list tells which id is whose.
-  const isFull = items.length === wanted;
+  // Only a full list tells which id is whose: "in submitted order". Ids beyond are kept, too.
+  const isFull = items.length >= wanted;
   const accepted = {
     jobs: isFull ? records : Array.from({ length: wanted }, () => null),
     unassigned: isFull ? [] : records.filter((record) => record !== null),

@@ -24,7 +24,8 @@ export function land(
   if (!flight) {
     return;
   }
-  const fileIds = jobs.flatMap((job) => (job ? [job.fileId] : []));
+  const own = jobs.slice(0, flight.entries.length);
+  const fileIds = own.flatMap((job) => (job ? [job.fileId] : []));
   const uncertain = flight.entries.length - fileIds.length;
   draft.flight = undefined;
   draft.hasConnected = true;
