@@ -49,7 +49,9 @@ const hearing: {
     draft.isExhausted = true;
     draft.isReading = false;
   },
-  reading: (draft) => void (draft.isReading = true),
+  reading: (draft) => {
+    draft.isReading = true;
+  },
   trimmed: (draft, { count, askAgainMs }, { now }) => trim(draft, count, now + askAgainMs),
   accepted: (draft, { jobs, error }, world) => land(draft, jobs, error, world),
   'names-taken': (draft, { taken }, world) => yieldNames(draft, taken, world),
@@ -57,10 +59,18 @@ const hearing: {
   refused: (draft, { refusal }, world) => refuse(draft, refusal, world),
   checked: (draft, { fileId, seen }, world) => hearCheck(draft, fileId, seen, world),
   saved: (draft, { fileId, error }) => hearSaved(draft, fileId, error),
-  taken: (draft) => void draft.results--,
-  pause: (draft) => void (draft.isPaused = true),
-  resume: (draft) => void (draft.isPaused = false),
-  drain: (draft) => void (draft.isDraining = true),
+  taken: (draft) => {
+    draft.results -= 1;
+  },
+  pause: (draft) => {
+    draft.isPaused = true;
+  },
+  resume: (draft) => {
+    draft.isPaused = false;
+  },
+  drain: (draft) => {
+    draft.isDraining = true;
+  },
   wake: () => undefined,
 };
 
