@@ -48,6 +48,10 @@ export function nextQuery(
   }
   const current = page.page ?? numberOf(query['page']) ?? 1;
   const size = page.pageSize ?? numberOf(query[facts.sizeParameter ?? '']) ?? page.items.length;
+  // Who was led by cursors and gets none is at the end, whatever the totals say.
+  if (query['cursor'] !== undefined && page.page === undefined && page.hasMore !== true) {
+    return undefined;
+  }
   if (!hasPageAfter(page, current, size, facts)) {
     return undefined;
   }
@@ -111,7 +115,8 @@ function itemsOf(body: Record<string, unknown>, name: string | undefined): unkno
 }
 
 function positionOf(body: Record<string, unknown>): Omit<RawPage, 'items'> {
-  const { cursor, hasMore } = body;
+  const { hasMore } = body;
+  const cursor = body['cursor'] ?? body['nextCursor'] ?? body['next_cursor'];
   const numbers = ['total', 'page', 'pageSize', 'totalPages'] as const;
   return {
     ...((typeof cursor === 'string' || typeof cursor === 'number') &&

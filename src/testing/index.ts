@@ -49,6 +49,10 @@ export type {
   Domain,
   ActivityEntry,
 } from './messaging/state.js';
+export { mediaBehaviors, type MediaBehavior } from './behavior/media.js';
+export { messagingBehaviors, type MessagingBehavior } from './behavior/messaging.js';
+export type { BehaviorOf, Setting, Table, Value } from './behavior/setting.js';
+export type { Ids, IdStyle } from './core/ids.js';
 export type { MswHandler } from './msw.js';
 export type { FakeServer, FakeServerOptions } from './server.js';
 

@@ -33,7 +33,12 @@ export interface FakeServer {
 }
 
 /** Answers a request; rejects where the connection shall break. */
-type Handle = (request: Request) => Promise<Response>;
+type Handle = (request: Request) => Promise<Reply>;
+
+interface Reply {
+  readonly answer: Response;
+  readonly headerNames: 'lower' | 'upper';
+}
 
 /** Starts both fakes behind node:http. */
 export async function startFakeServer(options: FakeServerOptions = {}): Promise<FakeServer> {
@@ -59,15 +64,20 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
   handle = (request) => {
     const [folder = ''] = request.url.slice(url.length + 1).split(/[/?]/);
     if (folder === 'messaging') {
-      return messaging.handle(request);
+      return reply(messaging, request);
     }
     if (folder === 'media' || folder === 'cdn') {
-      return media.handle(request);
+      return reply(media, request);
     }
-    return Promise.resolve(toResponse({ status: 404, body: 'Use /messaging, /media or /cdn.' }));
+    const answer = toResponse({ status: 404, body: 'Use /messaging, /media or /cdn.' });
+    return Promise.resolve({ answer, headerNames: 'lower' });
   };
   const bases = { messagingUrl: messaging.baseUrl, mediaUrl: media.baseUrl };
   return { url, ...bases, messaging, media, close: () => close(server) };
+}
+
+async function reply(fake: FakeMessaging | FakeMedia, request: Request): Promise<Reply> {
+  return { answer: await fake.handle(request), headerNames: fake.settings.headerNames };
 }
 
 function listen(server: Server, port: number, host: string): Promise<string> {
@@ -155,10 +165,10 @@ async function toRequest(
   return new Request(url, { method: incoming.method ?? 'GET', headers, body, signal });
 }
 
-async function send(answer: Response, response: ServerResponse): Promise<void> {
+async function send({ answer, headerNames }: Reply, response: ServerResponse): Promise<void> {
   for (const [name, value] of answer.headers) {
     if (name !== 'set-cookie') {
-      response.setHeader(name, value);
+      response.setHeader(headerNames === 'upper' ? name.toUpperCase() : name, value);
     }
   }
   response.setHeader('Set-Cookie', answer.headers.getSetCookie());

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { mediaBehaviors, messagingBehaviors } from 'postreel/testing';
+import { derived } from '../../scripts/open-records/index.js';
+import { openRecords as rows } from '../../scripts/open-records/records.js';
 import { readSources } from '../support/sources.js';
 
 const sources = readSources()
@@ -15,6 +18,24 @@ const [records = '', values = ''] = readFileSync('docs/open-records.md', 'utf8')
   .split('\n## ');
 
 describe('docs/open-records.md', () => {
+  it('is what the code says: npx tsx scripts/open-records', async () => {
+    const page = readFileSync('docs/open-records.md', 'utf8');
+    expect(await derived(page)).toBe(page);
+  });
+
+  it('has a setting of the fakes for every open record', () => {
+    const known = new Set([...Object.keys(messagingBehaviors), ...Object.keys(mediaBehaviors)]);
+    const listed = Object.values(rows).flat();
+    for (const { name, settings } of listed) {
+      expect(settings.length, name).toBeGreaterThan(0);
+      expect(
+        settings.filter((setting) => !known.has(setting)),
+        name,
+      ).toEqual([]);
+    }
+    expect(listed.map(({ name }) => name).sort()).toEqual(openRecords());
+  });
+
   it('names every open record, and nothing else', () => {
     expect(namedIn(records)).toEqual(openRecords());
   });

@@ -31,6 +31,14 @@ describe('a list is read', () => {
     [{ data: { items: [1], total: 1 } }, { items: [1], total: 1 }],
     [{ data: { data: [1], cursor: 'a' } }, { items: [1], cursor: 'a' }],
     [{ contacts: [1] }, { items: [1] }],
+    [
+      { data: [1], nextCursor: 'a' },
+      { items: [1], cursor: 'a' },
+    ],
+    [
+      { data: [1], next_cursor: 'a' },
+      { items: [1], cursor: 'a' },
+    ],
     [{ a: [1], b: [2] }, undefined],
     [{ a: [1], items: [2] }, { items: [2] }],
     [{ items: [1], data: [2] }, { items: [2] }],
@@ -93,6 +101,7 @@ describe('the page after a page', () => {
     ['follows from a size and a total', { pageSize: 2, total: 5 }, {}, { page: 2 }],
     ['is believed without a cursor', { hasMore: true }, {}, { page: 2 }],
     ['is believed though empty', { hasMore: true, items: [] }, {}, { page: 2 }],
+    ['is none for who was led by cursors and gets none', { total: 9 }, { cursor: 'a' }, undefined],
     ['is none after an empty one', { items: [], page: 1, totalPages: 9 }, {}, undefined],
   ])('%s: %j after %j', (_, page, query, expected) => {
     expect(nextQuery({ items, ...page }, query, cursorPage)).toEqual(expected);
@@ -101,6 +110,7 @@ describe('the page after a page', () => {
   it('needs only a total where the document counts pages', () => {
     expect(nextQuery({ items, total: 5 }, {}, numbered)).toEqual({ page: 2 });
     expect(nextQuery({ items, total: 2 }, {}, numbered)).toBeUndefined();
+    expect(nextQuery({ items, total: 5 }, { cursor: 'a' }, numbered)).toBeUndefined();
     expect(nextQuery({ items, total: 5 }, {}, whole)).toBeUndefined();
     // A whole list has no size to ask for, whatever the query holds.
     expect(nextQuery({ items, total: 5, page: 1 }, { limit: 5 }, whole)).toEqual({

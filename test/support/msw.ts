@@ -8,6 +8,8 @@ const network = setupServer();
 let isListening = false;
 let settingUp = 0;
 let underWay = 0;
+/** Answers may be unpacked in another thread. */
+let longestWayMs = 10;
 
 afterEach(() => {
   network.resetHandlers();
@@ -21,11 +23,19 @@ afterAll(() => {
 /** Puts a fake behind the global `fetch` by its MSW handlers, as users of the package do. */
 export function intercepted(fake: FakeMedia | FakeMessaging): Fetch {
   const ready = intercept(fake);
+  return tracked(async (input, init) => {
+    await ready;
+    return fetch(input, init);
+  });
+}
+
+/** The same `fetch`, but time does not move while an answer is on its way. */
+export function tracked(over: Fetch, longestMs = 10): Fetch {
+  longestWayMs = longestMs;
   return async (input, init) => {
     underWay++;
     try {
-      await ready;
-      return await fetch(input, init);
+      return await over(input, init);
     } finally {
       underWay--;
     }
@@ -34,7 +44,10 @@ export function intercepted(fake: FakeMedia | FakeMessaging): Fetch {
 
 /** Waits for the answers that are on their way, but not for those that never come. */
 export async function answersArrive(): Promise<void> {
-  for (let turn = 0; turn < 3 || settingUp > 0 || (underWay > 0 && turn < 30); turn++) {
+  const endsAt = process.hrtime.bigint() + BigInt(longestWayMs) * 1_000_000n; // a clock that no test turns
+  const isOnItsWay = (turn: number) =>
+    underWay > 0 && (turn < 30 || process.hrtime.bigint() < endsAt);
+  for (let turn = 0; turn < 3 || settingUp > 0 || isOnItsWay(turn); turn++) {
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -13,22 +13,15 @@ export interface Pipeline {
 
 export function createPipeline<Scope>(options: ServiceOptions<Scope>): Pipeline {
   const limiter = createRateLimiter(options.limit);
+  const { wire } = options;
   let refusals = 0;
 
   async function answer(incoming: Incoming, endpoint: string | undefined): Promise<Response> {
     const headers: Record<string, string> = {};
-    try {
-      const given = await run(incoming, endpoint, headers);
-      return toResponse({ ...given, headers: { ...headers, ...given.headers } });
-    } catch (error) {
-      const refusal = asRefusal(error);
-      Object.assign(headers, refusal.details.headers);
-      return toResponse({
-        status: refusal.status,
-        body: bodyOf(refusal, incoming.request),
-        headers,
-      });
-    }
+    const given = await run(incoming, endpoint, headers).catch((error: unknown) =>
+      refused(asRefusal(error), incoming.request),
+    );
+    return wire.deliver(toResponse({ ...given, headers: { ...headers, ...given.headers } }));
   }
 
   async function run(
@@ -40,12 +33,13 @@ export function createPipeline<Scope>(options: ServiceOptions<Scope>): Pipeline 
     if (endpoint === undefined || handler === undefined) {
       throw new Refusal(404, 'NOT_FOUND', `${request.method} ${request.path} does not exist.`);
     }
-    const scope = options.enter(request, endpoint);
-    count(options.bucket(request, endpoint), headers);
+    const understood = wire.request(request, endpoint);
+    const scope = options.enter(understood, endpoint);
+    count(options.bucket(understood, endpoint), headers);
     if (problem !== undefined) {
       throw problem;
     }
-    return handler(request, scope);
+    return wire.answer(await handler(understood, scope), endpoint);
   }
 
   function count(bucket: string | undefined, headers: Record<string, string>): void {
@@ -59,12 +53,11 @@ export function createPipeline<Scope>(options: ServiceOptions<Scope>): Pipeline 
     }
   }
 
-  function bodyOf(refusal: Refusal, request: FakeRequest): unknown {
+  function refused(refusal: Refusal, request: FakeRequest): FakeAnswer {
     refusals += 1;
     const requestId = `req_${String(refusals).padStart(6, '0')}`;
-    return 'body' in refusal.details
-      ? refusal.details.body
-      : options.errorBody(refusal, request, requestId);
+    const given = wire.refusal(refusal, request, requestId);
+    return { ...given, headers: { ...given.headers, ...refusal.details.headers } };
   }
 
   return { answer, reset: () => limiter.reset() };

@@ -1,7 +1,7 @@
 import type { Clock } from './time/clock.js';
 import type { RateLimitOptions } from './rate-limit.js';
 import type { Refusal } from './http/refusal.js';
-import type { FakeRequest, Handlers } from './types.js';
+import type { FakeAnswer, FakeRequest, Handlers } from './types.js';
 
 /** What a service is made of. */
 export interface ServiceOptions<Scope> {
@@ -14,12 +14,23 @@ export interface ServiceOptions<Scope> {
   /** The name of the rate-limit bucket (the project, the key), or undefined for calls that do not count. */
   bucket(request: FakeRequest, endpoint: string): string | undefined;
   readonly limit: RateLimitOptions;
-  /** An object becomes JSON, text is sent as it is, `undefined` is an empty body. */
-  errorBody(refusal: Refusal, request: FakeRequest, requestId: string): unknown;
+  readonly wire: Wire;
   /** A second address that is no part of the endpoint table, e.g. the CDN of finished files. */
   readonly also?: SecondAddress;
   /** Chance, for faults with a `probability`. @default Math.random */
   readonly random?: () => number;
+}
+
+/** What lies between the handlers, which keep to the documents, and the wire of one world. */
+export interface Wire {
+  /** The request as the handlers know it. */
+  request(request: FakeRequest, endpoint: string): FakeRequest;
+  /** An answer as this service gives it. */
+  answer(answer: FakeAnswer, endpoint: string): FakeAnswer;
+  /** An object becomes JSON, text is sent as it is, `undefined` is an empty body. */
+  refusal(refusal: Refusal, request: FakeRequest, requestId: string): FakeAnswer;
+  /** The answer on its way. */
+  deliver(response: Response): Response;
 }
 
 /** Answers outside of the endpoint table: no keys, no rate limit, but recorded and breakable. */

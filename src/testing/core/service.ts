@@ -1,4 +1,5 @@
 import { mswHandlers, type MswHandler } from '../msw.js';
+import { unpacked } from '../wire/delivery.js';
 import type { Clock } from './time/clock.js';
 import type { Duration } from './time/duration.js';
 import { breakExchange } from './http/exchange.js';
@@ -73,7 +74,7 @@ export function createService<Scope>(options: ServiceOptions<Scope>): Service {
     handle,
     reset,
     requests: recorder.requests,
-    fetch: (input, init) => handle(new Request(input, init)),
+    fetch: async (input, init) => unpacked(await handle(new Request(input, init))),
     handlers: () =>
       mswHandlers([options.baseUrl, ...(also ? [also.baseUrl] : [])].map(trim), handle),
     fail: (endpoint, fault) => faults.fail(endpoint, fault),

@@ -1,3 +1,4 @@
+import type { Ids } from './ids.js';
 import type { Clock } from './time/clock.js';
 
 /** A request as a handler sees it: parsed once, paths decoded. */
@@ -33,4 +34,6 @@ export interface World {
   readonly clock: Clock;
   /** A new identifier, unique in the world, e.g. `con_000001`. */
   id(prefix: string): string;
+  /** What these identifiers look like to callers. */
+  readonly ids: Ids;
 }

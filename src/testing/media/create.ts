@@ -3,17 +3,20 @@ import type { Handlers } from '../core/types.js';
 import { enter, keyOf } from './access.js';
 import { generateAudio } from './generate/audio.js';
 import { answerDownload, contentOf, downloadEndpoint } from './files/downloads.js';
-import { errorBody } from './errors.js';
+import type { MediaBehavior } from '../behavior/media.js';
 import type { FakeMediaOptions } from './options.js';
 import type { Job } from './jobs/outcomes.js';
 import { getStatus } from './generate/status.js';
 import type { BrandKit, CallbackAttempt, MediaFile, MediaFolder, Outcome } from './types.js';
 import { generateVideo } from './generate/video.js';
+import { mediaWire, settingsOf } from './wire.js';
 import { createWorld, type MediaWorld } from './world.js';
 
 /** A fake of the media service, with one account. */
 export interface FakeMedia extends Service {
   readonly apiKey: string;
+  /** How it behaves where the document leaves a choice; may be changed at any time. */
+  readonly settings: MediaBehavior;
   /** Every key that is let in; add one for a second budget, delete one to revoke it. */
   readonly apiKeys: Set<string>;
   /** Where finished files are downloaded; faults and records call it `GET /cdn/{file}`. */
@@ -40,12 +43,13 @@ const handlers: Handlers<MediaWorld> = {
 
 /** Makes a fake media service: `fake.fetch` and `fake.handlers()` reach it without a network. */
 export function createFakeMedia(options: FakeMediaOptions = {}): FakeMedia {
-  const world = createWorld(options);
+  const world = createWorld(options, settingsOf(options));
   const service = createMediaService(world);
   const [apiKey = ''] = world.apiKeys;
-  const { apiKeys, cdnUrl, files, folders, brandKits, callbacks } = world;
+  const { apiKeys, cdnUrl, files, folders, brandKits, callbacks, settings } = world;
   return {
     ...service,
+    settings,
     apiKey,
     apiKeys,
     cdnUrl,
@@ -66,7 +70,7 @@ export function createFakeMedia(options: FakeMediaOptions = {}): FakeMedia {
 }
 
 function createMediaService(world: MediaWorld): Service {
-  const { options, clock, cdnUrl } = world;
+  const { options, settings, clock, cdnUrl } = world;
   const changes = options.rateLimit === false ? { limit: Infinity } : options.rateLimit;
   return createService<MediaWorld>({
     baseUrl: options.baseUrl ?? 'https://media.fake',
@@ -74,10 +78,16 @@ function createMediaService(world: MediaWorld): Service {
     service: 'media',
     handlers,
     enter: (request) => enter(world, request),
-    bucket: (request, endpoint) => (counts(endpoint, options) ? keyOf(request) : undefined),
+    bucket: (request, endpoint) => (counts(endpoint, settings) ? keyOf(request) : undefined),
     // media, Limits: 10 requests per 10 minutes per API key.
-    limit: { limit: 10, windowMs: 600_000, ...changes },
-    errorBody: (refusal, _request, requestId) => errorBody(options.errorShape, refusal, requestId),
+    limit: {
+      limit: 10,
+      windowMs: 600_000,
+      algorithm: settings.rateLimitWindow,
+      headers: settings.rateLimitHeaders,
+      ...changes,
+    },
+    wire: mediaWire(world),
     also: {
       baseUrl: cdnUrl,
       endpoint: downloadEndpoint,
@@ -88,6 +98,6 @@ function createMediaService(world: MediaWorld): Service {
 }
 
 /** The document limits "requests" yet has status polled every 10 s: by default only generate calls count. */
-function counts(endpoint: string, { statusCounts = false }: FakeMediaOptions): boolean {
+function counts(endpoint: string, { statusCounts }: MediaBehavior): boolean {
   return statusCounts || endpoint !== 'GET /v1/generate/status';
 }

@@ -1,10 +1,13 @@
 import type { Clock, ClockOptions } from '../core/time/clock.js';
 import type { Duration } from '../core/time/duration.js';
 import type { RateLimitOptions } from '../core/rate-limit.js';
+import type { MediaBehavior } from '../behavior/media.js';
 import type { BrandKit, MediaFile } from './types.js';
 
 /** How a fake media service behaves; what the document leaves open can be chosen. */
 export interface FakeMediaOptions {
+  /** A world: what the service does where its document is silent. */
+  behavior?: Partial<MediaBehavior>;
   /** @default 'https://media.fake' */
   baseUrl?: string;
   /** Where finished files are downloaded. @default 'https://cdn.media.fake' */
@@ -36,7 +39,7 @@ export interface FakeMediaOptions {
   /** The plan's longest export. @default 15 */
   maxExportMinutes?: number;
   /** The body of a rejection: the document shows none. @default 'message' */
-  errorShape?: 'message' | 'error' | 'envelope' | 'text' | 'empty';
+  errorShape?: MediaBehavior['errorShape'];
   /** Which answers are wrapped in `{ success, data }`. @default 'documented' (video only) */
   envelopes?: 'documented' | 'always' | 'never';
   /** The name of the status in a status record. @default 'status' */

@@ -1,6 +1,8 @@
 import { createClock, type Clock, type ClockOptions } from '../core/time/clock.js';
 import { parseDuration } from '../core/time/duration.js';
 import type { World } from '../core/types.js';
+import type { MediaBehavior } from '../behavior/media.js';
+import { Ids } from '../core/ids.js';
 import { createOutcomes, type Outcomes } from './jobs/outcomes.js';
 import type { FakeMediaOptions } from './options.js';
 import type { BrandKit, CallbackAttempt, MediaFile, MediaFolder } from './types.js';
@@ -8,6 +10,7 @@ import type { BrandKit, CallbackAttempt, MediaFile, MediaFolder } from './types.
 /** Everything a fake media service knows: one account. */
 export interface MediaWorld extends World {
   readonly options: FakeMediaOptions;
+  readonly settings: MediaBehavior;
   readonly cdnUrl: string;
   readonly apiKeys: Set<string>;
   readonly files: MediaFile[];
@@ -20,11 +23,13 @@ export interface MediaWorld extends World {
   reset(): void;
 }
 
-export function createWorld(options: FakeMediaOptions): MediaWorld {
+/** Makes a world without files. */
+export function createWorld(options: FakeMediaOptions, settings: MediaBehavior): MediaWorld {
   const { apiKey = 'media_key_000001', brandKits = [fullKit] } = options;
   const clock = clockOf(options.clock);
-  const keepMs = parseDuration(options.keepFor ?? Infinity);
+  const keepMs = parseDuration(options.keepFor ?? (settings.keepsFinished ? Infinity : '1h'));
   const counts = new Map<string, number>();
+  const ids = new Ids();
   const files: MediaFile[] = [];
   const folders: MediaFolder[] = [];
   const callbacks: CallbackAttempt[] = [];
@@ -34,7 +39,7 @@ export function createWorld(options: FakeMediaOptions): MediaWorld {
   function id(prefix: string): string {
     const count = (counts.get(prefix) ?? 0) + 1;
     counts.set(prefix, count);
-    return `${prefix}_${String(count).padStart(6, '0')}`;
+    return ids.issue(`${prefix}_${String(count).padStart(6, '0')}`);
   }
 
   function find(fileId: string): MediaFile | undefined {
@@ -54,6 +59,8 @@ export function createWorld(options: FakeMediaOptions): MediaWorld {
   const apiKeys = new Set([apiKey]);
   return {
     options,
+    settings,
+    ids,
     clock,
     cdnUrl,
     apiKeys,

@@ -13,7 +13,8 @@ export function enter(world: MessagingWorld, request: FakeRequest, endpoint: str
     return scopeOf(world, undefined, undefined);
   }
   const key = bearerKey(request);
-  if (key !== undefined) {
+  const takesKey = access !== 'account' || world.settings.accountAccess === 'key-or-session';
+  if (key !== undefined && takesKey) {
     return enterWithKey({ world, request, access }, key);
   }
   const user = access === 'account' ? sessionUser(world, request) : undefined;
@@ -86,9 +87,9 @@ function enterWithKey({ world, request, access }: Call, key: string): Scope {
   if (project === undefined) {
     throw unauthorized('The API key is invalid.');
   }
-  // A public key is valid, but every endpoint besides /v1/track is out of its reach: 403, not 401.
+  // Whether that is an invalid key or an unauthorized resource is not shown.
   if (key === project.publicKey && access !== 'track') {
-    throw forbidden('A public key is accepted only by POST /v1/track.');
+    throw new Refusal(401, 'PUBLIC_KEY', 'A public key is accepted only by POST /v1/track.');
   }
   const named = access === 'account' ? request.params.id : undefined;
   if (named !== undefined && named !== project.id) {

@@ -2,14 +2,13 @@ import { createClock, type Clock, type ClockOptions } from '../core/time/clock.j
 import type { RateLimitOptions } from '../core/rate-limit.js';
 import { createService, type Service } from '../core/service.js';
 import { enter, rateLimitBucket } from './access.js';
-import { withEnvelopes } from './envelopes.js';
-import { errorBody } from './errors.js';
 import { handlers } from './handlers.js';
 import { addProject } from './projects/project.js';
 import { seed, type Seeded, type SeedPlan } from './seed.js';
 import { settingsOf, type MessagingSettings, type SettingsOptions } from './settings.js';
 import type { MessagingWorld, Project, SentEmail } from './state.js';
 import { addUser } from './users/accounts.js';
+import { messagingWire } from './wire/wire.js';
 import { createWorld, ownerLogin } from './world.js';
 
 /** How a fake messaging service starts; the settings may be changed later. */
@@ -50,13 +49,17 @@ export function createFakeMessaging(options: FakeMessagingOptions = {}): FakeMes
     service: 'messaging',
     baseUrl: options.baseUrl ?? 'https://messaging.fake',
     clock,
-    handlers: withEnvelopes(handlers),
+    handlers,
     enter: (request, endpoint) => enter(start.world, request, endpoint),
     bucket: (request) => rateLimitBucket(start.world, request),
     // messaging, Limits: 1000 per minute per project.
-    limit: { limit: 1000, windowMs: 60_000, ...options.rateLimit },
-    errorBody: (refusal, request, requestId) =>
-      errorBody(start.world, refusal, { request, requestId }),
+    limit: {
+      limit: 1000,
+      windowMs: 60_000,
+      ...limiterOf(start.world.settings),
+      ...options.rateLimit,
+    },
+    wire: messagingWire(() => start.world),
   });
 
   return {
@@ -88,6 +91,10 @@ export function createFakeMessaging(options: FakeMessagingOptions = {}): FakeMes
       return start.world;
     },
   };
+}
+
+function limiterOf(settings: MessagingSettings): Pick<RateLimitOptions, 'algorithm' | 'headers'> {
+  return { algorithm: settings.rateLimitWindow, headers: settings.rateLimitHeaders };
 }
 
 function clockOf(clock: Clock | ClockOptions = {}): Clock {

@@ -11,6 +11,8 @@ export interface List<Item extends Listed> {
   readonly name: string;
   /** How the document shows this list; `cursor` where it shows nothing. */
   readonly style: 'cursor' | 'page' | 'array';
+  /** Does the document show the names of its cursor fields? */
+  readonly isShown?: boolean;
 }
 
 export interface Listed {
@@ -29,10 +31,27 @@ export function listAnswer<Item extends Listed>(
     return { body: items };
   }
   if (style === 'page') {
-    return { body: numberedPage(request, items, name) };
+    return { body: pageOfNumbers(request, settings, { items, name }) };
   }
-  const key = style === 'named' ? name : 'data';
-  return { body: cursorPage({ request, settings, key }, items) };
+  const key = { named: name, results: 'results', cursor: 'data' }[style];
+  return { body: cursorPage({ request, settings, key, isShown: list.isShown === true }, items) };
+}
+
+/** Whether lists keep to `startDate` and `endDate` is not shown. */
+export function inPeriod<Item extends { readonly createdAt: string }>(
+  { world }: Pick<Scope, 'world'>,
+  { query }: FakeRequest,
+  items: readonly Item[],
+): readonly Item[] {
+  if (world.settings.periods === 'ignored') {
+    return items;
+  }
+  const start = Date.parse(query.get('startDate') ?? '') || -Infinity;
+  const end = Date.parse(query.get('endDate') ?? '') || Infinity;
+  return items.filter(({ createdAt }) => {
+    const at = Date.parse(createdAt);
+    return at >= start && at <= end;
+  });
 }
 
 /** messaging, Limits: list page size, default 20, at most 100; 400 for invalid parameters. */
@@ -67,32 +86,71 @@ function numberedPage(request: FakeRequest, items: readonly Listed[], name: stri
   };
 }
 
+/** messaging, Templates: the query takes a cursor, and the answer shows none. */
+function pageOfNumbers(
+  request: FakeRequest,
+  settings: MessagingSettings,
+  { items, name }: { readonly items: readonly Listed[]; readonly name: string },
+): object {
+  const hasCursor = name === 'templates' && settings.templatePaging === 'cursor';
+  if (!hasCursor || request.query.has('page')) {
+    return numberedPage(request, items, name);
+  }
+  const body = cursorPage({ request, settings, key: name, isShown: true }, items);
+  const pageSize = readCount(request, 'limit');
+  const totalPages = Math.ceil(items.length / pageSize);
+  const page = Math.floor(startOf(request, items) / pageSize) + 1;
+  return { ...body, page, pageSize, totalPages, total: items.length };
+}
+
 interface CursorList {
   readonly request: FakeRequest;
   readonly settings: MessagingSettings;
   readonly key: string;
+  readonly isShown: boolean;
 }
 
 /** messaging, General conventions; `total` only on the first page, later pages return 0. */
 function cursorPage(
-  { request, settings, key }: CursorList,
+  { request, settings, key, isShown }: CursorList,
   items: readonly Listed[],
 ): Record<string, unknown> {
   const limit = readCount(request, 'limit');
-  const after = request.query.get('cursor') ?? '';
-  const start = after === '' ? 0 : placeAfter(items, readCursor(after));
+  const start = startOf(request, items);
   const page = items.slice(start, start + limit);
-  const end = {
+  const { cursor, hasMore } = ending(settings, {
     hasMore: start + limit < items.length,
     cursor: writeCursor(page.at(-1)?.id ?? items.at(-1)?.id ?? ''),
+  });
+  return {
+    [key]: page,
+    ...(cursor !== undefined && { [isShown ? 'cursor' : settings.cursorName]: cursor }),
+    ...(hasMore !== undefined && { hasMore }),
+    ...totalOf(settings, items.length, !request.query.get('cursor')),
   };
-  return { [key]: page, ...ending(settings, end), total: after === '' ? items.length : 0 };
+}
+
+function startOf(request: FakeRequest, items: readonly Listed[]): number {
+  const after = request.query.get('cursor') ?? '';
+  return after === '' ? 0 : placeAfter(items, readCursor(after));
+}
+
+function totalOf({ totals }: MessagingSettings, count: number, isFirst: boolean): object {
+  if (totals === 'absent') {
+    return {};
+  }
+  return { total: isFirst || totals === 'every-page' ? count : 0 };
+}
+
+interface Ending {
+  readonly cursor?: string | null;
+  readonly hasMore?: boolean;
 }
 
 function ending(
   { lastPage }: MessagingSettings,
   { hasMore, cursor }: { readonly hasMore: boolean; readonly cursor: string },
-): Record<string, unknown> {
+): Ending {
   // A cursor is documented as a string, so the last page has one too.
   if (lastPage === 'hasMore-false') {
     return { cursor, hasMore };

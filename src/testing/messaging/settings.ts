@@ -1,15 +1,10 @@
+import { behaviorOf } from '../behavior/setting.js';
+import { messagingBehaviors, type MessagingBehavior } from '../behavior/messaging.js';
+
 /** How the fake behaves where the service's document leaves a choice; may be changed at any time. */
-export interface MessagingSettings {
+export interface MessagingSettings extends MessagingBehavior {
   /** The `DISABLE_SIGNUPS` setting of the service. @default false */
   disableSignups: boolean;
-  /** `legacy` for `/v1/send` and `/v1/verify` only; `bare` is `{ "error": "text" }`. @default 'envelope' */
-  errorShape: 'envelope' | 'legacy' | 'bare';
-  /** @default 'documented' */
-  listStyle: 'documented' | 'array' | 'named' | 'cursor' | 'page';
-  /** How a cursor list says that it is over; the `cursor-` ones send no `hasMore`. @default 'hasMore-false' */
-  lastPage: 'hasMore-false' | 'cursor-null' | 'cursor-absent' | 'cursor-empty';
-  /** @default 'documented' */
-  envelopes: 'documented' | 'always' | 'never';
   /** How import and bulk jobs tell their state: the document does not show it. */
   jobs: JobSettings;
   /** The total of the attachments of a `/v1/send`. @default 10 MB */
@@ -34,31 +29,52 @@ export interface JobSettings {
   keepMs: number;
 }
 
-/** The settings of a fake that was given these; everything else as documented. */
-export function settingsOf(given: SettingsOptions): MessagingSettings {
-  return {
-    disableSignups: given.disableSignups ?? false,
-    errorShape: given.errorShape ?? 'envelope',
-    listStyle: given.listStyle ?? 'documented',
-    lastPage: given.lastPage ?? 'hasMore-false',
-    envelopes: given.envelopes ?? 'documented',
-    // messaging, Limits: 10 MB by default.
-    maxAttachmentBytes: given.maxAttachmentBytes ?? 10 * 1024 * 1024,
-    ...(given.webhookFetch && { webhookFetch: given.webhookFetch }),
-    jobs: { ...jobDefaults, ...given.jobs },
-  };
-}
-
 /** Settings to start with. */
 export interface SettingsOptions extends Partial<Omit<MessagingSettings, 'jobs'>> {
+  /** A world: what the service does where its document is silent. */
+  behavior?: Partial<MessagingBehavior>;
   jobs?: Partial<JobSettings>;
 }
 
-const jobDefaults: JobSettings = {
-  statusField: 'status',
-  done: 'completed',
-  failed: 'failed',
-  progress: 'fraction',
-  perSecond: 1000,
-  keepMs: Infinity,
-};
+/** The settings of a fake that was given these; everything else as documented. */
+export function settingsOf(given: SettingsOptions): MessagingSettings {
+  const { behavior, jobs, disableSignups, maxAttachmentBytes, webhookFetch } = given;
+  const world = behaviorOf(messagingBehaviors, { ...behavior, ...behaviorIn(given) });
+  return {
+    ...world,
+    disableSignups: disableSignups ?? false,
+    // messaging, Limits: 10 MB by default.
+    maxAttachmentBytes: maxAttachmentBytes ?? 10 * 1024 * 1024,
+    ...(webhookFetch && { webhookFetch }),
+    jobs: { ...jobsOf(world), ...jobs },
+  };
+}
+
+/** The settings of a world that stand beside `behavior`. */
+function behaviorIn(given: object): Partial<MessagingBehavior> {
+  const entries = Object.entries(given).filter(
+    ([name, value]) => name in messagingBehaviors && value !== undefined,
+  );
+  return Object.fromEntries(entries); // entries lose their types
+}
+
+function jobsOf({ jobStatusField, jobWords, jobProgress }: MessagingBehavior): JobSettings {
+  return {
+    statusField: jobStatusField,
+    done: jobWords,
+    failed: failures[jobWords],
+    progress: jobProgress,
+    perSecond: 1000,
+    keepMs: Infinity,
+  };
+}
+
+/** The word for a failure that goes with the word for a success. */
+const failures = {
+  completed: 'failed',
+  complete: 'failure',
+  done: 'error',
+  finished: 'canceled',
+  success: 'error',
+  SUCCEEDED: 'FAILED',
+} as const;

@@ -1,4 +1,5 @@
 import type { Clock } from '../core/time/clock.js';
+import { Ids } from '../core/ids.js';
 import { addProject } from './projects/project.js';
 import type { MessagingSettings } from './settings.js';
 import type { MessagingWorld, Project, User } from './state.js';
@@ -17,13 +18,15 @@ export interface Start {
 
 /** Makes a world with one user and one project; the same ids and keys each time. */
 export function createWorld(clock: Clock, settings: MessagingSettings): Start {
-  let ids = 0;
+  const ids = new Ids();
+  let count = 0;
   const world: MessagingWorld = {
     clock,
     settings,
+    ids,
     id: (prefix) => {
-      ids += 1;
-      return `${prefix}_${String(ids).padStart(6, '0')}`;
+      count += 1;
+      return ids.issue(`${prefix}_${String(count).padStart(6, '0')}`);
     },
     projects: new Map(),
     users: new Map(),

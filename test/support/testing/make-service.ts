@@ -22,7 +22,15 @@ export function makeService(
     },
     bucket: () => 'bucket',
     limit: { limit: Infinity, windowMs: 60_000 },
-    errorBody: ({ code, message }, _request, id) => ({ code, message, id }),
+    wire: {
+      request: (request) => request,
+      answer: (answer) => answer,
+      refusal: ({ status, code, message, details }, _request, id) => ({
+        status,
+        body: 'body' in details ? details.body : { code, message, id },
+      }),
+      deliver: (response) => response,
+    },
     ...options,
   });
 }

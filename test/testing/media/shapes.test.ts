@@ -19,7 +19,7 @@ describe('media, Errors 4: the body of a rejection can be chosen', () => {
   });
 
   it('envelope', async () => {
-    expect(await bodyOf('envelope')).toEqual({
+    expect(await bodyOf('envelope')).toMatchObject({
       success: false,
       error: { code: 'BAD_REQUEST', message, statusCode: 400, requestId: 'req_000001' },
     });

@@ -52,11 +52,9 @@ describe('seed()', () => {
     expect(fake.project.contactIds.size).toBe(10);
   });
 
-  it('makes 10 000 contacts in well under a second', () => {
+  it('makes 10 000 contacts', () => {
     const fake = createFakeMessaging();
-    const startedAt = performance.now();
     fake.seed({ contacts: 10_000 });
-    expect(performance.now() - startedAt).toBeLessThan(500);
     expect(fake.project.contacts.size).toBe(10_000);
   });
 });

@@ -27,4 +27,9 @@ export class Refusal extends Error {
     this.code = code;
     this.details = details;
   }
+
+  /** The same refusal with another status. */
+  withStatus(status: number): Refusal {
+    return new Refusal(status, this.code, this.message, this.details);
+  }
 }

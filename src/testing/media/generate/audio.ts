@@ -1,5 +1,4 @@
 import type { FakeAnswer, FakeRequest } from '../../core/types.js';
-import { enclose } from '../envelope.js';
 import { accept, checkPending } from '../jobs/lifecycle.js';
 import {
   listOf,
@@ -36,7 +35,7 @@ export function generateAudio(request: FakeRequest, world: MediaWorld): FakeAnsw
     settings,
     brand: undefined,
   });
-  return { body: enclose(world, { fileId }, { isDocumented: false }) };
+  return { body: { fileId } };
 }
 
 function pronunciation(value: unknown): string | undefined {

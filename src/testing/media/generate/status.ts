@@ -1,6 +1,5 @@
 import { Refusal } from '../../core/http/refusal.js';
 import type { FakeAnswer, FakeRequest } from '../../core/types.js';
-import { enclose } from '../envelope.js';
 import { refuse } from './rules.js';
 import type { MediaFile } from '../types.js';
 import type { MediaWorld } from '../world.js';
@@ -13,9 +12,9 @@ export function getStatus(request: FakeRequest, world: MediaWorld): FakeAnswer {
   }
   const file = world.find(fileId);
   if (file === undefined) {
-    throw new Refusal(404, 'NOT_FOUND', 'File not found.');
+    throw new Refusal(404, 'UNKNOWN_FILE', 'File not found.');
   }
-  return { body: enclose(world, recordOf(world, file), { isDocumented: false }) };
+  return { body: recordOf(world, file) };
 }
 
 /** media, Status record. */
@@ -25,14 +24,30 @@ function recordOf(world: MediaWorld, file: MediaFile): Record<string, unknown> {
   const progress = progressOf(world, file);
   return {
     fileId: file.fileId,
-    [world.options.statusField ?? 'status']: isHidden ? unknownStatus : file.status,
+    [world.settings.statusField]: isHidden ? unknownStatus : wordOf(world, file),
     ...(progress === undefined ? {} : { progress }),
     ...(file.download === undefined || omitDownload ? {} : { download: file.download }),
   };
 }
 
+/** The state, in the words of this world. */
+function wordOf({ settings }: MediaWorld, { status }: MediaFile): string {
+  if (settings.statusWords === 'upper') {
+    return status.toUpperCase();
+  }
+  return settings.statusWords === 'other' ? otherWords[status] : status;
+}
+
+const otherWords = {
+  queued: 'pending',
+  processing: 'in_progress',
+  success: 'completed',
+  error: 'failed',
+  canceled: 'cancelled',
+} as const;
+
 function progressOf(world: MediaWorld, file: MediaFile): number | undefined {
-  const { progress: unit = 'percent' } = world.options;
+  const { progress: unit } = world.settings;
   const scripted = world.outcomes.of(file.fileId).progress;
   if (scripted === false || unit === 'none') {
     return undefined;

@@ -1,6 +1,5 @@
 import { Refusal } from '../../core/http/refusal.js';
 import type { FakeAnswer, FakeRequest } from '../../core/types.js';
-import { enclose } from '../envelope.js';
 import { accept, checkPending } from '../jobs/lifecycle.js';
 import { readFields, refuse, type Fields } from './rules.js';
 import type { BrandKit } from '../types.js';
@@ -30,7 +29,7 @@ export function generateVideo(request: FakeRequest, world: MediaWorld): FakeAnsw
     }),
   );
   const data = { folderId: folder, filesCreated: files.map(({ fileId }) => fileId) };
-  return { body: enclose(world, data, { isDocumented: true }) };
+  return { body: { success: true, data } };
 }
 
 /** The document does not say what an unknown folder is: 404. */
@@ -38,7 +37,7 @@ function checkFolder({ folders }: MediaWorld, folderId: unknown): void {
   if (folderId === undefined || folders.some((folder) => folder.folderId === folderId)) {
     return;
   }
-  throw new Refusal(404, 'NOT_FOUND', 'Folder not found.');
+  throw new Refusal(404, 'UNKNOWN_FOLDER', 'Folder not found.');
 }
 
 /** media, top-level fields: without `folderId` a new folder named by `file` is created. */

@@ -4,8 +4,15 @@ import type { MediaWorld } from '../world.js';
 /** How long a receiver may take to answer. */
 const patienceMs = 10_000;
 
-/** Calls the webhook of a finished audio job. media, Events: retries are not shown, so there are none. */
-export function callBack(world: MediaWorld, file: MediaFile): Promise<void> | undefined {
+/** Calls the webhook of a finished audio job. media, Events: how often is not shown. */
+export async function callBack(world: MediaWorld, file: MediaFile): Promise<void> {
+  await callOnce(world, file);
+  if (world.settings.callbacks === 'twice') {
+    await callOnce(world, file);
+  }
+}
+
+function callOnce(world: MediaWorld, file: MediaFile): Promise<void> | undefined {
   const { webhook } = file.settings;
   if (typeof webhook !== 'string') {
     return undefined;

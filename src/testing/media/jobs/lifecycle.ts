@@ -6,14 +6,17 @@ import type { Outcome, MediaFile } from '../types.js';
 import type { MediaWorld } from '../world.js';
 
 /** media, Limits: 20 queued or processing jobs at a time, here per account. */
-export function checkPending({ files, options }: MediaWorld, added: number): void {
+export function checkPending({ files, options, settings }: MediaWorld, added: number): void {
   const { pendingLimit = 20 } = options;
   const pending = files.filter(isPending).length;
   if (pending + added <= pendingLimit) {
     return;
   }
   // media, Errors 5 leaves the answer open: 429, and nothing of the request is accepted.
-  throw new Refusal(429, 'PENDING_LIMIT', `At most ${pendingLimit} jobs may be pending.`);
+  const headers = settings.capRetryAfter ? { 'Retry-After': '30' } : {};
+  throw new Refusal(429, 'PENDING_LIMIT', `At most ${pendingLimit} jobs may be pending.`, {
+    headers,
+  });
 }
 
 const isPending = ({ status }: MediaFile) => status === 'queued' || status === 'processing';
@@ -48,9 +51,11 @@ export function accept(
     finishesAt: acceptedAt + totalMs,
   };
   world.files.push(file);
-  clock.after(queuedMs, () => {
-    file.status = 'processing';
-  });
+  if (world.settings.transitions === 'through-processing') {
+    clock.after(queuedMs, () => {
+      file.status = 'processing';
+    });
+  }
   clock.after(totalMs, () => finish(world, file, outcome));
   return file;
 }

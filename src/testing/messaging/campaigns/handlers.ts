@@ -110,7 +110,9 @@ function refuseUnless(campaign: Campaign, states: readonly string[], verb: strin
 }
 
 function refuse({ status }: Campaign, verb: string): never {
-  throw new Refusal(409, 'CONFLICT', `A campaign that is ${status} cannot be ${verb}.`);
+  // Of these the document names only the deletion.
+  const code = verb === 'deleted' ? 'CONFLICT' : 'STATE_CONFLICT';
+  throw new Refusal(409, code, `A campaign that is ${status} cannot be ${verb}.`);
 }
 
 function readScheduledFor(fields: Fields): number | undefined {

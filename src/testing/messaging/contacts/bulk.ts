@@ -37,7 +37,7 @@ function bulk(type: Job['type'], change: (scope: Scope, contact: Contact) => voi
     });
 }
 
-/** The name of the field is not shown: `contactIds`, or `ids`. */
+/** The name of the field is not shown. */
 function contactIds(fields: Fields): string[] {
-  return fields.texts(fields.has('ids') ? 'ids' : 'contactIds', bulkMax);
+  return fields.texts('contactIds', bulkMax);
 }

@@ -1,5 +1,6 @@
 import { checkSubject } from '../templates/subject.js';
-import { invalidField, type Fields } from '../validate.js';
+import type { MessagingSettings } from '../settings.js';
+import { invalidField, isRecord, type Fields } from '../validate.js';
 import { readRecipients, readSender } from './addresses.js';
 
 /** messaging, Limits. */
@@ -10,7 +11,7 @@ const maxMessageBytes = 40 * 1024 * 1024;
 /** The body of `POST /v1/send`, checked by itself. */
 export type Message = ReturnType<typeof readMessage>;
 
-export function readMessage(fields: Fields) {
+export function readMessage(fields: Fields, settings: Pick<MessagingSettings, 'attachments'>) {
   const template = fields.text('template');
   const isBare = template === undefined;
   return {
@@ -23,7 +24,7 @@ export function readMessage(fields: Fields) {
     data: fields.record('data'),
     headers: readHeaders(fields),
     reply: fields.email('reply'),
-    attachments: readAttachments(fields),
+    attachments: readAttachments(fields, settings.attachments),
   };
 }
 
@@ -69,7 +70,7 @@ function readHeaders(fields: Fields): Record<string, string> {
 }
 
 /** messaging, /v1/send: at most 10 items; their shape is not shown. */
-function readAttachments(fields: Fields): unknown[] {
+function readAttachments(fields: Fields, style: MessagingSettings['attachments']): unknown[] {
   const attachments = fields.raw('attachments') ?? [];
   if (!Array.isArray(attachments)) {
     fields.add('attachments', '`attachments` must be an array.', 'invalid_type');
@@ -78,7 +79,17 @@ function readAttachments(fields: Fields): unknown[] {
   if (attachments.length > maxAttachments) {
     fields.add('attachments', `At most ${maxAttachments} attachments.`, 'too_many');
   }
+  for (const [index, item] of attachments.entries()) {
+    if (!isRecord(item) || (style === 'base64' && !isBase64File(item))) {
+      fields.add(`attachments[${index}]`, 'This is no attachment.', 'invalid_type');
+    }
+  }
   return attachments;
+}
+
+function isBase64File({ filename, content }: Record<string, unknown>): boolean {
+  const isText = typeof filename === 'string' && typeof content === 'string';
+  return isText && content.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(content);
 }
 
 /** The bytes of all texts in a value. */

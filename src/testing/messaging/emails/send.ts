@@ -1,3 +1,4 @@
+import { Refusal } from '../../core/http/refusal.js';
 import type { FakeAnswer, FakeRequest } from '../../core/types.js';
 import { findOwn } from '../find.js';
 import { upsertContact } from '../contacts/store.js';
@@ -10,7 +11,7 @@ import { deliver, type Mail } from './outbox.js';
 
 /** messaging, POST /v1/send. */
 export function send(request: FakeRequest, scope: Scope): FakeAnswer {
-  const message = readBody(request, readMessage);
+  const message = readBody(request, (fields) => readMessage(fields, scope.world.settings));
   checkSizes(request.body, message, scope.world.settings.maxAttachmentBytes);
   const content = contentOf(scope, message);
   // One after the other, each with its own upsert and rendering: no batch.
@@ -34,7 +35,9 @@ function contentOf(scope: Scope, message: Message): Content {
     throw invalidField('from', '`from` is required unless the template has one.', 'required');
   }
   if (!isVerifiedSender(scope.project, sender.email)) {
-    throw invalidField('from', `The domain of ${sender.email} is not verified.`, 'not_verified');
+    const message = `The domain of ${sender.email} is not verified.`;
+    const errors = [{ field: 'from', message, code: 'not_verified' }];
+    throw new Refusal(422, 'UNVERIFIED_SENDER', message, { errors });
   }
   return {
     from: sender.email,

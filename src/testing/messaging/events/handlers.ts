@@ -3,7 +3,7 @@ import { findOwn } from '../find.js';
 import { eventData } from '../contacts/data.js';
 import { upsertContact } from '../contacts/store.js';
 import { usageOf } from '../contacts/usage.js';
-import { listAnswer } from '../lists.js';
+import { inPeriod, listAnswer } from '../lists.js';
 import type { Scope, TrackedEvent } from '../state.js';
 import { readBody } from '../validate.js';
 import { recordEvent } from './record.js';
@@ -20,11 +20,12 @@ export const handlers: Handlers<Scope> = {
   'DELETE /events/{eventName}': remove,
 };
 
-/** Which fields are required is not shown: without an email or a name there is nothing to track. */
+/** Which fields are required is not shown; an event without an email belongs to nobody known. */
 function track(request: FakeRequest, scope: Scope) {
+  const requires = scope.world.settings.trackRequires === 'email-and-event';
   const { email, event, data } = readBody(request, (fields) => ({
-    email: fields.requiredEmail('email'),
-    event: fields.requiredText('event'),
+    email: requires ? fields.requiredEmail('email') : (fields.email('email') ?? nobody),
+    event: requires ? fields.requiredText('event') : (fields.text('event') ?? 'unnamed'),
     data: fields.record('data'),
   }));
   // What a new contact's state is here is not shown: subscribed, as with POST /contacts.
@@ -33,10 +34,12 @@ function track(request: FakeRequest, scope: Scope) {
   return { contact: contact.id, event: id, timestamp: scope.world.clock.date() };
 }
 
+const nobody = 'nobody@messaging.fake';
+
 /** Newest first; the shape of the list is not shown. */
 function listEvents(request: FakeRequest, scope: Scope, events: readonly TrackedEvent[]) {
   return listAnswer(scope, request, {
-    items: events.toReversed(),
+    items: inPeriod(scope, request, events).toReversed(),
     name: 'events',
     style: 'cursor',
   });

@@ -31,7 +31,7 @@ export function computeMembership(scope: Scope, segment: Segment): object {
   return { memberCount: now.size, entered: entered.length, exited: exited.length };
 }
 
-/** The names of these events are not shown: `segment.<id>.entry` and `segment.<id>.exit`. */
+/** The names of these events are not shown. */
 function fire(
   scope: Scope,
   { id, name }: Segment,
@@ -42,6 +42,8 @@ function fire(
     if (contact === undefined) {
       continue;
     }
-    recordEvent(scope, contact, `segment.${id}.${change.kind}`, { segmentId: id, segment: name });
+    const isDotted = scope.world.settings.eventNames === 'dotted';
+    const event = isDotted ? `segment.${id}.${change.kind}` : `segment_${change.kind}`;
+    recordEvent(scope, contact, event, { segmentId: id, segment: name });
   }
 }

@@ -17,7 +17,11 @@ export const handlers: Handlers<Scope> = {
     const contact = findOwn(scope, (project) => project.contacts, contactId);
     // A start by hand needs no `enabled`, but keeps to `allowReentry` (not shown).
     if (!mayEnter(workflow, contact)) {
-      throw new Refusal(409, 'CONFLICT', 'The contact has been through this workflow already.');
+      throw new Refusal(
+        409,
+        'STATE_CONFLICT',
+        'The contact has been through this workflow already.',
+      );
     }
     const execution = startExecution(scope, { workflow, contact, context: { ...context } });
     return { status: 201, body: execution };
@@ -42,7 +46,7 @@ export const handlers: Handlers<Scope> = {
       cancelExecution(scope, execution);
     }
     if (execution.status !== 'CANCELLED') {
-      throw new Refusal(409, 'CONFLICT', `The execution is ${execution.status} already.`);
+      throw new Refusal(409, 'STATE_CONFLICT', `The execution is ${execution.status} already.`);
     }
     return { body: execution };
   },

@@ -53,10 +53,10 @@ describe('messaging, /auth', () => {
     expect(status).toBe(403);
   });
 
-  it('signup answers 409 for an email that is signed up', async () => {
+  it('signup refuses an email that is signed up', async () => {
     const fake = createFakeMessaging();
     const { status } = await call(fake, 'POST /auth/signup', { body: fake.owner, key: null });
-    expect(status).toBe(409);
+    expect(status).toBe(400);
   });
 
   it('logout clears the cookie and ends the session', async () => {

@@ -133,6 +133,6 @@ describe('messaging, Account: members', () => {
   it('a member is not invited twice', async () => {
     const fake = createFakeMessaging();
     const body = { email: fake.owner.email };
-    expect((await call(fake, `POST ${members(fake)}`, { body })).status).toBe(409);
+    expect((await call(fake, `POST ${members(fake)}`, { body })).status).toBe(400);
   });
 });

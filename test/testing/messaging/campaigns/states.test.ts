@@ -95,16 +95,16 @@ describe('messaging, States: campaign', () => {
     expect(await statusOf(fake, id)).toBe('SENT');
   });
 
-  it.each(['send', 'cancel'])('%s refuses a campaign that is SENT with 409', async (verb) => {
+  it.each(['send', 'cancel'])('%s refuses a campaign that is SENT', async (verb) => {
     const { fake, id } = withDraft();
     await ok(fake, `POST /campaigns/${id}/send`);
     await fake.advance('1s');
-    expect((await call(fake, `POST /campaigns/${id}/${verb}`)).status).toBe(409);
+    expect((await call(fake, `POST /campaigns/${id}/${verb}`)).status).toBe(400);
   });
 
-  it('cancel refuses a DRAFT with 409', async () => {
+  it('cancel refuses a DRAFT', async () => {
     const { fake, id } = withDraft();
-    expect((await call(fake, `POST /campaigns/${id}/cancel`)).status).toBe(409);
+    expect((await call(fake, `POST /campaigns/${id}/cancel`)).status).toBe(400);
   });
 
   it('DELETE answers 409 while the campaign is scheduled or sending, and works otherwise', async () => {

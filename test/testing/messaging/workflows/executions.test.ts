@@ -31,11 +31,11 @@ describe('messaging, Workflows: executions', () => {
     expect((await call(fake, `POST ${path}/executions`, { body })).status).toBe(404);
   });
 
-  it('allowReentry lets a contact in again, which is 409 without it', async () => {
+  it('allowReentry lets a contact in again, which is refused without it', async () => {
     const { fake, path, contactId } = await waiting();
     await ok(fake, `POST ${path}/executions`, { body: { contactId } });
     const again = await call(fake, `POST ${path}/executions`, { body: { contactId } });
-    expect(again.status).toBe(409);
+    expect(again.status).toBe(400);
     await ok(fake, `PATCH ${path}`, { body: { allowReentry: true } });
     await ok(fake, `POST ${path}/executions`, { body: { contactId } });
   });
@@ -61,11 +61,11 @@ describe('messaging, Workflows: executions', () => {
     expect((await ok(fake, `GET ${path}/executions/${id}`)).status).toBe('CANCELLED');
   });
 
-  it('DELETE answers 409 for an execution that is complete', async () => {
+  it('DELETE refuses an execution that is complete', async () => {
     const { fake, path, contactId } = await waiting();
     const { id } = await ok(fake, `POST ${path}/executions`, { body: { contactId } });
     await fake.advance('2d');
-    expect((await call(fake, `DELETE ${path}/executions/${id}`)).status).toBe(409);
+    expect((await call(fake, `DELETE ${path}/executions/${id}`)).status).toBe(400);
   });
 
   it('cancel-all cancels every active execution', async () => {

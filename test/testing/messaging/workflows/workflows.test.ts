@@ -82,14 +82,14 @@ describe('messaging, Workflows', () => {
     expect(await ok(fake, `PATCH /workflows/${id}`, { body })).toMatchObject(body);
   });
 
-  it('DELETE answers 409 until active executions were cancelled or completed', async () => {
+  it('DELETE is refused until active executions were cancelled or completed', async () => {
     const fake = createFakeMessaging();
     const id = await create(fake);
     const body = { type: 'DELAY', config: { duration: '1h' } };
     await ok(fake, `POST /workflows/${id}/steps`, { body });
     const [contact] = fake.seed({ contacts: 1 }).contacts;
     await ok(fake, `POST /workflows/${id}/executions`, { body: { contactId: contact?.id } });
-    expect((await call(fake, `DELETE /workflows/${id}`)).status).toBe(409);
+    expect((await call(fake, `DELETE /workflows/${id}`)).status).toBe(400);
     await fake.advance('1h');
     await ok(fake, `DELETE /workflows/${id}`);
     expect((await call(fake, `GET /workflows/${id}`)).status).toBe(404);

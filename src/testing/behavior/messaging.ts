@@ -1,0 +1,150 @@
+import type { BehaviorOf, Table } from './setting.js';
+import { sharedBehaviors } from './shared.js';
+
+/** Every open point of the messaging document; the first value of each is the default. */
+export const messagingBehaviors = {
+  ...sharedBehaviors,
+  unset: {
+    values: ['missing', 'null', 'empty'],
+    what: 'how an optional field without a value is answered, and may be sent back',
+    silent: 'Resources: optional fields',
+  },
+  emptyData: {
+    values: ['object', 'null', 'missing'],
+    what: 'the `data` of a contact without custom fields',
+    silent: 'Contact: `data` is an object',
+  },
+  openFields: {
+    values: ['ours', 'snake_case', 'absent'],
+    what: 'the fields of answers that the document does not show',
+    silent: '"not shown" throughout; Endpoints, last line',
+  },
+  requestNames: {
+    values: ['usual', 'other'],
+    what: 'the names of request fields that the document does not show',
+    silent: 'Endpoints, last line',
+  },
+  acknowledgements: {
+    values: ['described', 'success', 'empty', 'no-content', 'true'],
+    what: 'the answer of a change that has no answer in the document',
+    silent: 'Endpoints, last line',
+  },
+  created: {
+    values: [201, 200, 202],
+    what: 'the status of a creation',
+    silent: 'Endpoints: only `POST /v1/send` has a status, 200',
+  },
+  listStyle: {
+    values: ['documented', 'array', 'named', 'cursor', 'page', 'results'],
+    what: 'the shape of lists: as documented, bare, under `data`, their name or another',
+    silent: 'General conventions; most lists have no shape of their own',
+  },
+  lastPage: {
+    values: ['hasMore-false', 'cursor-null', 'cursor-absent', 'cursor-empty'],
+    what: 'how a cursor list ends',
+    silent: 'General conventions: the cursor of the last page',
+  },
+  cursorName: {
+    values: ['cursor', 'nextCursor', 'next_cursor'],
+    what: 'what an answer calls the cursor of lists that have no shape',
+    silent: 'Endpoints, last line',
+  },
+  totals: {
+    values: ['first-page', 'every-page', 'absent'],
+    what: 'where a cursor list has its `total`',
+    silent: 'Limits: given for documented cursor lists alone',
+  },
+  templatePaging: {
+    values: ['page', 'cursor'],
+    what: 'whether the page-style list of templates also has a cursor',
+    silent: 'Templates: the query takes a `cursor`, the answer shows none',
+  },
+  errorShape: {
+    values: ['envelope', 'legacy', 'bare', 'text', 'html', 'data-text', 'problem', 'empty', 'cut'],
+    what: 'the body of a refusal',
+    silent: 'Errors: two shapes, and "which error cases return which shape: not shown"',
+  },
+  invalidStatus: {
+    values: [422, 400],
+    what: 'the status of a field with a wrong value',
+    silent: 'Errors: 400 "invalid parameters", 422 "validation failed"',
+  },
+  publicKeyStatus: {
+    values: [401, 403],
+    what: 'the status of a public key on a secret endpoint',
+    silent: 'Authentication 3 and 7: "invalid key", "unauthorized resource"',
+  },
+  unverifiedSenderStatus: {
+    values: [422, 403, 400],
+    what: 'the status of a `from` whose domain is not verified',
+    silent: '`POST /v1/send`, `from`: the rule has no status',
+  },
+  unnamedConflictStatus: {
+    values: [400, 409, 422],
+    what: 'the status of what the state of a resource forbids, beyond the three named cases of 409',
+    silent: 'Errors, 409; States and transitions',
+  },
+  jobStatusField: {
+    values: ['status', 'state'],
+    what: 'the field with the status of a job',
+    silent: 'Domains and jobs, last line',
+  },
+  jobWords: {
+    values: ['completed', 'complete', 'done', 'finished', 'success', 'SUCCEEDED'],
+    what: 'the words for the end of a job',
+    silent: 'Domains and jobs: "Status values of import and bulk jobs: not shown"',
+  },
+  jobProgress: {
+    values: ['fraction', 'percent', 'none'],
+    what: 'the unit of the progress of a job',
+    silent: 'Domains and jobs, last line',
+  },
+  stateWords: {
+    values: ['upper', 'lower', 'other'],
+    what: 'campaign and execution states beyond DRAFT, SCHEDULED and SENDING',
+    silent: '"Other campaign states … not shown"; "Execution statuses … not shown"',
+  },
+  roles: {
+    values: ['upper', 'lower'],
+    what: 'the role values of members',
+    silent: 'Authentication 8',
+  },
+  eventNames: {
+    values: ['dotted', 'snake_case'],
+    what: 'activity types and the names of segment entry and exit events',
+    silent: 'Events 3 and 4',
+  },
+  attachments: {
+    values: ['any', 'base64'],
+    what: 'what an attachment must look like: any object, or `{ filename, content }` with base64',
+    silent: '`POST /v1/send`, `attachments`: "item shape: not shown"',
+  },
+  periods: {
+    values: ['ignored', 'startDate'],
+    what: 'whether lists of events and activity keep to `startDate` and `endDate`',
+    silent: 'Endpoints, last line',
+  },
+  trackRequires: {
+    values: ['email-and-event', 'nothing'],
+    what: 'which fields tracking requires',
+    silent: '`POST /v1/track`: "Which of them are required: not shown"',
+  },
+  accountAccess: {
+    values: ['key-or-session', 'session'],
+    what: 'whether account endpoints take a key or want a session',
+    silent: 'Authentication 2 and 6',
+  },
+  campaignAudience: {
+    values: ['subscribed', 'everybody'],
+    what: 'whether campaigns go to unsubscribed contacts',
+    silent: 'Campaign: not shown',
+  },
+  verifySuggestion: {
+    values: ['none', 'suggestion'],
+    what: 'a suggested correction in the result of a verification',
+    silent: '`POST /v1/verify`: "A suggested-correction field for typos: not shown"',
+  },
+} as const satisfies Table;
+
+/** One world of the messaging service. */
+export type MessagingBehavior = BehaviorOf<typeof messagingBehaviors>;

@@ -1,0 +1,52 @@
+/** One point where a document is silent, and the ways in which services fill the gap. */
+export interface Setting {
+  /** The first value is the default: the document's own reading. */
+  readonly values: readonly [Value, Value, ...Value[]];
+  /** What differs, in a few words. */
+  readonly what: string;
+  /** Where the document leaves it open. */
+  readonly silent: string;
+}
+
+/** A value of a setting. */
+export type Value = string | number | boolean;
+
+/** Settings by name. */
+export type Table = Readonly<Record<string, Setting>>;
+
+/** One value for each setting of a table: a world. */
+export type BehaviorOf<Settings extends Table> = {
+  -readonly [Name in keyof Settings]: Settings[Name]['values'][number];
+};
+
+/** The world of a table as the document reads, with some settings changed. */
+export function behaviorOf<Settings extends Table>(
+  table: Settings,
+  changes: Partial<BehaviorOf<Settings>> = {},
+): BehaviorOf<Settings> {
+  const chosen = Object.entries(table).map(([name, { values }]) => [
+    name,
+    check(name, values, changes[name]) ?? values[0],
+  ]);
+  refuseUnknown(table, changes);
+  // Entries lose the names of the settings.
+  return Object.fromEntries(chosen) as BehaviorOf<Settings>;
+}
+
+function check(
+  name: string,
+  values: readonly Value[],
+  value: Value | undefined,
+): Value | undefined {
+  if (value === undefined || values.includes(value)) {
+    return value;
+  }
+  throw new TypeError(`behavior.${name} must be one of ${values.join(', ')}; got ${value}.`);
+}
+
+function refuseUnknown(table: Table, changes: object): void {
+  const unknown = Object.keys(changes).filter((name) => !Object.hasOwn(table, name));
+  if (unknown.length > 0) {
+    throw new TypeError(`There is no behavior called ${unknown.join(', ')}.`);
+  }
+}

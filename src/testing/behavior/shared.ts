@@ -1,0 +1,55 @@
+import type { Table } from './setting.js';
+
+/** Where both documents are silent in the same way. */
+export const sharedBehaviors = {
+  ids: {
+    values: ['text', 'number', 'uuid'],
+    what: 'how ids look',
+    silent: 'Resources: an id is a string; what it looks like is not shown',
+  },
+  envelopes: {
+    values: ['documented', 'always', 'never'],
+    what: 'which answers are wrapped in `{ success: true, data }`',
+    silent: 'General conventions, contradicted by the create response of campaigns',
+  },
+  extraFields: {
+    values: ['none', 'flat', 'nested'],
+    what: 'fields that no document names',
+    silent: 'Versioning: whether answers may grow is not shown',
+  },
+  dates: {
+    values: ['milliseconds', 'seconds', 'offset'],
+    what: 'how a point in time is written',
+    silent: 'Resources: ISO 8601, without precision or zone',
+  },
+  contentType: {
+    values: ['json', 'charset', 'vendor', 'text', 'none'],
+    what: 'the `Content-Type` of answers',
+    silent: 'Endpoints: only that of requests is given',
+  },
+  headerNames: {
+    values: ['lower', 'upper'],
+    what: 'the case of header names on a socket',
+    silent: 'not shown; HTTP allows any',
+  },
+  delivery: {
+    values: ['whole', 'chunked', 'slow', 'compressed'],
+    what: 'how the bytes of an answer travel',
+    silent: 'not shown; HTTP allows any',
+  },
+  refusals: {
+    values: ['status', 'ok'],
+    what: 'whether a refusal has its HTTP status, or 200 with `success: false`',
+    silent: 'Errors: the envelope repeats the status in `error.statusCode`',
+  },
+  rateLimitWindow: {
+    values: ['sliding', 'fixed', 'bucket'],
+    what: 'how the requests of a window are counted',
+    silent: 'Limits: "per minute" and "per 10 minutes"',
+  },
+  rateLimitHeaders: {
+    values: ['retry-after', 'retry-after-date', 'ratelimit', 'x-ratelimit', 'none'],
+    what: 'how a 429 says when to come back',
+    silent: 'Limits: no header is shown',
+  },
+} as const satisfies Table;

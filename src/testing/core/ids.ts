@@ -1,0 +1,41 @@
+/** How ids look on the wire. */
+export type IdStyle = 'text' | 'number' | 'uuid';
+
+/** The ids that a world has given out: it knows each by its text, callers by what the style makes of it. */
+export class Ids {
+  readonly #issued: string[] = [];
+  readonly #places = new Map<string, number>();
+
+  /** Notes a new id. */
+  issue(id: string): string {
+    this.#places.set(id, this.#issued.push(id));
+    return id;
+  }
+
+  /** An id as callers see it; any other text as it is. */
+  toWire(text: string, style: IdStyle): string | number {
+    const place = this.#places.get(text);
+    if (place === undefined || style === 'text') {
+      return text;
+    }
+    return style === 'number' ? place : uuidOf(place);
+  }
+
+  /** The id that a caller means; any other value as it is. */
+  fromWire(value: unknown, style: IdStyle): unknown {
+    if (style === 'text' || (typeof value !== 'string' && typeof value !== 'number')) {
+      return value;
+    }
+    const text = String(value);
+    const place = style === 'number' ? Number(text) : placeOf(text);
+    return this.#issued[place - 1] ?? value;
+  }
+}
+
+function uuidOf(place: number): string {
+  return `5eed0000-0000-4000-8000-${place.toString(16).padStart(12, '0')}`;
+}
+
+function placeOf(text: string): number {
+  return /^5eed0000-/.test(text) ? Number.parseInt(text.slice(-12), 16) : Number.NaN;
+}

@@ -1,0 +1,50 @@
+import { behaviorOf } from '../behavior/setting.js';
+import { mediaBehaviors, type MediaBehavior } from '../behavior/media.js';
+import type { Refusal } from '../core/http/refusal.js';
+import type { Wire } from '../core/service-options.js';
+import { enveloped, written } from '../wire/answer.js';
+import { delivered } from '../wire/delivery.js';
+import { errorAnswer } from '../wire/errors.js';
+import { withOwnIds } from '../wire/ids.js';
+import type { FakeMediaOptions } from './options.js';
+import type { MediaWorld } from './world.js';
+
+/** What lies between the handlers, which keep to the document, and the wire of this world. */
+export function mediaWire({ settings, ids, clock }: MediaWorld): Wire {
+  return {
+    request: (request) => withOwnIds(request, ids, settings.ids),
+    answer(answer) {
+      const body = written(answer.body, settings, ids);
+      return enveloped({ ...answer, body }, settings);
+    },
+    refusal: (refusal, _request, requestId) =>
+      errorAnswer(settings, {
+        refusal: withStatus(refusal, settings),
+        requestId,
+        now: clock.now(),
+        isLegacy: false,
+      }),
+    deliver: (response) => delivered(response, settings),
+  };
+}
+
+/** The settings of a fake that was given these; everything else as documented. */
+export function settingsOf(options: FakeMediaOptions): MediaBehavior {
+  const { errorShape, envelopes, statusField, progress, statusCounts } = options;
+  const alone = { errorShape, envelopes, statusField, progress, statusCounts };
+  const given = Object.entries(alone).filter(([, value]) => value !== undefined);
+  return behaviorOf(mediaBehaviors, { ...options.behavior, ...Object.fromEntries(given) });
+}
+
+/** The document shows no status for any of these. */
+function withStatus(refusal: Refusal, settings: MediaBehavior): Refusal {
+  const statuses: Readonly<Record<string, number>> = {
+    BAD_REQUEST: settings.invalidStatus,
+    UNAUTHORIZED: settings.keyStatus,
+    PENDING_LIMIT: settings.capStatus,
+    UNKNOWN_FILE: settings.unknownFileStatus,
+    UNKNOWN_FOLDER: settings.unknownFolderStatus,
+  };
+  const status = statuses[refusal.code];
+  return status === undefined ? refusal : refusal.withStatus(status);
+}

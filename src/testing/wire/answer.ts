@@ -1,0 +1,84 @@
+import type { FakeAnswer } from '../core/types.js';
+import type { BehaviorOf } from '../behavior/setting.js';
+import type { sharedBehaviors } from '../behavior/shared.js';
+import type { Ids } from '../core/ids.js';
+import { asJson, isObject, mapJson } from './json.js';
+
+/** What both services share of a world. */
+export type SharedBehavior = BehaviorOf<typeof sharedBehaviors>;
+
+/** The ids, dates and further fields of an answer, as the world writes them. */
+export function written(body: unknown, behavior: SharedBehavior, ids: Ids): unknown {
+  const isPlain = behavior.ids === 'text' && behavior.dates === 'milliseconds';
+  if (isPlain && behavior.extraFields === 'none') {
+    return body;
+  }
+  const grown = withExtras(asJson(body), behavior.extraFields);
+  return mapJson(grown, (value, name) => {
+    if (typeof value !== 'string') {
+      return value;
+    }
+    return /At$|^timestamp$/.test(name)
+      ? dateOf(value, behavior.dates)
+      : keepsText.test(name)
+        ? value
+        : ids.toWire(value, behavior.ids);
+  });
+}
+
+/** Puts an answer into the envelope, or takes it out; a documented envelope stays where it is. */
+export function enveloped(
+  answer: FakeAnswer,
+  { envelopes }: Pick<SharedBehavior, 'envelopes'>,
+): FakeAnswer {
+  const { body } = answer;
+  if (envelopes === 'documented' || body === undefined) {
+    return answer;
+  }
+  const isEnveloped = isObject(body) && body.success === true;
+  if (envelopes === 'always') {
+    return isEnveloped ? answer : { ...answer, body: { success: true, data: body } };
+  }
+  return isEnveloped && 'data' in body ? { ...answer, body: body.data } : answer;
+}
+
+/** Keys and addresses are no ids, whatever they are called. */
+const keepsText = /key$|^token$|^url$|^download$/i;
+
+function dateOf(value: string, style: SharedBehavior['dates']): string {
+  const time = Date.parse(value);
+  if (style === 'milliseconds' || Number.isNaN(time)) {
+    return value;
+  }
+  const seconds = (at: number) => new Date(at).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length);
+  return style === 'seconds' ? `${seconds(time)}Z` : `${seconds(time + twoHoursMs)}+02:00`;
+}
+
+const twoHoursMs = 7_200_000;
+
+/** A later version of the service: its records have fields that nobody has heard of. */
+function withExtras(body: unknown, style: SharedBehavior['extraFields']): unknown {
+  if (style === 'none') {
+    return body;
+  }
+  if (Array.isArray(body)) {
+    return body.map((item: unknown) => withExtras(item, style));
+  }
+  if (!isObject(body)) {
+    return body;
+  }
+  const entries = Object.entries(body).map(([name, value]) => [
+    name,
+    isFree.has(name) ? value : withExtras(value, style),
+  ]);
+  const grown = Object.fromEntries(entries) as Record<string, unknown>; // entries lose their types
+  return { ...grown, ...(style === 'flat' ? flat : nested) };
+}
+
+/** What the caller wrote comes back as it was. */
+const isFree = new Set(['data', 'condition', 'audienceFilter', 'config', 'context', 'settings']);
+const flat = { objectVersion: 7 };
+const nested = {
+  links: { self: { href: '/somewhere' } },
+  objectVersion: { major: 1, minor: null },
+};

@@ -1,0 +1,31 @@
+import type { MediaClient, MessagingClient } from 'postreel';
+import type { FakeMedia, FakeMessaging, MediaBehavior, MessagingBehavior } from 'postreel/testing';
+
+/** What holds in every world: effect, outcome, ids, order, nothing lost. */
+export interface Law<Scene> {
+  readonly name: string;
+  readonly holds: (scene: Scene) => Promise<void>;
+}
+
+/** A law that the client does not keep yet in some world, and why. */
+export interface KnownFault {
+  readonly setting: string;
+  readonly values: readonly unknown[];
+  /** The start of the names of the laws. */
+  readonly laws: readonly string[];
+  readonly why: string;
+}
+
+/** A messaging service of some world, and a client that knows nothing about that world. */
+export interface MessagingScene {
+  readonly fake: FakeMessaging;
+  readonly messaging: MessagingClient;
+  readonly world: MessagingBehavior;
+}
+
+/** The same for media; time goes by with `pass()` alone. */
+export interface MediaScene {
+  readonly fake: FakeMedia;
+  readonly media: MediaClient;
+  readonly world: MediaBehavior;
+}

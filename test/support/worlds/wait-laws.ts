@@ -1,0 +1,55 @@
+import { expect } from 'vitest';
+import type { Law, MessagingScene } from './law.js';
+
+/** A wait ends when the job has ended, whatever the service calls that. */
+export const waitLaws: readonly Law<MessagingScene>[] = [
+  {
+    name: 'an import is awaited to its end',
+    async holds(scene) {
+      const { fake, messaging } = scene;
+      const { jobId } = await messaging.contacts.import({
+        data: 'email\nann@example.com\nbob@example.com\n',
+      });
+      await passing(scene, messaging.contacts.waitForImport(jobId, { interval: 1 }));
+      expect([...fake.project.contacts.values()].map(({ email }) => email)).toEqual([
+        'ann@example.com',
+        'bob@example.com',
+      ]);
+    },
+  },
+  {
+    name: 'an import that fails rejects',
+    async holds(scene) {
+      const { jobId } = await scene.messaging.contacts.import({ data: 'name\nAnn\n' });
+      const wait = passing(scene, scene.messaging.contacts.waitForImport(jobId, { interval: 1 }));
+      await expect(wait).rejects.toMatchObject({ name: 'JobFailedError' });
+    },
+  },
+  {
+    name: 'a bulk job is awaited to its end, and changes who it names',
+    async holds(scene) {
+      const { fake, messaging, world } = scene;
+      const { id } = await messaging.contacts.create({ email: 'ann@example.com' });
+      await messaging.contacts.create({ email: 'bob@example.com' });
+      const body = world.requestNames === 'usual' ? { contactIds: [id] } : { ids: [id] };
+      const { jobId } = await messaging.contacts.bulkUnsubscribe(body); // its own name
+      await passing(scene, messaging.contacts.waitForBulkJob(jobId, { interval: 1 }));
+      const states = [...fake.project.contacts.values()].map(({ subscribed }) => subscribed);
+      expect(states).toEqual([false, true]);
+    },
+  },
+];
+
+/** Lets the fake's time go by for as long as something is awaited. */
+async function passing<T>({ fake }: MessagingScene, wait: PromiseLike<T>): Promise<T> {
+  const run = { isOver: false };
+  const result = Promise.resolve(wait).finally(() => {
+    run.isOver = true;
+  });
+  result.catch(() => undefined);
+  for (let step = 0; step < 200 && !run.isOver; step++) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    await fake.advance('1s');
+  }
+  return result;
+}

@@ -1,0 +1,116 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import type { Table, Value } from 'postreel/testing';
+
+/** Some settings of a fake, by their names; the rest is as documented. */
+export type World = Readonly<Record<string, Value>>;
+
+/** The document's own world, and then each world that differs from it in one setting. */
+export function alternatives(table: Table): World[] {
+  return Object.entries(table).flatMap(([name, { values }]) =>
+    values.slice(1).map((value) => ({ [name]: value })),
+  );
+}
+
+/** Few worlds in which any two values of any two settings meet. */
+export function pairwise(table: Table): World[] {
+  const names = Object.keys(table);
+  const open = new Set<string>();
+  for (const [at, one] of names.entries()) {
+    for (const other of names.slice(at + 1)) {
+      for (const left of table[one]!.values) {
+        for (const right of table[other]!.values) {
+          open.add(pair(one, left, other, right));
+        }
+      }
+    }
+  }
+  const worlds: World[] = [];
+  while (open.size > 0) {
+    const world = cover(table, open);
+    for (const [at, one] of names.entries()) {
+      for (const other of names.slice(at + 1)) {
+        open.delete(pair(one, world[one]!, other, world[other]!));
+      }
+    }
+    worlds.push(world);
+  }
+  return worlds;
+}
+
+const pair = (one: string, left: Value, other: string, right: Value) =>
+  `${one}=${left}&${other}=${right}`;
+
+/** A world that starts with an open pair and chooses each further value by how many pairs it closes. */
+function cover(table: Table, open: ReadonlySet<string>): World {
+  const [first = ''] = open;
+  const world: Record<string, Value> = {};
+  for (const part of first.split('&')) {
+    const [name = '', text] = part.split('=');
+    world[name] = table[name]!.values.find((value) => String(value) === text)!;
+  }
+  const order = Object.keys(table);
+  for (const name of order) {
+    if (name in world) {
+      continue;
+    }
+    const chosen = Object.entries(world);
+    const gain = (value: Value) =>
+      chosen.filter(([other, known]) =>
+        open.has(
+          order.indexOf(other) < order.indexOf(name)
+            ? pair(other, known, name, value)
+            : pair(name, value, other, known),
+        ),
+      ).length;
+    world[name] = table[name]!.values.reduce((best, value) =>
+      gain(value) > gain(best) ? value : best,
+    );
+  }
+  return world;
+}
+
+/** So many worlds by chance; the same ones for the same seed. */
+export function randomWorlds(table: Table, count: number, seed: number): World[] {
+  const world = fc.record(
+    Object.fromEntries(
+      Object.entries(table).map(([name, { values }]) => [name, fc.constantFrom(...values)]),
+    ),
+  );
+  return fc.sample(world, { numRuns: count, seed }); // a record loses its types
+}
+
+/** A world as one line, for the names of tests. */
+export function nameOf(world: World): string {
+  const parts = Object.entries(world).map(([name, value]) => `${name}: ${value}`);
+  return parts.length === 0 ? 'the document' : parts.join(', ');
+}
+
+/** Are all worlds wanted, not a share of them? */
+export const isWhole = process.env['WORLDS'] === 'all';
+
+/** Every world, or the tenth part whose turn it is; ten runs see all of them. */
+export function inTurn(worlds: readonly World[], name: string): readonly World[] {
+  if (isWhole || process.env['WORLDS'] === 'alternatives') {
+    return worlds;
+  }
+  const folder = 'node_modules/.cache/worlds';
+  const run = lastRun(`${folder}/${name}`) + 1;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${folder}/${name}`, String(run));
+  return worlds.filter((_, index) => index % 10 === run % 10);
+}
+
+/** The seed of this run; set WORLDS_SEED to repeat one. */
+export function newSeed(): number {
+  const given = process.env['WORLDS_SEED'];
+  return given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+}
+
+function lastRun(path: string): number {
+  try {
+    return Number(readFileSync(path, 'utf8')) || 0;
+  } catch {
+    return Math.floor(Math.random() * 10); // the first run of a machine starts anywhere
+  }
+}

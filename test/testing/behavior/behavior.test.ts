@@ -1,0 +1,69 @@
+import {
+  createFakeMedia,
+  createFakeMessaging,
+  mediaBehaviors,
+  messagingBehaviors,
+} from 'postreel/testing';
+import { describe, expect, it } from 'vitest';
+import { alternatives, nameOf } from '../../support/worlds/worlds.js';
+import { mediaTrace, messagingTrace } from '../../support/testing/trace.js';
+
+/** Seen on a socket alone, where `server.test.ts` looks. */
+const isSocketOnly = (world: object) => 'headerNames' in world;
+
+describe('a world of the messaging fake', () => {
+  const document = messagingTrace({});
+  const others = alternatives(messagingBehaviors).filter((world) => !isSocketOnly(world));
+
+  it.each(others.map((world) => [nameOf(world), world] as const))(
+    'differs on the wire with %s',
+    async (_, world) => {
+      expect(await messagingTrace(world)).not.toEqual(await document);
+    },
+  );
+
+  it('is the same for the same settings', async () => {
+    expect(await messagingTrace({})).toEqual(await document);
+  });
+});
+
+describe('a world of the media fake', () => {
+  const document = mediaTrace({});
+  const others = alternatives(mediaBehaviors).filter((world) => !isSocketOnly(world));
+  // Media answers have no dates of their own; error envelopes do.
+  const seen = others.filter((world) => !('dates' in world));
+
+  it.each(seen.map((world) => [nameOf(world), world] as const))(
+    'differs on the wire with %s',
+    async (_, world) => {
+      expect(await mediaTrace(world)).not.toEqual(await document);
+    },
+  );
+});
+
+describe('behavior', () => {
+  it('starts as the document reads, which is the first value of each setting', () => {
+    for (const [name, { values }] of Object.entries(messagingBehaviors)) {
+      expect(createFakeMessaging().settings).toHaveProperty(name, values[0]);
+    }
+    for (const [name, { values }] of Object.entries(mediaBehaviors)) {
+      expect(createFakeMedia().settings).toHaveProperty(name, values[0]);
+    }
+  });
+
+  it('can be changed while the fake runs', async () => {
+    const fake = createFakeMessaging({ behavior: { ids: 'number' } });
+    expect(fake.settings.ids).toBe('number');
+    fake.settings.ids = 'text';
+    fake.reset();
+    expect(fake.settings.ids).toBe('number');
+    await fake.advance(1);
+  });
+
+  it.each([
+    [{ ids: 'roman' }, 'behavior.ids must be one of text, number, uuid; got roman.'],
+    [{ colour: 'red' }, 'There is no behavior called colour.'],
+  ])('refuses %j', (behavior, message) => {
+    expect(() => createFakeMessaging({ behavior: behavior as never })).toThrow(message);
+  });
+});

@@ -1,0 +1,44 @@
+import { mediaBehaviors, messagingBehaviors } from 'postreel/testing';
+import { describe, it } from 'vitest';
+import { useFakeTime } from '../support/media/fake-time.js';
+import { checkLaw } from '../support/worlds/check-law.js';
+import { errorLaws } from '../support/worlds/error-laws.js';
+import { listLaws } from '../support/worlds/list-laws.js';
+import { mediaLaws } from '../support/worlds/media-laws.js';
+import { resourceLaws } from '../support/worlds/resource-laws.js';
+import { mediaScene, messagingScene } from '../support/worlds/scenes.js';
+import { isWhole, newSeed, pairwise, randomWorlds } from '../support/worlds/worlds.js';
+
+const seed = newSeed();
+const count = isWhole ? 200 : 20;
+const messagingWorlds = worldsOf(messagingBehaviors);
+const mediaWorlds = worldsOf(mediaBehaviors);
+console.log(
+  `${messagingWorlds.length} messaging and ${mediaWorlds.length} media worlds; repeat them with WORLDS_SEED=${seed}`,
+);
+
+describe(`messaging in worlds of many settings (seed ${seed})`, () => {
+  const laws = [...resourceLaws, ...listLaws, ...errorLaws];
+
+  describe.each(messagingWorlds)('%#: %j', (world) => {
+    it.for(laws)('$name', async (law, context) => {
+      await checkLaw(law, { scene: messagingScene(world, 'memory'), world }, context);
+    });
+  });
+});
+
+describe(`media in worlds of many settings (seed ${seed})`, () => {
+  useFakeTime();
+
+  describe.each(mediaWorlds)('%#: %j', (world) => {
+    it.for(mediaLaws)('$name', async (law, context) => {
+      await checkLaw(law, { scene: mediaScene(world), world }, context);
+    });
+  });
+});
+
+/** Random worlds, and in a whole run a set in which any two values meet. */
+function worldsOf(table: Parameters<typeof pairwise>[0]) {
+  const random = randomWorlds(table, count, seed);
+  return isWhole ? [...pairwise(table), ...random] : random;
+}

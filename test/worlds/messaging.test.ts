@@ -1,0 +1,23 @@
+import { messagingBehaviors } from 'postreel/testing';
+import { describe, it } from 'vitest';
+import { checkLaw } from '../support/worlds/check-law.js';
+import { errorLaws } from '../support/worlds/error-laws.js';
+import { listLaws } from '../support/worlds/list-laws.js';
+import { resourceLaws } from '../support/worlds/resource-laws.js';
+import { messagingScene } from '../support/worlds/scenes.js';
+import { waitLaws } from '../support/worlds/wait-laws.js';
+import { alternatives, inTurn, nameOf } from '../support/worlds/worlds.js';
+
+const laws = [...resourceLaws, ...listLaws, ...errorLaws, ...waitLaws];
+const others = alternatives(messagingBehaviors);
+const worlds = [{}, ...inTurn(others, 'messaging')];
+console.log(`messaging: ${worlds.length} of ${others.length + 1} worlds`);
+
+describe.each(worlds.map((world) => [nameOf(world), world] as const))(
+  'in the world of %s',
+  (_, world) => {
+    it.for(laws)('$name', async (law, context) => {
+      await checkLaw(law, { scene: messagingScene(world, 'msw'), world }, context);
+    });
+  },
+);
