@@ -110,8 +110,24 @@ export function filters<Fields = AnyFields>(
   };
 }
 
-/** The filter builder for custom fields of any type. */
-export const { where, and, or } = filters();
+// Functions, and not the parts of one builder: what a program does not use is left out of its bundle.
+
+/** Starts a comparison of a field of any type: `where('data.seats').greaterThan(5)`. */
+export function where<Name extends keyof FilterFields<AnyFields> & string>(
+  field: Name,
+): Comparisons<FilterFields<AnyFields>[Name]> {
+  return filters().where(field);
+}
+
+/** All of the filters must match. */
+export function and(...parts: readonly Filter[]): FilterGroup {
+  return filters().and(...parts);
+}
+
+/** At least one of the filters must match. */
+export function or(...parts: readonly Filter[]): FilterGroup {
+  return filters().or(...parts);
+}
 
 function comparisons(field: string, boolean: FilterMapping['boolean']) {
   const compare = (operator: string, value: unknown, unit?: string): BuiltFilter => {

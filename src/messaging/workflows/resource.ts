@@ -4,6 +4,10 @@ import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
 import { writable } from '../shared/write-back.js';
+import type { WorkflowDefinition } from './code/definition.js';
+import type { Deployment, DeployOptions } from './code/deploy.js';
+import type { WorkflowMapping } from './code/mapping.js';
+import type { PulledWorkflow } from './code/pull.js';
 import { WorkflowExecutions } from './executions.js';
 import { routes } from './routes.js';
 import { WorkflowSteps } from './steps.js';
@@ -78,5 +82,34 @@ export class Workflows implements MethodsFor<typeof routes> {
   /** Deletes a workflow. Its active executions must be cancelled or completed first. */
   delete(id: string, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.delete, { params: { id } }, options);
+  }
+
+  /**
+   * Brings a live workflow to what its definition says: creates it at first, and later changes only
+   * what differs. Running contacts are not sent through a half-changed graph: an enabled workflow is
+   * disabled meanwhile, so events in that moment do not start it. A failure takes back what this
+   * deployment created; after a crash the next one goes on where it ended, without doing anything
+   * twice. `dryRun` only returns the plan.
+   */
+  async deploy(
+    definition: WorkflowDefinition,
+    settings: DeployOptions,
+    options?: RequestOptions,
+  ): Promise<Deployment> {
+    const { callsOf, deploy } = await import('./code/deployment.js');
+    return deploy(definition, callsOf(this.#transport), settings, options);
+  }
+
+  /**
+   * Turns a live workflow into a definition, with the state for its next deployment. Write the state
+   * to your store under the definition's `key`, which is the workflow's id until you change both.
+   */
+  async pull(
+    id: string,
+    settings: { mapping?: Partial<WorkflowMapping> | undefined } = {},
+    options?: RequestOptions,
+  ): Promise<PulledWorkflow> {
+    const { definitionOf, graphWithTextIds } = await import('./code/deployment.js');
+    return definitionOf(graphWithTextIds(await this.get(id, options)), settings.mapping);
   }
 }

@@ -1,0 +1,134 @@
+import { defineWorkflow, InvalidRequestError, toMermaid, type StepDefinition } from 'postreel';
+import { describe, expect, it } from 'vitest';
+import { onboarding } from '../../support/messaging/onboarding.js';
+
+const define = (steps: Record<string, StepDefinition>, others: object = {}) =>
+  defineWorkflow({ key: 'k', name: 'n', trigger: { event: 'e' }, steps, ...others });
+
+const problemsOf = (run: () => unknown) => {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof InvalidRequestError) {
+      return error.fieldErrors.map(({ field, message }) => `${field} ${message}`);
+    }
+    throw error;
+  }
+  return [];
+};
+
+const end = { type: 'EXIT' } as const;
+const email = (next: string) => ({ type: 'SEND_EMAIL', template: 'tpl_1', next }) as const;
+const delay = (next: string, amount = 1) =>
+  ({ type: 'DELAY', amount, unit: 'days', next }) as const;
+
+describe('defineWorkflow()', () => {
+  it('takes a graph that is whole', () => {
+    expect(problemsOf(() => define({ a: email('b'), b: delay('end'), end }))).toEqual([]);
+    expect(defineWorkflow(onboarding)).toBe(onboarding);
+  });
+
+  it('takes a loop with a pause and a way out', () => {
+    const again = { type: 'CONDITION', if: {}, yes: 'end', no: 'wait' } as const;
+    expect(
+      problemsOf(() => define({ a: email('wait'), wait: delay('again'), again, end })),
+    ).toEqual([]);
+  });
+
+  it.each<[string, Record<string, StepDefinition>, string[]]>([
+    ['no steps', {}, ['steps must have at least one step']],
+    ['a loose end', { a: email('b') }, ['steps.a.next must name a step of this workflow; got "b"']],
+    [
+      'a condition with loose branches',
+      { a: { type: 'CONDITION', if: {}, yes: 'x', no: 'end' }, end },
+      ['steps.a.yes must name a step of this workflow; got "x"'],
+    ],
+    [
+      'a step nothing leads to',
+      { a: email('end'), b: email('end'), end },
+      ['steps.b is never reached'],
+    ],
+    [
+      'a way without an end',
+      { a: email('b'), b: delay('c'), c: delay('b') },
+      [
+        'steps.a never leads to an EXIT step',
+        'steps.b never leads to an EXIT step',
+        'steps.c never leads to an EXIT step',
+      ],
+    ],
+    [
+      'a way back to the start',
+      { a: delay('b'), b: { type: 'CONDITION', if: {}, yes: 'a', no: 'end' }, end },
+      ['steps.a is the start, so no step may lead back to it'],
+    ],
+    [
+      'a loop without a pause',
+      { s: email('a'), a: email('b'), b: { type: 'CONDITION', if: {}, yes: 'a', no: 'end' }, end },
+      ['steps.a is in a loop without a pause', 'steps.b is in a loop without a pause'],
+    ],
+    [
+      'an email without content',
+      { a: { type: 'SEND_EMAIL', subject: 'Hi', next: 'end' }, end },
+      ['steps.a needs `template`, or `subject` and `body`'],
+    ],
+    ['a delay of nothing', { a: delay('end', 0), end }, ['steps.a.amount must be above 0']],
+    [
+      'a delay that is no number',
+      { a: delay('end', NaN), end },
+      ['steps.a.amount must be above 0'],
+    ],
+    [
+      'a webhook without an address',
+      { a: { type: 'WEBHOOK', url: '/hook', next: 'end' }, end },
+      ['steps.a.url must be an absolute http or https address'],
+    ],
+  ])('refuses %s', (_, steps, problems) => {
+    expect(problemsOf(() => define(steps))).toEqual(problems);
+  });
+
+  it('refuses a start that is no step, and names that are missing', () => {
+    expect(problemsOf(() => define({ end }, { start: 'x' }))).toEqual(['start names no step: "x"']);
+    expect(problemsOf(() => define({ end }, { key: '', trigger: { event: '' } }))).toEqual([
+      'key must be a string that is not empty',
+      'trigger.event must be a string that is not empty',
+    ]);
+  });
+});
+
+describe('toMermaid()', () => {
+  it('draws every step and every way', () => {
+    expect(toMermaid(onboarding)).toBe(
+      [
+        'flowchart TD',
+        '  start(["signed_up"]) --> s0',
+        '  s0["welcome: send Welcome"]',
+        '  s1[/"wait: wait 2 days"/]',
+        '  s2{"isPro: data.plan equals pro"}',
+        '  s3["offer: send Go pro"]',
+        '  s4[/"paid: wait for paid, at most 7 days"/]',
+        '  s5["mark: set onboarded"]',
+        '  s6(["done"])',
+        '  s0 --> s1',
+        '  s1 --> s2',
+        '  s2 -->|yes| s5',
+        '  s2 -->|no| s3',
+        '  s3 --> s4',
+        '  s4 --> s5',
+        '  s5 --> s6',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('marks where an execution is', () => {
+    const drawing = toMermaid(onboarding, { current: 'wait', visited: ['welcome', 'unknown'] });
+    expect(drawing).toContain('  class s0 visited\n');
+    expect(drawing).toContain('  class s1 current\n');
+  });
+
+  it('escapes what Mermaid would read as its own', () => {
+    const drawing = toMermaid(define({ 'a"]': email('end'), end }));
+    expect(drawing).toContain('s0["a#34;]: send tpl_1"]');
+  });
+});

@@ -1,0 +1,255 @@
+import {
+  defineWorkflow,
+  memoryWorkflowState,
+  MessagingClient,
+  type Deployment,
+  type WorkflowDefinition,
+  type WorkflowStateStore,
+} from 'postreel';
+import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { dyingAt, type Moment } from '../../support/messaging/crashing.js';
+import { onboarding } from '../../support/messaging/onboarding.js';
+
+let fake: FakeMessaging;
+let store: WorkflowStateStore;
+
+beforeEach(() => {
+  fake = createFakeMessaging();
+  store = memoryWorkflowState();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const clientOf = (fetch: typeof fake.fetch = fake.fetch) =>
+  new MessagingClient({
+    apiKey: fake.secretKey,
+    baseUrl: fake.baseUrl,
+    fetch,
+    rateLimit: false,
+    retries: 0,
+    validation: { requests: 'off', responses: 'off' },
+  });
+
+const deploy = (definition: WorkflowDefinition = onboarding): Promise<Deployment> =>
+  clientOf().workflows.deploy(definition, { state: store });
+
+/** The live graph in terms of step names, whatever the ids are. */
+async function live() {
+  const found = [];
+  for await (const { id } of clientOf().workflows.list()) {
+    const graph = await clientOf().workflows.get(id);
+    const names = new Map(graph.steps.map((step) => [step.id, String(step['name'])]));
+    const ways = graph.transitions.map(({ fromStepId, toStepId, branch }) =>
+      [names.get(String(fromStepId)), branch ?? 'next', names.get(String(toStepId))].join(' '),
+    );
+    found.push({
+      name: graph['name'],
+      enabled: graph.enabled,
+      steps: graph.steps.map(({ name, type, config }) => ({ name, type, config })),
+      ways: ways.sort(),
+    });
+  }
+  return found;
+}
+
+const everyStep = [
+  'isPro no offer',
+  'isPro yes mark',
+  'mark next done',
+  'offer next paid',
+  'paid next mark',
+  'wait next isPro',
+  'welcome next wait',
+];
+
+const changed = defineWorkflow({
+  key: 'onboarding',
+  name: 'Onboarding 2',
+  trigger: { event: 'signed_up' },
+  enabled: true,
+  steps: {
+    welcome: { type: 'SEND_EMAIL', subject: 'Welcome!', body: '<p>Hi</p>', next: 'wait' },
+    wait: { type: 'WAIT_FOR_EVENT', event: 'paid', next: 'thanks' },
+    thanks: { type: 'SEND_EMAIL', subject: 'Thanks', body: '<p>Thanks</p>', next: 'done' },
+    done: { type: 'EXIT' },
+  },
+});
+
+describe('workflows.deploy()', () => {
+  it('creates the whole graph and enables it', async () => {
+    const { workflowId, stepIds, operations } = await deploy();
+    expect(workflowId).toBeDefined();
+    expect(Object.keys(stepIds)).toEqual(Object.keys(onboarding.steps));
+    expect(operations.map((operation) => operation.do)).toEqual([
+      'create-workflow',
+      ...Array.from({ length: 7 }, () => 'create-step'),
+      ...Array.from({ length: 7 }, () => 'create-transition'),
+      'enable-workflow',
+    ]);
+    expect(await live()).toMatchObject([{ name: 'Onboarding', enabled: true, ways: everyStep }]);
+  });
+
+  it('changes nothing the second time', async () => {
+    await deploy();
+    const before = await live();
+    const second = await deploy();
+    expect(second.operations).toEqual([]);
+    expect(await live()).toEqual(before);
+  });
+
+  it('runs what it deploys', async () => {
+    await deploy();
+    await clientOf().track({ email: 'ann@example.com', event: 'signed_up' });
+    await fake.advance('3d');
+    expect(fake.outbox.map(({ subject }) => subject)).toEqual(['Welcome', 'Go pro']);
+  });
+
+  it('only plans with dryRun', async () => {
+    const { workflowId, operations } = await clientOf().workflows.deploy(onboarding, {
+      state: store,
+      dryRun: true,
+    });
+    expect(workflowId).toBeUndefined();
+    expect(operations[0]).toEqual({ do: 'create-workflow' });
+    expect(await live()).toEqual([]);
+    expect(await store.read('onboarding')).toBeUndefined();
+  });
+
+  it('changes only what differs, with the workflow disabled meanwhile', async () => {
+    const first = await deploy();
+    const second = await deploy(changed);
+    expect(second.workflowId).toBe(first.workflowId);
+    expect(second.stepIds['welcome']).toBe(first.stepIds['welcome']);
+    const done = second.operations.map((operation) => operation.do);
+    expect(done[0]).toBe('disable-workflow');
+    expect(done.at(-1)).toBe('enable-workflow');
+    expect(done).toContain('update-step');
+    expect(done).not.toContain('create-workflow');
+    expect(await live()).toMatchObject([
+      {
+        name: 'Onboarding 2',
+        enabled: true,
+        ways: ['thanks next done', 'wait next thanks', 'welcome next wait'],
+      },
+    ]);
+    expect((await deploy(changed)).operations).toEqual([]);
+  });
+
+  it('puts back what somebody deleted by hand', async () => {
+    const { workflowId = '', stepIds } = await deploy();
+    await clientOf().workflows.steps.delete(workflowId, stepIds['offer'] ?? '');
+    await deploy();
+    expect(await live()).toMatchObject([{ ways: everyStep }]);
+    await clientOf().workflows.delete(workflowId);
+    await deploy();
+    expect(await live()).toMatchObject([{ ways: everyStep }]);
+  });
+
+  it('leaves alone what it did not create', async () => {
+    const { workflowId = '' } = await deploy();
+    await clientOf().workflows.steps.create(workflowId, { type: 'EXIT', name: 'by hand' });
+    await deploy(changed);
+    expect((await live())[0]?.steps.map(({ name }) => name)).toContain('by hand');
+  });
+
+  it('takes back what it created when the service refuses a step', async () => {
+    fake.fail('POST /workflows/{id}/steps', { status: 422, after: 3 });
+    await expect(deploy()).rejects.toMatchObject({ status: 422 });
+    expect(await live()).toEqual([]);
+    await deploy();
+    expect(await live()).toMatchObject([{ ways: everyStep }]);
+  });
+
+  it('takes back a change that the service refuses half way', async () => {
+    await deploy();
+    const before = await live();
+    fake.fail('POST /workflows/{id}/transitions', { status: 500, after: 0 });
+    await expect(deploy(changed)).rejects.toMatchObject({ status: 500 });
+    expect(await live()).toEqual(before);
+  });
+});
+
+describe('a deployment that dies', () => {
+  /** Dies at each of its requests and writes in turn, and says what the next run leaves. */
+  async function dieAt(operation: number, moment: Moment, definition: WorkflowDefinition) {
+    const { fetch, store: dying, dead } = dyingAt(operation, moment, { fake, store });
+    const run = clientOf(fetch).workflows.deploy(definition, { state: dying });
+    const end = await Promise.race([run.then(() => 'done' as const), dead]);
+    // Fast timers: the next run looks twice for what may have been created.
+    vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 500 });
+    const next = await deploy(definition);
+    vi.useRealTimers();
+    return { end, next };
+  }
+
+  it.each(['before', 'after'] as const)(
+    'is finished by the next one, nothing twice, at every step %s it happens',
+    async (moment) => {
+      for (let operation = 1; ; operation++) {
+        fake = createFakeMessaging();
+        store = memoryWorkflowState();
+        const { end } = await dieAt(operation, moment, onboarding);
+        expect(await live(), `died ${moment} ${operation}`).toMatchObject([
+          { name: 'Onboarding', enabled: true, ways: everyStep },
+        ]);
+        expect((await live())[0]?.steps).toHaveLength(7);
+        if (end === 'done') {
+          expect(operation).toBeGreaterThan(40);
+          return;
+        }
+      }
+    },
+    240_000,
+  );
+
+  it.each(['before', 'after'] as const)(
+    'is finished by the next one when it changes a workflow and dies %s a step',
+    async (moment) => {
+      for (let operation = 1; ; operation += 3) {
+        fake = createFakeMessaging();
+        store = memoryWorkflowState();
+        await deploy();
+        const { end } = await dieAt(operation, moment, changed);
+        expect(await live(), `died ${moment} ${operation}`).toMatchObject([
+          {
+            name: 'Onboarding 2',
+            enabled: true,
+            ways: ['thanks next done', 'wait next thanks', 'welcome next wait'],
+          },
+        ]);
+        expect((await live())[0]?.steps).toHaveLength(4);
+        if (end === 'done') {
+          return;
+        }
+      }
+    },
+    240_000,
+  );
+
+  it.each([
+    'POST /workflows',
+    'POST /workflows/{id}/steps',
+    'POST /workflows/{id}/transitions',
+  ] as const)('creates nothing twice when the answer to %s is lost', async (endpoint) => {
+    fake.fail(endpoint, { loseAnswer: true });
+    await deploy();
+    expect(await live()).toMatchObject([{ ways: everyStep }]);
+    expect((await live())[0]?.steps).toHaveLength(7);
+  });
+});
+
+describe('workflows.pull()', () => {
+  it('turns a live workflow into a definition that deploys to nothing', async () => {
+    const { workflowId = '' } = await deploy();
+    const { definition, state } = await clientOf().workflows.pull(workflowId);
+    expect(definition).toMatchObject({ name: 'Onboarding', trigger: { event: 'signed_up' } });
+    expect(definition.start).toBe('welcome');
+    const named = Object.entries(onboarding.steps).map(([name, step]) => [name, { name, ...step }]);
+    expect(definition.steps).toEqual(Object.fromEntries(named));
+    await store.write(definition.key, state);
+    expect((await deploy(definition)).operations).toEqual([]);
+  });
+});
