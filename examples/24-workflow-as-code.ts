@@ -1,12 +1,6 @@
 // An onboarding workflow in one file: drawn, simulated, deployed and run.
-import {
-  defineWorkflow,
-  memoryWorkflowState,
-  MessagingClient,
-  simulate,
-  toMermaid,
-  where,
-} from 'postreel';
+import { MessagingClient, where } from 'postreel';
+import { defineWorkflow, memoryWorkflowState, simulate, toMermaid } from 'postreel/workflows';
 
 const messaging = new MessagingClient();
 

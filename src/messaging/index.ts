@@ -81,44 +81,16 @@ export type * from './uploads/resource.js';
 export type * from './uploads/types.js';
 export type * from './users/resource.js';
 export type * from './users/types.js';
-export {
-  defineWorkflow,
-  type ConditionStep,
-  type DelayStep,
-  type ExitStep,
-  type SendEmailStep,
-  type Span,
-  type StepDefinition,
-  type UpdateContactStep,
-  type WaitForEventStep,
-  type WebhookStep,
-  type WorkflowDefinition,
-} from './workflows/code/definition.js';
+export type * from './workflows/code/definition.js';
 export type { Deployment, DeployOptions } from './workflows/code/deploy.js';
-export {
-  defaultWorkflowMapping,
-  type StepContent,
-  type TransitionEnds,
-  type WorkflowMapping,
-} from './workflows/code/mapping.js';
-export { toMermaid, type MermaidOptions } from './workflows/code/mermaid.js';
+export type { StepContent, TransitionEnds, WorkflowMapping } from './workflows/code/mapping.js';
 export type { DeployOperation } from './workflows/code/plan.js';
 export type { PulledWorkflow } from './workflows/code/pull.js';
-export {
-  simulate,
-  type SimulatedContact,
-  type SimulatedEmail,
-  type SimulatedEvent,
-  type SimulatedRun,
-  type SimulateOptions,
-  type Simulation,
-} from './workflows/code/simulate.js';
-export {
-  memoryWorkflowState,
-  type DeployedPart,
-  type PendingCreation,
-  type WorkflowState,
-  type WorkflowStateStore,
+export type {
+  DeployedPart,
+  PendingCreation,
+  WorkflowState,
+  WorkflowStateStore,
 } from './workflows/code/state.js';
 export type * from './workflows/executions.js';
 export type * from './workflows/resource.js';

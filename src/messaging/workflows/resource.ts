@@ -97,7 +97,7 @@ export class Workflows implements MethodsFor<typeof routes> {
     options?: RequestOptions,
   ): Promise<Deployment> {
     const { callsOf, deploy } = await import('./code/deployment.js');
-    return deploy(definition, callsOf(this.#transport), settings, options);
+    return deploy(definition, callsOf(this), settings, options);
   }
 
   /**

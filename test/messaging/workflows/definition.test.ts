@@ -1,4 +1,5 @@
-import { defineWorkflow, InvalidRequestError, toMermaid, type StepDefinition } from 'postreel';
+import { InvalidRequestError, type StepDefinition } from 'postreel';
+import { defineWorkflow, toMermaid } from 'postreel/workflows';
 import { describe, expect, it } from 'vitest';
 import { onboarding } from '../../support/messaging/onboarding.js';
 

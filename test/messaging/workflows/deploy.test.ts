@@ -1,11 +1,10 @@
 import {
-  defineWorkflow,
-  memoryWorkflowState,
   MessagingClient,
   type Deployment,
   type WorkflowDefinition,
   type WorkflowStateStore,
 } from 'postreel';
+import { defineWorkflow, memoryWorkflowState } from 'postreel/workflows';
 import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { dyingAt, type Moment } from '../../support/messaging/crashing.js';
@@ -40,15 +39,15 @@ const deploy = (definition: WorkflowDefinition = onboarding): Promise<Deployment
 async function live() {
   const found = [];
   for await (const { id } of clientOf().workflows.list()) {
-    const graph = await clientOf().workflows.get(id);
-    const names = new Map(graph.steps.map((step) => [step.id, String(step['name'])]));
-    const ways = graph.transitions.map(({ fromStepId, toStepId, branch }) =>
+    const { steps = [], transitions = [], ...graph } = await clientOf().workflows.get(id);
+    const names = new Map(steps.map((step) => [step.id, String(step['name'])]));
+    const ways = transitions.map(({ fromStepId, toStepId, branch }) =>
       [names.get(String(fromStepId)), branch ?? 'next', names.get(String(toStepId))].join(' '),
     );
     found.push({
       name: graph['name'],
       enabled: graph.enabled,
-      steps: graph.steps.map(({ name, type, config }) => ({ name, type, config })),
+      steps: steps.map(({ name, type, config }) => ({ name, type, config })),
       ways: ways.sort(),
     });
   }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { defineWorkflow, memoryWorkflowState, MessagingClient, simulate, where } from 'postreel';
+import { MessagingClient, where } from 'postreel';
+import { defineWorkflow, memoryWorkflowState, simulate } from 'postreel/workflows';
 import { createClock, createFakeMessaging } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 import { onboarding } from '../../support/messaging/onboarding.js';

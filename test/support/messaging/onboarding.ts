@@ -1,4 +1,5 @@
-import { defineWorkflow, where } from 'postreel';
+import { where } from 'postreel';
+import { defineWorkflow } from 'postreel/workflows';
 
 /** A workflow with a step of every kind that needs no address to call. */
 export const onboarding = defineWorkflow({

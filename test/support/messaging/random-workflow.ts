@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { defineWorkflow, where, type Filter, type Span, type StepDefinition } from 'postreel';
+import { where, type Filter, type Span, type StepDefinition } from 'postreel';
+import { defineWorkflow } from 'postreel/workflows';
 
 /** A contact, its events and a graph for it to go through. */
 export interface RandomRun {

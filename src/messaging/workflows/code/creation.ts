@@ -1,8 +1,7 @@
 import { sleep } from '../../../async/timers.js';
 import type { RequestOptions } from '../../../contract/call.js';
 import { isPostreelError, PostreelError } from '../../../errors/index.js';
-import type { WorkflowGraph } from '../types.js';
-import type { WorkflowCalls } from './calls.js';
+import type { LiveGraph, WorkflowCalls } from './calls.js';
 import type { WorkflowMapping } from './mapping.js';
 import type { PendingCreation, StateKeeper, WorkflowState } from './state.js';
 
@@ -49,7 +48,7 @@ export async function settleCreation(
 export async function readGraph(
   { calls, options }: Pick<CreationParts, 'calls' | 'options'>,
   id: string,
-): Promise<WorkflowGraph | undefined> {
+): Promise<LiveGraph | undefined> {
   try {
     return await calls.get(id, options);
   } catch (failure) {

@@ -1,4 +1,4 @@
-import type { WorkflowGraph } from '../types.js';
+import type { LiveGraph } from './calls.js';
 import { PostreelError } from '../../../errors/index.js';
 import type { StepDefinition, WorkflowDefinition } from './definition.js';
 import { stepAt } from './graph.js';
@@ -12,10 +12,7 @@ export interface PulledWorkflow {
 }
 
 /** Turns a live workflow into a definition; its steps are named by their names, else their ids. */
-export function definitionOf(
-  graph: WorkflowGraph,
-  own: Partial<WorkflowMapping> = {},
-): PulledWorkflow {
+export function definitionOf(graph: LiveGraph, own: Partial<WorkflowMapping> = {}): PulledWorkflow {
   const mapping = { ...defaultWorkflowMapping, ...own };
   const keys = keysOf(graph);
   const transitions = graph.transitions.map((transition) => ({
@@ -45,7 +42,7 @@ interface ReadTransition {
   readonly ends: TransitionEnds;
 }
 
-function keysOf({ steps }: WorkflowGraph): Map<string, string> {
+function keysOf({ steps }: LiveGraph): Map<string, string> {
   const names = steps.map(({ id, name }) => (typeof name === 'string' ? name : id));
   const isUnique = (name: string) => names.indexOf(name) === names.lastIndexOf(name);
   return new Map(
@@ -72,7 +69,7 @@ function waysOut(
 }
 
 function startOf(
-  { steps }: WorkflowGraph,
+  { steps }: LiveGraph,
   transitions: readonly ReadTransition[],
   keys: ReadonlyMap<string, string>,
 ): string | undefined {
@@ -82,7 +79,7 @@ function startOf(
 }
 
 function stateOf(
-  graph: WorkflowGraph,
+  graph: LiveGraph,
   {
     definition,
     keys,

@@ -1,0 +1,36 @@
+export {
+  defineWorkflow,
+  type ConditionStep,
+  type DelayStep,
+  type ExitStep,
+  type SendEmailStep,
+  type Span,
+  type StepDefinition,
+  type UpdateContactStep,
+  type WaitForEventStep,
+  type WebhookStep,
+  type WorkflowDefinition,
+} from '../messaging/workflows/code/definition.js';
+export {
+  defaultWorkflowMapping,
+  type StepContent,
+  type TransitionEnds,
+  type WorkflowMapping,
+} from '../messaging/workflows/code/mapping.js';
+export { toMermaid, type MermaidOptions } from '../messaging/workflows/code/mermaid.js';
+export {
+  simulate,
+  type SimulatedContact,
+  type SimulatedEmail,
+  type SimulatedEvent,
+  type SimulatedRun,
+  type SimulateOptions,
+  type Simulation,
+} from '../messaging/workflows/code/simulate.js';
+export {
+  memoryWorkflowState,
+  type DeployedPart,
+  type PendingCreation,
+  type WorkflowState,
+  type WorkflowStateStore,
+} from '../messaging/workflows/code/state.js';
