@@ -113,7 +113,7 @@ export function filters<Fields = AnyFields>(
 // Functions, and not the parts of one builder: what a program does not use is left out of its bundle.
 
 /** Starts a comparison of a field of any type: `where('data.seats').greaterThan(5)`. */
-export function where<Name extends keyof FilterFields<AnyFields> & string>(
+export function where<Name extends keyof FilterFields<AnyFields>>(
   field: Name,
 ): Comparisons<FilterFields<AnyFields>[Name]> {
   return filters().where(field);

@@ -55,7 +55,9 @@ export const defaultWorkflowMapping: WorkflowMapping = {
   step: (key, step) => ({
     type: step.type,
     name: step.name ?? key,
-    config: { ...configOf(step), ...step.config },
+    config: Object.fromEntries(
+      [configOf(step), step.config ?? {}].flatMap((config) => Object.entries(config)),
+    ),
   }),
   transition: ({ fromStepId, toStepId, branch }) =>
     branch === undefined ? { fromStepId, toStepId } : { fromStepId, toStepId, branch },
