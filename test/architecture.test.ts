@@ -31,6 +31,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   messaging: ['async', 'contract', 'errors', 'pagination', 'polling', 'transport'],
   media: ['async', 'contract', 'errors', 'pagination', 'polling', 'transport'],
   schemas: ['media', 'messaging'],
+  workflows: ['messaging'],
   webhooks: ['async', 'contract', 'errors'],
   node: ['async', 'contract', 'errors', 'media'],
   tracker: [],

@@ -1,15 +1,15 @@
-export {
-  defineWorkflow,
-  type ConditionStep,
-  type DelayStep,
-  type ExitStep,
-  type SendEmailStep,
-  type Span,
-  type StepDefinition,
-  type UpdateContactStep,
-  type WaitForEventStep,
-  type WebhookStep,
-  type WorkflowDefinition,
+export { defineWorkflow } from '../messaging/workflows/code/check.js';
+export type {
+  ConditionStep,
+  DelayStep,
+  ExitStep,
+  SendEmailStep,
+  Span,
+  StepDefinition,
+  UpdateContactStep,
+  WaitForEventStep,
+  WebhookStep,
+  WorkflowDefinition,
 } from '../messaging/workflows/code/definition.js';
 export {
   defaultWorkflowMapping,

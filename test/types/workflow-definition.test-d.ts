@@ -1,8 +1,6 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import {
-  defineWorkflow,
-  type WorkflowDefinition,
-} from '../../src/messaging/workflows/code/definition.js';
+import { defineWorkflow } from '../../src/messaging/workflows/code/check.js';
+import type { WorkflowDefinition } from '../../src/messaging/workflows/code/definition.js';
 
 const head = { key: 'k', name: 'n', trigger: { event: 'e' } };
 

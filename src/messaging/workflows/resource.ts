@@ -96,8 +96,8 @@ export class Workflows implements MethodsFor<typeof routes> {
     settings: DeployOptions,
     options?: RequestOptions,
   ): Promise<Deployment> {
-    const { callsOf, deploy } = await import('./code/deployment.js');
-    return deploy(definition, callsOf(this), settings, options);
+    const { deploy } = await import('./code/deploy.js');
+    return deploy(definition, this, settings, options);
   }
 
   /**
@@ -109,7 +109,7 @@ export class Workflows implements MethodsFor<typeof routes> {
     settings: { mapping?: Partial<WorkflowMapping> | undefined } = {},
     options?: RequestOptions,
   ): Promise<PulledWorkflow> {
-    const { definitionOf, graphWithTextIds } = await import('./code/deployment.js');
-    return definitionOf(graphWithTextIds(await this.get(id, options)), settings.mapping);
+    const { definitionOf } = await import('./code/pull.js');
+    return definitionOf(await this.get(id, options), settings.mapping);
   }
 }

@@ -3,6 +3,31 @@ import { refuse } from '../../../errors/client-errors.js';
 import type { StepDefinition, WorkflowDefinition } from './definition.js';
 import { edgesFrom, edgesOf, startOf, stepAt } from './graph.js';
 
+/**
+ * Defines a workflow as a graph of steps. A step that does not exist and a condition without both of
+ * its branches do not compile; a step that nothing leads to, a way without an `EXIT` and a loop
+ * without a pause throw an `InvalidRequestError`.
+ * @example
+ * const onboarding = defineWorkflow({
+ *   key: 'onboarding',
+ *   name: 'Onboarding',
+ *   trigger: { event: 'signed_up' },
+ *   steps: {
+ *     welcome: { type: 'SEND_EMAIL', template: 'tpl_welcome', next: 'wait' },
+ *     wait: { type: 'DELAY', amount: 2, unit: 'days', next: 'isPro' },
+ *     isPro: { type: 'CONDITION', if: where('data.plan').equals('pro'), yes: 'done', no: 'offer' },
+ *     offer: { type: 'SEND_EMAIL', template: 'tpl_offer', next: 'done' },
+ *     done: { type: 'EXIT' },
+ *   },
+ * });
+ */
+export function defineWorkflow<Key extends string>(
+  definition: WorkflowDefinition<Key>,
+): WorkflowDefinition<Key> {
+  checkDefinition(definition);
+  return definition;
+}
+
 /** Throws an `InvalidRequestError` that names everything that is wrong with a definition. */
 export function checkDefinition(definition: WorkflowDefinition): void {
   const problems = [...headProblems(definition), ...stepProblems(definition)];

@@ -1,7 +1,6 @@
 import type { ContactData } from '../../shared/data.js';
 import type { Filter } from '../../shared/filter.js';
 import type { StepConfig } from '../types.js';
-import { checkDefinition } from './check.js';
 
 /** A length of time. */
 export interface Span {
@@ -103,29 +102,4 @@ export interface WorkflowDefinition<Key extends string = string> {
    */
   readonly enabled?: boolean | undefined;
   readonly steps: { readonly [Name in Key]: StepDefinition<NoInfer<Key>> };
-}
-
-/**
- * Defines a workflow as a graph of steps. A step that does not exist and a condition without both of
- * its branches do not compile; a step that nothing leads to, a way without an `EXIT` and a loop
- * without a pause throw an `InvalidRequestError`.
- * @example
- * const onboarding = defineWorkflow({
- *   key: 'onboarding',
- *   name: 'Onboarding',
- *   trigger: { event: 'signed_up' },
- *   steps: {
- *     welcome: { type: 'SEND_EMAIL', template: 'tpl_welcome', next: 'wait' },
- *     wait: { type: 'DELAY', amount: 2, unit: 'days', next: 'isPro' },
- *     isPro: { type: 'CONDITION', if: where('data.plan').equals('pro'), yes: 'done', no: 'offer' },
- *     offer: { type: 'SEND_EMAIL', template: 'tpl_offer', next: 'done' },
- *     done: { type: 'EXIT' },
- *   },
- * });
- */
-export function defineWorkflow<Key extends string>(
-  definition: WorkflowDefinition<Key>,
-): WorkflowDefinition<Key> {
-  checkDefinition(definition);
-  return definition;
 }

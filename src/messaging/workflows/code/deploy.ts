@@ -1,7 +1,7 @@
 import type { RequestOptions } from '../../../contract/call.js';
 import { isPostreelError, PostreelError } from '../../../errors/index.js';
 import type { StepUpdate, Workflow } from '../types.js';
-import type { WorkflowCalls } from './calls.js';
+import { callsOf, type LiveWorkflows } from './calls.js';
 import { checkDefinition } from './check.js';
 import { createOnce, readGraph, settleCreation, type CreationParts } from './creation.js';
 import type { WorkflowDefinition } from './definition.js';
@@ -39,14 +39,14 @@ const mostOperations = 10_000;
 /** Brings a live workflow to what its definition says, one recorded step at a time. */
 export async function deploy(
   definition: WorkflowDefinition,
-  calls: WorkflowCalls,
+  workflows: LiveWorkflows,
   { state: store, dryRun = false, mapping: own }: DeployOptions,
   options: RequestOptions = {},
 ): Promise<Deployment> {
   checkDefinition(definition);
   const keeper = await StateKeeper.open(store, definition.key);
   const mapping = { ...defaultWorkflowMapping, ...own };
-  const run = new DeployRun(definition, { calls, keeper, mapping, options });
+  const run = new DeployRun(definition, { calls: callsOf(workflows), keeper, mapping, options });
   // Settling an interrupted creation only records what is there already.
   await run.resume();
   return dryRun ? run.result(run.plan()) : run.toTheEnd();

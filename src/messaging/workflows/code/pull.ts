@@ -1,4 +1,5 @@
-import type { LiveGraph } from './calls.js';
+import type { WorkflowGraph } from '../types.js';
+import { graphWithTextIds, type LiveGraph } from './calls.js';
 import { PostreelError } from '../../../errors/index.js';
 import type { StepDefinition, WorkflowDefinition } from './definition.js';
 import { stepAt } from './graph.js';
@@ -13,6 +14,7 @@ export interface PulledWorkflow {
 
 /** Turns a live workflow into a definition; its steps are named by their names, else their ids. */
 export function definitionOf(graph: LiveGraph, own: Partial<WorkflowMapping> = {}): PulledWorkflow {
+  const graph = graphWithTextIds(live);
   const mapping = { ...defaultWorkflowMapping, ...own };
   const keys = keysOf(graph);
   const transitions = graph.transitions.map((transition) => ({
