@@ -13,7 +13,10 @@ export interface PulledWorkflow {
 }
 
 /** Turns a live workflow into a definition; its steps are named by their names, else their ids. */
-export function definitionOf(graph: LiveGraph, own: Partial<WorkflowMapping> = {}): PulledWorkflow {
+export function definitionOf(
+  live: WorkflowGraph,
+  own: Partial<WorkflowMapping> = {},
+): PulledWorkflow {
   const graph = graphWithTextIds(live);
   const mapping = { ...defaultWorkflowMapping, ...own };
   const keys = keysOf(graph);
