@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasCode } from './file-system.js';
-import { pidScope } from './pid-scope.js';
+import { isRunning, pidScope } from './pid-scope.js';
 
 /** What the holder of a lock can check before it does something that cannot be undone. */
 export interface HeldLock {
@@ -85,14 +85,6 @@ async function isDead(folder: string, name: string): Promise<boolean> {
     return file.mtimeMs < Date.now() - process.uptime() * 1000;
   }
   return !isRunning(Number(pid));
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return hasCode(error, 'EPERM'); // it runs, as somebody else
-  }
 }
 
 async function leave(folder: string, claim: string): Promise<void> {

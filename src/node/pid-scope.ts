@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { fingerprint } from '../contract/fingerprint.js';
+import { hasCode } from './file-system.js';
 
 /** What process ids belong to. */
 export interface PidScopeFacts {
@@ -21,6 +22,15 @@ export function pidScope(): string {
     pidNamespace: unlessMissing(() => readlinkSync('/proc/self/ns/pid')),
   });
   return own;
+}
+
+/** Does a process of this scope still run? */
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return hasCode(error, 'EPERM'); // it runs, as somebody else
+  }
 }
 
 /** The name of a scope, safe for use in a file name. */

@@ -1,102 +1,91 @@
+import { abortable } from '../../async/abort.js';
 import {
   ConnectionError,
-  ServerError,
+  isPostreelError,
   NotFoundError,
+  ServerError,
   UnexpectedResponseError,
 } from '../../errors/index.js';
-import { abortable } from '../../async/abort.js';
+import { retryAfterMs } from '../../transport/response/retry-after.js';
+import type { TransferOptions } from '../download/transfer-options.js';
 
 /** Where a file's bytes come from. */
-export interface Download {
+export interface FileSource {
   readonly fetch: typeof globalThis.fetch | undefined;
+  /** Checks the status of the file once, for a URL that has not expired. */
+  readonly freshUrl?:
+    ((signal: AbortSignal | undefined) => Promise<string | undefined>) | undefined;
 }
 
 /** What to download of a file. */
 export interface DownloadOptions {
   signal?: AbortSignal | undefined;
+  /** A range of bytes, e.g. `bytes=0-1023`. */
   range?: string | undefined;
+  /** The ETag that the file must have for the range to be sent; otherwise all of it is. */
   ifRange?: string | undefined;
 }
 
-/** A finished video or audio. Its address needs no key and gets none. */
+/**
+ * A finished video or audio. Its URL needs no key and gets none. When the URL has expired (403 or
+ * 410), the file's status is checked once for a new one.
+ */
 export class MediaFile {
   readonly fileId: string;
-  /** Where the file lies. How long it stays there is not in the service's document. */
-  readonly url: string;
-  readonly #fetch: typeof globalThis.fetch | undefined;
+  #url: string;
+  readonly #source: FileSource;
 
-  constructor(fileId: string, url: string, { fetch }: Download) {
+  constructor(fileId: string, url: string, source: FileSource) {
     this.fileId = fileId;
-    this.url = url;
-    this.#fetch = fetch;
+    this.#url = url;
+    this.#source = source;
   }
 
-  /** The bytes as they arrive. */
-  async stream(
-    options: { signal?: AbortSignal | undefined } = {},
-  ): Promise<ReadableStream<Uint8Array>> {
-    const { body } = await this.response(options);
-    if (body) {
-      return body;
-    }
-    throw new UnexpectedResponseError(`The file ${this.fileId} was downloaded without a body.`, {
-      code: 'EMPTY_DOWNLOAD',
-      outcome: 'rejected',
-    });
+  /** Where to download the file. The service's document does not say for how long. */
+  get url(): string {
+    return this.#url;
   }
 
-  /** The whole file as a `Blob`. */
-  async blob(options: { signal?: AbortSignal | undefined } = {}): Promise<Blob> {
-    return this.#whole(options, (response) => response.blob());
+  /** The bytes as they arrive, over as many connections as it takes. */
+  async stream(options: TransferOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    const { toStream } = await import('../download/transfer.js');
+    return toStream(this, options);
   }
 
-  /** The whole file in memory. */
-  async arrayBuffer(options: { signal?: AbortSignal | undefined } = {}): Promise<ArrayBuffer> {
-    return this.#whole(options, (response) => response.arrayBuffer());
+  /** Downloads the whole file as a `Blob`. */
+  async blob(options: TransferOptions = {}): Promise<Blob> {
+    const { toBlob } = await import('../download/transfer.js');
+    return toBlob(this, options);
+  }
+
+  /** Downloads the whole file into memory. */
+  async arrayBuffer(options: TransferOptions = {}): Promise<ArrayBuffer> {
+    return (await this.blob(options)).arrayBuffer();
   }
 
   /**
-   * The response of the download, for its headers. `range` asks for a part, and `ifRange` for all
-   * of it when the file is no longer the one with that ETag.
+   * Copies the file to a stream, such as an upload to your own storage, and closes it. On failure the
+   * stream is aborted with the error.
    */
-  async response(options: DownloadOptions = {}): Promise<Response> {
-    const { signal, range, ifRange } = options;
-    const fetch = this.#fetch ?? globalThis.fetch;
-    const headers = {
-      ...(range !== undefined && { range }),
-      ...(ifRange !== undefined && { 'if-range': ifRange }),
-    };
-    const init = { ...(signal && { signal }), ...(range !== undefined && { headers }) };
-    let response: Response;
-    try {
-      response = await fetch(this.url, init);
-    } catch (cause) {
-      if (signal?.aborted) {
-        throw signal.reason;
-      }
-      throw connectionLost(this.fileId, cause);
-    }
-    if (response.ok) {
-      return response;
-    }
-    await response.body?.cancel();
-    throw downloadError(this.fileId, response.status);
+  async pipeTo(stream: WritableStream<Uint8Array>, options: TransferOptions = {}): Promise<void> {
+    const { pipeTo } = await import('../download/transfer.js');
+    return pipeTo(this, stream, options);
   }
 
-  // The connection may break in the middle, and not every fetch hears an abort there.
-  async #whole<T>(
-    options: { signal?: AbortSignal | undefined },
-    read: (response: Response) => Promise<T>,
-  ): Promise<T> {
-    const { signal } = options;
-    const response = await this.response(options);
+  /**
+   * The response of a single connection, with status 200, or 206 when a range was asked for. Nothing
+   * is retried, and nothing checks that all of the body arrives.
+   */
+  async response(options: DownloadOptions = {}): Promise<Response> {
     try {
-      return await abortable(read(response), signal);
-    } catch (cause) {
-      if (signal?.aborted) {
-        throw signal.reason;
+      return await this.#connect(options);
+    } catch (error) {
+      const url = isExpired(error) ? await this.#freshUrl(options.signal) : undefined;
+      if (url === undefined) {
+        throw error;
       }
-      throw connectionLost(this.fileId, cause);
+      this.#url = url;
+      return this.#connect(options);
     }
   }
 
@@ -104,6 +93,53 @@ export class MediaFile {
   toJSON(): { fileId: string; url: string } {
     return { fileId: this.fileId, url: this.url };
   }
+
+  async #connect({ signal, range, ifRange }: DownloadOptions): Promise<Response> {
+    const fetch = this.#source.fetch ?? globalThis.fetch;
+    // Compressed bytes could end early without anybody noticing. Browsers ignore this header.
+    const headers = new Headers({ 'accept-encoding': 'identity' });
+    if (range !== undefined) {
+      headers.set('range', range);
+    }
+    if (ifRange !== undefined) {
+      headers.set('if-range', ifRange);
+    }
+    let response: Response;
+    try {
+      const init = signal ? { headers, signal } : { headers };
+      response = await abortable(fetch(this.#url, init), signal);
+    } catch (cause) {
+      if (signal?.aborted) {
+        throw signal.reason;
+      }
+      throw connectionLost(this.fileId, cause);
+    }
+    if (isFile(response, range)) {
+      return response;
+    }
+    response.body?.cancel().catch(() => undefined); // not wanted
+    throw downloadError(this.fileId, response);
+  }
+
+  async #freshUrl(signal: AbortSignal | undefined): Promise<string | undefined> {
+    try {
+      const url = await this.#source.freshUrl?.(signal);
+      return url === this.#url ? undefined : url;
+    } catch {
+      signal?.throwIfAborted();
+      return undefined; // the first error says more
+    }
+  }
+}
+
+// An expired link may also lead to a page that says so.
+function isFile({ status, headers }: Response, range: string | undefined): boolean {
+  const isPage = headers.get('content-type')?.startsWith('text/html') ?? false;
+  return !isPage && (status === 200 || (status === 206 && range !== undefined));
+}
+
+function isExpired(error: unknown): boolean {
+  return isPostreelError(error) && (error.status === 403 || error.status === 410);
 }
 
 function connectionLost(fileId: string, cause: unknown): ConnectionError {
@@ -114,9 +150,21 @@ function connectionLost(fileId: string, cause: unknown): ConnectionError {
   });
 }
 
-function downloadError(fileId: string, status: number): Error {
-  const ErrorClass =
-    status === 404 ? NotFoundError : status >= 500 ? ServerError : UnexpectedResponseError;
-  const message = `The file ${fileId} could not be downloaded (${status}). Look at its status again: the address may have expired.`;
-  return new ErrorClass(message, { code: 'DOWNLOAD_FAILED', status, outcome: 'rejected' });
+function downloadError(fileId: string, { status, headers }: Response): Error {
+  const message = `The file ${fileId} could not be downloaded (${status}). Its URL may have expired: check its status for a new one.`;
+  const retryAfter = headers.get('retry-after');
+  return new (errorClassOf(status))(message, {
+    code: 'DOWNLOAD_FAILED',
+    status,
+    outcome: 'rejected',
+    retryAfterMs:
+      retryAfter === null ? undefined : retryAfterMs(new Headers({ 'retry-after': retryAfter })),
+  });
+}
+
+function errorClassOf(status: number) {
+  if (status === 404) {
+    return NotFoundError;
+  }
+  return status >= 500 ? ServerError : UnexpectedResponseError;
 }

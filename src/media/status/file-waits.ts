@@ -28,14 +28,14 @@ export class FileWaits {
   readonly #source: WaitSource<MediaFile>;
 
   constructor(parts: WaitParts) {
-    const { poller, events, settings } = parts;
+    const { poller, events } = parts;
     this.#parts = parts;
     this.#source = {
       look: (fileId, maxAgeMs, signal) => poller.look(fileId, maxAgeMs, signal),
       // A wait of one request must not be ended by another where each has an I/O context.
       onEnd: (fileId, listener) =>
         hasIoContexts() ? () => undefined : poller.onEnd(fileId, listener),
-      finished: (fileId, url) => new MediaFile(fileId, url, { fetch: settings.fetch }),
+      finished: (fileId, url) => this.file(fileId, url),
       onUpdate: (update) => this.tell(update),
       onUnknown: (fileId, status) => notices.unknownStatus(events, fileId, status),
       get leastDelayMs() {
@@ -53,6 +53,16 @@ export class FileWaits {
     const known = this.#parts.memory.recall(fileId);
     const awaited = { fileId, kind: kind ?? known.kind, ageMs: known.ageMs };
     return waitForFile(awaited, this.#source, options);
+  }
+
+  /** A finished file. When its URL has expired, a status check finds another one. */
+  file(fileId: string, url: string): MediaFile {
+    const { poller, settings } = this.#parts;
+    const freshUrl = async (signal: AbortSignal | undefined) => {
+      const { download } = await poller.look(fileId, 0, signal ?? new AbortController().signal);
+      return download;
+    };
+    return new MediaFile(fileId, url, { fetch: settings.fetch, freshUrl });
   }
 
   /** Tells everybody who listens to the client of a status check. */

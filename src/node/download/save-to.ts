@@ -1,36 +1,24 @@
-import { randomUUID } from 'node:crypto';
-import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { ConfigurationError } from '../../errors/index.js';
+import { stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { ConfigurationError, isPostreelError } from '../../errors/index.js';
+import { Download } from '../../media/download/download.js';
+import type { TransferOptions, TransferProgress } from '../../media/download/transfer-options.js';
 import type { MediaFile } from '../../media/jobs/file.js';
-import { Download } from './download.js';
-import { hasCode, syncFolder } from '../file-system.js';
+import { syncFolder } from '../file-system.js';
+import { PartFile } from './part-file.js';
 
 /** How far a download is. */
-export interface SaveProgress {
-  /** Goes back to 0 when the file changed in between, or cannot be resumed. */
-  readonly receivedBytes: number;
-  /** `undefined` when the server does not say. */
-  readonly totalBytes: number | undefined;
-}
+export interface SaveProgress extends TransferProgress {}
 
-/** How to save a file. */
-export interface SaveOptions {
-  /** Ends the download at once and leaves nothing behind. */
-  signal?: AbortSignal | undefined;
-  /** Called with every piece that is written. What it throws is ignored. */
-  onProgress?: ((progress: SaveProgress) => void) | undefined;
-  /**
-   * How long a connection may be silent before it counts as broken, in milliseconds.
-   * @default 30_000
-   */
-  timeout?: number | undefined;
-}
+/** How to save a file. An abort leaves nothing behind. */
+export interface SaveOptions extends TransferOptions {}
 
 /**
- * Saves a finished file to the disk. It is written beside its target and renamed at the end, so
- * that the target is always whole, or what it was before. A broken connection is resumed where it
- * broke; five in a row that bring nothing new end in a `ConnectionError`.
+ * Saves a finished file to disk. It is written beside its target and renamed at the end, so that the
+ * target is always complete, or what it was before. A broken connection is resumed where it broke;
+ * when the retries are used up, what has arrived stays beside the target, and the next `saveTo()` of
+ * the same file continues with it. So does one after a crash.
+ * @throws a `ConnectionError` when the retries are used up
  * @example
  * await saveTo(await job.waitForFile(), 'cats.mp4', {
  *   onProgress: ({ receivedBytes, totalBytes }) => console.log(receivedBytes, totalBytes),
@@ -45,30 +33,32 @@ export async function saveTo(
   signal?.throwIfAborted();
   const target = resolve(path);
   await refuseFolder(target);
-  const part = join(dirname(target), `.postreel-${randomUUID()}.part`);
-  const handle = await create(part);
+  const part = await PartFile.open(file.fileId, target);
   try {
-    await fill(handle, file, options);
+    await new Download(file, part, options, part.earlier).run();
     signal?.throwIfAborted();
-    await rename(part, target);
+    await part.finish(target);
   } catch (error) {
-    await rm(part, { force: true });
+    await giveUp(part, error, signal);
     throw error;
   }
   await syncFolder(dirname(target));
 }
 
-/** Writes the whole file and waits for the disk. */
-async function fill(handle: FileHandle, file: MediaFile, options: SaveOptions): Promise<void> {
-  try {
-    await new Download(file, handle, options).run();
-    await handle.sync();
-  } finally {
-    await handle.close();
+// After trouble with the server the rest may come another time; nothing is kept after an abort.
+async function giveUp(
+  part: PartFile,
+  error: unknown,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (isPostreelError(error) && !signal?.aborted) {
+    await part.keep().catch(() => part.remove());
+  } else {
+    await part.remove();
   }
 }
 
-// Found out before the download, and not after it.
+// Found out before the download rather than after it.
 async function refuseFolder(target: string): Promise<void> {
   const found = await stat(target).catch(() => undefined);
   if (!found?.isDirectory()) {
@@ -77,18 +67,4 @@ async function refuseFolder(target: string): Promise<void> {
   throw new ConfigurationError(`${target} is a folder. Give \`saveTo()\` the path of a file.`, {
     code: 'PATH_IS_FOLDER',
   });
-}
-
-async function create(part: string): Promise<FileHandle> {
-  try {
-    return await open(part, 'wx');
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) {
-      throw error;
-    }
-    throw new ConfigurationError(
-      `The folder ${dirname(part)} does not exist. Make it before you save a file into it.`,
-      { code: 'FOLDER_MISSING', cause: error },
-    );
-  }
 }

@@ -1,15 +1,17 @@
 import { MediaFile } from 'postreel';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   ending,
   fakeService,
   inTime,
   speech,
+  statusEndpoint,
   useFakeTime,
   video,
 } from '../../support/media/fake-time.js';
 
 useFakeTime();
+beforeAll(() => import('../../../src/media/download/transfer.js')); // files are not read on a fake clock
 
 const download = 'GET /cdn/{file}';
 
@@ -77,12 +79,13 @@ describe('a download that fails', () => {
     [404, 'NotFoundError'],
     [410, 'UnexpectedResponseError'],
     [403, 'UnexpectedResponseError'],
+    [204, 'UnexpectedResponseError'],
     [500, 'ServerError'],
     [503, 'ServerError'],
   ])('with %i is a %s', async (status, name) => {
     const { fake, file } = await oneFile();
-    fake.fail(download, { status });
-    const { error } = await ending(file.stream());
+    fake.fail(download, { status, times: Number.POSITIVE_INFINITY });
+    const { error } = await inTime(ending(file.stream()));
     expect(error).toMatchObject({
       name,
       status,
@@ -91,31 +94,81 @@ describe('a download that fails', () => {
     });
   });
 
-  it('without a connection is a ConnectionError with its cause', async () => {
+  it.each([
+    ['once by default', undefined, 9],
+    ['as often as asked', 2, 3],
+    ['not at all if asked', 0, 1],
+  ])('is tried again: %s', async (_, retries, expected) => {
     const { fake, file } = await oneFile();
-    fake.fail(download, { drop: true });
-    const { error } = await ending(file.blob());
-    expect(error).toMatchObject({ name: 'ConnectionError', code: 'DOWNLOAD_FAILED' });
-    expect((error as Error).cause).toBeInstanceOf(TypeError);
+    fake.fail(download, { status: 503, times: Number.POSITIVE_INFINITY });
+    const { error } = await inTime(ending(file.blob({ retries })));
+    expect(error).toMatchObject({ status: 503 });
+    expect(fake.requests.filter(({ endpoint }) => endpoint === download)).toHaveLength(expected);
   });
 
-  it.each(['blob', 'arrayBuffer'] as const)(
-    'in the middle is a ConnectionError too (%s)',
+  it('survives an outage of half a minute', async () => {
+    const { fake, file, content } = await oneFile();
+    const stop = fake.fail(download, { drop: true, times: Number.POSITIVE_INFINITY });
+    setTimeout(stop, 30_000);
+    expect(new Uint8Array(await inTime(file.arrayBuffer()))).toEqual(content);
+  });
+
+  it('waits as long as the server asks', async () => {
+    const { fake, file, content } = await oneFile();
+    fake.fail(download, { status: 429, retryAfter: 90 });
+    const at = Date.now();
+    expect(new Uint8Array(await inTime(file.arrayBuffer()))).toEqual(content);
+    expect(Date.now() - at).toBeGreaterThanOrEqual(90_000);
+    expect(Date.now() - at).toBeLessThan(91_000);
+  });
+
+  it.each([403, 410])('with %i is tried with a new URL, after one status check', async (status) => {
+    const { fake, file, content } = await oneFile();
+    const fresh = file.url.replace('.mp3', '-2.mp3');
+    fake.fail(download, { status });
+    fake.files[0]!.download = fresh;
+    const before = checks(fake.requests);
+    expect(new Uint8Array(await inTime(file.arrayBuffer()))).toEqual(content);
+    expect(file.url).toBe(fresh);
+    expect(checks(fake.requests)).toBe(before + 1);
+  });
+
+  it('with 403 keeps its own error when the status cannot be read', async () => {
+    const { fake, file } = await oneFile();
+    fake.fail(download, { status: 403 });
+    fake.fail(statusEndpoint, { status: 404, times: Number.POSITIVE_INFINITY });
+    expect((await inTime(ending(file.blob()))).error).toMatchObject({ status: 403 });
+  });
+
+  it('without a connection is a ConnectionError with its cause', async () => {
+    const { fake, file } = await oneFile();
+    fake.fail(download, { drop: true, times: Number.POSITIVE_INFINITY });
+    const { error } = await inTime(ending(file.blob()));
+    expect(error).toMatchObject({ name: 'ConnectionError', code: 'DOWNLOAD_FAILED' });
+    expect((error as Error).cause).toMatchObject({ cause: expect.any(TypeError) as unknown });
+  });
+
+  it.each(['blob', 'arrayBuffer', 'stream'] as const)(
+    'in the middle goes on where it broke (%s)',
     async (method) => {
-      const { fake, file } = await oneFile();
+      const { fake, file, content } = await oneFile();
       fake.fail(download, { truncate: true });
-      const { error } = await ending<unknown>(file[method]());
-      expect(error).toMatchObject({ name: 'ConnectionError', code: 'DOWNLOAD_FAILED' });
+      const body = (await inTime<unknown>(file[method]())) as BodyInit; // as: all three are
+      const bytes = await inTime(new Response(body).arrayBuffer());
+      expect(new Uint8Array(bytes)).toEqual(content);
+      const ranges = fake.requests.flatMap(({ headers }) => headers['range'] ?? []);
+      expect(ranges).toHaveLength(1);
     },
   );
 
   it('by an abort rejects with its reason', async () => {
     const { fake, file } = await oneFile();
     const before = AbortSignal.abort('before');
-    expect((await ending(file.blob({ signal: before }))).error).toBe('before');
+    expect((await inTime(ending(file.blob({ signal: before })))).error).toBe('before');
     fake.fail(download, { hang: true });
     const controller = new AbortController();
     const hanging = ending(file.stream({ signal: controller.signal }));
+    await new Promise((resolve) => setImmediate(resolve));
     controller.abort('enough');
     expect((await hanging).error).toBe('enough');
     fake.fail(download, { stall: true });
@@ -126,3 +179,77 @@ describe('a download that fails', () => {
     expect((await stalled).error).toBe('enough');
   });
 });
+
+describe('a copy of a file', () => {
+  /** A slow store for the bytes, and what became of it. */
+  function store() {
+    const chunks: Uint8Array[] = [];
+    const ends: unknown[] = [];
+    const stream = new WritableStream<Uint8Array>({
+      write: (chunk) => void chunks.push(chunk),
+      close: () => void ends.push('closed'),
+      abort: (reason) => void ends.push(reason),
+    });
+    return { stream, ends, bytes: () => new Uint8Array(Buffer.concat(chunks)) };
+  }
+
+  it('arrives whole over a broken connection, and the stream is closed', async () => {
+    const { fake, file, content } = await oneFile();
+    fake.fail(download, { truncate: true, times: 2 });
+    const { stream, ends, bytes } = store();
+    await inTime(file.pipeTo(stream));
+    expect(bytes()).toEqual(content);
+    expect(ends).toEqual(['closed']);
+  });
+
+  it('arrives whole where the server knows no parts', async () => {
+    const { fake, file, content } = await oneFile({ ranges: false });
+    fake.fail(download, { truncate: true });
+    const { stream, bytes } = store();
+    await inTime(file.pipeTo(stream));
+    expect(bytes()).toEqual(content);
+  });
+
+  it('ends with an error when the file has changed: a stream cannot start over', async () => {
+    const { fake, file } = await oneFile();
+    fake.fail(download, { truncate: true });
+    const { stream, ends } = store();
+    const onProgress = () => {
+      fake.files[0]!.revision = 2;
+    };
+    const { error } = await inTime(ending(file.pipeTo(stream, { onProgress })));
+    expect(error).toMatchObject({ code: 'DOWNLOAD_CHANGED' });
+    expect(ends).toEqual([error]);
+  });
+
+  it('ends when the other side refuses more', async () => {
+    const { file } = await oneFile();
+    const full = new Error('The disk is full.');
+    const stream = new WritableStream<Uint8Array>({ write: () => Promise.reject(full) });
+    expect((await inTime(ending(file.pipeTo(stream)))).error).toBe(full);
+  });
+
+  it('hears an abort while the other side is busy', async () => {
+    const { file } = await oneFile();
+    const controller = new AbortController();
+    const stream = new WritableStream<Uint8Array>({
+      write: () => new Promise<void>(() => undefined),
+    });
+    const copy = ending(file.pipeTo(stream, { signal: controller.signal }));
+    await new Promise((resolve) => setImmediate(resolve));
+    controller.abort('enough');
+    expect((await copy).error).toBe('enough');
+  });
+
+  it('lets go of the connection when nobody reads the stream any more', async () => {
+    const { file } = await oneFile();
+    const stream = await inTime(file.stream());
+    await stream.cancel();
+    await inTime(new Promise((resolve) => setTimeout(resolve, 40_000)));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+function checks(requests: readonly { endpoint: string | undefined }[]): number {
+  return requests.filter(({ endpoint }) => endpoint === statusEndpoint).length;
+}

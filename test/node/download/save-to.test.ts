@@ -97,7 +97,7 @@ describe('saveTo()', () => {
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error).toMatchObject({
       code: 'FOLDER_MISSING',
-      message: `The folder ${join(folder, 'videos')} does not exist. Make it before you save a file into it.`,
+      message: `The folder ${join(folder, 'videos')} does not exist. Create it before you save a file into it.`,
     });
     expect(arrivals(fake.requests, download)).toBe(0);
   });
@@ -171,17 +171,77 @@ describe('saveTo() over a bad connection', () => {
     const { fake, file } = await finished();
     fake.fail(download, { truncate: true });
     fake.fail(download, { drop: true, after: 1, times: Infinity });
-    const { error } = await settled(saveTo(file, path));
+    const { error } = await settled(saveTo(file, path, { retries: 5 }));
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({
       code: 'DOWNLOAD_FAILED',
       message: expect.stringMatching(
-        /^The download of file_\d+ broke off again and again, at last after \d+ of 500000 bytes\. Nothing was saved; try again\.$/,
+        /^The download of file_\d+ failed again and again, the last time after \d+ of 500000 bytes\. Try again later\.$/,
       ) as string,
     });
     // The first brought half of the file, and counts as the first of five.
     expect(arrivals(fake.requests, download)).toBe(6);
-    expect(await readdir(folder)).toEqual([]);
+    expect(await readFile(path).catch(() => 'nothing')).toBe('nothing');
+  });
+
+  it('continues later with what had come before it gave up', async () => {
+    const { fake, file, bytes, starts } = await finished();
+    fake.fail(download, { truncate: true });
+    fake.fail(download, { drop: true, after: 1 });
+    await expect(saveTo(file, path, { retries: 1 })).rejects.toBeInstanceOf(ConnectionError);
+    expect(await readdir(folder)).toHaveLength(2);
+    await saveTo(file, path);
+    await expectSaved(bytes());
+    expect(starts().at(-1)).toBeGreaterThan(100_000);
+  });
+
+  it('does not continue with another version of the file', async () => {
+    const { fake, file, bytes } = await finished();
+    fake.fail(download, { truncate: true });
+    await expect(saveTo(file, path, { retries: 0 })).rejects.toBeInstanceOf(ConnectionError);
+    fake.files[0]!.revision = 2;
+    await saveTo(file, path);
+    await expectSaved(bytes());
+  });
+
+  it('does not continue with another file', async () => {
+    const { fake, file } = await finished();
+    fake.fail(download, { truncate: true });
+    await expect(saveTo(file, path, { retries: 0 })).rejects.toBeInstanceOf(ConnectionError);
+    const other = await finished();
+    await saveTo(new MediaFile('file_2', other.file.url, { fetch: undefined }), path);
+    expect((await readFile(path)).equals(other.bytes())).toBe(true);
+    expect(other.starts()).toEqual([0]);
+  });
+
+  it('waits as long as the server asks', async () => {
+    const { fake, file, bytes } = await finished();
+    fake.fail(download, { status: 503, headers: { 'Retry-After': '1' } });
+    const at = performance.now();
+    await saveTo(file, path);
+    expect(performance.now() - at).toBeGreaterThanOrEqual(990);
+    await expectSaved(bytes());
+  });
+
+  it('does not wait for a server that asks for an hour', async () => {
+    const { fake, file } = await finished();
+    fake.fail(download, { status: 503, headers: { 'Retry-After': '3600' } });
+    await expect(saveTo(file, path)).rejects.toMatchObject({
+      status: 503,
+      retryAfterMs: 3_600_000,
+    });
+  });
+
+  it.each([403, 410])('checks the status for a new URL after %i', async (status) => {
+    const { fake, file, bytes } = await finished();
+    fake.fail(download, { status });
+    const fresh = file.url.replace('.mp3', '-2.mp3');
+    fake.files[0]!.download = fresh;
+    const before = arrivals(fake.requests, 'GET /v1/generate/status');
+    await saveTo(file, path);
+    await expectSaved(bytes());
+    expect(file.url).toBe(fresh);
+    expect(arrivals(fake.requests, 'GET /v1/generate/status')).toBe(before + 1);
   });
 
   it('does not repeat what is refused', async () => {
@@ -233,10 +293,29 @@ describe('saveTo() with a server of bad habits', () => {
     await expectSaved(Buffer.from('Good morning'));
   });
 
-  it('takes a compressed answer as it is unpacked', async () => {
-    const headers = { 'content-encoding': 'gzip', 'content-length': '3' };
-    await saveTo(answered(whole('Good morning', headers)), path);
-    await expectSaved(Buffer.from('Good morning'));
+  it('asks for bytes that are not compressed, and refuses others', async () => {
+    const asked: (string | null)[] = [];
+    const fetch: typeof globalThis.fetch = (_, init) => {
+      asked.push(new Headers(init?.headers).get('accept-encoding'));
+      const headers = { 'content-encoding': 'gzip', 'content-length': '3' };
+      return Promise.resolve(new Response('Good morning', { headers }));
+    };
+    const saving = saveTo(new MediaFile('file_1', 'https://cdn.test/1.mp3', { fetch }), path);
+    await expect(saving).rejects.toMatchObject({ code: 'DOWNLOAD_ENCODED' });
+    expect(asked).toEqual(['identity']);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it.each([
+    ['nothing (204)', () => new Response(null, { status: 204 })],
+    ['a part that nobody asked for', part('Good', 'bytes 0-3/12')],
+    ['a web page', whole('<html>Sign in</html>', { 'content-type': 'text/html; charset=utf-8' })],
+  ])('does not save %s', async (_, answer) => {
+    await expect(saveTo(answered(answer), path)).rejects.toMatchObject({
+      name: 'UnexpectedResponseError',
+      code: 'DOWNLOAD_FAILED',
+    });
+    expect(await readdir(folder)).toEqual([]);
   });
 });
 

@@ -1,12 +1,12 @@
 /** Which part of which file a response brings. */
 export interface ContentRange {
-  /** The first byte. */
+  /** The offset of the first byte. */
   readonly from: number;
-  /** The size of the whole file, when the server says. */
+  /** The size of the whole file, when the server says so. */
   readonly totalBytes: number | undefined;
-  /** What tells one version of the file from another. */
+  /** The ETag or date that tells one version of the file from another. */
   readonly version: string | undefined;
-  /** Compressed on its way: no byte of it stands where it stands in the file. */
+  /** Compressed on its way: offsets and lengths say nothing about the file. */
   readonly isEncoded: boolean;
 }
 
@@ -31,6 +31,11 @@ export function contentRangeOf({ status, headers }: Response): ContentRange | un
 /** Are both of the same version of a file, as far as the server says? */
 export function isSameFile(one: ContentRange, other: ContentRange): boolean {
   return agree(one.totalBytes, other.totalBytes) && agree(one.version, other.version);
+}
+
+/** Does the server say that both are of the same version? */
+export function isCertainlySame(one: ContentRange, other: ContentRange): boolean {
+  return one.version !== undefined && one.version === other.version && isSameFile(one, other);
 }
 
 function agree<T>(one: T | undefined, other: T | undefined): boolean {

@@ -1,0 +1,44 @@
+import { onAbort } from '../../async/abort.js';
+import { longestDelayMs } from '../../async/timers.js';
+import { TimeoutError } from '../../errors/index.js';
+
+/** Ends a connection that sends nothing for too long, or that the caller gives up. */
+export class IdleTimeout {
+  readonly #controller = new AbortController();
+  readonly #limitMs: number;
+  readonly #stopListening: () => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(limitMs: number, caller: AbortSignal | undefined) {
+    this.#limitMs = limitMs;
+    this.#stopListening = onAbort(caller, () => this.#controller.abort(caller?.reason));
+  }
+
+  /** Aborts when the connection is to end. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Waits for the server: its time starts over. */
+  start(): void {
+    this.pause();
+    this.#timer = setTimeout(() => this.#end(), Math.min(this.#limitMs, longestDelayMs));
+  }
+
+  /** Waits for something else, such as a slow disk. */
+  pause(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Lets go of everything, the connection included. */
+  stop(): void {
+    this.pause();
+    this.#stopListening();
+    this.#controller.abort();
+  }
+
+  #end(): void {
+    const message = `The server sent nothing for ${this.#limitMs} ms.`;
+    this.#controller.abort(new TimeoutError(message, { code: 'DOWNLOAD_SILENT' }));
+  }
+}

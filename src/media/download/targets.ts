@@ -1,0 +1,56 @@
+import { UnexpectedResponseError } from '../../errors/index.js';
+import type { DownloadTarget } from './download.js';
+
+/** Keeps a file in memory. */
+export class MemoryTarget implements DownloadTarget {
+  readonly takesEncoded = true; // browsers do not let a page ask for anything else
+  #chunks: Uint8Array<ArrayBuffer>[] = [];
+  #type = '';
+
+  begin({ headers }: Response): void {
+    this.#type = headers.get('content-type') ?? '';
+  }
+
+  write(chunk: Uint8Array): void {
+    this.#chunks.push(chunk as Uint8Array<ArrayBuffer>); // as: a response never shares its memory
+  }
+
+  restart(): void {
+    this.#chunks = [];
+  }
+
+  blob(): Blob {
+    return new Blob(this.#chunks, { type: this.#type });
+  }
+}
+
+/** Passes a file on as it comes, at the pace of the other side. */
+export class StreamTarget implements DownloadTarget {
+  readonly takesEncoded = true;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #onBegin: () => void;
+  readonly #fileId: string;
+
+  constructor(
+    fileId: string,
+    writer: WritableStreamDefaultWriter<Uint8Array>,
+    onBegin: () => void = () => undefined,
+  ) {
+    this.#fileId = fileId;
+    this.#writer = writer;
+    this.#onBegin = onBegin;
+  }
+
+  begin(): void {
+    this.#onBegin();
+  }
+
+  write(chunk: Uint8Array): Promise<void> {
+    return this.#writer.write(chunk);
+  }
+
+  restart(): never {
+    const message = `The file ${this.#fileId} changed while it was passed on, or the server knows no parts. Start over with a new stream.`;
+    throw new UnexpectedResponseError(message, { code: 'DOWNLOAD_CHANGED', outcome: 'rejected' });
+  }
+}

@@ -1,0 +1,51 @@
+import { onAbort } from '../../async/abort.js';
+import { Download, type DownloadSource } from './download.js';
+import { MemoryTarget, StreamTarget } from './targets.js';
+import type { TransferOptions } from './transfer-options.js';
+
+/** Downloads a file into memory. */
+export async function toBlob(source: DownloadSource, options: TransferOptions): Promise<Blob> {
+  const target = new MemoryTarget();
+  await new Download(source, target, options).run();
+  return target.blob();
+}
+
+/** Passes a file on to a stream and closes it; on failure the stream is aborted with the error. */
+export async function pipeTo(
+  source: DownloadSource,
+  stream: WritableStream<Uint8Array>,
+  options: TransferOptions,
+  onBegin?: () => void,
+): Promise<void> {
+  const writer = stream.getWriter();
+  const controller = new AbortController();
+  const stopListening = onAbort(options.signal, () => controller.abort(options.signal?.reason));
+  // Whoever reads the other end may have left, and nothing is written for the moment.
+  writer.closed.catch((reason: unknown) => controller.abort(reason));
+  const target = new StreamTarget(source.fileId, writer, onBegin);
+  try {
+    await new Download(source, target, { ...options, signal: controller.signal }).run();
+    await writer.close();
+  } catch (error) {
+    writer.abort(error).catch(() => undefined); // it may be broken itself
+    throw error;
+  } finally {
+    stopListening();
+    writer.releaseLock();
+  }
+}
+
+/** The bytes of a file as they come. Rejects when the first connection fails for good. */
+export async function toStream(
+  source: DownloadSource,
+  options: TransferOptions,
+): Promise<ReadableStream<Uint8Array>> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  let end: Promise<void> | undefined;
+  const begun = new Promise<void>((resolve) => {
+    end = pipeTo(source, writable, options, resolve);
+  });
+  end?.catch(() => undefined); // the reader of the stream hears of it
+  await Promise.race([begun, end]);
+  return readable;
+}

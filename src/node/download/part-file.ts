@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import {
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+  type FileHandle,
+} from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fingerprint } from '../../contract/fingerprint.js';
+import { isRecord } from '../../contract/records.js';
+import { ConfigurationError } from '../../errors/index.js';
+import type { ContentRange } from '../../media/download/content-range.js';
+import type { DownloadTarget, Received } from '../../media/download/download.js';
+import { hasCode } from '../file-system.js';
+import { isRunning, pidScope } from '../pid-scope.js';
+
+// Longer than any pause of a download: an older part belongs to nobody, wherever its process ran.
+const staleMs = 900_000;
+const left = 'left';
+
+/**
+ * The file beside the target that a download fills. Its name says for which file it is and which
+ * process fills it; another file beside it says which version of the file it holds.
+ */
+export class PartFile implements DownloadTarget {
+  readonly takesEncoded = false;
+  readonly path: string;
+  readonly #prefix: string;
+  readonly #handle: FileHandle;
+  readonly #earlier: Received | undefined;
+
+  private constructor(prefix: string, path: string, handle: FileHandle, earlier?: Received) {
+    this.#prefix = prefix;
+    this.path = path;
+    this.#handle = handle;
+    this.#earlier = earlier;
+  }
+
+  /** Takes over what an earlier download of the same file left, or begins with nothing. */
+  static async open(fileId: string, target: string): Promise<PartFile> {
+    const folder = dirname(target);
+    const prefix = `.postreel-${fingerprint(JSON.stringify([fileId, basename(target)]))}-`;
+    const path = join(folder, `${prefix}${pidScope()}-${process.pid}-${randomUUID()}.part`);
+    const earlier = await adopt(folder, prefix, path);
+    return new PartFile(prefix, path, await openFile(path), earlier);
+  }
+
+  /** What is there already. */
+  get earlier(): Received | undefined {
+    return this.#earlier;
+  }
+
+  async begin(_: Response, range: ContentRange): Promise<void> {
+    await writeFile(factsOf(this.path), JSON.stringify(range), { mode: 0o600 });
+  }
+
+  async write(chunk: Uint8Array, position: number): Promise<void> {
+    for (let written = 0; written < chunk.length;) {
+      const rest = chunk.length - written;
+      const { bytesWritten } = await this.#handle.write(chunk, written, rest, position + written);
+      written += bytesWritten;
+    }
+  }
+
+  async restart(): Promise<void> {
+    await this.#handle.truncate(0);
+  }
+
+  /** Gives the complete file its name. */
+  async finish(target: string): Promise<void> {
+    await this.#close();
+    await rename(this.path, target);
+    await rm(factsOf(this.path), { force: true });
+  }
+
+  /** Leaves the bytes for a later download of the same file. */
+  async keep(): Promise<void> {
+    await this.#close();
+    const path = join(dirname(this.path), `${this.#prefix}${left}-${randomUUID()}.part`);
+    await rename(factsOf(this.path), factsOf(path));
+    await rename(this.path, path);
+  }
+
+  /** Leaves nothing behind. */
+  async remove(): Promise<void> {
+    await this.#handle.close().catch(() => undefined); // it may be closed
+    await rm(this.path, { force: true });
+    await rm(factsOf(this.path), { force: true });
+  }
+
+  // On the disk before it gets its name: a power cut must not leave a file with holes.
+  async #close(): Promise<void> {
+    try {
+      await this.#handle.sync();
+    } finally {
+      await this.#handle.close();
+    }
+  }
+}
+
+const factsOf = (part: string) => `${part}.json`;
+
+/** Takes over the largest part that nobody fills any more, and removes the others. */
+async function adopt(folder: string, prefix: string, path: string): Promise<Received | undefined> {
+  const parts = await abandoned(folder, prefix);
+  for (const part of parts.sort((a, b) => b.bytes - a.bytes)) {
+    const received = await receivedIn(part);
+    // Two processes may want it: the one that renames it has it.
+    if (received && (await isRenamed(part.path, path))) {
+      await rm(factsOf(part.path), { force: true });
+      return received;
+    }
+    await rm(part.path, { force: true });
+    await rm(factsOf(part.path), { force: true });
+  }
+  return undefined;
+}
+
+interface Part {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+async function abandoned(folder: string, prefix: string): Promise<Part[]> {
+  const names = await readdir(folder).catch(() => []);
+  const parts: Part[] = [];
+  for (const name of names) {
+    const file = isPart(name, prefix) && (await stat(join(folder, name)).catch(() => undefined));
+    if (file && isAbandoned(name.slice(prefix.length), file.mtimeMs)) {
+      parts.push({ path: join(folder, name), bytes: file.size });
+    }
+  }
+  return parts;
+}
+
+function isPart(name: string, prefix: string): boolean {
+  return name.startsWith(prefix) && name.endsWith('.part');
+}
+
+function isAbandoned(owner: string, mtimeMs: number): boolean {
+  const [scope, pid] = owner.split('-');
+  if (scope === left || Date.now() - mtimeMs > staleMs) {
+    return true;
+  }
+  return scope === pidScope() && !isRunning(Number(pid));
+}
+
+/** What a part holds, when it can be told; the last byte is asked for again to be sure of the rest. */
+async function receivedIn({ path, bytes }: Part): Promise<Received | undefined> {
+  const facts = await readFile(factsOf(path), 'utf8').catch(() => '');
+  const range = parse(facts);
+  if (!isRecord(range) || bytes < 2) {
+    return undefined;
+  }
+  const { version, totalBytes } = range;
+  const known = {
+    version: typeof version === 'string' ? version : undefined,
+    totalBytes: typeof totalBytes === 'number' ? totalBytes : undefined,
+  };
+  const isTellable = known.version !== undefined && bytes <= (known.totalBytes ?? bytes);
+  return isTellable
+    ? { bytes: bytes - 1, range: { from: 0, isEncoded: false, ...known } }
+    : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function isRenamed(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    // Not `a`, which would write at the end whatever the position; not `w`, which would cut it.
+    return await open(path, 'r+').catch(() => open(path, 'wx+'));
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) {
+      throw error;
+    }
+    throw new ConfigurationError(
+      `The folder ${dirname(path)} does not exist. Create it before you save a file into it.`,
+      { code: 'FOLDER_MISSING', cause: error },
+    );
+  }
+}
