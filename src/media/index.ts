@@ -4,7 +4,7 @@ export type { MediaJob } from './generate/media-job.js';
 export type { MediaEvents } from './events.js';
 export type { TransferOptions, TransferProgress } from './download/transfer-options.js';
 export { MediaFile, type DownloadOptions, type FileSource } from './jobs/file.js';
-export { LongAudioError } from './generate/long-audio-error.js';
+export { LongAudioError } from './generate/long-audio/error.js';
 export type { Generate } from './generate/resource.js';
 export type * from './generate/types.js';
 export { GenerationJob, type JobRecord } from './jobs/job.js';

@@ -9,7 +9,7 @@ import type { GenerationJob, JobRecord } from '../jobs/job.js';
 import type { Submission } from '../jobs/submit.js';
 import { onAbort } from '../../async/abort.js';
 import { audioRecords, videoRecords } from './accepted.js';
-import type { SubmitPart } from './long-audio.js';
+import type { SubmitPart } from './long-audio/submit.js';
 import { routes } from './routes.js';
 import type {
   AudioRequest,
@@ -85,7 +85,7 @@ export class Generate implements NamesOf<typeof routes> {
    * @throws a `LongAudioError` that has the accepted parts as its `jobs`, also after an abort
    */
   async longAudio(body: LongAudioRequest, options?: RequestOptions): Promise<GenerationJob[]> {
-    const { submitLongAudio } = await import('./long-audio.js');
+    const { submitLongAudio } = await import('./long-audio/submit.js');
     const { pendingLimit } = this.#host;
     const submit: SubmitPart = (request, part, signal) =>
       this.#audioPart(request, part, { ...options, signal });

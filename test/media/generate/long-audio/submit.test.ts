@@ -9,7 +9,7 @@ import {
   pass,
   speech,
   useFakeTime,
-} from '../../support/media/fake-time.js';
+} from '../../../support/media/fake-time.js';
 
 useFakeTime();
 

@@ -1,6 +1,6 @@
-import { PostreelError, isPostreelError } from '../../errors/index.js';
-import { branded } from '../../errors/brand.js';
-import type { GenerationJob } from '../jobs/job.js';
+import { PostreelError, isPostreelError } from '../../../errors/index.js';
+import { branded } from '../../../errors/brand.js';
+import type { GenerationJob } from '../../jobs/job.js';
 
 /**
  * A long text was submitted only in part. `jobs` are the parts that were accepted and will be

@@ -1,4 +1,4 @@
-import type { TextRange } from './types.js';
+import type { TextRange } from '../types.js';
 import { graphemeEnds, sentenceEnds } from './text-boundaries.js';
 
 /** A part of a longer text. */

@@ -1,10 +1,10 @@
-import { signatureParameter } from '../../contract/inbox.js';
-import { refuse } from '../../errors/client-errors.js';
-import type { GenerationJob } from '../jobs/job.js';
-import { LongAudioError } from './long-audio-error.js';
+import { signatureParameter } from '../../../contract/inbox.js';
+import { refuse } from '../../../errors/client-errors.js';
+import type { GenerationJob } from '../../jobs/job.js';
+import { LongAudioError } from './error.js';
 import { splitText, type TextPart } from './split-text.js';
-import { routes } from './routes.js';
-import type { AudioRequest, LongAudioRequest } from './types.js';
+import { routes } from '../routes.js';
+import type { AudioRequest, LongAudioRequest } from '../types.js';
 
 /** Submits one part. An abort ends it only before it is sent: later its id would be lost. */
 export type SubmitPart = (
