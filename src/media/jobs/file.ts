@@ -152,13 +152,11 @@ function connectionLost(fileId: string, cause: unknown): ConnectionError {
 
 function downloadError(fileId: string, { status, headers }: Response): Error {
   const message = `The file ${fileId} could not be downloaded (${status}). Its URL may have expired: check its status for a new one.`;
-  const retryAfter = headers.get('retry-after');
   return new (errorClassOf(status))(message, {
     code: 'DOWNLOAD_FAILED',
     status,
     outcome: 'rejected',
-    retryAfterMs:
-      retryAfter === null ? undefined : retryAfterMs(new Headers({ 'retry-after': retryAfter })),
+    retryAfterMs: retryAfterMs(headers, status),
   });
 }
 

@@ -10,7 +10,7 @@ import { isVideo, type MediaJob } from '../generate/media-job.js';
 import { routes } from '../generate/routes.js';
 import { jobRefusal } from '../generate/rules.js';
 import type { StatusRecord } from '../generate/types.js';
-import { MediaFile } from '../jobs/file.js';
+import type { MediaFile } from '../jobs/file.js';
 import type { GenerationJob, JobRecord } from '../jobs/job.js';
 import { journalOf } from '../jobs/journal.js';
 import type { NamedJob } from '../jobs/journal-types.js';
@@ -65,7 +65,7 @@ const freshMs = 1_000;
 /** Gives a queue what it needs of a media client. */
 export async function queueHost(context: MediaContext, isNamed: boolean): Promise<QueueHost> {
   const { connection, options, poller, waits } = context;
-  const { events, settings, transport } = connection;
+  const { events, transport } = connection;
   const journal = isNamed ? journalOf(options) : options.journal;
   const { schemas } = await import('../schemas.js');
   return {
@@ -81,7 +81,7 @@ export async function queueHost(context: MediaContext, isNamed: boolean): Promis
     check: (fileId, signal) => poller.look(fileId, freshMs, signal),
     report: (update) => waits.tell(update),
     reportUnknown: (fileId, status) => notices.unknownStatus(events, fileId, status),
-    file: (fileId, url) => new MediaFile(fileId, url, { fetch: settings.fetch }),
+    file: (fileId, url) => waits.file(fileId, url),
     problem: (job) => jobRefusal(job, schemas.generate),
     find: (names) => journal?.find(names) ?? Promise.resolve(new Map<string, NamedJob>()),
     settle: (fileId) => {

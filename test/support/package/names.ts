@@ -51,6 +51,13 @@ export const names: Readonly<Record<string, readonly string[]>> = {
     'signWebhookUrl',
     'verifyWebhook',
   ],
-  'postreel/node': ['csvFile', 'fileJournal', 'fileRateBudgetStore', 'saveTo'],
+  'postreel/node': [
+    'attachment',
+    'csvFile',
+    'fileJournal',
+    'fileRateBudgetStore',
+    'imageFile',
+    'saveTo',
+  ],
   'postreel/testing': ['createClock', 'createFakeMedia', 'createFakeMessaging', 'startFakeServer'],
 };
