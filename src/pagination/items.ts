@@ -14,6 +14,9 @@ export interface ItemRange {
 // Taken at import, so that a fake clock in somebody's tests cannot stop an iteration.
 const { setImmediate, setTimeout } = globalThis;
 
+/** Turns of the event loop: until a request has left at most, and until its bytes are written. */
+const turns = { most: 10, toWrite: 2 };
+
 /** Goes through the items of a list, one page ahead of its consumer. */
 export class Items<T> implements ItemIterator<T> {
   readonly #start: () => Promise<ListPage<T>>;
@@ -111,9 +114,25 @@ export class Items<T> implements ItemIterator<T> {
     if (!page.hasMore || this.#taken + page.items.length >= this.#range.max) {
       return;
     }
-    this.#ahead = page.nextPage();
-    this.#ahead.catch(noop); // it is reported when its turn comes
-    // The request leaves only when the event loop turns, and a busy consumer never lets it.
+    const ahead = page.nextPage();
+    this.#ahead = ahead;
+    await onTheWire(ahead, () => page.hasNextLeft);
+  }
+}
+
+// A request leaves only when the event loop turns, and a busy consumer never lets it: the consumer
+// goes on when the request for the page after is on the wire. It never waits long for that, e.g.
+// when the request must wait for the rate limit.
+async function onTheWire(ahead: Promise<unknown>, hasLeft: () => boolean): Promise<void> {
+  const load = { isOver: false };
+  const end = () => {
+    load.isOver = true; // a failure is reported when the turn of the page comes
+  };
+  ahead.then(end, end);
+  for (let turn = 0; turn < turns.most && !load.isOver && !hasLeft(); turn++) {
+    await nextTurn();
+  }
+  for (let turn = 0; turn < turns.toWrite && !load.isOver; turn++) {
     await nextTurn();
   }
 }

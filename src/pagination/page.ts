@@ -38,6 +38,11 @@ export class ListPage<T> implements Page<T> {
     return ListPage.load<T>(this.#walk, { query: this.#next, index, total, before: this.#raw });
   }
 
+  /** Is the request for the next page on its way, once it was asked for? */
+  get hasNextLeft(): boolean {
+    return this.#walk.hasLeft;
+  }
+
   [Symbol.asyncIterator](): ItemIterator<T> {
     const { query } = this.#place;
     const max = Number.POSITIVE_INFINITY;

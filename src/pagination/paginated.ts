@@ -3,11 +3,11 @@ import { largestPage } from '../contract/returns.js';
 import type { Route } from '../contract/route.js';
 import { Items } from './items.js';
 import { ListPage } from './page.js';
-import { startQuery, type PageQuery, type RawPage } from './styles.js';
-import { listFacts, Walk } from './walk.js';
+import { startQuery, type PageQuery } from './styles.js';
+import { listFacts, Walk, type PageCall } from './walk.js';
 
 /** Fetches one page. */
-export type FetchPage = (query: PageQuery) => PromiseLike<unknown>;
+export type FetchPage = (query: PageQuery) => PageCall;
 
 /** A list that has not been asked for yet. Each way to read it starts anew. */
 export class PagedList<T> implements Paginated<T> {
@@ -69,8 +69,8 @@ export class PagedList<T> implements Paginated<T> {
   }
 
   #start(query: PageQuery): Promise<ListPage<T>> {
-    const load = async (at: PageQuery) => (await this.#fetch(at)) as RawPage; // read by its style
-    return ListPage.load<T>(new Walk(this.#route, load), { query, index: 0, total: undefined });
+    const walk = new Walk(this.#route, this.#fetch);
+    return ListPage.load<T>(walk, { query, index: 0, total: undefined });
   }
 
   #sized(size: number): PageQuery {

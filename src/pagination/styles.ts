@@ -46,6 +46,10 @@ export function nextQuery(
   if (page.cursor !== undefined) {
     return without({ ...query, cursor: page.cursor }, 'page');
   }
+  // Without a cursor a page without items is the last, whatever `hasMore` says.
+  if (page.items.length === 0) {
+    return undefined;
+  }
   const current = page.page ?? numberOf(query['page']) ?? 1;
   const size = page.pageSize ?? numberOf(query[facts.sizeParameter ?? '']) ?? page.items.length;
   // Who was led by cursors and gets none is at the end, whatever the totals say.

@@ -14,15 +14,25 @@ export interface Place {
   readonly before?: RawPage;
 }
 
+/** The call for one page; `hasLeft` says whether its request is on the way. */
+export type PageCall = PromiseLike<unknown> & { readonly hasLeft?: boolean };
+
+// How many cursors are remembered one by one; a longer circle is found all the same.
+const manyCursors = 1000;
+// A list may have empty pages, e.g. where items were filtered out, but not only those.
+const mostEmptyPages = 100;
+
 /** One way through a list: loads pages and notices when it goes in circles. */
 export class Walk {
   readonly facts: List<unknown>;
   readonly #route: Route;
-  readonly #load: (query: PageQuery) => Promise<RawPage>;
+  readonly #load: (query: PageQuery) => PageCall;
   /** At which index each cursor was used; the same page may be loaded twice. */
   readonly #seen = new Map<string, number>();
+  #latest: PageCall | undefined;
+  #lastFilled = 0;
 
-  constructor(route: Route, load: (query: PageQuery) => Promise<RawPage>) {
+  constructor(route: Route, load: (query: PageQuery) => PageCall) {
     this.#route = route;
     this.facts = listFacts(route);
     this.#load = load;
@@ -35,13 +45,43 @@ export class Walk {
       if ((this.#seen.get(cursor) ?? place.index) !== place.index) {
         throw this.#circle('cursor');
       }
-      this.#seen.set(cursor, place.index);
+      this.#remember(cursor, place.index);
     }
-    const page = await this.#load(place.query);
+    this.#latest = this.#load(place.query);
+    const page = (await this.#latest) as RawPage; // read by the style of its list
     if (place.before && repeats(page, place.before)) {
       throw this.#circle('page');
     }
+    this.#checkProgress(page, place.index);
     return page;
+  }
+
+  /** Is the request for the page that was asked for last on its way? */
+  get hasLeft(): boolean {
+    return this.#latest?.hasLeft ?? true;
+  }
+
+  // Memory stays flat: old cursors are forgotten, but for those at powers of two. A circle of any
+  // length comes back to one of these.
+  #remember(cursor: string, index: number): void {
+    this.#seen.set(cursor, index);
+    if (this.#seen.size <= manyCursors) {
+      return;
+    }
+    for (const [old, at] of this.#seen) {
+      if (!isPowerOfTwo(at)) {
+        this.#seen.delete(old);
+        return;
+      }
+    }
+  }
+
+  #checkProgress({ items }: RawPage, index: number): void {
+    if (items.length > 0) {
+      this.#lastFilled = Math.max(this.#lastFilled, index);
+    } else if (index - this.#lastFilled >= mostEmptyPages) {
+      throw this.#circle('empty page');
+    }
   }
 
   #circle(what: string): UnexpectedResponseError {
@@ -51,6 +91,10 @@ export class Walk {
       { code: 'PAGINATION_LOOP', method, path, outcome: 'rejected' },
     );
   }
+}
+
+function isPowerOfTwo(value: number): boolean {
+  return Number.isInteger(Math.log2(value));
 }
 
 /** The list facts of a row that answers a list. */

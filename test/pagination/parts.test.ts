@@ -194,7 +194,7 @@ describe('a circle', () => {
     ['equal items behind cursors', [{ items: [1], cursor: 'b' }, { items: [1] }], [1, 1]],
     ['other items', [page([1]), page([2]), { items: [] }], [1, 2]],
     ['fewer items', [page([1, 1]), page([1]), { items: [] }], [1, 1, 1]],
-    ['empty pages', [page([]), page([]), { items: [3] }], [3]],
+    ['empty pages', [{ cursor: 'b' }, { cursor: 'c' }, { items: [3] }], [3]],
     ['another page number', [page([1], 1), { items: [2], page: 2 }], [1, 2]],
   ])('is not what %s make', async (_, pages, items) => {
     await expect(over(pages).list.toArray()).resolves.toEqual(items);

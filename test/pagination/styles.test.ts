@@ -100,8 +100,9 @@ describe('the page after a page', () => {
     ['needs a number or a size, not a total alone', { total: 5 }, {}, undefined],
     ['follows from a size and a total', { pageSize: 2, total: 5 }, {}, { page: 2 }],
     ['is believed without a cursor', { hasMore: true }, {}, { page: 2 }],
-    ['is believed though empty', { hasMore: true, items: [] }, {}, { page: 2 }],
     ['is none for who was led by cursors and gets none', { total: 9 }, { cursor: 'a' }, undefined],
+    ['is none after an empty one without a cursor', { hasMore: true, items: [] }, {}, undefined],
+    ['follows the cursor of an empty one', { cursor: 'b', items: [] }, {}, { cursor: 'b' }],
     ['is none after an empty one', { items: [], page: 1, totalPages: 9 }, {}, undefined],
   ])('%s: %j after %j', (_, page, query, expected) => {
     expect(nextQuery({ items, ...page }, query, cursorPage)).toEqual(expected);

@@ -1,0 +1,72 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MessagingClient, Page } from '../../src/index.js';
+
+/** What a consumer does with each page. */
+export type Work = () => void | Promise<void>;
+
+/** A way to go through all contacts. */
+type Walk = (client: MessagingClient, work: Work) => Promise<number>;
+
+export const works: Readonly<Record<'blocks' | 'awaits', Work>> = {
+  blocks() {
+    const end = performance.now() + 5;
+    while (performance.now() < end) {
+      // as busy as a parser
+    }
+  },
+  awaits: () => sleep(5),
+};
+
+const size = 100;
+
+/** One page after the other: what people write without an iterator. */
+export const naive: Walk = async (client, work) => {
+  let count = 0;
+  for (let page: Page<unknown> | undefined = await client.contacts.list({ limit: size }); page;) {
+    count += page.items.length;
+    await work();
+    page = await page.nextPage();
+  }
+  return count;
+};
+
+/** The iterator of the package. The work falls on the first item of each page. */
+export const iterated: Walk = async (client, work) => {
+  let count = 0;
+  for await (const contact of client.contacts.list({ limit: size })) {
+    if (count % size === 0) {
+      await work();
+    }
+    count += contact.id === '' ? 0 : 1;
+  }
+  return count;
+};
+
+/** How long a walk takes, in milliseconds. */
+export async function time(walk: Walk, client: MessagingClient, work: Work): Promise<number> {
+  const startedAt = performance.now();
+  const count = await walk(client, work);
+  if (count !== contacts) {
+    throw new Error(`${count} of ${contacts} contacts came`);
+  }
+  return performance.now() - startedAt;
+}
+
+export const contacts = 4_000;
+
+/** Starts the service in a process of its own. */
+export async function startService(): Promise<{ url: string; process: ChildProcess }> {
+  const script = join(import.meta.dirname, 'service.ts');
+  const child = spawn(process.execPath, ['--import', 'tsx', script, String(contacts), '5'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  return { url: `http://127.0.0.1:${Number(line.toString())}`, process: child };
+}
+
+export function median(numbers: readonly number[]): number {
+  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
+}

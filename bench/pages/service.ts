@@ -1,0 +1,26 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+// A service of its own process: pages of 100 contacts, each after a fixed time.
+const [, , count = '4000', delayMs = '5'] = process.argv;
+
+const server = createServer((request, response) => {
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  const size = Number(url.searchParams.get('limit') ?? 20);
+  const offset = Number(url.searchParams.get('cursor') ?? 0);
+  const data = Array.from({ length: Math.min(size, Number(count) - offset) }, (_, index) => ({
+    id: `con_${offset + index}`,
+    email: `person-${offset + index}@example.com`,
+    subscribed: true,
+    data: { plan: 'pro' },
+  }));
+  const hasMore = offset + size < Number(count);
+  const body = JSON.stringify({ data, hasMore, cursor: hasMore ? String(offset + size) : null });
+  setTimeout(() => {
+    response.setHeader('content-type', 'application/json');
+    response.end(body);
+  }, Number(delayMs));
+});
+server.listen(0, '127.0.0.1', () => {
+  console.log((server.address() as AddressInfo).port);
+});
