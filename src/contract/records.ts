@@ -50,3 +50,8 @@ export interface Acknowledgement extends OpenRecord {
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Is this a `Date`, also one of another realm, such as a test's or a frame's? */
+export function isDate(value: unknown): value is Date {
+  return Object.prototype.toString.call(value) === '[object Date]';
+}

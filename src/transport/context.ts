@@ -31,6 +31,8 @@ export interface RawInput {
   readonly isHandedBack?: boolean | undefined;
   /** Is this a status check of something that changes by itself? */
   readonly isPoll?: boolean | undefined;
+  /** Is this a call of an endpoint without a row, whose body may be any JSON value? */
+  readonly isFree?: boolean | undefined;
   /** Does this call count towards the rate limit, whatever its row says? */
   readonly isCharged?: boolean | undefined;
 }

@@ -64,7 +64,7 @@ export class Transport {
       state.outcome = 'not-sent'; // a path that cannot be is a failed call, not a throw
       const [place, query] = splitPath(path, input.query);
       const row = freeRoute(method, place, this.#parts.keyring.current !== null);
-      return this.#run(row, { ...input, query }, options, state);
+      return this.#run(row, { ...input, query, isFree: true }, options, state);
     });
   }
 

@@ -1,13 +1,8 @@
-import type { FileInput, NamedFile } from '../../contract/records.js';
-import type { UploadFacts } from '../../contract/route.js';
+import { isDate } from '../../contract/records.js';
 import { refuse } from '../../errors/client-errors.js';
 
-/** A request body as JSON. What JSON would change in silence is refused instead. */
-export function jsonBody(value: unknown, maxBytes?: number): string {
-  const problem = findUnsendable(value, '', []);
-  if (problem) {
-    throw refuse([problem]);
-  }
+/** A body of JSON values as text. */
+export function jsonText(value: unknown, maxBytes?: number): string {
   const text = JSON.stringify(value);
   // A character takes at most three bytes: only a long text needs to be counted.
   if (maxBytes !== undefined && text.length * 3 > maxBytes) {
@@ -20,96 +15,118 @@ export function jsonBody(value: unknown, maxBytes?: number): string {
   return text;
 }
 
-/** A multipart body with one file in it. Its content type is left to `fetch`: it sets the boundary. */
-export function multipartBody(file: FileInput, facts: UploadFacts): FormData {
-  const { blob, filename } = asBlob(file, facts);
-  if (facts.maxBytes !== undefined && blob.size > facts.maxBytes) {
-    const message = `must be at most ${megabytes(facts.maxBytes)} MB; got ${megabytes(blob.size)} MB`;
-    throw refuse([{ field: facts.field, message }]);
-  }
-  const form = new FormData();
-  form.append(isNamedFile(file) ? (file.fieldName ?? facts.field) : facts.field, blob, filename);
-  return form;
+/**
+ * A copy of a body as JSON can carry it: dates as text, `toJSON` respected, the fields of instances,
+ * bytes as base64 where the service takes them so. What JSON would change in silence is refused
+ * with its path: NaN would become `null`, which deletes a field of a contact, a Map `{}`.
+ */
+export function wireValue(value: unknown, base64?: RegExp): unknown {
+  return copyOf(value, '', { above: [], base64 });
 }
 
-function asBlob(file: FileInput, facts: UploadFacts): { blob: Blob; filename: string } {
-  if (isNamedFile(file)) {
-    const type = file.contentType ?? (file.data instanceof Blob ? file.data.type : '');
-    const blob = new Blob([file.data as BlobPart], { type: type || facts.contentType }); // bytes on any buffer
-    return { blob, filename: file.filename ?? nameOf(file.data) ?? facts.filename };
-  }
-  if (file instanceof Blob) {
-    const blob = file.type === '' ? new Blob([file], { type: facts.contentType }) : file;
-    return { blob, filename: nameOf(file) ?? facts.filename };
-  }
-  if (file instanceof ArrayBuffer || ArrayBuffer.isView(file)) {
-    const blob = new Blob([file as BlobPart], { type: facts.contentType }); // bytes on any buffer
-    return { blob, filename: facts.filename };
-  }
-  const message = 'must be a File, a Blob, bytes or { data, filename, contentType }';
-  throw refuse([{ field: facts.field, message }]);
+export function megabytes(bytes: number): number {
+  return Math.ceil((bytes / (1024 * 1024)) * 100) / 100;
 }
 
-function isNamedFile(file: FileInput): file is NamedFile {
-  return typeof file === 'object' && (file as unknown) !== null && 'data' in file;
+interface CopyTerms {
+  /** The objects around the value, to notice one that refers to itself. */
+  readonly above: readonly object[];
+  /** The paths at which bytes are sent as base64. */
+  readonly base64: RegExp | undefined;
 }
 
-function nameOf(value: unknown): string | undefined {
-  return typeof File !== 'undefined' && value instanceof File ? value.name : undefined;
-}
-
-// JSON turns NaN and invalid dates into null, and null deletes a contact's field.
-function findUnsendable(
-  value: unknown,
-  path: string,
-  above: readonly object[],
-): { field: string; message: string } | undefined {
-  const field = path === '' ? 'body' : path;
+function copyOf(value: unknown, path: string, terms: CopyTerms): unknown {
   switch (typeof value) {
     case 'number':
-      return Number.isFinite(value)
-        ? undefined
-        : { field, message: `must be a number; got ${value}` };
+      return Number.isFinite(value) ? value : unsendable(path, `must be a number; got ${value}`);
     case 'bigint':
     case 'function':
     case 'symbol':
-      return { field, message: `cannot be sent as JSON; got a ${typeof value}` };
+      return unsendable(path, `cannot be sent as JSON; got a ${typeof value}`);
     case 'object':
-      return value === null ? undefined : findInObject(value, path, above);
+      return value === null ? null : copyOfObject(value, path, terms);
     default:
-      return undefined;
+      return value;
   }
 }
 
-function findInObject(
-  value: object,
-  path: string,
-  above: readonly object[],
-): { field: string; message: string } | undefined {
-  const field = path === '' ? 'body' : path;
-  if (value instanceof Date) {
-    return Number.isNaN(value.getTime()) ? { field, message: 'is not a date' } : undefined;
+function copyOfObject(value: object, path: string, terms: CopyTerms): unknown {
+  if (isDate(value)) {
+    return Number.isNaN(value.getTime()) ? unsendable(path, 'is not a date') : value.toISOString();
+  }
+  const { above, base64 } = terms;
+  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) {
+    return base64?.test(path) ? toBase64(value) : unsendable(path, noBytes);
   }
   if (above.includes(value)) {
-    return { field, message: 'refers to itself' };
+    return unsendable(path, 'refers to itself');
   }
   if (above.length > 100) {
-    return { field, message: 'is nested too deeply' };
+    return unsendable(path, 'is nested too deeply');
   }
-  const entries: [string | number, unknown][] = Array.isArray(value)
-    ? (value as unknown[]).map((item, index) => [index, item])
-    : Object.entries(value);
-  for (const [key, item] of entries) {
-    const below =
-      typeof key === 'number' ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
-    const problem = findUnsendable(item, below, [...above, value]);
-    if (problem) {
-      return problem;
-    }
+  const below = { above: [...above, value], base64 };
+  const { toJSON } = value as { toJSON?: unknown }; // an object
+  if (typeof toJSON === 'function') {
+    return copyOf(toJSON.call(value, nameIn(path)), path, below);
   }
-  return undefined;
+  return Array.isArray(value) ? copyOfList(value, path, below) : copyOfFields(value, path, below);
 }
 
-function megabytes(bytes: number): number {
-  return Math.ceil((bytes / (1024 * 1024)) * 100) / 100;
+function copyOfList(list: readonly unknown[], path: string, terms: CopyTerms): unknown[] {
+  // Array.from also visits the holes.
+  return Array.from(list, (item, index) =>
+    item === undefined
+      ? unsendable(`${path}[${index}]`, 'must not be undefined in a list')
+      : copyOf(item, `${path}[${index}]`, terms),
+  );
+}
+
+function copyOfFields(value: object, path: string, terms: CopyTerms): unknown {
+  const entries = Object.entries(value);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const tag = Object.prototype.toString.call(value).slice(8, -1);
+  // Of another realm too: only plain objects may be empty, others keep their contents elsewhere.
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  if (unsendableTags.has(tag) || (!isPlain && entries.length === 0)) {
+    return unsendable(path, `cannot be sent as JSON; got a ${tag}`);
+  }
+  if (typeof (value as { then?: unknown }).then === 'function') {
+    return unsendable(path, 'cannot be sent as JSON; got a Promise: `await` it first');
+  }
+  // Fields that are undefined stay: the checks tell a field left out by accident from one never set.
+  return Object.fromEntries(
+    entries.map(([name, item]) => [
+      name,
+      copyOf(item, path === '' ? name : `${path}.${name}`, terms),
+    ]),
+  );
+}
+
+// They may well have fields, but those are not what they hold.
+const unsendableTags = new Set(
+  'Map Set WeakMap WeakSet WeakRef Promise RegExp Error Number String Boolean Symbol BigInt'.split(
+    ' ',
+  ),
+);
+
+const noBytes = 'cannot be sent as JSON; got bytes: encode them as base64 text';
+
+function unsendable(path: string, message: string): never {
+  throw refuse([{ field: path === '' ? 'body' : path, message }]);
+}
+
+// What JSON.stringify gives to `toJSON`.
+function nameIn(path: string): string {
+  return /[^.[\]]*(?=\]?$)/.exec(path)?.[0] ?? '';
+}
+
+function toBase64(bytes: ArrayBuffer | ArrayBufferView): string {
+  const view = ArrayBuffer.isView(bytes)
+    ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    : new Uint8Array(bytes);
+  let text = '';
+  for (let start = 0; start < view.length; start += 0x2000) {
+    text += String.fromCharCode(...view.subarray(start, start + 0x2000));
+  }
+  return btoa(text);
 }

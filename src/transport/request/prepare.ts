@@ -1,6 +1,6 @@
 import { monotonicMs } from '../../async/clock.js';
 import type { RequestOptions } from '../../contract/call.js';
-import type { FileInput } from '../../contract/records.js';
+import { isRecord, type FileInput } from '../../contract/records.js';
 import type { Route } from '../../contract/route.js';
 import { InvalidRequestError, refuse } from '../../errors/client-errors.js';
 import { isPostreelError } from '../../errors/guards.js';
@@ -9,7 +9,8 @@ import type { CallState } from '../call.js';
 import type { CallContext, RawInput, TransportParts } from '../context.js';
 import type { OutgoingRequest } from '../send/http.js';
 import { count, oneOf, positive, type ServiceFacts } from '../settings.js';
-import { jsonBody, multipartBody } from './body.js';
+import { jsonText, wireValue } from './body.js';
+import { multipartBody } from './upload.js';
 import { fillPath, queryString } from './url.js';
 
 const priorities = ['interactive', 'bulk'] as const;
@@ -25,6 +26,8 @@ export function prepare(
   const { timeout, deadline, retries, priority } = options;
   try {
     const path = fillPath(route.path, input.params);
+    const query = input.query && { ...input.query };
+    const sent = { ...input, query, body: bodyOf(route, input) };
     const usesSession = hasSession(route, settings.service);
     if (usesSession && settings.travelsInTheClear) {
       throw signInInTheClear();
@@ -32,11 +35,11 @@ export function prepare(
     return {
       route,
       path,
-      input,
+      input: sent,
       options,
       state,
-      request: requestOf({ route, path, input, options, usesSession }, parts),
-      isPartial: route.handledOneByOne?.(input.body as never) ?? false, // rows know their bodies
+      request: requestOf({ route, path, input: sent, options, usesSession }, parts),
+      isPartial: route.handledOneByOne?.(sent.body as never) ?? false, // rows know their bodies
       usesSession,
       isCharged: input.isCharged ?? route.charged,
       priority: priority === undefined ? 'interactive' : oneOf('priority', priority, priorities),
@@ -101,14 +104,23 @@ function requestOf(
   };
 }
 
+// A copy: what is checked and what is sent are the same, whatever the caller changes later.
+function bodyOf(route: Route, { body, isFree }: RawInput): unknown {
+  if (route.upload || body === undefined || body instanceof FormData) {
+    return body;
+  }
+  const wire = wireValue(body, route.base64);
+  if (isFree || isRecord(wire)) {
+    return wire;
+  }
+  throw refuse([{ field: 'body', message: 'must be an object' }]);
+}
+
 function contentOf(route: Route, body: unknown): string | FormData | undefined {
   if (route.upload) {
     return multipartBody(body as FileInput, route.upload); // upload rows take files
   }
-  if (body === undefined || body instanceof FormData) {
-    return body;
-  }
-  return jsonBody(body, route.maxBodyBytes);
+  return body === undefined || body instanceof FormData ? body : jsonText(body, route.maxBodyBytes);
 }
 
 const reserved = new Set(['authorization', 'content-type', 'cookie']);

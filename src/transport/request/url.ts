@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../../errors/index.js';
+import { isDate } from '../../contract/records.js';
 import { refuse } from '../../errors/client-errors.js';
 
 /** Checks a base address and brings it into one form: no query, no trailing slash. */
@@ -70,7 +71,7 @@ function segment(name: string, value: unknown): string {
 }
 
 function queryValue(name: string, value: unknown): string {
-  if (value instanceof Date) {
+  if (isDate(value)) {
     if (Number.isNaN(value.getTime())) {
       throw refuse([{ field: name, message: 'is not a date' }]);
     }

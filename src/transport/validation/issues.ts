@@ -8,6 +8,13 @@ import { misspelled, unknownFieldWarnings } from './unknown-fields.js';
 /** The schemas of a service by their rows, loaded when a call first needs them. */
 export type SchemaMap = ReadonlyMap<Route, RouteSchemas>;
 
+// Far more than a person reads, and than a page of these services holds.
+const mostIssues = 100;
+const mostItems = 1_000;
+// Counted once by us and visited once by the schema: ten thousand visits of an answer.
+const mostNodes = 5_000;
+const mostNodesOfItem = mostNodes / 4;
+
 /** One thing that is wrong with a value, as zod reports it. */
 interface Issue {
   readonly code?: string;
@@ -25,17 +32,25 @@ export function requestProblems(
   return [...problems(schemas.body, body), ...problems(schemas.query, query ?? {})];
 }
 
-/** How an answer differs from its document; empty when it does not. */
+/**
+ * How an answer differs from its document; empty when it does not. Of a list only a sample is
+ * checked unless every item is asked for, and nothing that is far larger than a page can be.
+ */
 export function answerProblems(
   route: Route,
   schemas: RouteSchemas,
   value: unknown,
+  isThorough: boolean,
 ): readonly FieldError[] {
   if (!route.returns.list) {
-    return problems(schemas.returns, value);
+    return isSmall(value, mostNodes) ? problems(schemas.returns, value) : [];
   }
   const { items } = value as RawPage; // lists have been read by their style
-  return items.flatMap((item) => problems(schemas.returns, item));
+  const checked = isThorough ? items.slice(0, mostItems) : sample(items);
+  return checked
+    .filter((item) => isSmall(item, mostNodesOfItem))
+    .flatMap((item) => problems(schemas.returns, item))
+    .slice(0, mostIssues);
 }
 
 /** What in a valid body will have no effect. */
@@ -58,7 +73,43 @@ function problems(schema: Schema<unknown> | undefined, value: unknown): readonly
     return [];
   }
   const issues = (result.error?.issues ?? []) as readonly Issue[]; // as zod documents them
-  return issues.flatMap((issue) => flatten(issue)).map((issue) => describe(issue, value));
+  return issues
+    .slice(0, mostIssues)
+    .flatMap(flatten)
+    .slice(0, mostIssues)
+    .map((issue) => describe(issue, value));
+}
+
+/** The first, the last and two between: items of one list have one form. */
+function sample(items: readonly unknown[]): readonly unknown[] {
+  const last = items.length - 1;
+  const places = new Set([0, Math.floor(last / 3), Math.floor((2 * last) / 3), last]);
+  return items.length <= places.size ? items : [...places].map((place) => items[place]);
+}
+
+/** Has this at most so many values in it? Never looks at more of them. */
+function isSmall(value: unknown, most: number): boolean {
+  const open = [value];
+  for (let seen = 0; open.length > 0; seen++) {
+    if (seen + open.length > most) {
+      return false;
+    }
+    const next = open.pop();
+    if (Array.isArray(next)) {
+      if (next.length > most) {
+        return false;
+      }
+      open.push(...(next as unknown[]));
+    } else if (isRecord(next)) {
+      for (const name in next) {
+        open.push(next[name]);
+        if (open.length > most) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
 }
 
 // A union reports one list of issues per branch: the branch that came furthest is the one meant.

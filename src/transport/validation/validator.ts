@@ -1,10 +1,9 @@
-import type { Route } from '../../contract/route.js';
 import {
   ConfigurationError,
   UnexpectedResponseError,
   type FieldError,
 } from '../../errors/index.js';
-import type { CallContext, RawInput, TransportParts } from '../context.js';
+import type { CallContext, TransportParts } from '../context.js';
 import { withinDeadline } from '../deadline.js';
 import { refuse } from '../../errors/client-errors.js';
 import { answerProblems, bodyWarnings, requestProblems, type SchemaMap } from './issues.js';
@@ -27,8 +26,7 @@ export class Validator {
     if (settings.validation.requests === 'off') {
       return;
     }
-    // What is checked must be what was given: loading takes time, and a caller may go on changing it.
-    const { body, query } = this.#schemas || route.upload ? input : snapshot(input);
+    const { body, query } = input;
     this.#schemas ??= await withinDeadline(this.#load(), call);
     const schemas = this.#schemas.get(route);
     if (!schemas) {
@@ -45,13 +43,14 @@ export class Validator {
   }
 
   /** Reports an answer that does not look like its document says. */
-  async checkAnswer({ route, path, state }: CallContext, data: unknown): Promise<void> {
+  async checkAnswer(call: CallContext, data: unknown): Promise<void> {
+    const { route, path, state } = call;
     const { settings, events } = this.#parts;
     const mode = settings.validation.responses;
     if (mode === 'off') {
       return;
     }
-    const issues = await this.#problemsOf(route, data);
+    const issues = await this.#problemsOf(call, data, mode === 'throw');
     if (issues.length === 0) {
       return;
     }
@@ -70,12 +69,21 @@ export class Validator {
   }
 
   // The call has happened: an answer too odd to be checked must not make it fail.
-  async #problemsOf(route: Route, data: unknown): Promise<readonly FieldError[]> {
+  async #problemsOf(
+    call: CallContext,
+    data: unknown,
+    isThorough: boolean,
+  ): Promise<readonly FieldError[]> {
+    const { route, signal, state } = call;
     try {
-      this.#schemas ??= await this.#parts.loadSchemas();
+      this.#schemas ??= await withinDeadline(this.#load(), call);
       const schemas = this.#schemas.get(route);
-      return schemas ? answerProblems(route, schemas, data) : [];
+      return schemas ? answerProblems(route, schemas, data, isThorough) : [];
     } catch {
+      if (signal?.aborted) {
+        state.outcome = route.changes ? 'unknown' : 'rejected';
+        throw signal.reason;
+      }
       return [{ field: 'body', message: 'could not be checked' }];
     }
   }
@@ -93,14 +101,4 @@ function notLoaded(cause: unknown): ConfigurationError {
     "The checks of requests could not be loaded, so nothing was sent. Reload the page or restart the process, or set `validation: { requests: 'off' }`.",
     { code: 'SCHEMAS_MISSING', outcome: 'not-sent', cause },
   );
-}
-
-// Some objects cannot be cloned, such as the proxies of a reactive store.
-function snapshot(input: RawInput): Pick<RawInput, 'body' | 'query'> {
-  const { body, query } = input;
-  try {
-    return structuredClone({ body, query });
-  } catch {
-    return input;
-  }
 }

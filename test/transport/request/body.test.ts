@@ -1,6 +1,7 @@
 import { InvalidRequestError } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { jsonBody, multipartBody } from '../../../src/transport/request/body.js';
+import { jsonText, wireValue } from '../../../src/transport/request/body.js';
+import { multipartBody } from '../../../src/transport/request/upload.js';
 
 const facts = {
   field: 'file',
@@ -8,6 +9,8 @@ const facts = {
   contentType: 'text/csv',
   maxBytes: 1024 * 1024,
 };
+
+const jsonBody = (value: unknown, maxBytes?: number) => jsonText(wireValue(value), maxBytes);
 
 function refusalOf(work: () => unknown): string {
   try {
