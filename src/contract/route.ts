@@ -30,8 +30,6 @@ export interface Route<
   readonly upload?: UploadFacts;
   /** The largest JSON body that the service takes. */
   readonly maxBodyBytes?: number;
-  /** The paths in the body at which bytes are sent as base64 text. */
-  readonly base64?: RegExp;
   /** Is the service working through this body one entry after another? */
   readonly handledOneByOne?: (body: never) => boolean;
   /** Does the call count towards the service's rate limit? */
@@ -63,7 +61,6 @@ export interface RouteFacts<Query, Body, Returns extends Single<unknown> | List<
   readonly changes?: boolean;
   readonly upload?: UploadFacts;
   readonly maxBodyBytes?: number;
-  readonly base64?: RegExp;
   readonly handledOneByOne?: (body: Body & {}) => boolean;
   readonly charged?: boolean;
   readonly readBack?: ReadBack;
@@ -89,7 +86,7 @@ export function route<
   const space = line.indexOf(' ');
   const method = line.slice(0, space) as Method; // the template literal type says so
   const { key = 'secret', returns = nothing() as Returns } = facts; // the default is Single<void>
-  const { upload, maxBodyBytes, base64, handledOneByOne, readBack, isAccepted } = facts;
+  const { upload, maxBodyBytes, handledOneByOne, readBack, isAccepted } = facts;
   return {
     method,
     path: line.slice(space + 1) as PathOf<Line>, // the template literal type says so
@@ -100,7 +97,6 @@ export function route<
     charged: facts.charged ?? true,
     ...(upload && { upload }),
     ...(maxBodyBytes !== undefined && { maxBodyBytes }),
-    ...(base64 && { base64 }),
     ...(handledOneByOne && { handledOneByOne }),
     ...(readBack && { readBack }),
     ...(isAccepted && { isAccepted }),

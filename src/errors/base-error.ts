@@ -79,7 +79,7 @@ export class PostreelError extends Error {
     Object.defineProperty(this, 'body', { value: details.body });
   }
 
-  /** What is worth logging: no body, no header, no key, no stack. */
+  /** What is worth logging, causes included: no body, no header, no key, no stack. */
   toJSON(): Record<string, unknown> {
     return {
       name: this.name,
@@ -94,7 +94,18 @@ export class PostreelError extends Error {
       method: this.method,
       path: this.path,
       timestamp: this.timestamp,
+      cause: causeJson(this.cause, 0),
     };
   }
+}
+
+// Names, messages and codes only; a chain may refer to itself.
+function causeJson(cause: unknown, depth: number): unknown {
+  if (!(cause instanceof Error) || depth >= 5) {
+    return undefined;
+  }
+  const { name, message, code } = cause as Error & { code?: unknown }; // Node's faults have one
+  const word = typeof code === 'string' ? code : undefined;
+  return { name, message, code: word, cause: causeJson(cause.cause, depth + 1) };
 }
 branded(PostreelError, 'PostreelError');

@@ -10,6 +10,39 @@ export interface CallState {
   signal?: AbortSignal | undefined;
 }
 
+/** Where a call was made. */
+export interface CallSite {
+  readonly stack?: string;
+}
+
+// Ours are at most seven; the rest is the caller's.
+const mostFrames = 10;
+
+/** Notes where a call is made. The engine makes text of it only when somebody reads `stack`. */
+export function callSite(): CallSite {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = mostFrames;
+  const site = new Error();
+  Error.stackTraceLimit = stackTraceLimit;
+  return site;
+}
+
+const located = new WeakSet();
+
+/** Lets the stack of an error of ours lead to the line that made the call. */
+export function locate(failure: unknown, { stack = '' }: CallSite): void {
+  // One error may reach several callers: the first one's line stays.
+  if (!isPostreelError(failure) || located.has(failure)) {
+    return;
+  }
+  located.add(failure);
+  const lines = stack.split('\n').filter((line) => /^\s+at |@/.test(line));
+  const [inner, ...frames] = lines; // the first is callSite()
+  if (inner !== undefined && frames.length > 0) {
+    failure.stack = [`${failure.name}: ${failure.message}`, ...frames].join('\n');
+  }
+}
+
 /**
  * The awaitable of one call. The call starts at once. Only the promise that does the work exists
  * until somebody asks for a result, so an ignored failure still surfaces as an unhandled rejection.

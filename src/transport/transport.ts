@@ -5,7 +5,7 @@ import type { Paginated } from '../contract/paginated.js';
 import type { Method, Route } from '../contract/route.js';
 import { PagedList } from '../pagination/paginated.js';
 import { readList } from '../pagination/styles.js';
-import { RunningCall, type CallState } from './call.js';
+import { callSite, locate, RunningCall, type CallState } from './call.js';
 import type { CallContext, RawAnswer, RawInput, TransportParts } from './context.js';
 import { withinDeadline } from './deadline.js';
 import type { RateLimitState } from './rate-limit/budget.js';
@@ -37,8 +37,20 @@ export class Transport {
   }
 
   /** The same for input and results that no row describes. */
-  call(route: Route, input: RawInput, options: RequestOptions = {}): RunningCall<unknown> {
-    return new RunningCall((state) => this.#run(route, input, options, state));
+  call(
+    route: Route,
+    input: RawInput,
+    options: RequestOptions = {},
+    site = callSite(),
+  ): RunningCall<unknown> {
+    return new RunningCall(async (state) => {
+      try {
+        return await this.#run(route, input, options, state);
+      } catch (failure) {
+        locate(failure, site);
+        throw failure;
+      }
+    });
   }
 
   /** A list. Nothing is sent before its first page is wanted. */
@@ -48,8 +60,9 @@ export class Transport {
     options?: RequestOptions,
   ): Paginated<ItemOf<R>> {
     const { query, ...rest } = input;
+    const site = callSite();
     return new PagedList<ItemOf<R>>(route, query, (pageQuery) =>
-      this.call(route, { ...rest, query: pageQuery }, options),
+      this.call(route, { ...rest, query: pageQuery }, options, site),
     );
   }
 
@@ -60,11 +73,17 @@ export class Transport {
     input: FreeInput = {},
     options: RequestOptions = {},
   ): RunningCall<unknown> {
+    const site = callSite();
     return new RunningCall(async (state) => {
       state.outcome = 'not-sent'; // a path that cannot be is a failed call, not a throw
-      const [place, query] = splitPath(path, input.query);
-      const row = freeRoute(method, place, this.#parts.keyring.current !== null);
-      return this.#run(row, { ...input, query, isFree: true }, options, state);
+      try {
+        const [place, query] = splitPath(path, input.query);
+        const row = freeRoute(method, place, this.#parts.keyring.current !== null);
+        return await this.#run(row, { ...input, query, isFree: true }, options, state);
+      } catch (failure) {
+        locate(failure, site);
+        throw failure;
+      }
     });
   }
 

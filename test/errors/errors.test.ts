@@ -151,9 +151,10 @@ describe('what an error says about itself', () => {
     expect(new ApiError('No.', { ...details, cause })).toMatchObject({ ...details, cause });
   });
 
-  it('is in toJSON(), without stack and cause', () => {
+  it('is in toJSON() with its causes, without any stack', () => {
     const json: unknown = JSON.parse(JSON.stringify(new ApiError('No.', { ...details, cause })));
-    expect(json).toEqual({ name: 'ApiError', message: 'No.', ...details });
+    const told = { name: 'Error', message: 'the cause' };
+    expect(json).toEqual({ name: 'ApiError', message: 'No.', ...details, cause: told });
   });
 
   it('may be next to nothing', () => {

@@ -6,7 +6,6 @@ export const routes = {
   send: route('POST /v1/send', {
     body: of<SendRequest>(),
     returns: of<SendResult>(),
-    base64: /^attachments\[\d+\]\.content$/,
     maxBodyBytes: 40 * 1024 * 1024, // Limits, "Whole message"
     // After a 429 or a 5xx some of the recipients may have received it.
     // It is asked before the body is checked, so the body may be anything.

@@ -17,25 +17,21 @@ export function jsonText(value: unknown, maxBytes?: number): string {
 
 /**
  * A copy of a body as JSON can carry it: dates as text, `toJSON` respected, the fields of instances,
- * bytes as base64 where the service takes them so. What JSON would change in silence is refused
+ * What JSON would change in silence is refused
  * with its path: NaN would become `null`, which deletes a field of a contact, a Map `{}`.
  */
-export function wireValue(value: unknown, base64?: RegExp): unknown {
-  return copyOf(value, '', { above: [], base64 });
+export function wireValue(value: unknown): unknown {
+  return copyOf(value, '', []);
 }
 
 export function megabytes(bytes: number): number {
   return Math.ceil((bytes / (1024 * 1024)) * 100) / 100;
 }
 
-interface CopyTerms {
-  /** The objects around the value, to notice one that refers to itself. */
-  readonly above: readonly object[];
-  /** The paths at which bytes are sent as base64. */
-  readonly base64: RegExp | undefined;
-}
+/** The objects around a value, to notice one that refers to itself. */
+type Above = readonly object[];
 
-function copyOf(value: unknown, path: string, terms: CopyTerms): unknown {
+function copyOf(value: unknown, path: string, above: Above): unknown {
   switch (typeof value) {
     case 'number':
       return Number.isFinite(value) ? value : unsendable(path, `must be a number; got ${value}`);
@@ -44,19 +40,18 @@ function copyOf(value: unknown, path: string, terms: CopyTerms): unknown {
     case 'symbol':
       return unsendable(path, `cannot be sent as JSON; got a ${typeof value}`);
     case 'object':
-      return value === null ? null : copyOfObject(value, path, terms);
+      return value === null ? null : copyOfObject(value, path, above);
     default:
       return value;
   }
 }
 
-function copyOfObject(value: object, path: string, terms: CopyTerms): unknown {
+function copyOfObject(value: object, path: string, above: Above): unknown {
   if (isDate(value)) {
     return Number.isNaN(value.getTime()) ? unsendable(path, 'is not a date') : value.toISOString();
   }
-  const { above, base64 } = terms;
   if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) {
-    return base64?.test(path) ? toBase64(value) : unsendable(path, noBytes);
+    return unsendable(path, 'cannot be sent as JSON; got bytes: encode them as base64 text');
   }
   if (above.includes(value)) {
     return unsendable(path, 'refers to itself');
@@ -64,7 +59,7 @@ function copyOfObject(value: object, path: string, terms: CopyTerms): unknown {
   if (above.length > 100) {
     return unsendable(path, 'is nested too deeply');
   }
-  const below = { above: [...above, value], base64 };
+  const below = [...above, value];
   const { toJSON } = value as { toJSON?: unknown }; // an object
   if (typeof toJSON === 'function') {
     return copyOf(toJSON.call(value, nameIn(path)), path, below);
@@ -72,16 +67,16 @@ function copyOfObject(value: object, path: string, terms: CopyTerms): unknown {
   return Array.isArray(value) ? copyOfList(value, path, below) : copyOfFields(value, path, below);
 }
 
-function copyOfList(list: readonly unknown[], path: string, terms: CopyTerms): unknown[] {
+function copyOfList(list: readonly unknown[], path: string, above: Above): unknown[] {
   // Array.from also visits the holes.
   return Array.from(list, (item, index) =>
     item === undefined
       ? unsendable(`${path}[${index}]`, 'must not be undefined in a list')
-      : copyOf(item, `${path}[${index}]`, terms),
+      : copyOf(item, `${path}[${index}]`, above),
   );
 }
 
-function copyOfFields(value: object, path: string, terms: CopyTerms): unknown {
+function copyOfFields(value: object, path: string, above: Above): unknown {
   const entries = Object.entries(value);
   const prototype: unknown = Object.getPrototypeOf(value);
   const tag = Object.prototype.toString.call(value).slice(8, -1);
@@ -97,7 +92,7 @@ function copyOfFields(value: object, path: string, terms: CopyTerms): unknown {
   return Object.fromEntries(
     entries.map(([name, item]) => [
       name,
-      copyOf(item, path === '' ? name : `${path}.${name}`, terms),
+      copyOf(item, path === '' ? name : `${path}.${name}`, above),
     ]),
   );
 }
@@ -109,8 +104,6 @@ const unsendableTags = new Set(
   ),
 );
 
-const noBytes = 'cannot be sent as JSON; got bytes: encode them as base64 text';
-
 function unsendable(path: string, message: string): never {
   throw refuse([{ field: path === '' ? 'body' : path, message }]);
 }
@@ -118,15 +111,4 @@ function unsendable(path: string, message: string): never {
 // What JSON.stringify gives to `toJSON`.
 function nameIn(path: string): string {
   return /[^.[\]]*(?=\]?$)/.exec(path)?.[0] ?? '';
-}
-
-function toBase64(bytes: ArrayBuffer | ArrayBufferView): string {
-  const view = ArrayBuffer.isView(bytes)
-    ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    : new Uint8Array(bytes);
-  let text = '';
-  for (let start = 0; start < view.length; start += 0x2000) {
-    text += String.fromCharCode(...view.subarray(start, start + 0x2000));
-  }
-  return btoa(text);
 }

@@ -109,7 +109,7 @@ function bodyOf(route: Route, { body, isFree }: RawInput): unknown {
   if (route.upload || body === undefined || body instanceof FormData) {
     return body;
   }
-  const wire = wireValue(body, route.base64);
+  const wire = wireValue(body);
   if (isFree || isRecord(wire)) {
     return wire;
   }

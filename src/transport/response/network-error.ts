@@ -71,13 +71,28 @@ function someCause(fault: unknown, test: (fault: object) => boolean): boolean {
   return false;
 }
 
+/** What the system calls the fault: a word of capitals, such as ECONNREFUSED. */
+function systemCodeOf(fault: unknown): string | undefined {
+  let found: string | undefined;
+  someCause(fault, (one) => {
+    const { code, errors } = one as { code?: unknown; errors?: unknown }; // a thrown object
+    const first = Array.isArray(errors) ? systemCodeOf(errors[0]) : undefined;
+    found = typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? code : first;
+    return found !== undefined;
+  });
+  return found;
+}
+
 /** The error of an attempt that got no answer because the connection failed. */
 export function connectionError(fault: unknown, call: CallContext): ConnectionError {
   const never = neverLeft(fault);
+  const { host } = new URL(call.request.url);
+  const code = systemCodeOf(fault);
   const what = never
-    ? 'could not reach the service'
-    : 'lost the connection before the answer was complete';
-  return new ConnectionError(`${lineOf(call)} ${what}.${never ? '' : effectHint(call)}`, {
+    ? `could not reach ${host}`
+    : `lost the connection to ${host} before the answer was complete`;
+  const why = code === undefined ? '' : ` (${code})`;
+  return new ConnectionError(`${lineOf(call)} ${what}${why}.${never ? '' : effectHint(call)}`, {
     ...callOf(call),
     code: never ? 'NOT_CONNECTED' : 'CONNECTION_LOST',
     outcome: never ? 'not-sent' : 'unknown',

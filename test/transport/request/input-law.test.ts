@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { InvalidRequestError, type SendRequest } from 'postreel';
+import { InvalidRequestError } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { jsonText, wireValue } from '../../../src/transport/request/body.js';
 import { answering, messagingOver } from '../../support/clients.js';
@@ -166,38 +166,5 @@ describe('a body of a method', () => {
     const { fetch, requests } = answering(() => ({}));
     await messagingOver(fetch).request('POST', '/bulk', { body: [1, 'two'] });
     await expect(requests[0]?.json()).resolves.toEqual([1, 'two']);
-  });
-});
-
-describe('an attachment', () => {
-  const mail: SendRequest = {
-    from: 'shop@example.com',
-    to: 'ann@example.com',
-    subject: 'Hi',
-    body: 'Hi',
-  };
-
-  it.each<[string, unknown]>([
-    ['a Buffer', Buffer.from('héllo')],
-    ['bytes', new TextEncoder().encode('héllo')],
-    ['a buffer of bytes', new TextEncoder().encode('héllo').buffer],
-    ['base64 text', 'aMOpbGxv'],
-  ])('of %s goes out as base64', async (_, content) => {
-    const { fetch, requests } = answering(() => ({ emails: [], timestamp: '' }));
-    const attachments = [{ filename: 'a.txt', content }];
-    await messagingOver(fetch, { validation: { responses: 'off' } }).send({ ...mail, attachments });
-    await expect(requests[0]?.json()).resolves.toMatchObject({
-      attachments: [{ filename: 'a.txt', content: 'aMOpbGxv' }],
-    });
-  });
-
-  it('that is a Blob is refused with its place', async () => {
-    const { fetch, requests } = answering(() => ({}));
-    const attachments = [{ filename: 'a.txt', content: new Blob(['a']) }];
-    const { error } = await messagingOver(fetch)
-      .send({ ...mail, attachments })
-      .safe();
-    expect(error?.fieldErrors[0]?.field).toBe('attachments[0].content');
-    expect(requests).toEqual([]);
   });
 });

@@ -103,7 +103,7 @@ describe('what `.safe()` says about a bug', () => {
       },
     };
     const { fetch, requests } = answering(() => ({}));
-    const { error } = await messagingOver(fetch).contacts.create(body).safe();
+    const { error } = await messagingOver(fetch).request('POST', '/contacts', { body }).safe();
     expect(error).toMatchObject({
       name: 'InvalidRequestError',
       code: 'INVALID_REQUEST',

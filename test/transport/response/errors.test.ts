@@ -99,12 +99,12 @@ const wordings: [string, Answer, string][] = [
   [
     'a lost connection',
     () => Promise.reject(new TypeError('terminated')),
-    'POST /v1/send lost the connection before the answer was complete. It may have taken effect.',
+    'POST /v1/send lost the connection to messaging.test before the answer was complete. It may have taken effect.',
   ],
   [
     'no connection',
     () => Promise.reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED' })),
-    'POST /v1/send could not reach the service.',
+    'POST /v1/send could not reach messaging.test (ECONNREFUSED).',
   ],
   [
     'no time',
@@ -151,7 +151,7 @@ describe('the message of', () => {
     const client = messagingOver(() => Promise.reject(new TypeError('terminated')), { retries: 0 });
     const error = await failureOf(client.contacts.get('con_1'));
     expect(error.message).toBe(
-      'GET /contacts/con_1 lost the connection before the answer was complete.',
+      'GET /contacts/con_1 lost the connection to messaging.test before the answer was complete.',
     );
   });
 
