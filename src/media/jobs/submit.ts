@@ -3,6 +3,7 @@ import type { Outcome } from '../../errors/index.js';
 import { RunningCall } from '../../transport/call.js';
 import { FileIdsMissingError } from '../generate/accepted.js';
 import type { MediaJob } from '../generate/media-job.js';
+import { saysFull } from './full.js';
 import type { JobRecord } from './job.js';
 import type { JobJournal, JournalEntry, NamedJob } from './journal-types.js';
 
@@ -87,7 +88,7 @@ async function noteFailure(
   if (failure instanceof FileIdsMissingError) {
     const { jobs, unassigned } = failure.accepted;
     await note({ type: 'accepted', id, jobs, unassigned });
-  } else if (outcome === 'not-sent' || outcome === 'rejected') {
+  } else if (outcome === 'not-sent' || outcome === 'rejected' || saysFull(failure)) {
     await note({ type: 'refused', id });
   }
 }

@@ -165,7 +165,8 @@ function askForClaims(draft: Draft, now: number): number {
 
 // A queue that cannot call says so each minute.
 function tell(draft: Draft, now: number, world: World): number {
-  if (draft.waiting.length === 0 || draft.flight || draft.isPaused || draft.isDraining) {
+  const isWaiting = draft.waiting.length + draft.claimed.size > 0;
+  if (!isWaiting || draft.flight || draft.isPaused || draft.isDraining) {
     draft.toldAt = now;
     return Number.POSITIVE_INFINITY;
   }

@@ -5,6 +5,7 @@ import {
   type Outcome,
 } from '../../../errors/index.js';
 import type { GenerationJob } from '../../jobs/job.js';
+import { saysFull } from '../../jobs/full.js';
 import type { JobEnd, Refusal, RefusalKind } from '../steps/state.js';
 
 const waitingCodes = new Set(['QUEUE_TIMEOUT', 'RATE_LIMITED']);
@@ -21,7 +22,7 @@ export function refusalOf(failure: unknown, outcome: Outcome | undefined): Refus
 }
 
 function kindOf(error: PostreelError | undefined, outcome: Outcome | undefined): RefusalKind {
-  if (error?.status === 429 || (error && saysFull(error))) {
+  if (error?.status === 429 || saysFull(error)) {
     return 'limit';
   }
   if (outcome === 'unknown') {
@@ -35,17 +36,6 @@ function kindOf(error: PostreelError | undefined, outcome: Outcome | undefined):
     return /brand kit/i.test(error.message) ? 'rejected-call' : 'rejected';
   }
   return error && waitingCodes.has(error.code) ? 'limit' : 'not-sent';
-}
-
-// A refusal that names the cap has taken no job, whatever its status.
-function saysFull({ status, code, message }: PostreelError): boolean {
-  const text = `${code} ${message}`;
-  return (
-    status !== undefined &&
-    /too many (pending|queued|active|concurrent|running)|(pending|queued|concurrent)[ _-]?(jobs?|files?|videos?)?[ _-]?(limit|cap)|queue is full/i.test(
-      text,
-    )
-  );
 }
 
 // Numbers and the id of the request differ from answer to answer.

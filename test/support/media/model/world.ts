@@ -1,0 +1,420 @@
+import { memoryJournal, type MediaJob, type QueueProgress, type QueueResult } from 'postreel';
+import { GenerationJob, type JobRecord } from '../../../../src/media/jobs/job.js';
+import { MediaFile } from '../../../../src/media/jobs/file.js';
+import { OutstandingJobs } from '../../../../src/media/jobs/outstanding.js';
+import type { JobJournal } from '../../../../src/media/jobs/journal-types.js';
+import { submit } from '../../../../src/media/jobs/submit.js';
+import type { QueueHost } from '../../../../src/media/queue/host.js';
+import { JobQueue } from '../../../../src/media/queue/queue.js';
+import { PendingSlots } from '../../../../src/media/queue/slots/slots.js';
+import { RunningCall } from '../../../../src/transport/call.js';
+import { isPostreelError } from '../../../../src/errors/index.js';
+import { Random } from './random.js';
+import { HostileService, promptOf, type Habits } from './service.js';
+import { VirtualTime } from './time.js';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const longestWorldMs = 60 * hourMs;
+
+/** Puts a bug into the parts of a world; only a test does. */
+export interface Bug {
+  readonly name: string;
+  journal?(journal: JobJournal): JobJournal;
+  slots?(slots: PendingSlots): void;
+  host?(host: QueueHost): void;
+}
+
+/** What went wrong in a world; empty when nothing did. */
+export async function violationsIn(seed: number, bug?: Bug): Promise<string[]> {
+  return new World(seed, bug).run();
+}
+
+/** One run of a queue, in a process of its own. */
+interface Run {
+  readonly results: QueueResult[];
+  readonly stop: AbortController;
+  isOver: boolean;
+  failure: unknown;
+  waiting: number;
+  slots: PendingSlots | undefined;
+}
+
+class World {
+  readonly #time = new VirtualTime();
+  readonly #random: Random;
+  readonly #service: HostileService;
+  readonly #journal: JobJournal;
+  readonly #bug: Bug | undefined;
+  readonly #jobs: MediaJob[];
+  readonly #violations: string[] = [];
+  readonly #runs: Run[] = [];
+  readonly #isNamed: boolean;
+  readonly #limit: number;
+  /** The last sign of life: a call, an event, a check, a result. */
+  #lastSignAt = 0;
+  #callsAt: number[] = [];
+  /** Has the last call been refused, or not been answered? */
+  #isInDoubt = false;
+  #idleSince: number | undefined;
+
+  constructor(seed: number, bug: Bug | undefined) {
+    const random = new Random(seed);
+    this.#random = random;
+    this.#bug = bug;
+    const habits = habitsOf(random);
+    this.#service = new HostileService(this.#time, random, habits);
+    const journal = memoryJournal();
+    this.#journal = bug?.journal?.(journal) ?? journal;
+    this.#isNamed = random.chance(0.7);
+    this.#limit = 20;
+    // Hours of checks for many jobs would only repeat themselves.
+    const mostJobs = habits.longestMs > 20 * minuteMs ? 4 : 40;
+    this.#jobs = jobsOf(random, random.whole(1, mostJobs));
+  }
+
+  async run(): Promise<string[]> {
+    this.#start();
+    await this.#time.settle();
+    const crashAt = this.#random.chance(0.4) ? this.#random.next() * 30 * minuteMs : Infinity;
+    const overlapAt = this.#random.chance(0.2) ? this.#random.next() * 10 * minuteMs : Infinity;
+    let hasCrashed = !this.#isNamed;
+    let hasOverlap = !this.#isNamed;
+    while (this.#runs.some(({ isOver }) => !isOver)) {
+      const now = this.#time.now();
+      if (!hasCrashed && now >= crashAt) {
+        hasCrashed = true;
+        this.#crash();
+      }
+      if (!hasOverlap && now >= overlapAt) {
+        hasOverlap = true;
+        this.#start();
+      }
+      if (!(await this.#time.step())) {
+        this.#report('f: nothing keeps the process alive while the queue waits');
+        break;
+      }
+      this.#checkIdle();
+      if (this.#time.now() > longestWorldMs) {
+        this.#report('g: the queue waits for ever');
+        break;
+      }
+    }
+    await this.#check();
+    return this.#violations;
+  }
+
+  #start(): void {
+    const run: Run = {
+      results: [],
+      stop: new AbortController(),
+      isOver: false,
+      failure: undefined,
+      waiting: 0,
+      slots: undefined,
+    };
+    this.#runs.push(run);
+    const host = this.#host(run);
+    const options = {
+      signal: run.stop.signal,
+      onProgress: ({ waiting }: QueueProgress) => {
+        run.waiting = waiting;
+      },
+      ...(this.#isNamed && { name: 'model' }),
+    };
+    const queue = new JobQueue(this.#shuffled(), options, () => Promise.resolve(host));
+    void (async () => {
+      try {
+        for await (const result of queue) {
+          this.#sign();
+          run.results.push(result);
+        }
+      } catch (failure) {
+        run.failure = failure;
+      }
+      run.isOver = true;
+    })();
+  }
+
+  // A crash: nothing of the old process is heard of again, and another one starts, at once or later.
+  #crash(): void {
+    const [run] = this.#runs;
+    if (!run || run.isOver) {
+      return;
+    }
+    run.stop.abort('crash');
+    run.isOver = true;
+    const laterMs = this.#random.chance(0.5) ? 0 : this.#random.next() * hourMs;
+    const stay: Run = {
+      results: [],
+      stop: new AbortController(),
+      isOver: false,
+      failure: undefined,
+      waiting: 0,
+      slots: undefined,
+    };
+    this.#runs.push(stay);
+    this.#time.after(laterMs, () => {
+      stay.isOver = true;
+      this.#start();
+    });
+  }
+
+  #shuffled(): MediaJob[] {
+    return this.#runs.length > 1 && this.#random.chance(0.5)
+      ? this.#jobs.map(
+          (job) => Object.fromEntries(Object.entries(job).reverse()) as unknown as MediaJob,
+        )
+      : this.#jobs;
+  }
+
+  #host(run: Run): QueueHost {
+    const slots = new PendingSlots({
+      limit: this.#limit,
+      clock: this.#time,
+      store: undefined,
+      group: 'model',
+      others: new OutstandingJobs(),
+    });
+    run.slots = slots;
+    this.#bug?.slots?.(slots);
+    const isDead = () => run.stop.signal.aborted;
+    const host: QueueHost = {
+      clock: this.#time,
+      slots,
+      checksCount: false,
+      callAt: () => this.#callAt(),
+      callsMs: () => 0,
+      submit: (jobs, { names, retriesFailed }) => {
+        const journal = this.#isNamed ? dying(this.#journal, isDead) : undefined;
+        const send = () => new RunningCall((state) => this.#send(jobs, state, isDead));
+        return submit({ jobs, names, retriesFailed, send }, journal, () => undefined);
+      },
+      handle: (record: JobRecord) =>
+        new GenerationJob(record, {
+          appUrl: undefined,
+          status: () => {
+            throw new Error('not in this world');
+          },
+          waitForFile: () => Promise.reject(new Error('not in this world')),
+        }),
+      check: async (fileId) => {
+        await this.#time.sleep(20 + this.#random.next() * 200);
+        this.#sign();
+        return { fileId, ...this.#service.check(fileId) };
+      },
+      report: () => this.#sign(),
+      reportUnknown: () => undefined,
+      file: (fileId, url) => new MediaFile(fileId, url, { fetch: undefined }),
+      problem: () => undefined,
+      find: (names) => this.#journal.find(names),
+      settle: (fileId) => {
+        if (!isDead()) {
+          void this.#journal.append({ type: 'settled', fileId, status: 'saved' });
+        }
+      },
+      tell: () => this.#sign(),
+    };
+    this.#bug?.host?.(host);
+    return host;
+  }
+
+  async #send(
+    jobs: readonly MediaJob[],
+    state: { outcome?: 'not-sent' | 'rejected' | 'unknown' | undefined },
+    isDead: () => boolean,
+  ) {
+    if (isDead()) {
+      return new Promise<never>(() => undefined);
+    }
+    this.#sign();
+    this.#noteCall(jobs.length);
+    try {
+      const data = await this.#service.generate(jobs);
+      if (isDead()) {
+        return await new Promise<never>(() => undefined);
+      }
+      this.#sign();
+      this.#isInDoubt = false;
+      return { data, response: new Response(null), requestId: undefined };
+    } catch (failure) {
+      if (isDead()) {
+        return new Promise<never>(() => undefined);
+      }
+      this.#sign();
+      state.outcome = isPostreelError(failure) ? failure.outcome : 'not-sent';
+      throw failure;
+    }
+  }
+
+  // (e) for the first run, while it is alone
+  #checkIdle(): void {
+    const now = this.#time.now();
+    const [run] = this.#runs;
+    const lastCallAt = this.#callsAt.at(-1) ?? 0;
+    const isFree =
+      run !== undefined &&
+      this.#runs.length === 1 &&
+      run.waiting > 0 &&
+      (run.slots?.free ?? 0) > 0 &&
+      !this.#isInDoubt &&
+      now >= lastCallAt + minuteMs &&
+      this.#callAt() <= now;
+    this.#idleSince = isFree ? (this.#idleSince ?? now) : undefined;
+    if (this.#idleSince !== undefined && now - this.#idleSince > minuteMs) {
+      this.#report(`e: idle for ${Math.round((now - this.#idleSince) / 1000)} s`);
+    }
+  }
+
+  // (d) ten calls in ten minutes, counted with all runs together as a shared store would.
+  #callAt(): number {
+    const now = this.#time.now();
+    const recent = this.#callsAt.filter((at) => at > now - 10 * minuteMs - 30_000);
+    return recent.length < 10 ? now : recent[recent.length - 10]! + 10 * minuteMs + 30_000;
+  }
+
+  #noteCall(size: number): void {
+    const now = this.#time.now();
+    this.#callsAt.push(now);
+    const inWindow = this.#callsAt.filter((at) => at > now - 10 * minuteMs).length;
+    // Each run decides by itself; a shared store would count them together.
+    if (inWindow > 10 + this.#runs.length - 1) {
+      this.#report(`d: ${inWindow} calls in ten minutes`);
+    }
+    const pending = this.#service.pendingAsTold;
+    if (pending + size > this.#limit && this.#runs.length === 1) {
+      this.#report(`d: ${size} jobs beside ${pending} that are pending`);
+    }
+    this.#idleSince = undefined;
+    this.#isInDoubt = true;
+  }
+
+  #sign(): void {
+    const now = this.#time.now();
+    if (now - this.#lastSignAt > 3 * minuteMs && this.#runs.length === 1) {
+      this.#report(`g: silent for ${Math.round((now - this.#lastSignAt) / 1000)} s`);
+    }
+    this.#lastSignAt = now;
+  }
+
+  async #check(): Promise<void> {
+    this.#checkBilling();
+    await this.#checkIds();
+    this.#checkEnds();
+    const most = this.#service.calls.filter(({ size }) => size > this.#limit).length;
+    if (most > 0) {
+      this.#report('d: a call with more jobs than slots');
+    }
+  }
+
+  // (a)
+  #checkBilling(): void {
+    const isUnnamedAgain = !this.#isNamed && this.#runs.length > 1;
+    for (const job of this.#jobs) {
+      const times = this.#service.acceptedTimes(promptOf(job));
+      if (times > 1 && !isUnnamedAgain) {
+        this.#report(`a: ${promptOf(job)} was accepted ${times} times`);
+      }
+    }
+  }
+
+  // (b)
+  async #checkIds(): Promise<void> {
+    const { jobs } = this.#isNamed ? await this.#journal.pending() : { jobs: [] };
+    const known = new Set(jobs.map(({ fileId }) => fileId));
+    for (const { results } of this.#runs) {
+      for (const { job, error } of results) {
+        const { fileIds = [] } = (error ?? {}) as { fileIds?: readonly string[] };
+        for (const fileId of [job?.fileId, ...fileIds]) {
+          if (fileId !== undefined) {
+            known.add(fileId);
+          }
+        }
+      }
+    }
+    const hasCrashed = this.#runs.some(({ stop }) => stop.signal.aborted);
+    for (const fileId of this.#service.told) {
+      if (!known.has(fileId) && !hasCrashed) {
+        this.#report(`b: ${fileId} is lost`);
+      }
+    }
+  }
+
+  // (c), for each run that came to its end
+  #checkEnds(): void {
+    const last = this.#runs.at(-1)!;
+    if (last.failure !== undefined) {
+      this.#report(`c: the queue failed: ${JSON.stringify(last.failure)}`);
+    }
+    const ends = new Set(last.results.map(({ index }) => index));
+    if (ends.size !== this.#jobs.length || last.results.length !== this.#jobs.length) {
+      this.#report(`c: ${last.results.length} results for ${this.#jobs.length} jobs`);
+    }
+    for (const { input, file } of last.results) {
+      const made = file && this.#service.files.get(file.fileId);
+      if (made && made.prompt !== promptOf(input)) {
+        this.#report(`c: ${promptOf(input)} got the file of ${made.prompt}`);
+      }
+    }
+  }
+
+  #report(violation: string): void {
+    if (!this.#violations.includes(violation)) {
+      this.#violations.push(violation);
+    }
+  }
+}
+
+// A process that has died writes nothing more.
+function dying(journal: JobJournal, isDead: () => boolean): JobJournal {
+  const never = () => new Promise<never>(() => undefined);
+  return {
+    claim: (intent) => (isDead() ? never() : journal.claim(intent)),
+    append: (entry) => (isDead() ? never() : journal.append(entry)),
+    find: (names) => journal.find(names),
+    pending: () => journal.pending(),
+  };
+}
+
+function habitsOf(random: Random): Habits {
+  const isCalm = random.chance(0.3);
+  return {
+    cap: random.chance(0.5) ? 20 : random.whole(3, 25),
+    capStatus: random.pick([400, 402, 403, 409, 429, 429, 429, 503]),
+    capSaysWhy: random.chance(0.5),
+    capRetryAfterMs: random.chance(0.3) ? random.whole(1, 10) * 30_000 : undefined,
+    longestMs: random.pick([
+      5_000,
+      minuteMs,
+      minuteMs,
+      4 * minuteMs,
+      4 * minuteMs,
+      10 * minuteMs,
+      3 * hourMs,
+    ]),
+    lossChance: isCalm ? 0 : random.pick([0, 0.05, 0.3]),
+    partialChance: isCalm ? 0 : random.pick([0, 0, 0.1]),
+    failChance: random.pick([0, 0.1]),
+    checkFaultChance: isCalm ? 0 : random.pick([0, 0.05, 0.2]),
+    numericIds: random.chance(0.2),
+    refusedPrompts: new Set(random.chance(0.2) ? [`job ${random.whole(0, 10)}`] : []),
+    refusesRequest: random.chance(0.04),
+    refusesKeyAfter: random.chance(0.04) ? random.next() * hourMs : Number.POSITIVE_INFINITY,
+    outage: random.chance(0.2)
+      ? { from: random.whole(1, 30) * minuteMs, to: (random.whole(1, 30) + 60) * minuteMs }
+      : undefined,
+    othersEat: random.chance(0.15) ? random.whole(1, 19) : 0,
+    stalls: random.chance(0.05),
+  };
+}
+
+function jobsOf(random: Random, count: number): MediaJob[] {
+  return Array.from({ length: count }, (_, index): MediaJob => {
+    const prompt = `job ${index}`;
+    if (random.chance(0.1)) {
+      return { content: prompt, voiceId: 'voice_1' };
+    }
+    const duration = 1 + random.whole(0, 8);
+    return { workflowType: 'idea', workflowFormat: 'video', voiceId: 'v', prompt, duration };
+  });
+}
