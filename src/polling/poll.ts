@@ -1,7 +1,6 @@
-import { monotonicMs } from '../async/clock.js';
+import { monotonicMs, sleep, startTimer } from '../async/timers.js';
 import { onAbort } from '../async/abort.js';
 import { positive } from '../transport/settings.js';
-import { sleep, startTimer } from '../async/timers.js';
 
 /** What one status check found. */
 export interface Check<Record> {

@@ -1,6 +1,5 @@
-import { monotonicMs } from '../async/clock.js';
+import { monotonicMs, startTimer } from '../async/timers.js';
 import { abortable } from '../async/abort.js';
-import { startTimer } from '../async/timers.js';
 import type { CallContext } from './context.js';
 import { notSentInTime } from './response/network-error.js';
 

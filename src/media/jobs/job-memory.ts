@@ -1,4 +1,4 @@
-import { monotonicMs } from '../../async/clock.js';
+import { monotonicMs } from '../../async/timers.js';
 import type { FileKind } from '../status/intervals.js';
 
 const manyJobs = 10_000;

@@ -1,4 +1,4 @@
-import { monotonicMs } from '../../async/clock.js';
+import { monotonicMs } from '../../async/timers.js';
 
 /** A job that was submitted beside a queue and whose end nobody has seen. */
 export interface OutstandingJob {

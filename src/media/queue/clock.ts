@@ -1,5 +1,4 @@
-import { monotonicMs } from '../../async/clock.js';
-import { answerWithin, longestDelayMs } from '../../async/timers.js';
+import { monotonicMs, answerWithin, longestDelayMs } from '../../async/timers.js';
 
 /** The time that a queue goes by. */
 export interface QueueClock {

@@ -1,6 +1,5 @@
-import { monotonicMs } from '../../async/clock.js';
+import { monotonicMs, hasIoContexts, sleep } from '../../async/timers.js';
 import { abortable } from '../../async/abort.js';
-import { hasIoContexts, sleep } from '../../async/timers.js';
 import { WaitQueue } from '../../async/wait-queue.js';
 
 /** The least time between two status checks when each takes one of the ten requests. */

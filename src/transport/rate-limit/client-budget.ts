@@ -1,5 +1,5 @@
 import type { BudgetLimits } from '../../contract/rate-budget-store.js';
-import { monotonicMs } from '../../async/clock.js';
+import { monotonicMs } from '../../async/timers.js';
 import { bothSlots, type Budget, type RateLimitState, type Slot, type Turn } from './budget.js';
 import { LocalBudget } from './local-budget.js';
 import { toldOnce } from './priority-queue.js';

@@ -1,6 +1,5 @@
 import { capacityOf, type BudgetLimits } from '../../contract/rate-budget-store.js';
-import { monotonicMs } from '../../async/clock.js';
-import { hasIoContexts, longestDelayMs } from '../../async/timers.js';
+import { monotonicMs, hasIoContexts, longestDelayMs } from '../../async/timers.js';
 import { AckWindow } from './ack-window.js';
 import {
   longestAttemptMs,

@@ -1,5 +1,4 @@
-import { monotonicMs } from '../../async/clock.js';
-import { sleep } from '../../async/timers.js';
+import { monotonicMs, sleep } from '../../async/timers.js';
 import type { Slot, Turn } from './budget.js';
 import { priorityOf, queueTimeout, type Forecast } from './priority-queue.js';
 

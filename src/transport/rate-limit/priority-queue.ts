@@ -1,6 +1,6 @@
 import type { ThrottledEvent } from '../../contract/events.js';
 import { RateLimitError } from '../../errors/index.js';
-import { monotonicMs } from '../../async/clock.js';
+import { monotonicMs } from '../../async/timers.js';
 import { WaitQueue, type Waiter } from '../../async/wait-queue.js';
 import type { Slot, Turn } from './budget.js';
 

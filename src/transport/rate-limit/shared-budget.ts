@@ -5,7 +5,7 @@ import type {
   StoreAnswer,
 } from '../../contract/rate-budget-store.js';
 import { isPostreelError } from '../../errors/index.js';
-import { monotonicMs } from '../../async/clock.js';
+import { monotonicMs, answerWithin, hasIoContexts, sleep } from '../../async/timers.js';
 import {
   bothSlots,
   longestAttemptMs,
@@ -18,7 +18,6 @@ import {
 } from './budget.js';
 import type { LocalBudget } from './local-budget.js';
 import { PriorityQueue, queueTimeout, toldOnce, type Forecast } from './priority-queue.js';
-import { answerWithin, hasIoContexts, sleep } from '../../async/timers.js';
 
 // A store that is slower than this is as good as gone, and is left alone for a while.
 const longestAnswerMs = 5_000;

@@ -1,4 +1,4 @@
-import { monotonicMs } from '../../async/clock.js';
+import { monotonicMs } from '../../async/timers.js';
 import type { RequestOptions } from '../../contract/call.js';
 import { isRecord, type FileInput } from '../../contract/records.js';
 import type { Route } from '../../contract/route.js';

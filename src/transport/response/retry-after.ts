@@ -1,4 +1,4 @@
-import type { RandomSource } from '../../async/clock.js';
+import type { RandomSource } from '../../async/timers.js';
 
 const baseMs = 500;
 const capMs = 8_000;

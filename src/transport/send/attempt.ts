@@ -1,6 +1,5 @@
 import { isAbortOf } from '../../async/abort.js';
-import { monotonicMs } from '../../async/clock.js';
-import { startTimer, type AttemptTimer } from '../../async/timers.js';
+import { monotonicMs, startTimer, type AttemptTimer } from '../../async/timers.js';
 import { longestCloseMs } from '../../contract/rate-budget-store.js';
 import { isPostreelError, RateLimitError, type PostreelError } from '../../errors/index.js';
 import { cleanCause } from '../auth/redact.js';

@@ -1,5 +1,4 @@
-import { monotonicMs } from '../../async/clock.js';
-import { sleep } from '../../async/timers.js';
+import { monotonicMs, sleep } from '../../async/timers.js';
 import type { RequestOptions } from '../../contract/call.js';
 import { isRecord } from '../../contract/records.js';
 import { of } from '../../contract/returns.js';

@@ -1,7 +1,6 @@
 import pRetry from 'p-retry';
 import { isAbortOf } from '../../async/abort.js';
-import { monotonicMs } from '../../async/clock.js';
-import { sleep } from '../../async/timers.js';
+import { monotonicMs, sleep } from '../../async/timers.js';
 import { isPostreelError, type PostreelError } from '../../errors/index.js';
 import type { CallContext, RawAnswer, TransportParts } from '../context.js';
 import { longestPauseMs } from '../rate-limit/budget.js';

@@ -3,7 +3,15 @@ import { MediaClient, MessagingClient } from '../../../src/index.js';
 
 // Runs in a process of its own: prints the files of `src` whose functions ran during one call.
 const answers: Readonly<Record<string, unknown>> = {
-  '/contacts': { id: 'con_1', email: 'ann@example.com', data: {}, _meta: { isNew: true } },
+  '/contacts': {
+    id: 'con_1',
+    email: 'ann@example.com',
+    data: {},
+    subscribed: true,
+    createdAt: '2030-01-01T00:00:00.000Z',
+    updatedAt: '2030-01-01T00:00:00.000Z',
+    _meta: { isNew: true, isUpdate: false },
+  },
   '/v1/generate/video': { success: true, data: { filesCreated: ['file_1'], folderId: 'fol_1' } },
 };
 
