@@ -53,6 +53,15 @@ describe('package.json', () => {
     }
   });
 
+  it('tells moduleResolution node10, which knows no exports, where the types of each door are', () => {
+    const paths = Object.entries(manifest.exports).flatMap(([name, door]) =>
+      typeof door === 'string' || name === '.'
+        ? []
+        : [[name.slice(2), [door.require.types]] as const],
+    );
+    expect(manifest.typesVersions).toEqual({ '*': Object.fromEntries(paths) });
+  });
+
   it('has a command that the system can start', () => {
     const command = readFileSync(join(repository, 'dist/esm/cli.js'), 'utf8');
     expect(command.startsWith('#!/usr/bin/env node\n')).toBe(true);

@@ -16,6 +16,7 @@ export interface Manifest {
   readonly peerDependenciesMeta: Readonly<Record<string, { optional?: boolean }>>;
   readonly scripts: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, Door | string>>;
+  readonly typesVersions: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 }
 type Door = Readonly<Record<'import' | 'require', { types: string; default: string }>>;
 
