@@ -1,23 +1,38 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
+import { probe } from './probe.js';
 import { createClock } from '../testing/core/time/clock.js';
 import { startFakeServer, type FakeServer } from '../testing/server.js';
 
 const usage = `Usage: postreel fake [--port 4010] [--host 127.0.0.1] [--speed 60]
+       postreel probe
 
-Starts fakes of both services and prints their addresses and keys as environment variables.
+fake starts fakes of both services and prints their addresses and keys as environment variables.
 --speed makes their time run that many times faster. Ctrl+C stops them.
+
+probe asks the services of MESSAGING_BASE_URL, MESSAGING_API_KEY, MEDIA_BASE_URL and MEDIA_API_KEY
+read-only questions, prints how they behave where their documents are silent, and writes
+behavior.json for the fakes. Keys, addresses and contents are not written.
 `;
 
 run(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(
-    `postreel fake: ${error instanceof Error ? error.message : String(error)}\n`,
+    `postreel ${process.argv[2] ?? ''}: ${error instanceof Error ? error.message : String(error)}\n`,
   );
   process.exitCode = 1;
 });
 
-/** The command `postreel fake`. */
+/** Runs the command that is named first. */
 async function run(args: string[]): Promise<void> {
+  if (args.length === 1 && args[0] === 'probe') {
+    await probe(process.env, (line) => process.stdout.write(`${line}\n`));
+    return;
+  }
+  await runFake(args);
+}
+
+/** The command `postreel fake`. */
+async function runFake(args: string[]): Promise<void> {
   const choice = readArguments(args);
   if (choice === undefined) {
     process.stderr.write(usage);

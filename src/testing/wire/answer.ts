@@ -18,7 +18,7 @@ export function written(body: unknown, behavior: SharedBehavior, ids: Ids): unkn
     if (typeof value !== 'string') {
       return value;
     }
-    return /At$|^timestamp$/.test(name)
+    return /At$|_at$|^timestamp$/.test(name)
       ? dateOf(value, behavior.dates)
       : keepsText.test(name)
         ? value
@@ -67,9 +67,11 @@ function withExtras(body: unknown, style: SharedBehavior['extraFields']): unknow
   if (!isObject(body)) {
     return body;
   }
+  // The `data` of an envelope or a list is the service's own.
+  const isRecord = 'id' in body || 'email' in body;
   const entries = Object.entries(body).map(([name, value]) => [
     name,
-    isFree.has(name) ? value : withExtras(value, style),
+    isRecord && isFree.has(name) ? value : withExtras(value, style),
   ]);
   const grown = Object.fromEntries(entries) as Record<string, unknown>; // entries lose their types
   return { ...grown, ...(style === 'flat' ? flat : nested) };

@@ -17,23 +17,6 @@ export const knownFaults: readonly KnownFault[] = [
     why: 'an id that came as a number is refused on the way back',
   },
   {
-    setting: 'unset',
-    values: ['null', 'empty'],
-    laws: ['a campaign that was read', 'a segment that was read'],
-    why: 'unset fields cannot be handed back',
-  },
-  {
-    setting: 'errorShape',
-    values: ['cut'],
-    laws: [
-      'what the service refuses',
-      'what does not exist',
-      'a wrong key',
-      'an email of another contact',
-    ],
-    why: 'a refusal whose body is cut counts as a lost connection',
-  },
-  {
     setting: 'capStatus',
     values: [400, 402, 403, 409, 503],
     laws: ['a queue waits for places'],

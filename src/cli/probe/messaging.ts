@@ -1,0 +1,177 @@
+import type { messagingBehaviors } from '../../testing/behavior/messaging.js';
+import { ask, fieldsOf, inside, isRefusal, itemsOf, type Answer, type Target } from './ask.js';
+import { errorShapeOf, sharedHabits, type Seen } from './habits.js';
+
+/** The questions, all of them reads. */
+export const messagingQuestions = [
+  '/contacts?limit=100',
+  '/contacts?limit=1',
+  '/contacts/probe_nobody',
+  '/templates?limit=1',
+  '/campaigns?limit=1',
+  '/campaigns?limit=100',
+  '/events?limit=100',
+  '/events?limit=100&startDate=2999-01-01T00:00:00.000Z',
+  '/activity/types',
+  '/users/@me',
+] as const;
+
+type Question = (typeof messagingQuestions)[number];
+type Answers = Readonly<Record<Question, Answer>>;
+type Behavior = Seen<typeof messagingBehaviors>;
+
+/** Asks a messaging service, and says in which world it lives. Nothing that it holds is kept. */
+export async function probeMessaging(target: Target): Promise<Behavior> {
+  const entries: [string, Answer][] = [];
+  for (const question of messagingQuestions) {
+    entries.push([question, await ask(target, question)]);
+  }
+  const answers = Object.fromEntries(entries) as Answers; // entries lose their names
+  if (isRefusal(answers['/contacts?limit=1'])) {
+    throw new Error(
+      'The service refuses the key of MESSAGING_API_KEY. Check it, then probe again.',
+    );
+  }
+  return { ...recordsOf(answers), ...listsOf(answers), ...refusalsOf(answers) };
+}
+
+function refusalsOf(answers: Answers): Behavior {
+  const missing = answers['/contacts/probe_nobody'];
+  const shape = errorShapeOf(missing);
+  const shared = sharedHabits(answers['/contacts?limit=1'], missing);
+  return {
+    ...shared,
+    ...(shared.refusals === 'status' && {
+      errorShape: shape === 'error' ? 'bare' : messageless(shape),
+    }),
+    accountAccess: isRefusal(answers['/users/@me']) ? 'session' : 'key-or-session',
+  };
+}
+
+const messageless = (shape: Exclude<ReturnType<typeof errorShapeOf>, 'error'>) =>
+  shape === 'message' ? 'bare' : shape;
+
+function recordsOf(answers: Answers): Behavior {
+  const contacts = itemsOf(answers['/contacts?limit=100'].json).items;
+  const [contact = {}] = contacts;
+  const [campaign = {}] = itemsOf(answers['/campaigns?limit=1'].json).items;
+  const [event] = itemsOf(answers['/events?limit=100'].json).items;
+  const states = itemsOf(answers['/campaigns?limit=100'].json).items.map(({ status }) => status);
+  const isEnveloped = fieldsOf(answers['/contacts?limit=100'].json)['success'] === true;
+  const dataOf = contacts.find(({ data }) => data === null || data === undefined);
+  return {
+    ids: idStyle(contact['id']),
+    dates: dateStyle(contact['createdAt']),
+    extraFields: extraStyle(contact),
+    unset: unsetStyle(campaign),
+    ...(isEnveloped && { envelopes: 'always' }),
+    ...(dataOf !== undefined && { emptyData: 'data' in dataOf ? 'null' : 'missing' }),
+    ...(event !== undefined && { openFields: openStyle(event) }),
+    ...stateStyle(states),
+    eventNames: /"[a-z]+_[a-z_]+"/.test(answers['/activity/types'].text ?? '')
+      ? 'snake_case'
+      : 'dotted',
+  };
+}
+
+function listsOf(answers: Answers): Behavior {
+  const contacts = itemsOf(answers['/contacts?limit=100'].json);
+  const templates = itemsOf(answers['/templates?limit=1'].json);
+  const first = fieldsOf(inside(answers['/campaigns?limit=1'].json));
+  const last = fieldsOf(inside(answers['/campaigns?limit=100'].json));
+  const template = fieldsOf(inside(answers['/templates?limit=1'].json));
+  const cursorName = (['nextCursor', 'next_cursor'] as const).find((name) => name in first);
+  const cursor = cursorName ?? 'cursor';
+  const isEvery = answers['/events?limit=100&startDate=2999-01-01T00:00:00.000Z'];
+  const events = itemsOf(answers['/events?limit=100'].json).items;
+  return {
+    listStyle: listStyle(
+      contacts.name,
+      templates.name,
+      fieldsOf(inside(answers['/contacts?limit=1'].json)),
+    ),
+    cursorName: cursor,
+    ...(Object.keys(last).length === 0 || 'totalPages' in last
+      ? { lastPage: 'hasMore' in template ? 'hasMore-false' : 'cursor-null' }
+      : endStyle(last, cursor)),
+    ...(!('total' in fieldsOf(inside(answers['/contacts?limit=1'].json))) && { totals: 'absent' }),
+    templatePaging:
+      'cursor' in fieldsOf(inside(answers['/templates?limit=1'].json)) ? 'cursor' : 'page',
+    periods:
+      events.length > 0 && itemsOf(isEvery.json).items.length === 0 ? 'startDate' : 'ignored',
+  };
+}
+
+function idStyle(id: unknown) {
+  if (typeof id === 'number') {
+    return 'number';
+  }
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(String(id)) ? 'uuid' : 'text';
+}
+
+function dateStyle(date: unknown) {
+  const text = String(date);
+  if (/[+-]\d\d:\d\d$/.test(text)) {
+    return 'offset';
+  }
+  return /:\d\dZ$/.test(text) ? 'seconds' : 'milliseconds';
+}
+
+const contactFields = ['id', 'email', 'subscribed', 'data', 'createdAt', 'updatedAt', '_meta'];
+
+function extraStyle(contact: Record<string, unknown>) {
+  const others = Object.entries(contact).filter(([name]) => !contactFields.includes(name));
+  if (others.length === 0) {
+    return 'none';
+  }
+  return others.some(([, value]) => typeof value === 'object') ? 'nested' : 'flat';
+}
+
+function unsetStyle(campaign: Record<string, unknown>) {
+  const values = ['description', 'fromName', 'replyTo'].map((name) => campaign[name]);
+  if (values.includes('')) {
+    return 'empty';
+  }
+  return values.includes(null) ? 'null' : 'missing';
+}
+
+function openStyle(event: Record<string, unknown>) {
+  const names = Object.keys(event);
+  if (names.some((name) => /[a-z]_[a-z]/.test(name))) {
+    return 'snake_case';
+  }
+  return 'name' in event || 'contactId' in event ? 'ours' : 'absent';
+}
+
+function stateStyle(states: readonly unknown[]): Behavior {
+  const shown = ['DRAFT', 'SCHEDULED', 'SENDING'];
+  const other = states.find((state) => typeof state === 'string' && !shown.includes(state));
+  if (typeof other !== 'string') {
+    return {};
+  }
+  const isUpper = other === other.toUpperCase();
+  return { stateWords: isUpper ? (other === 'SENT' ? 'upper' : 'other') : 'lower' };
+}
+
+function listStyle(contacts: string, templates: string, page: Record<string, unknown>) {
+  if (contacts === '') {
+    return 'array';
+  }
+  if (contacts === 'results') {
+    return 'results';
+  }
+  if (contacts === 'data') {
+    return templates === 'data' ? 'cursor' : 'documented';
+  }
+  return 'totalPages' in page ? 'page' : 'named';
+}
+
+function endStyle(last: Record<string, unknown>, cursor: string): Behavior {
+  if ('hasMore' in last) {
+    return { lastPage: 'hasMore-false' };
+  }
+  if (!(cursor in last)) {
+    return { lastPage: 'cursor-absent' };
+  }
+  return { lastPage: last[cursor] === null ? 'cursor-null' : 'cursor-empty' };
+}
