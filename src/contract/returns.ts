@@ -27,31 +27,37 @@ export interface List<T> {
 }
 
 /** Carries the type of a body, a query or an answer. */
+/* @__NO_SIDE_EFFECTS__ */
 export function of<T>(): Single<T> {
   return {};
 }
 
 /** A route that answers nothing but its success. */
+/* @__NO_SIDE_EFFECTS__ */
 export function nothing(): Single<void> {
   return { isNothing: true };
 }
 
 /** A list that goes on by cursor: `{ data, cursor, hasMore, total }`. */
+/* @__NO_SIDE_EFFECTS__ */
 export function cursorPage<T>(): List<T> {
   return { list: 'cursor', sizeParameter: 'limit' };
 }
 
 /** A list that counts its pages: `{ page, pageSize, total, totalPages? }`. */
+/* @__NO_SIDE_EFFECTS__ */
 export function numberedPage<T>(sizeParameter: string, itemsName?: string): List<T> {
   return { list: 'page', sizeParameter, ...(itemsName === undefined ? {} : { itemsName }) };
 }
 
 /** A list that comes whole, in one answer. */
+/* @__NO_SIDE_EFFECTS__ */
 export function wholeList<T>(itemsName?: string): List<T> {
   return { list: 'whole', ...(itemsName === undefined ? {} : { itemsName }) };
 }
 
 /** A list whose shape the documents do not show. */
+/* @__NO_SIDE_EFFECTS__ */
 export function anyList<T>(itemsName: string, sizeParameter = 'limit'): List<T> {
   return { list: 'any', sizeParameter, itemsName };
 }

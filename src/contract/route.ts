@@ -74,6 +74,7 @@ type PathOf<Line extends string> = Line extends `${Method} ${infer Path}` ? Path
  * otherwise it needs a secret key, every method but POST may be repeated, and every method but
  * GET changes something.
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function route<
   const Line extends `${Method} /${string}`,
   Query = undefined,
@@ -117,6 +118,7 @@ export interface ReadBack {
 }
 
 /** A delete has happened when the resource is gone. */
+/* @__NO_SIDE_EFFECTS__ */
 export function goneFrom(path: string): ReadBack {
   return { path, happened: (record) => record === undefined };
 }

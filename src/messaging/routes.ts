@@ -16,8 +16,9 @@ import { routes as workflows } from './workflows/routes.js';
 
 /** Every endpoint of the messaging service, under the names of the client's methods. */
 export const routes = {
-  ...emails,
-  ...tracking,
+  send: emails.send,
+  verify: emails.verify,
+  track: tracking.track,
   contacts,
   templates,
   campaigns,
