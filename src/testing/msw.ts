@@ -1,6 +1,5 @@
 // eslint-disable-next-line @typescript-eslint/ban-ts-comment -- msw is an optional peer: without it the type is `any`
-/** @ts-ignore msw is an optional peer dependency */
-/** A request handler of MSW. */
+/** @ts-ignore A request handler of MSW, which is an optional peer dependency. */
 // eslint-disable-next-line @typescript-eslint/consistent-type-imports -- an import statement would fail without msw
 export type MswHandler = import('msw').HttpHandler;
 

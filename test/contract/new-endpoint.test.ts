@@ -34,7 +34,7 @@ const pieces: Record<Piece, readonly Addition[]> = {
   method: [
     {
       file: 'src/messaging/contacts/resource.ts',
-      after: 'this.#transport.send(routes.get, { params: { id } }, options);\n  }\n',
+      after: 'this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // for any fields\n  }\n',
       text: `
   /** Gets the notes about a contact. */
   notes(id: string, options?: RequestOptions): Call<ContactNotes> {
@@ -110,7 +110,7 @@ describe('an endpoint that the service gains', { timeout: 180_000 }, () => {
   it.each<[Piece, RegExp]>([
     ['type', /no exported member.*ContactNotes/],
     ['schema', /Property 'notes' is missing/],
-    ['method', /Class 'Contacts' incorrectly implements/],
+    ['method', /Class 'Contacts(<Fields>)?' incorrectly implements/],
   ])('does not compile without its %s', async (missing, complaint) => {
     const errors = await without(missing, () => copy.typeErrors(resources));
     expect(errors.join('\n')).toMatch(complaint);

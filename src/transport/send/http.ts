@@ -6,8 +6,8 @@ export interface OutgoingRequest {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body?: string | FormData;
-  readonly cache?: RequestCache;
-  readonly credentials?: RequestCredentials;
+  readonly cache?: 'no-store';
+  readonly credentials?: 'include';
 }
 
 /**
