@@ -34,7 +34,8 @@ const pieces: Record<Piece, readonly Addition[]> = {
   method: [
     {
       file: 'src/messaging/contacts/resource.ts',
-      after: 'this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // for any fields\n  }\n',
+      after:
+        'this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // for any fields\n  }\n',
       text: `
   /** Gets the notes about a contact. */
   notes(id: string, options?: RequestOptions): Call<ContactNotes> {
