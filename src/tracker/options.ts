@@ -9,29 +9,42 @@ import type {
 
 /** Options of `createTracker`. Times are in milliseconds. */
 export interface TrackerOptions {
+  /** The public key (`pk_`). Required unless `proxy` is set; a secret key is refused. */
+  readonly publicKey?: string | undefined;
   /**
-   * The public key (`pk_`). A secret key is refused. Leave it out behind a proxy route of your
-   * own: then no `Authorization` is sent and each body carries the event's id.
+   * `baseUrl` is a proxy route of your own: no `Authorization` is sent and each body carries the
+   * event's id. @default false
    */
-  readonly publicKey?: string;
+  readonly proxy?: boolean;
   /** Address of the service, or of your proxy route; `/v1/track` is appended. */
   readonly baseUrl: string;
+  /**
+   * Name of this queue in the origin's storage. By default each public key (or proxy address) has
+   * a queue of its own; set it to keep waiting events when the key is rotated.
+   */
+  readonly namespace?: string;
   /** The contact the events belong to; the same as calling `identify()` first. */
-  readonly email?: string;
+  readonly email?: string | undefined;
   /**
    * What happens to an event that was handed over without an answer before the page ended:
    * `no-duplicates` drops it as `unconfirmed`, `no-loss` sends it again.
    * @default 'no-duplicates'
    */
   readonly delivery?: 'no-duplicates' | 'no-loss';
+  /**
+   * Whether `no-duplicates` tries again when the service may have taken the event: up to three
+   * times without an answer, until `maxAge` after a 408 or a 5xx other than 503. `false` drops it
+   * as `unconfirmed` at once. @default true
+   */
+  readonly retryAmbiguous?: boolean;
   /** `memory` writes nothing to disk: undelivered events end with the page. @default 'durable' */
   readonly storage?: 'durable' | 'memory';
   /** Events of this tab kept at most; more are dropped. @default 500 */
   readonly maxQueue?: number;
   /** Characters kept at most in the origin's localStorage. @default 262144 */
   readonly maxBytes?: number;
-  /** An event older than this is dropped: `'24h'`, `'7d'` or milliseconds. @default '24h' */
-  readonly maxAge?: number | `${number}h` | `${number}d`;
+  /** An event older than this is dropped: `'30m'`, `'24h'`, `'7d'` or milliseconds. @default '24h' */
+  readonly maxAge?: number | `${number}m` | `${number}h` | `${number}d`;
   /** `pending` keeps events in memory until `consent.grant()`. @default 'granted' */
   readonly consent?: 'granted' | 'pending' | 'denied';
   /** Drop everything when the browser sends Global Privacy Control. @default true */
@@ -75,8 +88,11 @@ export interface Tracker<Events extends EventMap<Events> = AnyEvents> {
   readonly consent: {
     /** Stores and sends what was held back. */
     grant(): void;
-    /** Erases every stored event and drops those that come. */
-    deny(): void;
+    /**
+     * Erases every stored event, of all tabs, and drops those that come. Nothing is sent from now
+     * on; resolves when the erasure is safely on disk.
+     */
+    deny(): Promise<void>;
   };
   /** Sets the contact of all events from now on, and of those held back without one. */
   identify(email: string): void;
@@ -87,17 +103,23 @@ export interface Tracker<Events extends EventMap<Events> = AnyEvents> {
   ): TrackedEvent;
   /** Tries at once; true when nothing is left. Gives up after `timeout` ms. @default 5000 */
   flush(options?: { readonly timeout?: number }): Promise<boolean>;
-  /** Forgets the contact and erases every stored event: call it on logout, after `flush()`. */
-  reset(): void;
+  /**
+   * Forgets the contact and erases every stored event, of all tabs: call it on logout, after
+   * `flush()`. Nothing erased is sent from now on; resolves when the erasure is safely on disk.
+   */
+  reset(): Promise<void>;
   /** Stops sending; events are still taken in. */
   pause(): void;
-  /** Sends again, also after a 401 or 403. */
+  /** Sends again, also after `paused`. */
   resume(): void;
   /** Calls `listener` on each notice, asynchronously; returns the function that stops it. */
   on<Notice extends keyof TrackerNotices>(
     notice: Notice,
     listener: (detail: TrackerNotices[Notice]) => void,
   ): () => void;
-  /** Ends this tracker. Stored events are left to other tabs and later pages. */
+  /**
+   * Ends this tracker as the end of the page would: what fits is handed over, the rest is left to
+   * other tabs and later pages.
+   */
   dispose(): void;
 }

@@ -1,79 +1,88 @@
-import { adoptOrphans } from './queue/orphans.js';
-import { createSender } from './send/sender.js';
-import { hold, open, readForeign } from './queue/store.js';
-import { type Tab, forget, mark } from './tab.js';
+import { pump } from './queue/connect.js';
+import { abortUnfinished, openDatabase } from './queue/database.js';
+import { adoptOrphans, locks } from './queue/orphans.js';
+import { grant, leave, open } from './queue/protocol.js';
+import { Life } from './queue/state.js';
+import { openLocal } from './queue/stores.js';
 import { sleep } from './send/wait.js';
+import type { Tab } from './tab.js';
 
-/**
- * The life of one page: it takes its lock, sends, leaves, comes back and ends. `start` resolves
- * once this tab may send, `hurry` ends the wait after a failure.
- */
-export type Page = readonly [
-  drain: () => Promise<void>,
-  hurry: () => Promise<void>,
-  start: () => Promise<void>,
-  dispose: () => void,
-];
+/** The life of one page: it starts, sends, leaves, comes back and ends. */
+export interface Page {
+  /** Stores and sends from now on. */
+  readonly start: () => void;
+  /** Ends the wait after a failure; not that of a 429, which the service asked for. */
+  readonly hurry: () => void;
+  readonly dispose: () => void;
+}
 
 export const createPage = (tab: Tab): Page => {
-  const [drain, exit] = createSender(tab);
-  let ready: Promise<void> | undefined;
-  const hurry = () => {
-    hold(tab, 0);
-    return drain();
-  };
   const look = async (focus?: unknown) => {
-    const isMore = tab.transact && tab.isOwner && (await adoptOrphans(tab));
-    void drain();
+    pump(tab);
+    const isMore = tab.life === Life.Open && (await adoptOrphans(tab));
     if (isMore && !focus) {
       await sleep(1e4).then(look);
     }
   };
-  const leave = () => {
-    if (tab.isOwner !== false) {
-      exit();
-    }
-    tab.isOwner = false;
-    tab.release?.();
+  const begin = async () => {
+    tab.life = Life.Starting;
+    holdLock(tab);
+    await openDatabase(tab);
+    open(tab);
+    await look();
   };
-  const back = ({ persisted }: PageTransitionEvent) => void (persisted && own());
-  const listeners = { pagehide: leave, pageshow: back, online: hurry, focus: look };
+  const listeners = {
+    pagehide: () => {
+      abortUnfinished(tab);
+      leave(tab);
+      tab.release?.();
+    },
+    pageshow: ({ persisted }: PageTransitionEvent) => void (persisted && begin()),
+    online: () => {
+      tab.until = 0;
+      pump(tab);
+    },
+    focus: look,
+  };
   const listen = (change: (name: string, listener: never) => void) => {
     for (const name in listeners) {
       change(name, listeners[name as keyof typeof listeners] as never);
     }
   };
-  const own = async () => {
-    // Adding a listener again changes nothing.
-    tab.isOwner = undefined;
-    listen(addEventListener);
-    await open(tab);
-    // What another tab took over while this page was in the back/forward cache is not ours.
-    for (const record of await readForeign(tab)) {
-      forget(tab, record);
-    }
-    for (const record of tab.records) {
-      if (!record.state) {
-        void mark(tab, record, 0);
+  return {
+    start: () => {
+      const isFirst = tab.life === Life.Held;
+      if (isFirst) {
+        openLocal(tab);
       }
-    }
-    // Not if it was left or disposed of meanwhile.
-    tab.isOwner ??= true;
-    void drain();
-    void look();
-  };
-  return [
-    drain,
-    hurry,
-    () => {
-      ready ??= own();
-      return ready;
+      grant(tab);
+      if (!isFirst) {
+        return;
+      }
+      listen(addEventListener);
+      void begin();
     },
-    () => {
-      leave();
-      if (ready) {
+    hurry: listeners.online,
+    dispose: () => {
+      if (tab.life !== Life.Held) {
         listen(removeEventListener);
       }
+      listeners.pagehide();
     },
-  ];
+  };
+};
+
+/** Held for life: whoever asks for the names of all locks knows which tabs are gone. */
+const holdLock = (tab: Tab): void => {
+  if (tab.storage === 'memory') {
+    return;
+  }
+  // Nobody takes the lock of another tab, so it never has to be waited for.
+  void locks()?.request(
+    tab.owner,
+    () =>
+      new Promise<void>((release) => {
+        tab.release = release;
+      }),
+  );
 };

@@ -1,32 +1,32 @@
-import type { Transact } from './queue/database.js';
-import type { Emit } from './emitter.js';
 import type { Tracker, TrackerOptions } from './options.js';
-import type { EventRecord } from './queue/record.js';
-import { bury, save } from './queue/store.js';
-import type { DropReason, Outcome } from './types.js';
+import type { Queue } from './queue/state.js';
+import type { DropReason } from './types.js';
 
-/** What the parts of one tracker share: its options, the events of this tab and its state. */
-export interface Tab extends Omit<TrackerOptions, 'email' | 'consent'> {
-  readonly emit: Emit;
+/** What one transaction does; it resolves its answer. */
+export type Work<Answer> = (
+  records: IDBObjectStore,
+  resolve: (answer: Answer) => void,
+  transaction: IDBTransaction,
+) => void;
+
+/** Runs one transaction; `undefined` when it fails, or when there is no database. */
+export type Transact = <Answer>(work: Work<Answer>) => Promise<Answer | undefined>;
+
+/** What the parts of one tracker share: its options, the queue of this tab and its stores. */
+export interface Tab extends Omit<TrackerOptions, keyof Queue>, Queue {
   readonly on: Tracker['on'];
-  /** Whose events these are: the name of this tab's lock. */
-  readonly owner: string;
-  /** The events of this tab, in order. */
-  records: EventRecord[];
-  /** Resolves the promise of each event's end. */
-  readonly ends: WeakMap<EventRecord, (outcome: Outcome) => void>;
-  email?: string | undefined;
-  consent?: TrackerOptions['consent'];
   /** localStorage once it is open; until then, and where it is forbidden, memory. */
   local: Record<string, string | undefined>;
   /** IndexedDB once it is open. */
   transact?: Transact;
+  /** Transactions that have not told their answer yet. */
+  readonly unfinished: Set<IDBTransaction>;
   /** Gives up the lock of this tab. */
   release?: () => void;
-  /** This tab may send: it has read its stores. False once the page was left. */
-  isOwner?: boolean | undefined;
-  /** Set by `pause()` and by a 401 or 403. */
-  isPaused?: boolean;
+  /** No other tab takes events over now, so that no database has to decide. */
+  isAlone?: boolean | undefined;
+  /** Of the next look at the queue. */
+  timer?: ReturnType<typeof setTimeout>;
 }
 
 /** Why nothing may be taken in at all. */
@@ -39,25 +39,4 @@ export const refusalOf = ({ honorGpc = true, consent }: Tab): DropReason | undef
     return 'gpc';
   }
   return consent === 'denied' ? consent : undefined;
-};
-
-/** Notes whether an event is handed over; true when it belongs to another tab by now. */
-export const mark = (tab: Tab, record: EventRecord, state: 0 | 1): Promise<boolean | undefined> => {
-  record.state = state;
-  record.version++;
-  return save(tab, record);
-};
-
-/** Lets go of an event. */
-export const forget = (tab: Tab, gone: { id: string }): void => {
-  tab.records = tab.records.filter((record) => record.id !== gone.id);
-};
-
-/** Ends an event: delivered, or dropped for a reason. */
-export const end = (tab: Tab, record: EventRecord, reason?: DropReason): void => {
-  const status = reason ? 'dropped' : 'delivered';
-  bury(tab, record);
-  forget(tab, record);
-  tab.ends.get(record)?.({ status, reason });
-  tab.emit(status, { ...record, reason });
 };

@@ -1,12 +1,15 @@
 import { createEmitter } from './emitter.js';
-import { take } from './queue/intake.js';
 import type { TrackOptions, Tracker, TrackerOptions } from './options.js';
 import { type Page, createPage } from './page.js';
-import { newId } from './queue/record.js';
-import { bury, open, readForeign } from './queue/store.js';
-import { type Tab, end, refusalOf } from './tab.js';
-import type { AnyEvents, DropReason, EventData, EventMap } from './types.js';
+import { connect, pump } from './queue/connect.js';
+import { takeIn } from './queue/intake.js';
+import { identify } from './queue/protocol.js';
+import { Life } from './queue/state.js';
+import { eraseAll } from './queue/stores.js';
 import { sleep } from './send/wait.js';
+import { checkOptions, maxAgeOf, newId, prefixOf } from './settings.js';
+import { type Tab, refusalOf } from './tab.js';
+import type { AnyEvents, DropReason, EventData, EventMap } from './types.js';
 
 /**
  * Creates the event tracker of a page. On a server it does nothing, quietly.
@@ -19,70 +22,87 @@ import { sleep } from './send/wait.js';
 export function createTracker<Events extends EventMap<Events> = AnyEvents>(
   options: TrackerOptions,
 ): Tracker<Events> {
-  if (options.publicKey?.startsWith('pk_') === false) {
-    throw new TypeError('Use a pk_ key');
-  }
-  const tab: Tab = {
-    ...options,
-    ...createEmitter(),
-    owner: newId(),
-    records: [],
-    ends: new WeakMap(),
-    local: {},
-  };
+  const tab = createTab(options);
   return apiOf(tab, createPage(tab));
 }
 
-const apiOf = (tab: Tab, [drain, hurry, start, dispose]: Page) => {
-  const erase = async (reason: DropReason) => {
-    for (const record of tab.records) {
-      end(tab, record, reason);
-    }
-    await open(tab);
-    // Other tabs find the tombstones before they send.
-    for (const record of await readForeign(tab)) {
-      if (record.event) {
-        bury(tab, record);
-      }
+const createTab = (options: TrackerOptions): Tab => {
+  checkOptions(options);
+  const prefix = prefixOf(options);
+  return connect({
+    ...options,
+    ...createEmitter(),
+    baseUrl: options.baseUrl.replace(/\/+$/, ''),
+    email: options.email || undefined,
+    maxAgeMs: maxAgeOf(options),
+    prefix,
+    owner: newId(prefix),
+    entries: [],
+    local: {},
+    unfinished: new Set(),
+    life: Life.Held,
+    until: 0,
+    heldUntil: 0,
+    failures: 0,
+    misses: 0,
+    // Browsers allow 64 KiB of keepalive requests in flight, shared by the whole page.
+    room: 6e4,
+    grantedAt: 0,
+    erasedAt: 0,
+  });
+};
+
+const apiOf = (tab: Tab, page: Page) => {
+  const eraseFor = async (reason: DropReason, isAsked?: boolean) => {
+    if (reason !== 'server') {
+      await eraseAll(tab, reason, isAsked);
     }
   };
-  const begin = async (consent = tab.consent) => {
+  const begin = async (consent = tab.consent, isAsked?: boolean): Promise<void> => {
     tab.consent = consent;
     const reason = refusalOf(tab);
     if (reason) {
-      await erase(reason);
+      await eraseFor(reason, isAsked);
+    }
+    // Nobody may ever see a page that is rendered in advance.
+    else if ((document as { prerendering?: boolean }).prerendering) {
+      document.addEventListener('prerenderingchange', () => void begin(), { once: true });
     } else if (consent !== 'pending') {
-      await start();
+      page.start();
     }
   };
   void begin();
   return {
     on: tab.on,
-    dispose,
+    dispose: page.dispose,
     get pending() {
-      return tab.records.length;
+      return tab.entries.length;
     },
-    consent: { grant: () => void begin('granted'), deny: () => void begin('denied') },
-    identify: (email: string) => {
-      tab.email = email;
-    },
-    track: (event: string, data?: EventData, { email = tab.email }: TrackOptions = {}) => {
-      void drain();
-      return take(tab, { id: newId(), event, email, data });
+    consent: { grant: () => void begin('granted'), deny: () => begin('denied', true) },
+    identify: (email: string) => identify(tab, email || undefined),
+    track: (event: string, data?: EventData, { email }: TrackOptions = {}) => {
+      const id = newId(tab.prefix);
+      const tracked = takeIn(tab, { id, event, email: email || tab.email, data });
+      pump(tab);
+      return tracked;
     },
     flush: async ({ timeout = 5000 } = {}) => {
-      await Promise.race([begin().then(hurry), sleep(timeout)]);
-      return !tab.records[0];
+      page.hurry();
+      for (let left = timeout; tab.entries[0] && left > 0; left -= 50) {
+        await sleep(50);
+      }
+      return !tab.entries[0];
     },
     reset: () => {
       tab.email = undefined;
-      void erase('reset');
+      return eraseFor(refusalOf(tab) ?? 'reset', true);
     },
     pause: () => {
       tab.isPaused = true;
     },
     resume: () => {
       tab.isPaused = false;
+      pump(tab);
     },
   };
 };

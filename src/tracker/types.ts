@@ -44,7 +44,7 @@ export type OutcomeStatus = 'delivered' | 'queued' | 'dropped';
 /**
  * Why an event was dropped, or why it waits.
  *
- * - `rejected`: the service answered no (400, 404, 422 and the like).
+ * - `rejected`: the service answered no (400, 422 and the like).
  * - `unconfirmed`: it was handed over and no answer came; `no-duplicates` does not repeat it.
  * - `expired`: older than `maxAge`. `overflow`: the queue was full. `reset`: erased by `reset()`.
  * - `denied`, `gpc`, `sampled`, `filtered`, `server`: never taken in.
@@ -93,8 +93,11 @@ export interface TrackerNotices {
   retry: PendingEvent & { readonly status: number; readonly delayMs: number };
   /** It will not be sent. */
   dropped: PendingEvent & { readonly reason?: DropReason | undefined };
-  /** 401 or 403: everything is kept until `resume()` or the next page. */
+  /**
+   * 401, 403, 404 or a redirect (`status` is 302 for any): the key, the address or a login is
+   * wrong. Everything is kept until `resume()` or the next page.
+   */
   paused: { readonly status: number };
-  /** The service was never reached: one quiet try every five minutes from now on. */
+  /** No answer twice in a row: one quiet try every five minutes from now on. */
   blocked: { readonly delayMs: number };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { snapshot } from '../../src/tracker/data.js';
-import { delayOf } from '../../src/tracker/send/delay.js';
+import { delayOf } from '../../src/tracker/queue/answers.js';
 import { createTracker, transient } from '../../src/tracker/index.js';
 
 const tracker = createTracker({ publicKey: 'pk_test', baseUrl: 'https://service.test' });
@@ -46,7 +46,7 @@ describe('the key', () => {
     'refuses %j without a word of it',
     (key) => {
       expect(() => createTracker({ publicKey: key, baseUrl: '' })).toThrow(
-        new TypeError('Use a pk_ key'),
+        new TypeError('Needs a baseUrl and a pk_ key (or proxy: true)'),
       );
     },
   );
@@ -59,7 +59,7 @@ describe('on a server', () => {
     expect(await outcome).toEqual({ status: 'dropped', reason: 'server' });
     tracker.identify('ann@example.com');
     tracker.consent.grant();
-    tracker.reset();
+    await tracker.reset();
     tracker.pause();
     tracker.resume();
     expect(await tracker.flush({ timeout: 1 })).toBe(true);
@@ -73,11 +73,15 @@ describe('on a server', () => {
       vi.stubGlobal(name, undefined);
       Object.defineProperty(globalThis, name, { get: () => touched.push(name) });
     }
-    const other = createTracker({ baseUrl: 'https://service.test', email: 'ann@example.com' });
+    const other = createTracker({
+      proxy: true,
+      baseUrl: 'https://service.test',
+      email: 'ann@example.com',
+    });
     await other.track('viewed').outcome;
-    other.reset();
+    await other.reset();
     other.consent.grant();
-    other.consent.deny();
+    await other.consent.deny();
     await other.flush({ timeout: 1 });
     other.dispose();
     vi.unstubAllGlobals();
@@ -92,12 +96,12 @@ describe('the wait after a failure', () => {
     ['86400', 300_000],
     [new Date('2099-01-01').toUTCString(), 300_000],
   ])('is what Retry-After %s says, up to five minutes', (text, expected) => {
-    expect(Math.abs(delayOf(text, 0) - expected)).toBeLessThan(2000);
+    expect(Math.abs(delayOf(text, 0, Date.now()) - expected)).toBeLessThan(2000);
   });
   it.each(['null', '', 'soon', '-5', new Date(0).toUTCString()])('doubles for %j', (text) => {
     for (let failures = 0; failures < 12; failures++) {
       const full = Math.min(300_000, 1000 * 2 ** failures);
-      const delayMs = delayOf(text, failures);
+      const delayMs = delayOf(text, failures, Date.now());
       expect(delayMs).toBeGreaterThanOrEqual(full / 2);
       expect(delayMs).toBeLessThanOrEqual(full);
     }

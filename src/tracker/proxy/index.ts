@@ -20,7 +20,7 @@ const REMEMBERED = 10_000;
  * proxy keeps one rate budget; where it is used up, the page gets a 429 and waits.
  *
  * @example
- * // Serves POST /collect/v1/track for `createTracker({ baseUrl: '/collect' })`.
+ * // Serves POST /collect/v1/track for `createTracker({ proxy: true, baseUrl: '/collect' })`.
  * export const POST = createTrackProxy({ apiKey, baseUrl });
  */
 export function createTrackProxy(

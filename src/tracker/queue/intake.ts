@@ -1,42 +1,56 @@
 import { snapshot } from '../data.js';
+import { type Tab, refusalOf } from '../tab.js';
+import type { DropReason, PendingEvent, TrackedEvent } from '../types.js';
+import { sweep, take } from './protocol.js';
 import type { EventRecord } from './record.js';
-import { save, textsOf } from './store.js';
-import { type Tab, end, refusalOf } from '../tab.js';
-import type { DropReason, Outcome, PendingEvent, TrackedEvent } from '../types.js';
+import { type Entry, Phase } from './state.js';
+import { keysOf } from './stores.js';
 
 /** Takes one event in: filtered, checked and stored before this returns. */
-export const take = (tab: Tab, asked: PendingEvent): TrackedEvent => {
-  const { owner, beforeSend = (event: PendingEvent) => event, sampleRate = 1 } = tab;
-  const { maxQueue = 500, maxBytes = 2 ** 18 } = tab;
-  const item: Omit<PendingEvent, 'id'> | null = beforeSend(asked);
-  // The id first, so that texts sort. Three digits from the start: no later copy is longer.
+export const takeIn = (tab: Tab, asked: PendingEvent): TrackedEvent => {
+  // What is too old makes room.
+  sweep(tab);
+  const { id } = asked;
+  const item = tab.beforeSend ? tab.beforeSend(asked) : asked;
+  const { event, email, data } = item ?? asked;
   const record: EventRecord = {
-    id: asked.id,
-    ...(item ?? asked),
-    at: Date.now(),
-    owner,
+    id,
+    event,
+    email: email || undefined,
+    data: snapshot(data),
+    at: Math.max(Date.now(), tab.erasedAt + 1),
+    owner: tab.owner,
     state: 0,
+    // Three digits from the start: no later copy is longer.
     version: 100,
+    tries: 0,
   };
-  record.data = snapshot(record.data);
-  const { length } = textsOf(tab).join('') + JSON.stringify(record);
-  let reason: DropReason | undefined = item ? refusalOf(tab) : 'filtered';
-  if (Math.random() >= sampleRate) {
-    reason ??= 'sampled';
-  }
-  if (tab.records.length >= maxQueue || length > maxBytes) {
-    reason ??= 'overflow';
-  }
-  const outcome = new Promise<Outcome>((resolve) => {
-    tab.ends.set(record, resolve);
-    if (reason) {
-      end(tab, record, reason);
-    } else {
-      tab.records.push(record);
-      void save(tab, record);
+  const reason = item ? reasonToDrop(tab, record) : 'filtered';
+  return {
+    id,
+    outcome: new Promise((resolve) => {
+      const entry: Entry = { record, phase: Phase.Waiting, until: 0, size: 0, resolve };
+      if (reason) {
+        tab.settle(entry, reason);
+      } else {
+        take(tab, entry);
+      }
       // Whatever happens to it, nobody waits for it longer than this.
       setTimeout(resolve, 1e4, { status: 'queued' });
-    }
-  });
-  return { id: asked.id, outcome };
+    }),
+  };
+};
+
+const reasonToDrop = (tab: Tab, record: EventRecord): DropReason | undefined => {
+  const { sampleRate = 1, maxQueue = 500, maxBytes = 2 ** 18 } = tab;
+  const texts = keysOf(tab).map((key) => tab.local[key]);
+  const { length } = texts.join('') + JSON.stringify(record);
+  const reason = refusalOf(tab);
+  if (reason) {
+    return reason;
+  }
+  if (Math.random() >= sampleRate) {
+    return 'sampled';
+  }
+  return tab.entries.length >= maxQueue || length > maxBytes ? 'overflow' : undefined;
 };

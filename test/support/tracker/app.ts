@@ -32,7 +32,7 @@ export async function startApp(serviceUrl: string): Promise<App> {
 <script src="/tracker.js"></script><script>
 window.notices = [];
 window.start = (options) => {
-  window.tracker = postreel.createTracker({ publicKey: 'pk_test', baseUrl: '${serviceUrl}',
+  window.tracker = postreel.createTracker({ publicKey: 'pk_test', namespace: 'app', baseUrl: '${serviceUrl}',
     email: 'ann@example.com', limit: { perSecond: 50, burst: 50 }, ...options });
   for (const name of ['delivered', 'dropped', 'retry', 'paused', 'blocked'])
     tracker.on(name, (detail) => notices.push({ name, ...detail }));

@@ -8,6 +8,9 @@ export interface Sent {
   readonly body: { email?: string; event: string; data?: Record<string, unknown>; id?: string };
 }
 
+/** The service took the event. */
+export const taken = (): Response => new Response('{"success":true}');
+
 /** Just enough of a page for the logic that needs no real browser: a quick one of its own. */
 export function fakePage(globals: Record<string, unknown> = {}) {
   const events = new EventTarget();
@@ -27,10 +30,11 @@ export function fakePage(globals: Record<string, unknown> = {}) {
     storage,
     events,
     /** What the service answers. */
-    reply: (): Response | Promise<Response> => new Response('{}'),
+    reply: (): Response | Promise<Response> => taken(),
     start: (options: Partial<TrackerOptions> = {}) =>
       createTracker({
         publicKey: 'pk_test',
+        namespace: 'test',
         baseUrl: 'https://service.test',
         email: 'ann@example.com',
         fetch: async (url, init) => {
@@ -39,7 +43,11 @@ export function fakePage(globals: Record<string, unknown> = {}) {
             new TextDecoder().decode(init!.body as Uint8Array),
           ) as Sent['body'];
           sent.push({ url: url as string, init: init!, body });
-          return page.reply();
+          const { signal } = init!;
+          const aborted = new Promise<never>((_, reject) =>
+            signal?.addEventListener('abort', () => reject(new DOMException('', 'AbortError'))),
+          );
+          return Promise.race([page.reply(), aborted]);
         },
         ...options,
       }),

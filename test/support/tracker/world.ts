@@ -25,6 +25,9 @@ interface Notice {
   readonly [detail: string]: unknown;
 }
 
+/** What the keys of the app's trackers begin with. */
+export const PREFIX = 'postreel:app:';
+
 export type Delivery = 'no-duplicates' | 'no-loss';
 
 export interface Figures {
@@ -81,7 +84,7 @@ function worldOf(parts: Parts, delivery: Delivery): World {
       return page;
     },
     settled: async (page) => {
-      const marker = `postreel:0${Math.random()}`;
+      const marker = `${PREFIX}0${Math.random()}`;
       await page.evaluate(plantMarker, marker);
       await until(() => service.accepted.some(({ data }) => data?.marker === marker));
       await until(async () => (await page.evaluate(countInLocalStorage)) === 0);
@@ -126,9 +129,10 @@ export const expectAsPromised = (delivery: Delivery, figures: Figures): void => 
 function plantMarker(marker: string): void {
   localStorage[marker] = JSON.stringify({
     id: marker,
-    at: Date.now() - 100_000,
+    // Without locks only age tells that its tab is gone.
+    at: Date.now() - (isSecureContext ? 0 : 100_000),
     version: 100,
-    owner: 'postreel:gone',
+    owner: 'gone',
     state: 0,
     event: 'marker',
     email: 'ann@example.com',
@@ -139,20 +143,20 @@ function plantMarker(marker: string): void {
 
 /** Runs in the page: what localStorage holds of ours. */
 const countInLocalStorage = (): number =>
-  Object.keys(localStorage).filter((key) => key.startsWith('postreel:')).length;
+  Object.keys(localStorage).filter((key) => /^postreel:app:./.test(key)).length;
 
 /** Runs in the page: the events in IndexedDB, without tombstones. */
 function countInDatabase(): Promise<number> {
   return new Promise((resolve) => {
-    const request = indexedDB.open('postreel');
+    const request = indexedDB.open('postreel:app:');
     request.onsuccess = () => {
       const database = request.result;
-      if (!database.objectStoreNames.contains('postreel')) {
+      if (!database.objectStoreNames.contains('postreel:app:')) {
         database.close();
         resolve(-1);
         return;
       }
-      const all = database.transaction('postreel').objectStore('postreel').getAll();
+      const all = database.transaction('postreel:app:').objectStore('postreel:app:').getAll();
       all.onsuccess = () => {
         database.close();
         resolve((all.result as { event?: string }[]).filter(({ event }) => event).length);

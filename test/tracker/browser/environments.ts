@@ -57,9 +57,9 @@ export function describeEnvironments(world: () => World): void {
     await last.evaluate(() => {
       const visit = Math.random();
       for (let n = 100; n < 120; n++) {
-        const id = `postreel:${visit}-${n}`;
+        const id = `postreel:app:${visit}-${n}`;
         const at = Date.now() - 100_000;
-        const rest = { version: 100, owner: 'postreel:gone', state: 0, email: 'ann@example.com' };
+        const rest = { version: 100, owner: 'gone', state: 0, email: 'ann@example.com' };
         localStorage[id] = JSON.stringify({ id, at, event: 'clicked', data: { n }, ...rest });
       }
     });

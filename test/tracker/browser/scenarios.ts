@@ -184,10 +184,11 @@ export async function orphansInOrder(world: World): Promise<Figures> {
   await last.goto(world.app.url + '/away');
   await last.evaluate(() => {
     const visit = Math.random();
+    const at = Date.now();
     for (let n = 9; n >= 0; n--) {
-      const id = `postreel:${visit}-${n}`;
-      const rest = { version: 100, owner: 'postreel:gone', state: 0, email: 'ann@example.com' };
-      const event = { id, at: Date.now(), event: 'clicked', data: { n }, ...rest };
+      const id = `postreel:app:${visit}-${n}`;
+      const rest = { version: 100, owner: 'gone', state: 0, email: 'ann@example.com' };
+      const event = { id, at, event: 'clicked', data: { n }, ...rest };
       localStorage[id] = JSON.stringify(event);
     }
   });

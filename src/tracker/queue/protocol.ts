@@ -1,0 +1,290 @@
+import type { DropReason } from '../types.js';
+import { type EventRecord, type StoredRecord, isExpired } from './record.js';
+import { type Claim, type Entry, Life, Phase, type Queue } from './state.js';
+
+// The life of an event and the rules between tabs: pure, so that a model test can try every order
+// of things. `docs/tracker-protocol.md` tells it in prose, with a diagram.
+
+/** No wait is longer: a wrong clock or a far Retry-After cannot stop the queue for good. */
+export const LONGEST_WAIT = 3e5;
+/** Events that a page hands over when it is left. */
+const EXIT_EVENTS = 20;
+/** An age at which the owner is gone where no locks can tell: it sends or leaves long before. */
+const ORPHAN_AGE = 6e4;
+
+/** Takes an event in. A page that is being left hands it over at once. */
+export const take = (queue: Queue, entry: Entry): void => {
+  queue.entries.push(entry);
+  if (queue.grantedAt) {
+    queue.note(entry);
+    queue.put([entry]);
+  }
+  if (queue.life === Life.Left) {
+    leave(queue);
+  }
+};
+
+/** Consent is given and the page is shown: what was held in memory is stored. */
+export const grant = (queue: Queue): void => {
+  queue.grantedAt = queue.now();
+  sweep(queue);
+  queue.entries.forEach(queue.note);
+};
+
+/** The stores are open, for the first time or again: each event is claimed, for others may have
+ * taken it over while the page was away. */
+export const open = (queue: Queue): void => {
+  // Unless the page was left meanwhile.
+  if (queue.life !== Life.Starting) {
+    return;
+  }
+  queue.life = Life.Open;
+  for (const entry of queue.entries) {
+    queue.claim(entry, entry.record);
+  }
+};
+
+/** Sends the next event, if there is one and nothing is on its way. */
+export const tick = (queue: Queue): void => {
+  sweep(queue);
+  const isBusy = queue.entries.some(({ phase, isExit }) => phase !== Phase.Waiting && !isExit);
+  const [entry] = sendable(queue);
+  if (queue.life !== Life.Open || isBusy || !entry || !queue.hasSlot()) {
+    return;
+  }
+  if (isForeign(queue, entry)) {
+    tick(queue);
+  } else {
+    // Noted first, so that no later page repeats it.
+    entry.phase = Phase.Marking;
+    rewrite(queue, entry, { state: 1 });
+  }
+};
+
+/** IndexedDB wrote a change, or did not: then another tab was first. Unknown: it cannot tell. */
+export const claimed = (queue: Queue, { entry, record }: Claim, isWon?: boolean): void => {
+  if (entry.phase === Phase.Adopting) {
+    if (isWon && isAlive(queue, record)) {
+      adoptWon(queue, entry);
+    }
+    return;
+  }
+  if (isWon === false) {
+    forget(queue, entry);
+  }
+  sweep(queue);
+  const isStill = entry.phase === Phase.Marking && entry.record === record;
+  if (!isStill || !queue.entries.includes(entry)) {
+    return;
+  }
+  // A database that failed may be closing with its page. One that fails again is broken.
+  if (isWon || !entry.isStored || (entry.isDoubtful && queue.copyOf(record.id))) {
+    send(queue, entry);
+  } else {
+    entry.phase = Phase.Waiting;
+    entry.isDoubtful = true;
+    change(entry, { state: 0 });
+    if (queue.copyOf(record.id)) {
+      queue.note(entry);
+    }
+    queue.until = queue.now() + 1000;
+  }
+};
+
+/** The page ends, perhaps for a while: hands over what fits. */
+export const leave = (queue: Queue): void => {
+  sweep(queue);
+  queue.life = Life.Left;
+  let { room } = queue;
+  const batch = sendable(queue).filter((entry, index) => {
+    // A copy that is missing was erased, or others cleared the store: the next page decides.
+    const isGone = entry.isStored && !queue.copyOf(entry.record.id);
+    if (index >= EXIT_EVENTS || isGone || isForeign(queue, entry)) {
+      return false;
+    }
+    room -= queue.sizeOf(entry.record);
+    return room >= 0;
+  });
+  for (const entry of batch) {
+    change(entry, { state: 1 });
+    queue.note(entry);
+  }
+  queue.put(batch);
+  for (const entry of batch) {
+    send(queue, entry);
+  }
+  for (const entry of queue.entries) {
+    entry.isExit ||= entry.phase === Phase.Sent;
+  }
+};
+
+/** Binds what was tracked without a contact to the one that is known now. */
+export const identify = (queue: Queue, email?: string): void => {
+  queue.email = email;
+  for (const entry of queue.entries) {
+    if (entry.record.email || isForeign(queue, entry)) {
+      continue;
+    }
+    if (queue.grantedAt) {
+      rewrite(queue, entry, { email });
+    } else {
+      change(entry, { email });
+    }
+  }
+};
+
+/** Erases the events of all tabs, those in localStorage being known. */
+export const erase = (queue: Queue, reason: DropReason, copies: readonly StoredRecord[]) => {
+  // Later than all of them, whatever the clock says now.
+  const known = [...copies, ...queue.entries.map(({ record }) => record)];
+  const at = Math.max(queue.now(), queue.erasedAt + 1, ...known.map((record) => record.at));
+  const erasure = { id: queue.prefix, at, version: at, owner: reason };
+  noteErasure(queue, erasure);
+  return erasure;
+};
+
+/**
+ * Takes over the events of tabs that are gone. `living` holds the names of those that are not;
+ * without locks it is missing, and the age of an event has to tell.
+ */
+export const adopt = (queue: Queue, found: readonly StoredRecord[], living?: string): void => {
+  for (const seen of found) {
+    const isOwnerGone = living
+      ? !living.includes(`${seen.owner}`)
+      : Math.abs(queue.now() - seen.at) > ORPHAN_AGE;
+    const isKnown = queue.entries.some(({ record }) => record.id === seen.id);
+    if (isKnown || !isAlive(queue, seen)) {
+      continue;
+    }
+    // What is ours without our knowing: IndexedDB answered too late.
+    if (seen.owner !== queue.owner && !isOwnerGone) {
+      continue;
+    }
+    const entry: Entry = { record: seen, phase: Phase.Adopting, isStored: true, until: 0, size: 0 };
+    change(entry, { owner: queue.owner, email: seen.email ?? queue.email });
+    queue.claim(entry, seen);
+  }
+};
+
+/** Of the copies of each event, the newest, in the order of tracking; of two equal, the first. */
+export const newest = (copies: readonly StoredRecord[]): StoredRecord[] => {
+  const byId = new Map<string, StoredRecord>();
+  for (const copy of copies) {
+    if (copy.version > (byId.get(copy.id)?.version ?? 0)) {
+      byId.set(copy.id, copy);
+    }
+  }
+  return [...byId.values()].sort((one, other) => one.at - other.at || (one.id > other.id ? 1 : -1));
+};
+
+/** Whether a store lets a tab change an event that it last saw as `seen`. */
+export const mayClaim = (
+  seen: StoredRecord,
+  copy?: StoredRecord,
+  erasure?: StoredRecord,
+): boolean => {
+  const version = copy?.version ?? 0;
+  const isSeen = version < seen.version || (version === seen.version && copy?.owner === seen.owner);
+  return isSeen && !(seen.at <= (erasure?.at ?? 0));
+};
+
+/** True for an event that is neither finished nor erased. */
+export const isAlive = ({ erasedAt }: Queue, record: StoredRecord): record is EventRecord =>
+  !!record.event && record.at > erasedAt;
+
+/** Drops what was erased by any tab, and what is too old. */
+export const sweep = (queue: Queue): void => {
+  noteErasure(queue, queue.copyOf(queue.prefix));
+  for (const entry of queue.entries) {
+    const isOld = isExpired(entry.record, queue.maxAgeMs, queue.now());
+    if (isOld && entry.phase !== Phase.Sent) {
+      end(queue, entry, 'expired');
+    }
+  }
+};
+
+/** Forgets what was taken in until an erasure. One without consent ends this tab's as well. */
+export const noteErasure = (queue: Queue, erasure?: StoredRecord): void => {
+  if (!erasure || erasure.at <= queue.erasedAt) {
+    return;
+  }
+  const { at, owner } = erasure;
+  queue.erasedAt = at;
+  // What was denied before this tab was granted consent says nothing about it.
+  if (owner === 'denied' && at > queue.grantedAt) {
+    queue.consent = owner;
+    queue.grantedAt = 0;
+  }
+  for (const entry of queue.entries.filter(({ record }) => !isAlive(queue, record))) {
+    forget(queue, entry);
+    // What `erase` was given.
+    queue.settle(entry, owner as DropReason);
+  }
+};
+
+const forget = (queue: Queue, gone: Entry): void => {
+  queue.entries = queue.entries.filter((entry) => entry !== gone);
+};
+
+const change = (entry: Entry, changes: Partial<EventRecord>): void => {
+  entry.record = { ...entry.record, ...changes, version: entry.record.version + 1 };
+};
+
+/** Changes an event that other tabs may want as well. */
+export const rewrite = (queue: Queue, entry: Entry, changes: Partial<EventRecord>): void => {
+  const seen = entry.record;
+  // What others cleared stays away until IndexedDB has told whose it is.
+  const isGone = entry.isStored && !queue.copyOf(seen.id);
+  change(entry, changes);
+  if (!isGone) {
+    queue.note(entry);
+  }
+  queue.claim(entry, seen);
+};
+
+/** True when the event belongs to another tab by now; it is forgotten here. */
+export const isForeign = (queue: Queue, entry: Entry): boolean => {
+  const { owner } = (entry.isStored && queue.copyOf(entry.record.id)) || queue;
+  if (owner !== queue.owner) {
+    forget(queue, entry);
+  }
+  return owner !== queue.owner;
+};
+
+/** The events that may be sent now. */
+const sendable = (queue: Queue): Entry[] => {
+  const now = queue.now();
+  // A wait that is too long was set by a clock that has been set back since.
+  const isOver = (until: number) => until <= now || until > now + LONGEST_WAIT;
+  const isReady = queue.grantedAt && !queue.isPaused && queue.isOnline();
+  if (!isReady || ![queue.until, queue.heldUntil, queue.sharedHold()].every(isOver)) {
+    return [];
+  }
+  return queue.entries.filter(
+    ({ phase, record, until }) => phase !== Phase.Sent && record.email && isOver(until),
+  );
+};
+
+const send = (queue: Queue, entry: Entry): void => {
+  entry.phase = Phase.Sent;
+  entry.size = queue.sizeOf(entry.record);
+  queue.room -= entry.size;
+  queue.send(entry);
+};
+
+export const end = (queue: Queue, entry: Entry, reason?: DropReason): void => {
+  forget(queue, entry);
+  if (entry.isStored) {
+    queue.bury(entry.record);
+  }
+  queue.settle(entry, reason);
+};
+
+const adoptWon = (queue: Queue, entry: Entry): void => {
+  queue.entries.push(entry);
+  entry.phase = Phase.Waiting;
+  queue.note(entry);
+  if (entry.record.state && queue.delivery !== 'no-loss') {
+    end(queue, entry, 'unconfirmed');
+  }
+};

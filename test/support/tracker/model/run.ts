@@ -1,0 +1,451 @@
+import { answered } from '../../../../src/tracker/queue/answers.js';
+import * as protocol from '../../../../src/tracker/queue/protocol.js';
+import type { StoredRecord } from '../../../../src/tracker/queue/record.js';
+import { Life, Phase } from '../../../../src/tracker/queue/state.js';
+import type { Bug } from './bugs.js';
+import { begin, copyOf, erase, look, openTab, recordOf } from './tab.js';
+import { type ModelRequest, type ModelTab, PREFIX, type Truth, World } from './world.js';
+
+const EMAILS = ['ann@example.com', 'bob@example.com'];
+
+/** Lives one random world to its end; returns what was not as promised. */
+export function liveWorld(seed: number, bug?: Bug): { problems: string[]; log: string[] } {
+  const world = new World(seed);
+  const steps = 20 + Math.floor(world.random() * 60);
+  start(world, bug);
+  for (let step = 0; step < steps && !world.problems.length; step++) {
+    act(world, bug);
+  }
+  if (!world.problems.length) {
+    calmDown(world, bug);
+  }
+  if (!world.problems.length) {
+    judge(world);
+  }
+  return { problems: world.problems, log: world.log };
+}
+
+type Act = (world: World, bug: Bug | undefined) => void;
+
+/** What may happen, and how often. */
+const ACTS: readonly (readonly [weight: number, name: string, act: Act])[] = [
+  [20, 'a transaction', (world) => world.transact()],
+  [20, 'an answer', (world) => world.answer()],
+  [14, 'track', track],
+  [14, 'tick', (world) => onTab(world, tick)],
+  [14, 'network', network],
+  [6, 'look', (world, bug) => onTab(world, (tab) => look(world, tab, bug))],
+  [4, 'start', start],
+  [4, 'leave', leave],
+  [3, 'come back', comeBack],
+  [3, 'disk', (world) => world.toDisk()],
+  [5, 'time', passTime],
+  [3, 'hurry', (world) => onTab(world, hurry)],
+  [2, 'identify', identify],
+  [1, 'crash', (world) => onTab(world, (tab) => world.end(tab))],
+  [1, 'kill', kill],
+  [1, 'clear', clearLocal],
+  [1, 'junk', (world) => world.local.set(PREFIX + 'junk', world.pick([null, 'x', { id: 1 }]))],
+  [1, 'erase', forgetAll],
+  [1, 'grant', (world) => onTab(world, (tab) => grant(world, tab))],
+  [1, 'pause', (world) => onTab(world, (tab) => pause(world, tab))],
+  [1, 'online', goOffline],
+  [1, 'full', fillLocal],
+];
+const TOTAL = ACTS.reduce((sum, [weight]) => sum + weight, 0);
+
+function act(world: World, bug: Bug | undefined): void {
+  let ticket = world.random() * TOTAL;
+  for (const [weight, name, run] of ACTS) {
+    ticket -= weight;
+    if (ticket >= 0) {
+      continue;
+    }
+    world.log.push(name);
+    world.now++;
+    run(world, bug);
+    return;
+  }
+}
+
+function onTab(world: World, run: (tab: ModelTab) => void): void {
+  const tabs = world.tabs.filter(({ isFrozen }) => !isFrozen);
+  if (tabs.length) {
+    run(world.pick(tabs));
+  }
+}
+
+function hurry({ queue }: ModelTab): void {
+  queue.until = 0;
+}
+
+function pause(world: World, { queue }: ModelTab): void {
+  queue.isPaused = world.chance(0.5);
+}
+
+function goOffline(world: World): void {
+  world.isOnline = world.chance(0.6);
+}
+
+function fillLocal(world: World): void {
+  world.isLocalFull = world.chance(0.4);
+}
+
+function tick({ queue }: ModelTab): void {
+  protocol.tick(queue);
+}
+
+function start(world: World, bug: Bug | undefined): void {
+  if (world.tabs.length >= 4) {
+    return;
+  }
+  const tab = openTab(world, bug);
+  if (world.chance(0.7)) {
+    tab.queue.email = world.pick(EMAILS);
+  }
+  if (world.chance(0.9)) {
+    grant(world, tab);
+  } else {
+    tab.queue.consent = 'pending';
+  }
+}
+
+function grant(world: World, tab: ModelTab): void {
+  const isFirst = tab.queue.life === Life.Held;
+  tab.queue.consent = 'granted';
+  protocol.grant(tab.queue);
+  if (isFirst) {
+    begin(world, tab);
+  }
+}
+
+let count = 0;
+
+function track(world: World): void {
+  onTab(world, (tab) => {
+    const { queue } = tab;
+    protocol.sweep(queue);
+    if (queue.consent === 'denied') {
+      return;
+    }
+    const id = `${PREFIX}${1e6 + ++count}`;
+    const record = recordOf(world, tab, id);
+    world.truths.set(id, {
+      id,
+      at: record.at,
+      email: record.email,
+      accepted: 0,
+      sent: 0,
+      unanswered: 0,
+      // By a clock that was ahead then: what this tab cannot know may or may not erase it.
+      isErased: record.at <= world.erasedAt,
+      maySurvive: record.at <= world.erasedAt,
+      // Where neither locks nor the database answer, nothing can tell whose an old event is.
+      mayRepeat: !world.settings.hasLocks && world.settings.database === 'flaky',
+      mayBeLost: false,
+      mayChange: false,
+    });
+    protocol.take(queue, { record, phase: Phase.Waiting, until: 0, size: 0 });
+  });
+}
+
+function identify(world: World): void {
+  onTab(world, ({ queue }) => {
+    const email = world.pick(EMAILS);
+    for (const { record } of queue.entries) {
+      const truth = world.truths.get(record.id);
+      if (!truth || record.email) {
+        continue;
+      }
+      truth.email ??= email;
+      // Another tab may be taking it over, and bind it first.
+      if (!world.settings.hasLocks) {
+        truth.mayChange = true;
+      }
+    }
+    protocol.identify(queue, email);
+  });
+}
+
+function leave(world: World, bug: Bug | undefined): void {
+  onTab(world, (tab) => {
+    const { queue } = tab;
+    const copy = queue.copyOf;
+    if (bug === 'exit without ownership check') {
+      // Whatever the store says, the tab takes the event for its own.
+      Object.assign(queue, {
+        copyOf: (id: string) => queue.entries.find(({ record }) => record.id === id)?.record,
+      });
+    }
+    protocol.leave(queue);
+    Object.assign(queue, { copyOf: copy });
+    tab.holdsLock = false;
+    if (world.chance(0.4) && queue.grantedAt) {
+      tab.isFrozen = true;
+    } else {
+      world.end(tab);
+    }
+  });
+}
+
+function comeBack(world: World): void {
+  const frozen = world.tabs.filter(({ isFrozen }) => isFrozen);
+  if (!frozen.length) {
+    return;
+  }
+  const tab = world.pick(frozen);
+  tab.isFrozen = false;
+  begin(world, tab);
+}
+
+function passTime(world: World): void {
+  const jump = world.random();
+  if (jump < 0.5) {
+    world.now += 1000;
+  } else if (jump < 0.85) {
+    world.now += 70_000;
+  } else if (jump < 0.95) {
+    world.now += 400_000;
+  } else if (jump < 0.98) {
+    world.now -= 500_000;
+  } else {
+    world.now += 30 * 36e5;
+  }
+}
+
+/** The power fails: localStorage forgets its last writes, and nobody waits for the database. */
+function kill(world: World): void {
+  const pending = new Set(world.transactions.flatMap(({ ids }) => ids));
+  const wasErased = world.transactions.length > 0;
+  for (const tab of [...world.tabs]) {
+    world.end(tab);
+  }
+  world.transactions = [];
+  world.requests = world.requests.filter(() => world.chance(0.5));
+  world.local = new Map(world.disk);
+  for (const truth of world.truths.values()) {
+    const isKnown = world.database.has(truth.id) || copyOf(world, truth.id);
+    if (!isKnown) {
+      truth.mayBeLost = true;
+    }
+    if (pending.has(truth.id) || world.settings.database !== 'healthy') {
+      truth.mayRepeat = true;
+    }
+    if (wasErased || world.settings.database !== 'healthy') {
+      truth.mayChange = true;
+    }
+    if (wasErased || world.settings.database !== 'healthy') {
+      truth.maySurvive = true;
+    }
+  }
+}
+
+/** Another script of the page clears localStorage. */
+function clearLocal(world: World): void {
+  world.local.clear();
+  // What is noted as handed over is on its way, and what is in memory alone hears of no erasure.
+  for (const { record, phase, isStored } of world.tabs.flatMap(({ queue }) => queue.entries)) {
+    const truth = world.truths.get(record.id);
+    if (truth && (phase === Phase.Marking || !isStored)) {
+      truth.maySurvive = true;
+    }
+  }
+  const pending = new Set(world.transactions.flatMap(({ ids }) => ids));
+  for (const truth of world.truths.values()) {
+    // A killed browser has left the only copy here.
+    if (!pending.has(truth.id) && !world.database.has(truth.id)) {
+      truth.mayBeLost = true;
+    }
+    if (world.settings.database === 'healthy') {
+      continue;
+    }
+    truth.mayRepeat = true;
+    truth.mayBeLost = true;
+    truth.maySurvive = true;
+  }
+}
+
+function forgetAll(world: World, bug: Bug | undefined): void {
+  onTab(world, (tab) => {
+    if (tab.queue.grantedAt) {
+      erase(world, tab, world.chance(0.6) ? 'reset' : 'denied', bug);
+    }
+  });
+}
+
+/** One request goes on: it arrives, or its answer does, or something fails. */
+function network(world: World, bug: Bug | undefined): void {
+  if (!world.requests.length) {
+    return;
+  }
+  const request = world.pick(world.requests);
+  const { truth } = request;
+  if (!request.isAccepted && world.chance(0.75)) {
+    accept(world, request);
+    return;
+  }
+  const roll = world.random();
+  if (request.isAccepted) {
+    if (roll < 0.85) {
+      answer(world, request, 200, bug);
+    }
+    // The service took it, but the page cannot know: a repeat that the document names.
+    else if (roll < 0.95) {
+      if (truth.sent < 3) {
+        truth.mayRepeat ||= !request.isExit && !request.entry.isExit;
+      }
+      answer(world, request, 0, bug);
+    } else {
+      truth.mayRepeat = true;
+      answer(world, request, 500, bug);
+    }
+  } else {
+    answer(world, request, world.pick([0, 0, 500, 503, 429, 401, 404, 400, 302, -1]), bug);
+  }
+}
+
+function accept(world: World, request: ModelRequest): void {
+  const { truth, email } = request;
+  request.isAccepted = true;
+  truth.accepted++;
+  truth.email ??= email;
+  if (email !== truth.email && !truth.mayChange) {
+    world.fail(`${truth.id} of ${truth.email} is sent for ${email}`);
+  }
+  const { delivery } = world.settings;
+  if (delivery === 'no-duplicates' && truth.accepted > 1 && !truth.mayRepeat) {
+    world.fail(`${truth.id} is accepted ${truth.accepted} times`);
+  }
+}
+
+function answer(world: World, request: ModelRequest, status: number, bug: Bug | undefined): void {
+  world.requests = world.requests.filter((other) => other !== request);
+  const { tab, entry, truth } = request;
+  const { delivery } = world.settings;
+  if (status === 400) {
+    truth.end ??= 'rejected';
+  }
+  world.callbacks.push({
+    tab,
+    run: () => {
+      if (status === 429) {
+        world.lastTooMany = world.now;
+      }
+      if (bug === 'a failure at exit is tried again') {
+        entry.isExit = false;
+      }
+      if (bug === 'no end of tries') {
+        entry.record = { ...entry.record, tries: 0 };
+      }
+      const isTried = status === 0 && tab.queue.entries.includes(entry) && !entry.isExit;
+      if (isTried) {
+        truth.unanswered++;
+      }
+      answered(tab.queue, entry, { status });
+      const isKept = tab.queue.entries.includes(entry) && delivery === 'no-duplicates';
+      if (isKept && truth.unanswered >= 3) {
+        world.fail(`${truth.id} is tried for ever`);
+      }
+      if (bug === 'a 500 holds all tabs' && status === 500) {
+        tab.queue.hold(world.now + 5000);
+      }
+    },
+  });
+}
+
+/** The weather clears: everything that can be sent must be sent now. */
+function calmDown(world: World, bug: Bug | undefined): void {
+  world.isOnline = true;
+  world.isLocalFull = false;
+  const calm = () => {
+    for (let turn = 0; turn < 60; turn++) {
+      for (const tab of world.tabs) {
+        tab.queue.isPaused = false;
+        if (tab.queue.life === Life.Open) {
+          look(world, tab, bug);
+        }
+      }
+      settleDown(world, bug);
+      world.now += 61_000;
+      if (turn > 6 && isQuiet(world)) {
+        return;
+      }
+    }
+  };
+  for (const tab of [...world.tabs]) {
+    if (tab.isFrozen || tab.queue.life !== Life.Open) {
+      world.end(tab);
+    } else if (!tab.queue.email) {
+      protocol.identify(tab.queue, world.pick(EMAILS));
+    }
+  }
+  calm();
+  for (const tab of [...world.tabs]) {
+    world.end(tab);
+  }
+  settleDown(world, bug);
+  const last = openTab(world, bug);
+  last.queue.email = 'ann@example.com';
+  protocol.grant(last.queue);
+  begin(world, last);
+  calm();
+}
+
+function settleDown(world: World, bug: Bug | undefined): void {
+  for (let turn = 0; turn < 400; turn++) {
+    while (world.transactions.length) {
+      world.transact();
+    }
+    while (world.callbacks.length) {
+      world.answer();
+    }
+    for (const request of [...world.requests]) {
+      if (!request.isAccepted) {
+        accept(world, request);
+      }
+      answer(world, request, 200, bug);
+    }
+    for (const tab of world.tabs) {
+      protocol.tick(tab.queue);
+    }
+    if (!world.transactions.length && !world.callbacks.length && !world.requests.length) {
+      return;
+    }
+  }
+  world.fail('never comes to rest');
+}
+
+const isQuiet = ({ tabs, local, database, settings }: World): boolean => {
+  const copies = protocol.newest([
+    ...database.values(),
+    ...([...local.values()].filter((copy) => (copy as StoredRecord | null)?.version) as []),
+  ]);
+  const isInherited = settings.hasLocks || settings.database !== 'absent';
+  return tabs.every(({ queue }) => {
+    const isLeft = isInherited && copies.some((copy) => protocol.isAlive(queue, copy));
+    return !queue.entries.length && !isLeft;
+  });
+};
+
+/** What must be true in the end. */
+function judge(world: World): void {
+  // Denied later than this page was granted, as a clock says that was set back: until the next page.
+  if (!world.tabs.some(({ queue }) => queue.grantedAt)) {
+    return;
+  }
+  for (const truth of world.truths.values()) {
+    const { accepted, isErased, end, mayBeLost } = truth;
+    if (accepted || isErased || mayBeLost || isNamed(world, truth)) {
+      continue;
+    }
+    world.fail(`${truth.id} is lost${end ? ` (${end})` : ''}`);
+  }
+  for (const { queue } of world.tabs) {
+    if (queue.entries.length && queue.grantedAt) {
+      world.fail(`${queue.entries.length} events wait for nothing`);
+    }
+  }
+}
+
+const isNamed = ({ now }: World, { end, at }: Truth): boolean =>
+  end !== undefined || now - at > 864e5;

@@ -1,0 +1,177 @@
+import type { StoredRecord } from '../../../../src/tracker/queue/record.js';
+import { type Entry, Phase, type Queue } from '../../../../src/tracker/queue/state.js';
+
+export const PREFIX = 'postreel:model:';
+
+/** What one made-up world is like. */
+export interface Settings {
+  readonly delivery: 'no-duplicates' | 'no-loss';
+  readonly hasLocks: boolean;
+  /** `flaky`: transactions fail and answers come too late. */
+  readonly database: 'healthy' | 'flaky' | 'absent';
+}
+
+/** What is true of one event, whatever the tabs believe. */
+export interface Truth {
+  readonly id: string;
+  readonly at: number;
+  email?: string | undefined;
+  /** How often the service took it, and how often a page sent it. */
+  accepted: number;
+  sent: number;
+  /** Answers that never came, as a page saw it. */
+  unanswered: number;
+  isErased: boolean;
+  /** Ended for a reason that the document names. */
+  end?: string;
+  /** The document names what happened: it may come twice, be lost, survive an
+   * erasure, or lose the contact that it was bound to later. */
+  mayRepeat: boolean;
+  mayBeLost: boolean;
+  maySurvive: boolean;
+  mayChange: boolean;
+}
+
+/** A change to the database, in the order in which the tabs asked for it. */
+export interface Transaction {
+  readonly tab: ModelTab;
+  /** Survives the end of its page. */
+  readonly isCommitted: boolean;
+  readonly ids: readonly string[];
+  readonly work: (database: Map<string, StoredRecord>) => unknown;
+  readonly done?: ((result: unknown) => void) | undefined;
+}
+
+export interface ModelRequest {
+  readonly tab: ModelTab;
+  readonly entry: Entry;
+  readonly truth: Truth;
+  readonly email: string | undefined;
+  isAccepted: boolean;
+  readonly isExit: boolean;
+}
+
+export interface ModelTab {
+  queue: Queue;
+  isGone: boolean;
+  isFrozen: boolean;
+  holdsLock: boolean;
+  isAlone: boolean;
+  isLooking: boolean;
+  /** The page tracks for this contact now. */
+  email: string | undefined;
+}
+
+/** What the tabs share: the stores, the network, the clock, and a seeded source of chance. */
+export class World {
+  now = 1.8e12;
+  isOnline = true;
+  local = new Map<string, unknown>();
+  /** What of it a killed browser would find again. */
+  disk = new Map<string, unknown>();
+  isLocalFull = false;
+  database = new Map<string, StoredRecord>();
+  transactions: Transaction[] = [];
+  callbacks: { readonly tab: ModelTab; readonly run: () => void }[] = [];
+  requests: ModelRequest[] = [];
+  tabs: ModelTab[] = [];
+  truths = new Map<string, Truth>();
+  hold = 0;
+  lastTooMany = 0;
+  adoptLock: ModelTab | undefined;
+  erasedAt = 0;
+  problems: string[] = [];
+  readonly settings: Settings;
+  readonly log: string[] = [];
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed * 2654435761;
+    this.settings = {
+      delivery: this.chance(0.7) ? 'no-duplicates' : 'no-loss',
+      hasLocks: this.chance(0.75),
+      database: this.pick(['healthy', 'healthy', 'healthy', 'flaky', 'absent'] as const),
+    };
+  }
+
+  random(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  chance(probability: number): boolean {
+    return this.random() < probability;
+  }
+
+  pick<Item>(items: readonly Item[]): Item {
+    return items[Math.floor(this.random() * items.length)]!;
+  }
+
+  fail(problem: string): void {
+    this.problems.push(problem);
+  }
+
+  /** What localStorage holds has reached the disk. */
+  toDisk(): void {
+    this.disk = new Map(this.local);
+  }
+
+  /** Runs the next change of the database. */
+  transact(): void {
+    const transaction = this.transactions.shift();
+    if (!transaction) {
+      return;
+    }
+    const { tab, work, done } = transaction;
+    const isFlaky = this.settings.database === 'flaky' && this.chance(0.15);
+    const isLate = this.settings.database === 'flaky' && this.chance(0.1);
+    const result = isFlaky ? undefined : work(this.database);
+    if (done) {
+      this.callbacks.push({ tab, run: () => done(isLate ? undefined : result) });
+    }
+  }
+
+  /** Tells a tab what it waits for. */
+  answer(): void {
+    const ready = this.callbacks.filter(({ tab }) => !tab.isFrozen);
+    const callback = ready[0];
+    if (!callback) {
+      return;
+    }
+    this.callbacks = this.callbacks.filter((other) => other !== callback);
+    if (!callback.tab.isGone) {
+      callback.run();
+    }
+  }
+
+  /** The page is gone: what was not committed is undone. */
+  end(tab: ModelTab): void {
+    tab.isGone = true;
+    tab.isFrozen = false;
+    tab.holdsLock = false;
+    if (this.adoptLock === tab) {
+      this.adoptLock = undefined;
+    }
+    const undone = (other: Transaction) => other.tab === tab && !other.isCommitted;
+    for (const id of this.transactions.filter(undone).flatMap(({ ids }) => ids)) {
+      this.truths.get(id)!.mayChange = true;
+    }
+    this.transactions = this.transactions.filter((other) => !undone(other));
+    // Then nobody can tell that exactly one tab gets each of them.
+    const { hasLocks, database } = this.settings;
+    const isInherited = hasLocks || database !== 'absent';
+    for (const { record, isStored, phase, isDoubtful } of tab.queue.entries) {
+      const truth = this.truths.get(record.id);
+      // Memory ends with the page; what is about to be sent counts as sent.
+      if (truth && (!isStored || phase === Phase.Marking || isDoubtful || !isInherited)) {
+        truth.mayBeLost = true;
+      }
+    }
+    this.requests = this.requests.filter(
+      (request) => request.tab !== tab || (request.isExit && this.chance(0.9)),
+    );
+    this.tabs = this.tabs.filter((other) => other !== tab);
+  }
+}

@@ -1,0 +1,193 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createTracker } from '../../src/tracker/index.js';
+import { fakePage, taken } from '../support/tracker/page.js';
+
+let page: ReturnType<typeof fakePage>;
+beforeEach(() => {
+  page = fakePage();
+});
+afterEach(() => page.close());
+
+const events = () => page.sent.map(({ body }) => body.event);
+const leave = () => page.events.dispatchEvent(new Event('pagehide'));
+
+describe('consent and identity', () => {
+  it('sends nothing that was tracked before consent when it is disposed of', async () => {
+    const tracker = page.start({ consent: 'pending' });
+    tracker.track('x');
+    tracker.dispose();
+    await page.pass(60_000);
+    expect([page.sent, Object.keys(page.storage)]).toEqual([[], []]);
+  });
+  it('has erased everything from localStorage when reset() returns', () => {
+    const tracker = page.start();
+    tracker.pause();
+    tracker.track('x');
+    void tracker.reset();
+    expect(JSON.stringify(page.storage)).not.toContain('ann@example.com');
+  });
+  it('hands over nothing at the end of a page that another tab has erased', async () => {
+    const [one, other] = [page.start(), page.start()];
+    one.pause();
+    one.track('x');
+    await other.reset();
+    one.resume();
+    leave();
+    await page.pass(0);
+    expect(page.sent).toEqual([]);
+  });
+  it('stops the other tabs when consent is denied', async () => {
+    const [one, other] = [page.start(), page.start()];
+    await page.pass(1000);
+    await other.consent.deny();
+    expect(await one.track('x').outcome).toMatchObject({ reason: 'denied' });
+  });
+  it('binds events to the contact that is identified next, and to no later one', async () => {
+    const tracker = page.start({ email: '' });
+    tracker.pause();
+    tracker.track('x');
+    tracker.identify('ann@example.com');
+    tracker.identify('bob@example.com');
+    tracker.resume();
+    await page.pass(1000);
+    expect(page.sent.map(({ body }) => body.email)).toEqual(['ann@example.com']);
+  });
+  it('lets events without a contact expire, so that they do not fill the queue', async () => {
+    const tracker = page.start({ email: '', maxAge: '30m', maxQueue: 1 });
+    tracker.track('old');
+    vi.setSystemTime(Date.now() + 1_800_001);
+    tracker.track('new', {}, { email: 'ann@example.com' });
+    await page.pass(1000);
+    expect(events()).toEqual(['new']);
+  });
+  it('waits until a prerendered page is shown', async () => {
+    const document = Object.assign(new EventTarget(), { prerendering: true });
+    vi.stubGlobal('document', document);
+    page.start().track('x');
+    await page.pass(5000);
+    expect(page.sent).toEqual([]);
+    document.prerendering = false;
+    document.dispatchEvent(new Event('prerenderingchange'));
+    await page.pass(1000);
+    expect(events()).toEqual(['x']);
+  });
+});
+
+describe('answers that are not the service’s', () => {
+  it.each([
+    ['success: false', () => new Response('{"success":false}')],
+    ['a page for offline times', () => new Response('<!doctype html>')],
+  ])('does not take %s for a delivery', async (_, reply) => {
+    page.reply = reply;
+    const tracker = page.start();
+    tracker.track('x');
+    await page.pass(100);
+    expect(tracker.pending).toBe(1);
+  });
+  it('asks for no redirect to be followed', async () => {
+    page.start().track('x');
+    await page.pass(0);
+    expect(page.sent[0]?.init.redirect).toBe('manual');
+  });
+  it('gives an event up after three tries without an answer', async () => {
+    page.reply = () => Promise.reject(new TypeError('no CORS'));
+    const { outcome } = page.start().track('x');
+    await page.pass(3_600_000);
+    expect(page.sent).toHaveLength(3);
+    expect(await outcome).toEqual({ status: 'queued' });
+  });
+  it('never repeats what may have been taken with retryAmbiguous: false', async () => {
+    page.reply = () => Promise.reject(new TypeError('no CORS'));
+    const { outcome } = page.start({ retryAmbiguous: false }).track('x');
+    await page.pass(3_600_000);
+    expect(page.sent).toHaveLength(1);
+    expect(await outcome).toEqual({ status: 'dropped', reason: 'unconfirmed' });
+  });
+});
+
+describe('one failure and the others', () => {
+  it('holds no other tab after a failure that is not a 429', async () => {
+    page.reply = () => Promise.reject(new TypeError('blocked by a policy'));
+    page.start().track('x');
+    await page.pass(0);
+    page.reply = taken;
+    page.start().track('y');
+    await page.pass(0);
+    expect(events()).toEqual(['x', 'y']);
+  });
+  it('lets others pass an event that always fails', async () => {
+    const tracker = page.start();
+    page.reply = () =>
+      page.sent.at(-1)?.body.event === 'poison' ? new Response('', { status: 500 }) : taken();
+    tracker.track('poison');
+    tracker.track('fine');
+    await page.pass(30_000);
+    expect(events()).toContain('fine');
+  });
+  it('keeps to Retry-After when it is flushed', async () => {
+    page.reply = () => new Response('', { status: 429, headers: { 'Retry-After': '60' } });
+    const tracker = page.start();
+    tracker.track('x');
+    await page.pass(0);
+    void tracker.flush();
+    await page.pass(50_000);
+    expect(page.sent).toHaveLength(1);
+  });
+});
+
+describe('the end of the page', () => {
+  it('hands over what the page itself tracks while it is left', async () => {
+    const tracker = page.start();
+    await page.pass(1000);
+    leave();
+    tracker.track('goodbye');
+    await page.pass(0);
+    expect(events()).toEqual(['goodbye']);
+  });
+  it('repeats nothing whose request fails after the page was left', async () => {
+    let fail: (error: Error) => void = () => undefined;
+    page.reply = () =>
+      new Promise((_, reject) => {
+        fail = reject;
+      });
+    page.start().track('x');
+    await page.pass(0);
+    leave();
+    page.events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+    fail(new TypeError('reset'));
+    page.reply = taken;
+    await page.pass(600_000);
+    expect(page.sent).toHaveLength(1);
+  });
+});
+
+describe('settings', () => {
+  it('takes an address with a slash at its end', async () => {
+    page.start({ baseUrl: 'https://service.test/' }).track('x');
+    await page.pass(0);
+    expect(page.sent[0]?.url).toBe('https://service.test/v1/track');
+  });
+  it.each(['30', '30x', 'soon', NaN, -1])('refuses a maxAge of %s', (maxAge) => {
+    expect(() => page.start({ maxAge: maxAge as number })).toThrow(TypeError);
+  });
+  it('needs proxy: true where there is no key', () => {
+    expect(() => createTracker({ publicKey: undefined, baseUrl: '/collect' })).toThrow(
+      'Needs a baseUrl and a pk_ key (or proxy: true)',
+    );
+  });
+  it('keeps two projects on one origin apart', async () => {
+    const one = createTracker({ publicKey: 'pk_one', baseUrl: 'https://one.test', email: 'a@b.c' });
+    one.pause();
+    one.track('x');
+    one.dispose();
+    page.start({ namespace: 'other' });
+    await page.pass(120_000);
+    expect(page.sent).toEqual([]);
+  });
+  it('is not stopped by null under its prefix', async () => {
+    page.storage['postreel:test:null'] = 'null';
+    page.start().track('x');
+    await page.pass(1000);
+    expect(events()).toEqual(['x']);
+  });
+});
