@@ -33,6 +33,7 @@ export * from './errors/index.js';
 export * from './media/index.js';
 export * from './messaging/index.js';
 export type { JobUpdate, JobWaitOptions } from './polling/job.js';
+export type { RecordWaitOptions } from './polling/record.js';
 export type { ApiKey } from './transport/auth/api-key.js';
 export type { FreeInput } from './transport/request/custom-request.js';
 export type { RateLimit, RateLimitState } from './transport/rate-limit/budget.js';

@@ -22,8 +22,10 @@ import type {
   AddressVerification,
   SendRequest,
   SendResult,
+  VerifiedAddress,
   VerifyRequest,
 } from './emails/types.js';
+import { verifyAll } from './emails/verify-all.js';
 import { Events } from './events/resource.js';
 import { Tracking } from './events/tracking.js';
 import type { TrackRequest, TrackResult } from './events/types.js';
@@ -31,6 +33,7 @@ import { Projects } from './projects/resource.js';
 import { routes } from './routes.js';
 import { Segments } from './segments/resource.js';
 import { Templates } from './templates/resource.js';
+import { renderText } from './templates/template-text.js';
 import { Uploads } from './uploads/resource.js';
 import { Users } from './users/resource.js';
 import { Workflows } from './workflows/resource.js';
@@ -112,21 +115,21 @@ export class MessagingClient<
       tell: (update) => events.emit('job:update', update),
     };
     this.contacts = new Contacts(transport, watch, rules);
-    this.templates = new Templates(transport, (message) => {
-      events.emit('warning', { method: '', path: '', message });
-    });
-    this.campaigns = new Campaigns(transport);
+    const warn = (message: string) => events.emit('warning', { method: '', path: '', message });
+    this.templates = new Templates(transport, warn);
+    const { spacing } = watch;
+    this.campaigns = new Campaigns(transport, { spacing, render: renderText });
     this.segments = new Segments(transport);
     this.workflows = new Workflows(transport);
     this.events = new Events(transport, rules);
-    this.domains = new Domains(transport);
+    this.domains = new Domains(transport, spacing);
     this.activity = new Activity(transport);
     this.analytics = new Analytics(transport);
     this.uploads = new Uploads(transport);
     this.config = new Config(transport);
     this.auth = new Auth(transport);
     this.users = new Users(transport);
-    this.projects = new Projects(transport);
+    this.projects = new Projects(transport, warn);
     this.#emails = new Emails(transport, rules);
     this.#tracking = new Tracking(transport, rules);
   }
@@ -152,6 +155,17 @@ export class MessagingClient<
   /** Checks an email address: format, domain, typos, disposable and personal providers. */
   verify(body: VerifyRequest, options?: RequestOptions): Call<AddressVerification> {
     return this.#emails.verify(body, options);
+  }
+
+  /**
+   * Checks any number of email addresses, several at a time, and yields the results in order. A check
+   * that fails is a result with an `error`.
+   */
+  verifyAll(
+    emails: Iterable<string> | AsyncIterable<string>,
+    options?: RequestOptions,
+  ): AsyncIterableIterator<VerifiedAddress> {
+    return verifyAll(emails, (body) => this.verify(body, { priority: 'bulk', ...options }));
   }
 
   /** Creates a client with other options that shares this one's events, session and rate budget. */

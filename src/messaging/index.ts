@@ -48,6 +48,7 @@ export type * from './analytics/resource.js';
 export type * from './analytics/types.js';
 export type * from './auth/resource.js';
 export type * from './auth/types.js';
+export type { CampaignChange } from './campaigns/edit.js';
 export type * from './campaigns/resource.js';
 export type * from './campaigns/types.js';
 export type * from './config/resource.js';

@@ -14,7 +14,7 @@ expectTypeOf<Workflows['fields']>().toEqualTypeOf<Rows['fields']>();
 expectTypeOf<Workflows['create']>().toEqualTypeOf<Rows['create']>();
 expectTypeOf<Workflows['get']>().toEqualTypeOf<Rows['get']>();
 expectTypeOf<Workflows['update']>().toEqualTypeOf<Rows['update']>();
-expectTypeOf<Workflows['delete']>().toEqualTypeOf<Rows['delete']>();
+expectTypeOf<Workflows['delete']>().toExtend<Rows['delete']>();
 
 type Steps = Rows['steps'];
 expectTypeOf<Workflows['steps']>().toEqualTypeOf<WorkflowSteps>();

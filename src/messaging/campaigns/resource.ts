@@ -1,14 +1,19 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
-import type { Acknowledgement } from '../../contract/records.js';
+import { jobStage } from '../../contract/job-status.js';
+import type { Acknowledgement, Timestamp } from '../../contract/records.js';
+import { waitForRecord, type RecordWaitOptions } from '../../polling/record.js';
+import type { Spacing } from '../../polling/spacing.js';
 import type { Transport } from '../../transport/transport.js';
 import { isReturned, writable } from '../shared/write-back.js';
-import { isFields, notFields } from './send-body.js';
+import { edit, type CampaignChange } from './edit.js';
+import { isFields, isTime, notFields, notTime } from './send-body.js';
 import { routes } from './routes.js';
 import type {
   Campaign,
   CampaignCreate,
+  CampaignPreview,
   CampaignQuery,
   CampaignSend,
   CampaignStats,
@@ -22,6 +27,20 @@ const back = {
   dropNull: 'all',
   dropEmpty: ['description', 'fromName', 'replyTo', 'segmentId'],
 } as const;
+
+const sentWait = {
+  kind: 'Campaign',
+  timeout: 3_600_000,
+  interval: 10_000,
+  isDone: (status: string | undefined) =>
+    status?.toLowerCase() === 'sent' || jobStage(status) === 'done',
+};
+
+/** Fills in the variables of a text. */
+type Render = (
+  text: string,
+  data: Readonly<Record<string, unknown>>,
+) => { readonly text: string; readonly missing: readonly string[] };
 
 /**
  * Emails to many contacts, sent now or scheduled.
@@ -38,9 +57,13 @@ const back = {
  */
 export class Campaigns<Fields extends object = object> implements NamesOf<typeof routes> {
   readonly #transport: Transport;
+  readonly #spacing: Spacing;
+  readonly #render: Render;
 
-  constructor(transport: Transport) {
+  constructor(transport: Transport, { spacing, render }: { spacing: Spacing; render: Render }) {
     this.#transport = transport;
+    this.#spacing = spacing;
+    this.#render = render;
   }
 
   /** Lists campaigns. `await` it for one page, `for await` it for every campaign. */
@@ -99,6 +122,66 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
     }
     const bodyLater = () => Promise.reject(notFields(body));
     return this.#transport.send(routes.send, { ...input, bodyLater }, options);
+  }
+
+  /** Sends a campaign to its whole audience immediately. */
+  sendNow(id: string, options?: RequestOptions): Call<Acknowledgement> {
+    return this.send(id, {}, options);
+  }
+
+  /**
+   * Schedules a campaign. A time more than 60 seconds ago and a missing one are refused: the service
+   * would send to everybody now.
+   */
+  schedule(id: string, at: Timestamp, options?: RequestOptions): Call<Acknowledgement> {
+    const input = { params: { id }, body: { scheduledFor: at } };
+    const guard = isTime(at) ? {} : { bodyLater: () => Promise.reject(notTime()) };
+    return this.#transport.send(routes.send, { ...input, ...guard }, options);
+  }
+
+  /**
+   * Changes some fields of a campaign: reads it, applies your change to a draft, and replaces the whole
+   * campaign. Rejects with a `ConflictError` if somebody else has changed it in the meantime.
+   */
+  edit(
+    id: string,
+    change: CampaignChange<Fields>,
+    options?: RequestOptions,
+  ): Promise<Campaign<Fields>> {
+    return edit(id, change, {
+      read: () => this.get(id, options),
+      replace: (body) => this.replace(id, body, options),
+    });
+  }
+
+  /**
+   * Reads a campaign and fills in its subject and body locally, as one contact would get them. Names the
+   * variables that have neither a value nor a fallback.
+   */
+  async preview(
+    id: string,
+    data: Readonly<Record<string, unknown>> = {},
+    options?: RequestOptions,
+  ): Promise<CampaignPreview<Fields>> {
+    const campaign = await this.get(id, options);
+    const subject = this.#render(campaign.subject, data);
+    const body = this.#render(campaign.body ?? '', data);
+    const missing = [...new Set([...subject.missing, ...body.missing])];
+    return { campaign, subject: subject.text, body: body.text, missing };
+  }
+
+  /**
+   * Waits until a campaign was sent, and resolves with it. The service does not document the status
+   * values: `sent` and words like `completed` end the wait, failed and cancelled campaigns reject with a
+   * `JobFailedError`, and `isDone` decides otherwise. By default it checks every 10 s for an hour.
+   */
+  waitUntilSent(
+    id: string,
+    options: RecordWaitOptions<Campaign<Fields>> = {},
+  ): Promise<Campaign<Fields>> {
+    const check = (signal: AbortSignal | undefined) => this.get(id, { signal, retries: 0 });
+    const spacing = this.#spacing;
+    return waitForRecord({ ...sentWait, id, check, spacing }, options);
   }
 
   /** Cancels a campaign that is scheduled or sending. */

@@ -99,3 +99,13 @@ export interface CampaignTest {
 
 /** Counts of sends, opens, clicks and bounces. The service does not document its fields. */
 export interface CampaignStats extends OpenRecord {}
+
+/** A campaign as one contact would get it. */
+export interface CampaignPreview<Fields extends object = object> {
+  readonly campaign: Campaign<Fields>;
+  readonly subject: string;
+  /** HTML. */
+  readonly body: string;
+  /** Variables with neither a value nor a fallback. */
+  readonly missing: readonly string[];
+}

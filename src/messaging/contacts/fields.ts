@@ -2,8 +2,17 @@ import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
+import { refuseIfUsed } from '../shared/in-use.js';
+import { checkFields } from './check-fields.js';
 import { routes } from './routes.js';
-import type { FieldInventory, FieldUsage, FieldValues } from './types.js';
+import type {
+  FieldDeleteOptions,
+  FieldDrift,
+  FieldInventory,
+  FieldTypes,
+  FieldUsage,
+  FieldValues,
+} from './types.js';
 
 /** The fields that contacts have: standard ones by name, custom ones as `data.<key>`. */
 export class ContactFields implements MethodsFor<typeof routes.fields> {
@@ -29,7 +38,19 @@ export class ContactFields implements MethodsFor<typeof routes.fields> {
   }
 
   /** Removes a custom field from every contact. Conditions that use it will match nobody. */
-  delete(field: string, options?: RequestOptions): Call<Acknowledgement> {
-    return this.#transport.send(routes.fields.delete, { params: { field } }, options);
+  delete(field: string, options: FieldDeleteOptions = {}): Call<Acknowledgement> {
+    const { ifUnused = false, ...rest } = options;
+    const bodyLater = async () => refuseIfUsed('Field', field, await this.usage(field, rest));
+    const guard = ifUnused ? { bodyLater } : {};
+    return this.#transport.send(routes.fields.delete, { params: { field }, ...guard }, rest);
+  }
+
+  /**
+   * Compares the custom fields that your program expects with those of the project, e.g.
+   * `{ plan: 'string', seats: 'number', trialEnds: 'date' }`.
+   */
+  async check(expected: FieldTypes, options?: RequestOptions): Promise<FieldDrift> {
+    const { fields } = await this.list(options);
+    return checkFields(expected, fields);
   }
 }

@@ -7,10 +7,15 @@ import type { DataOptions } from '../../contract/data-options.js';
 import type { Transport } from '../../transport/transport.js';
 import { isReturned, withEmptyDeleted, writable } from '../shared/write-back.js';
 import { ContactFields } from './fields.js';
+import { findByEmail, idOf } from './find-by-email.js';
+import { importAll } from './import-all.js';
+import { inBulk } from './in-bulk.js';
 import { lookupAll } from './lookup-all.js';
 import { routes } from './routes.js';
 import type {
+  BulkAllOptions,
   BulkJob,
+  BulkResult,
   Contact,
   ContactCreate,
   ContactLookup,
@@ -18,7 +23,10 @@ import type {
   ContactQuery,
   ContactSelection,
   ContactUpdate,
+  ImportAllOptions,
+  ImportAllResult,
   ImportJob,
+  ImportRows,
   JobStarted,
   UpsertedContact,
 } from './types.js';
@@ -66,6 +74,32 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     ) as Call<UpsertedContact<Fields>>; // for any fields
   }
 
+  /** The same as {@link create}: creates a contact, or updates the one with this email. */
+  upsert(body: ContactCreate<Fields>, options?: RequestOptions): Call<UpsertedContact<Fields>> {
+    return this.create(body, options);
+  }
+
+  /** Finds the contact with this email, in upper or lower case; `undefined` if there is none. */
+  findByEmail(email: string, options?: RequestOptions): Promise<Contact<Fields> | undefined> {
+    return findByEmail<Fields>((query, more) => this.list(query, more), email, options);
+  }
+
+  /**
+   * Subscribes a contact by id or email. Never creates a contact: rejects with a `NotFoundError` if no
+   * contact has the email.
+   */
+  subscribe(idOrEmail: string, options?: RequestOptions): Promise<Contact<Fields>> {
+    return this.#setSubscribed(idOrEmail, true, options);
+  }
+
+  /**
+   * Unsubscribes a contact by id or email. Never creates a contact: rejects with a `NotFoundError` if
+   * no contact has the email.
+   */
+  unsubscribe(idOrEmail: string, options?: RequestOptions): Promise<Contact<Fields>> {
+    return this.#setSubscribed(idOrEmail, false, options);
+  }
+
   /** Gets one contact by its id. */
   get(id: string, options?: RequestOptions): Call<Contact<Fields>> {
     return this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // for any fields
@@ -106,6 +140,21 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return this.#transport.send(routes.import, { body: file }, options);
   }
 
+  /**
+   * Imports any number of contacts, in files below 5 MB, one after another: rows as objects, or the text
+   * of a CSV file in pieces. Each job is awaited; the result says which rows failed. Memory stays flat.
+   */
+  importAll(rows: ImportRows<Fields>, options: ImportAllOptions = {}): Promise<ImportAllResult> {
+    const { wait, onProgress, ...rest } = options;
+    const { signal } = rest;
+    return importAll(rows, {
+      start: (file) => this.import(file, asBulk(rest)),
+      wait: (jobId) => this.waitForImport(jobId, { ...wait, signal }),
+      signal,
+      onProgress,
+    });
+  }
+
   /** Gets an import job. */
   getImport(jobId: string, options?: RequestOptions): Call<ImportJob> {
     return this.#transport.send(routes.getImport, { params: { jobId } }, options);
@@ -132,6 +181,30 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return this.#transport.send(routes.bulkDelete, { body }, options);
   }
 
+  /** Subscribes any number of contacts, 1000 per job, and waits for the jobs. */
+  subscribeAll(
+    ids: Iterable<string> | AsyncIterable<string>,
+    options?: BulkAllOptions,
+  ): Promise<BulkResult> {
+    return this.#inBulk(ids, (body, more) => this.bulkSubscribe(body, more), options);
+  }
+
+  /** Unsubscribes any number of contacts, 1000 per job, and waits for the jobs. */
+  unsubscribeAll(
+    ids: Iterable<string> | AsyncIterable<string>,
+    options?: BulkAllOptions,
+  ): Promise<BulkResult> {
+    return this.#inBulk(ids, (body, more) => this.bulkUnsubscribe(body, more), options);
+  }
+
+  /** Deletes any number of contacts, 1000 per job, and waits for the jobs. */
+  deleteAll(
+    ids: Iterable<string> | AsyncIterable<string>,
+    options?: BulkAllOptions,
+  ): Promise<BulkResult> {
+    return this.#inBulk(ids, (body, more) => this.bulkDelete(body, more), options);
+  }
+
   /** Gets a bulk job. */
   getBulkJob(jobId: string, options?: RequestOptions): Call<BulkJob> {
     return this.#transport.send(routes.getBulkJob, { params: { jobId } }, options);
@@ -141,6 +214,30 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   waitForBulkJob(jobId: string, options: JobWaitOptions<BulkJob> = {}): Promise<BulkJob> {
     const look = this.#look(routes.getBulkJob, jobId);
     return waitForJob(jobId, look, this.#watch, options);
+  }
+
+  async #setSubscribed(
+    idOrEmail: string,
+    subscribed: boolean,
+    options?: RequestOptions,
+  ): Promise<Contact<Fields>> {
+    const id = await idOf((query, more) => this.list(query, more), idOrEmail, options);
+    return this.update(id, { subscribed }, options);
+  }
+
+  #inBulk(
+    ids: Iterable<string> | AsyncIterable<string>,
+    start: (body: ContactSelection, options: RequestOptions) => Call<JobStarted>,
+    options: BulkAllOptions = {},
+  ): Promise<BulkResult> {
+    const { wait, onProgress, ...rest } = options;
+    const { signal } = rest;
+    return inBulk(ids, {
+      start: (body) => start(body, asBulk(rest)),
+      wait: (jobId) => this.waitForBulkJob(jobId, { ...wait, signal }),
+      signal,
+      onProgress,
+    });
   }
 
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the row's own body
@@ -153,4 +250,9 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return (signal: AbortSignal | undefined) =>
       this.#transport.send(route, { params: { jobId }, isPoll: true }, { signal, retries: 0 });
   }
+}
+
+// Many calls go after those that somebody waits for.
+function asBulk(options: RequestOptions): RequestOptions {
+  return { ...options, priority: options.priority ?? 'bulk' };
 }

@@ -1,4 +1,6 @@
-import type { OpenInput, OpenRecord } from '../../contract/records.js';
+import type { RequestOptions } from '../../contract/call.js';
+import type { FieldObject, OpenInput, OpenRecord } from '../../contract/records.js';
+import type { JobWaitOptions } from '../../polling/job.js';
 import type { DataPatch, ReadData } from '../shared/data.js';
 
 /** A contact of a project. */
@@ -111,3 +113,101 @@ export interface FieldValues extends OpenRecord {}
 
 /** Where a field is used. The service does not document its fields. */
 export interface FieldUsage extends OpenRecord {}
+
+/** How to delete a custom field. */
+export interface FieldDeleteOptions extends RequestOptions {
+  /**
+   * Refuses with a `ConflictError` when `fields.usage()` shows that something uses the field.
+   * @default false
+   */
+  ifUnused?: boolean | undefined;
+}
+
+/** The custom fields that a program expects, by name, with the types that the service infers. */
+export type FieldTypes = Readonly<Record<string, ContactField['type']>>;
+
+/** How the custom fields of a project differ from those that a program expects. */
+export interface FieldDrift {
+  /** Whether a field is missing or has another type. */
+  readonly hasDrifted: boolean;
+  /** Fields that no contact of the project has had yet. */
+  readonly missing: readonly string[];
+  readonly different: readonly {
+    readonly field: string;
+    readonly expected: string;
+    readonly actual: string;
+  }[];
+  /** Fields of the project that the program does not expect. */
+  readonly unexpected: readonly string[];
+}
+
+/** How to change any number of contacts. */
+export interface BulkAllOptions extends RequestOptions {
+  /** How to wait for each job. */
+  wait?: Omit<JobWaitOptions<BulkJob>, 'signal'> | undefined;
+  /** Called after each job. Errors it throws are ignored. */
+  onProgress?: ((progress: BulkProgress) => void) | undefined;
+}
+
+/** How far a change of many contacts is. */
+export interface BulkProgress {
+  /** Contacts whose jobs have finished. */
+  readonly done: number;
+  /** Contacts whose jobs failed or could not be queued. */
+  readonly failed: number;
+}
+
+/** What became of a change of many contacts. */
+export interface BulkResult {
+  /** Contacts whose jobs have finished; each job may say more about its contacts. */
+  done: number;
+  /** The contacts whose jobs failed. An error with the outcome `'unknown'` may have changed them. */
+  failed: { readonly contactIds: readonly string[]; readonly error: unknown }[];
+  /** Every job that has finished, as the service returned it. */
+  jobs: BulkJob[];
+}
+
+/** How to import any number of contacts. */
+export interface ImportAllOptions extends RequestOptions {
+  /** How to wait for each job. */
+  wait?: Omit<JobWaitOptions<ImportJob>, 'signal'> | undefined;
+  /** Called after each part. Errors it throws are ignored. */
+  onProgress?: ((progress: ImportProgress) => void) | undefined;
+}
+
+/** How far a large import is. */
+export interface ImportProgress {
+  /** Rows of parts that were imported. */
+  readonly imported: number;
+  /** Rows of parts that failed. */
+  readonly failed: number;
+}
+
+/** What became of a large import. */
+export interface ImportAllResult {
+  /** Rows of parts whose jobs have finished; each job may say more about its rows. */
+  imported: number;
+  /**
+   * The parts that failed: `rows` rows from `firstRow` on, counted from 1 without the header. An error
+   * with the outcome `'unknown'` may have imported them.
+   */
+  failed: { readonly firstRow: number; readonly rows: number; readonly error: unknown }[];
+  /** Every job that has finished, as the service returned it. */
+  jobs: ImportJob[];
+}
+
+/** One row of an import: an email and custom fields, a column for each. */
+export type ImportRow<Fields extends object = object> = {
+  readonly email: string;
+  readonly subscribed?: boolean | undefined;
+} & ([keyof Fields] extends [never] ? FieldObject : ImportFields<Fields>);
+
+type ImportFields<Fields extends object> = {
+  readonly [Key in keyof Fields]?: Fields[Key] | null | undefined;
+};
+
+/** Rows to import: objects, or the text or bytes of a CSV file in pieces. */
+export type ImportRows<Fields extends object = object> =
+  | Iterable<ImportRow<Fields>>
+  | AsyncIterable<ImportRow<Fields>>
+  | AsyncIterable<string | Uint8Array>;

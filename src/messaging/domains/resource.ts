@@ -2,10 +2,21 @@ import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
+import { waitForRecord, type RecordWaitOptions } from '../../polling/record.js';
+import type { Spacing } from '../../polling/spacing.js';
 import type { Transport } from '../../transport/transport.js';
 import { writable } from '../shared/write-back.js';
 import { routes } from './routes.js';
 import type { Domain, DomainCreate, DomainQuery, DomainVerification } from './types.js';
+
+const fastestCheckMs = 30_000;
+const verifiedWait = {
+  kind: 'Domain',
+  timeout: 3_600_000,
+  interval: 60_000,
+  isDone: (status: string | undefined, record: DomainVerification) =>
+    status?.toLowerCase() === 'verified' || record['verified'] === true,
+};
 
 const back = { answerOnly: ['id', 'createdAt', 'updatedAt'] };
 
@@ -18,8 +29,11 @@ const back = { answerOnly: ['id', 'createdAt', 'updatedAt'] };
 export class Domains implements MethodsFor<typeof routes> {
   readonly #transport: Transport;
 
-  constructor(transport: Transport) {
+  readonly #spacing: Spacing;
+
+  constructor(transport: Transport, spacing: Spacing) {
     this.#transport = transport;
+    this.#spacing = spacing;
   }
 
   /** Lists the domains of a project, verified and pending. */
@@ -39,6 +53,21 @@ export class Domains implements MethodsFor<typeof routes> {
   /** Checks the DNS records of a domain now; the service also checks every 5 minutes. */
   verify(id: string, options?: RequestOptions): Call<DomainVerification> {
     return this.#transport.send(routes.verify, { params: { id } }, options);
+  }
+
+  /**
+   * Waits until a domain is verified, and resolves with the last check. It checks every 60 s, at most
+   * every 30 s, for an hour by default: DNS changes take their time, and the service checks every 5
+   * minutes as well. `isDone` decides where your service has other words than `verified`.
+   */
+  waitUntilVerified(
+    id: string,
+    options: RecordWaitOptions<DomainVerification> = {},
+  ): Promise<DomainVerification> {
+    const check = (signal: AbortSignal | undefined) => this.verify(id, { signal, retries: 0 });
+    const interval = Math.max(options.interval ?? verifiedWait.interval, fastestCheckMs);
+    const plan = { ...verifiedWait, id, check, spacing: this.#spacing };
+    return waitForRecord<DomainVerification>(plan, { ...options, interval });
   }
 
   /** Removes a domain. */

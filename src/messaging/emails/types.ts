@@ -119,3 +119,10 @@ export interface AddressVerification {
   hasMxRecords: boolean;
   reasons: string[];
 }
+
+/** One result of `verifyAll()`: either `verification` or `error`. */
+export interface VerifiedAddress {
+  readonly email: string;
+  readonly verification: AddressVerification | undefined;
+  readonly error: unknown;
+}

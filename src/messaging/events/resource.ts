@@ -4,9 +4,11 @@ import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { DataOptions } from '../../contract/data-options.js';
 import type { Transport } from '../../transport/transport.js';
+import { refuseIfUsed } from '../shared/in-use.js';
 import { withEmptyDeleted } from '../shared/write-back.js';
 import { routes } from './routes.js';
 import type {
+  EventDeleteOptions,
   EventNames,
   EventQuery,
   EventStats,
@@ -69,7 +71,10 @@ export class Events<Fields extends object = object> implements NamesOf<typeof ro
   }
 
   /** Deletes every event of that name. */
-  delete(eventName: string, options?: RequestOptions): Call<Acknowledgement> {
-    return this.#transport.send(routes.delete, { params: { eventName } }, options);
+  delete(eventName: string, options: EventDeleteOptions = {}): Call<Acknowledgement> {
+    const { ifUnused = false, ...rest } = options;
+    const usage = async () => refuseIfUsed('Event', eventName, await this.usage(eventName, rest));
+    const guard = ifUnused ? { bodyLater: usage } : {};
+    return this.#transport.send(routes.delete, { params: { eventName }, ...guard }, rest);
   }
 }

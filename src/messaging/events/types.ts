@@ -1,3 +1,4 @@
+import type { RequestOptions } from '../../contract/call.js';
 import type { OpenInput, OpenRecord } from '../../contract/records.js';
 import type { MessageData } from '../shared/data.js';
 import type { ListQuery, PeriodQuery } from '../shared/query.js';
@@ -44,3 +45,12 @@ export interface EventNames extends OpenRecord {}
 
 /** Where an event is used. The service does not document its fields. */
 export interface EventUsage extends OpenRecord {}
+
+/** How to delete the events of a name. */
+export interface EventDeleteOptions extends RequestOptions {
+  /**
+   * Refuses with a `ConflictError` when `events.usage()` shows that something uses the event.
+   * @default false
+   */
+  ifUnused?: boolean | undefined;
+}

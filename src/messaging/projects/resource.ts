@@ -1,9 +1,10 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
-import type { Acknowledgement } from '../../contract/records.js';
+import { isRecord, type Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
 import { writable } from '../shared/write-back.js';
+import { refuse, type InvalidRequestError } from '../../errors/client-errors.js';
 import { ProjectBilling } from './billing.js';
 import { ProjectMembers } from './members.js';
 import { routes } from './routes.js';
@@ -36,8 +37,11 @@ export class Projects implements MethodsFor<typeof routes> {
   readonly members: ProjectMembers;
   readonly #transport: Transport;
 
-  constructor(transport: Transport) {
+  readonly #warn: (message: string) => void;
+
+  constructor(transport: Transport, warn: (message: string) => void) {
     this.#transport = transport;
+    this.#warn = warn;
     this.billing = new ProjectBilling(transport);
     this.members = new ProjectMembers(transport);
   }
@@ -92,9 +96,19 @@ export class Projects implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.securityReport, { params: { id } }, options);
   }
 
-  /** Wipes all data of a project. This cannot be undone. */
+  /**
+   * Wipes all data of a project. This cannot be undone. `confirm` must be the id of the project; without
+   * it the call is made with a `warning` that names the project.
+   */
   reset(id: string, body?: ProjectReset, options?: RequestOptions): Call<Acknowledgement> {
-    return this.#transport.send(routes.reset, { params: { id }, body }, options);
+    const { confirm, rest } = confirmationIn(body);
+    if (confirm === undefined) {
+      this.#warn(`Project ${id} is reset without \`confirm\`. Use \`reset(id, { confirm: id })\`.`);
+    }
+    const input = { params: { id }, body: rest };
+    const isOther = confirm !== undefined && confirm !== id;
+    const guard = isOther ? { bodyLater: () => Promise.reject(notConfirmed(id)) } : {};
+    return this.#transport.send(routes.reset, { ...input, ...guard }, options);
   }
 
   /** Gets the setup progress of a project. */
@@ -106,4 +120,18 @@ export class Projects implements MethodsFor<typeof routes> {
   securityState(id: string, options?: RequestOptions): Call<ProjectSecurityState> {
     return this.#transport.send(routes.securityState, { params: { id } }, options);
   }
+}
+
+function notConfirmed(id: string): InvalidRequestError {
+  const message = `must be "${id}", the project to reset`;
+  return refuse([{ field: 'confirm', message }], { method: 'POST', path: routes.reset.path });
+}
+
+// The confirmation is for us: a body without anything else is none.
+function confirmationIn(body: ProjectReset | undefined) {
+  if (!isRecord(body)) {
+    return { confirm: undefined, rest: body };
+  }
+  const { confirm, ...rest } = body;
+  return { confirm, rest: Object.keys(rest).length > 0 ? rest : undefined };
 }

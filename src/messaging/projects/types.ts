@@ -47,7 +47,10 @@ export interface ProjectSecurityState extends OpenRecord {}
 export interface ProjectSetupState extends OpenRecord {}
 
 /** Options of a reset. The service does not document its fields. */
-export interface ProjectReset extends OpenInput {}
+export interface ProjectReset extends OpenInput {
+  /** The id of the project, to make sure. It is checked here and not sent. */
+  confirm?: string | undefined;
+}
 
 /** Options of a checkout. The service does not document its fields. */
 export interface CheckoutCreate extends OpenInput {}

@@ -15,6 +15,7 @@ import { WorkflowTransitions } from './transitions.js';
 import type {
   Workflow,
   WorkflowCreate,
+  WorkflowDeleteOptions,
   WorkflowFields,
   WorkflowGraph,
   WorkflowQuery,
@@ -80,8 +81,13 @@ export class Workflows implements MethodsFor<typeof routes> {
   }
 
   /** Deletes a workflow. Its active executions must be cancelled or completed first. */
-  delete(id: string, options?: RequestOptions): Call<Acknowledgement> {
-    return this.#transport.send(routes.delete, { params: { id } }, options);
+  delete(id: string, options: WorkflowDeleteOptions = {}): Call<Acknowledgement> {
+    const { cancelExecutions = false, ...rest } = options;
+    const cancel = async () => {
+      await this.executions.cancelAll(id, rest);
+    };
+    const guard = cancelExecutions ? { bodyLater: cancel } : {};
+    return this.#transport.send(routes.delete, { params: { id }, ...guard }, rest);
   }
 
   /**

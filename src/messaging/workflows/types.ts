@@ -1,3 +1,4 @@
+import type { RequestOptions } from '../../contract/call.js';
 import type { OpenInput, OpenRecord } from '../../contract/records.js';
 import type { ListQuery } from '../shared/query.js';
 
@@ -139,4 +140,13 @@ export interface ExecutionQuery extends OpenInput {
   pageSize?: number | undefined;
   /** Where to continue: the `cursor` of a page or an iterator. */
   cursor?: string | undefined;
+}
+
+/** How to delete a workflow. */
+export interface WorkflowDeleteOptions extends RequestOptions {
+  /**
+   * Cancels all active executions first.
+   * @default false
+   */
+  cancelExecutions?: boolean | undefined;
 }

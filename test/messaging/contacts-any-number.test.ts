@@ -1,0 +1,186 @@
+import { createFakeMessaging } from 'postreel/testing';
+import { describe, expect, it } from 'vitest';
+import { messagingOver } from '../support/clients.js';
+
+const wait = { interval: 5 };
+
+/** A client of a fake whose time runs a thousand times as fast as ours. */
+function fast() {
+  const fake = createFakeMessaging({ clock: { mode: 'real', speed: 1000 } });
+  const { secretKey: apiKey, baseUrl, fetch } = fake;
+  return { fake, messaging: messagingOver(fetch, { apiKey, baseUrl }) };
+}
+
+/** A service that takes every part but some, and keeps what it got. */
+function countingService(fails: (call: number) => boolean = () => false) {
+  const parts: string[] = [];
+  let starts = 0;
+  const messaging = messagingOver(async (input, init) => {
+    const request = new Request(input, init);
+    if (request.method === 'GET') {
+      return Response.json({ id: 'job', status: 'completed' });
+    }
+    starts++;
+    if (fails(starts)) {
+      return Response.json({ error: 'no' }, { status: 400 });
+    }
+    const isForm = request.headers.get('content-type')?.startsWith('multipart') ?? false;
+    const file = isForm ? ((await request.formData()).get('file') as File) : undefined; // a form's file
+    parts.push(file ? await file.text() : await request.text());
+    return Response.json({ jobId: `job_${starts}` });
+  });
+  return { messaging, parts };
+}
+
+function* ids(count: number) {
+  for (let index = 0; index < count; index++) {
+    yield `con_${index}`;
+  }
+}
+
+describe('subscribeAll, unsubscribeAll and deleteAll', () => {
+  it('change any number of contacts, where one call takes 1000', async () => {
+    const { messaging, parts } = countingService();
+    const seen: number[] = [];
+    const onProgress = ({ done }: { done: number }) => seen.push(done);
+    const result = await messaging.contacts.subscribeAll(ids(2500), { wait, onProgress });
+    expect(result).toMatchObject({ done: 2500, failed: [] });
+    expect(seen).toEqual([1000, 2000, 2500]);
+    const sizes = parts.map((part) => (JSON.parse(part) as { contactIds: [] }).contactIds.length);
+    expect(sizes).toEqual([1000, 1000, 500]);
+  });
+
+  it('name the contacts whose job failed, and go on with the others', async () => {
+    const { messaging } = countingService((call) => call === 2);
+    const result = await messaging.contacts.deleteAll(ids(2001), { wait });
+    expect(result.done).toBe(1001);
+    expect(result.failed).toHaveLength(1);
+    expect(result.failed[0]?.contactIds[0]).toBe('con_1000');
+    expect(result.failed[0]?.error).toMatchObject({ status: 400, outcome: 'rejected' });
+  });
+
+  it('end with the reason of an abort', async () => {
+    const { messaging } = countingService();
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const onProgress = () => controller.abort(reason);
+    const { signal } = controller;
+    const call = messaging.contacts.unsubscribeAll(ids(3000), { wait, onProgress, signal });
+    await expect(call).rejects.toBe(reason);
+  });
+
+  it('change contacts of the fake', async () => {
+    const { messaging } = fast();
+    const { id } = await messaging.contacts.create({ email: 'a@example.com', subscribed: false });
+    await messaging.contacts.subscribeAll([id], { wait });
+    expect((await messaging.contacts.get(id)).subscribed).toBe(true);
+    await messaging.contacts.deleteAll([id], { wait });
+    await expect(messaging.contacts.get(id)).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe('importAll', () => {
+  it('imports objects into the fake', async () => {
+    const { messaging } = fast();
+    const rows = [
+      { email: 'ann@example.com', plan: 'pro, "large"' },
+      { email: 'bea@example.com', note: 'two\nlines' },
+    ];
+    await expect(messaging.contacts.importAll(rows, { wait })).resolves.toMatchObject({
+      imported: 2,
+      failed: [],
+    });
+    const ann = await messaging.contacts.findByEmail('ann@example.com');
+    const bea = await messaging.contacts.findByEmail('BEA@example.com');
+    expect(ann?.data).toMatchObject({ plan: 'pro, "large"' });
+    expect(bea?.data).toMatchObject({ note: 'two\nlines' });
+  });
+
+  it('cuts at rows, below 5 MB, with the header in each part', async () => {
+    const { messaging, parts } = countingService();
+    const rows = function* () {
+      for (let index = 0; index < 12_000; index++) {
+        yield { email: `contact-${index}@example.com`, note: 'é'.repeat(400) };
+      }
+    };
+    const { imported } = await messaging.contacts.importAll(rows(), { wait });
+    expect(imported).toBe(12_000);
+    expect(parts.length).toBeGreaterThan(1);
+    for (const part of parts) {
+      expect(new TextEncoder().encode(part).length).toBeLessThan(5 * 1024 * 1024);
+      expect(part.startsWith('email,note\n')).toBe(true);
+      expect(part.endsWith('\n')).toBe(true);
+    }
+    const lines = parts.flatMap((part) => part.trimEnd().split('\n').slice(1));
+    expect(lines).toHaveLength(12_000);
+    expect(lines.at(-1)).toMatch(/^contact-11999@example\.com,é+$/);
+  });
+
+  it('names exactly the rows of a part that failed', async () => {
+    const { messaging } = countingService((call) => call === 2);
+    const rows = Array.from({ length: 11 }, (_, index) => ({
+      email: `contact-${index}@example.com`,
+      note: 'x'.repeat(1_700_000),
+    }));
+    const { imported, failed } = await messaging.contacts.importAll(rows, { wait });
+    expect(imported).toBe(8);
+    expect(failed).toMatchObject([{ firstRow: 4, rows: 3, error: { outcome: 'rejected' } }]);
+  });
+
+  it('cuts the pieces of a CSV file at rows, not at line breaks inside quotes', async () => {
+    const { messaging, parts } = countingService();
+    const csv = 'email,note\r\nann@example.com,"a\nb ""c"""\r\nbea@example.com,ü';
+    const bytes = new TextEncoder().encode(csv);
+    const pieces = async function* () {
+      for (const byte of bytes) {
+        yield await Promise.resolve(Uint8Array.of(byte));
+      }
+    };
+    const { imported } = await messaging.contacts.importAll(pieces(), { wait });
+    expect(imported).toBe(2);
+    expect(parts).toEqual(['email,note\nann@example.com,"a\nb ""c"""\nbea@example.com,ü\n']);
+  });
+
+  it('asks nothing for no rows', async () => {
+    const { messaging, parts } = countingService();
+    await expect(messaging.contacts.importAll([])).resolves.toMatchObject({ imported: 0 });
+    expect(parts).toEqual([]);
+  });
+});
+
+describe('contacts by email', () => {
+  it('finds the whole address, where the search matches parts', async () => {
+    const { messaging } = fast();
+    await messaging.contacts.upsert({ email: 'joann@example.com' });
+    const { id } = await messaging.contacts.upsert({ email: 'ann@example.com' });
+    expect((await messaging.contacts.findByEmail('Ann@Example.com'))?.id).toBe(id);
+    expect(await messaging.contacts.findByEmail('nn@example.com')).toBeUndefined();
+  });
+
+  it('subscribes and unsubscribes by email or id, and never creates a contact', async () => {
+    const { messaging } = fast();
+    const { id } = await messaging.contacts.upsert({ email: 'ann@example.com' });
+    expect((await messaging.contacts.unsubscribe('ann@example.com')).subscribed).toBe(false);
+    expect((await messaging.contacts.subscribe(id)).subscribed).toBe(true);
+    await expect(messaging.contacts.subscribe('nobody@example.com')).rejects.toMatchObject({
+      name: 'NotFoundError',
+      code: 'CONTACT_NOT_FOUND',
+      outcome: 'not-sent',
+    });
+    expect((await messaging.contacts.list()).total).toBe(1);
+  });
+});
+
+describe('verifyAll', () => {
+  it('yields one result per address, in order, and names what failed', async () => {
+    const { messaging } = fast();
+    const emails = ['ann@example.com', 'not an address', 'bea@example.com'];
+    const results = [];
+    for await (const result of messaging.verifyAll(emails)) {
+      results.push(result);
+    }
+    expect(results.map(({ email }) => email)).toEqual(emails);
+    expect(results[0]?.verification).toMatchObject({ email: 'ann@example.com' });
+    expect(results[1]?.error).toMatchObject({ name: 'InvalidRequestError' });
+  });
+});

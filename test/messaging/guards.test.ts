@@ -1,0 +1,228 @@
+import { createFakeMessaging } from 'postreel/testing';
+import { describe, expect, it, vi } from 'vitest';
+import { answering, messagingOver } from '../support/clients.js';
+
+const content = {
+  name: 'A',
+  subject: 'Hi {{name}}',
+  body: '{{plan ?? "none"}}',
+  from: 'shop@example.com',
+};
+const condition = { field: 'data.plan', operator: 'equals', value: 'pro' };
+
+function furnished() {
+  const fake = createFakeMessaging();
+  const { secretKey: apiKey, baseUrl, fetch } = fake;
+  return { fake, messaging: messagingOver(fetch, { apiKey, baseUrl }) };
+}
+
+describe('guards of deletes', () => {
+  it('keeps a field that is used, which the service would delete', async () => {
+    const { messaging } = furnished();
+    await messaging.contacts.create({ email: 'ann@example.com', data: { plan: 'pro', x: 1 } });
+    await messaging.segments.create({ type: 'DYNAMIC', name: 'Pro', condition });
+    const { fields } = messaging.contacts;
+    await expect(fields.delete('data.plan', { ifUnused: true })).rejects.toMatchObject({
+      name: 'ConflictError',
+      code: 'IN_USE',
+      outcome: 'not-sent',
+      message: expect.stringContaining('segments: Pro') as string,
+    });
+    await fields.delete('data.x', { ifUnused: true });
+    expect((await messaging.contacts.list().first())?.data).toEqual({ plan: 'pro' });
+    await fields.delete('data.plan');
+    expect((await messaging.contacts.list().first())?.data).toEqual({});
+  });
+
+  it('keeps the events of a name that a workflow listens for', async () => {
+    const { messaging } = furnished();
+    await messaging.workflows.create({ name: 'Welcome', eventName: 'signed_up' });
+    await messaging.track({ email: 'ann@example.com', event: 'signed_up' });
+    const guarded = messaging.events.delete('signed_up', { ifUnused: true });
+    await expect(guarded).rejects.toMatchObject({ code: 'IN_USE', outcome: 'not-sent' });
+    expect(await messaging.events.list().toArray()).toHaveLength(1);
+  });
+
+  it.each([
+    { references: [{ id: 'seg_1' }] },
+    [{ name: 'Pro' }],
+    { total: 2 },
+    { a: { b: ['x'] } },
+  ])('takes %j as a use, whatever the service calls it', async (usage) => {
+    const { fetch, requests } = answering(() => usage);
+    const call = messagingOver(fetch).events.delete('paid', { ifUnused: true });
+    await expect(call).rejects.toMatchObject({ code: 'IN_USE' });
+    expect(requests.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  it('cancels executions first, where the service would refuse the delete', async () => {
+    const { messaging } = furnished();
+    const { id } = await messaging.workflows.create({ name: 'Welcome' });
+    const wait = { type: 'DELAY', config: { duration: '1h' } } as const;
+    await messaging.workflows.steps.create(id, wait);
+    const contact = await messaging.contacts.create({ email: 'ann@example.com' });
+    await messaging.workflows.update(id, { enabled: true });
+    await messaging.workflows.executions.start(id, { contactId: contact.id });
+    await expect(messaging.workflows.delete(id)).rejects.toMatchObject({ outcome: 'rejected' });
+    await messaging.workflows.delete(id, { cancelExecutions: true });
+    await expect(messaging.workflows.get(id)).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe('projects.reset', () => {
+  it('refuses the confirmation of another project', async () => {
+    const messaging = messagingOver(() => {
+      throw new Error('must not reach the network');
+    });
+    await expect(messaging.projects.reset('prj_1', { confirm: 'prj_2' })).rejects.toMatchObject({
+      name: 'InvalidRequestError',
+      outcome: 'not-sent',
+      fieldErrors: [{ field: 'confirm', message: 'must be "prj_1", the project to reset' }],
+    });
+  });
+
+  it('does not send the confirmation, and warns without one', async () => {
+    const { fetch, requests } = answering(() => ({}));
+    const messaging = messagingOver(fetch);
+    const warned = vi.fn();
+    messaging.on('warning', warned);
+    await messaging.projects.reset('prj_1', { confirm: 'prj_1' });
+    await expect(requests[0]?.text()).resolves.toBe('');
+    expect(warned).not.toHaveBeenCalled();
+    await messaging.projects.reset('prj_1');
+    expect(warned).toHaveBeenCalledWith(
+      expect.objectContaining({ message: expect.stringContaining('prj_1') as string }),
+    );
+  });
+});
+
+describe('contacts.fields.check', () => {
+  it('says what has drifted from what a program expects', async () => {
+    const { messaging } = furnished();
+    const data = { plan: 'pro', seats: '3', city: 'Ulm' };
+    await messaging.contacts.create({ email: 'ann@example.com', data });
+    const { fields } = messaging.contacts;
+    const expected = { plan: 'string', seats: 'number', trialEnds: 'date' };
+    await expect(fields.check(expected)).resolves.toEqual({
+      hasDrifted: true,
+      missing: ['trialEnds'],
+      different: [{ field: 'seats', expected: 'number', actual: 'string' }],
+      unexpected: ['city'],
+    });
+    const same = { plan: 'string', seats: 'string', city: 'string' };
+    await expect(fields.check(same)).resolves.toMatchObject({ hasDrifted: false });
+  });
+});
+
+describe('campaigns', () => {
+  it.each([undefined, null, '', 0, new Date('never')])(
+    'schedule() refuses %s: the service would send to everybody now',
+    async (at) => {
+      for (const requests of ['throw', 'off'] as const) {
+        const client = messagingOver(() => Promise.resolve(Response.json({})), {
+          validation: { requests },
+        });
+        const call = client.campaigns.schedule('cmp_1', at as never); // wrong on purpose
+        await expect(call).rejects.toMatchObject({ outcome: 'not-sent' });
+      }
+    },
+  );
+
+  it('schedule() refuses a past time', async () => {
+    const { messaging } = furnished();
+    const past = new Date(Date.now() - 3_600_000);
+    await expect(messaging.campaigns.schedule('cmp_1', past)).rejects.toThrow(
+      'must be in the future',
+    );
+  });
+
+  it('schedule() and sendNow() do what they say', async () => {
+    const { messaging } = furnished();
+    const one = await messaging.campaigns.create({ ...content, audienceType: 'ALL' });
+    await messaging.campaigns.schedule(one.id, new Date(Date.now() + 3_600_000));
+    expect((await messaging.campaigns.get(one.id)).status).toBe('SCHEDULED');
+    const two = await messaging.campaigns.create({ ...content, audienceType: 'ALL' });
+    await messaging.campaigns.sendNow(two.id);
+    expect((await messaging.campaigns.get(two.id)).status).not.toBe('DRAFT');
+  });
+
+  it('edit() changes one field and keeps the others, which replace() would lose', async () => {
+    const { messaging } = furnished();
+    const body = { ...content, audienceType: 'ALL', replyTo: 'help@example.com' } as const;
+    const { id } = await messaging.campaigns.create(body);
+    await messaging.campaigns.edit(id, (draft) => {
+      draft.subject = 'Bye';
+    });
+    const changed = await messaging.campaigns.get(id);
+    expect(changed).toMatchObject({
+      subject: 'Bye',
+      replyTo: 'help@example.com',
+      body: content.body,
+    });
+  });
+
+  it('edit() says when somebody else has changed the campaign in the meantime', async () => {
+    const { messaging } = furnished();
+    const { id } = await messaging.campaigns.create({ ...content, audienceType: 'ALL' });
+    const call = messaging.campaigns.edit(id, async (draft) => {
+      await messaging.campaigns.edit(id, (other) => ({ ...other, name: 'Other' }));
+      draft.subject = 'Lost';
+    });
+    await expect(call).rejects.toMatchObject({ code: 'CAMPAIGN_CHANGED', outcome: 'not-sent' });
+    expect((await messaging.campaigns.get(id)).subject).toBe(content.subject);
+  });
+
+  it('preview() fills in the variables and names those without a value', async () => {
+    const { messaging } = furnished();
+    const { id } = await messaging.campaigns.create({ ...content, audienceType: 'ALL' });
+    const preview = await messaging.campaigns.preview(id, { plan: 'pro' });
+    expect(preview).toMatchObject({ subject: 'Hi ', body: 'pro', missing: ['name'] });
+  });
+
+  it('waitUntilSent() resolves when the service says so', async () => {
+    const statuses = ['SCHEDULED', 'SENDING', 'SENT'];
+    const { fetch } = answering(() => ({ id: 'cmp_1', status: statuses.shift() }));
+    const seen: unknown[] = [];
+    const sent = await messagingOver(fetch).campaigns.waitUntilSent('cmp_1', {
+      interval: 1,
+      onUpdate: ({ status }) => seen.push(status),
+    });
+    expect(sent.status).toBe('SENT');
+    expect(seen).toEqual(['SCHEDULED', 'SENDING', 'SENT']);
+  });
+
+  it('waitUntilSent() rejects for a cancelled campaign, and ends where isDone() says', async () => {
+    const { fetch } = answering(() => ({ id: 'cmp_1', status: 'CANCELLED' }));
+    const { campaigns } = messagingOver(fetch);
+    await expect(campaigns.waitUntilSent('cmp_1')).rejects.toMatchObject({
+      name: 'JobFailedError',
+    });
+    const isDone = () => true;
+    await expect(campaigns.waitUntilSent('cmp_1', { isDone })).resolves.toMatchObject({
+      status: 'CANCELLED',
+    });
+  });
+
+  it('waitUntilSent() ends in time with a way to resume', async () => {
+    const { fetch } = answering(() => ({ id: 'cmp_1', status: 'SENDING' }));
+    const { campaigns } = messagingOver(fetch);
+    const call = campaigns.waitUntilSent('cmp_1', { interval: 1, timeout: 20 });
+    await expect(call).rejects.toMatchObject({ name: 'WaitTimeoutError', lastStatus: 'SENDING' });
+  });
+});
+
+describe('domains.waitUntilVerified', () => {
+  it('resolves with the check that found the domain verified', async () => {
+    const { fetch } = answering(() => ({ id: 'dom_1', status: 'verified' }));
+    const check = await messagingOver(fetch).domains.waitUntilVerified('dom_1');
+    expect(check).toMatchObject({ status: 'verified' });
+  });
+
+  it('checks no more often than every 30 seconds', async () => {
+    const { fetch, requests } = answering(() => ({ id: 'dom_1', status: 'pending' }));
+    const { domains } = messagingOver(fetch);
+    const call = domains.waitUntilVerified('dom_1', { interval: 1, timeout: 100 });
+    await expect(call).rejects.toMatchObject({ name: 'WaitTimeoutError', polls: 1 });
+    expect(requests).toHaveLength(1);
+  });
+});
