@@ -150,9 +150,7 @@ describe('campaigns', () => {
     const { messaging } = furnished();
     const body = { ...content, audienceType: 'ALL', replyTo: 'help@example.com' } as const;
     const { id } = await messaging.campaigns.create(body);
-    await messaging.campaigns.edit(id, (draft) => {
-      draft.subject = 'Bye';
-    });
+    await messaging.campaigns.edit(id, (draft) => (draft.subject = 'Bye')); // returns a string
     const changed = await messaging.campaigns.get(id);
     expect(changed).toMatchObject({
       subject: 'Bye',

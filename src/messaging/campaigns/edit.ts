@@ -1,10 +1,9 @@
+import { isRecord } from '../../contract/records.js';
 import { ConflictError } from '../../errors/index.js';
 import type { Campaign, CampaignCreate } from './types.js';
 
-/** Changes a draft in place, or returns another one. */
-export type CampaignChange<Fields extends object = object> = (
-  draft: Campaign<Fields>,
-) => Campaign<Fields> | void | Promise<Campaign<Fields> | void>;
+/** Changes a draft in place, or returns another campaign. It may be async. */
+export type CampaignChange<Fields extends object = object> = (draft: Campaign<Fields>) => unknown;
 
 /** What an edit is made of: reading and replacing the campaign. */
 export interface EditPlan<Fields extends object> {
@@ -20,7 +19,9 @@ export async function edit<Fields extends object>(
 ): Promise<Campaign<Fields>> {
   const before = await read();
   const draft = structuredClone(before);
-  const changed = (await change(draft)) ?? draft;
+  const result = await change(draft);
+  // `(draft) => (draft.subject = 'Hi')` returns a string: only a record is another campaign.
+  const changed = isRecord(result) ? (result as Campaign<Fields>) : draft;
   const now = await read();
   if (JSON.stringify(now) !== JSON.stringify(before)) {
     throw new ConflictError(
