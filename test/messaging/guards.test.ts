@@ -1,3 +1,4 @@
+import type { Campaign } from 'postreel';
 import { createFakeMessaging } from 'postreel/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
@@ -150,7 +151,8 @@ describe('campaigns', () => {
     const { messaging } = furnished();
     const body = { ...content, audienceType: 'ALL', replyTo: 'help@example.com' } as const;
     const { id } = await messaging.campaigns.create(body);
-    await messaging.campaigns.edit(id, (draft) => (draft.subject = 'Bye')); // returns a string
+    const change = (draft: Campaign) => Object.assign(draft, { subject: 'Bye' }).subject; // a string
+    await messaging.campaigns.edit(id, change);
     const changed = await messaging.campaigns.get(id);
     expect(changed).toMatchObject({
       subject: 'Bye',

@@ -145,7 +145,10 @@ function textOf(value: unknown): string {
   if (value instanceof Date) {
     return value.toISOString();
   }
-  return typeof value === 'object' ? JSON.stringify(value) : String(value); // a primitive
+  if (typeof value === 'string' || typeof value === 'bigint') {
+    return value.toString();
+  }
+  return JSON.stringify(value);
 }
 
 function bytesOf(text: string): number {
