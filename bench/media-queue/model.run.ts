@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { violationsIn } from '../../test/support/media/model/world.js';
 
-// `WORLDS=100 SEED=7 npm run model` runs fewer, or repeats what a seed has shown.
-const worlds = Number(process.env['WORLDS'] ?? 20_000);
+// `MODEL_WORLDS=100 SEED=7 npm run model` runs fewer, or repeats what a seed has shown.
+const worlds = Number(process.env['MODEL_WORLDS'] ?? 20_000);
 const first = Number(process.env['SEED'] ?? 1);
 
 it(`the queue keeps every promise in ${worlds} hostile worlds`, async () => {

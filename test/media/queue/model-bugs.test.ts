@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { violationsIn, type Bug } from '../../support/media/model/world.js';
 
-const most = Number(process.env['WORLDS'] ?? 2_000);
+const most = Number(process.env['MODEL_WORLDS'] ?? 2_000);
 
 const bugs: readonly Bug[] = [
   {
