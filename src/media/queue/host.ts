@@ -28,7 +28,7 @@ export interface QueueHost {
   /** Do status checks count towards the rate limit? */
   readonly checksCount: boolean;
   /** When the rate limit lets the next call through. */
-  callAt(): number;
+  callAt(now: number): number;
   /** How long it takes until so many calls have left, with the rate limit. */
   callsMs(count: number): number;
   /** Submits the jobs of one call. */
@@ -74,7 +74,7 @@ export async function queueHost(context: MediaContext, isNamed: boolean): Promis
     get checksCount() {
       return poller.counts;
     },
-    callAt: () => callAt(transport),
+    callAt: (now) => callAt(transport, now),
     callsMs: (count) => callsMs(context, count),
     submit: (jobs, facts) => submitJobs(context, jobs, facts),
     handle: (record) => context.adopt(record),
@@ -105,9 +105,9 @@ async function slotsOf({ connection, pendingLimit }: MediaContext): Promise<Pend
   });
 }
 
-function callAt(transport: Transport): number {
+// By the time of the step: one that is read a moment later would always lie ahead of it.
+function callAt(transport: Transport, now: number): number {
   const { resetsAt } = transport.rateLimit() ?? {};
-  const now = systemClock.now();
   return resetsAt ? now + resetsAt.getTime() - Date.now() : now;
 }
 

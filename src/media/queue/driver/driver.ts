@@ -142,14 +142,15 @@ export class QueueDriver {
 
   #world(): World {
     const { clock, slots, checksCount } = this.#host;
+    const now = clock.now();
     return {
-      now: clock.now(),
+      now,
       freeSlots: slots.free,
       takenSlots: slots.taken,
       provenSlots: slots.proven,
       nextSlotAt: slots.nextAt,
       otherFiles: slots.otherFiles,
-      callAt: this.#host.callAt(),
+      callAt: this.#host.callAt(now),
       checksCount,
     };
   }
