@@ -66,10 +66,7 @@ async function messagingWorld() {
     trackMembership: true,
   });
   const fixed = await messaging.segments.create({ name: 'Friends', type: 'STATIC' });
-  const workflow = await messaging.workflows.create({
-    ...body<WorkflowCreate>('workflows.create'),
-    allowReentry: true,
-  });
+  const workflow = await messaging.workflows.create(body<WorkflowCreate>('workflows.create'));
   const wait = await messaging.workflows.steps.create(workflow.id, {
     type: 'DELAY',
     config: { duration: '1d' },
@@ -77,7 +74,7 @@ async function messagingWorld() {
   const exit = await messaging.workflows.steps.create(workflow.id, { type: 'EXIT' });
   const way = { fromStepId: wait.id, toStepId: exit.id };
   const transition = await messaging.workflows.transitions.create(workflow.id, way);
-  await messaging.workflows.update(workflow.id, { enabled: true });
+  await messaging.workflows.update(workflow.id, { enabled: true, allowReentry: true });
   const contactId = contact.id;
   const execution = await messaging.workflows.executions.start(workflow.id, { contactId });
   await messaging.track({ email: 'cat@example.com', event: 'signed_up' });

@@ -11,6 +11,7 @@ import type { TransferOptions } from '../download/transfer-options.js';
 
 /** Where a file's bytes come from. */
 export interface FileSource {
+  /** The client's own `fetch`; `undefined` for the runtime's. */
   readonly fetch: typeof globalThis.fetch | undefined;
   /** Checks the status of the file once, for a URL that has not expired. */
   readonly freshUrl?:

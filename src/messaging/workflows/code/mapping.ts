@@ -27,7 +27,9 @@ export interface TransitionEnds {
 export interface WorkflowMapping {
   /** What creates and updates the workflow itself, without `enabled`. */
   readonly workflow: (definition: WorkflowDefinition) => WorkflowCreate;
+  /** What creates a step; it is updated with the same fields but for `type`. */
   readonly step: (key: string, step: StepDefinition) => StepCreate;
+  /** What creates a transition. */
   readonly transition: (ends: TransitionEnds) => TransitionCreate;
   /** The head of a live workflow. */
   readonly readWorkflow: (
@@ -35,6 +37,7 @@ export interface WorkflowMapping {
   ) => Pick<WorkflowDefinition, 'name' | 'trigger' | 'allowReentry' | 'enabled'>;
   /** A live step without its ways out; `undefined` when it cannot be read. */
   readonly readStep: (step: WorkflowStep) => StepContent | undefined;
+  /** A live transition; `undefined` when it cannot be read. */
   readonly readTransition: (transition: WorkflowTransition) => TransitionEnds | undefined;
 }
 
