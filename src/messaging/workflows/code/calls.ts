@@ -80,10 +80,10 @@ export function callsOf(workflows: LiveWorkflows): WorkflowCalls {
 }
 
 /** A live workflow with its whole graph. */
-export interface LiveGraph extends Workflow {
+export type LiveGraph = Workflow & {
   steps: WorkflowStep[];
   transitions: WorkflowTransition[];
-}
+};
 
 /** A workflow whose ids are strings, its steps' and transitions' included. */
 export function graphWithTextIds(graph: WorkflowGraph): LiveGraph {
