@@ -5,6 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { defineConfig, type Options } from 'tsup';
+import { commandBundle } from './scripts/command-bundle.js';
 import { doors } from './scripts/doors.js';
 
 const entry = Object.fromEntries(doors().map((door) => [door.entry, door.source]));
@@ -21,7 +22,7 @@ const modules: Options = {
 
 const esm: Options = {
   ...modules,
-  entry: { ...entry, cli: 'src/cli/index.ts' },
+  entry,
   format: 'esm',
   outDir: 'dist/esm',
   // The maps lead to `src`, which is published; those of a split CommonJS build lead nowhere.
@@ -56,6 +57,19 @@ function licensesOf(names: readonly string[]): string {
   return notices.join('\n');
 }
 
+/** The command is one file with all it needs, so that the library gains nothing from it. */
+const cli: Options = {
+  ...commandBundle,
+  entry: { cli: 'src/cli/index.ts' },
+  outDir: 'dist',
+  splitting: false,
+  silent: true,
+  noExternal: [/^(?!msw)/],
+  removeNodeProtocol: false,
+  tsconfig: 'tsconfig.build.json',
+  outExtension: () => ({ js: '.js' }),
+};
+
 /** The build for a script tag, which sets the global `postreelTracker`. */
 const scriptTag: Options = {
   entry: { tracker: 'src/tracker/global.ts' },
@@ -84,8 +98,8 @@ async function declare(): Promise<void> {
   rmSync('dist/types', { recursive: true });
 }
 
-// The three run side by side, so none of them may clear the folder of another.
+// The four run side by side, so none of them may clear the folder of another.
 export default defineConfig(() => {
   rmSync('dist', { recursive: true, force: true });
-  return [esm, cjs, scriptTag];
+  return [esm, cjs, cli, scriptTag];
 });

@@ -14,7 +14,7 @@ describe('package.json', () => {
       sideEffects: false,
       engines: { node: '>=20.19' },
       files: ['dist', 'src', 'CHANGELOG.md'],
-      bin: { postreel: './dist/esm/cli.js' },
+      bin: { postreel: './dist/cli.js' },
     });
   });
 
@@ -63,7 +63,7 @@ describe('package.json', () => {
   });
 
   it('has a command that the system can start', () => {
-    const command = readFileSync(join(repository, 'dist/esm/cli.js'), 'utf8');
+    const command = readFileSync(join(repository, 'dist/cli.js'), 'utf8');
     expect(command.startsWith('#!/usr/bin/env node\n')).toBe(true);
   });
 });
