@@ -28,6 +28,7 @@ export const resolve = {
 };
 
 const always = {
+  setupFiles: ['./test/support/lazy-parts.ts'],
   testTimeout: 30_000,
   hookTimeout: 60_000,
   exclude: ['test/types/consumer/**', 'test/projects/*/**', ...unwanted],

@@ -10,7 +10,7 @@ const isPackage = (target: string) => !/\.(tsx?|json)$/.test(target);
 const homes: Readonly<Record<string, RegExp>> = {
   'zod/mini': /schema(s)?\.ts$|^schemas\//,
   ky: /^transport\/send\/http\.ts$/,
-  'p-retry': /^transport\/send\/retry\.ts$/,
+  'p-retry': /^transport\/send\/retries\.ts$/,
   'p-throttle': /^polling\/spacing\.ts$/,
   eventemitter3: /^transport\/events\.ts$/,
   msw: /^testing\//,

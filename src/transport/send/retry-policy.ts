@@ -21,7 +21,8 @@ export function retryDelayMs(
   return askedMs === undefined ? backoffMs(attempt) : Math.max(askedMs, leastDelayMs(attempt));
 }
 
-function mayRetry(failure: PostreelError, { route, isPartial, options }: CallContext): boolean {
+/** May the call be sent again after this failure? */
+export function mayRetry(failure: PostreelError, { route, isPartial, options }: CallContext): boolean {
   const allowsUnknown = options.retry?.unknownOutcome ?? false;
   if (failure.status === 429) {
     return !isPartial || allowsUnknown;
