@@ -88,6 +88,17 @@ describe.each(['mjs', 'cjs'] as const)('a client in a .%s file', (kind) => {
     expect(loaded.filter(isZodMini)).toHaveLength(1);
   });
 
+  it('loads what retries a call only after a first failure', async () => {
+    const isRetry = (module: string) => /\/(p-retry|retries-[A-Z0-9]+\.js)/.test(module);
+    const succeeds = `await messaging.contacts.get('contact_1').safe();`;
+    const fails = `
+      let calls = 0;
+      const flaky = async () => Response.json({}, { status: calls++ === 0 ? 503 : 200 });
+      await new postreel.MessagingClient({ ...options, fetch: flaky }).contacts.get('contact_1');`;
+    expect((await watch(kind, clients + succeeds)).loaded.filter(isRetry)).toEqual([]);
+    expect((await watch(kind, clients + fails)).loaded.filter(isRetry)).not.toEqual([]);
+  });
+
   it('never loads zod when it checks neither requests nor answers', async () => {
     const off = `
       const validation = { requests: 'off', responses: 'off' };

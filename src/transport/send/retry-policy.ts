@@ -22,7 +22,10 @@ export function retryDelayMs(
 }
 
 /** May the call be sent again after this failure? */
-export function mayRetry(failure: PostreelError, { route, isPartial, options }: CallContext): boolean {
+export function mayRetry(
+  failure: PostreelError,
+  { route, isPartial, options }: CallContext,
+): boolean {
   const allowsUnknown = options.retry?.unknownOutcome ?? false;
   if (failure.status === 429) {
     return !isPartial || allowsUnknown;
