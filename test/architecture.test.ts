@@ -18,7 +18,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   ioredis: /^redis\//,
   '@opentelemetry/api': /^otel\//,
 };
-const nodeHomes = /^(node|redis|cli)\/|^testing\/server/;
+const nodeHomes = /^(node|redis|postgres|cli)\/|^testing\/server/;
 
 /** Which folder may import which, types included. What stands in `src` itself is the door. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
@@ -34,6 +34,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   workflows: ['messaging'],
   webhooks: ['async', 'contract', 'errors'],
   node: ['async', 'contract', 'errors', 'media'],
+  redis: ['async', 'contract', 'errors', 'media'],
+  postgres: ['async', 'contract', 'errors', 'media'],
   tracker: [],
   testing: [],
   cli: ['testing'],

@@ -86,6 +86,13 @@ export const names: Readonly<Record<string, readonly string[]>> = {
     'messagingBehaviors',
     'startFakeServer',
   ],
+  'postreel/redis': ['redisRateBudget'],
+  'postreel/postgres': [
+    'migratePostgres',
+    'postgresMigration',
+    'postgresRateBudget',
+    'withSchedulerLock',
+  ],
   'postreel/workflows': [
     'defaultWorkflowMapping',
     'defineWorkflow',

@@ -1,0 +1,10 @@
+export type { BudgetLimits, RateBudgetStore, StoreAnswer } from '../contract/rate-budget-store.js';
+export type { PostgresClient } from './client.js';
+export { migratePostgres, postgresMigration } from './migration.js';
+export { postgresRateBudget } from './rate-budget.js';
+export {
+  withSchedulerLock,
+  type LockConnection,
+  type LockOptions,
+  type LockPool,
+} from './scheduler-lock.js';

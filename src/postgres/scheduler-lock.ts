@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { abortable, onAbort } from '../async/abort.js';
+import { sleep } from '../async/timers.js';
+import { ConfigurationError } from '../errors/index.js';
+import { isRecord } from '../contract/records.js';
+import type { PostgresClient } from './client.js';
+
+/** A connection of a pool, as `pg` hands it out. */
+export interface LockConnection extends PostgresClient {
+  release(destroy?: boolean): void;
+  on(event: 'error' | 'end', listener: () => void): unknown;
+  removeListener(event: 'error' | 'end', listener: () => void): unknown;
+}
+
+/** A pool that lends its connections, as `pg` does. */
+export interface LockPool {
+  connect(): Promise<LockConnection>;
+}
+
+/** How a lock is waited for. */
+export interface LockOptions {
+  /** Stops waiting, or ends the work: its signal aborts too. */
+  signal?: AbortSignal | undefined;
+}
+
+// A host that vanished keeps its lock until the server notices: within about half a minute so.
+const keepalive = `select set_config('tcp_keepalives_idle', '10', false),
+  set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false)`;
+// A server that restarts is back before long.
+const againMs = 1_000;
+
+/**
+ * Runs a scheduler in one process at a time; the others wait, and one goes on when the connection
+ * of the first is gone. It holds one connection of the pool. When that one breaks, `signal` aborts
+ * and the next in line may begin: stop submitting at once.
+ *
+ * @param name - What only one may do at a time, e.g. the name of the queue.
+ * @param run - The work. Its result is the result of the call.
+ */
+export async function withSchedulerLock<Result>(
+  pool: LockPool,
+  name: string,
+  run: (signal: AbortSignal) => Promise<Result>,
+  { signal }: LockOptions = {},
+): Promise<Result> {
+  checkPool(pool);
+  for (;;) {
+    signal?.throwIfAborted();
+    const held = await acquire(pool, name, signal);
+    if (held) {
+      return await held.during(run);
+    }
+    await sleep(againMs, signal);
+  }
+}
+
+function checkPool(pool: unknown): void {
+  if (isRecord(pool) && typeof pool['connect'] === 'function') {
+    return;
+  }
+  throw new ConfigurationError(
+    '`withSchedulerLock()` needs a pool that lends connections. Install `pg` and pass `new Pool({ connectionString })`.',
+    { code: 'POSTGRES_MISSING' },
+  );
+}
+
+/** `undefined` when the connection broke while waiting. */
+async function acquire(
+  pool: LockPool,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<HeldLock | undefined> {
+  const lock = new HeldLock(await pool.connect(), keyOf(name), signal);
+  try {
+    await lock.wait();
+    return lock;
+  } catch {
+    lock.letGo(false);
+    signal?.throwIfAborted();
+    return undefined;
+  }
+}
+
+/** A lock, as long as its connection lives. */
+class HeldLock {
+  readonly #connection: LockConnection;
+  readonly #key: string;
+  readonly #controller = new AbortController();
+  readonly #stops: (() => void)[];
+  #isBroken = false;
+
+  constructor(connection: LockConnection, key: string, signal: AbortSignal | undefined) {
+    this.#connection = connection;
+    this.#key = key;
+    const onBreak = () => this.#break();
+    connection.on('error', onBreak);
+    connection.on('end', onBreak);
+    this.#stops = [
+      () => connection.removeListener('error', onBreak),
+      () => connection.removeListener('end', onBreak),
+      onAbort(signal, () => this.#controller.abort(signal?.reason)),
+    ];
+  }
+
+  /** Resolves when it is our turn; an abort leaves the line. */
+  async wait(): Promise<void> {
+    const { signal } = this.#controller;
+    await this.#connection.query(keepalive);
+    const lock = this.#connection.query('select pg_advisory_lock($1::bigint)', [this.#key]);
+    await abortable(lock, signal);
+  }
+
+  async during<Result>(run: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    try {
+      return await run(this.#controller.signal);
+    } finally {
+      await this.#giveBack();
+    }
+  }
+
+  /** Hands the connection back; one whose lock is in doubt is closed, which frees it. */
+  letGo(isFree: boolean): void {
+    this.#stops.forEach((stop) => stop());
+    this.#connection.release(!isFree);
+  }
+
+  #break(): void {
+    this.#isBroken = true;
+    this.#controller.abort(new Error('The connection that held the scheduler lock is gone.'));
+  }
+
+  async #giveBack(): Promise<void> {
+    const unlock = 'select pg_advisory_unlock($1::bigint)';
+    const isFree =
+      !this.#isBroken &&
+      (await this.#connection.query(unlock, [this.#key]).then(
+        () => true,
+        () => false,
+      ));
+    this.letGo(isFree);
+  }
+}
+
+// Postgres names advisory locks by a number.
+function keyOf(name: string): string {
+  const digest = createHash('sha256').update(`postreel:${name}`).digest();
+  return digest.readBigInt64BE(0).toString();
+}

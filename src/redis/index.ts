@@ -1,0 +1,3 @@
+export type { BudgetLimits, RateBudgetStore, StoreAnswer } from '../contract/rate-budget-store.js';
+export type { RedisClient } from './client.js';
+export { redisRateBudget, type RedisBudgetOptions } from './rate-budget.js';

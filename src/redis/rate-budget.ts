@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { monotonicMs } from '../async/timers.js';
+import {
+  capacityOf,
+  longestCloseMs,
+  type BudgetLimits,
+  type RateBudgetStore,
+  type StoreAnswer,
+} from '../contract/rate-budget-store.js';
+import { checkClient, run, type RedisClient, type Script } from './client.js';
+import * as scripts from './scripts.js';
+
+/** How a budget in Redis is stored. */
+export interface RedisBudgetOptions {
+  /**
+   * What the names of its keys begin with.
+   * @default 'postreel'
+   */
+  prefix?: string | undefined;
+}
+
+/**
+ * A rate budget and the pending slots in Redis, shared by any number of machines. All times are
+ * Redis's own. A process that dies loses its slots after a window and two minutes. When Redis does
+ * not answer, each process keeps to the limit by itself; when it has lost its memory, nobody sends
+ * for one window.
+ *
+ * @param redis - A client of `ioredis`, which stays yours to close. Redis 5 or newer.
+ */
+export function redisRateBudget(
+  redis: RedisClient,
+  { prefix = 'postreel' }: RedisBudgetOptions = {},
+): RateBudgetStore {
+  checkClient(redis, 'redisRateBudget');
+  return new RedisRateBudget(redis, prefix);
+}
+
+/** The memory of the server as a process last saw it. */
+interface Seen {
+  readonly epoch: string;
+  /** Redis would certainly still know the epoch until then. */
+  readonly until: number;
+}
+
+class RedisRateBudget implements RateBudgetStore {
+  readonly #redis: RedisClient;
+  readonly #prefix: string;
+  readonly #seen = new Map<string, Seen>();
+
+  constructor(redis: RedisClient, prefix: string) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+  }
+
+  // The slot is named here: a client that repeats the command after a lost answer takes it once.
+  async take(group: string, limits: BudgetLimits, leaseMs: number): Promise<StoreAnswer> {
+    const slot = randomUUID();
+    const windowMs = Math.ceil(limits.windowMs);
+    const args = [slot, capacityOf(limits), windowMs, Math.ceil(leaseMs)];
+    const seen = this.#seen.get(group);
+    const isFresh = seen !== undefined && monotonicMs() < seen.until;
+    const epochs = [isFresh ? seen.epoch : '', randomUUID()];
+    const keys = ['slots', 'closed', 'epoch'];
+    const answer = await this.#run(scripts.take, group, keys, [...args, ...epochs]);
+    const [isGranted, waitMs, epoch] = answer as [number, number, string]; // as the script answers
+    this.#seen.set(group, { epoch, until: monotonicMs() + leaseMs / 2 });
+    return isGranted === 1 ? { slot } : { waitMs };
+  }
+
+  async release(group: string, slot: string, { windowMs }: BudgetLimits): Promise<void> {
+    await this.#run(scripts.release, group, ['slots'], [slot, Math.ceil(windowMs)]);
+  }
+
+  async cancel(group: string, slot: string): Promise<void> {
+    await this.#run(scripts.free, group, ['slots'], [slot]);
+  }
+
+  async close(group: string, delayMs: number): Promise<void> {
+    const forMs = Math.ceil(Math.min(delayMs, longestCloseMs));
+    if (forMs > 0) {
+      await this.#run(scripts.close, group, ['closed'], [forMs]);
+    }
+  }
+
+  async lease(
+    group: string,
+    count: number,
+    limit: number,
+    leaseMs: number,
+  ): Promise<readonly string[]> {
+    const names = Array.from({ length: count }, () => randomUUID());
+    const args = [limit, Math.ceil(leaseMs), ...names];
+    return (await this.#run(scripts.lease, group, ['places'], args)) as string[]; // as the script answers
+  }
+
+  async hold(
+    group: string,
+    names: readonly string[],
+    leaseMs: number,
+    instead: readonly string[],
+  ): Promise<void> {
+    const args = [Math.ceil(leaseMs), names.length, ...names, ...instead];
+    await this.#run(scripts.hold, group, ['places'], args);
+  }
+
+  async giveBack(group: string, places: readonly string[]): Promise<void> {
+    await this.#run(scripts.free, group, ['places'], places);
+  }
+
+  // The braces keep the keys of a project on one node of a cluster.
+  #run(
+    script: Script,
+    group: string,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
+    const names = keys.map((key) => `${this.#prefix}:{${group}}:${key}`);
+    return run(this.#redis, script, names, args);
+  }
+}

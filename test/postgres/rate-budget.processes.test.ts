@@ -1,0 +1,97 @@
+import { PGlite } from '@electric-sql/pglite';
+import { Pool } from 'pg';
+import { migratePostgres, postgresRateBudget, type PostgresClient } from 'postreel/postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  noPostgres,
+  startPostgres,
+  type PostgresServer,
+} from '../support/stores/postgres-server.js';
+import { rateBudgetContract } from '../support/stores/rate-budget-contract.js';
+
+const limits = { limit: 2, windowMs: 60_000, headroom: 0 };
+const leaseMs = 120_000;
+
+console.log(
+  noPostgres === undefined
+    ? 'postgresRateBudget is tested with PostgreSQL.'
+    : `postgresRateBudget is tested with PGlite only, on one connection: ${noPostgres}.`,
+);
+
+/** The tests of a store on a database. */
+function tests(open: () => PostgresClient): void {
+  rateBudgetContract(
+    () => postgresRateBudget(open()) as Required<ReturnType<typeof postgresRateBudget>>,
+  );
+
+  it('goes by the time of the server: a sender whose clock is a day ahead counts like any other', async () => {
+    const store = postgresRateBudget(open());
+    const real = Date.now;
+    Date.now = () => real() + 86_400_000;
+    try {
+      await store.take('skewed', limits, leaseMs);
+    } finally {
+      Date.now = real;
+    }
+    await store.take('skewed', limits, leaseMs);
+    expect(await store.take('skewed', limits, leaseMs)).toEqual({ waitMs: 60_000 });
+  });
+
+  it('does not wait for years for slots from before the clock of the server was set back', async () => {
+    const insert = `insert into postreel_slots values ('ahead', 'one', now() + interval '9 years'),
+      ('ahead', 'two', now() + interval '9 years')`;
+    await open().query(insert);
+    const store = postgresRateBudget(open());
+    expect(await store.take('ahead', { ...limits, windowMs: 300 }, 400)).toEqual({ waitMs: 300 });
+    await new Promise((resolve) => setTimeout(resolve, 430));
+    expect(await store.take('ahead', limits, 400)).toHaveProperty('slot');
+  });
+
+  it('migrates again without harm, also when several begin at once', async () => {
+    const store = postgresRateBudget(open());
+    await store.take('kept', { ...limits, limit: 1 }, leaseMs);
+    await Promise.all([1, 2, 3].map(() => migratePostgres(open())));
+    expect(await store.take('kept', { ...limits, limit: 1 }, leaseMs)).toHaveProperty('waitMs');
+  });
+}
+
+describe.skipIf(noPostgres)('postgresRateBudget on PostgreSQL', () => {
+  let server: PostgresServer;
+  let pool: Pool;
+  beforeAll(async () => {
+    server = await startPostgres();
+    pool = new Pool({ connectionString: server.url });
+    pool.on('error', () => undefined); // the server is restarted
+    await Promise.all([1, 2, 3].map(() => migratePostgres(pool)));
+  });
+  afterAll(async () => {
+    await pool.end();
+    await server.stop();
+  });
+
+  tests(() => pool);
+
+  it('remembers what was sent when the server crashed', async () => {
+    const store = postgresRateBudget(pool);
+    await store.take('crashed', limits, leaseMs);
+    await store.take('crashed', limits, leaseMs);
+    await new Promise((resolve) => setTimeout(resolve, 700)); // three times the writer's delay
+    await server.restart();
+    expect(await store.take('crashed', limits, leaseMs)).toEqual({ waitMs: 60_000 });
+  });
+});
+
+// Where a real server is found, it is the better judge; `PGLITE=1` asks for both.
+describe.skipIf(noPostgres === undefined && !process.env['PGLITE'])(
+  'postgresRateBudget on PGlite',
+  () => {
+    let database: PGlite;
+    beforeAll(async () => {
+      database = await PGlite.create();
+      await migratePostgres(database);
+    });
+    afterAll(() => database.close());
+
+    tests(() => database);
+  },
+);
