@@ -31,15 +31,15 @@ describe.skipIf(noPostgres)('withSchedulerLock', () => {
   };
   /** Holds the lock until it is told to stop; resolves once it has it. */
   const hold = async () => {
-    const started = withResolvers<void>();
-    const end = withResolvers<void>();
+    const started = withResolvers<undefined>();
+    const end = withResolvers<undefined>();
     const ended = withSchedulerLock(host(), 'videos', () => {
-      started.resolve();
+      started.resolve(undefined);
       return end.promise;
     });
     await started.promise;
     return () => {
-      end.resolve();
+      end.resolve(undefined);
       return ended;
     };
   };
@@ -71,10 +71,10 @@ describe.skipIf(noPostgres)('withSchedulerLock', () => {
 
   it('hands over at once when the connection of the first is gone, and tells the first', async () => {
     const told = withResolvers<unknown>();
-    const started = withResolvers<void>();
+    const started = withResolvers<undefined>();
     const first = withSchedulerLock(host(), 'videos', async (signal) => {
       signal.addEventListener('abort', () => told.resolve(signal.reason));
-      started.resolve();
+      started.resolve(undefined);
       await told.promise;
     });
     await started.promise;
