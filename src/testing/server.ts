@@ -40,28 +40,44 @@ interface Reply {
   readonly headerNames: 'lower' | 'upper';
 }
 
+/** What the command has beside the services. */
+export interface ServerExtras {
+  /** Answers what is below none of the services' addresses; `undefined` for a 404. */
+  readonly page?: (request: Request) => Promise<Response | undefined>;
+  /** Called when a response has ended, also without an answer. */
+  readonly onEnd?: (exchange: Exchange) => void;
+}
+
+/** A request and how it ended. */
+export interface Exchange {
+  readonly method: string;
+  /** The path below the server's address, without the query. */
+  readonly path: string;
+  /** `undefined` when the connection broke before an answer. */
+  readonly status: number | undefined;
+  readonly durationMs: number;
+}
+
 /** Starts both fakes behind node:http. */
-export async function startFakeServer(options: FakeServerOptions = {}): Promise<FakeServer> {
+export async function startFakeServer(
+  options: FakeServerOptions = {},
+  { page, onEnd }: ServerExtras = {},
+): Promise<FakeServer> {
   const { port = 0, host = '127.0.0.1' } = options;
   let handle: Handle = () => Promise.reject(new Error('The fakes are not ready yet.'));
   // Not imported, so that bundlers for browsers find no node: module here.
   const server = process.getBuiltinModule('node:http').createServer((incoming, response) => {
+    if (onEnd) {
+      tellEnd(incoming, response, onEnd);
+    }
     void serve({ incoming, response, url: `${url}${incoming.url ?? ''}` }, (r) => handle(r));
   });
   const url = await listen(server, port, host);
-  const clock = createClock({ mode: 'real' });
-  const messaging = createFakeMessaging({
-    clock,
-    ...options.messaging,
-    baseUrl: `${url}/messaging`,
+  const { messaging, media } = await createFakes(options, url).catch(async (error: unknown) => {
+    await close(server);
+    throw error;
   });
-  const media = createFakeMedia({
-    clock,
-    ...options.media,
-    baseUrl: `${url}/media`,
-    cdnUrl: `${url}/cdn`,
-  });
-  handle = (request) => {
+  handle = async (request) => {
     const [folder = ''] = request.url.slice(url.length + 1).split(/[/?]/);
     if (folder === 'messaging') {
       return reply(messaging, request);
@@ -69,16 +85,42 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     if (folder === 'media' || folder === 'cdn') {
       return reply(media, request);
     }
-    const answer = toResponse({ status: 404, body: 'Use /messaging, /media or /cdn.' });
-    return Promise.resolve({ answer, headerNames: 'lower' });
+    const unknown = () => toResponse({ status: 404, body: 'Use /messaging, /media or /cdn.' });
+    return { answer: (await page?.(request)) ?? unknown(), headerNames: 'lower' };
   };
   const bases = { messagingUrl: messaging.baseUrl, mediaUrl: media.baseUrl };
   return { url, ...bases, messaging, media, close: () => close(server) };
 }
 
+// Async, so that what the fakes refuse in their options is a rejection.
+// eslint-disable-next-line @typescript-eslint/require-await -- see above
+async function createFakes({ messaging, media }: FakeServerOptions, url: string) {
+  const clock = createClock({ mode: 'real' });
+  return {
+    messaging: createFakeMessaging({ clock, ...messaging, baseUrl: `${url}/messaging` }),
+    media: createFakeMedia({ clock, ...media, baseUrl: `${url}/media`, cdnUrl: `${url}/cdn` }),
+  };
+}
+
 async function reply(fake: FakeMessaging | FakeMedia, request: Request): Promise<Reply> {
   return { answer: await fake.handle(request), headerNames: fake.settings.headerNames };
 }
+
+function tellEnd(
+  { method = 'GET', url = '' }: IncomingMessage,
+  response: ServerResponse,
+  onEnd: (exchange: Exchange) => void,
+): void {
+  const startedAt = performance.now();
+  response.once('close', () => {
+    const status = response.headersSent ? response.statusCode : undefined;
+    const [path = ''] = url.split('?');
+    onEnd({ method, path, status, durationMs: performance.now() - startedAt });
+  });
+}
+
+// "Every address of this machine" is where a server listens and nowhere a client can go.
+const reachable: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 function listen(server: Server, port: number, host: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -86,7 +128,8 @@ function listen(server: Server, port: number, host: string): Promise<string> {
     server.listen(port, host, () => {
       const address = server.address();
       const bound = typeof address === 'object' ? address?.port : undefined;
-      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound ?? port}`);
+      const name = reachable[host] ?? host;
+      resolve(`http://${name.includes(':') ? `[${name}]` : name}:${bound ?? port}`);
     });
   });
 }

@@ -44,7 +44,7 @@ describe.each(lines)('the packed package with ky $ky and p-retry $p-retry', (lin
     const command = join(project.package, 'dist/cli.js');
     await expect(project.run(process.execPath, [command])).rejects.toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('Usage: postreel fake') as string,
+      stderr: expect.stringContaining('Usage: postreel') as string,
     });
   });
 });

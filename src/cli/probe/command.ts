@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
-import { mediaBehaviors } from '../testing/behavior/media.js';
-import { messagingBehaviors } from '../testing/behavior/messaging.js';
-import type { Table } from '../testing/behavior/setting.js';
-import type { Target } from './probe/ask.js';
-import { probeMedia } from './probe/media.js';
-import { probeMessaging } from './probe/messaging.js';
+import { mediaBehaviors } from '../../testing/behavior/media.js';
+import { messagingBehaviors } from '../../testing/behavior/messaging.js';
+import type { Table } from '../../testing/behavior/setting.js';
+import { CommandEnd } from '../exit-codes.js';
+import type { Target } from './ask.js';
+import { probeMedia } from './media.js';
+import { probeMessaging } from './messaging.js';
 
 /** What is known of both services; `undefined` for one that was not asked. */
 interface Found {
@@ -20,8 +21,9 @@ export async function probe(
   const messaging = targetOf(environment, 'MESSAGING');
   const media = targetOf(environment, 'MEDIA');
   if (messaging === undefined && media === undefined) {
-    throw new Error(
-      'set MESSAGING_BASE_URL and MESSAGING_API_KEY, or MEDIA_BASE_URL and MEDIA_API_KEY.',
+    throw new CommandEnd(
+      'configuration',
+      'Set MESSAGING_BASE_URL and MESSAGING_API_KEY, or MEDIA_BASE_URL and MEDIA_API_KEY.',
     );
   }
   const found: Found = {};

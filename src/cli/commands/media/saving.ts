@@ -1,0 +1,145 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import type { MediaClient } from '../../../media/client.js';
+import type { MediaFile } from '../../../media/jobs/file.js';
+import type { GenerationJob } from '../../../media/jobs/job.js';
+import { saveTo } from '../../../node/download/save-to.js';
+import { fileJournal } from '../../../node/journal/file-journal.js';
+import type { Context } from '../../context.js';
+import { CommandEnd } from '../../exit-codes.js';
+import type { Progress } from '../../terminal/progress.js';
+
+/** Where the commands write their jobs down unless `--journal` says otherwise. */
+export const defaultJournal = 'postreel-jobs.jsonl';
+
+/** Where files go: into a folder under their ids, or to one path. */
+export type Target = { readonly folder: string } | { readonly path: string };
+
+/** A client that writes its jobs down, so that a crash loses none. */
+export function mediaWithJournal(context: Context, path = defaultJournal): Promise<MediaClient> {
+  return context.media({ journal: fileJournal(path) });
+}
+
+/** Reads `--out` and creates its folder now: after the jobs are paid for is too late to fail. */
+export async function targetOf(out: string | undefined, isSingle: boolean): Promise<Target> {
+  const given = out ?? '.';
+  const isFolder = await stat(given).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (isSingle && !isFolder && !/[\\/]$/.test(given)) {
+    await mkdir(join(given, '..'), { recursive: true });
+    return { path: given };
+  }
+  await mkdir(given, { recursive: true });
+  return { folder: given };
+}
+
+/** Saves a finished file and gives its path. */
+export async function save(
+  file: MediaFile,
+  job: { readonly name: string; readonly kind: GenerationJob['kind'] },
+  { target, progress, signal }: Saving,
+): Promise<string> {
+  const path = 'path' in target ? target.path : join(target.folder, nameOf(file, job.kind));
+  await saveTo(file, path, {
+    signal,
+    onProgress: ({ receivedBytes, totalBytes }) =>
+      progress.show(job.name, {
+        done: receivedBytes,
+        total: totalBytes ?? receivedBytes,
+        note: 'downloading',
+      }),
+  });
+  progress.show(job.name, { done: 1, total: 1, note: 'saved' });
+  return path;
+}
+
+/** What saving needs beside the file. */
+export interface Saving {
+  readonly target: Target;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+// The id comes from the service: nothing in it may lead to another folder.
+function nameOf({ fileId, url }: MediaFile, kind: GenerationJob['kind']): string {
+  const extension = extname(new URL(url).pathname) || (kind === 'video' ? '.mp4' : '.mp3');
+  return fileId.replace(/[^\w-]/g, '_') + extension.replace(/[^\w.]/g, '');
+}
+
+/** Waits for jobs, saves each file and settles it in the journal. */
+export async function finishJobs(
+  media: MediaClient,
+  jobs: readonly GenerationJob[],
+  saving: Saving,
+  context: Context,
+): Promise<void> {
+  let failures = 0;
+  await Promise.all(
+    jobs.map((job) =>
+      finish(media, job, saving).then(
+        (path) => tellSaved({ fileId: job.fileId, path }, context),
+        (error: unknown) => {
+          failures += 1;
+          tellFailed(job.fileId, error, context);
+        },
+      ),
+    ),
+  );
+  endOf(failures, context);
+}
+
+async function finish(media: MediaClient, job: GenerationJob, saving: Saving): Promise<string> {
+  const { progress, signal } = saving;
+  const show = (percent: number, note: string) =>
+    progress.show(job.fileId, { done: percent, total: 100, note });
+  show(0, 'waiting');
+  const file = await job.waitForFile({
+    signal,
+    onUpdate: ({ status, progress: done }) => show(percentOf(done), status),
+  });
+  const path = await save(file, { name: job.fileId, kind: job.kind }, saving);
+  await media.journal.acknowledge(job.fileId);
+  return path;
+}
+
+/** The unit is not documented: up to 1 it is taken for a share, above for percent. */
+export function percentOf(progress: number | undefined): number {
+  const value = progress ?? 0;
+  return Math.round(Math.min(100, value <= 1 ? value * 100 : value));
+}
+
+/** Prints a file that was saved. */
+export function tellSaved(
+  { fileId, path }: { readonly fileId: string; readonly path: string },
+  { output }: Context,
+): void {
+  output.result({ fileId, path }, () => `${output.paint('green', 'saved')} ${path}`);
+}
+
+/** Prints a job that came to nothing. */
+export function tellFailed(name: string, error: unknown, { output, signal }: Context): void {
+  if (signal.aborted) {
+    return;
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  if (output.isJson) {
+    output.result({ name, error: message }, () => '');
+  } else {
+    output.note(`${output.paintNote('red', 'failed')} ${name}: ${message}`);
+  }
+}
+
+/** Ends a command whose jobs have all come to their end, or were left behind by Ctrl+C. */
+export function endOf(failures: number, { signal, output }: Context): void {
+  if (signal.aborted) {
+    output.note(
+      'What was submitted goes on: `postreel jobs resume` waits for it and saves the files.',
+    );
+  }
+  signal.throwIfAborted();
+  if (failures > 0) {
+    throw new CommandEnd('jobFailed', `${failures} of the jobs failed.`);
+  }
+}

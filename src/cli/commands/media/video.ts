@@ -1,0 +1,148 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import type { MediaClient } from '../../../media/client.js';
+import type { VideoJob } from '../../../media/generate/types.js';
+import type { QueueResult } from '../../../media/queue/options.js';
+import type { Context } from '../../context.js';
+import { CommandEnd } from '../../exit-codes.js';
+import { confirm } from '../../terminal/confirm.js';
+import { startProgress } from '../../terminal/progress.js';
+import { collectData, examples, yesOption } from '../options.js';
+import {
+  defaultJournal,
+  endOf,
+  mediaWithJournal,
+  percentOf,
+  save,
+  targetOf,
+  tellFailed,
+  tellSaved,
+  type Saving,
+} from './saving.js';
+
+interface Flags {
+  readonly idea?: string;
+  readonly script?: string;
+  readonly url?: string;
+  readonly voice?: string;
+  readonly set?: Record<string, unknown>;
+  readonly jobs?: string;
+  readonly out?: string;
+  readonly journal: string;
+  readonly yes?: boolean;
+}
+
+/** `postreel video` */
+export function addVideo(program: Command, context: Context): void {
+  program
+    .command('video')
+    .description('make one or more videos, wait for them and save the files')
+    .option('--idea <text>', 'topic of the video')
+    .option('--script <text>', 'text of the video')
+    .option('--url <address>', 'article to make the video of')
+    .option('--voice <id>', 'voice of the narrator')
+    .option('--set <name=value>', 'another field, such as aspectRatio=9:16', collectData)
+    .option('--jobs <path>', 'JSON file with a list of videos, instead of the options above')
+    .option('-o, --out <path>', 'file, or folder for several (default: <file id>.mp4)')
+    .option('--journal <path>', 'where jobs are written down', defaultJournal)
+    .addOption(yesOption())
+    .addHelpText(
+      'after',
+      examples(
+        'video --idea "Why cats purr" --voice voice_1 --out cats.mp4',
+        'video --script "$(cat script.txt)" --voice voice_1 --set aspectRatio=9:16 --yes',
+        'video --jobs videos.json --out videos/',
+      ),
+    )
+    .action((flags: Flags) => makeVideos(flags, context));
+}
+
+async function makeVideos(flags: Flags, context: Context): Promise<void> {
+  const jobs = await readJobs(flags);
+  const media = await mediaWithJournal(context, flags.journal);
+  const { requests, earliestFinish, warnings, problems } = await media.plan(jobs);
+  if (problems.length > 0) {
+    const [first] = problems.map(({ field, message }) => `\`${field}\` ${message}`);
+    throw new CommandEnd('rejected', `Nothing was submitted: ${String(first)}.`);
+  }
+  warnings.forEach((warning) => context.output.note(`warning: ${warning}`));
+  const facts = {
+    requests,
+    'ready at the earliest': earliestFinish.toLocaleTimeString(),
+    'saved to': flags.out ?? 'this folder',
+    journal: flags.journal,
+  };
+  const action = `Make ${jobs.length} ${jobs.length === 1 ? 'video' : 'videos'}`;
+  await confirm({ action, facts }, flags, context);
+  await runQueue(media, jobs, flags, context);
+}
+
+async function runQueue(
+  media: MediaClient,
+  jobs: readonly VideoJob[],
+  { out }: Flags,
+  context: Context,
+): Promise<void> {
+  const { signal } = context;
+  const folder = out === undefined ? './' : out;
+  const target = await targetOf(folder, jobs.length === 1);
+  const progress = startProgress(context);
+  const saving: Saving = { target, progress, signal };
+  const paths = new Map<number, string>();
+  const nameOf = (index: number) => `video ${index + 1}`;
+  jobs.forEach((_job, at) => progress.show(nameOf(at), { done: 0, total: 100, note: 'waiting' }));
+  const queue = media.queue(jobs, {
+    signal,
+    save: async (file, { index }) => {
+      paths.set(index, await save(file, { name: nameOf(index), kind: 'video' }, saving));
+    },
+    onUpdate: ({ index, status, progress: share }) =>
+      progress.show(nameOf(index), { done: percentOf(share), total: 100, note: status }),
+  });
+  let failures = 0;
+  try {
+    for await (const result of queue) {
+      failures += tell(result, paths.get(result.index), context);
+    }
+  } catch (error) {
+    if (!signal.aborted) {
+      throw error;
+    }
+  } finally {
+    progress.stop();
+  }
+  endOf(failures, context);
+}
+
+/** Prints how one video ended; gives the number of failures. */
+function tell(result: QueueResult, path: string | undefined, context: Context): 0 | 1 {
+  const name = result.job?.fileId ?? `video ${result.index + 1}`;
+  if (result.error !== undefined || path === undefined) {
+    tellFailed(name, result.error, context);
+    return 1;
+  }
+  tellSaved({ fileId: name, path }, context);
+  return 0;
+}
+
+async function readJobs(flags: Flags): Promise<VideoJob[]> {
+  const { idea, script, url, voice, set, jobs } = flags;
+  if (jobs !== undefined) {
+    const list: unknown = JSON.parse(await readFile(jobs, 'utf8'));
+    if (!Array.isArray(list) || list.length === 0) {
+      throw new CommandEnd('rejected', `${jobs} must be a list of videos that is not empty.`);
+    }
+    return list as VideoJob[]; // `plan()` checks them
+  }
+  const sources = [
+    idea !== undefined && { workflowType: 'idea', prompt: idea },
+    script !== undefined && { workflowType: 'script', content: script },
+    url !== undefined && { workflowType: 'url', content: url },
+  ].filter((source) => source !== false);
+  const [source] = sources;
+  if (source === undefined || sources.length > 1 || voice === undefined) {
+    throw new CommandEnd('usage', 'Use --voice with one of --idea, --script and --url, or --jobs.');
+  }
+  const job = { ...source, workflowFormat: 'video', voiceId: voice, ...set };
+  return [job as VideoJob]; // `plan()` checks it
+}

@@ -1,0 +1,51 @@
+import { writeFile } from 'node:fs/promises';
+import { csvParts } from '../../../../messaging/contacts/csv.js';
+import type { Context } from '../../../context.js';
+
+interface ExportFlags {
+  readonly search?: string;
+  readonly force?: boolean;
+}
+
+/** `postreel contacts export` */
+export async function exportContacts(
+  file: string | undefined,
+  { search, force = false }: ExportFlags,
+  context: Context,
+): Promise<void> {
+  const { output, signal } = context;
+  const rows = await readRows(search, context);
+  const text = await csvOf(rows);
+  if (file === undefined) {
+    output.raw(text);
+    return;
+  }
+  await writeFile(file, text, { signal, flag: force ? 'w' : 'wx', mode: 0o600 });
+  const result = { file, contacts: rows.length };
+  output.result(
+    result,
+    () => `${output.paint('green', 'wrote')} ${rows.length} contacts to ${file}`,
+  );
+}
+
+async function readRows(search: string | undefined, context: Context) {
+  const messaging = await context.messaging();
+  const query = search === undefined ? {} : { search };
+  const rows: Record<string, unknown>[] = [];
+  for await (const contact of messaging.contacts.list(query, { signal: context.signal })) {
+    const { email, subscribed, data } = contact;
+    rows.push({ ...data, email, subscribed });
+  }
+  return rows;
+}
+
+/** CSV with one header for all rows, the email first. */
+async function csvOf(rows: readonly Record<string, unknown>[]): Promise<string> {
+  const names = new Set(['email', 'subscribed', ...rows.flatMap((row) => Object.keys(row))]);
+  const full = rows.map((row) => Object.fromEntries([...names].map((name) => [name, row[name]])));
+  let text = '';
+  for await (const part of csvParts(full, Infinity)) {
+    text += part.text;
+  }
+  return text === '' ? `${[...names].join(',')}\n` : text;
+}

@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { Context } from '../../context.js';
+import type { Environment } from '../../environment.js';
+import { CommandEnd } from '../../exit-codes.js';
+import type { Output } from '../../terminal/output.js';
+import { version } from '../../version.js';
+import { examples } from '../options.js';
+import { checkService, type ServiceCheck } from './check-service.js';
+
+/** One thing that was looked at. */
+interface Finding {
+  readonly name: string;
+  readonly verdict: 'ok' | 'problem' | 'skipped';
+  readonly text: string;
+  /** What to do about a problem. */
+  readonly advice?: string;
+}
+
+const oldestNode = [20, 19] as const;
+const mostSkewMs = 60_000;
+
+/** `postreel doctor` */
+export function addDoctor(program: Command, context: Context): void {
+  program
+    .command('doctor')
+    .description('look for what is wrong with keys, addresses, clock, limits and versions')
+    .addHelpText('after', examples('doctor'))
+    .action(() => examine(context));
+}
+
+async function examine(context: Context): Promise<void> {
+  const { environment, output } = context;
+  const findings = [versions(), envFile(), ...keyFindings(environment)];
+  for (const service of ['messaging', 'media'] as const) {
+    findings.push(...serviceFindings(await checkService(service, context)));
+  }
+  findings.push({
+    name: 'limits',
+    verdict: 'ok',
+    text: '1000 requests a minute; 10 generate calls in 10 minutes; 20 pending jobs',
+  });
+  const problems = findings.filter(({ verdict }) => verdict === 'problem');
+  output.result({ findings, problems: problems.length }, () =>
+    findings.map((finding) => describe(finding, output)).join('\n'),
+  );
+  if (problems.length > 0) {
+    throw new CommandEnd('different');
+  }
+}
+
+function describe({ name, verdict, text, advice }: Finding, output: Output): string {
+  const colors = { ok: 'green', problem: 'red', skipped: 'dim' } as const;
+  const mark = output.paint(colors[verdict], verdict.padEnd(7));
+  const more = advice === undefined ? '' : `\n${' '.repeat(9)}${output.paint('dim', advice)}`;
+  return `${mark}  ${output.paint('bold', name)}: ${text}${more}`;
+}
+
+function versions(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const [oldestMajor, oldestMinor] = oldestNode;
+  const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+  const text = `postreel ${version}, Node ${process.versions.node}, ${process.platform}`;
+  return isOld
+    ? { name: 'versions', verdict: 'problem', text, advice: 'Install Node 20.19 or later.' }
+    : { name: 'versions', verdict: 'ok', text };
+}
+
+function envFile(): Finding {
+  const text = existsSync('.env') ? 'found in this folder' : 'none in this folder';
+  return { name: '.env', verdict: existsSync('.env') ? 'ok' : 'skipped', text };
+}
+
+/** What can be said about keys without showing them. */
+function keyFindings(environment: Environment): Finding[] {
+  const key = environment['MESSAGING_API_KEY'];
+  if (key === undefined) {
+    return [];
+  }
+  const name = 'messaging key';
+  if (key.startsWith('sk_')) {
+    return [{ name, verdict: 'ok', text: 'a secret key' }];
+  }
+  const advice = 'Set MESSAGING_API_KEY to a key that starts with sk_.';
+  const text = key.startsWith('pk_') ? 'a public key, which can only track' : 'of an unknown kind';
+  return [{ name, verdict: 'problem', text, advice }];
+}
+
+function serviceFindings(check: ServiceCheck): Finding[] {
+  const name = check.service;
+  const { problem = '', clockAheadMs } = check;
+  if (!check.isConfigured) {
+    return [{ name, verdict: 'skipped', text: problem }];
+  }
+  if (!check.isReachable) {
+    const advice = `Check ${name.toUpperCase()}_BASE_URL and the network.`;
+    return [{ name, verdict: 'problem', text: problem, advice }];
+  }
+  if (!check.isKeyAccepted) {
+    const advice = `Check ${name.toUpperCase()}_API_KEY.`;
+    return [{ name, verdict: 'problem', text: problem, advice }];
+  }
+  const text = `answers in ${check.latencyMs ?? 0} ms and accepts the key`;
+  const reached: Finding = { name, verdict: 'ok', text };
+  return clockAheadMs === undefined ? [reached] : [reached, clockFinding(name, clockAheadMs)];
+}
+
+function clockFinding(service: string, aheadMs: number): Finding {
+  const name = 'clock';
+  const seconds = Math.abs(aheadMs) / 1000;
+  if (Math.abs(aheadMs) < mostSkewMs) {
+    return { name, verdict: 'ok', text: `agrees with ${service} (${seconds} s apart)` };
+  }
+  const text = `${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} ${service}`;
+  const advice = 'Set the clock: signed URLs and scheduled times depend on it.';
+  return { name, verdict: 'problem', text, advice };
+}

@@ -1,0 +1,59 @@
+import type { MediaClient } from '../media/client.js';
+import type { MediaOptions } from '../media/options.js';
+import type { MessagingClient } from '../messaging/client.js';
+import { withoutKeys, type Environment } from './environment.js';
+import type { Output, Streams } from './terminal/output.js';
+
+/** What every command works with. */
+export class Context {
+  readonly environment: Environment;
+  readonly streams: Streams;
+  /** Aborts on Ctrl+C. */
+  readonly signal: AbortSignal;
+  /** Set before a command starts, since the command line says how to write. */
+  output: Output;
+
+  constructor(parts: Pick<Context, 'environment' | 'streams' | 'signal' | 'output'>) {
+    this.environment = parts.environment;
+    this.streams = parts.streams;
+    this.signal = parts.signal;
+    this.output = parts.output;
+  }
+
+  /** A client of the messaging service of the environment. Its code is loaded now. */
+  async messaging(): Promise<MessagingClient> {
+    const { MessagingClient } = await import('../messaging/client.js');
+    const client = new MessagingClient({
+      apiKey: this.environment['MESSAGING_API_KEY'],
+      baseUrl: this.environment['MESSAGING_BASE_URL'],
+    });
+    client.on('warning', ({ message }) => this.#warn(message));
+    client.on('throttled', ({ waitMs }) => this.#sayWait(waitMs));
+    return client;
+  }
+
+  /** A client of the media service of the environment. Its code is loaded now. */
+  async media(options: Pick<MediaOptions, 'journal'> = {}): Promise<MediaClient> {
+    const { MediaClient } = await import('../media/client.js');
+    const client = new MediaClient({
+      ...options,
+      apiKey: this.environment['MEDIA_API_KEY'],
+      baseUrl: this.environment['MEDIA_BASE_URL'],
+    });
+    client.on('warning', ({ message }) => this.#warn(message));
+    client.on('throttled', ({ waitMs }) => this.#sayWait(waitMs));
+    return client;
+  }
+
+  #warn(message: string): void {
+    const text = withoutKeys(message, this.environment);
+    this.output.note(`${this.output.paintNote('yellow', 'warning:')} ${text}`);
+  }
+
+  #sayWait(waitMs: number): void {
+    const seconds = Math.ceil(waitMs / 1000);
+    if (seconds > 1) {
+      this.output.note(this.output.paintNote('dim', `waiting ${seconds} s for the rate limit`));
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import { isPostreelError, type Outcome, type PostreelError } from '../errors/index.js';
+
+/** What the exit code of a command says. Scripts rely on these numbers: they never change. */
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  configuration: 3,
+  rejected: 4,
+  unknown: 5,
+  unavailable: 6,
+  jobFailed: 7,
+  notConfirmed: 8,
+  different: 9,
+  interrupted: 130,
+} as const;
+
+/** What each exit code means, for `--help` and for people. */
+export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
+  done: 'done',
+  failed: 'failed for a reason that has no code of its own, such as a file that cannot be read',
+  usage: 'the command line is wrong',
+  configuration: 'a key or an address is missing, wrong or not allowed to do this',
+  rejected: 'the request was refused, and nothing happened',
+  unknown: 'it may have happened: check before you run the command again',
+  unavailable: 'the service could not be reached or is overloaded, and nothing happened',
+  jobFailed: 'a job failed, was canceled or took too long, or some of many items failed',
+  notConfirmed: 'nothing was done, because the plan was not confirmed (use --yes)',
+  different: 'a check found a difference or a problem',
+  interrupted: 'interrupted by Ctrl+C',
+};
+
+/** An end of a command that is no fault of the program: it has said why itself, or says it now. */
+export class CommandEnd extends Error {
+  readonly exitCode: number;
+
+  constructor(end: keyof typeof exitCodes, message = '') {
+    super(message);
+    this.exitCode = exitCodes[end];
+  }
+}
+
+/** The exit code for whatever a command threw. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof CommandEnd) {
+    return error.exitCode;
+  }
+  return isPostreelError(error) ? exitCodes[endOf(error)] : exitCodes.failed;
+}
+
+const jobErrors = [
+  'GenerationFailedError',
+  'GenerationCanceledError',
+  'JobFailedError',
+  'LongAudioError',
+  'WaitTimeoutError',
+];
+
+function endOf(error: PostreelError): keyof typeof exitCodes {
+  if (jobErrors.includes(error.name)) {
+    return 'jobFailed';
+  }
+  if (error.name === 'ConfigurationError' || error.status === 401 || error.status === 403) {
+    return 'configuration';
+  }
+  if (error.name === 'InvalidRequestError') {
+    return 'rejected';
+  }
+  if (error.status === 429) {
+    return 'unavailable';
+  }
+  return endOfOutcome(error.outcome);
+}
+
+// A failed read has no outcome: it changed nothing, and most likely the service was not there.
+function endOfOutcome(outcome: Outcome | undefined): keyof typeof exitCodes {
+  return outcome === 'unknown' || outcome === 'rejected' ? outcome : 'unavailable';
+}

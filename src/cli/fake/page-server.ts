@@ -1,0 +1,73 @@
+import type { Fault } from '../../testing/core/faults.js';
+import type { Service } from '../../testing/core/service.js';
+import type { FakeServer } from '../../testing/server.js';
+import { page } from './page.js';
+import { stateOf } from './state.js';
+
+type Answer = Response | Promise<Response>;
+
+/** Answers the web page of the fakes and what it asks for. */
+export function createPage(
+  running: () => FakeServer | undefined,
+): (request: Request) => Promise<Response | undefined> {
+  return async (request) => {
+    const server = running();
+    const { pathname } = new URL(request.url);
+    const answer = routes[`${request.method} ${pathname}`];
+    if (server === undefined || answer === undefined) {
+      return undefined;
+    }
+    try {
+      return await answer(server, request);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return Response.json({ error: message }, { status: 400 });
+    }
+  };
+}
+
+const routes: Readonly<Record<string, (server: FakeServer, request: Request) => Answer>> = {
+  'GET /': () => new Response(page, { headers: pageHeaders }),
+  'GET /state': (server) => Response.json(stateOf(server)),
+  'POST /faults': async (server, request) => {
+    const { service, endpoint, fault } = (await readJson(request)) as FaultRequest;
+    serviceOf(server, service).fail(endpoint, fault);
+    return Response.json({});
+  },
+  'POST /faults/clear': (server) => {
+    server.messaging.faults.clear();
+    server.media.faults.clear();
+    return Response.json({});
+  },
+  'POST /clock': async (server, request) => {
+    const { duration } = (await readJson(request)) as { duration: string };
+    // Both fakes of the command share one clock.
+    await server.messaging.advance(duration);
+    return Response.json({});
+  },
+};
+
+// Emails are shown in a frame without scripts; nothing is loaded from elsewhere but their images.
+const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy':
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src * data:; frame-src 'self'",
+};
+
+interface FaultRequest {
+  readonly service: 'messaging' | 'media';
+  readonly endpoint: string;
+  readonly fault: Fault;
+}
+
+/** Only JSON: a form of another site cannot send it. */
+async function readJson(request: Request): Promise<unknown> {
+  if (!request.headers.get('content-type')?.startsWith('application/json')) {
+    throw new TypeError('Send JSON.');
+  }
+  return request.json();
+}
+
+function serviceOf(server: FakeServer, name: FaultRequest['service']): Service {
+  return name === 'media' ? server.media : server.messaging;
+}

@@ -1,0 +1,76 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Fault } from 'postreel/testing';
+import { piped } from '../support/cli/command.js';
+import { startScene, type Scene } from '../support/cli/scene.js';
+
+let scene: Scene | undefined;
+afterEach(() => scene?.server.close());
+
+const send = ['send', '--from', 'shop@example.com', '--to', 'ann@example.com', '--subject', 'Hi'];
+const full = [...send, '--body', '<p>Hi</p>', '--yes'];
+
+describe('the exit code', () => {
+  it.each<[string, Fault, number]>([
+    ['an answer that was lost', { loseAnswer: true }, 5],
+    ['a refusal', { status: 422 }, 4],
+    ['a refused key', { status: 401 }, 3],
+  ])('after %s tells a script what to do', async (_name, fault, exitCode) => {
+    scene = await startScene();
+    scene.server.messaging.fail('POST /v1/send', fault);
+    const { code, stdout, stderr } = await piped(full, scene);
+    expect([code, stdout]).toEqual([exitCode, '']);
+    expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({ exitCode });
+  });
+
+  it('is 6 when nobody answers', async () => {
+    const { env, server } = await startScene();
+    await server.close();
+    const { code, stderr } = await piped([...full, '--no-json'], { env });
+    expect(code).toBe(6);
+    expect(stderr).toContain('error: ');
+  });
+
+  it('is 4 for an email that our own check refuses', async () => {
+    scene = await startScene();
+    const { code } = await piped([...send, '--yes'], scene);
+    expect([code, scene.server.messaging.requests.length]).toEqual([4, 0]);
+  });
+
+  it('is 3 without a key, and says which variable is missing', async () => {
+    const { code, stderr } = await piped([...full, '--no-json']);
+    expect(code).toBe(3);
+    expect(stderr).toContain('MESSAGING_');
+  });
+});
+
+describe('keys', () => {
+  it('come from .env, and the environment comes first', async () => {
+    scene = await startScene();
+    const { MESSAGING_BASE_URL = '', MESSAGING_API_KEY = '' } = scene.env;
+    scene.write(
+      '.env',
+      `MESSAGING_BASE_URL=${MESSAGING_BASE_URL}\nMESSAGING_API_KEY=sk_wrong_key\n`,
+    );
+    const cwd = scene.folder;
+    const verify = ['verify', 'ann@example.com'];
+    expect((await piped(verify, { cwd })).code).toBe(3);
+    expect((await piped(verify, { cwd, env: { MESSAGING_API_KEY } })).code).toBe(0);
+  });
+
+  it('are never printed, whatever a service answers', async () => {
+    scene = await startScene();
+    const { MESSAGING_API_KEY = '' } = scene.env;
+    const body = { error: `The key ${MESSAGING_API_KEY} is not allowed` };
+    scene.server.messaging.fail('*', { status: 403, body, times: 9 });
+    for (const args of [
+      full,
+      ['status'],
+      ['doctor'],
+      ['contacts', 'list'],
+      [...full, '--no-json'],
+    ]) {
+      const { stdout, stderr } = await piped(args, scene);
+      expect(stdout + stderr).not.toContain(MESSAGING_API_KEY);
+    }
+  });
+});

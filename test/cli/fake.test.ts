@@ -1,0 +1,102 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startFakeServer } from 'postreel/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { emptyFolder, inTerminal, piped, type Terminal } from '../support/cli/command.js';
+
+let terminal: Terminal | undefined;
+afterEach(() => {
+  terminal?.kill('SIGKILL');
+  terminal = undefined;
+});
+
+/** Starts the fakes in a terminal and reads what an `.env` file would have. */
+async function start(args: readonly string[], options: Parameters<typeof inTerminal>[1] = {}) {
+  terminal = await inTerminal(['fake', '--port', '0', ...args], options);
+  await terminal.until('Web page: ');
+  const lines = [...terminal.text.matchAll(/^([A-Z_]+)=(.*)$/gm)];
+  const env = Object.fromEntries(lines.map(([, name = '', value = '']) => [name, value]));
+  const list = (query = '') =>
+    fetch(`${env['MESSAGING_BASE_URL']}/contacts${query}`, {
+      headers: { authorization: `Bearer ${env['MESSAGING_API_KEY']}` },
+    });
+  return { terminal, env, list };
+}
+
+describe('postreel fake', () => {
+  it('prints addresses and keys, logs requests in color and stops on Ctrl+C', async () => {
+    const { terminal: screen, env, list } = await start(['--speed', '60']);
+    expect(Object.keys(env)).toEqual([
+      'MESSAGING_BASE_URL',
+      'MESSAGING_API_KEY',
+      'MESSAGING_PUBLIC_KEY',
+      'MEDIA_BASE_URL',
+      'MEDIA_API_KEY',
+    ]);
+    expect((await list()).status).toBe(200);
+    await screen.until('200 GET    /messaging/contacts');
+    expect(screen.written).toContain('\u001B[32m200');
+    expect(screen.text).not.toContain(`${env['MESSAGING_API_KEY']} `);
+    screen.type('\u0003');
+    expect(await screen.ended).toBe(0);
+  });
+
+  it('logs nothing with --no-log, and no color with NO_COLOR', async () => {
+    const quiet = await start(['--no-log']);
+    await quiet.list();
+    expect(quiet.terminal.text).not.toContain('GET');
+    quiet.terminal.kill('SIGTERM');
+    expect(await quiet.terminal.ended).toBe(0);
+    const plain = await start([], { env: { NO_COLOR: '1' }, columns: 40 });
+    await plain.list();
+    await plain.terminal.until('GET');
+    expect(plain.terminal.written).not.toContain('\u001B[32m');
+  });
+
+  it('has the same keys at every start, for .env files', async () => {
+    const first = await start(['--seed', '5']);
+    first.terminal.kill('SIGTERM');
+    await first.terminal.ended;
+    const second = await start([]);
+    const keys = ({ env }: typeof first) => [env['MESSAGING_API_KEY'], env['MEDIA_API_KEY']];
+    expect(keys(second)).toEqual(keys(first));
+  });
+
+  it('--seed makes up contacts, and --behavior picks the world', async () => {
+    const cwd = emptyFolder();
+    const behavior = { messaging: { ids: 'uuid' } };
+    writeFileSync(join(cwd, 'behavior.json'), JSON.stringify(behavior));
+    const { list } = await start(['--seed', '7', '--behavior', 'behavior.json'], { cwd });
+    const page = (await (await list('?limit=100')).json()) as { data: { id: string }[] };
+    expect(page.data).toHaveLength(7);
+    expect(page.data[0]?.id).toMatch(/^[0-9a-f]{8}-/);
+  });
+
+  it('--host 0.0.0.0 prints addresses that can be used', async () => {
+    const { env, list, terminal: screen } = await start(['--host', '0.0.0.0']);
+    expect(env['MESSAGING_BASE_URL']).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/messaging$/);
+    expect((await list()).status).toBe(200);
+    expect(screen.text).not.toContain('0.0.0.0');
+  });
+
+  it('says in one line why it cannot start', async () => {
+    const server = await startFakeServer();
+    const port = new URL(server.url).port;
+    const { code, stderr } = await piped(['fake', '--port', port, '--no-json']);
+    await server.close();
+    expect([code, stderr]).toEqual([
+      1,
+      `error: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`,
+    ]);
+  });
+
+  it('refuses a behavior that it does not know', async () => {
+    const cwd = emptyFolder();
+    writeFileSync(join(cwd, 'behavior.json'), '{ "messaging": { "ids": "roman" } }');
+    const { code, stderr } = await piped(['fake', '--port', '0', '--behavior', 'behavior.json'], {
+      cwd,
+    });
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('ids');
+  });
+});

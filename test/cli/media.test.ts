@@ -1,0 +1,163 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { emptyFolder, inTerminal, piped } from '../support/cli/command.js';
+import { startScene, type Scene } from '../support/cli/scene.js';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+});
+afterAll(() => scene.server.close());
+
+const voice = ['--voice', 'voice_1'];
+const bars = /[█░]/;
+
+describe.concurrent('in a terminal', () => {
+  it.each([
+    ['color and width', { columns: 100 }, true],
+    ['neither', { columns: 40, noColor: '1' }, false],
+  ])('postreel audio saves the speech and shows a bar, with %s', async (_name, look, isWide) => {
+    const cwd = emptyFolder();
+    const env = { ...scene.env, ...('noColor' in look && { NO_COLOR: look.noColor }) };
+    const args = ['audio', 'Good morning!', ...voice, '--out', 'morning.mp3', '--yes'];
+    const terminal = await inTerminal(args, { cwd, env, columns: look.columns });
+    expect([await terminal.ended, terminal.text]).toEqual([
+      0,
+      expect.stringContaining('saved morning.mp3'),
+    ]);
+    expect(bars.test(terminal.text)).toBe(isWide);
+    expect(terminal.text).toContain('100%');
+    expect(statSync(join(cwd, 'morning.mp3')).size).toBe(65_536);
+    const { stdout } = await piped(['jobs', 'pending'], { cwd, env });
+    expect(JSON.parse(stdout)).toEqual({ jobs: [], finished: [], unknown: [] });
+  });
+
+  it.each([
+    ['color and width', { columns: 100 }, true],
+    ['neither', { columns: 40, noColor: '1' }, false],
+  ])('postreel video asks with a plan, then saves the video, with %s', async (_n, look, isWide) => {
+    const cwd = emptyFolder();
+    const env = { ...scene.env, ...('noColor' in look && { NO_COLOR: look.noColor }) };
+    const args = ['video', '--idea', 'Why cats purr', ...voice, '--out', 'cats.mp4'];
+    const terminal = await inTerminal(args, { cwd, env, columns: look.columns });
+    await terminal.until('Go on? [y/N]');
+    expect(terminal.text).toContain('Make 1 video:\n  requests: 1');
+    terminal.type('y\r');
+    expect([await terminal.ended, terminal.text]).toEqual([
+      0,
+      expect.stringContaining('saved cats.mp4'),
+    ]);
+    expect(bars.test(terminal.text)).toBe(isWide);
+    expect(readdirSync(cwd).sort()).toEqual(['cats.mp4', 'postreel-jobs.jsonl']);
+  });
+
+  it('postreel jobs resume saves what Ctrl+C left behind', async () => {
+    const { env } = scene;
+    const cwd = emptyFolder();
+    const video = ['video', '--idea', 'Why cats sleep', ...voice, '--yes'];
+    const first = await inTerminal(video, { cwd, env });
+    await vi.waitFor(() => expect(submitted('Why cats sleep')).toBe(true), 10_000);
+    first.type('\u0003');
+    expect([await first.ended, first.text]).toEqual([
+      130,
+      expect.stringContaining('`postreel jobs resume` waits for it'),
+    ]);
+    const pending = await inTerminal(['jobs', 'pending'], { cwd, env });
+    expect([await pending.ended, pending.text]).toEqual([0, expect.stringContaining('not saved')]);
+    const resumed = await inTerminal(['jobs', 'resume', '--out', 'cats.mp4'], { cwd, env });
+    expect([await resumed.ended, resumed.text]).toEqual([
+      0,
+      expect.stringContaining('saved cats.mp4'),
+    ]);
+    const none = await inTerminal(['jobs', 'pending'], { cwd, env, columns: 40 });
+    expect([await none.ended, none.text]).toEqual([0, 'No jobs.\n']);
+  });
+});
+
+describe.concurrent('without a terminal', () => {
+  it('postreel jobs wait saves a file by its id, as one line of JSON', async () => {
+    const { env } = scene;
+    const cwd = emptyFolder();
+    const job = await submit('Good evening!');
+    const { code, stdout } = await piped(['jobs', 'wait', job, '--out', 'files/'], { cwd, env });
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      { fileId: job, path: expect.any(String) as string },
+    ]);
+    const { path } = JSON.parse(stdout) as { path: string };
+    expect(existsSync(join(cwd, path))).toBe(true);
+  });
+
+  it('postreel jobs wait exits with 7 after a failure', async () => {
+    const { env } = scene;
+    const content = 'This one fails';
+    scene.server.media.outcome(
+      { status: 'error' },
+      ({ settings }) => settings['content'] === content,
+    );
+    const job = await submit(content);
+    const { code, stdout } = await piped(['jobs', 'wait', job], { env });
+    expect([code, JSON.parse(stdout)]).toEqual([
+      7,
+      { name: job, error: expect.any(String) as string },
+    ]);
+  });
+
+  it('postreel jobs dismiss forgets a job, after a plan', async () => {
+    const { env } = scene;
+    const cwd = emptyFolder();
+    const intent = { type: 'intent', id: 'call_1', at: '2026-01-01T00:00:00.000Z', jobs: [{}] };
+    writeFileSync(join(cwd, 'postreel-jobs.jsonl'), `${JSON.stringify(intent)}\n`);
+    const planned = await piped(['jobs', 'dismiss', 'call_1'], { cwd, env });
+    expect([planned.code, JSON.parse(planned.stdout)]).toMatchObject([8, { confirmed: false }]);
+    const unknown = await piped(['jobs', 'dismiss', 'call_2', '--yes'], { cwd, env });
+    expect(unknown.code).toBe(4);
+    const done = await piped(['jobs', 'dismiss', 'call_1', '--yes'], { cwd, env });
+    expect([done.code, JSON.parse(done.stdout)]).toEqual([0, { dismissed: 'call_1' }]);
+    const { stdout } = await piped(['jobs', 'pending'], { cwd, env });
+    expect(JSON.parse(stdout)).toMatchObject({ unknown: [] });
+  });
+
+  it.each([
+    ['a video without --yes', ['--idea', 'Cats'], 8],
+    ['a rule of the service', ['--idea', 'Cats', '--set', 'duration=99'], 4],
+  ])('nothing is submitted: %s', async (_name, args, exitCode) => {
+    const { env } = scene;
+    const cwd = emptyFolder();
+    const { code, stderr } = await piped(['video', ...args, ...voice], { cwd, env });
+    expect(code).toBe(exitCode);
+    expect(stderr).toContain('othing was');
+    expect(existsSync(join(cwd, 'postreel-jobs.jsonl'))).toBe(false);
+  });
+
+  it('a list of videos of a file is made in one folder', async () => {
+    const { env } = scene;
+    const cwd = emptyFolder();
+    const one = { workflowType: 'idea', workflowFormat: 'video', voiceId: 'voice_1' };
+    const list = ['Why cats climb', 'Why cats jump'].map((prompt) => ({ ...one, prompt }));
+    writeFileSync(join(cwd, 'videos.json'), JSON.stringify(list));
+    const args = ['video', '--jobs', 'videos.json', '--out', 'videos', '--yes'];
+    const { code, stdout } = await piped(args, { cwd, env });
+    expect(code).toBe(0);
+    expect(stdout.trim().split('\n')).toHaveLength(2);
+    expect(readdirSync(join(cwd, 'videos'))).toHaveLength(2);
+    expect(readFileSync(join(cwd, 'postreel-jobs.jsonl'), 'utf8')).toContain('settled');
+  });
+});
+
+/** Has the service accepted this video? */
+function submitted(prompt: string): boolean {
+  return scene.server.media.files.some(({ settings }) => settings['prompt'] === prompt);
+}
+
+/** Submits a speech as another program would. */
+async function submit(content: string): Promise<string> {
+  const { media } = scene.server;
+  const response = await fetch(`${media.baseUrl}/v1/generate/audio`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${media.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ content, voiceId: 'voice_1' }),
+  });
+  return ((await response.json()) as { fileId: string }).fileId; // as: what the document shows
+}

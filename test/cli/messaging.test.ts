@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { hasColors, inTerminal, piped } from '../support/cli/command.js';
+import { flow, startScene, type Scene } from '../support/cli/scene.js';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+  scene.write('people.csv', 'email,plan\nbob@example.com,pro\n"carl@example.com",free\n');
+  scene.write('flow.mjs', flow);
+});
+afterAll(() => scene.server.close());
+beforeEach(() => {
+  scene.server.messaging.reset();
+  scene.server.messaging.seed({ contacts: 3 });
+});
+
+const email = ['send', '--from', 'shop@example.com', '--to', 'ann@example.com', '--subject', 'Hi'];
+const send = [...email, '--body', '<p>Hi</p>'];
+const place = () => ({ env: scene.env, cwd: scene.folder });
+
+describe('in a terminal', () => {
+  it.each([
+    ['send', [...send, '--yes'], 'sent ann@example.com'],
+    ['track', ['track', 'ann@example.com', 'signed_up', '--yes'], 'tracked signed_up of ann@'],
+    ['verify', ['verify', 'ann@example.com'], 'valid  ann@example.com'],
+    ['contacts import', ['contacts', 'import', 'people.csv', '--yes'], 'imported 2 rows'],
+    ['workflows deploy', ['workflows', 'deploy', 'flow.mjs', '--yes'], 'deployed in '],
+  ])(
+    'postreel %s says what it did, in color only where there is some',
+    async (name, args, said) => {
+      const fresh = ['--state', `state-${Math.random()}.json`];
+      const own = name === 'workflows deploy' ? [...args, ...fresh] : args;
+      const colored = await inTerminal(own, { ...place(), columns: 100 });
+      expect([await colored.ended, colored.text]).toEqual([0, expect.stringContaining(said)]);
+      expect(hasColors(colored.written)).toBe(true);
+      const again = name === 'workflows deploy' ? [...args, '--state', 'plain.json'] : args;
+      const env = { ...scene.env, NO_COLOR: '1' };
+      const plain = await inTerminal(again, { ...place(), env, columns: 40 });
+      expect([await plain.ended, plain.text]).toEqual([0, expect.stringContaining(said)]);
+      expect(hasColors(plain.written)).toBe(false);
+    },
+  );
+
+  it.each([
+    ['contacts list', ['contacts', 'list'], ['Email', 'contact-']],
+    ['workflows simulate', ['workflows', 'simulate', 'flow.mjs'], ['When', 'welcome', 'tips']],
+  ])('the table of postreel %s fits the width', async (_name, args, words) => {
+    for (const columns of [120, 40]) {
+      const terminal = await inTerminal(args, { ...place(), columns });
+      expect(await terminal.ended).toBe(0);
+      words.forEach((word) => expect(terminal.text).toContain(word));
+      const table = terminal.text.split('assumed:')[0] ?? '';
+      expect(Math.max(...table.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(
+        columns,
+      );
+    }
+  });
+
+  it('postreel contacts export writes what can be imported again, and overwrites nothing', async () => {
+    const args = ['contacts', 'export', 'out.csv'];
+    const first = await inTerminal(args, place());
+    expect([await first.ended, first.text]).toEqual([0, 'wrote 3 contacts to out.csv\n']);
+    expect(readFileSync(join(scene.folder, 'out.csv'), 'utf8')).toMatch(/^email,subscribed,?/);
+    const second = await inTerminal(args, place());
+    expect([await second.ended, second.text]).toEqual([1, expect.stringContaining('EEXIST')]);
+  });
+
+  it('postreel workflows draw prints a flowchart', async () => {
+    const terminal = await inTerminal(['workflows', 'draw', 'flow.mjs'], place());
+    expect([await terminal.ended, terminal.text]).toEqual([
+      0,
+      expect.stringContaining('flowchart'),
+    ]);
+  });
+});
+
+describe('a plan', () => {
+  it.each([
+    ['y\r', 0, 1],
+    ['n\r', 8, 0],
+    ['\r', 8, 0],
+    ['\u0003', 8, 0],
+  ])('is asked about in a terminal: after %j nothing else happens', async (keys, code, sent) => {
+    const terminal = await inTerminal(send, place());
+    await terminal.until('Go on? [y/N]');
+    expect(terminal.text).toContain('Send 1 email:\n  to: ann@example.com');
+    expect(scene.server.messaging.outbox).toHaveLength(0);
+    terminal.type(keys);
+    expect(await terminal.ended).toBe(code);
+    expect(scene.server.messaging.outbox).toHaveLength(sent);
+  });
+
+  it.each([
+    ['send', send],
+    ['track', ['track', 'ann@example.com', 'signed_up']],
+    ['contacts import', ['contacts', 'import', 'people.csv']],
+    ['workflows deploy', ['workflows', 'deploy', 'flow.mjs', '--state', 'never.json']],
+  ])('of %s is all that happens without a terminal and --yes', async (_name, args) => {
+    const { code, stdout, stderr } = await piped(args, place());
+    expect(code).toBe(8);
+    expect(JSON.parse(stdout)).toMatchObject({ confirmed: false });
+    expect(stderr).toContain('Add --yes');
+    const changing = scene.server.messaging.requests.filter(({ method }) => method !== 'GET');
+    expect(changing).toEqual([]);
+  });
+});
+
+describe('without a terminal', () => {
+  it('the result is JSON: one line for each contact', async () => {
+    const { code, stdout } = await piped(['contacts', 'list'], place());
+    const lines = stdout.trim().split('\n');
+    expect([code, lines.length]).toEqual([0, 3]);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      subscribed: expect.any(Boolean) as boolean,
+    });
+  });
+
+  it('--no-json gives text, and --json gives JSON in a terminal', async () => {
+    const text = await piped(['contacts', 'list', '--no-json'], place());
+    expect(text.stdout).toMatch(/^Email +Subscribed/);
+    const terminal = await inTerminal(['--json', 'verify', 'ann@example.com'], place());
+    expect(await terminal.ended).toBe(0);
+    expect(JSON.parse(terminal.text)).toMatchObject({ email: 'ann@example.com' });
+  });
+
+  it('the body of an email may come from stdin', async () => {
+    const options = { ...place(), input: '<p>From a pipe</p>' };
+    const { code } = await piped([...email, '--body-file', '-', '--yes'], options);
+    expect(code).toBe(0);
+    expect(scene.server.messaging.outbox[0]?.body).toBe('<p>From a pipe</p>');
+  });
+
+  it('values of --data are JSON where that loses nothing', async () => {
+    const data = ['--data', 'seats=3', '--data', 'zip=01234', '--data', 'vip=true'];
+    await piped(['track', 'zoe@example.com', 'signed_up', ...data, '--yes'], place());
+    const event = scene.server.messaging.project.events.find(({ name }) => name === 'signed_up');
+    expect(event?.data).toEqual({ seats: 3, zip: '01234', vip: true });
+  });
+
+  it('workflows deploy changes nothing the second time', async () => {
+    const args = ['workflows', 'deploy', 'flow.mjs', '--state', 'twice.json', '--yes'];
+    expect((await piped(args, place())).code).toBe(0);
+    const { code, stdout } = await piped(args, place());
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { operations: [] }]);
+  });
+});

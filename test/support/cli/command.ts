@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import { spawn as spawnTerminal } from '@lydell/node-pty';
+import { build } from 'esbuild';
+import { commandBundle } from '../../../scripts/command-bundle.js';
+
+const source = fileURLToPath(new URL('../../../src/cli/index.ts', import.meta.url));
+let bundled: Promise<string> | undefined;
+
+/** The command as it is published: one file. It is built once for a test file. */
+export function command(): Promise<string> {
+  bundled ??= bundle();
+  return bundled;
+}
+
+async function bundle(): Promise<string> {
+  const outfile = join(emptyFolder(), 'cli.mjs');
+  await build({
+    ...commandBundle,
+    entryPoints: [source],
+    bundle: true,
+    outfile,
+    logLevel: 'error',
+  });
+  return outfile;
+}
+
+/** A new folder to run a command in. */
+export function emptyFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'postreel-cli-'));
+}
+
+/** How a command is run. */
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly input?: string;
+}
+
+/** How a command ended whose output went into pipes. */
+export interface Piped {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `postreel …` without a terminal. */
+export async function piped(args: readonly string[], options: RunOptions = {}): Promise<Piped> {
+  const { cwd = emptyFolder(), input = '' } = options;
+  const child = spawn(process.execPath, [await command(), ...args], {
+    cwd,
+    env: envOf(options),
+    timeout: 25_000,
+  });
+  const read = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].on('data', (chunk: Buffer) => {
+      read[name] += chunk.toString();
+    });
+  }
+  child.stdin.end(input);
+  return new Promise((resolve) => child.once('close', (code) => resolve({ ...read, code })));
+}
+
+/** A command in a real terminal. */
+export interface Terminal {
+  /** Everything that was written so far, control characters included. */
+  readonly written: string;
+  /** What a reader sees of it, without styles. */
+  readonly text: string;
+  /** Resolves when the text has come; rejects when the command ends before. */
+  until(text: string): Promise<void>;
+  type(keys: string): void;
+  /** Resolves to the exit code. */
+  readonly ended: Promise<number>;
+  kill(signal?: string): void;
+}
+
+interface Screen extends RunOptions {
+  readonly columns?: number;
+}
+
+/** Does this text have colors of its own? */
+export function hasColors(written: string): boolean {
+  return written.includes('\u001B[3');
+}
+
+/** Runs `postreel …` in a terminal of that width. */
+export async function inTerminal(args: readonly string[], options: Screen = {}): Promise<Terminal> {
+  const { cwd = emptyFolder(), columns = 100 } = options;
+  const terminal = spawnTerminal(process.execPath, [await command(), ...args], {
+    name: 'xterm-256color',
+    cols: columns,
+    rows: 40,
+    cwd,
+    env: { TERM: 'xterm-256color', ...envOf(options) },
+  });
+  let written = '';
+  let isOver = false;
+  let heard: () => void = () => undefined;
+  terminal.onData((data) => {
+    written += data;
+    heard();
+  });
+  const ended = new Promise<number>((resolve) => {
+    terminal.onExit(({ exitCode }) => {
+      isOver = true;
+      heard();
+      resolve(exitCode);
+    });
+  });
+  const text = () => stripVTControlCharacters(written).replaceAll('\r', '');
+  return {
+    get written() {
+      return written;
+    },
+    get text() {
+      return text();
+    },
+    ended,
+    type: (keys) => terminal.write(keys),
+    kill: (signal) => terminal.kill(signal),
+    until: (wanted) =>
+      new Promise((resolve, reject) => {
+        heard = () => {
+          if (text().includes(wanted)) {
+            resolve();
+          } else if (isOver) {
+            reject(new Error(`The command ended without "${wanted}":\n${text()}`));
+          }
+        };
+        heard();
+      }),
+  };
+}
+
+function envOf({ env = {} }: RunOptions): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ...env };
+}
