@@ -59,6 +59,7 @@ const mostFiles = 12;
 
 /** Short files with a reason of their own. Doors, and the files of resources, need none. */
 const shortFiles: Readonly<Record<string, string>> = {
+  'cli/version.ts': 'one fact, from the build or from the manifest',
   'contract/job-status.ts': 'the words of the service, shared by the clients and the callbacks',
   'errors/guards.ts': 'the way in for users who import only the guards',
   'media/routes.ts': 'joins the tables',
