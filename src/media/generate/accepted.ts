@@ -40,11 +40,27 @@ export function videoRecords(answer: unknown, wanted: number): JobRecord[] {
   const records = items.map((item) => recordOf(item, 'video', folder));
   // Only a full list tells which id is whose: "in submitted order". Ids beyond are kept, too.
   const isFull = items.length >= wanted;
-  const accepted = {
-    jobs: isFull ? records : Array.from({ length: wanted }, () => null),
-    unassigned: isFull ? [] : records.filter((record) => record !== null),
-  };
+  const accepted = isFull ? inOrder(records) : unordered(records, wanted);
   return complete(accepted, routes.video.path, answer);
+}
+
+// Two jobs cannot have one file: an id that comes twice may be either's.
+function inOrder(records: readonly (JobRecord | null)[]): AcceptedJobs {
+  const counts = new Map<string, number>();
+  for (const record of records) {
+    if (record) {
+      counts.set(record.fileId, (counts.get(record.fileId) ?? 0) + 1);
+    }
+  }
+  const isUnique = ({ fileId }: JobRecord) => counts.get(fileId) === 1;
+  const jobs = records.map((record) => (record && isUnique(record) ? record : null));
+  const doubtful = records.filter((record) => record !== null && !isUnique(record));
+  return { jobs, unassigned: unordered(doubtful, 0).unassigned };
+}
+
+function unordered(records: readonly (JobRecord | null)[], wanted: number): AcceptedJobs {
+  const known = new Map(records.flatMap((record) => (record ? [[record.fileId, record]] : [])));
+  return { jobs: Array.from({ length: wanted }, () => null), unassigned: [...known.values()] };
 }
 
 /** The record of an accepted audio. */

@@ -41,6 +41,7 @@ describe('generate.video', () => {
   it.each([
     ['shorter than the payload', { filesCreated: ['file_a', 'file_b'] }, ['file_a', 'file_b']],
     ['with holes', { filesCreated: ['file_a', null, ''] }, ['file_a']],
+    ['with an id twice', { filesCreated: ['file_a', 'file_b', 'file_b'] }, ['file_a', 'file_b']],
     ['that is no list', { filesCreated: 'file_a' }, []],
     ['that is missing', {}, []],
   ])('rejects filesCreated %s with the ids that exist', async (_, data, fileIds) => {
