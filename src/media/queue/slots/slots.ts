@@ -170,9 +170,7 @@ export class PendingSlots {
       }
       this.#taken.delete(name);
     }
-    if (leases.length > 0) {
-      this.#store?.giveBack?.(this.#parts.group, leases).catch(() => undefined); // leases run out
-    }
+    this.#giveBack(leases);
     this.#tell();
   }
 
@@ -201,10 +199,19 @@ export class PendingSlots {
 
   #expire(): void {
     const now = this.#parts.clock.now();
-    for (const [name, { until }] of this.#taken) {
+    const leases: string[] = [];
+    for (const [name, { until, lease }] of this.#taken) {
       if (until <= now) {
         this.#taken.delete(name);
+        leases.push(...(lease === undefined ? [] : [lease]));
       }
+    }
+    this.#giveBack(leases);
+  }
+
+  #giveBack(leases: readonly string[]): void {
+    if (leases.length > 0) {
+      this.#store?.giveBack?.(this.#parts.group, leases).catch(() => undefined); // leases run out
     }
   }
 

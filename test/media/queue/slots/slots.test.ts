@@ -106,6 +106,18 @@ describe('slots with a store', () => {
     expect([...leases.values()].every((endsAt) => endsAt > Date.now())).toBe(true);
   });
 
+  it('in doubt go back to the store when their time is over', async () => {
+    const { leases, slots } = leasing();
+    const own = slots();
+    own.doubt(await own.take(3));
+    for (let minute = 0; minute < 10; minute++) {
+      await pass(60_000);
+      own.renew();
+    }
+    expect(own.free).toBe(20);
+    expect(leases.size).toBe(0);
+  });
+
   it('are counted by each process itself when the store fails or never answers', async () => {
     for (const answer of [() => Promise.reject(new Error('gone')), () => new Promise(() => {})]) {
       const store = { lease: answer } as unknown as RateBudgetStore;
