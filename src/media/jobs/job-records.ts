@@ -52,15 +52,22 @@ export async function resolve(
   const journal = journalOf(options);
   const { unknown } = await journal.pending();
   const intent = unknown.find(({ id }) => id === intentId);
-  if (!intent || fileIds.length !== intent.jobs.length) {
-    throw new InvalidRequestError(
-      intent
-        ? `The intent ${intentId} has ${intent.jobs.length} jobs, not ${fileIds.length}.`
-        : `The journal has no unknown intent ${intentId}.`,
-      { code: 'INTENT_UNKNOWN', outcome: 'not-sent' },
-    );
+  if (!intent) {
+    throw refusal(`The journal has no unknown intent ${intentId}.`, 'INTENT_UNKNOWN');
+  }
+  if (fileIds.length !== intent.jobs.length) {
+    const message = `The intent ${intentId} has ${intent.jobs.length} jobs, not ${fileIds.length}.`;
+    throw refusal(message, 'INVALID_REQUEST');
+  }
+  const given = fileIds.filter((fileId) => fileId !== null);
+  if (new Set(given).size < given.length) {
+    throw refusal('Each job has a file of its own: a file id came twice.', 'INVALID_REQUEST');
   }
   await journal.append({ type: 'accepted', id: intentId, jobs: recordsOf(intent, fileIds) });
+}
+
+function refusal(message: string, code: string): InvalidRequestError {
+  return new InvalidRequestError(message, { code, outcome: 'not-sent' });
 }
 
 function recordsOf({ jobs }: JournalIntent, fileIds: readonly (string | null)[]) {

@@ -1,0 +1,85 @@
+import { memoryJournal } from 'postreel';
+import { describe, expect, it } from 'vitest';
+import { collect, videos } from '../../support/media/queue-helpers.js';
+import {
+  ending,
+  fakeService,
+  inTime,
+  useFakeTime,
+  video,
+  videoEndpoint,
+} from '../../support/media/fake-time.js';
+
+useFakeTime();
+
+/** A client whose first call of a named queue was lost: the service made the files all the same. */
+async function withLostCall(count: number) {
+  const { fake, media } = fakeService();
+  const journal = memoryJournal();
+  const client = media({ journal });
+  fake.fail(videoEndpoint, { loseAnswer: true });
+  await inTime(collect(client.queue(videos(count), { name: 'batch' })));
+  const [intent] = (await client.journal.pending()).unknown;
+  const run = () => inTime(collect(media({ journal }).queue(videos(count), { name: 'batch' })));
+  return { fake, client, intent: intent!, run };
+}
+
+describe('an unknown intent', () => {
+  it('can be resolved: its jobs are followed, and nothing is submitted again', async () => {
+    const { fake, client, intent, run } = await withLostCall(2);
+    const fileIds = fake.files.map(({ fileId }) => fileId);
+    await client.journal.resolve(intent.id, fileIds);
+    const { jobs, unknown } = await client.journal.pending();
+    expect(jobs.map(({ fileId }) => fileId)).toEqual(fileIds);
+    expect(unknown).toEqual([]);
+    const results = await run();
+    expect(results.map(({ file }) => file?.fileId)).toEqual(fileIds);
+    expect(fake.files).toHaveLength(2);
+  });
+
+  it('can be resolved in part: `null` stays unknown', async () => {
+    const { fake, client, intent, run } = await withLostCall(2);
+    const [, second] = fake.files;
+    await client.journal.resolve(intent.id, [null, second!.fileId]);
+    const { unknown } = await client.journal.pending();
+    expect(unknown.flatMap(({ jobs }) => jobs)).toEqual([videos(2)[0]]);
+    const results = await run();
+    expect(results.map(({ file }) => file?.fileId)).toEqual([undefined, second!.fileId]);
+    expect(results[0]!.error).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  });
+
+  it('can be dismissed: its jobs are submitted again', async () => {
+    const { fake, client, intent, run } = await withLostCall(2);
+    await client.journal.dismiss(intent.id);
+    expect((await client.journal.pending()).unknown).toEqual([]);
+    expect((await run()).filter(({ file }) => file)).toHaveLength(2);
+    expect(fake.files).toHaveLength(4);
+  });
+
+  it.each([
+    ['too few ids', ['file_000001']],
+    ['too many ids', ['file_000001', 'file_000002', 'file_000003']],
+    ['the same id twice', ['file_000001', 'file_000001']],
+  ])('is not resolved with %s', async (_, fileIds) => {
+    const { client, intent } = await withLostCall(2);
+    const { error } = await ending(client.journal.resolve(intent.id, fileIds));
+    expect(error).toMatchObject({ name: 'InvalidRequestError' });
+    expect((await client.journal.pending()).unknown).toHaveLength(1);
+  });
+
+  it('that is not there cannot be resolved', async () => {
+    const client = fakeService().media({ journal: memoryJournal() });
+    const { error } = await ending(client.journal.resolve('nothing', []));
+    expect(error).toMatchObject({ code: 'INTENT_UNKNOWN', outcome: 'not-sent' });
+  });
+});
+
+describe('a file in the journal', () => {
+  it('can be dismissed: nobody is told of it again', async () => {
+    const { media } = fakeService();
+    const client = media({ journal: memoryJournal() });
+    const [job] = await inTime(client.generate.video({ payload: [video()] }));
+    await client.journal.dismiss(job!.fileId);
+    expect((await client.journal.pending()).jobs).toEqual([]);
+  });
+});
