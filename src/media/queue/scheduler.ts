@@ -166,9 +166,12 @@ function askForClaims(draft: Draft, now: number): number {
 // A queue that cannot call says so each minute.
 function tell(draft: Draft, now: number, world: World): number {
   const isWaiting = draft.waiting.length + draft.claimed.size > 0;
-  if (!isWaiting || draft.flight || draft.isPaused || draft.isDraining) {
+  if (!isWaiting || draft.isPaused || draft.isDraining) {
     draft.toldAt = now;
     return Number.POSITIVE_INFINITY;
+  }
+  if (draft.flight) {
+    return Number.POSITIVE_INFINITY; // it comes back: with an answer, or because a store has no slot
   }
   if (now - draft.toldAt >= tellEveryMs) {
     if (draft.toldAt > Number.NEGATIVE_INFINITY) {

@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../../../errors/index.js';
 import { positive } from '../../../transport/settings.js';
 import type { QueueHost } from '../host.js';
 import type { QueueOptions } from '../options.js';
@@ -23,8 +24,18 @@ export function rulesOf(options: QueueOptions, { clock, slots }: QueueHost): Que
     timeoutMs: positive('timeout', timeout ?? Number.POSITIVE_INFINITY),
     deadlineAt: clock.now() + positive('deadline', deadline ?? Number.POSITIVE_INFINITY),
     claimMs,
-    maxJobs: maxJobs ?? Number.POSITIVE_INFINITY,
-    maxMinutes: maxMinutes ?? Number.POSITIVE_INFINITY,
+    maxJobs: capOf('maxJobs', maxJobs),
+    maxMinutes: capOf('maxMinutes', maxMinutes),
     mostResults: slots.limit,
   };
+}
+
+/** A spending cap of 0 or more; one that is no number must not let everything through, or nothing. */
+export function capOf(name: string, cap = Number.POSITIVE_INFINITY): number {
+  if (cap >= 0) {
+    return cap;
+  }
+  throw new ConfigurationError(`\`${name}\` must be a number of 0 or more.`, {
+    code: 'INVALID_OPTION',
+  });
 }

@@ -28,6 +28,7 @@ export function land(
   const fileIds = own.flatMap((job) => (job ? [job.fileId] : []));
   const uncertain = flight.entries.length - fileIds.length;
   draft.flight = undefined;
+  draft.toldAt = world.now;
   draft.hasConnected = true;
   draft.commands.push({ type: 'land', fileIds, uncertain });
   for (const [index, entry] of flight.entries.entries()) {
@@ -51,6 +52,7 @@ export function refuse(draft: Draft, refusal: Refusal, world: World): void {
     return;
   }
   draft.flight = undefined;
+  draft.toldAt = world.now;
   draft.hasConnected ||= refusal.kind !== 'not-sent';
   const isUnknown = refusal.kind === 'unknown';
   const uncertain = isUnknown ? flight.entries.length : 0;

@@ -166,6 +166,7 @@ function hearTrouble(
 ): void {
   const failingSince = running.failingSince ?? now;
   if (now - failingSince >= draft.rules.outageMs) {
+    draft.barrenSince ??= failingSince; // an outage for calls as well, unless the next one gets through
     end(draft, running, { type: 'lost', job: running.job, ms: now - failingSince });
     return;
   }
@@ -186,6 +187,9 @@ function leave(draft: Draft, { job }: RunningJob, isCertain: boolean): void {
   draft.running.delete(job.fileId);
   draft.refreshing.delete(job.fileId);
   draft.commands.push({ type: 'release', fileId: job.fileId, isCertain });
+  if (!isCertain) {
+    return; // the job may go on, and keeps its slot
+  }
   // A slot is free: what the last refusal may have been about is over.
   draft.barrenSince = undefined;
   draft.refusals = Math.min(draft.refusals, 1);

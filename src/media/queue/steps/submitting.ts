@@ -146,7 +146,6 @@ function depart(draft: Draft, entries: readonly Entry[], world: World): void {
   draft.submitted += entries.length;
   draft.submittedMinutes += minutesOf(entries);
   draft.roomSince = undefined;
-  draft.toldAt = world.now;
   if (entries.some(({ kind }) => kind === 'video')) {
     draft.nextVideosAt = world.now + draft.rules.gapMs;
   }
