@@ -1,12 +1,17 @@
 // Makes many videos with a journal, and prints how each one ended. A test kills it now and then.
 import { MediaClient } from 'postreel';
-import { fileJournal } from 'postreel/node';
+import { fileJournal, fileRateBudgetStore } from 'postreel/node';
 
-const [, , path, count] = process.argv;
+const [, , folder, count] = process.argv;
+const speed = Number(process.env.SPEED ?? 200);
 const media = new MediaClient({
-  journal: fileJournal(path),
-  rateLimit: { limit: 10_000, windowMs: 1_000 },
-  timeout: 6_000_000, // half a minute, as fast as this process runs
+  journal: fileJournal(`${folder}/jobs.jsonl`),
+  rateLimit: {
+    limit: 10_000,
+    windowMs: 1_000,
+    store: fast(fileRateBudgetStore(`${folder}/slots`)),
+  },
+  timeout: 30_000 * speed, // half a minute, as fast as this process runs
 });
 const films = Array.from({ length: Number(count) }, (_, index) => ({
   workflowType: 'idea',
@@ -23,3 +28,20 @@ for await (const { index, input, file, error } of media.queue(films, { name: 'ba
 const { unknown } = await media.journal.pending();
 const unclear = unknown.flatMap(({ jobs }) => jobs.map(({ prompt }) => prompt));
 console.log(JSON.stringify({ results, unclear }));
+
+/** The store's own clock is the machine's: its times have to run as fast as this process. */
+function fast(store) {
+  const limitsOf = ({ windowMs, ...limits }) => ({ ...limits, windowMs: windowMs / speed });
+  return {
+    take: async (group, limits, leaseMs) => {
+      const answer = await store.take(group, limitsOf(limits), leaseMs / speed);
+      return 'slot' in answer ? answer : { waitMs: answer.waitMs * speed };
+    },
+    release: (group, slot, limits) => store.release(group, slot, limitsOf(limits)),
+    cancel: (group, slot) => store.cancel(group, slot),
+    close: (group, delayMs) => store.close(group, delayMs / speed),
+    lease: (group, wanted, limit, leaseMs) => store.lease(group, wanted, limit, leaseMs / speed),
+    hold: (group, names, leaseMs, instead) => store.hold(group, names, leaseMs / speed, instead),
+    giveBack: (group, places) => store.giveBack(group, places),
+  };
+}

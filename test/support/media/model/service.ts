@@ -66,7 +66,7 @@ export class HostileService {
   }
 
   /** Answers a generate call after a while, or not at all. */
-  async generate(jobs: readonly MediaJob[]): Promise<JobRecord[]> {
+  async generate(jobs: readonly MediaJob[], isDead: () => boolean): Promise<JobRecord[]> {
     const random = this.#random;
     await this.#time.sleep(50 + random.next() * 2_000);
     this.#failWhileOut();
@@ -82,7 +82,7 @@ export class HostileService {
     if (random.chance(0.1)) {
       await this.#time.sleep(random.next() * 25_000); // a slow answer
     }
-    return this.#answer(jobs, records);
+    return this.#answer(jobs, records, isDead());
   }
 
   check(fileId: string): { status: string; progress: number; download?: string } {
@@ -178,20 +178,23 @@ export class HostileService {
     return file;
   }
 
-  #answer(jobs: readonly MediaJob[], files: readonly File[]): JobRecord[] {
+  #answer(jobs: readonly MediaJob[], files: readonly File[], isLost: boolean): JobRecord[] {
     const { partialChance, numericIds } = this.#habits;
     const idOf = ({ fileId }: File) => (numericIds ? Number(fileId) : fileId);
     const ids: (string | number | null)[] = files.map(idOf);
     if (this.#random.chance(partialChance)) {
       const hole = this.#random.whole(0, ids.length - 1);
-      if (this.#random.chance(0.5)) {
+      const kind = this.#random.whole(0, 2);
+      if (kind === 0) {
         ids[hole] = null;
-      } else {
+      } else if (kind === 1) {
         ids.splice(hole, 1);
+      } else {
+        ids[hole] = ids[0]!; // the same id twice
       }
     }
     for (const id of ids) {
-      if (id !== null) {
+      if (id !== null && !isLost) {
         this.told.add(String(id));
         if (ids.length === files.length) {
           this.#followed.add(String(id));

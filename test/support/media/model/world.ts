@@ -8,8 +8,10 @@ import type { QueueHost } from '../../../../src/media/queue/host.js';
 import { JobQueue } from '../../../../src/media/queue/queue.js';
 import { PendingSlots } from '../../../../src/media/queue/slots/slots.js';
 import { RunningCall } from '../../../../src/transport/call.js';
+import type { RateBudgetStore } from '../../../../src/contract/rate-budget-store.js';
 import { isPostreelError } from '../../../../src/errors/index.js';
 import { Random } from './random.js';
+import { modelStore, type StoreHabit } from './store.js';
 import { HostileService, promptOf, type Habits } from './service.js';
 import { VirtualTime } from './time.js';
 
@@ -51,6 +53,8 @@ class World {
   readonly #runs: Run[] = [];
   readonly #isNamed: boolean;
   readonly #limit: number;
+  readonly #storeHabit: StoreHabit;
+  readonly #store: RateBudgetStore | undefined;
   /** The last sign of life: a call, an event, a check, a result. */
   #lastSignAt = 0;
   #callsAt: number[] = [];
@@ -71,6 +75,8 @@ class World {
     // Hours of checks for many jobs would only repeat themselves.
     const mostJobs = habits.longestMs > 20 * minuteMs ? 4 : 40;
     this.#jobs = jobsOf(random, random.whole(1, mostJobs));
+    this.#storeHabit = random.pick(['none', 'none', 'good', 'slow', 'hangs', 'fails', 'lies']);
+    this.#store = modelStore(this.#storeHabit, this.#time, random);
   }
 
   async run(): Promise<string[]> {
@@ -172,7 +178,7 @@ class World {
     const slots = new PendingSlots({
       limit: this.#limit,
       clock: this.#time,
-      store: undefined,
+      store: this.#store,
       group: 'model',
       others: new OutstandingJobs(),
     });
@@ -230,7 +236,7 @@ class World {
     this.#sign();
     this.#noteCall(jobs.length);
     try {
-      const data = await this.#service.generate(jobs);
+      const data = await this.#service.generate(jobs, isDead);
       if (isDead()) {
         return await new Promise<never>(() => undefined);
       }
@@ -257,6 +263,7 @@ class World {
       this.#runs.length === 1 &&
       run.waiting > 0 &&
       (run.slots?.free ?? 0) > 0 &&
+      (this.#storeHabit === 'none' || this.#storeHabit === 'good') &&
       !this.#isInDoubt &&
       now >= lastCallAt + minuteMs &&
       this.#callAt() <= now;
@@ -332,9 +339,8 @@ class World {
         }
       }
     }
-    const hasCrashed = this.#runs.some(({ stop }) => stop.signal.aborted);
     for (const fileId of this.#service.told) {
-      if (!known.has(fileId) && !hasCrashed) {
+      if (!known.has(fileId)) {
         this.#report(`b: ${fileId} is lost`);
       }
     }

@@ -1,6 +1,6 @@
 import { memoryJournal, type MediaJob } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { calls, collect, videos } from '../../support/media/queue-helpers.js';
+import { calls, collect, videos } from '../../../support/media/queue-helpers.js';
 import {
   audioEndpoint,
   fakeService,
@@ -10,7 +10,7 @@ import {
   useFakeTime,
   video,
   videoEndpoint,
-} from '../../support/media/fake-time.js';
+} from '../../../support/media/fake-time.js';
 
 useFakeTime();
 

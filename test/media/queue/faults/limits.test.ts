@@ -1,0 +1,116 @@
+import type { MediaClient, ThrottledEvent } from 'postreel';
+import { describe, expect, it } from 'vitest';
+import { calls, collect, videos } from '../../../support/media/queue-helpers.js';
+import {
+  fakeService,
+  inTime,
+  pass,
+  speech,
+  statusEndpoint,
+  useFakeTime,
+  videoEndpoint,
+} from '../../../support/media/fake-time.js';
+
+useFakeTime();
+
+const minuteMs = 60_000;
+
+describe('one refused status check', () => {
+  it('does not keep a generate call from being made', async () => {
+    const { fake, media } = fakeService({ durations: () => '10m' });
+    const client = media();
+    const job = await inTime(client.generate.audio(speech()));
+    fake.fail(statusEndpoint, { status: 429, retryAfter: 600 });
+    const wait = job.waitForFile({ timeout: 60 * minuteMs });
+    await pass(30_000);
+    const startedAt = Date.now();
+    await inTime(client.generate.audio(speech()));
+    expect(Date.now() - startedAt).toBeLessThan(1_000);
+    await inTime(wait);
+  });
+
+  it('asked for by hand does not keep a generate call from being made', async () => {
+    const { fake, media } = fakeService({ durations: () => '10m' });
+    const client = media();
+    const job = await inTime(client.generate.audio(speech()));
+    fake.fail(statusEndpoint, { status: 429, retryAfter: 600, times: 10 });
+    await inTime(job.status({ retries: 0 }).safe());
+    const startedAt = Date.now();
+    await inTime(client.generate.audio(speech()));
+    expect(Date.now() - startedAt).toBeLessThan(1_000);
+  });
+
+  it('does not keep a queue from its next call', async () => {
+    const { fake, media } = fakeService({ durations: () => '2m' });
+    const results = collect(media().queue(videos(40)));
+    await pass(30_000);
+    fake.fail(statusEndpoint, { status: 429 });
+    await inTime(results);
+    const [, second] = fake.requests.filter(({ endpoint }) => endpoint === videoEndpoint);
+    expect(second!.at - fake.requests[0]!.at).toBeLessThan(4 * minuteMs);
+  });
+
+  it('leaves the other checks at their pace: every file is there in time', async () => {
+    const { fake, media } = fakeService({ durations: () => '3m' });
+    const results = collect(media().queue(videos(15), { timeout: 10 * minuteMs }));
+    await pass(minuteMs);
+    fake.fail(statusEndpoint, { status: 429 });
+    expect((await inTime(results)).filter(({ file }) => file)).toHaveLength(15);
+  });
+});
+
+describe('a cap that is refused', () => {
+  /** A service that takes fewer jobs than it says, and says so like this. */
+  function capped(status: number, headers: Record<string, string> = {}) {
+    const cap = 5;
+    const { fake, media } = fakeService({ durations: () => '2m' });
+    let refused = 0;
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const request = new Request(input, init);
+      const pending = fake.files.filter(
+        ({ status: now }) => now === 'queued' || now === 'processing',
+      ).length;
+      if (request.method === 'POST') {
+        const { payload } = (await request.clone().json()) as { payload: unknown[] };
+        if (pending + payload.length > cap) {
+          refused++;
+          return Response.json({ success: false, message: 'No.' }, { status, headers });
+        }
+      }
+      return fake.fetch(request);
+    };
+    return { fake, client: media({ fetch }), refused: () => refused };
+  }
+
+  it.each([
+    [400, {}],
+    [402, {}],
+    [403, {}],
+    [409, {}],
+    [429, {}],
+    [429, { 'retry-after': '30' }],
+  ])('by %i %j waits for slots: every job is made', async (status, headers) => {
+    const { fake, client, refused } = capped(status, headers as Record<string, string>);
+    const results = await inTime(collect(client.queue(videos(12))));
+    expect(results.filter(({ file }) => file)).toHaveLength(12);
+    expect(fake.files).toHaveLength(12);
+    expect(refused()).toBeGreaterThan(0);
+    expect(refused()).toBeLessThan(12);
+  });
+});
+
+describe('a queue that cannot call', () => {
+  it('says so each minute', async () => {
+    const { fake, media } = fakeService({ durations: () => '1m' });
+    const client: MediaClient = media();
+    const events: ThrottledEvent[] = [];
+    await inTime(collect(client.queue(videos(1))));
+    client.on('throttled', (event) => events.push(event));
+    fake.fail(videoEndpoint, { status: 429, retryAfter: 600 });
+    const results = collect(client.queue(videos(3)));
+    await pass(8 * minuteMs);
+    expect(events.length).toBeGreaterThanOrEqual(6);
+    await inTime(results);
+    expect(calls(fake)).toBe(3);
+  });
+});

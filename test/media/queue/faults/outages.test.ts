@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { collect, videos } from '../../../support/media/queue-helpers.js';
+import {
+  ending,
+  fakeService,
+  inTime,
+  pass,
+  statusEndpoint,
+  useFakeTime,
+  video,
+} from '../../../support/media/fake-time.js';
+
+useFakeTime();
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** A service that cannot be reached for a while. */
+function withOutage(fromMs: number, toMs: number) {
+  const startedAt = Date.now();
+  const { fake, media } = fakeService({ durations: () => '1m' });
+  const fetch: typeof globalThis.fetch = (input, init) => {
+    const now = Date.now() - startedAt;
+    const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+    return now >= fromMs && now < toMs
+      ? Promise.reject(new TypeError('fetch failed', { cause }))
+      : fake.fetch(input, init);
+  };
+  return { fake, client: media({ fetch }), startedAt };
+}
+
+describe('an outage', () => {
+  it('of half an hour fails no job', async () => {
+    const { fake, client } = withOutage(minuteMs, 31 * minuteMs);
+    const results = await inTime(collect(client.queue(videos(60))));
+    expect(results.filter(({ file }) => file)).toHaveLength(60);
+    expect(fake.files).toHaveLength(60);
+  });
+
+  it('is heard of each minute', async () => {
+    const { client } = withOutage(minuteMs, 31 * minuteMs);
+    const at: number[] = [];
+    client.on('throttled', () => at.push(Date.now()));
+    await inTime(collect(client.queue(videos(60))));
+    expect(at.length).toBeGreaterThan(20);
+  });
+
+  it('before the first answer fails at once: it is as likely a typing error', async () => {
+    const { client, startedAt } = withOutage(0, hourMs);
+    const results = await inTime(collect(client.queue(videos(60))));
+    expect(results.filter(({ error }) => error)).toHaveLength(60);
+    expect(results[0]!.error).toMatchObject({ outcome: 'not-sent' });
+    expect(Date.now() - startedAt).toBeLessThan(2 * minuteMs);
+  });
+
+  it('without end fails what waits after `outageTimeout`', async () => {
+    const { client, startedAt } = withOutage(minuteMs, Infinity);
+    const options = { outageTimeout: hourMs };
+    const results = await inTime(collect(client.queue(videos(40), options)));
+    expect(results.filter(({ error }) => error)).toHaveLength(40);
+    const tookMs = Date.now() - startedAt;
+    expect(tookMs).toBeGreaterThan(hourMs);
+    expect(tookMs).toBeLessThan(1.2 * hourMs);
+  });
+});
+
+describe('a job without any progress', () => {
+  it('ends after `stallTimeout` as unknown, never as failed', async () => {
+    const { media } = fakeService({ durations: () => '100h' });
+    const startedAt = Date.now();
+    const fetch = stuck();
+    const options = { stallTimeout: hourMs };
+    const [result] = await inTime(collect(media({ fetch }).queue([video()], options)));
+    expect(result!.error).toMatchObject({ name: 'WaitTimeoutError', lastStatus: 'processing' });
+    expect(result!.job).toBeDefined();
+    expect(Date.now() - startedAt).toBeLessThan(1.1 * hourMs);
+
+    function stuck(): typeof globalThis.fetch {
+      return (input, init) => {
+        const { method } = new Request(input, init);
+        return Promise.resolve(
+          method === 'POST'
+            ? Response.json({ success: true, data: { folderId: 'f', filesCreated: ['file_1'] } })
+            : Response.json({ fileId: 'file_1', status: 'processing', progress: 40 }),
+        );
+      };
+    }
+  });
+
+  it.each([
+    ['completed', 'file'],
+    ['SUCCESS', 'file'],
+    ['failed', 'error'],
+    ['cancelled', 'error'],
+  ])('but the status %s has come to its end', async (status, end) => {
+    const { media } = fakeService();
+    const startedAt = Date.now();
+    const answers = (method: string) =>
+      method === 'POST'
+        ? { success: true, data: { folderId: 'f', filesCreated: ['file_1'] } }
+        : { fileId: 'file_1', state: status, download: 'https://cdn.test/file_1' };
+    const fetch: typeof globalThis.fetch = (input, init) =>
+      Promise.resolve(Response.json(answers(new Request(input, init).method)));
+    const [result] = await inTime(collect(media({ fetch }).queue([video()])));
+    expect(result).toHaveProperty(end);
+    expect(result![end as 'file' | 'error']).toBeDefined();
+    expect(Date.now() - startedAt).toBeLessThan(minuteMs);
+  });
+});
+
+it('a queue whose status checks are lost for a while goes on when they are back', async () => {
+  const { fake, media } = fakeService({ durations: () => '1m' });
+  fake.fail(statusEndpoint, { status: 502, times: 40 });
+  const run = ending(collect(media().queue(videos(3))));
+  await pass(minuteMs);
+  expect((await inTime(run)).value!.filter(({ file }) => file)).toHaveLength(3);
+});

@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import type { FakeServer } from 'postreel/testing';
+
+/** What a run of `crash-child.mjs` says at its end. */
+export interface CrashReport {
+  results: { index: number; prompt: string; fileId?: string; error?: unknown; code?: string }[];
+  /** The jobs of which the journal says that nobody knows. */
+  unclear: string[];
+}
+
+/** How a process ended, and what it printed. */
+export interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly output: string;
+}
+
+const longestMs = 60_000;
+
+/** Starts the named queue in a process of its own, whose time runs so many times as fast. */
+export function startQueue(
+  server: FakeServer,
+  folder: string,
+  films: number,
+  speed = 200,
+): { readonly kill: () => void; readonly end: Promise<ProcessEnd> } {
+  const preload = ['--import', './test/support/node/fast-clock.mjs'];
+  const command = [...preload, 'test/support/node/crash-child.mjs', folder, String(films)];
+  const env = {
+    MEDIA_BASE_URL: server.mediaUrl,
+    MEDIA_API_KEY: server.media.apiKey,
+    SPEED: String(speed),
+  };
+  const child = spawn(process.execPath, command, { env: { ...process.env, ...env } });
+  // Another signal than the one that is looked for.
+  const timer = setTimeout(() => child.kill('SIGTERM'), longestMs);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const end = new Promise<ProcessEnd>((resolve) => {
+    child.once('close', (code, signal) => {
+      clearTimeout(timer);
+      resolve({ code, signal, output });
+    });
+  });
+  return { kill: () => void child.kill('SIGKILL'), end };
+}
