@@ -52,7 +52,10 @@ async function survive(): Promise<Story> {
     let killed = 0;
     for (let round = 0; round < 2; round++) {
       const runs = [startQueue(server, folder, films), startQueue(server, folder, films)];
-      const moments = runs.map((run) => momentIn(server, run.kill, (hook) => (onAccepted = hook)));
+      const listen = (hook: () => void) => {
+        onAccepted = hook;
+      };
+      const moments = runs.map((run) => momentIn(server, run.kill, listen));
       const ends = await Promise.all(runs.map(({ end }) => end));
       moments.forEach((stop) => stop());
       onAccepted = () => {};
@@ -82,14 +85,14 @@ async function survive(): Promise<Story> {
 function momentIn(
   server: FakeServer,
   kill: () => void,
-  onAccepted: (hook: () => void) => void,
+  listen: (hook: () => void) => void,
 ): () => void {
   const upTo = (most: number) => 1 + Math.floor(Math.random() * most);
   const request = server.media.requests.length + upTo(150);
   const accepted = server.media.files.length + upTo(films / 2);
   const latest = setTimeout(kill, 4_000);
   if (Math.random() < 0.2) {
-    onAccepted(() => {
+    listen(() => {
       if (server.media.files.length + 1 >= accepted) {
         kill();
       }

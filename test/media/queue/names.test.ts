@@ -114,7 +114,7 @@ describe('two runs of one named queue at the same time', () => {
     const { fake, run } = namedQueue();
     const [first, second] = await Promise.all([run(videos(30)), run(videos(30))]);
     expect(fake.files).toHaveLength(30);
-    for (const results of [first!, second!]) {
+    for (const results of [first, second]) {
       expect(results.filter(({ file }) => file)).toHaveLength(30);
     }
   });
@@ -128,7 +128,7 @@ describe('two runs of one named queue at the same time', () => {
     const second = start();
     const [one, other] = await inTime(Promise.all([first, second]));
     expect(calls(fake)).toBe(1);
-    expect([one, other].map((results) => results!.filter(({ file }) => file).length)).toEqual([
+    expect([one, other].map((results) => results.filter(({ file }) => file).length)).toEqual([
       5, 5,
     ]);
   });

@@ -90,7 +90,7 @@ describe('a cap that is refused', () => {
     [429, {}],
     [429, { 'retry-after': '30' }],
   ])('by %i %j waits for slots: every job is made', async (status, headers) => {
-    const { fake, client, refused } = capped(status, headers as Record<string, string>);
+    const { fake, client, refused } = capped(status, headers);
     const results = await inTime(collect(client.queue(videos(12))));
     expect(results.filter(({ file }) => file)).toHaveLength(12);
     expect(fake.files).toHaveLength(12);

@@ -28,7 +28,7 @@ export function modelStore(
     return taken;
   };
   /** Now and then it is as bad as it can be; a liar says that all is taken, or gives too much. */
-  const answer = async <T>(honest: () => T, lie: () => T): Promise<T> => {
+  const answer = async <T>(honest: () => T, lie: () => NoInfer<T>): Promise<T> => {
     const isBad = random.chance(0.3);
     await time.sleep(habit === 'slow' ? random.next() * 8_000 : random.next() * 20);
     if (habit === 'hangs' && isBad) {
@@ -39,6 +39,7 @@ export function modelStore(
     }
     return habit === 'lies' && isBad ? lie() : honest();
   };
+  const nothing = () => undefined;
   const tooMany = () => Array.from({ length: 30 }, () => `lease ${++names}`);
   return {
     take: () => Promise.resolve({ slot: 'slot' }),
@@ -51,17 +52,10 @@ export function modelStore(
         () => (random.chance(0.5) ? [] : tooMany()),
       ),
     hold: (_, held, leaseMs, instead) =>
-      answer<void>(
-        () => {
-          instead.forEach((name) => leases.delete(name));
-          held.forEach((name) => leases.set(name, time.now() + leaseMs));
-        },
-        () => undefined,
-      ),
-    giveBack: (_, places) =>
-      answer<void>(
-        () => places.forEach((name) => leases.delete(name)),
-        () => undefined,
-      ),
+      answer(() => {
+        instead.forEach((name) => leases.delete(name));
+        held.forEach((name) => leases.set(name, time.now() + leaseMs));
+      }, nothing),
+    giveBack: (_, places) => answer(() => places.forEach((name) => leases.delete(name)), nothing),
   };
 }

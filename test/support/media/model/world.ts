@@ -389,15 +389,10 @@ function habitsOf(random: Random): Habits {
     capStatus: random.pick([400, 402, 403, 409, 429, 429, 429, 503]),
     capSaysWhy: random.chance(0.5),
     capRetryAfterMs: random.chance(0.3) ? random.whole(1, 10) * 30_000 : undefined,
-    longestMs: random.pick([
-      5_000,
-      minuteMs,
-      minuteMs,
-      4 * minuteMs,
-      4 * minuteMs,
-      10 * minuteMs,
-      3 * hourMs,
-    ]),
+    // Hours are checked every ten seconds: fewer worlds of them make room for more others.
+    longestMs: random.chance(0.05)
+      ? 3 * hourMs
+      : random.pick([5_000, minuteMs, minuteMs, 4 * minuteMs, 4 * minuteMs, 10 * minuteMs]),
     lossChance: isCalm ? 0 : random.pick([0, 0.05, 0.3]),
     partialChance: isCalm ? 0 : random.pick([0, 0, 0.1]),
     failChance: random.pick([0, 0.1]),
