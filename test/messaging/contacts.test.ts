@@ -164,11 +164,11 @@ describe('looking up', () => {
     );
     for (const body of [{}, { contactIds: 'con_1' }]) {
       await expect(contacts.bulkDelete(body as never)).rejects.toMatchObject(
-        refusal('contactIds', 'must be an array of strings'),
+        refusal('contactIds', 'must be an array of ids'),
       );
     }
-    await expect(contacts.bulkDelete({ contactIds: [7] } as never)).rejects.toMatchObject(
-      refusal('contactIds', 'must contain only strings'),
+    await expect(contacts.bulkDelete({ contactIds: [''] })).rejects.toMatchObject(
+      refusal('contactIds', 'must contain only ids'),
     );
     expect(requests).toHaveLength(2);
   });

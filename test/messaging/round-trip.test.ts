@@ -169,3 +169,24 @@ function campaign(): Record {
   const sending = { status: 'DRAFT', type: 'ALL', scheduledAt: null };
   return { id: '1', ...content, audienceType: 'ALL', ...unsetFields, ...sending, ...dates };
 }
+
+it('ids that a service gives as numbers go back as they came', async () => {
+  const { fetch, requests } = answering(() => ({ id: 7, jobId: 9 }));
+  const client = messagingOver(fetch);
+  const { id } = await client.contacts.create({ email: 'ann@example.com' });
+  await client.send({ to: 'ann@example.com', template: id });
+  await client.contacts.bulkDelete({ contactIds: [id] });
+  await client.workflows.transitions.create(id, { fromStepId: id, toStepId: id });
+  await client.workflows.executions.start(id, { contactId: id });
+  await client.campaigns.create({ ...content, audienceType: 'SEGMENT', segmentId: id });
+  await client.domains.create({ domain: 'example.com', projectId: id });
+  const bodies = await Promise.all(requests.slice(1).map((request) => request.json()));
+  expect(bodies).toMatchObject([
+    { template: 7 },
+    { contactIds: [7] },
+    { fromStepId: 7, toStepId: 7 },
+    { contactId: 7 },
+    { segmentId: 7 },
+    { projectId: 7 },
+  ]);
+});

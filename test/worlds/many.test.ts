@@ -1,7 +1,6 @@
 import { mediaBehaviors, messagingBehaviors } from 'postreel/testing';
 import { describe, it } from 'vitest';
 import { useFakeTime } from '../support/media/fake-time.js';
-import { checkLaw } from '../support/worlds/check-law.js';
 import { errorLaws } from '../support/worlds/error-laws.js';
 import { listLaws } from '../support/worlds/list-laws.js';
 import { mediaLaws } from '../support/worlds/media-laws.js';
@@ -21,8 +20,8 @@ describe(`messaging in worlds of many settings (seed ${seed})`, () => {
   const laws = [...resourceLaws, ...listLaws, ...errorLaws];
 
   describe.each(messagingWorlds)('%#: %j', (world) => {
-    it.for(laws)('$name', async (law, context) => {
-      await checkLaw(law, { scene: messagingScene(world, 'memory'), world }, context);
+    it.for(laws)('$name', async (law) => {
+      await law.holds(messagingScene(world, 'memory'));
     });
   });
 });
@@ -31,8 +30,8 @@ describe(`media in worlds of many settings (seed ${seed})`, () => {
   useFakeTime();
 
   describe.each(mediaWorlds)('%#: %j', (world) => {
-    it.for(mediaLaws)('$name', async (law, context) => {
-      await checkLaw(law, { scene: mediaScene(world), world }, context);
+    it.for(mediaLaws)('$name', async (law) => {
+      await law.holds(mediaScene(world));
     });
   });
 });

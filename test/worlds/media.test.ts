@@ -1,7 +1,6 @@
 import { mediaBehaviors } from 'postreel/testing';
 import { describe, it } from 'vitest';
 import { useFakeTime } from '../support/media/fake-time.js';
-import { checkLaw } from '../support/worlds/check-law.js';
 import { mediaLaws } from '../support/worlds/media-laws.js';
 import { mediaScene } from '../support/worlds/scenes.js';
 import { alternatives, inTurn, nameOf } from '../support/worlds/worlds.js';
@@ -15,8 +14,8 @@ console.log(`media: ${worlds.length} of ${others.length + 1} worlds`);
 describe.each(worlds.map((world) => [nameOf(world), world] as const))(
   'in the world of %s',
   (_, world) => {
-    it.for(mediaLaws)('$name', async (law, context) => {
-      await checkLaw(law, { scene: mediaScene(world), world }, context);
+    it.for(mediaLaws)('$name', async (law) => {
+      await law.holds(mediaScene(world));
     });
   },
 );

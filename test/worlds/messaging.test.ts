@@ -1,6 +1,5 @@
 import { messagingBehaviors } from 'postreel/testing';
 import { describe, it } from 'vitest';
-import { checkLaw } from '../support/worlds/check-law.js';
 import { errorLaws } from '../support/worlds/error-laws.js';
 import { listLaws } from '../support/worlds/list-laws.js';
 import { resourceLaws } from '../support/worlds/resource-laws.js';
@@ -16,8 +15,8 @@ console.log(`messaging: ${worlds.length} of ${others.length + 1} worlds`);
 describe.each(worlds.map((world) => [nameOf(world), world] as const))(
   'in the world of %s',
   (_, world) => {
-    it.for(laws)('$name', async (law, context) => {
-      await checkLaw(law, { scene: messagingScene(world, 'msw'), world }, context);
+    it.for(laws)('$name', async (law) => {
+      await law.holds(messagingScene(world, 'msw'));
     });
   },
 );

@@ -4,6 +4,7 @@ import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import {
   email,
   filter,
+  id,
   knownOf,
   lenient,
   msOf,
@@ -57,7 +58,7 @@ const campaignFields = z.looseObject({
   fromName: z.optional(z.string()),
   replyTo: z.optional(optionalEmail),
   audienceType: z.enum(['ALL', 'SEGMENT', 'FILTERED']),
-  segmentId: optionalText,
+  segmentId: z.optional(z.nullable(id)),
   audienceFilter: z.optional(z.nullable(filter)),
 });
 

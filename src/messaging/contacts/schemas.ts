@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { FileInput } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import { contactData, storedDataWarnings } from '../shared/data-schema.js';
-import { email, knownOf, limit, open } from '../shared/values-schema.js';
+import { email, isId, knownOf, limit, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 import type { ContactLookup, ContactSelection } from './types.js';
 
@@ -31,8 +31,18 @@ const contactCreate = z.looseObject({
 
 const contactUpdate = z.partial(contactCreate);
 
-const lookup = listBody<ContactLookup>('emails', maxLookup, 'Use `contacts.lookupAll()`');
-const selection = listBody<ContactSelection>('contactIds', maxBulk);
+const emailList = {
+  most: maxLookup,
+  items: 'strings',
+  isItem: isText,
+  hint: 'Use `contacts.lookupAll()`',
+};
+const lookup = listBody<ContactLookup>('emails', emailList);
+const selection = listBody<ContactSelection>('contactIds', {
+  most: maxBulk,
+  items: 'ids',
+  isItem: isId,
+});
 const started = z.looseObject({ jobId: z.string() });
 
 const field = z.looseObject({
@@ -79,9 +89,18 @@ export const schemas = {
   },
 } satisfies SchemasFor<typeof routes>;
 
+interface ListRule {
+  readonly most: number;
+  /** What the list is of, in messages. */
+  readonly items: string;
+  readonly isItem: (item: unknown) => boolean;
+  /** What to call instead when there are too many. */
+  readonly hint?: string;
+}
+
 // The name of the list is a guess, and a caller may use another: whatever it is called, it must be
 // there and within the limit.
-function listBody<Body extends object>(name: keyof Body & string, most: number, hint?: string) {
+function listBody<Body extends object>(name: keyof Body & string, rule: ListRule) {
   return z.looseObject({}).check((context) => {
     const input = context.value;
     const lists = Object.entries(input).filter(([, value]) => Array.isArray(value));
@@ -89,8 +108,7 @@ function listBody<Body extends object>(name: keyof Body & string, most: number, 
       lists.push([name, input[name]]);
     }
     for (const [field, value] of lists) {
-      const problem = listProblem(value, most);
-      const message = hint && problem?.startsWith('takes') ? `${problem}. ${hint}` : problem;
+      const message = listProblem(value, rule);
       if (message) {
         context.issues.push({ code: 'custom', path: [field], message, input });
       }
@@ -98,12 +116,17 @@ function listBody<Body extends object>(name: keyof Body & string, most: number, 
   }) as unknown as Schema<Body>;
 }
 
-function listProblem(value: unknown, most: number): string | undefined {
+function listProblem(value: unknown, { most, items, isItem, hint }: ListRule): string | undefined {
   if (!Array.isArray(value)) {
-    return 'must be an array of strings';
+    return `must be an array of ${items}`;
   }
   if (value.length > most) {
-    return `takes at most ${most} items; got ${value.length}`;
+    const problem = `takes at most ${most} items; got ${value.length}`;
+    return hint === undefined ? problem : `${problem}. ${hint}`;
   }
-  return value.every((item) => typeof item === 'string') ? undefined : 'must contain only strings';
+  return value.every(isItem) ? undefined : `must contain only ${items}`;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
 }

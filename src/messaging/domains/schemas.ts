@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { SchemasFor } from '../../contract/schemas.js';
 import { listQuery } from '../shared/query-schema.js';
-import { lenient, open } from '../shared/values-schema.js';
+import { id, lenient, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 import type { Domain } from './types.js';
 
@@ -9,7 +9,7 @@ const domain = z.looseObject({ id: z.string() });
 
 const domainCreate = z.looseObject({
   domain: z.optional(z.string()),
-  projectId: z.optional(z.string()),
+  projectId: z.optional(id),
 });
 
 export const schemas = {

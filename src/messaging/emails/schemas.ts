@@ -3,7 +3,7 @@ import { nearest } from '../../transport/validation/unknown-fields.js';
 import { isRecord } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import { contactData, dataWarnings } from '../shared/data-schema.js';
-import { email, knownOf, open, subject } from '../shared/values-schema.js';
+import { email, id, knownOf, open, subject } from '../shared/values-schema.js';
 import { address, recipients } from './address-schema.js';
 import type { routes } from './routes.js';
 import type { SendRequest } from './types.js';
@@ -38,7 +38,7 @@ const sendAliases = {
 
 const sendFields = z.looseObject({
   to: recipients,
-  template: z.optional(z.string().check(z.minLength(1))),
+  template: z.optional(id),
   from: z.optional(address),
   subject: z.optional(subject),
   body: z.optional(z.string().check(z.minLength(1))),

@@ -32,6 +32,14 @@ export function knownOf(schema: { shape: object }): KnownFields {
 /** Selects contacts. Nothing more is checked: the document shows only a single element. */
 export const filter = z.custom<Filter>(isRecord, 'must be an object');
 
+/** An id as a method returned it: text, or a number where a service has those. */
+export const id = z.custom<string>(isId, 'must be an id: a string that is not empty');
+
+/** Could this be an id that a service gave? */
+export function isId(value: unknown): boolean {
+  return typeof value === 'string' ? value !== '' : Number.isFinite(value);
+}
+
 /** An email address. */
 export const email = z
   .string()

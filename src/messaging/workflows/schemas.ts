@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { isRecord, type OpenRecord } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import { listQuery } from '../shared/query-schema.js';
-import { lenient, open } from '../shared/values-schema.js';
+import { id, lenient, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 import type {
   Workflow,
@@ -59,13 +59,13 @@ const workflowCreate = z.extend(workflowUpdate, {
 const stepUpdate = z.looseObject({ name: z.optional(z.string()), config: z.optional(record) });
 
 const transitionCreate = z.looseObject({
-  fromStepId: z.optional(z.string()),
-  toStepId: z.optional(z.string()),
+  fromStepId: z.optional(id),
+  toStepId: z.optional(id),
   branch: z.optional(z.enum(['yes', 'no'])),
 });
 
 const executionStart = z.looseObject({
-  contactId: z.optional(z.string()),
+  contactId: z.optional(id),
   context: z.optional(record),
 });
 

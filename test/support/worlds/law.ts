@@ -7,15 +7,6 @@ export interface Law<Scene> {
   readonly holds: (scene: Scene) => Promise<void>;
 }
 
-/** A law that the client does not keep yet in some world, and why. */
-export interface KnownFault {
-  readonly setting: string;
-  readonly values: readonly unknown[];
-  /** The start of the names of the laws. */
-  readonly laws: readonly string[];
-  readonly why: string;
-}
-
 /** A messaging service of some world, and a client that knows nothing about that world. */
 export interface MessagingScene {
   readonly fake: FakeMessaging;

@@ -1,4 +1,4 @@
-import { MediaClient, MessagingClient } from 'postreel';
+import * as client from 'postreel';
 import { createClock, createFakeMedia, createFakeMessaging } from 'postreel/testing';
 import { intercepted, tracked } from '../msw.js';
 import type { MediaScene, MessagingScene } from './law.js';
@@ -10,7 +10,11 @@ let scenes = 0;
 export type Path = 'msw' | 'memory';
 
 /** A messaging service of a world, and a client that is told nothing about it. */
-export function messagingScene(world: World, path: Path): MessagingScene {
+export function messagingScene(
+  world: World,
+  path: Path,
+  { MessagingClient }: Pick<typeof client, 'MessagingClient'> = client,
+): MessagingScene {
   const baseUrl = `https://world-${++scenes}.fake`;
   const fake = createFakeMessaging({ baseUrl, behavior: world });
   const messaging = new MessagingClient({
@@ -32,7 +36,7 @@ export function mediaScene(world: World): MediaScene {
     clock: createClock({ now: () => Date.now() }),
     behavior: world,
   });
-  const media = new MediaClient({
+  const media = new client.MediaClient({
     apiKey: fake.apiKey,
     baseUrl: fake.baseUrl,
     rateLimit: { group: host },

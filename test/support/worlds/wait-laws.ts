@@ -10,7 +10,9 @@ export const waitLaws: readonly Law<MessagingScene>[] = [
       const { jobId } = await messaging.contacts.import({
         data: 'email\nann@example.com\nbob@example.com\n',
       });
-      await passing(scene, messaging.contacts.waitForImport(jobId, { interval: 1 }));
+      await passing(scene, (signal) =>
+        messaging.contacts.waitForImport(jobId, { interval: 1, signal }),
+      );
       expect([...fake.project.contacts.values()].map(({ email }) => email)).toEqual([
         'ann@example.com',
         'bob@example.com',
@@ -21,7 +23,9 @@ export const waitLaws: readonly Law<MessagingScene>[] = [
     name: 'an import that fails rejects',
     async holds(scene) {
       const { jobId } = await scene.messaging.contacts.import({ data: 'name\nAnn\n' });
-      const wait = passing(scene, scene.messaging.contacts.waitForImport(jobId, { interval: 1 }));
+      const wait = passing(scene, (signal) =>
+        scene.messaging.contacts.waitForImport(jobId, { interval: 1, signal }),
+      );
       await expect(wait).rejects.toMatchObject({ name: 'JobFailedError' });
     },
   },
@@ -33,17 +37,23 @@ export const waitLaws: readonly Law<MessagingScene>[] = [
       await messaging.contacts.create({ email: 'bob@example.com' });
       const body = world.requestNames === 'usual' ? { contactIds: [id] } : { ids: [id] };
       const { jobId } = await messaging.contacts.bulkUnsubscribe(body); // its own name
-      await passing(scene, messaging.contacts.waitForBulkJob(jobId, { interval: 1 }));
+      await passing(scene, (signal) =>
+        messaging.contacts.waitForBulkJob(jobId, { interval: 1, signal }),
+      );
       const states = [...fake.project.contacts.values()].map(({ subscribed }) => subscribed);
       expect(states).toEqual([false, true]);
     },
   },
 ];
 
-/** Lets the fake's time go by for as long as something is awaited. */
-async function passing<T>({ fake }: MessagingScene, wait: PromiseLike<T>): Promise<T> {
+/** Lets the fake's time go by for as long as something is awaited; a wait without end is given up. */
+async function passing<T>(
+  { fake }: MessagingScene,
+  start: (signal: AbortSignal) => PromiseLike<T>,
+): Promise<T> {
+  const controller = new AbortController();
   const run = { isOver: false };
-  const result = Promise.resolve(wait).finally(() => {
+  const result = Promise.resolve(start(controller.signal)).finally(() => {
     run.isOver = true;
   });
   result.catch(() => undefined);
@@ -51,5 +61,6 @@ async function passing<T>({ fake }: MessagingScene, wait: PromiseLike<T>): Promi
     await new Promise((resolve) => setTimeout(resolve, 2));
     await fake.advance('1s');
   }
+  controller.abort(new Error('The wait has no end.'));
   return result;
 }

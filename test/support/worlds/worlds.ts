@@ -89,26 +89,34 @@ export function nameOf(world: World): string {
 /** Are all worlds wanted, not a share of them? */
 export const isWhole = process.env['WORLDS'] === 'all';
 
-/** Every world, or the tenth part whose turn it is; ten runs see all of them. */
-export function inTurn(worlds: readonly World[], name: string): readonly World[] {
+/**
+ * Everything, or the share whose turn it is: after so many runs all of it has been seen. A run says
+ * which share it takes; `WORLDS_SHARE` asks for one.
+ */
+export function inTurn<T>(all: readonly T[], name: string, shares = 10): readonly T[] {
   if (isWhole || process.env['WORLDS'] === 'alternatives') {
-    return worlds;
+    return all;
+  }
+  const share = shareOf(name) % shares;
+  console.log(`${name}: share ${share} of ${shares}; repeat it with WORLDS_SHARE=${share}`);
+  return all.filter((_, index) => index % shares === share);
+}
+
+/** The seed of this run: `WORLDS_SEED`, or a new one. */
+export function newSeed(): number {
+  return Number(process.env['WORLDS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+}
+
+function shareOf(name: string): number {
+  const asked = process.env['WORLDS_SHARE'];
+  if (asked !== undefined) {
+    return Number(asked);
   }
   const folder = 'node_modules/.cache/worlds';
   const run = lastRun(`${folder}/${name}`) + 1;
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}/${name}`, String(run));
-  return worlds.filter((_, index) => index % 10 === run % 10);
-}
-
-/**
- * The seed of this run: WORLDS_SEED, a new one for all worlds, else always the same. A change that
- * breaks nothing must not fail because of a world that nobody has tried.
- */
-export function newSeed(): number {
-  const given = process.env['WORLDS_SEED'];
-  const fresh = isWhole ? Math.floor(Math.random() * 2 ** 31) : 1;
-  return given === undefined ? fresh : Number(given);
+  return run;
 }
 
 function lastRun(path: string): number {
