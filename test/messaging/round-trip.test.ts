@@ -190,3 +190,27 @@ it('ids that a service gives as numbers go back as they came', async () => {
     { projectId: 7 },
   ]);
 });
+
+it.each([null, ''])(
+  'unset fields of workflow parts that are %j go back as unset',
+  async (unset) => {
+    const { fetch, requests } = answering(() => ({}));
+    const { workflows, domains } = messagingOver(fetch);
+    await workflows.steps.create('1', {
+      id: '2',
+      type: 'EXIT',
+      name: unset,
+      config: unset,
+    } as never);
+    await workflows.transitions.create('1', { id: '3', fromStepId: '2', branch: unset });
+    await workflows.update('1', { id: '1', eventName: unset, enabled: true });
+    await domains.create({ id: '4', domain: 'example.com', projectId: unset });
+    const bodies = await Promise.all(requests.map((request) => request.json()));
+    expect(bodies).toEqual([
+      { type: 'EXIT' },
+      { fromStepId: '2' },
+      { enabled: true },
+      { domain: 'example.com' },
+    ]);
+  },
+);

@@ -5,6 +5,8 @@ import { errorLaws } from '../support/worlds/error-laws.js';
 import { listLaws } from '../support/worlds/list-laws.js';
 import { mediaLaws } from '../support/worlds/media-laws.js';
 import { resourceLaws } from '../support/worlds/resource-laws.js';
+import { roundTripLaws } from '../support/worlds/round-trip-laws.js';
+import { named } from '../support/worlds/law.js';
 import { mediaScene, messagingScene } from '../support/worlds/scenes.js';
 import { isWhole, newSeed, pairwise, randomWorlds } from '../support/worlds/worlds.js';
 
@@ -17,10 +19,10 @@ console.log(
 );
 
 describe(`messaging in worlds of many settings (seed ${seed})`, () => {
-  const laws = [...resourceLaws, ...listLaws, ...errorLaws];
+  const laws = [...resourceLaws, ...roundTripLaws, ...listLaws, ...errorLaws];
 
   describe.each(messagingWorlds)('%#: %j', (world) => {
-    it.for(laws)('$name', async (law) => {
+    it.each(named(laws))('%s', async (_, law) => {
       await law.holds(messagingScene(world, 'memory'));
     });
   });
@@ -30,7 +32,7 @@ describe(`media in worlds of many settings (seed ${seed})`, () => {
   useFakeTime();
 
   describe.each(mediaWorlds)('%#: %j', (world) => {
-    it.for(mediaLaws)('$name', async (law) => {
+    it.each(named(mediaLaws))('%s', async (_, law) => {
       await law.holds(mediaScene(world));
     });
   });

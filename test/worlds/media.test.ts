@@ -2,6 +2,7 @@ import { mediaBehaviors } from 'postreel/testing';
 import { describe, it } from 'vitest';
 import { useFakeTime } from '../support/media/fake-time.js';
 import { mediaLaws } from '../support/worlds/media-laws.js';
+import { named } from '../support/worlds/law.js';
 import { mediaScene } from '../support/worlds/scenes.js';
 import { alternatives, inTurn, nameOf } from '../support/worlds/worlds.js';
 
@@ -14,7 +15,7 @@ console.log(`media: ${worlds.length} of ${others.length + 1} worlds`);
 describe.each(worlds.map((world) => [nameOf(world), world] as const))(
   'in the world of %s',
   (_, world) => {
-    it.for(mediaLaws)('$name', async (law) => {
+    it.each(named(mediaLaws))('%s', async (_, law) => {
       await law.holds(mediaScene(world));
     });
   },

@@ -4,11 +4,12 @@ import { errorLaws } from '../support/worlds/error-laws.js';
 import { listLaws } from '../support/worlds/list-laws.js';
 import { misread, type Misreading } from '../support/worlds/misread.js';
 import { resourceLaws } from '../support/worlds/resource-laws.js';
+import { roundTripLaws } from '../support/worlds/round-trip-laws.js';
 import { messagingScene } from '../support/worlds/scenes.js';
 import { waitLaws } from '../support/worlds/wait-laws.js';
 import { inTurn, nameOf, type World } from '../support/worlds/worlds.js';
 
-const laws = [...resourceLaws, ...listLaws, ...errorLaws, ...waitLaws];
+const laws = [...resourceLaws, ...roundTripLaws, ...listLaws, ...errorLaws, ...waitLaws];
 
 interface Case extends Misreading {
   readonly what: string;

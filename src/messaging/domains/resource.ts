@@ -18,7 +18,7 @@ const verifiedWait = {
     status?.toLowerCase() === 'verified' || record['verified'] === true,
 };
 
-const back = { answerOnly: ['id', 'createdAt', 'updatedAt'] };
+const back = { answerOnly: ['id', 'createdAt', 'updatedAt'], dropUnset: ['domain', 'projectId'] };
 
 /**
  * The sender domains of a project.

@@ -9,6 +9,8 @@ export interface WriteBack {
   readonly dropNull?: readonly string[] | 'all';
   /** Fields that are left out when they are `''`: some services spell unset fields that way. */
   readonly dropEmpty?: readonly string[];
+  /** Fields that are left out of a returned record when it spells them `null` or `''`: unset. */
+  readonly dropUnset?: readonly string[];
 }
 
 /** Makes a body of a record that a method returned: without what only answers have. */
@@ -19,7 +21,12 @@ export function writable<Body>(body: unknown, back: WriteBack): Body {
     return given;
   }
   const fields = Object.entries(fieldsOf(body));
-  const kept = fields.filter(([name, value]) => !isDropped(name, value, back));
+  const unset = isReturned(body) ? (back.dropUnset ?? []) : [];
+  const isUnset = (name: string, value: unknown) =>
+    unset.includes(name) && (value === null || value === '');
+  const kept = fields.filter(
+    ([name, value]) => !isUnset(name, value) && !isDropped(name, value, back),
+  );
   return kept.length === fields.length ? given : (Object.fromEntries(kept) as Body);
 }
 

@@ -22,7 +22,10 @@ import type {
   WorkflowUpdate,
 } from './types.js';
 
-const back = { answerOnly: ['id', 'steps', 'transitions', 'createdAt', 'updatedAt'] };
+const back = {
+  answerOnly: ['id', 'steps', 'transitions', 'createdAt', 'updatedAt'],
+  dropUnset: ['name', 'eventName', 'triggerType', 'enabled', 'allowReentry'],
+};
 
 /**
  * Automated steps that contacts go through after an event.

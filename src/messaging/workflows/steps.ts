@@ -6,7 +6,10 @@ import { writable } from '../shared/write-back.js';
 import { routes } from './routes.js';
 import type { StepCreate, StepDelete, StepUpdate, WorkflowStep } from './types.js';
 
-const back = { answerOnly: ['id', 'createdAt', 'updatedAt'] };
+const back = {
+  answerOnly: ['id', 'createdAt', 'updatedAt'],
+  dropUnset: ['type', 'name', 'config'],
+};
 
 /**
  * The steps of a workflow.

@@ -6,7 +6,11 @@ import { writable } from '../shared/write-back.js';
 import { routes } from './routes.js';
 import type { TransitionCreate, WorkflowTransition } from './types.js';
 
-const back = { answerOnly: ['id', 'createdAt', 'updatedAt'], dropNull: 'all' } as const;
+const back = {
+  answerOnly: ['id', 'createdAt', 'updatedAt'],
+  dropNull: 'all',
+  dropUnset: ['branch'],
+} as const;
 
 /**
  * The ways from step to step of a workflow.

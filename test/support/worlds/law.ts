@@ -20,3 +20,7 @@ export interface MediaScene {
   readonly media: MediaClient;
   readonly world: MediaBehavior;
 }
+
+/** Laws with their whole names, for a table of tests. */
+export const named = <Scene>(laws: readonly Law<Scene>[]) =>
+  laws.map((law) => [law.name, law] as const);
