@@ -201,7 +201,7 @@ it.each([null, ''])(
       type: 'EXIT',
       name: unset,
       config: unset,
-    } as never);
+    });
     await workflows.transitions.create('1', { id: '3', fromStepId: '2', branch: unset });
     await workflows.update('1', { id: '1', eventName: unset, enabled: true });
     await domains.create({ id: '4', domain: 'example.com', projectId: unset });

@@ -31,8 +31,8 @@ export async function misread(misreading: Misreading, name: string): Promise<Cli
     plugins: [
       {
         name: 'misread',
-        setup({ onLoad }) {
-          onLoad({ filter: /\.ts$/ }, ({ path }) =>
+        setup(bundler) {
+          bundler.onLoad({ filter: /\.ts$/ }, ({ path }) =>
             path === file ? { contents: changed(file, misreading), loader: 'ts' } : undefined,
           );
         },

@@ -63,7 +63,7 @@ export const roundTripLaws: readonly Law<MessagingScene>[] = [
       }
       for (const record of [step, ...(graph.steps ?? [])]) {
         await taken(workflows.steps.update(id, record.id, record));
-        await taken(workflows.steps.create(id, record as typeof step)); // its type is known
+        await taken(workflows.steps.create(id, record));
       }
       for (const record of [transition, ...(graph.transitions ?? [])]) {
         await taken(workflows.transitions.create(id, record));
