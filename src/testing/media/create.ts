@@ -2,6 +2,7 @@ import { createService, type Service } from '../core/service.js';
 import type { Handlers } from '../core/types.js';
 import { enter, keyOf } from './access.js';
 import { generateAudio } from './generate/audio.js';
+import type { Bytes } from './files/bytes.js';
 import { answerDownload, contentOf, downloadEndpoint } from './files/downloads.js';
 import type { MediaBehavior } from '../behavior/media.js';
 import type { FakeMediaOptions } from './options.js';
@@ -32,7 +33,7 @@ export interface FakeMedia extends Service {
   /** Scripts the ending of the next job, or of the next that matches; the answer takes it back. */
   readonly outcome: (outcome: Outcome, match?: (job: Job) => boolean) => () => void;
   /** The bytes that the download of a file delivers. */
-  readonly contentOf: (fileId: string) => Uint8Array<ArrayBuffer>;
+  readonly contentOf: (fileId: string) => Bytes;
 }
 
 const handlers: Handlers<MediaWorld> = {

@@ -1,11 +1,13 @@
+import type { Bytes } from './bytes.js';
+
 const chunkBytes = 65_536;
 
 /** Sends a span of bytes in chunks, made when they are read; ends with the caller's abort. */
 export function streamBytes(
   { from, to }: { readonly from: number; readonly to: number },
   signal: AbortSignal,
-  read: (from: number, to: number) => Uint8Array<ArrayBuffer>,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
+  read: (from: number, to: number) => Bytes,
+): ReadableStream<Bytes> {
   let sent = from;
   return new ReadableStream({
     start(controller) {

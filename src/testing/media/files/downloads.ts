@@ -1,5 +1,5 @@
 import { toResponse } from '../../core/http/answer.js';
-import { bytesOf, hashText } from './bytes.js';
+import { bytesOf, hashText, type Bytes } from './bytes.js';
 import { streamBytes } from './byte-stream.js';
 import type { MediaFile } from '../types.js';
 import type { MediaWorld } from '../world.js';
@@ -27,7 +27,7 @@ export function answerDownload(world: MediaWorld, request: Request, path: string
 }
 
 /** The whole content of a finished file. */
-export function contentOf(world: MediaWorld, file: MediaFile): Uint8Array<ArrayBuffer> {
+export function contentOf(world: MediaWorld, file: MediaFile): Bytes {
   return bytesOf(seedOf(file), 0, sizeOf(world, file));
 }
 
