@@ -42,6 +42,7 @@ const cjs: Options = {
   format: 'cjs',
   outDir: 'dist/cjs',
   noExternal: bundled,
+  inject: ['scripts/text-encoder.js'],
   onSuccess: async () => {
     await writeFile('dist/cjs/package.json', '{ "type": "commonjs" }\n');
     await writeFile('dist/cjs/LICENSES.txt', licensesOf(bundled));
