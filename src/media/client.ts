@@ -19,7 +19,11 @@ import {
 } from './status/wait-for-files.js';
 import { watch } from './status/watch.js';
 import { createContext, type MediaContext } from './context.js';
-import { LazyQueue } from './lazy-queue.js';
+import { LazyQueue, requireJobs } from './lazy-queue.js';
+import { refuse } from '../errors/client-errors.js';
+import { callSite } from '../transport/call.js';
+import { oneOf } from '../transport/option-checks.js';
+import { kindOf } from '../transport/request/url.js';
 
 /**
  * The client of the media service.
@@ -72,10 +76,14 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     fileIds: readonly string[],
     options: WaitOptions & { settle: 'first-error' },
   ): Promise<MediaFile[]>;
-  waitForFiles(
+  async waitForFiles(
     fileIds: readonly string[],
     { settle = 'all', ...options }: WaitOptions & { settle?: Settle | undefined } = {},
   ): Promise<FileResult[] | MediaFile | MediaFile[]> {
+    if (!Array.isArray(fileIds)) {
+      throw refuse([{ field: 'fileIds', message: `must be a list; got ${kindOf(fileIds)}` }]);
+    }
+    oneOf('settle', settle, ['all', 'any', 'first-error']);
     const wait = (fileId: string, own: WaitOptions) => this.waitForFile(fileId, own);
     if (settle === 'any') {
       return waitForAny(fileIds, wait, options);
@@ -96,7 +104,8 @@ export class MediaClient extends ServiceClient<MediaEvents> {
    * longest first, and yields each file or error as it comes. Nothing is sent before iteration.
    */
   queue(jobs: JobSource, options: QueueOptions = {}): MediaQueue {
-    return new LazyQueue(async () => {
+    return new LazyQueue(callSite(), async () => {
+      requireJobs(jobs);
       const { JobQueue } = await import('./queue/queue.js');
       const { queueHost } = await import('./queue/host.js');
       return new JobQueue(jobs, options, () =>

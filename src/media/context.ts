@@ -3,6 +3,7 @@ import { schemaMap } from '../contract/schemas.js';
 import { createSpacing } from '../polling/spacing.js';
 import { Connection } from '../transport/connection.js';
 import { normalizeBaseUrl } from '../transport/request/url.js';
+import { requireThat, isObject, type OwnOptions } from '../transport/option-checks.js';
 import type { ServiceFacts } from '../transport/settings.js';
 import type { MediaEvents } from './events.js';
 import { Generate } from './generate/resource.js';
@@ -18,6 +19,8 @@ import { sharedCountedPoller } from './status/counted-poller.js';
 import { FileWaits } from './status/file-waits.js';
 import { StatusPoller } from './status/poller.js';
 
+const ownOptions: OwnOptions<MediaOptions> = { appUrl: true, journal: true, coalesce: true };
+
 const service: ServiceFacts = {
   name: 'media',
   environment: { apiKey: 'MEDIA_API_KEY', baseUrl: 'MEDIA_BASE_URL' },
@@ -26,7 +29,10 @@ const service: ServiceFacts = {
   limit: 10,
   windowMs: 600_000,
   alwaysJson: true,
+  options: ownOptions,
 };
+
+const journalForm = 'a journal, such as `fileJournal(path)` of postreel/node';
 
 // "20 queued or processing jobs at a time" (Limits)
 const usualPendingLimit = 20;
@@ -51,6 +57,8 @@ export interface MediaContext {
 /** Makes the parts of a media client and wires them to each other. */
 export function createContext(options: MediaOptions): MediaContext {
   const connection = new Connection<MediaEvents>(service, options, loadSchemas);
+  const { journal } = options;
+  requireThat(isObject(journal), 'journal', journal, journalForm);
   const { events, settings, transport } = connection;
   const memory = new JobMemory();
   const poller = createPoller(connection);

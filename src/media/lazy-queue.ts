@@ -1,15 +1,20 @@
 import { ConfigurationError } from '../errors/index.js';
+import { refuse } from '../errors/client-errors.js';
+import { locate, type CallSite } from '../transport/call.js';
+import { kindOf } from '../transport/request/url.js';
 import type { GenerationJob } from './jobs/job.js';
-import type { MediaQueue, QueueResult } from './queue/options.js';
+import type { JobSource, MediaQueue, QueueResult } from './queue/options.js';
 
 /** A queue whose code is loaded with its first step: most pages make one file at a time. */
 export class LazyQueue implements MediaQueue {
+  readonly #site: CallSite;
   readonly #load: () => Promise<MediaQueue>;
   #queue: MediaQueue | undefined;
   readonly #orders: ((queue: MediaQueue) => void)[] = [];
   #isStarted = false;
 
-  constructor(load: () => Promise<MediaQueue>) {
+  constructor(site: CallSite, load: () => Promise<MediaQueue>) {
+    this.#site = site;
     this.#load = load;
   }
 
@@ -40,12 +45,20 @@ export class LazyQueue implements MediaQueue {
       );
     }
     this.#isStarted = true;
-    const queue = await this.#load();
-    this.#queue = queue;
-    for (const order of this.#orders.splice(0)) {
-      order(queue);
+    try {
+      const queue = await this.#load();
+      this.#queue = queue;
+      for (const order of this.#orders.splice(0)) {
+        order(queue);
+      }
+      for await (const result of queue) {
+        locate(result.error, this.#site, 'outer call');
+        yield result;
+      }
+    } catch (failure) {
+      locate(failure, this.#site, 'outer call');
+      throw failure;
     }
-    yield* queue;
   }
 
   // What is said before the queue is loaded is said to it then.
@@ -55,5 +68,14 @@ export class LazyQueue implements MediaQueue {
     } else {
       this.#orders.push(order);
     }
+  }
+}
+
+/** Refuses what is no list of jobs and no source of them: JavaScript may pass anything. */
+export function requireJobs(jobs: JobSource | null | undefined): void {
+  const isSource = typeof jobs === 'object' && jobs !== null;
+  if (!isSource || !(Symbol.iterator in jobs || Symbol.asyncIterator in jobs)) {
+    const message = `must be a list, a generator or an async source of jobs; got ${kindOf(jobs)}`;
+    throw refuse([{ field: 'jobs', message }]);
   }
 }

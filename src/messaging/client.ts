@@ -7,6 +7,7 @@ import { createSpacing } from '../polling/spacing.js';
 import type { ApiKey } from '../transport/auth/api-key.js';
 import { Connection } from '../transport/connection.js';
 import { ServiceClient } from '../transport/service-client.js';
+import type { OwnOptions } from '../transport/option-checks.js';
 import type { ServiceFacts } from '../transport/settings.js';
 import { Activity } from './activity/resource.js';
 import { Analytics } from './analytics/resource.js';
@@ -50,6 +51,8 @@ export interface MessagingOptions extends ClientOptions {
   data?: DataOptions | undefined;
 }
 
+const ownOptions: OwnOptions<MessagingOptions> = { data: true };
+
 const service: ServiceFacts = {
   name: 'messaging',
   environment: { apiKey: 'MESSAGING_API_KEY', baseUrl: 'MESSAGING_BASE_URL' },
@@ -59,6 +62,7 @@ const service: ServiceFacts = {
   limit: 1000,
   windowMs: 60_000,
   alwaysJson: false,
+  options: ownOptions,
 };
 
 /**

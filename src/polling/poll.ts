@@ -1,6 +1,6 @@
 import { monotonicMs, sleep, startTimer } from '../async/timers.js';
 import { onAbort } from '../async/abort.js';
-import { positive } from '../transport/settings.js';
+import { positive } from '../transport/option-checks.js';
 
 /** What one status check found. */
 export interface Check<Record> {

@@ -8,6 +8,8 @@ export interface CallState {
   /** Has a request left for the service? */
   hasLeft?: boolean | undefined;
   signal?: AbortSignal | undefined;
+  /** Where the call was made. */
+  readonly site?: CallSite | undefined;
 }
 
 /** Where a call was made. */
@@ -27,15 +29,24 @@ export function callSite(): CallSite {
   return site;
 }
 
-const located = new WeakSet();
+// A call inside of another one knows only lines of ours: the outer one's line counts.
+const located = new WeakMap<PostreelError, 'call' | 'outer call'>();
 
 /** Lets the stack of an error of ours lead to the line that made the call. */
-export function locate(failure: unknown, { stack = '' }: CallSite): void {
-  // One error may reach several callers: the first one's line stays.
-  if (!isPostreelError(failure) || located.has(failure)) {
+export function locate(
+  failure: unknown,
+  { stack = '' }: CallSite,
+  by: 'call' | 'outer call' = 'call',
+): void {
+  if (!isPostreelError(failure)) {
     return;
   }
-  located.add(failure);
+  // One error may reach several callers: the first one's line stays.
+  const known = located.get(failure);
+  if (known === by || known === 'outer call') {
+    return;
+  }
+  located.set(failure, by);
   const lines = stack.split('\n').filter((line) => /^\s+at |@/.test(line));
   const [inner, ...frames] = lines; // the first is callSite()
   if (inner !== undefined && frames.length > 0) {
@@ -119,6 +130,7 @@ function better<T, Better>(
     return improve(answer.data, answer);
   } catch (failure) {
     state.outcome = isPostreelError(failure) ? failure.outcome : state.outcome;
+    locate(failure, state.site ?? {});
     throw failure;
   }
 }

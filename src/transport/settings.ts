@@ -5,6 +5,7 @@ import type {
 } from '../contract/client-options.js';
 import type { BudgetLimits, RateBudgetStore } from '../contract/rate-budget-store.js';
 import { ConfigurationError } from '../errors/index.js';
+import { checkClientOptions, count, number, positive } from './option-checks.js';
 import { isInTheClear, type ApiKey, type KeyPrefixes } from './auth/api-key.js';
 import type { SessionPaths } from './auth/session.js';
 import { normalizeBaseUrl } from './request/url.js';
@@ -21,6 +22,8 @@ export interface ServiceFacts {
   readonly windowMs: number;
   /** Does every request carry `Content-Type: application/json`, a GET included? */
   readonly alwaysJson: boolean;
+  /** The options that only its client has. */
+  readonly options?: Readonly<Record<string, true>>;
 }
 
 /** A client's options, checked and complete. */
@@ -47,6 +50,7 @@ export interface Settings {
 
 /** Fills in defaults and the environment's values, and refuses what cannot work. */
 export function settle(service: ServiceFacts, options: ClientOptions): Settings {
+  checkClientOptions(options, service);
   const limits = options.rateLimit;
   const baseUrl = normalizeBaseUrl(addressOf(service, options));
   return {
@@ -85,37 +89,6 @@ export function keyOf(service: ServiceFacts, given: ApiKey | undefined): ApiKey 
   );
 }
 
-/** A time that makes sense: more than nothing; Infinity is allowed. */
-export function positive(name: string, value: number): number {
-  if (typeof value === 'number' && value > 0) {
-    return value;
-  }
-  throw new ConfigurationError(`\`${name}\` must be a number of milliseconds above 0.`, {
-    code: 'INVALID_OPTION',
-  });
-}
-
-/** One of the words that an option knows. */
-export function oneOf<T extends string>(name: string, value: T, known: readonly T[]): T {
-  if (known.includes(value)) {
-    return value;
-  }
-  throw new ConfigurationError(
-    `\`${name}\` must be one of ${known.map((word) => `'${word}'`).join(', ')}.`,
-    { code: 'INVALID_OPTION' },
-  );
-}
-
-/** A whole number from 0 up. */
-export function count(name: string, value: number): number {
-  if (Number.isInteger(value) && value >= 0) {
-    return value;
-  }
-  throw new ConfigurationError(`\`${name}\` must be a whole number from 0 up.`, {
-    code: 'INVALID_OPTION',
-  });
-}
-
 function addressOf(service: ServiceFacts, options: ClientOptions): string {
   const address = options.baseUrl ?? environment(service.environment.baseUrl);
   if (address !== undefined) {
@@ -136,7 +109,7 @@ function limitsOf(service: ServiceFacts, given: ClientOptions['rateLimit']): Bud
     });
   }
   return {
-    limit: positive('rateLimit.limit', own?.limit ?? service.limit),
+    limit: number('rateLimit.limit', own?.limit ?? service.limit),
     windowMs: positive('rateLimit.windowMs', own?.windowMs ?? service.windowMs),
     headroom,
   };

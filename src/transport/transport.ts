@@ -9,6 +9,7 @@ import { callSite, locate, RunningCall, type CallState } from './call.js';
 import type { CallContext, RawAnswer, RawInput, TransportParts } from './context.js';
 import { withinDeadline } from './deadline.js';
 import type { RateLimitState } from './rate-limit/budget.js';
+import { checkCallOptions, isObject } from './option-checks.js';
 import { freeRoute, splitPath, type FreeInput } from './request/custom-request.js';
 import { prepare } from './request/prepare.js';
 import { unwrap } from './response/read.js';
@@ -43,14 +44,15 @@ export class Transport {
     options: RequestOptions = {},
     site = callSite(),
   ): RunningCall<unknown> {
-    return new RunningCall(async (state) => {
+    const run = async (state: CallState) => {
       try {
         return await this.#run(route, input, options, state);
       } catch (failure) {
         locate(failure, site);
         throw failure;
       }
-    });
+    };
+    return new RunningCall(run, { site });
   }
 
   /** A list. Nothing is sent before its first page is wanted. */
@@ -61,8 +63,10 @@ export class Transport {
   ): Paginated<ItemOf<R>> {
     const { query, ...rest } = input;
     const site = callSite();
+    // What is no query is refused with its call, not spread into letters.
+    const isQuery = query === undefined || isObject(query);
     return new PagedList<ItemOf<R>>(route, query, (pageQuery) =>
-      this.call(route, { ...rest, query: pageQuery }, options, site),
+      this.call(route, { ...rest, query: isQuery ? pageQuery : query }, options, site),
     );
   }
 
@@ -117,6 +121,7 @@ export class Transport {
   ): Promise<Answer<unknown>> {
     state.outcome = 'not-sent';
     state.signal = options.signal;
+    checkCallOptions(options);
     options.signal?.throwIfAborted();
     const given = input.bodyLater ? { ...input, body: await input.bodyLater() } : input;
     const call = prepare(route, given, options, { parts: this.#parts, state });

@@ -46,7 +46,10 @@ describe('importing', () => {
   it('refuses what is no file', async () => {
     const call = offline.contacts.import('contacts.csv' as unknown as Blob); // wrong on purpose
     await expect(call).rejects.toMatchObject(
-      refusal('file', 'must be a File, a Blob, bytes or { data, filename, contentType }'),
+      refusal(
+        'file',
+        'must be a File, a Blob, bytes or { data, filename, contentType }; for a path use `csvFile()` or `imageFile()` of postreel/node',
+      ),
     );
   });
 

@@ -110,7 +110,7 @@ describe('what a send refuses before the network', () => {
     await expect(call).rejects.toMatchObject({
       name: 'InvalidRequestError',
       outcome: 'not-sent',
-      fieldErrors: [{ field: 'body', message: 'is required' }],
+      fieldErrors: [{ field: '', message: 'pass its fields as one object; got undefined' }],
     });
   });
 

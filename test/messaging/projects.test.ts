@@ -40,7 +40,9 @@ describe('what projects refuse before the network', () => {
         method === 'reset'
           ? projects.reset('prj_1', body)
           : projects.billing[method]('prj_1', body);
-      await expect(call).rejects.toMatchObject(refusal('body', 'must be an object'));
+      await expect(call).rejects.toMatchObject(
+        refusal('', 'pass its fields as one object; got a string'),
+      );
     },
   );
 

@@ -50,7 +50,8 @@ describe('uploads.image', () => {
       fieldErrors: [
         {
           field: 'image',
-          message: 'must be a File, a Blob, bytes or { data, filename, contentType }',
+          message:
+            'must be a File, a Blob, bytes or { data, filename, contentType }; for a path use `csvFile()` or `imageFile()` of postreel/node',
         },
       ],
     });

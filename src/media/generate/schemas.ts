@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
+import { unknownFieldWarnings } from '../../transport/validation/unknown-fields.js';
 import type { routes } from './routes.js';
 import type { VideoJob, VideoRequest } from './types.js';
 import { videoWarnings } from './warnings.js';
@@ -96,11 +97,28 @@ export const schemas = {
   video: {
     body: videoRequest,
     returns: z.looseObject({ folderId: z.string(), filesCreated: z.array(z.string()) }),
-    warnings: videoWarnings,
+    known: { names: ['payload', 'file', 'folderId'] },
+    warnings: (body: VideoRequest) => [...unknownJobFields(body), ...videoWarnings(body)],
   },
-  audio: { body: audioRequest, returns: z.looseObject({ fileId: z.string() }) },
+  audio: {
+    body: audioRequest,
+    returns: z.looseObject({ fileId: z.string() }),
+    known: {
+      names: Object.keys(audioRequest.shape),
+      aliases: { speed: 'playbackRate', text: 'content', voice: 'voiceId' },
+    },
+  },
   status: { query: z.looseObject({ fileId: id }), returns: statusRecord },
 } satisfies SchemasFor<typeof routes>;
+
+function unknownJobFields({ payload }: VideoRequest): string[] {
+  const names = Object.keys(videoJob.shape);
+  return payload.flatMap((job, index) =>
+    unknownFieldWarnings(job, { names }).map((warning) =>
+      warning.replace('`', `\`payload[${index}].`),
+    ),
+  );
+}
 
 type JobFields = Partial<Record<keyof VideoJob, unknown>>;
 

@@ -1,6 +1,6 @@
 import type { Answer } from '../../contract/call.js';
 import type { Outcome } from '../../errors/index.js';
-import { RunningCall } from '../../transport/call.js';
+import { callSite, locate, RunningCall } from '../../transport/call.js';
 import { FileIdsMissingError } from '../generate/accepted.js';
 import type { MediaJob } from '../generate/media-job.js';
 import { saysFull } from './full.js';
@@ -40,6 +40,7 @@ export function submit(
   if (!journal) {
     return submission.send();
   }
+  const site = callSite();
   return new RunningCall(async (state) => {
     state.outcome = 'not-sent';
     const id = crypto.randomUUID();
@@ -52,6 +53,7 @@ export function submit(
       answer = await call.withResponse();
     } catch (failure) {
       state.outcome = call.outcome;
+      locate(failure, site, 'outer call');
       await noteFailure(id, failure, call.outcome, note);
       throw failure;
     }

@@ -1,5 +1,9 @@
 import { hasIoContexts } from '../../async/timers.js';
 import { jobStage } from '../../contract/job-status.js';
+import { refuse } from '../../errors/client-errors.js';
+import { callSite, locate } from '../../transport/call.js';
+import { requireThat } from '../../transport/option-checks.js';
+import { kindOf } from '../../transport/request/url.js';
 import type { Settings } from '../../transport/settings.js';
 import type { Events } from '../../transport/events.js';
 import type { MediaEvents } from '../events.js';
@@ -45,11 +49,24 @@ export class FileWaits {
   }
 
   /** Waits for a file and writes its end into the journal. */
-  async wait(
+  wait(fileId: string, kind: FileKind | undefined, options: WaitOptions = {}): Promise<MediaFile> {
+    const site = callSite();
+    return this.#wait(fileId, kind, options).catch((failure: unknown) => {
+      locate(failure, site, 'outer call');
+      throw failure;
+    });
+  }
+
+  async #wait(
     fileId: string,
     kind: FileKind | undefined,
-    options: WaitOptions = {},
+    options: WaitOptions,
   ): Promise<MediaFile> {
+    if (typeof fileId !== 'string' || fileId === '') {
+      const given = typeof fileId === 'string' ? 'an empty one' : kindOf(fileId);
+      throw refuse([{ field: 'fileId', message: `must be the id of a file; got ${given}` }]);
+    }
+    checkWait(options);
     const known = this.#parts.memory.recall(fileId);
     const awaited = { fileId, kind: kind ?? known.kind, ageMs: known.ageMs };
     return waitForFile(awaited, this.#source, options);
@@ -77,4 +94,11 @@ export class FileWaits {
       .append({ type: 'finished', fileId, status })
       .catch((error: unknown) => notices.noJournal(events, error));
   }
+}
+
+function checkWait({ interval, signal }: WaitOptions): void {
+  const isInterval = interval === 'auto' || typeof interval === 'function' || Number(interval) >= 0;
+  requireThat(isInterval, 'interval', interval, "a number of milliseconds, a function or 'auto'");
+  const isSignal = typeof signal?.throwIfAborted === 'function';
+  requireThat(isSignal, 'signal', signal, 'the `signal` of an AbortController');
 }

@@ -14,7 +14,16 @@ export interface KeyPrefixes {
 /** Checks a key's form without ever repeating it. */
 export function checkKey(key: unknown, prefixes: KeyPrefixes | undefined): string {
   if (typeof key !== 'string' || key === '') {
-    throw configuration('The API key must be a non-empty string.', 'INVALID_API_KEY');
+    throw configuration(
+      'The API key must be a non-empty string. Set `apiKey`, or the environment variable it comes from.',
+      'INVALID_API_KEY',
+    );
+  }
+  if (/^bearer\s|^["']/i.test(key)) {
+    throw configuration(
+      'The API key must be the key alone. Leave out quotes and "Bearer".',
+      'INVALID_API_KEY',
+    );
   }
   if (key !== key.trim() || /\s/.test(key)) {
     throw configuration('The API key contains whitespace. Copy it again.', 'INVALID_API_KEY');
@@ -28,7 +37,7 @@ export function checkKey(key: unknown, prefixes: KeyPrefixes | undefined): strin
   }
   if (prefixes && !key.startsWith(prefixes.secret) && !key.startsWith(prefixes.public)) {
     throw configuration(
-      `The API key must start with "${prefixes.secret}" or "${prefixes.public}".`,
+      `The API key must start with "${prefixes.secret}" or "${prefixes.public}". Is it the key of another service?`,
       'INVALID_API_KEY',
     );
   }

@@ -9,6 +9,8 @@ export interface FreeInput {
   body?: unknown;
 }
 
+const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
 /** The query of a path goes where queries go, so that no error, event or log shows it. */
 export function splitPath(path: string, query: FreeInput['query']): [string, FreeInput['query']] {
   const start = path.indexOf('?');
@@ -22,6 +24,9 @@ export function splitPath(path: string, query: FreeInput['query']): [string, Fre
 
 /** A row for an endpoint that has none: a secret key, and repeated as HTTP defines its method. */
 export function freeRoute(method: Method, path: string, hasKey: boolean): Route {
+  if (!methods.includes(method)) {
+    throw refuse([{ field: 'method', message: `must be one of ${methods.join(', ')}` }]);
+  }
   if (!path.startsWith('/') || /[\\#{}]|(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path)) {
     const message = 'must start with a slash and name one place below the base address';
     throw refuse([{ field: 'path', message }]);

@@ -2,16 +2,17 @@ import { monotonicMs } from '../../async/timers.js';
 import type { RequestOptions } from '../../contract/call.js';
 import { isRecord, type FileInput } from '../../contract/records.js';
 import type { Route } from '../../contract/route.js';
-import { InvalidRequestError, refuse } from '../../errors/client-errors.js';
+import { ConfigurationError, InvalidRequestError, refuse } from '../../errors/client-errors.js';
 import { isPostreelError } from '../../errors/guards.js';
 import { isBrowser, signInInTheClear } from '../auth/api-key.js';
 import type { CallState } from '../call.js';
 import type { CallContext, RawInput, TransportParts } from '../context.js';
 import type { OutgoingRequest } from '../send/http.js';
-import { count, oneOf, positive, type ServiceFacts } from '../settings.js';
+import { count, isObject, oneOf, positive } from '../option-checks.js';
+import type { ServiceFacts } from '../settings.js';
 import { jsonText, wireValue } from './body.js';
 import { multipartBody } from './upload.js';
-import { fillPath, queryString } from './url.js';
+import { fillPath, kindOf, queryString } from './url.js';
 
 const priorities = ['interactive', 'bulk'] as const;
 
@@ -23,10 +24,11 @@ export function prepare(
   { parts, state }: { parts: TransportParts; state: CallState },
 ): CallContext {
   const { settings } = parts;
+  requireFetch(settings.fetch);
   const { timeout, deadline, retries, priority } = options;
   try {
     const path = fillPath(route.path, input.params);
-    const query = input.query && { ...input.query };
+    const query = queryOf(input.query);
     const sent = { ...input, query, body: bodyOf(route, input) };
     const usesSession = hasSession(route, settings.service);
     if (usesSession && settings.travelsInTheClear) {
@@ -53,6 +55,21 @@ export function prepare(
     };
   } catch (error) {
     throw refusal(error, { method: route.method, path: route.path });
+  }
+}
+
+// Jest's jsdom has none of them; what is missing would fail in the midst of a call.
+function requireFetch(own: typeof fetch | undefined): void {
+  const needed: readonly unknown[] = [
+    own ?? globalThis.fetch,
+    globalThis.Request,
+    globalThis.Headers,
+  ];
+  if (needed.some((one) => typeof one !== 'function')) {
+    throw new ConfigurationError(
+      "This environment has no `fetch`, `Request` or `Headers`. In Jest use the environment 'node' (or 'jest-fixed-jsdom'), elsewhere a polyfill.",
+      { code: 'FETCH_MISSING' },
+    );
   }
 }
 
@@ -113,7 +130,15 @@ function bodyOf(route: Route, { body, isFree }: RawInput): unknown {
   if (isFree || isRecord(wire)) {
     return wire;
   }
-  throw refuse([{ field: 'body', message: 'must be an object' }]);
+  throw refuse([{ field: '', message: `pass its fields as one object; got ${kindOf(body)}` }]);
+}
+
+// `list('ann')` would ask for everything.
+function queryOf(query: object | undefined): object | undefined {
+  if (query === undefined || isObject(query)) {
+    return query && { ...query };
+  }
+  throw refuse([{ field: '', message: `pass the query as an object; got ${kindOf(query)}` }]);
 }
 
 function contentOf(route: Route, body: unknown): string | FormData | undefined {

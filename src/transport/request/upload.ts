@@ -29,7 +29,8 @@ function asBlob(file: FileInput, facts: UploadFacts): { blob: Blob; filename: st
     const blob = new Blob([file as BlobPart], { type: facts.contentType }); // bytes on any buffer
     return { blob, filename: facts.filename };
   }
-  const message = 'must be a File, a Blob, bytes or { data, filename, contentType }';
+  const message =
+    'must be a File, a Blob, bytes or { data, filename, contentType }; for a path use `csvFile()` or `imageFile()` of postreel/node';
   throw refuse([{ field: facts.field, message }]);
 }
 

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../errors/index.js';
-import { isDate } from '../../contract/records.js';
+import { isDate, isRecord } from '../../contract/records.js';
 import { refuse } from '../../errors/client-errors.js';
 
 /** Checks a base address and brings it into one form: no query, no trailing slash. */
@@ -56,7 +56,9 @@ export function queryString(query: object | undefined): string {
 
 function segment(name: string, value: unknown): string {
   if (typeof value !== 'string' && typeof value !== 'number') {
-    throw refuse([{ field: name, message: 'must be a string' }]);
+    throw refuse([
+      { field: name, message: `must be a string; got ${kindOf(value)}${idHint(value)}` },
+    ]);
   }
   const text = String(value);
   // An empty or dotted segment would reach another endpoint: `/contacts/..` is `/`.
@@ -68,6 +70,26 @@ function segment(name: string, value: unknown): string {
   } catch {
     throw refuse([{ field: name, message: 'must be valid text: it holds half of a character' }]);
   }
+}
+
+// A whole record in the place of its id.
+function idHint(value: unknown): string {
+  return isRecord(value) && 'id' in value ? ': pass its `id`' : '';
+}
+
+/** What somebody gave in the place of something else, and what to do about it. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) {
+    return String(value);
+  }
+  if (Array.isArray(value)) {
+    return 'a list';
+  }
+  if (typeof value === 'object') {
+    const isPromise = typeof (value as { then?: unknown }).then === 'function'; // an object
+    return isPromise ? 'a promise: `await` it first' : 'an object';
+  }
+  return `a ${typeof value}`;
 }
 
 function queryValue(name: string, value: unknown): string {
@@ -82,7 +104,7 @@ function queryValue(name: string, value: unknown): string {
   }
   // An options object in the place of the query would otherwise be sent.
   if (typeof value === 'object') {
-    throw refuse([{ field: name, message: 'must be a text, a number, a boolean or a date' }]);
+    throw refuse([{ field: name, message: 'must be a string, a number, a boolean or a date' }]);
   }
   return JSON.stringify(value);
 }

@@ -9,6 +9,7 @@ import { refuse } from '../../errors/client-errors.js';
 import { answerProblems, bodyWarnings, requestProblems, type SchemaMap } from './issues.js';
 
 const mostInMessage = 10;
+const noBody = { field: '', message: 'pass its fields as one object; got undefined' };
 
 /** The checks before and after a call. Schemas are loaded when a call first needs them. */
 export class Validator {
@@ -35,7 +36,9 @@ export class Validator {
     const where = { method: route.method, path };
     const problems = requestProblems(schemas, body, query);
     if (problems.length > 0) {
-      throw refuse(problems, where);
+      // `body` is the name of a field too.
+      const isNothing = body === undefined && problems[0]?.field === 'body';
+      throw refuse(isNothing ? [noBody] : problems, where);
     }
     for (const message of bodyWarnings(schemas, body, input.isHandedBack)) {
       events.emit('warning', { ...where, message });

@@ -30,17 +30,26 @@ function refusalOf(work: () => unknown): ConfigurationError {
 
 describe('the words for a key that cannot be', () => {
   it.each<[unknown, string]>([
-    [undefined, 'The API key must be a non-empty string.'],
-    ['', 'The API key must be a non-empty string.'],
-    [7, 'The API key must be a non-empty string.'],
+    [
+      undefined,
+      'The API key must be a non-empty string. Set `apiKey`, or the environment variable it comes from.',
+    ],
+    [
+      '',
+      'The API key must be a non-empty string. Set `apiKey`, or the environment variable it comes from.',
+    ],
+    [
+      7,
+      'The API key must be a non-empty string. Set `apiKey`, or the environment variable it comes from.',
+    ],
     [' sk_a', 'The API key contains whitespace. Copy it again.'],
     ['sk_a\n', 'The API key contains whitespace. Copy it again.'],
     ['sk_a b', 'The API key contains whitespace. Copy it again.'],
     ['ключ', 'The API key contains characters that a key cannot have.'],
     ['sk_ключ', 'The API key contains characters that a key cannot have.'],
     ['ключ_sk', 'The API key contains characters that a key cannot have.'],
-    ['key', 'The API key must start with "sk_" or "pk_".'],
-    ['a_sk_', 'The API key must start with "sk_" or "pk_".'],
+    ['key', 'The API key must start with "sk_" or "pk_". Is it the key of another service?'],
+    ['a_sk_', 'The API key must start with "sk_" or "pk_". Is it the key of another service?'],
   ])('%j', (key, message) => {
     const error = refusalOf(() => checkKey(key, prefixes));
     expect(error).toMatchObject({ message, code: 'INVALID_API_KEY', outcome: 'not-sent' });

@@ -112,7 +112,7 @@ describe('a file', () => {
 
   it.each(['a,b', 7, undefined, null])('cannot be %j', (value) => {
     expect(refusalOf(() => multipartBody(value as never, facts))).toBe(
-      'file: must be a File, a Blob, bytes or { data, filename, contentType }',
+      'file: must be a File, a Blob, bytes or { data, filename, contentType }; for a path use `csvFile()` or `imageFile()` of postreel/node',
     );
   });
 });

@@ -58,9 +58,10 @@ describe('the parameters of a path', () => {
     ['.', 'must not be "."'],
     ['..', 'must not be ".."'],
     ['\ud800', 'must be valid text: it holds half of a character'],
-    [undefined, 'must be a string'],
-    [null, 'must be a string'],
-    [{}, 'must be a string'],
+    [undefined, 'must be a string; got undefined'],
+    [null, 'must be a string; got null'],
+    [{}, 'must be a string; got an object'],
+    [{ id: 'con_1' }, 'must be a string; got an object: pass its `id`'],
   ])('%j is refused', (name, message) => {
     for (const params of [{ name }, ...(name === undefined ? [undefined] : [])]) {
       const error = thrownBy(() => fillPath('/fields/{name}', params));
@@ -85,7 +86,7 @@ describe('a query', () => {
 
   it.each([
     [new Date(Number.NaN), 'is not a date'],
-    [{ signal: 1 }, 'must be a text, a number, a boolean or a date'],
+    [{ signal: 1 }, 'must be a string, a number, a boolean or a date'],
   ])('refuses %s', (value, message) => {
     const error = thrownBy(() => queryString({ value }));
     expect(error).toBeInstanceOf(InvalidRequestError);

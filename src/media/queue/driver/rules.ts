@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../../errors/index.js';
-import { positive } from '../../../transport/settings.js';
+import { number, positive, requireThat } from '../../../transport/option-checks.js';
 import type { QueueHost } from '../host.js';
 import type { QueueOptions } from '../options.js';
 import type { QueueRules } from '../steps/state.js';
@@ -16,8 +16,11 @@ const claimMs = 5 * 60_000;
 export function rulesOf(options: QueueOptions, { clock, slots }: QueueHost): QueueRules {
   const { timeout, deadline, stallTimeout, outageTimeout, maxJobs, maxMinutes } = options;
   const concurrency = options.concurrency ?? slots.limit;
+  for (const name of ['save', 'key', 'onProgress', 'onUpdate'] as const) {
+    requireThat(typeof options[name] === 'function', name, options[name], 'a function');
+  }
   return {
-    concurrency: Math.min(positive('concurrency', concurrency), slots.limit),
+    concurrency: Math.min(number('concurrency', concurrency), slots.limit),
     gapMs,
     stallMs: positive('stallTimeout', stallTimeout ?? stallMs),
     outageMs: positive('outageTimeout', outageTimeout ?? outageMs),

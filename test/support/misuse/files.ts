@@ -1,0 +1,100 @@
+import {
+  baseUrl,
+  d,
+  email,
+  job,
+  video,
+  audio,
+  tracker,
+  tracking,
+  first,
+  g,
+  type Misuse,
+} from './subjects.js';
+
+/** Calls to the media service, waits and queues. */
+export const files: readonly Misuse[] = [
+  ['a job without a payload', () => g['video']?.(job), '`payload` is required'],
+  ['a list of jobs', () => g['video']?.([job]), 'as one object; got a list'],
+  ['no voice', () => video({ voiceId: undefined }), '`payload[0].voiceId` is required'],
+  [
+    'content for an idea',
+    () => video({ prompt: undefined, content: 'x' }),
+    '`payload[0].prompt` is required for `workflowType` "idea"',
+  ],
+  [
+    'seconds for minutes',
+    () => video({ duration: 60 }),
+    '`payload[0].duration` must be at most 15; got 60',
+  ],
+  ['a model without AI', () => video({ aiVideoModel: 'ai-video-b' }), 'needs `visuals` "ai"'],
+  ['a ratio nobody knows', () => video({ aspectRatio: '4:3' }), 'one of "16:9", "9:16", "1:1"'],
+  [
+    'too long a text',
+    () => audio({ content: 'x'.repeat(10_001) }),
+    'at most 10000 characters; got 10001',
+  ],
+  [
+    'a webhook without an origin',
+    () => audio({ webhook: '/hook' }),
+    'an absolute http or https URL',
+  ],
+  [
+    'a wait for nothing',
+    () => d['waitForFile']?.(),
+    '`fileId` must be the id of a file; got undefined',
+  ],
+  ['a wait for a job', () => d['waitForFile']?.({ fileId: 'file_1' }), 'got an object'],
+  [
+    'an interval below 0',
+    () => d['waitForFile']?.('file_1', { interval: -1 }),
+    "a number of milliseconds, a function or 'auto'",
+  ],
+  [
+    'a wait of 10m',
+    () => d['waitForFile']?.('file_1', { timeout: '10m' }),
+    'a number of milliseconds',
+  ],
+  [
+    'one id for a list',
+    () => d['waitForFiles']?.('file_1'),
+    '`fileIds` must be a list; got a string',
+  ],
+  [
+    'settle: allSettled',
+    () => d['waitForFiles']?.(['file_1'], { settle: 'allSettled' }),
+    "one of 'all', 'any', 'first-error'",
+  ],
+  [
+    'a queue of a request',
+    () => first({ payload: [job] }),
+    'must be a list, a generator or an async source of jobs',
+  ],
+  ['a queue of a promise', () => first(Promise.resolve([job])), '`await` it first'],
+  ['a queue of bad jobs', () => first([{ ...job, voiceId: undefined }]), '`voiceId` is required'],
+  [
+    'a named queue without a journal',
+    () => first([job], { name: 'a' }),
+    'new MediaClient({ journal })',
+  ],
+  ['a folder for save', () => first([job], { save: './out' }), '`save` must be a function'],
+  [
+    'a queue of -1 jobs',
+    () => first([job], { maxJobs: -1 }),
+    '`maxJobs` must be a number of 0 or more',
+  ],
+];
+
+/** Trackers of pages. */
+export const pages: readonly Misuse[] = [
+  ['a tracker without a key', () => tracker({ baseUrl }), 'a baseUrl and a pk_ key'],
+  ['a tracker with a secret key', () => tracker({ publicKey: 'sk_a', baseUrl }), 'a pk_ key'],
+  ['a tracker without an address', () => tracker({ publicKey: 'pk_a' }), 'a baseUrl'],
+  [
+    'an age in weeks',
+    () => tracker({ publicKey: 'pk_a', baseUrl, maxAge: '1w' }),
+    "'30m', '24h', '7d'",
+  ],
+  ['a reserved name', () => tracking()['track']?.('paid', { email }), 'Reserved: email'],
+  ['an amount that is no number', () => tracking()['track']?.('paid', { a: NaN }), 'Not finite: a'],
+];

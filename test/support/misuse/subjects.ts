@@ -1,0 +1,46 @@
+import { MediaClient, MessagingClient } from 'postreel';
+import { createTracker } from 'postreel/tracker';
+
+/** JavaScript passes anything: nothing here is typed, on purpose. */
+export type Loose = Record<string, (...args: unknown[]) => unknown>;
+
+function loose(subject: unknown): Loose {
+  return subject as Loose;
+}
+
+/** One mistake, and what has to be in the message. */
+export type Misuse = readonly [mistake: string, run: () => unknown, says: string | RegExp];
+
+export const baseUrl = 'https://service.test';
+export const answer = () => Promise.resolve(Response.json({}));
+export const base = { apiKey: 'sk_test', baseUrl, fetch: answer, rateLimit: false };
+export const messaging = (options: unknown) => new MessagingClient(options as never);
+export const media = (options: unknown) => new MediaClient(options as never);
+export const client = messaging(base);
+export const speaking = media({ ...base, apiKey: 'media' });
+export const m = loose(client);
+export const g = loose(speaking.generate);
+export const contacts = loose(client.contacts);
+export const campaigns = loose(client.campaigns);
+export const d = loose(speaking);
+
+export const email = 'ann@example.com';
+export const mail = { from: 'shop@example.com', to: email, subject: 'Hi', body: 'Hi' };
+export const send = (change: object) => m['send']?.({ ...mail, ...change });
+export const job = { workflowType: 'idea', workflowFormat: 'video', prompt: 'Cats', voiceId: 'v' };
+export const video = (change: object) => g['video']?.({ payload: [{ ...job, ...change }] });
+export const audio = (change: object) => g['audio']?.({ content: 'Hi', voiceId: 'v', ...change });
+export const campaign = {
+  name: 'A',
+  subject: 'A',
+  body: 'A',
+  from: mail.from,
+  audienceType: 'ALL',
+};
+export const tracker = (options: unknown) => loose(createTracker(options as never));
+export const tracking = () => tracker({ publicKey: 'pk_test', baseUrl });
+export async function first(jobs: unknown, options?: object): Promise<void> {
+  for await (const { error } of speaking.queue(jobs as never, options)) {
+    throw error;
+  }
+}
