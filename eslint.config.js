@@ -2,7 +2,17 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist', 'coverage', 'docs/reference', 'node_modules', 'test/.tmp', '.stryker-tmp'] },
+  {
+    ignores: [
+      'dist',
+      'coverage',
+      'docs/reference',
+      'node_modules',
+      'test/.tmp',
+      '.stryker-tmp',
+      'test/projects/*/**',
+    ],
+  },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   {

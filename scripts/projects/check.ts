@@ -1,0 +1,107 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cleanEnv, install, nodeFolder, Skipped } from './install.js';
+import { chromium, run, visit, type End, type Place } from './machine.js';
+import { startService, type Service } from './service.js';
+import type { Project, Row } from './table.js';
+
+/** One line of the table. */
+export interface Cell {
+  readonly project: string;
+  readonly row: string;
+  readonly result: 'ok' | 'skipped' | 'FAILED';
+  /** Why it was skipped, or what failed. */
+  readonly reason: string;
+  readonly seconds: number;
+  /** What a failed command printed. */
+  readonly output?: string;
+}
+
+/** Installs a project in a folder of its own, and tries all of its rows. */
+export async function check(project: Project, base: string, tarball: string): Promise<Cell[]> {
+  const started = Date.now();
+  const cell = (row: string, result: Cell['result'], reason = '', output = ''): Cell => ({
+    project: project.name,
+    row,
+    result,
+    reason,
+    output,
+    seconds: (Date.now() - started) / 1000,
+  });
+  const service = await startService();
+  try {
+    const place = await prepare(project, base, tarball);
+    const cells = [cell('install', 'ok')];
+    for (const row of project.rows) {
+      const before = Date.now();
+      const [result, reason, output] = await tryRow(row, place, service);
+      cells.push({
+        ...cell(row.name, result, reason, output),
+        seconds: (Date.now() - before) / 1000,
+      });
+    }
+    return cells;
+  } catch (error) {
+    if (error instanceof Skipped) {
+      return project.rows.map((row) => cell(row.name, 'skipped', error.message));
+    }
+    return [cell('install', 'FAILED', 'npm install', String(error))];
+  } finally {
+    await service.close();
+  }
+}
+
+async function prepare(project: Project, base: string, tarball: string): Promise<Place> {
+  const folder = join(base, project.name);
+  await mkdir(folder, { recursive: true });
+  const node = project.node === undefined ? undefined : await nodeFolder(project.node, base);
+  const place = { folder, env: cleanEnv(folder, node) };
+  const reason = await install(project, place, tarball);
+  if (reason !== undefined) {
+    throw new Skipped(reason);
+  }
+  return place;
+}
+
+type Verdict = readonly [result: Cell['result'], reason?: string, output?: string];
+
+async function tryRow(row: Row, place: Place, service: Service): Promise<Verdict> {
+  if (row.by === 'chromium' && chromium() === undefined) {
+    return ['skipped', 'Chromium is not installed'];
+  }
+  const env = row.keys === false ? place.env : { ...place.env, ...service.env };
+  const { isGood, output } = await ofRow(row, { ...place, env });
+  const { emails, events } = service.count();
+  if (!isGood) {
+    return ['FAILED', row.run ?? row.serve ?? '', output];
+  }
+  if (!output.includes(row.answer ?? '')) {
+    return ['FAILED', `${row.open ?? ''} does not say ${row.answer ?? ''}`, output];
+  }
+  if (emails !== (row.emails ?? 0) || events !== (row.events ?? 0)) {
+    return ['FAILED', `${emails} emails and ${events} events arrived`, output];
+  }
+  return ['ok'];
+}
+
+function ofRow(row: Row, place: Place): Promise<End> {
+  if (row.run !== undefined) {
+    return run(row.run, place);
+  }
+  const path = row.open ?? '/';
+  return visit(row.serve ?? '', place, async (url) => {
+    if (row.by === 'chromium') {
+      return (await browse(`${url}${path}`, place)).output;
+    }
+    const response = await fetch(`${url}${path}`);
+    return response.text();
+  });
+}
+
+/** The document of a page when its scripts are done. */
+function browse(url: string, place: Place): Promise<End> {
+  const flags = '--headless --no-sandbox --disable-gpu --disable-dev-shm-usage';
+  const profile = `--user-data-dir=${join(place.folder, '.chromium')}`;
+  const wait = '--virtual-time-budget=10000 --dump-dom';
+  return run(`${chromium() ?? ''} ${flags} ${profile} ${wait} ${url}`, place);
+}

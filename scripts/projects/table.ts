@@ -1,0 +1,162 @@
+/** One thing that a project has to do. */
+export interface Row {
+  readonly name: string;
+  /** A command of the project that ends by itself, with 0. */
+  readonly run?: string;
+  /** Or a command that serves on `$PORT`, and the path of it that is opened. */
+  readonly serve?: string;
+  readonly open?: string;
+  /** Who opens the path. @default 'fetch' */
+  readonly by?: 'fetch' | 'chromium';
+  /** What the page then says. */
+  readonly answer?: string;
+  /** Emails that arrive at the service meanwhile: never fewer, never more. @default 0 */
+  readonly emails?: number;
+  /** Events that arrive meanwhile. @default 0 */
+  readonly events?: number;
+  /** Whether keys and addresses are in the environment. @default true */
+  readonly keys?: boolean;
+}
+
+/** A project of a user: a folder of `test/projects`, installed with the packed package. */
+export interface Project {
+  readonly name: string;
+  /** @default the name */
+  readonly folder?: string;
+  /** What is installed beside the package and what the project's own `package.json` lists. */
+  readonly packages?: Readonly<Record<string, string>>;
+  /** The major version of Node that installs and runs it. @default the one that runs this */
+  readonly node?: number;
+  readonly rows: readonly Row[];
+}
+
+/** TypeScript in each way it may look for the package's types. */
+const compilers: Readonly<Record<string, readonly string[]>> = {
+  '5.4': ['node10', 'node16', 'bundler'],
+  '5.6': ['node10', 'node16', 'bundler'],
+  '5.9': ['node10', 'node16', 'bundler'],
+  '6': ['nodenext', 'bundler'],
+  '7': ['nodenext', 'bundler'],
+};
+
+const moduleFor: Readonly<Record<string, string>> = { node10: 'commonjs', bundler: 'esnext' };
+
+function typeScript(version: string, resolutions: readonly string[]): Project {
+  const rows = resolutions.map((resolution) => {
+    const module = moduleFor[resolution] ?? resolution;
+    return {
+      name: resolution,
+      run: `tsc -p . --module ${module} --moduleResolution ${resolution}`,
+    };
+  });
+  const packages = { typescript: version, '@types/node': '20', '@types/react': '19' };
+  return { name: `typescript-${version}`, folder: 'typescript', packages, rows };
+}
+
+function nodeVersion(node: number): Project {
+  const rows = ['send.cjs', 'send.mjs'].map((file) => ({
+    name: file,
+    run: `node ${file} ${node}`,
+    emails: 1,
+  }));
+  return { name: `node-${node}`, folder: 'node', node, rows };
+}
+
+/** The smallest two, which `npm test` runs. */
+const smallest: readonly Project[] = [
+  { name: 'plain-cjs', rows: [{ name: 'run', run: 'node index.js', emails: 1 }] },
+  typeScript('5.4', compilers['5.4'] ?? []),
+];
+
+export const projects: readonly Project[] = [
+  ...smallest,
+  {
+    name: 'express-ts-jest',
+    rows: [
+      { name: 'types', run: 'tsc --noEmit' },
+      { name: 'test', run: 'jest', emails: 1 },
+    ],
+  },
+  { name: 'express-babel-jest', rows: [{ name: 'test', run: 'jest', emails: 1 }] },
+  {
+    name: 'jest-esm',
+    rows: [
+      {
+        name: 'test',
+        run: 'node --experimental-vm-modules node_modules/jest/bin/jest.js',
+        emails: 1,
+      },
+    ],
+  },
+  { name: 'jest-jsdom', rows: [{ name: 'test', run: 'jest' }] },
+  { name: 'vitest', node: 22, rows: [{ name: 'test', run: 'vitest run', emails: 1 }] },
+  {
+    name: 'next',
+    rows: [
+      { name: 'build without keys', run: 'next build', keys: false },
+      { name: 'Node route', ...nextPage('/api/node'), answer: '"sent":1', emails: 1 },
+      { name: 'edge route', ...nextPage('/api/edge'), answer: '"sent":1', emails: 1 },
+      { name: 'server component', ...nextPage('/'), answer: 'contacts: 0' },
+      { name: 'client page', ...nextPage('/client'), by: 'chromium', answer: 'tracked', events: 1 },
+    ],
+  },
+  {
+    name: 'vite-react',
+    rows: [
+      { name: 'build', run: 'vite build' },
+      {
+        name: 'page',
+        serve: 'vite preview --host 127.0.0.1 --port $PORT',
+        open: '/',
+        by: 'chromium',
+        answer: 'tracked',
+        events: 1,
+      },
+    ],
+  },
+  {
+    name: 'webpack',
+    rows: [
+      { name: 'build', run: 'webpack' },
+      { name: 'server', run: 'node dist/server.js', emails: 1 },
+      {
+        name: 'page',
+        serve: 'node dist/static.js',
+        open: '/',
+        by: 'chromium',
+        answer: 'tracked',
+        events: 1,
+      },
+    ],
+  },
+  {
+    name: 'hono-workerd',
+    rows: [
+      { name: 'build', run: 'esbuild worker.ts --bundle --format=esm --outfile=worker.mjs' },
+      {
+        name: 'request',
+        serve: 'workerd serve config.capnp --socket-addr http=127.0.0.1:$PORT',
+        open: '/signup',
+        answer: '"sent":1',
+        emails: 1,
+      },
+    ],
+  },
+  { name: 'bun', rows: [{ name: 'test', run: 'bun test', emails: 1 }] },
+  { name: 'deno', rows: [{ name: 'run', run: 'deno run --allow-all index.ts', emails: 1 }] },
+  {
+    name: 'decorators',
+    rows: [
+      { name: 'build', run: 'tsc' },
+      { name: 'run', run: 'node dist/app.js', emails: 1 },
+    ],
+  },
+  ...Object.entries(compilers)
+    .filter(([version]) => version !== '5.4')
+    .map(([version, resolutions]) => typeScript(version, resolutions)),
+  ...[20, 22, 24, 26].map(nodeVersion),
+];
+
+function nextPage(path: string): Pick<Row, 'serve' | 'open'> {
+  return { serve: 'next start --hostname 127.0.0.1 --port $PORT', open: path };
+}

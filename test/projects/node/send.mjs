@@ -1,0 +1,7 @@
+import assert from 'node:assert';
+import { MessagingClient } from 'postreel';
+
+const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
+assert.equal(process.versions.node.split('.')[0], process.argv[2]);
+const { emails } = await new MessagingClient().send(mail);
+assert.equal(emails.length, 1);

@@ -1,0 +1,6 @@
+const { MessagingClient } = require('postreel');
+
+const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
+new MessagingClient().send(mail).then(({ emails }) => {
+  console.log('sent', emails.length);
+});

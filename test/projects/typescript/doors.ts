@@ -1,0 +1,13 @@
+export * as door0 from 'postreel';
+export * as door1 from 'postreel/messaging';
+export * as door2 from 'postreel/media';
+export * as door3 from 'postreel/webhooks';
+export * as door4 from 'postreel/node';
+export * as door5 from 'postreel/schemas';
+export * as door6 from 'postreel/testing';
+export * as door7 from 'postreel/tracker';
+export * as door8 from 'postreel/tracker/react';
+export * as door9 from 'postreel/tracker/proxy';
+export * as door10 from 'postreel/workflows';
+export * as door11 from 'postreel/redis';
+export * as door12 from 'postreel/postgres';
