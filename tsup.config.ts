@@ -7,8 +7,14 @@ import { gzipSync } from 'node:zlib';
 import { defineConfig, type Options } from 'tsup';
 import { commandBundle } from './scripts/command-bundle.js';
 import { doors } from './scripts/doors.js';
+import { trackerInternals } from './scripts/tracker-internals.js';
 
-const entry = Object.fromEntries(doors().map((door) => [door.entry, door.source]));
+const isOfTracker = ({ entry }: { readonly entry: string }) => entry.startsWith('tracker/');
+const entriesOf = (some: ReturnType<typeof doors>) =>
+  Object.fromEntries(some.map(({ entry, source }) => [entry, source]));
+const entry = entriesOf(doors().filter((door) => !isOfTracker(door)));
+/** Built by itself: each byte counts in a page, so its internal names are shortened. */
+const trackerEntry = entriesOf(doors().filter(isOfTracker));
 
 /** Splitting keeps the schemas lazy and gives every class one identity across the doors. */
 const modules: Options = {
@@ -71,6 +77,28 @@ const cli: Options = {
   outExtension: () => ({ js: '.js' }),
 };
 
+const shorten: NonNullable<Options['esbuildOptions']> = (options) => {
+  options.sourcesContent = false;
+  options.mangleProps = new RegExp(`^(${trackerInternals.join('|')})$`);
+};
+
+const trackerEsm: Options = {
+  ...modules,
+  entry: trackerEntry,
+  format: 'esm',
+  outDir: 'dist/esm',
+  sourcemap: true,
+  esbuildOptions: shorten,
+};
+
+const trackerCjs: Options = {
+  ...modules,
+  entry: trackerEntry,
+  format: 'cjs',
+  outDir: 'dist/cjs',
+  esbuildOptions: shorten,
+};
+
 /** The build for a script tag, which sets the global `postreelTracker`. */
 const scriptTag: Options = {
   entry: { tracker: 'src/tracker/global.ts' },
@@ -80,6 +108,7 @@ const scriptTag: Options = {
   platform: 'browser',
   minify: true,
   silent: true,
+  esbuildOptions: shorten,
   onSuccess: async () => {
     const file = 'dist/tracker.global.js';
     const script = await readFile(file);
@@ -99,8 +128,8 @@ async function declare(): Promise<void> {
   rmSync('dist/types', { recursive: true });
 }
 
-// The four run side by side, so none of them may clear the folder of another.
+// They run side by side, so none of them may clear the folder of another.
 export default defineConfig(() => {
   rmSync('dist', { recursive: true, force: true });
-  return [esm, cjs, cli, scriptTag];
+  return [esm, cjs, cli, trackerEsm, trackerCjs, scriptTag];
 });

@@ -1,10 +1,10 @@
-import type { EventData, Transient } from './types.js';
+import type { Transient } from './types.js';
 
 /** Marks a value as meant for this event only: the contact does not keep it. */
 export const transient = <Value>(value: Value): Transient<Value> => ({ value, persistent: false });
 
 /** A plain copy of the data as it will be sent, so that later changes do not reach it. */
-export const snapshot = (data: EventData | undefined): EventData | undefined =>
+export const snapshot = <Data extends object | undefined>(data: Data): Data =>
   // JSON keeps the shape of event data; a Date has become its text.
   data &&
   (JSON.parse(
@@ -20,4 +20,4 @@ export const snapshot = (data: EventData | undefined): EventData | undefined =>
       }
       return value;
     }),
-  ) as EventData);
+  ) as Data);

@@ -20,5 +20,6 @@ export {
   type ReservedField,
   type TrackedEvent,
   type TrackerNotices,
+  type TrackerStats,
   type Transient,
 } from './types.js';

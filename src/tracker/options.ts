@@ -4,6 +4,7 @@ import type {
   PendingEvent,
   TrackedEvent,
   TrackerNotices,
+  TrackerStats,
   Transient,
 } from './types.js';
 
@@ -43,14 +44,12 @@ export interface TrackerOptions {
   readonly maxQueue?: number;
   /** Characters kept at most in the origin's localStorage. @default 262144 */
   readonly maxBytes?: number;
-  /** An event older than this is dropped: `'30m'`, `'24h'`, `'7d'` or milliseconds. @default '24h' */
-  readonly maxAge?: number | `${number}m` | `${number}h` | `${number}d`;
+  /** An event older than this is dropped. @default 86400000 */
+  readonly maxAge?: number;
   /** `pending` keeps events in memory until `consent.grant()`. @default 'granted' */
   readonly consent?: 'granted' | 'pending' | 'denied';
   /** Drop everything when the browser sends Global Privacy Control. @default true */
   readonly honorGpc?: boolean;
-  /** Share of events taken in, 0 to 1. @default 1 */
-  readonly sampleRate?: number;
   /** Pace of this tab; events above it wait. @default { perSecond: 5, burst: 20 } */
   readonly limit?: { readonly perSecond: number; readonly burst: number };
   /** Changes an event before it is stored; `null` drops it. */
@@ -108,6 +107,8 @@ export interface Tracker<Events extends EventMap<Events> = AnyEvents> {
    * `flush()`. Nothing erased is sent from now on; resolves when the erasure is safely on disk.
    */
   reset(): Promise<void>;
+  /** What has become of the events of this page, and of those that it took over from others. */
+  stats(): TrackerStats;
   /** Stops sending; events are still taken in. */
   pause(): void;
   /** Sends again, also after `paused`. */

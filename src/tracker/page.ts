@@ -1,9 +1,7 @@
 import { pump } from './queue/connect.js';
-import { abortUnfinished, openDatabase } from './queue/database.js';
-import { adoptOrphans, locks } from './queue/orphans.js';
-import { grant, leave, open } from './queue/protocol.js';
+import { end, grant, isAlive, isExpired, leave, noteErasure, open } from './queue/protocol.js';
 import { Life } from './queue/state.js';
-import { openLocal } from './queue/stores.js';
+import { openDurable, openLocal } from './queue/stores.js';
 import { sleep } from './send/wait.js';
 import type { Tab } from './tab.js';
 
@@ -19,7 +17,7 @@ export interface Page {
 export const createPage = (tab: Tab): Page => {
   const look = async (focus?: unknown) => {
     pump(tab);
-    const isMore = tab.life === Life.Open && (await adoptOrphans(tab));
+    const isMore = tab.life === Life.Open && (await lookForOrphans(tab));
     if (isMore && !focus) {
       await sleep(1e4).then(look);
     }
@@ -27,13 +25,13 @@ export const createPage = (tab: Tab): Page => {
   const begin = async () => {
     tab.life = Life.Starting;
     holdLock(tab);
-    await openDatabase(tab);
+    await openDurable(tab);
     open(tab);
     await look();
   };
   const listeners = {
     pagehide: () => {
-      abortUnfinished(tab);
+      tab.database?.abort();
       leave(tab);
       tab.release?.();
     },
@@ -78,11 +76,18 @@ const holdLock = (tab: Tab): void => {
     return;
   }
   // Nobody takes the lock of another tab, so it never has to be waited for.
-  void locks()?.request(
+  // Absent in an insecure context and in old browsers, whatever the types say.
+  void (navigator.locks as LockManager | undefined)?.request(
     tab.owner,
     () =>
       new Promise<void>((release) => {
         tab.release = release;
       }),
   );
+};
+
+/** Where that part cannot be loaded now, later pages take over. */
+const lookForOrphans = async (tab: Tab): Promise<boolean | undefined> => {
+  const durable = await openDurable(tab);
+  return durable?.adoptOrphans(tab, { end, isAlive, isExpired, noteErasure });
 };

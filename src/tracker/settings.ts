@@ -1,38 +1,25 @@
 import type { TrackerOptions } from './options.js';
 
-/** Milliseconds in the units of `maxAge`. */
-const UNITS: Record<string, number> = { m: 6e4, h: 36e5, d: 864e5 };
-
-/** Refuses options that could never work. */
-export const checkOptions = ({ publicKey, proxy, baseUrl }: TrackerOptions): void => {
-  // Plain JavaScript, or a variable of the environment that is not set.
-  if (typeof baseUrl !== 'string' || (!proxy && !publicKey?.startsWith('pk_'))) {
-    throw new TypeError('Needs a baseUrl and a pk_ key (or proxy: true)');
+/** Refuses options that could never work: plain JavaScript, or an unset environment variable. */
+export const checkOptions = ({ publicKey, proxy, baseUrl, maxAge = 0 }: TrackerOptions): void => {
+  if (typeof baseUrl !== 'string') {
+    throw new TypeError('baseUrl is missing');
   }
-};
-
-/** `maxAge` in milliseconds. */
-export const maxAgeOf = ({ maxAge = '24h' }: TrackerOptions): number => {
-  // NaN for another unit, or none.
-  const maxAgeMs =
-    typeof maxAge === 'number' ? maxAge : parseFloat(maxAge) * (UNITS[maxAge.slice(-1)] ?? NaN);
-  if (!(maxAgeMs >= 0)) {
-    throw new TypeError("maxAge: '30m', '24h', '7d' or milliseconds");
+  if (!proxy && !publicKey?.startsWith('pk_')) {
+    throw new TypeError('publicKey must start with pk_ (or set proxy: true)');
   }
-  return maxAgeMs;
+  // A text like '30m' would become 30 milliseconds, or none.
+  if (!(maxAge >= 0) || typeof maxAge === 'string') {
+    throw new TypeError('maxAge: milliseconds');
+  }
 };
 
 /**
  * What the keys of one project begin with in the storage of the origin, so that the events of two
- * projects never mix. A hash: the key itself need not lie around.
+ * projects never mix.
  */
-export const prefixOf = ({ namespace, publicKey, baseUrl }: TrackerOptions): string => {
-  let hash = 0;
-  for (const letter of publicKey ?? baseUrl) {
-    hash = (hash * 31 + letter.charCodeAt(0)) | 0;
-  }
-  return `postreel:${namespace ?? hash}:`;
-};
+export const prefixOf = ({ namespace, publicKey, baseUrl }: TrackerOptions): string =>
+  `postreel:${namespace ?? publicKey ?? baseUrl}:`;
 
 let count = 1e6;
 

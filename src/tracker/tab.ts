@@ -1,16 +1,23 @@
 import type { Tracker, TrackerOptions } from './options.js';
+import type { StoredRecord } from './queue/record.js';
 import type { Queue } from './queue/state.js';
-import type { DropReason } from './types.js';
+import type { DropReason, TrackerStats } from './types.js';
 
-/** What one transaction does; it resolves its answer. */
-export type Work<Answer> = (
-  records: IDBObjectStore,
-  resolve: (answer: Answer) => void,
-  transaction: IDBTransaction,
-) => void;
-
-/** Runs one transaction; `undefined` when it fails, or when there is no database. */
-export type Transact = <Answer>(work: Work<Answer>) => Promise<Answer | undefined>;
+/** IndexedDB. Each change is one transaction; `undefined`: it failed, or nobody knows. */
+export interface Database {
+  readonly put: (records: readonly StoredRecord[]) => Promise<true | undefined>;
+  /**
+   * Writes a record unless another copy than `seen` is there or it was erased; false when another
+   * tab was first.
+   */
+  readonly claim: (record: StoredRecord, seen: StoredRecord) => Promise<boolean | undefined>;
+  /** Replaces everything by an erasure. */
+  readonly clear: (erasure: StoredRecord) => Promise<unknown>;
+  readonly readAll: () => Promise<StoredRecord[] | undefined>;
+  readonly remove: (id: string) => Promise<unknown>;
+  /** The page ends: what waits for an answer must not stand before what is committed now. */
+  readonly abort: () => void;
+}
 
 /** What the parts of one tracker share: its options, the queue of this tab and its stores. */
 export interface Tab extends Omit<TrackerOptions, keyof Queue>, Queue {
@@ -18,9 +25,8 @@ export interface Tab extends Omit<TrackerOptions, keyof Queue>, Queue {
   /** localStorage once it is open; until then, and where it is forbidden, memory. */
   local: Record<string, string | undefined>;
   /** IndexedDB once it is open. */
-  transact?: Transact;
-  /** Transactions that have not told their answer yet. */
-  readonly unfinished: Set<IDBTransaction>;
+  database?: Database | undefined;
+  readonly counts: TrackerStats;
   /** Gives up the lock of this tab. */
   release?: () => void;
   /** No other tab takes events over now, so that no database has to decide. */

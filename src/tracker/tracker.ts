@@ -1,3 +1,4 @@
+import { snapshot } from './data.js';
 import { createEmitter } from './emitter.js';
 import type { TrackOptions, Tracker, TrackerOptions } from './options.js';
 import { type Page, createPage } from './page.js';
@@ -7,7 +8,7 @@ import { identify } from './queue/protocol.js';
 import { Life } from './queue/state.js';
 import { eraseAll } from './queue/stores.js';
 import { sleep } from './send/wait.js';
-import { checkOptions, maxAgeOf, newId, prefixOf } from './settings.js';
+import { checkOptions, newId, prefixOf } from './settings.js';
 import { type Tab, refusalOf } from './tab.js';
 import type { AnyEvents, DropReason, EventData, EventMap } from './types.js';
 
@@ -34,15 +35,14 @@ const createTab = (options: TrackerOptions): Tab => {
     ...createEmitter(),
     baseUrl: options.baseUrl.replace(/\/+$/, ''),
     email: options.email || undefined,
-    maxAgeMs: maxAgeOf(options),
+    maxAgeMs: options.maxAge ?? 864e5,
     prefix,
     owner: newId(prefix),
     entries: [],
     local: {},
-    unfinished: new Set(),
     life: Life.Held,
     until: 0,
-    heldUntil: 0,
+    counts: {},
     failures: 0,
     misses: 0,
     // Browsers allow 64 KiB of keepalive requests in flight, shared by the whole page.
@@ -97,6 +97,7 @@ const apiOf = (tab: Tab, page: Page) => {
       tab.email = undefined;
       return eraseFor(refusalOf(tab) ?? 'reset', true);
     },
+    stats: () => snapshot(tab.counts),
     pause: () => {
       tab.isPaused = true;
     },

@@ -68,6 +68,9 @@ export interface Outcome {
   readonly reason?: DropReason | undefined;
 }
 
+/** How many events were taken into the queue, delivered, and dropped for each reason. */
+export type TrackerStats = { [What in 'taken' | 'delivered' | DropReason]?: number };
+
 /** What `track()` returns at once. */
 export interface TrackedEvent {
   /** The id of the event, the same in every notice about it. */

@@ -53,7 +53,7 @@ describe('consent and identity', () => {
     expect(page.sent.map(({ body }) => body.email)).toEqual(['ann@example.com']);
   });
   it('lets events without a contact expire, so that they do not fill the queue', async () => {
-    const tracker = page.start({ email: '', maxAge: '30m', maxQueue: 1 });
+    const tracker = page.start({ email: '', maxAge: 1_800_000, maxQueue: 1 });
     tracker.track('old');
     vi.setSystemTime(Date.now() + 1_800_001);
     tracker.track('new', {}, { email: 'ann@example.com' });
@@ -167,12 +167,19 @@ describe('settings', () => {
     await page.pass(0);
     expect(page.sent[0]?.url).toBe('https://service.test/v1/track');
   });
-  it.each(['30', '30x', 'soon', NaN, -1])('refuses a maxAge of %s', (maxAge) => {
+  it.each(['30', '30m', 'soon', NaN, -1])('refuses a maxAge of %s', (maxAge) => {
     expect(() => page.start({ maxAge: maxAge as number })).toThrow(TypeError);
   });
   it('needs proxy: true where there is no key', () => {
     expect(() => createTracker({ publicKey: undefined, baseUrl: '/collect' })).toThrow(
-      'Needs a baseUrl and a pk_ key (or proxy: true)',
+      new TypeError('publicKey must start with pk_ (or set proxy: true)'),
+    );
+  });
+  it('says that an address is missing', () => {
+    // An environment variable that is not set, in plain JavaScript.
+    const baseUrl = undefined as unknown as string;
+    expect(() => createTracker({ publicKey: 'pk_test', baseUrl })).toThrow(
+      new TypeError('baseUrl is missing'),
     );
   });
   it('keeps two projects on one origin apart', async () => {

@@ -47,9 +47,7 @@ describe('sending', () => {
     const { url, init } = page.sent[0]!;
     expect(url).toBe('/collect/v1/track');
     expect(init.headers).toEqual({ 'Content-Type': 'application/json' });
-    expect(new TextDecoder().decode(init.body as Uint8Array)).toContain(
-      JSON.stringify({ id }).slice(1),
-    );
+    expect(init.body).toContain(JSON.stringify({ id }).slice(1));
   });
   it('keeps the order of one tab', async () => {
     const tracker = page.start();

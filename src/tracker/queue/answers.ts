@@ -69,8 +69,7 @@ const wait = (queue: Queue, entry: Entry, { status, retryAfter }: Answer): void 
     }
   }
   if (status === 429) {
-    queue.heldUntil = now + delayMs;
-    queue.hold(queue.heldUntil);
+    queue.hold(now + delayMs);
   } else {
     queue.until = now + delayMs;
   }

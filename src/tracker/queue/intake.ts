@@ -1,6 +1,7 @@
 import { snapshot } from '../data.js';
 import { type Tab, refusalOf } from '../tab.js';
 import type { DropReason, PendingEvent, TrackedEvent } from '../types.js';
+import { count } from './connect.js';
 import { sweep, take } from './protocol.js';
 import type { EventRecord } from './record.js';
 import { type Entry, Phase } from './state.js';
@@ -33,6 +34,7 @@ export const takeIn = (tab: Tab, asked: PendingEvent): TrackedEvent => {
       if (reason) {
         tab.settle(entry, reason);
       } else {
+        count(tab, 'taken');
         take(tab, entry);
       }
       // Whatever happens to it, nobody waits for it longer than this.
@@ -42,15 +44,12 @@ export const takeIn = (tab: Tab, asked: PendingEvent): TrackedEvent => {
 };
 
 const reasonToDrop = (tab: Tab, record: EventRecord): DropReason | undefined => {
-  const { sampleRate = 1, maxQueue = 500, maxBytes = 2 ** 18 } = tab;
+  const { maxQueue = 500, maxBytes = 2 ** 18 } = tab;
   const texts = keysOf(tab).map((key) => tab.local[key]);
   const { length } = texts.join('') + JSON.stringify(record);
   const reason = refusalOf(tab);
   if (reason) {
     return reason;
-  }
-  if (Math.random() >= sampleRate) {
-    return 'sampled';
   }
   return tab.entries.length >= maxQueue || length > maxBytes ? 'overflow' : undefined;
 };

@@ -1,5 +1,5 @@
 import type { DropReason } from '../types.js';
-import { type EventRecord, type StoredRecord, isExpired } from './record.js';
+import type { EventRecord, StoredRecord } from './record.js';
 import { type Claim, type Entry, Life, Phase, type Queue } from './state.js';
 
 // The life of an event and the rules between tabs: pure, so that a model test can try every order
@@ -9,8 +9,6 @@ import { type Claim, type Entry, Life, Phase, type Queue } from './state.js';
 export const LONGEST_WAIT = 3e5;
 /** Events that a page hands over when it is left. */
 const EXIT_EVENTS = 20;
-/** An age at which the owner is gone where no locks can tell: it sends or leaves long before. */
-const ORPHAN_AGE = 6e4;
 
 /** Takes an event in. A page that is being left hands it over at once. */
 export const take = (queue: Queue, entry: Entry): void => {
@@ -63,12 +61,6 @@ export const tick = (queue: Queue): void => {
 
 /** IndexedDB wrote a change, or did not: then another tab was first. Unknown: it cannot tell. */
 export const claimed = (queue: Queue, { entry, record }: Claim, isWon?: boolean): void => {
-  if (entry.phase === Phase.Adopting) {
-    if (isWon && isAlive(queue, record)) {
-      adoptWon(queue, entry);
-    }
-    return;
-  }
   if (isWon === false) {
     forget(queue, entry);
   }
@@ -79,7 +71,7 @@ export const claimed = (queue: Queue, { entry, record }: Claim, isWon?: boolean)
   }
   // A database that failed may be closing with its page. One that fails again is broken.
   if (isWon || !entry.isStored || (entry.isDoubtful && queue.copyOf(record.id))) {
-    send(queue, entry);
+    send(queue, [entry]);
   } else {
     entry.phase = Phase.Waiting;
     entry.isDoubtful = true;
@@ -109,9 +101,9 @@ export const leave = (queue: Queue): void => {
     change(entry, { state: 1 });
     queue.note(entry);
   }
-  queue.put(batch);
-  for (const entry of batch) {
-    send(queue, entry);
+  if (batch[0]) {
+    queue.put(batch);
+    send(queue, batch);
   }
   for (const entry of queue.entries) {
     entry.isExit ||= entry.phase === Phase.Sent;
@@ -143,61 +135,21 @@ export const erase = (queue: Queue, reason: DropReason, copies: readonly StoredR
   return erasure;
 };
 
-/**
- * Takes over the events of tabs that are gone. `living` holds the names of those that are not;
- * without locks it is missing, and the age of an event has to tell.
- */
-export const adopt = (queue: Queue, found: readonly StoredRecord[], living?: string): void => {
-  for (const seen of found) {
-    const isOwnerGone = living
-      ? !living.includes(`${seen.owner}`)
-      : Math.abs(queue.now() - seen.at) > ORPHAN_AGE;
-    const isKnown = queue.entries.some(({ record }) => record.id === seen.id);
-    if (isKnown || !isAlive(queue, seen)) {
-      continue;
-    }
-    // What is ours without our knowing: IndexedDB answered too late.
-    if (seen.owner !== queue.owner && !isOwnerGone) {
-      continue;
-    }
-    const entry: Entry = { record: seen, phase: Phase.Adopting, isStored: true, until: 0, size: 0 };
-    change(entry, { owner: queue.owner, email: seen.email ?? queue.email });
-    queue.claim(entry, seen);
-  }
-};
-
-/** Of the copies of each event, the newest, in the order of tracking; of two equal, the first. */
-export const newest = (copies: readonly StoredRecord[]): StoredRecord[] => {
-  const byId = new Map<string, StoredRecord>();
-  for (const copy of copies) {
-    if (copy.version > (byId.get(copy.id)?.version ?? 0)) {
-      byId.set(copy.id, copy);
-    }
-  }
-  return [...byId.values()].sort((one, other) => one.at - other.at || (one.id > other.id ? 1 : -1));
-};
-
-/** Whether a store lets a tab change an event that it last saw as `seen`. */
-export const mayClaim = (
-  seen: StoredRecord,
-  copy?: StoredRecord,
-  erasure?: StoredRecord,
-): boolean => {
-  const version = copy?.version ?? 0;
-  const isSeen = version < seen.version || (version === seen.version && copy?.owner === seen.owner);
-  return isSeen && !(seen.at <= (erasure?.at ?? 0));
-};
-
 /** True for an event that is neither finished nor erased. */
 export const isAlive = ({ erasedAt }: Queue, record: StoredRecord): record is EventRecord =>
   !!record.event && record.at > erasedAt;
+
+/** True once an event is too old; a clock that was never set cannot make it so. */
+export const isExpired = (
+  { now, maxAgeMs }: Pick<Queue, 'now' | 'maxAgeMs'>,
+  { at }: StoredRecord,
+): boolean => at > 17e11 && now() - at > maxAgeMs;
 
 /** Drops what was erased by any tab, and what is too old. */
 export const sweep = (queue: Queue): void => {
   noteErasure(queue, queue.copyOf(queue.prefix));
   for (const entry of queue.entries) {
-    const isOld = isExpired(entry.record, queue.maxAgeMs, queue.now());
-    if (isOld && entry.phase !== Phase.Sent) {
+    if (isExpired(queue, entry.record) && entry.phase !== Phase.Sent) {
       end(queue, entry, 'expired');
     }
   }
@@ -257,7 +209,7 @@ const sendable = (queue: Queue): Entry[] => {
   // A wait that is too long was set by a clock that has been set back since.
   const isOver = (until: number) => until <= now || until > now + LONGEST_WAIT;
   const isReady = queue.grantedAt && !queue.isPaused && queue.isOnline();
-  if (!isReady || ![queue.until, queue.heldUntil, queue.sharedHold()].every(isOver)) {
+  if (!isReady || ![queue.until, queue.heldUntil()].every(isOver)) {
     return [];
   }
   return queue.entries.filter(
@@ -265,11 +217,13 @@ const sendable = (queue: Queue): Entry[] => {
   );
 };
 
-const send = (queue: Queue, entry: Entry): void => {
-  entry.phase = Phase.Sent;
-  entry.size = queue.sizeOf(entry.record);
-  queue.room -= entry.size;
-  queue.send(entry);
+const send = (queue: Queue, batch: readonly Entry[]): void => {
+  for (const entry of batch) {
+    entry.phase = Phase.Sent;
+    entry.size = queue.sizeOf(entry.record);
+    queue.room -= entry.size;
+  }
+  queue.send(batch);
 };
 
 export const end = (queue: Queue, entry: Entry, reason?: DropReason): void => {
@@ -278,13 +232,4 @@ export const end = (queue: Queue, entry: Entry, reason?: DropReason): void => {
     queue.bury(entry.record);
   }
   queue.settle(entry, reason);
-};
-
-const adoptWon = (queue: Queue, entry: Entry): void => {
-  queue.entries.push(entry);
-  entry.phase = Phase.Waiting;
-  queue.note(entry);
-  if (entry.record.state && queue.delivery !== 'no-loss') {
-    end(queue, entry, 'unconfirmed');
-  }
 };

@@ -32,7 +32,3 @@ export const tombstoneOf = ({ id, at, owner }: StoredRecord): StoredRecord => ({
   owner,
   version: LAST_VERSION,
 });
-
-/** True once an event is too old; a clock that was never set cannot make it so. */
-export const isExpired = ({ at }: StoredRecord, maxAgeMs: number, now: number): boolean =>
-  at > 17e11 && now - at > maxAgeMs;

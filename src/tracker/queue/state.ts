@@ -5,8 +5,6 @@ import type { EventRecord, StoredRecord } from './record.js';
 /** Where an event of this tab is. */
 export const enum Phase {
   Waiting,
-  /** Being taken over from a tab that is gone. */
-  Adopting,
   /** Being noted as handed over. */
   Marking,
   /** Its request is made. */
@@ -50,6 +48,9 @@ export interface Claim {
   readonly record: EventRecord;
 }
 
+/** Hears whether IndexedDB wrote a change; unknown where it cannot tell. */
+export type Told = (queue: Queue, claim: Claim, isWon?: boolean) => void;
+
 /** What a queue asks of the world. Nothing here calls back before the step has ended. */
 export interface Ports {
   readonly emit: Emit;
@@ -60,16 +61,19 @@ export interface Ports {
   /** The copy in localStorage of an event, or, of the prefix, the last erasure that a tab noted. */
   readonly copyOf: (id: string) => StoredRecord | undefined;
   /** Until when a 429 holds all tabs. */
-  readonly sharedHold: () => number;
+  readonly heldUntil: () => number;
   readonly sizeOf: (record: EventRecord) => number;
   /** Writes an event to localStorage, at once. */
   readonly note: (entry: Entry) => void;
   /** Writes noted events to IndexedDB, committed at once. */
   readonly put: (entries: readonly Entry[]) => unknown;
-  /** Writes an event to IndexedDB unless another copy than `seen` is there; `claimed` is told. */
-  readonly claim: (entry: Entry, seen: StoredRecord) => unknown;
-  /** Makes the request; `answered` is told. */
-  readonly send: (entry: Entry) => unknown;
+  /**
+   * Writes an event to IndexedDB unless another copy than `seen` is there. `claimed` is told, or
+   * `told` when the event is taken over from another tab.
+   */
+  readonly claim: (entry: Entry, seen: StoredRecord, told?: Told) => unknown;
+  /** Makes the requests; `answered` is told of each event. */
+  readonly send: (batch: readonly Entry[]) => unknown;
   /** Replaces the copies of an event by a tombstone. */
   readonly bury: (record: StoredRecord) => unknown;
   /** Makes all tabs wait. */
@@ -95,9 +99,8 @@ export interface Queue extends Ports {
   grantedAt: number;
   /** Set by `pause()` and by answers that no retry can change. */
   isPaused?: boolean;
-  /** Nothing is sent before: after a failure, and after a 429. */
+  /** Nothing is sent before: after a failure. */
   until: number;
-  heldUntil: number;
   /** Failures in a row, and those without any answer. */
   failures: number;
   misses: number;

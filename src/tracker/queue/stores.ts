@@ -1,8 +1,7 @@
 import type { Tab } from '../tab.js';
 import type { DropReason } from '../types.js';
-import { openDatabase } from './database.js';
-import { erase, isAlive, mayClaim, newest, noteErasure } from './protocol.js';
-import { type StoredRecord, isExpired, tombstoneOf } from './record.js';
+import { erase } from './protocol.js';
+import { type StoredRecord, tombstoneOf } from './record.js';
 
 // localStorage survives the end of a page, IndexedDB a killed browser; each event has a key of its
 // own in both, so that tabs cannot overwrite each other.
@@ -47,48 +46,12 @@ export const read = ({ local }: Tab, key: string): StoredRecord | undefined => {
 export const keysOf = ({ local, prefix }: Tab): string[] =>
   Object.keys(local).filter((key) => key.startsWith(prefix));
 
-/** Changes IndexedDB. Committed at once, so that the end of the page does not undo it. */
-const commit = async (tab: Tab, work: (events: IDBObjectStore) => unknown) =>
-  tab.transact?.<boolean>((events, resolve, transaction) => {
-    transaction.oncomplete = () => resolve(true);
-    work(events);
-    // Absent in old browsers, whatever the types say.
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- see above
-    transaction.commit?.();
-  });
-
-/** Writes records to IndexedDB; true when it has them. */
-export const put = (tab: Tab, records: readonly StoredRecord[]) =>
-  commit(tab, (events) => {
-    for (const record of records) {
-      events.put(record, record.id);
-    }
-  });
-
-/**
- * Writes a record unless another copy than `seen` is there or it was erased: one transaction, so
- * that of two tabs that want the same event exactly one gets it. False when another one was first.
- */
-export const putIfSeen = async (tab: Tab, record: StoredRecord, seen: StoredRecord) =>
-  tab.transact?.<boolean>((events, resolve, transaction) => {
-    // Only this module fills the database.
-    const erasure = events.get(tab.prefix) as IDBRequest<StoredRecord | undefined>;
-    const request = events.get(record.id) as IDBRequest<StoredRecord | undefined>;
-    request.onsuccess = () => {
-      const isWon = mayClaim(seen, request.result, erasure.result);
-      if (isWon) {
-        events.put(record, record.id);
-      }
-      transaction.oncomplete = () => resolve(isWon);
-    };
-  });
-
 /** Replaces an event by its tombstone, which wins over copies that a crash brings back. */
 export const bury = async (tab: Tab, record: StoredRecord): Promise<void> => {
   const tombstone = tombstoneOf(record);
   write(tab, record.id, tombstone);
   // Not before IndexedDB has it: an older copy may be there.
-  if (await put(tab, [tombstone])) {
+  if (await tab.database?.put([tombstone])) {
     remove(tab, record.id);
   }
 };
@@ -97,52 +60,32 @@ export const bury = async (tab: Tab, record: StoredRecord): Promise<void> => {
 export const eraseAll = async (tab: Tab, reason: DropReason, isAsked?: boolean): Promise<void> => {
   openLocal(tab);
   const keys = keysOf(tab);
-  const erasure = erase(tab, reason, readLocal(tab));
-  for (const key of keys) {
-    remove(tab, key);
-  }
+  const copies = keys.flatMap((key) => read(tab, key) ?? []);
+  const erasure = erase(tab, reason, copies);
+  keys.forEach((key) => remove(tab, key));
   // Without consent nothing is written where nothing was.
   if (isAsked || keys[0]) {
     write(tab, erasure.id, erasure);
   }
   // At once where it is open: the page may end.
-  if (!tab.transact) {
-    await openDatabase(tab);
+  if (!tab.database) {
+    await openDurable(tab);
   }
-  await commit(tab, (events) => {
-    events.clear();
-    events.put(erasure, erasure.id);
-  });
+  await tab.database?.clear(erasure);
 };
 
-const readLocal = (tab: Tab) => keysOf(tab).flatMap((key) => read(tab, key) ?? []);
-
-/** The newest copies of all records, tombstones included, after noting what was erased. */
-export const readAll = async (tab: Tab): Promise<StoredRecord[]> => {
-  const stored = await tab.transact?.<StoredRecord[]>((events, resolve) => {
-    const request = events.getAll() as IDBRequest<StoredRecord[]>;
-    request.onsuccess = () => resolve(request.result);
-  });
-  const found = newest([...(stored ?? []), ...readLocal(tab)]);
-  const erasure = found.find(({ id }) => id === tab.prefix);
-  noteErasure(tab, erasure);
-  return found;
-};
-
-/** Removes what is finished from the stores; its tombstone stays until it is too old. */
-export const cleanUp = (tab: Tab, found: readonly StoredRecord[]): void => {
-  for (const record of found) {
-    const { id, at } = record;
-    if (isAlive(tab, record) || id === tab.prefix) {
-      continue;
+/** Loads the part of the tracker that a page can start without, and opens IndexedDB. */
+export const openDurable = async (tab: Tab) => {
+  try {
+    if (tab.storage !== 'memory') {
+      const durable = await import('./durable.js');
+      tab.database ??= await durable.openDatabase(tab);
+      return durable;
     }
-    if (at <= tab.erasedAt || isExpired(record, tab.maxAgeMs, Date.now())) {
-      remove(tab, id);
-      void commit(tab, (events) => events.delete(id));
-    } else if (tab.local[id]) {
-      void bury(tab, record);
-    }
+  } catch {
+    // Offline, or a new version of the site has replaced it: localStorage has to do.
   }
+  return undefined;
 };
 
 const remove = ({ local }: Tab, key: string): void => {

@@ -3,17 +3,21 @@ import type { EventRecord } from '../queue/record.js';
 import type { Entry } from '../queue/state.js';
 import type { Tab } from '../tab.js';
 
-/** Sends one event, and says what came of it. */
-export const request = async (tab: Tab, entry: Entry): Promise<Answer> => {
+/** Sends events in one request, and says what came of each. */
+export const request = async (tab: Tab, batch: readonly Entry[]) => {
   const controller = new AbortController();
-  entry.abort = () => controller.abort();
   // No answer, unless one comes.
   let status = 0;
   const timer = setTimeout(() => {
     status = -1;
     controller.abort();
   }, 6e4);
-  let retryAfter;
+  const bodies = batch.map((entry) => {
+    entry.abort = () => controller.abort();
+    return bodyOf(tab, entry.record);
+  });
+  let retryAfter: string | null;
+  let results: readonly number[] | undefined;
   try {
     // Only these two headers: any other would need the service's consent.
     const response = await (tab.fetch ?? fetch)(tab.baseUrl + '/v1/track', {
@@ -22,7 +26,7 @@ export const request = async (tab: Tab, entry: Entry): Promise<Answer> => {
         'Content-Type': 'application/json',
         ...(tab.publicKey && { Authorization: 'Bearer ' + tab.publicKey }),
       },
-      body: bodyOf(tab, entry.record),
+      body: bodies[1] ? `[${bodies.join()}]` : `${bodies[0]}`,
       keepalive: tab.room >= 0,
       // A page to log in would answer 200 to anything.
       redirect: 'manual',
@@ -31,29 +35,33 @@ export const request = async (tab: Tab, entry: Entry): Promise<Answer> => {
     retryAfter = response.headers.get('Retry-After');
     if (!response.ok) {
       status = response.status || 302;
-    }
-    // Others than the service say `ok` as well: portals, proxies, a page for offline times.
-    else if (((await response.json()) as { success?: unknown }).success === true) {
-      status = 200;
+    } else {
+      const answer = (await response.json()) as Reply;
+      results = answer.results;
+      // Others than the service say `ok` as well: portals, proxies, a page for offline times.
+      if (answer.success === true) {
+        status = 200;
+      }
     }
   } catch {
     // Nothing readable came.
   }
   clearTimeout(timer);
-  return { status, retryAfter };
+  return (index: number): Answer => ({ status: results?.[index] ?? status, retryAfter });
 };
 
-/** The body of one event, in bytes: that is how browsers count. */
-export const bodyOf = (
-  { publicKey }: Tab,
-  { id, event, data, email }: EventRecord,
-): Uint8Array<ArrayBuffer> =>
-  new TextEncoder().encode(
-    JSON.stringify({
-      email,
-      event,
-      data,
-      // A proxy of ours tells repeats apart by the id; the service has no such field.
-      id: publicKey ? undefined : id,
-    }),
-  );
+/** What the service says, and a proxy of ours to several events: the status of each. */
+interface Reply {
+  readonly success?: unknown;
+  readonly results?: readonly number[];
+}
+
+/** The body of one event. */
+export const bodyOf = ({ publicKey }: Tab, { id, event, data, email }: EventRecord): string =>
+  JSON.stringify({
+    email,
+    event,
+    data,
+    // A proxy of ours tells repeats apart by the id; the service has no such field.
+    id: publicKey ? undefined : id,
+  });

@@ -27,7 +27,8 @@ export async function bundle(entry: string, globalName: string): Promise<string>
  * `/sandbox` has an opaque origin, where every storage is forbidden.
  */
 export async function startApp(serviceUrl: string): Promise<App> {
-  const script = await bundle('src/tracker/index.ts', 'postreel');
+  // As it is shipped: `npm test` builds it first.
+  const script = await bundle('dist/esm/tracker/index.js', 'postreel');
   const page = `<!doctype html><title>app</title><link rel="icon" href="data:,">
 <script src="/tracker.js"></script><script>
 window.notices = [];

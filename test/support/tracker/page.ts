@@ -38,10 +38,8 @@ export function fakePage(globals: Record<string, unknown> = {}) {
         baseUrl: 'https://service.test',
         email: 'ann@example.com',
         fetch: async (url, init) => {
-          // The tracker sends bytes to a text address.
-          const body = JSON.parse(
-            new TextDecoder().decode(init!.body as Uint8Array),
-          ) as Sent['body'];
+          // The tracker sends text to a text address.
+          const body = JSON.parse(init!.body as string) as Sent['body'];
           sent.push({ url: url as string, init: init!, body });
           const { signal } = init!;
           const aborted = new Promise<never>((_, reject) =>
@@ -51,8 +49,15 @@ export function fakePage(globals: Record<string, unknown> = {}) {
         },
         ...options,
       }),
-    pass: (ms: number) => vi.advanceTimersByTimeAsync(ms),
-    close: () => {
+    pass: async (ms: number) => {
+      // What is loaded later takes real time, of which the fake clock knows nothing.
+      await vi.dynamicImportSettled();
+      await vi.advanceTimersByTimeAsync(ms);
+      await vi.dynamicImportSettled();
+      await vi.advanceTimersByTimeAsync(0);
+    },
+    close: async () => {
+      await vi.dynamicImportSettled();
       vi.unstubAllGlobals();
       vi.useRealTimers();
     },

@@ -1,3 +1,4 @@
+import { newest } from '../../../../src/tracker/queue/adoption.js';
 import { answered } from '../../../../src/tracker/queue/answers.js';
 import * as protocol from '../../../../src/tracker/queue/protocol.js';
 import type { StoredRecord } from '../../../../src/tracker/queue/record.js';
@@ -416,7 +417,7 @@ function settleDown(world: World, bug: Bug | undefined): void {
 }
 
 const isQuiet = ({ tabs, local, database, settings }: World): boolean => {
-  const copies = protocol.newest([
+  const copies = newest([
     ...database.values(),
     ...([...local.values()].filter((copy) => (copy as StoredRecord | null)?.version) as []),
   ]);

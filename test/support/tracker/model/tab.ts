@@ -1,11 +1,11 @@
+import * as adoption from '../../../../src/tracker/queue/adoption.js';
 import * as protocol from '../../../../src/tracker/queue/protocol.js';
 import {
   type EventRecord,
   type StoredRecord,
-  isExpired,
   tombstoneOf,
 } from '../../../../src/tracker/queue/record.js';
-import { type Entry, Life, Phase, type Ports } from '../../../../src/tracker/queue/state.js';
+import { type Entry, Life, type Ports, type Told } from '../../../../src/tracker/queue/state.js';
 import type { Bug } from './bugs.js';
 import { type ModelTab, PREFIX, type World } from './world.js';
 
@@ -35,7 +35,6 @@ export function openTab(world: World, bug: Bug | undefined): ModelTab {
     life: Life.Held,
     grantedAt: 0,
     until: 0,
-    heldUntil: 0,
     failures: 0,
     misses: 0,
     room: 60_000,
@@ -92,7 +91,7 @@ function portsOf(world: World, tab: ModelTab, bug: Bug | undefined): Ports {
     isOnline: () => world.isOnline,
     hasSlot: () => true,
     copyOf: (id) => copyOf(world, id),
-    sharedHold: () => world.hold,
+    heldUntil: () => world.hold,
     sizeOf: () => 3000,
     note: (entry) => {
       if (bug === 'no mark in localStorage' && entry.record.state) {
@@ -111,7 +110,7 @@ function portsOf(world: World, tab: ModelTab, bug: Bug | undefined): Ports {
         put(world, tab, records);
       }
     },
-    claim: (entry, seen) => claim(world, tab, { entry, seen, bug }),
+    claim: (entry, seen, told) => claim(world, tab, { entry, seen, told, bug }),
     bury: (record) => {
       write(tombstoneOf(record));
       if (bug === 'localStorage forgets first') {
@@ -119,7 +118,7 @@ function portsOf(world: World, tab: ModelTab, bug: Bug | undefined): Ports {
       }
       put(world, tab, [tombstoneOf(record)], () => world.local.delete(record.id));
     },
-    send: (entry) => send(world, tab, entry, bug),
+    send: (batch) => batch.forEach((entry) => send(world, tab, entry, bug)),
     hold: (until) => {
       if (world.now !== world.lastTooMany) {
         world.fail('all tabs wait, though nobody said 429');
@@ -156,15 +155,17 @@ function put(world: World, tab: ModelTab, records: StoredRecord[], done?: () => 
 interface Wanted {
   readonly entry: Entry;
   readonly seen: StoredRecord;
+  /** Set where the event is taken over from another tab. */
+  readonly told: Told | undefined;
   readonly bug: Bug | undefined;
 }
 
-function claim(world: World, tab: ModelTab, { entry, seen, bug }: Wanted): void {
+function claim(world: World, tab: ModelTab, { entry, seen, told, bug }: Wanted): void {
   const { record } = entry;
   const tell = (isWon: boolean | undefined) =>
-    protocol.claimed(tab.queue, { entry, record }, isWon);
+    (told ?? protocol.claimed)(tab.queue, { entry, record }, isWon);
   if (!entry.isStored || world.settings.database === 'absent') {
-    const isOurs = entry.phase !== Phase.Adopting || tab.isAlone;
+    const isOurs = !told || tab.isAlone;
     world.callbacks.unshift({ tab, run: () => tell(isOurs) });
     return;
   }
@@ -172,10 +173,9 @@ function claim(world: World, tab: ModelTab, { entry, seen, bug }: Wanted): void 
     ids: [record.id],
     isCommitted: false,
     work: (database) => {
-      const isAdopting = entry.phase === Phase.Adopting;
       const isWon =
-        (bug === 'orphans go to every tab' && isAdopting) ||
-        protocol.mayClaim(seen, database.get(record.id), database.get(PREFIX));
+        (bug === 'orphans go to every tab' && !!told) ||
+        adoption.mayClaim(seen, database.get(record.id), database.get(PREFIX));
       if (isWon) {
         database.set(record.id, record);
       }
@@ -215,7 +215,7 @@ function settle(world: World, entry: Entry, reason: string | undefined): void {
     return;
   }
   const { delivery, database } = world.settings;
-  const isOld = isExpired(entry.record, DAY, world.now);
+  const isOld = protocol.isExpired({ now: () => world.now, maxAgeMs: DAY }, entry.record);
   if (reason === 'expired' && !isOld) {
     world.fail(`${truth.id} has expired too early`);
   }
@@ -323,7 +323,7 @@ function adopt(world: World, tab: ModelTab, { stored, before, isAbsent, bug }: L
   const found =
     bug === 'the older copy wins'
       ? [...new Map(copies.reverse().map((copy) => [copy.id, copy])).values()]
-      : protocol.newest(copies);
+      : adoption.newest(copies);
   protocol.noteErasure(
     queue,
     found.find(({ id }) => id === PREFIX),
@@ -331,7 +331,8 @@ function adopt(world: World, tab: ModelTab, { stored, before, isAbsent, bug }: L
   tab.isAlone = isAbsent;
   const names = bug === 'takes from tabs that live' ? 'tabs:' : before + living(world);
   if (queue.life === Life.Open) {
-    protocol.adopt(queue, found, world.settings.hasLocks ? names : undefined);
+    const living = world.settings.hasLocks ? names : undefined;
+    adoption.adopt(queue, { records: found, living }, protocol);
   }
   cleanUp(world, tab, found);
   world.callbacks.push({
@@ -352,7 +353,7 @@ function cleanUp(world: World, tab: ModelTab, found: readonly StoredRecord[]): v
       continue;
     }
     const { id, at } = record;
-    if (at <= tab.queue.erasedAt || isExpired(record, DAY, world.now)) {
+    if (at <= tab.queue.erasedAt || protocol.isExpired(tab.queue, record)) {
       world.local.delete(id);
       transact(world, tab, {
         ids: [],

@@ -1,0 +1,36 @@
+/**
+ * Names of the tracker's internals that its build shortens. None may be a name that users see, that
+ * is stored, or that a browser gives to something of its own: a test looks.
+ */
+export const trackerInternals = [
+  'claim',
+  'copyOf',
+  'counts',
+  'database',
+  'emit',
+  'entries',
+  'erasedAt',
+  'failures',
+  'grantedAt',
+  'hasSlot',
+  'heldUntil',
+  'hold',
+  'hurry',
+  'is(Alive|Alone|Doubtful|Exit|Expired|Online|Paused|Stored)',
+  'life',
+  'local',
+  'maxAgeMs',
+  'misses',
+  'note',
+  'noteErasure',
+  'phase',
+  'prefix',
+  'record',
+  'release',
+  'room',
+  'settle',
+  'size',
+  'sizeOf',
+  'timer',
+  'until',
+] as const;

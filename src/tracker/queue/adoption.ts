@@ -1,0 +1,84 @@
+import type { end, isAlive, isExpired, noteErasure } from './protocol.js';
+import type { StoredRecord } from './record.js';
+import { type Claim, type Entry, Phase, type Queue } from './state.js';
+
+// How a tab takes over the events of tabs that are gone: as pure as the protocol, but loaded later,
+// since a page needs it only where an earlier one has left something.
+
+/** An age at which the owner is gone where no locks can tell: it sends or leaves long before. */
+const ORPHAN_AGE = 6e4;
+
+/** What the core lends: imported from here, bundlers would cut it into chunks of its own. */
+export interface Rules {
+  readonly end: typeof end;
+  readonly isAlive: typeof isAlive;
+  readonly isExpired: typeof isExpired;
+  readonly noteErasure: typeof noteErasure;
+}
+
+/** What a page knows when it looks for the events of others. */
+export interface Found {
+  readonly records: readonly StoredRecord[];
+  /** The names of the tabs that live; without locks it is missing, and age has to tell. */
+  readonly living?: string | undefined;
+}
+
+/** Takes over the events of tabs that are gone. */
+export const adopt = (queue: Queue, { records, living }: Found, rules: Rules): void => {
+  for (const seen of records) {
+    const isOwnerGone = living
+      ? !living.includes(`${seen.owner}`)
+      : Math.abs(queue.now() - seen.at) > ORPHAN_AGE;
+    const isKnown = queue.entries.some(({ record }) => record.id === seen.id);
+    if (isKnown || !rules.isAlive(queue, seen)) {
+      continue;
+    }
+    // What is ours without our knowing: IndexedDB answered too late.
+    if (seen.owner !== queue.owner && !isOwnerGone) {
+      continue;
+    }
+    const { owner, email } = queue;
+    const record = { ...seen, owner, email: seen.email ?? email, version: seen.version + 1 };
+    const entry: Entry = { record, phase: Phase.Waiting, isStored: true, until: 0, size: 0 };
+    queue.claim(entry, seen, (...answer) => adopted(...answer, rules));
+  }
+};
+
+/** IndexedDB has the new owner of an event, or another tab was first. */
+const adopted = (
+  queue: Queue,
+  { entry, record }: Claim,
+  isWon: boolean | undefined,
+  { isAlive, end }: Rules,
+): void => {
+  if (!isWon || !isAlive(queue, record)) {
+    return;
+  }
+  queue.entries.push(entry);
+  queue.note(entry);
+  if (record.state && queue.delivery !== 'no-loss') {
+    end(queue, entry, 'unconfirmed');
+  }
+};
+
+/** Of the copies of each event, the newest, in the order of tracking; of two equal, the first. */
+export const newest = (copies: readonly StoredRecord[]): StoredRecord[] => {
+  const byId = new Map<string, StoredRecord>();
+  for (const copy of copies) {
+    if (copy.version > (byId.get(copy.id)?.version ?? 0)) {
+      byId.set(copy.id, copy);
+    }
+  }
+  return [...byId.values()].sort((one, other) => one.at - other.at || (one.id > other.id ? 1 : -1));
+};
+
+/** Whether a store lets a tab change an event that it last saw as `seen`. */
+export const mayClaim = (
+  seen: StoredRecord,
+  copy?: StoredRecord,
+  erasure?: StoredRecord,
+): boolean => {
+  const version = copy?.version ?? 0;
+  const isSeen = version < seen.version || (version === seen.version && copy?.owner === seen.owner);
+  return isSeen && !(seen.at <= (erasure?.at ?? 0));
+};

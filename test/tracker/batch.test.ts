@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTracker } from '../../src/tracker/index.js';
+import { fakePage, taken } from '../support/tracker/page.js';
+
+let page: ReturnType<typeof fakePage>;
+beforeEach(() => {
+  page = fakePage();
+});
+afterEach(() => page.close());
+
+const bodies: unknown[] = [];
+const startOnProxy = (reply: () => Response) => {
+  bodies.length = 0;
+  return createTracker({
+    proxy: true,
+    baseUrl: '/collect',
+    email: 'ann@example.com',
+    fetch: (_, init) => {
+      bodies.push(JSON.parse(init!.body as string));
+      return Promise.resolve(reply());
+    },
+  });
+};
+const leave = () => page.events.dispatchEvent(new Event('pagehide'));
+
+describe('the end of a page that has a proxy', () => {
+  it('hands over up to 20 events in one request', async () => {
+    const tracker = startOnProxy(taken);
+    for (let n = 0; n < 25; n++) {
+      tracker.track('x', { n });
+    }
+    leave();
+    await page.pass(0);
+    expect(bodies).toHaveLength(1);
+    const [batch] = bodies as [{ id: string; data: { n: number } }[]];
+    expect(batch.map(({ data }) => data.n)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    expect(new Set(batch.map(({ id }) => id)).size).toBe(20);
+  });
+  it('hands over nothing where nothing waits', async () => {
+    startOnProxy(taken);
+    leave();
+    await page.pass(0);
+    expect(bodies).toEqual([]);
+  });
+  it('hears of each event what became of it', async () => {
+    const results = [200, 400, 503];
+    const tracker = startOnProxy(() => Response.json({ success: true, results }));
+    const outcomes = ['a', 'b', 'c'].map((name) => tracker.track(name).outcome);
+    leave();
+    await page.pass(0);
+    expect(tracker.stats()).toEqual({ taken: 3, delivered: 1, rejected: 1 });
+    expect(await Promise.all(outcomes.slice(0, 2))).toMatchObject([
+      { status: 'delivered' },
+      { reason: 'rejected' },
+    ]);
+    expect(tracker.pending).toBe(1);
+  });
+  it('sends one event in a request while the page lives', async () => {
+    const tracker = startOnProxy(taken);
+    tracker.track('a');
+    tracker.track('b');
+    await page.pass(0);
+    expect(bodies).toMatchObject([{ event: 'a' }, { event: 'b' }]);
+  });
+});
