@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTrackProxy } from '../../src/tracker/proxy/index.js';
+import { type TrackProxyOptions, createTrackProxy } from '../../src/tracker/proxy/index.js';
 import { type Service, startService } from '../support/tracker/service.js';
 
 let service: Service;
@@ -11,21 +11,27 @@ afterEach(async () => {
   await service.close();
 });
 
-const proxyOf = (fetching?: typeof fetch) =>
+const proxyOf = (fetching?: typeof fetch, more: Partial<TrackProxyOptions> = {}) =>
   createTrackProxy({
     apiKey: 'sk_test',
     baseUrl: service.url,
     ...(fetching && { fetch: fetching }),
+    ...more,
   });
 
-const request = (body: unknown, type = 'application/json') =>
+const request = (body: unknown, type = 'application/json', headers: Record<string, string> = {}) =>
   new Request('https://app.test/collect/v1/track', {
     method: 'POST',
-    headers: { 'Content-Type': type },
+    headers: { 'Content-Type': type, ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 
-const event = (id: string) => ({ id, event: 'x', email: 'ann@example.com', data: { a: 1 } });
+const event = (id: string) => ({
+  id,
+  event: 'x',
+  email: 'ann@example.com',
+  data: { a: 1 },
+});
 
 describe('the proxy', () => {
   it('sends an event on with the key of the server and without its id', async () => {
@@ -68,10 +74,11 @@ describe('the proxy', () => {
   it('keeps to 1000 a minute, each slot held until a minute after its answer', async () => {
     vi.useFakeTimers({ now: 0 });
     const sent: number[] = [];
-    const proxy = proxyOf(() => {
+    const take = () => {
       sent.push(Date.now());
-      return Promise.resolve(new Response('{}'));
-    });
+      return Promise.resolve(Response.json({ success: true }));
+    };
+    const proxy = proxyOf(take, { share: 1 });
     const statuses = async (count: number) => {
       const responses = Array.from({ length: count }, (_, n) =>
         proxy(request(event(`${Date.now()}-${n}`))),
@@ -90,7 +97,9 @@ describe('the proxy', () => {
     vi.useFakeTimers({ now: 0 });
     let status = 429;
     const proxy = proxyOf(() =>
-      Promise.resolve(new Response('', { status, headers: { 'Retry-After': '20' } })),
+      Promise.resolve(
+        Response.json({ success: true }, { status, headers: { 'Retry-After': '20' } }),
+      ),
     );
     expect((await proxy(request(event('1')))).status).toBe(429);
     status = 200;
@@ -99,5 +108,129 @@ describe('the proxy', () => {
     expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '1']);
     vi.setSystemTime(20_000);
     expect((await proxy(request(event('1')))).status).toBe(200);
+  });
+
+  it('leaves half of the limit to the rest of the project', async () => {
+    vi.useFakeTimers({ now: 0 });
+    const proxy = proxyOf(() => Promise.resolve(Response.json({ success: true })));
+    const responses = Array.from({ length: 600 }, (_, n) => proxy(request(event(`${n}`))));
+    const statuses = (await Promise.all(responses)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(500);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(100);
+  });
+});
+
+describe('a route that anybody can call', () => {
+  it('lets nothing but event, email and data through', async () => {
+    const extra = {
+      subscribed: true,
+      projectId: 'x',
+      headers: {},
+      __proto__x: 1,
+    };
+    await proxyOf()(request({ ...event('1'), ...extra }));
+    const { headers, index, ...sent } = service.arrivals[0]!;
+    expect([Object.keys(sent).sort(), index, 'cookie' in headers]).toEqual([
+      ['data', 'email', 'event'],
+      0,
+      false,
+    ]);
+  });
+  it('takes the contact from the session that authorize knows', async () => {
+    const proxy = proxyOf(undefined, {
+      authorize: (asked, { event: name, data }) =>
+        asked.headers.get('Cookie') === 'session=1'
+          ? { event: name, data, email: 'bob@example.com' }
+          : null,
+    });
+    const answer = await proxy(request(event('1'), 'application/json', { Cookie: 'session=1' }));
+    const refused = await proxy(request(event('2')));
+    expect([answer.status, refused.status]).toEqual([200, 403]);
+    expect(service.arrivals.map(({ email }) => email)).toEqual(['bob@example.com']);
+  });
+  it('sends nothing when authorize fails', async () => {
+    const authorize = () => Promise.reject(new Error('no database: postgres://secret'));
+    const answer = await proxyOf(undefined, { authorize })(request(event('1')));
+    expect([answer.status, await answer.text()]).toEqual([503, '{"success":false}']);
+    expect(service.arrivals).toEqual([]);
+  });
+  it.each([
+    ['another site', { 'Sec-Fetch-Site': 'cross-site' }],
+    ['another subdomain', { 'Sec-Fetch-Site': 'same-site' }],
+    ['another origin, in an old browser', { Origin: 'https://evil.test' }],
+    ['an opaque origin', { Origin: 'null' }],
+  ])('refuses %s', async (_, headers) => {
+    const answer = await proxyOf()(request(event('1'), 'application/json', headers));
+    expect([answer.status, service.arrivals]).toEqual([403, []]);
+  });
+  it.each([
+    ['its own pages', { 'Sec-Fetch-Site': 'same-origin' }],
+    ['its own pages, in an old browser', { Origin: 'https://app.test' }],
+    ['its own pages behind another server', { Origin: 'https://shop.test', Host: 'shop.test' }],
+  ])('serves %s', async (_, headers) => {
+    const answer = await proxyOf()(request(event('1'), 'application/json', headers));
+    expect(answer.status).toBe(200);
+  });
+  it('refuses a body above 64 KB, whatever its headers say', async () => {
+    const answer = await proxyOf()(request({ ...event('1'), data: { text: 'x'.repeat(65_536) } }));
+    expect([answer.status, service.arrivals]).toEqual([413, []]);
+  });
+  it('refuses more than 20 events', async () => {
+    const events = Array.from({ length: 21 }, (_, n) => event(`${n}`));
+    expect((await proxyOf()(request(events))).status).toBe(413);
+    expect(service.arrivals).toEqual([]);
+  });
+  it.each([
+    ['no name', { event: '' }],
+    ['a name that is no text', { event: 1 }],
+    ['an email that is no text', { event: 'x', email: { $ne: null } }],
+    ['data that are no object', { event: 'x', data: [1] }],
+  ])('refuses an event with %s', async (_, bad) => {
+    expect((await proxyOf()(request(bad))).status).toBe(400);
+    expect(service.arrivals).toEqual([]);
+  });
+  it('fans a list out and tells of each event what became of it', async () => {
+    service.reply = ({ event: name }) => ({
+      status: name === 'bad' ? 422 : 200,
+    });
+    const answer = await proxyOf()(
+      request([event('1'), { ...event('2'), event: 'bad' }, 'junk', event('4')]),
+    );
+    const body: unknown = await answer.json();
+    expect([answer.status, body]).toEqual([200, { success: true, results: [200, 400, 400, 200] }]);
+    expect(service.accepted).toHaveLength(2);
+  });
+  it('answers in time when the service hangs, and frees its slot', async () => {
+    let signal: AbortSignal | null | undefined;
+    const hang = (_: unknown, init?: RequestInit) =>
+      new Promise<Response>((_resolve, reject) => {
+        signal = init?.signal;
+        signal?.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+    const answer = await proxyOf(hang, { timeout: 20 })(request(event('1')));
+    expect([answer.status, signal?.aborted]).toEqual([504, true]);
+  });
+  it.each([
+    [401, 503],
+    [403, 503],
+    [404, 503],
+    [302, 503],
+    [422, 400],
+    [500, 502],
+    [503, 503],
+  ])('says of a %i no more than %i', async (status, told) => {
+    const secret = 'key sk_test of project 7 is not valid';
+    const headers = {
+      Location: 'https://internal.test/login',
+      'X-Secret': secret,
+    };
+    const proxy = proxyOf(() => Promise.resolve(new Response(secret, { status, headers })));
+    const answer = await proxy(request(event('1')));
+    expect([answer.status, await answer.text()]).toEqual([told, '{"success":false}']);
+    expect([...answer.headers.keys()].sort()).toEqual(['cache-control', 'content-type']);
+  });
+  it('does not take a page to log in for a delivery', async () => {
+    const proxy = proxyOf(() => Promise.resolve(new Response('<!doctype html>')));
+    expect((await proxy(request(event('1')))).status).toBe(502);
   });
 });

@@ -7,10 +7,16 @@ const WINDOW_MS = 60_000;
  * whatever window the service counts in, it never sees too many.
  */
 export class Budget {
+  readonly #limit: number;
   #open = 0;
   /** When each answered slot is free again, earliest first. */
   #freeAt: number[] = [];
   #closedUntil = 0;
+
+  /** @param share of the project's limit, 0 to 1 */
+  constructor(share: number) {
+    this.#limit = Math.max(1, Math.floor(LIMIT * share));
+  }
 
   /** Milliseconds until a slot is free; 0 takes one. */
   take(): number {
@@ -19,7 +25,7 @@ export class Budget {
     if (now < this.#closedUntil) {
       return this.#closedUntil - now;
     }
-    if (this.#open + this.#freeAt.length >= LIMIT) {
+    if (this.#open + this.#freeAt.length >= this.#limit) {
       return (this.#freeAt[0] ?? now + 1000) - now;
     }
     this.#open++;
@@ -33,7 +39,7 @@ export class Budget {
   }
 
   /** The service said 429, perhaps to somebody else's request: nobody sends for a while. */
-  close(retryAfter: string | null): void {
+  close(retryAfter: string | undefined): void {
     this.#closedUntil = Date.now() + (Number(retryAfter) * 1000 || WINDOW_MS);
   }
 }

@@ -263,6 +263,7 @@ function clearLocal(world: World): void {
     truth.mayRepeat = true;
     truth.mayBeLost = true;
     truth.maySurvive = true;
+    truth.mayChange = true;
   }
 }
 
@@ -286,12 +287,13 @@ function network(world: World, bug: Bug | undefined): void {
     return;
   }
   const roll = world.random();
+  const isSilent = world.settings.network === 'silent' && world.chance(0.8);
   if (request.isAccepted) {
-    if (roll < 0.85) {
+    if (roll < 0.85 && !isSilent) {
       answer(world, request, 200, bug);
     }
     // The service took it, but the page cannot know: a repeat that the document names.
-    else if (roll < 0.95) {
+    else if (roll < 0.95 || isSilent) {
       if (truth.sent < 3) {
         truth.mayRepeat ||= !request.isExit && !request.entry.isExit;
       }
@@ -301,7 +303,8 @@ function network(world: World, bug: Bug | undefined): void {
       answer(world, request, 500, bug);
     }
   } else {
-    answer(world, request, world.pick([0, 0, 500, 503, 429, 401, 404, 400, 302, -1]), bug);
+    const statuses = isSilent ? [0] : [0, 0, 500, 503, 429, 401, 404, 400, 302, -1];
+    answer(world, request, world.pick(statuses), bug);
   }
 }
 
@@ -343,7 +346,9 @@ function answer(world: World, request: ModelRequest, status: number, bug: Bug | 
         truth.unanswered++;
       }
       answered(tab.queue, entry, { status });
-      const isKept = tab.queue.entries.includes(entry) && delivery === 'no-duplicates';
+      // Where neither locks nor the database answer, two tabs may each try it.
+      const isOne = world.settings.hasLocks || world.settings.database !== 'flaky';
+      const isKept = isOne && tab.queue.entries.includes(entry) && delivery === 'no-duplicates';
       if (isKept && truth.unanswered >= 3) {
         world.fail(`${truth.id} is tried for ever`);
       }
@@ -366,7 +371,7 @@ function calmDown(world: World, bug: Bug | undefined): void {
           look(world, tab, bug);
         }
       }
-      settleDown(world, bug);
+      settleDown(world, bug, world.settings.network === 'silent' && turn < 20);
       world.now += 61_000;
       if (turn > 6 && isQuiet(world)) {
         return;
@@ -392,7 +397,7 @@ function calmDown(world: World, bug: Bug | undefined): void {
   calm();
 }
 
-function settleDown(world: World, bug: Bug | undefined): void {
+function settleDown(world: World, bug: Bug | undefined, isSilent = false): void {
   for (let turn = 0; turn < 400; turn++) {
     while (world.transactions.length) {
       world.transact();
@@ -401,10 +406,10 @@ function settleDown(world: World, bug: Bug | undefined): void {
       world.answer();
     }
     for (const request of [...world.requests]) {
-      if (!request.isAccepted) {
+      if (!request.isAccepted && !isSilent) {
         accept(world, request);
       }
-      answer(world, request, 200, bug);
+      answer(world, request, request.isAccepted ? 200 : 0, bug);
     }
     for (const tab of world.tabs) {
       protocol.tick(tab.queue);

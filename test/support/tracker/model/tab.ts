@@ -214,7 +214,7 @@ function settle(world: World, entry: Entry, reason: string | undefined): void {
   if (!truth || !reason) {
     return;
   }
-  const { delivery, database } = world.settings;
+  const { delivery, database, hasLocks } = world.settings;
   const isOld = protocol.isExpired({ now: () => world.now, maxAgeMs: DAY }, entry.record);
   if (reason === 'expired' && !isOld) {
     world.fail(`${truth.id} has expired too early`);
@@ -224,7 +224,8 @@ function settle(world: World, entry: Entry, reason: string | undefined): void {
   }
   // Nobody knows what became of it: that is only so if it was sent.
   // Nobody knows either where a database wrote the mark and said that it failed.
-  const isCertain = database !== 'flaky';
+  // and, without locks, where another tab took over what its living owner was about to send.
+  const isCertain = database !== 'flaky' && hasLocks;
   if (isCertain && reason === 'unconfirmed' && !truth.sent && !truth.mayBeLost && !truth.end) {
     world.fail(`${truth.id} is unconfirmed, though it was never sent`);
   }

@@ -9,6 +9,8 @@ export interface Settings {
   readonly hasLocks: boolean;
   /** `flaky`: transactions fail and answers come too late. */
   readonly database: 'healthy' | 'flaky' | 'absent';
+  /** `silent`: most answers get lost. */
+  readonly network: 'fair' | 'silent';
 }
 
 /** What is true of one event, whatever the tabs believe. */
@@ -91,6 +93,7 @@ export class World {
       delivery: this.chance(0.7) ? 'no-duplicates' : 'no-loss',
       hasLocks: this.chance(0.75),
       database: this.pick(['healthy', 'healthy', 'healthy', 'flaky', 'absent'] as const),
+      network: this.chance(0.9) ? 'fair' : 'silent',
     };
   }
 
@@ -136,10 +139,12 @@ export class World {
   /** Tells a tab what it waits for. */
   answer(): void {
     const ready = this.callbacks.filter(({ tab }) => !tab.isFrozen);
-    const callback = ready[0];
-    if (!callback) {
+    if (!ready.length) {
       return;
     }
+    // Each tab hears its answers in order; between tabs there is none.
+    const { tab } = this.pick(ready);
+    const callback = ready.find((other) => other.tab === tab)!;
     this.callbacks = this.callbacks.filter((other) => other !== callback);
     if (!callback.tab.isGone) {
       callback.run();
@@ -156,7 +161,10 @@ export class World {
     }
     const undone = (other: Transaction) => other.tab === tab && !other.isCommitted;
     for (const id of this.transactions.filter(undone).flatMap(({ ids }) => ids)) {
-      this.truths.get(id)!.mayChange = true;
+      const truth = this.truths.get(id)!;
+      truth.mayChange = true;
+      // Others cleared localStorage before the database had it.
+      truth.mayBeLost ||= !this.database.has(id) && !this.local.has(id);
     }
     this.transactions = this.transactions.filter((other) => !undone(other));
     // Then nobody can tell that exactly one tab gets each of them.
