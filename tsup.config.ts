@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { defineConfig, type Options } from 'tsup';
 import { commandBundle } from './scripts/command-bundle.js';
 import { doors } from './scripts/doors.js';
+import { cutIntoParts } from './scripts/parts.js';
 import { trackerInternals } from './scripts/tracker-internals.js';
 
 const isOfTracker = ({ entry }: { readonly entry: string }) => entry.startsWith('tracker/');
@@ -15,11 +16,13 @@ const entriesOf = (some: ReturnType<typeof doors>) =>
 const entry = entriesOf(doors().filter((door) => !isOfTracker(door)));
 /** Built by itself: each byte counts in a page, so its internal names are shortened. */
 const trackerEntry = entriesOf(doors().filter(isOfTracker));
+const parts = await cutIntoParts(entry);
 
-/** Splitting keeps the schemas lazy and gives every class one identity across the doors. */
+/** The parts keep what is rare lazy and give every class one identity across the doors. */
 const modules: Options = {
   target: 'es2022',
-  splitting: true,
+  splitting: false,
+  esbuildPlugins: [parts.plugin],
   silent: true,
   removeNodeProtocol: false,
   tsconfig: 'tsconfig.build.json',
@@ -35,6 +38,7 @@ const esm: Options = {
   sourcemap: true,
   esbuildOptions: (options) => {
     options.sourcesContent = false;
+    options.entryPoints = parts.entryPoints;
   },
   onSuccess: declare,
 };
@@ -49,6 +53,11 @@ const cjs: Options = {
   outDir: 'dist/cjs',
   noExternal: bundled,
   inject: ['scripts/text-encoder.js'],
+  esbuildOptions: (options) => {
+    options.entryPoints = parts.entryPoints;
+    // Jest knows no import() in a CommonJS module.
+    options.supported = { 'dynamic-import': false };
+  },
   onSuccess: async () => {
     await writeFile('dist/cjs/package.json', '{ "type": "commonjs" }\n');
     await writeFile('dist/cjs/LICENSES.txt', licensesOf(bundled));
@@ -84,6 +93,8 @@ const shorten: NonNullable<Options['esbuildOptions']> = (options) => {
 
 const trackerEsm: Options = {
   ...modules,
+  splitting: true,
+  esbuildPlugins: [],
   entry: trackerEntry,
   format: 'esm',
   outDir: 'dist/esm',
@@ -93,6 +104,8 @@ const trackerEsm: Options = {
 
 const trackerCjs: Options = {
   ...modules,
+  splitting: true,
+  esbuildPlugins: [],
   entry: trackerEntry,
   format: 'cjs',
   outDir: 'dist/cjs',

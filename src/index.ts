@@ -4,7 +4,7 @@ export type {
   RateLimitOptions,
   ValidationOptions,
 } from './contract/client-options.js';
-export type { DataOptions } from './contract/data-options.js';
+export type { DataOptions } from './contract/client-options.js';
 export type {
   CallEvent,
   ClientEvents,
@@ -29,9 +29,53 @@ export type {
   OpenRecord,
   Timestamp,
 } from './contract/records.js';
-export * from './errors/index.js';
-export * from './media/index.js';
-export * from './messaging/index.js';
+export type * from './errors/index.js';
+export {
+  ApiError,
+  AuthenticationError,
+  BadRequestError,
+  ConfigurationError,
+  ConflictError,
+  ConnectionError,
+  GenerationCanceledError,
+  GenerationFailedError,
+  InvalidRequestError,
+  JobFailedError,
+  NotFoundError,
+  PermissionError,
+  PostreelError,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+  UnexpectedResponseError,
+  UnprocessableError,
+  WaitError,
+  WaitTimeoutError,
+  WebhookVerificationError,
+  isApiError,
+  isPostreelError,
+} from './errors/index.js';
+export type * from './media/index.js';
+export {
+  GenerationJob,
+  LongAudioError,
+  MediaClient,
+  MediaFile,
+  memoryJournal,
+} from './media/index.js';
+export type * from './messaging/index.js';
+export {
+  MessagingClient,
+  and,
+  clear,
+  defineTemplate,
+  evaluateFilter,
+  filters,
+  matches,
+  or,
+  transient,
+  where,
+} from './messaging/index.js';
 export type { JobUpdate, JobWaitOptions } from './polling/job.js';
 export type { RecordWaitOptions } from './polling/record.js';
 export type { ApiKey } from './transport/auth/api-key.js';

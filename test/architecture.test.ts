@@ -53,7 +53,7 @@ const knownCycles: readonly string[] = [
 ];
 
 /** Folders with more files than a reader wants to see at once; the list only shrinks. */
-const knownDrawers: readonly string[] = ['contract', 'media/generate'];
+const knownDrawers: readonly string[] = [];
 const mostFiles = 12;
 
 /** Short files with a reason of their own. Doors, and the files of resources, need none. */

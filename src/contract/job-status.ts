@@ -29,6 +29,11 @@ export function statusOf(job: unknown): string | undefined {
   return typeof status === 'string' ? status : undefined;
 }
 
+/** The same in lower case; empty where the service sent none. */
+export function statusWord(job: unknown): string {
+  return wordOf(statusOf(job));
+}
+
 function wordOf(status: unknown): string {
   return typeof status === 'string' ? status.trim().toLowerCase() : '';
 }

@@ -1,7 +1,6 @@
 import type { Call, RequestOptions } from './call.js';
 import type { Paginated } from './paginated.js';
-import type { List } from './returns.js';
-import type { Route } from './route.js';
+import type { List, Route } from './route.js';
 
 /** The names of a path's parameters: `'id' | 'stepId'`. */
 export type ParameterNames<Path extends string> =

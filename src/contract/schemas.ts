@@ -1,7 +1,6 @@
 import { isRecord } from './records.js';
-import type { DataOptions } from './data-options.js';
-import type { List } from './returns.js';
-import type { Route } from './route.js';
+import type { DataOptions } from './client-options.js';
+import type { List, Route } from './route.js';
 
 /** The two lines of a zod schema that we rely on; comparing through them keeps types cheap. */
 export interface Schema<T> {

@@ -1,6 +1,5 @@
 import type { Call, RequestOptions } from '../contract/call.js';
-import type { ClientOptions } from '../contract/client-options.js';
-import type { DataOptions } from '../contract/data-options.js';
+import type { ClientOptions, DataOptions } from '../contract/client-options.js';
 import { schemaMap, type RouteSchemas } from '../contract/schemas.js';
 import type { JobWatch } from '../polling/job.js';
 import { createSpacing } from '../polling/spacing.js';

@@ -1,5 +1,5 @@
 import type { ItemIterator } from '../contract/paginated.js';
-import type { List } from '../contract/returns.js';
+import type { List } from '../contract/route.js';
 import type { ListPage } from './page.js';
 import { cursorOf, type PageQuery } from './styles.js';
 

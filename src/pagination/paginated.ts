@@ -1,6 +1,5 @@
 import type { ItemIterator, Page, Paginated } from '../contract/paginated.js';
-import { largestPage } from '../contract/returns.js';
-import type { Route } from '../contract/route.js';
+import { largestPage, type Route } from '../contract/route.js';
 import { Items } from './items.js';
 import { ListPage } from './page.js';
 import { startQuery, type PageQuery } from './styles.js';

@@ -1,5 +1,5 @@
 import { isRecord } from '../contract/records.js';
-import type { List } from '../contract/returns.js';
+import type { List } from '../contract/route.js';
 
 /** One page as the service sent it, whichever way it spells pages. */
 export interface RawPage {

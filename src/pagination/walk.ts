@@ -1,5 +1,4 @@
-import type { List } from '../contract/returns.js';
-import type { Route } from '../contract/route.js';
+import type { List, Route } from '../contract/route.js';
 import { UnexpectedResponseError } from '../errors/index.js';
 import { cursorOf, type PageQuery, type RawPage } from './styles.js';
 

@@ -30,7 +30,7 @@ describe('the CommonJS build', () => {
   it('names the license of each package that it carries', () => {
     const folder = join(project.package, 'dist/cjs');
     const text = readFileSync(join(folder, 'LICENSES.txt'), 'utf8');
-    const code = readdirSync(folder)
+    const code = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.js'))
       .map((name) => readFileSync(join(folder, name), 'utf8'))
       .join('\n');

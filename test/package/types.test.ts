@@ -130,6 +130,7 @@ function strayedSources(output: string): string[] {
     sources: string[];
   }; // as: a source map
   return sources
+    .filter((source) => !/\bpart:/.test(source)) // a file that only hands on what others hold
     .map((source) => resolve(dirname(output), source))
     .filter((path) => !path.startsWith(join(project.package, 'src')) || !existsSync(path));
 }

@@ -1,7 +1,6 @@
 import { UnexpectedResponseError } from 'postreel';
 import { describe, expect, it, vi } from 'vitest';
-import { cursorPage, of, wholeList } from '../../src/contract/returns.js';
-import { route, type Route } from '../../src/contract/route.js';
+import { cursorPage, of, wholeList, route, type Route } from '../../src/contract/route.js';
 import { PagedList } from '../../src/pagination/paginated.js';
 import type { PageQuery, RawPage } from '../../src/pagination/styles.js';
 import { listFacts } from '../../src/pagination/walk.js';

@@ -1,7 +1,6 @@
 import { MessagingClient, PostreelError, type ValidationOptions } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { of } from '../../src/contract/returns.js';
-import { route } from '../../src/contract/route.js';
+import { of, route } from '../../src/contract/route.js';
 import { cleanCause } from '../../src/transport/auth/redact.js';
 import { Connection } from '../../src/transport/connection.js';
 import { onAbort, abortable } from '../../src/async/abort.js';

@@ -1,6 +1,5 @@
 import type { Acknowledgement } from '../../contract/records.js';
-import { of } from '../../contract/returns.js';
-import { route, type KeyRule } from '../../contract/route.js';
+import { of, route, type KeyRule } from '../../contract/route.js';
 import type {
   AccountEmail,
   Credentials,

@@ -1,6 +1,6 @@
 import { isRecord, type Acknowledgement } from '../../contract/records.js';
-import { anyList, of } from '../../contract/returns.js';
-import { goneFrom, statusOf, route } from '../../contract/route.js';
+import { statusWord } from '../../contract/job-status.js';
+import { anyList, of, goneFrom, route } from '../../contract/route.js';
 import type {
   Campaign,
   CampaignCreate,
@@ -34,7 +34,7 @@ export const routes = {
     repeatable: true, // the same state twice
     readBack: {
       path: '/campaigns/{id}',
-      happened: (campaign) => statusOf(campaign).startsWith('cancel'),
+      happened: (campaign) => statusWord(campaign).startsWith('cancel'),
     },
   }),
   sendTest: route('POST /campaigns/{id}/test', {
@@ -47,7 +47,7 @@ export const routes = {
 // Only what proves it counts. A campaign that was scheduled before shows by its time whether it was
 // rescheduled.
 function wasSent(campaign: Readonly<Record<string, unknown>> | undefined, body: unknown): boolean {
-  const status = statusOf(campaign);
+  const status = statusWord(campaign);
   if (status !== 'scheduled') {
     return ['sending', 'sent'].includes(status);
   }

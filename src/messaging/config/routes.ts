@@ -1,5 +1,4 @@
-import { of } from '../../contract/returns.js';
-import { route } from '../../contract/route.js';
+import { of, route } from '../../contract/route.js';
 import type { ServiceConfig } from './types.js';
 
 export const routes = {

@@ -3,7 +3,7 @@ import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement, FileInput } from '../../contract/records.js';
 import { waitForJob, type JobWaitOptions, type JobWatch } from '../../polling/job.js';
-import type { DataOptions } from '../../contract/data-options.js';
+import type { DataOptions } from '../../contract/client-options.js';
 import type { Transport } from '../../transport/transport.js';
 import { isReturned, withEmptyDeleted, writable } from '../shared/write-back.js';
 import { ContactFields } from './fields.js';

@@ -1,5 +1,4 @@
-import { cursorPage, of } from '../../contract/returns.js';
-import { goneFrom, route, type UploadFacts } from '../../contract/route.js';
+import { cursorPage, of, goneFrom, route, type UploadFacts } from '../../contract/route.js';
 import type { Acknowledgement, FileInput } from '../../contract/records.js';
 import type {
   BulkJob,

@@ -1,6 +1,6 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
-import type { DataOptions } from '../../contract/data-options.js';
+import type { DataOptions } from '../../contract/client-options.js';
 import type { Transport } from '../../transport/transport.js';
 import { withEmptyDeleted } from '../shared/write-back.js';
 import { hasBytes, withEncodedAttachments } from './attachments.js';

@@ -2,7 +2,7 @@ import type { Call, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
-import type { DataOptions } from '../../contract/data-options.js';
+import type { DataOptions } from '../../contract/client-options.js';
 import type { Transport } from '../../transport/transport.js';
 import { refuseIfUsed } from '../shared/in-use.js';
 import { withEmptyDeleted } from '../shared/write-back.js';

@@ -1,5 +1,4 @@
-import { anyList, of } from '../../contract/returns.js';
-import { route } from '../../contract/route.js';
+import { anyList, of, route } from '../../contract/route.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type {
   EventNames,

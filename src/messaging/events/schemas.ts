@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { DataOptions } from '../../contract/data-options.js';
+import type { DataOptions } from '../../contract/client-options.js';
 import type { SchemasFor } from '../../contract/schemas.js';
 import { contactData, dataWarnings } from '../shared/data-schema.js';
 import { periodListQuery, periodQuery } from '../shared/query-schema.js';

@@ -1,6 +1,5 @@
 import type { Acknowledgement, FieldObject } from '../../contract/records.js';
-import { anyList, of } from '../../contract/returns.js';
-import { route, type KeyRule } from '../../contract/route.js';
+import { anyList, of, route, type KeyRule } from '../../contract/route.js';
 import type {
   BillingConsumption,
   BillingLimits,

@@ -1,5 +1,4 @@
-import { numberedPage, of, wholeList } from '../../contract/returns.js';
-import { goneFrom, route } from '../../contract/route.js';
+import { numberedPage, of, wholeList, goneFrom, route } from '../../contract/route.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type {
   CountedSegment,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { DataOptions } from '../../contract/data-options.js';
+import type { DataOptions } from '../../contract/client-options.js';
 import { isRecord } from '../../contract/records.js';
 import { refuse } from '../../errors/client-errors.js';
 import type { ContactData, ReservedKey } from './data.js';

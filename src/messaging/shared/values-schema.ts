@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { largestPage } from '../../contract/returns.js';
+import { largestPage } from '../../contract/route.js';
 import { isRecord, type Timestamp } from '../../contract/records.js';
 import type { KnownFields, Schema } from '../../contract/schemas.js';
 import type { Filter } from './filter.js';

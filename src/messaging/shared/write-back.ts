@@ -1,4 +1,4 @@
-import type { DataOptions } from '../../contract/data-options.js';
+import type { DataOptions } from '../../contract/client-options.js';
 import { isRecord } from '../../contract/records.js';
 
 /** Which fields of a record do not go back to the service. */

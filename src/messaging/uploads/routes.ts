@@ -1,6 +1,5 @@
 import type { FileInput } from '../../contract/records.js';
-import { of } from '../../contract/returns.js';
-import { route, type UploadFacts } from '../../contract/route.js';
+import { of, route, type UploadFacts } from '../../contract/route.js';
 import type { UploadedImage } from './types.js';
 
 // The field's name is ours (open points); the document knows no largest size.

@@ -1,6 +1,6 @@
 import type { Acknowledgement } from '../../contract/records.js';
-import { anyList, of } from '../../contract/returns.js';
-import { goneFrom, sameFields, statusOf, route } from '../../contract/route.js';
+import { statusWord } from '../../contract/job-status.js';
+import { anyList, of, goneFrom, sameFields, route } from '../../contract/route.js';
 import type {
   ExecutionQuery,
   ExecutionStart,
@@ -78,7 +78,7 @@ export const routes = {
       returns: of<Acknowledgement>(),
       readBack: {
         path: '/workflows/{id}/executions/{executionId}',
-        happened: (record) => statusOf(record).startsWith('cancel'),
+        happened: (record) => statusWord(record).startsWith('cancel'),
       },
     }),
     cancelAll: route('POST /workflows/{id}/executions/cancel-all', {

@@ -1,5 +1,4 @@
-import { of } from '../../contract/returns.js';
-import { route, type Method, type Route } from '../../contract/route.js';
+import { of, route, type Method, type Route } from '../../contract/route.js';
 import { refuse } from '../../errors/client-errors.js';
 
 /** What a call to an endpoint without a method of its own sends. */

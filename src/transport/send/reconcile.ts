@@ -1,8 +1,7 @@
 import { monotonicMs, sleep } from '../../async/timers.js';
 import type { RequestOptions } from '../../contract/call.js';
 import { isRecord } from '../../contract/records.js';
-import { of } from '../../contract/returns.js';
-import { route, type ReadBack, type Route } from '../../contract/route.js';
+import { of, route, type ReadBack, type Route } from '../../contract/route.js';
 import { isPostreelError } from '../../errors/index.js';
 import type { RunningCall } from '../call.js';
 import type { CallContext, RawAnswer, RawInput } from '../context.js';

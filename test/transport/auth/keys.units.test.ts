@@ -1,7 +1,6 @@
 import { ConfigurationError } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { of } from '../../../src/contract/returns.js';
-import { route, type KeyRule } from '../../../src/contract/route.js';
+import { of, route, type KeyRule } from '../../../src/contract/route.js';
 import {
   checkKey,
   guardBrowser,

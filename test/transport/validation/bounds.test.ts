@@ -1,7 +1,6 @@
 import type { MismatchEvent } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { of, wholeList } from '../../../src/contract/returns.js';
-import { route } from '../../../src/contract/route.js';
+import { of, wholeList, route } from '../../../src/contract/route.js';
 import { Connection } from '../../../src/transport/connection.js';
 import { answerProblems } from '../../../src/transport/validation/issues.js';
 import { answering, messagingOver } from '../../support/clients.js';

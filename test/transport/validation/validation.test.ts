@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { of, wholeList } from '../../../src/contract/returns.js';
-import { route } from '../../../src/contract/route.js';
+import { of, wholeList, route } from '../../../src/contract/route.js';
 import {
   answerProblems,
   bodyWarnings,
