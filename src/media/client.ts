@@ -8,7 +8,8 @@ import type { JobRecords } from './jobs/job-records.js';
 import type { JournalIntent } from './jobs/journal-types.js';
 import type { MediaOptions } from './options.js';
 import type { MediaPlan } from './queue/plan.js';
-import type { JobSource, MediaQueue, QueueOptions } from './queue/options.js';
+import type { TransferOptions } from './download/transfer-options.js';
+import type { JobSource, MediaQueue, QueueOptions, SpendingCaps } from './queue/options.js';
 import type { FileUpdate, WaitOptions } from './status/wait-options.js';
 import {
   waitForAll,
@@ -114,11 +115,28 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     });
   }
 
-  /** Checks jobs against every rule and works out requests and time, without a call. */
-  async plan(jobs: readonly MediaJob[]): Promise<MediaPlan> {
+  /**
+   * Checks jobs against every rule and works out requests and time, without a call. The caps are
+   * those of `queue()`: jobs beyond them are a problem.
+   */
+  async plan(jobs: readonly MediaJob[], caps: SpendingCaps = {}): Promise<MediaPlan> {
     const { planJobs } = await import('./queue/plan.js');
     const { limits, pendingLimit } = this.#context;
-    return planJobs(jobs, { ...limits, pending: pendingLimit });
+    return planJobs(jobs, { ...limits, pending: pendingLimit }, caps);
+  }
+
+  /**
+   * Downloads the parts of a long audio and joins them to one file, in the order given. They must
+   * all be MP3 or all WAV, with the same sample rate and channels.
+   * @throws an `InvalidRequestError` with the code `AUDIO_NOT_JOINABLE` when they are not
+   */
+  async joinAudio(files: readonly MediaFile[], options?: TransferOptions): Promise<Blob> {
+    const { joinAudio } = await import('./generate/long-audio/join.js');
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    for (const file of files) {
+      parts.push(new Uint8Array(await file.arrayBuffer(options)));
+    }
+    return joinAudio(parts);
   }
 
   /**

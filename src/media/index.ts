@@ -12,6 +12,7 @@ export type { JobRecords } from './jobs/job-records.js';
 export { memoryJournal } from './jobs/journal.js';
 export type * from './jobs/journal-types.js';
 export type { MediaOptions, MediaRateLimitOptions } from './options.js';
+export type { QueueForecast } from './queue/estimate/forecast.js';
 export type { MediaPlan } from './queue/plan.js';
 export type {
   JobSource,
@@ -21,6 +22,7 @@ export type {
   QueueResult,
   QueueUpdate,
   SavedJob,
+  SpendingCaps,
 } from './queue/options.js';
 export type { FileResult } from './status/wait-for-files.js';
 export type { FileUpdate, WaitOptions } from './status/wait-options.js';

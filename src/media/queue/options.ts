@@ -2,9 +2,24 @@ import type { MediaJob } from '../generate/media-job.js';
 import type { FileStatus, StatusRecord } from '../generate/types.js';
 import type { MediaFile } from '../jobs/file.js';
 import type { GenerationJob } from '../jobs/job.js';
+import type { QueueForecast } from './estimate/forecast.js';
+
+/** The most that a queue may submit. */
+export interface SpendingCaps {
+  /**
+   * The most jobs to submit; the others end with an error (`SPENDING_CAP`).
+   * @default Infinity
+   */
+  maxJobs?: number | undefined;
+  /**
+   * The most minutes of video and speech to submit, by estimate; see `plan()`.
+   * @default Infinity
+   */
+  maxMinutes?: number | undefined;
+}
 
 /** How a queue of jobs runs. All times are in milliseconds. */
-export interface QueueOptions {
+export interface QueueOptions extends SpendingCaps {
   /**
    * How many jobs may be in progress at one time; never more than the service allows.
    * @default 20
@@ -54,16 +69,6 @@ export interface QueueOptions {
    * @default 86_400_000 (24 h)
    */
   outageTimeout?: number | undefined;
-  /**
-   * The most jobs to submit; the others end with an error (`SPENDING_CAP`).
-   * @default Infinity
-   */
-  maxJobs?: number | undefined;
-  /**
-   * The most minutes of video and speech to submit, by estimate; see `plan()`.
-   * @default Infinity
-   */
-  maxMinutes?: number | undefined;
   /** Stops submitting and waiting at once. What is in progress goes on; see `running`. */
   signal?: AbortSignal | undefined;
   /** Called whenever something changed. What it throws is ignored. */
@@ -101,10 +106,15 @@ export interface QueueProgress {
   readonly pending: number;
   /** Jobs that were read from the input and wait for their turn. */
   readonly waiting: number;
-  /** All jobs of the input; `undefined` until it has been read to its end. */
+  /** All jobs of the input; `undefined` until one that is no list has been read to its end. */
   readonly total: number | undefined;
   /** About how long the known jobs still take; `undefined` before the first one is done. */
   readonly etaMs: number | undefined;
+  /**
+   * How the time that is left may turn out, learned from the finished jobs; `undefined` before the
+   * first one is done. Worked out when it is read, which takes about a millisecond.
+   */
+  readonly forecast: QueueForecast | undefined;
 }
 
 /** How one job of a queue ended. */

@@ -1,16 +1,20 @@
 import type { FieldError } from '../../errors/index.js';
 import { checkJobs } from '../generate/rules.js';
+import { capOf } from './driver/rules.js';
+import type { SpendingCaps } from './options.js';
 import { brandOf, estimatedMinutes, isVideo, type MediaJob } from '../generate/media-job.js';
 
 /** What handing in jobs will take, worked out without a call. */
 export interface MediaPlan {
   /** How many requests of the rate limit the jobs take at least. */
   readonly requests: number;
+  /** About how many minutes of video and speech the jobs come to. */
+  readonly minutes: number;
   /** When the last file can be finished at the earliest, if nothing else runs. */
   readonly earliestFinish: Date;
   /** Options that will have no effect, in words. */
   readonly warnings: readonly string[];
-  /** What breaks a rule of the service's document; such jobs would be refused. */
+  /** What breaks a rule of the service's document, or exceeds a cap; such jobs would be refused. */
   readonly problems: readonly FieldError[];
 }
 
@@ -26,9 +30,31 @@ const msPerMinute = 2 * 60_000;
 const startMs = 60_000;
 
 /** Checks jobs against every rule and works out requests and time. */
-export async function planJobs(jobs: readonly MediaJob[], limits: PlanLimits): Promise<MediaPlan> {
+export async function planJobs(
+  jobs: readonly MediaJob[],
+  limits: PlanLimits,
+  caps: SpendingCaps,
+): Promise<MediaPlan> {
   const { schemas } = await import('../schemas.js');
-  return { ...planTimes(jobs, limits), ...checkJobs(jobs, schemas.generate) };
+  const { warnings, problems } = checkJobs(jobs, schemas.generate);
+  const minutes = jobs.reduce((sum, job) => sum + estimatedMinutes(job), 0);
+  const beyond = problemsOf(caps, jobs.length, minutes);
+  return { ...planTimes(jobs, limits), minutes, warnings, problems: [...problems, ...beyond] };
+}
+
+function problemsOf(caps: SpendingCaps, jobs: number, minutes: number): FieldError[] {
+  const maxJobs = capOf('maxJobs', caps.maxJobs);
+  const maxMinutes = capOf('maxMinutes', caps.maxMinutes);
+  const problems: FieldError[] = [];
+  if (jobs > maxJobs) {
+    const message = `allows ${maxJobs} jobs, but there are ${jobs}`;
+    problems.push({ field: 'maxJobs', message });
+  }
+  if (minutes > maxMinutes) {
+    const message = `allows ${maxMinutes} minutes, but the jobs come to about ${Math.ceil(minutes)}`;
+    problems.push({ field: 'maxMinutes', message });
+  }
+  return problems;
 }
 
 /** Works out requests and time of jobs from their sizes and the limits. */

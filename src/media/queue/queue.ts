@@ -2,13 +2,13 @@ import { onAbort } from '../../async/abort.js';
 import type { MediaJob } from '../generate/media-job.js';
 import type { GenerationJob } from '../jobs/job.js';
 import { QueueDriver } from './driver/driver.js';
-import { QueueEstimate } from './estimate.js';
+import { QueueEstimate, type Ahead } from './estimate/estimate.js';
 import type { QueueHost } from './host.js';
 import { Intake } from './input/intake.js';
 import type { JobSource, MediaQueue, QueueOptions, QueueResult } from './options.js';
 import { QueueResults } from './driver/results.js';
 import { SourceReader } from './input/source.js';
-import type { ReadEntry } from './steps/state.js';
+import type { QueueState, ReadEntry } from './steps/state.js';
 
 // Enough to find long jobs early, few enough to read a long input step by step.
 const lookAhead = 100;
@@ -198,22 +198,35 @@ export class JobQueue implements MediaQueue {
     if (!host || !driver || !intake || (driver.isStopped && !this.#end)) {
       return;
     }
-    const { running, saving, waiting, flight, claimed, rules } = driver.state;
-    const jobs = [...running.values()].map(({ entry, startedAt }) => ({
-      minutes: entry.minutes,
-      startedAt,
-    }));
-    const ahead = {
-      running: jobs,
-      waiting: [...waiting, ...(flight?.entries ?? [])],
-      slots: rules.concurrency,
-      callsMs: (count: number) => host.callsMs(count),
-    };
+    const { state } = driver;
+    const { running, saving, waiting, flight, claimed } = state;
+    const now = host.clock.now();
+    const count = intake.count;
+    const ahead = () => aheadOf(state, host, Math.max(0, (this.#source.size ?? count) - count));
     this.#results.report({
       pending: running.size + saving.size,
       waiting: waiting.length + claimed.size + (flight?.entries.length ?? 0),
-      total: this.#source.isExhausted ? intake.count : undefined,
-      etaMs: this.#estimate.leftMs(ahead, host.clock.now()),
+      total: this.#source.size ?? (this.#source.isExhausted ? count : undefined),
+      etaMs: () => this.#estimate.leftMs(ahead(), now),
+      forecast: () => this.#estimate.forecast(ahead(), now),
     });
   }
+}
+
+/** What lies before a queue in this state. */
+function aheadOf(state: QueueState, host: QueueHost, unread: number): Ahead {
+  const { running, waiting, flight, rules, nextVideosAt } = state;
+  const now = host.clock.now();
+  return {
+    running: [...running.values()].map(({ entry: { minutes }, startedAt }) => ({
+      minutes,
+      startedAt,
+    })),
+    waiting: [...waiting, ...(flight?.entries ?? [])],
+    slots: rules.concurrency,
+    callsMs: (count) => host.callsMs(count),
+    nextCallMs: Math.max(0, nextVideosAt - now, host.callAt(now) - now),
+    gapMs: rules.gapMs,
+    unread,
+  };
 }

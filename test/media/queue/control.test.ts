@@ -157,15 +157,22 @@ describe('what a queue tells', () => {
     expect(seen).toEqual(shown);
   });
 
-  it('of all jobs: how many there are, once the input has been read', async () => {
+  it.each([
+    ['a list, from the start', videos(130), 130],
+    ['a stream, once it has been read', streamOf(videos(130)), undefined],
+  ])('of all jobs of %s: how many there are', async (_, jobs, first) => {
     const { media } = fakeService();
     const seen: QueueProgress[] = [];
     const onProgress = (progress: QueueProgress) => seen.push(progress);
-    await inTime(collect(media().queue(videos(130), { onProgress })));
-    expect(seen[0]!.total).toBeUndefined();
+    await inTime(collect(media().queue(jobs, { onProgress })));
+    expect(seen[0]!.total).toBe(first);
     expect(seen.at(-1)).toMatchObject({ total: 130, done: 130, pending: 0, waiting: 0 });
-    for (const { total } of seen) {
-      expect([undefined, 130]).toContain(total);
-    }
+    expect(new Set(seen.map(({ total }) => total))).toEqual(new Set([first, 130]));
   });
 });
+
+async function* streamOf<T>(items: readonly T[]): AsyncGenerator<T> {
+  for (const item of items) {
+    yield await Promise.resolve(item);
+  }
+}

@@ -43,6 +43,21 @@ describe('a plan', () => {
     expect(earliestFinish.getTime() - Date.now()).toBeGreaterThanOrEqual(1_200_000);
   });
 
+  it('says how many minutes the jobs come to, and what a cap would leave out', async () => {
+    const jobs = [video({ duration: 3 }), video({ duration: 2 }), video({ duration: 4 })];
+    const { media } = fakeService();
+    const within = await inTime(media().plan(jobs, { maxJobs: 3, maxMinutes: 9 }));
+    expect(within).toMatchObject({ minutes: 9, problems: [] });
+    const beyond = await inTime(media().plan(jobs, { maxJobs: 2, maxMinutes: 8 }));
+    expect(beyond.problems).toEqual([
+      { field: 'maxJobs', message: 'allows 2 jobs, but there are 3' },
+      { field: 'maxMinutes', message: 'allows 8 minutes, but the jobs come to about 9' },
+    ]);
+    await expect(inTime(media().plan(jobs, { maxJobs: Number.NaN }))).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+    });
+  });
+
   it('is earlier for less', async () => {
     const time = async (jobs: MediaJob[]) =>
       (await plan(jobs)).earliestFinish.getTime() - Date.now();

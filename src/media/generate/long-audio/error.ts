@@ -1,4 +1,4 @@
-import { PostreelError, isPostreelError } from '../../../errors/index.js';
+import { InvalidRequestError, PostreelError, isPostreelError } from '../../../errors/index.js';
 import { branded } from '../../../errors/brand.js';
 import type { GenerationJob } from '../../jobs/job.js';
 
@@ -25,3 +25,11 @@ export class LongAudioError extends PostreelError {
   }
 }
 branded(LongAudioError, 'LongAudioError', PostreelError);
+
+/** The error of parts that do not make one file. */
+export function notJoinable(why: string): InvalidRequestError {
+  return new InvalidRequestError(`The parts cannot be joined: ${why}.`, {
+    code: 'AUDIO_NOT_JOINABLE',
+    outcome: 'not-sent',
+  });
+}

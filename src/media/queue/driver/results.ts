@@ -1,8 +1,12 @@
 import { callSafely, Notifier } from '../../../async/notifier.js';
+import type { QueueForecast } from '../estimate/forecast.js';
 import type { QueueOptions, QueueProgress, QueueResult } from '../options.js';
 
 /** What a queue knows of its progress beside its results. */
-export type Counts = Omit<QueueProgress, 'done' | 'failed'>;
+export interface Counts extends Pick<QueueProgress, 'pending' | 'waiting' | 'total'> {
+  readonly etaMs: () => number | undefined;
+  readonly forecast: () => QueueForecast | undefined;
+}
 
 /** The results of a queue that nobody has taken, and the news of them. */
 export class QueueResults {
@@ -36,8 +40,19 @@ export class QueueResults {
   }
 
   /** Tells the caller how far the queue is. */
-  report(counts: Counts): void {
-    const progress = { done: this.#done, failed: this.#failed, ...counts };
+  report({ etaMs, forecast, ...counts }: Counts): void {
+    const progress = {
+      done: this.#done,
+      failed: this.#failed,
+      ...counts,
+      // Worked out for those who want to know: progress is told with every change.
+      get etaMs() {
+        return etaMs();
+      },
+      get forecast() {
+        return forecast();
+      },
+    };
     callSafely(() => this.#options.onProgress?.(progress));
   }
 }

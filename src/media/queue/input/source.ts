@@ -7,8 +7,11 @@ export class SourceReader {
   readonly #stream: AsyncIterator<MediaJob> | undefined;
   #failure: { readonly reason: unknown } | undefined;
   #isExhausted = false;
+  /** How many jobs there are, where that is known beforehand. */
+  readonly size: number | undefined;
 
   constructor(source: JobSource) {
+    this.size = Array.isArray(source) ? source.length : undefined;
     if (Symbol.asyncIterator in source) {
       this.#stream = source[Symbol.asyncIterator]();
     } else {

@@ -69,7 +69,11 @@ export class PendingSlots {
 
   get taken(): number {
     this.#expire();
-    return new Set([...this.#taken.keys(), ...this.otherFiles]).size;
+    let taken = this.#taken.size;
+    for (const { fileId } of this.#parts.others) {
+      taken += this.#taken.has(fileId) ? 0 : 1;
+    }
+    return taken;
   }
 
   /** So many jobs at one time the service has taken. */
@@ -79,17 +83,27 @@ export class PendingSlots {
 
   /** When a slot comes free by itself, or the limit grows. */
   get nextAt(): number {
-    return [...this.#taken.values()].reduce(
-      (first, { until }) => Math.min(first, until),
-      this.#learned.nextAt,
-    );
+    let first = this.#learned.nextAt;
+    for (const { until } of this.#taken.values()) {
+      first = Math.min(first, until);
+    }
+    return first;
   }
 
   /** The files of others that take slots. */
   get otherFiles(): string[] {
-    const beside = [...this.#parts.others].map(({ fileId }) => fileId);
-    const abandoned = [...this.#taken].flatMap(([name, slot]) => (slot.isAbandoned ? [name] : []));
-    return [...beside.filter((fileId) => !this.#taken.has(fileId)), ...abandoned];
+    const files: string[] = [];
+    for (const { fileId } of this.#parts.others) {
+      if (!this.#taken.has(fileId)) {
+        files.push(fileId);
+      }
+    }
+    for (const [name, { isAbandoned }] of this.#taken) {
+      if (isAbandoned) {
+        files.push(name);
+      }
+    }
+    return files;
   }
 
   /** When to ask the store again for a slot that it did not have. */

@@ -1,4 +1,6 @@
-import type { Entry } from './steps/state.js';
+import type { Entry } from '../steps/state.js';
+import { forecast, type QueueForecast } from './forecast.js';
+import { PaceSpread, type PaceSample } from './pace.js';
 
 /** A job in progress. */
 export interface Running {
@@ -15,12 +17,22 @@ export interface Ahead {
   readonly slots: number;
   /** How long so many calls take with the rate limit. */
   readonly callsMs: (count: number) => number;
+  /** When the next call may be made, from now. */
+  readonly nextCallMs: number;
+  /** From one call with videos to the next. */
+  readonly gapMs: number;
+  /** Jobs of a list that have not been read yet. */
+  readonly unread: number;
 }
+
+// Later jobs tell more about what is to come than the first ones of a long queue.
+const mostSamples = 300;
 
 /** Guesses how long a queue still takes, from how long its files took so far. */
 export class QueueEstimate {
   #minutes = 0;
   #tookMs = 0;
+  readonly #finished: PaceSample[] = [];
 
   /** A file is finished. */
   learn({ minutes, startedAt }: Running, now: number): void {
@@ -29,6 +41,32 @@ export class QueueEstimate {
     }
     this.#minutes += minutes;
     this.#tookMs += now - startedAt;
+    this.#finished.push({ pace: (now - startedAt) / minutes, isFinished: true });
+    if (this.#finished.length > mostSamples) {
+      this.#finished.shift();
+    }
+  }
+
+  /** How the time that is left may turn out; `undefined` before the first file is finished. */
+  forecast(ahead: Ahead, now: number): QueueForecast | undefined {
+    const { waiting, slots, nextCallMs, unread } = ahead;
+    if (this.#finished.length === 0) {
+      return undefined;
+    }
+    const running = [...ahead.running].map(({ minutes, startedAt = now }) => ({
+      minutes,
+      elapsedMs: now - startedAt,
+    }));
+    const unfinished = running.map(({ minutes, elapsedMs }) => ({
+      pace: elapsedMs / minutes,
+      isFinished: false,
+    }));
+    const known = waiting.map(({ minutes, kind }) => ({ minutes, isAlone: kind === 'audio' }));
+    const average = sum(known.map(({ minutes }) => minutes)) / Math.max(1, known.length);
+    const rest = Array.from({ length: unread }, () => ({ minutes: average, isAlone: false }));
+    const gapMs = Math.max(ahead.gapMs, ahead.callsMs(1_001) - ahead.callsMs(1_000));
+    const outlook = { running, waiting: [...known, ...rest], slots, nextCallMs, gapMs };
+    return forecast(outlook, new PaceSpread([...this.#finished, ...unfinished]));
   }
 
   /** `undefined` before the first file is finished. */

@@ -1,0 +1,56 @@
+import type { MediaJob } from 'postreel';
+import { GenerationJob } from '../../../../src/media/jobs/job.js';
+import { MediaFile } from '../../../../src/media/jobs/file.js';
+import { OutstandingJobs } from '../../../../src/media/jobs/outstanding.js';
+import type { QueueHost } from '../../../../src/media/queue/host.js';
+import { PendingSlots } from '../../../../src/media/queue/slots/slots.js';
+import { RunningCall } from '../../../../src/transport/call.js';
+import type { VirtualTime } from './time.js';
+
+const windowMs = 600_000;
+
+/** A host over a service that does what it says, on virtual time: each job takes its own time. */
+export function calmHost(time: VirtualTime, tookMs: (job: MediaJob) => number): QueueHost {
+  const ends: number[] = [];
+  const callsAt: number[] = [];
+  const none = () => Promise.reject(new Error('not in this world'));
+  const handles = { appUrl: undefined, status: none as never, waitForFile: none };
+  return {
+    clock: time,
+    slots: new PendingSlots({
+      limit: 20,
+      clock: time,
+      store: undefined,
+      group: 'calm',
+      others: new OutstandingJobs(),
+    }),
+    checksCount: false,
+    callAt: (now) => Math.max(now, (callsAt.at(-10) ?? -windowMs) + windowMs),
+    callsMs: (count) => (count * windowMs) / 10,
+    submit: (jobs) =>
+      new RunningCall(async () => {
+        callsAt.push(time.now());
+        await time.sleep(500);
+        const data = jobs.map((job) => {
+          ends.push(time.now() + tookMs(job));
+          return { fileId: String(ends.length - 1), kind: 'video' as const };
+        });
+        return { data, response: new Response(null), requestId: undefined };
+      }),
+    handle: (record) => new GenerationJob(record, handles),
+    check: async (fileId) => {
+      await time.sleep(50);
+      const isDone = ends[Number(fileId)]! <= time.now();
+      return isDone
+        ? { fileId, status: 'success', progress: 100, download: 'https://cdn.test/file' }
+        : { fileId, status: 'processing', progress: 1 };
+    },
+    report: () => undefined,
+    reportUnknown: () => undefined,
+    file: (fileId, url) => new MediaFile(fileId, url, { fetch: undefined }),
+    problem: () => undefined,
+    find: () => Promise.resolve(new Map()),
+    settle: () => undefined,
+    tell: () => undefined,
+  };
+}
