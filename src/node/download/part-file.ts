@@ -77,9 +77,13 @@ export class PartFile implements DownloadTarget {
     await rm(factsOf(this.path), { force: true });
   }
 
-  /** Leaves the bytes for a later download of the same file. */
+  /** Leaves the bytes for a later download of the same file, if that one can tell what they are. */
   async keep(): Promise<void> {
     await this.#close();
+    const { size } = await stat(this.path);
+    if (!(await receivedIn({ path: this.path, bytes: size }))) {
+      return this.remove();
+    }
     const path = join(dirname(this.path), `${this.#prefix}${left}-${randomUUID()}.part`);
     await rename(factsOf(this.path), factsOf(path));
     await rename(this.path, path);
@@ -111,7 +115,8 @@ async function adopt(folder: string, prefix: string, path: string): Promise<Rece
     const received = await receivedIn(part);
     // Two processes may want it: the one that renames it has it.
     if (received && (await isRenamed(part.path, path))) {
-      await rm(factsOf(part.path), { force: true });
+      // They go along: this download may fail before it learns anything itself.
+      await isRenamed(factsOf(part.path), factsOf(path));
       return received;
     }
     await rm(part.path, { force: true });

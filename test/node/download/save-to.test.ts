@@ -195,6 +195,26 @@ describe('saveTo() over a bad connection', () => {
     expect(starts().at(-1)).toBeGreaterThan(100_000);
   });
 
+  it('keeps what had come over a time in which nothing could be reached at all', async () => {
+    const { fake, file, bytes, starts } = await finished();
+    fake.fail(download, { truncate: true });
+    fake.fail(download, { drop: true, after: 1, times: 2 });
+    await expect(saveTo(file, path, { retries: 1 })).rejects.toBeInstanceOf(ConnectionError);
+    await expect(saveTo(file, path, { retries: 0 })).rejects.toBeInstanceOf(ConnectionError);
+    await saveTo(file, path);
+    await expectSaved(bytes());
+    expect(starts().at(-1)).toBeGreaterThan(100_000);
+  });
+
+  it('leaves nothing behind that could not be continued', async () => {
+    const { file } = await finished();
+    const headers = { 'content-length': '12' };
+    const fetch = () => Promise.resolve(new Response('Good', { headers })); // no version
+    const unnamed = new MediaFile(file.fileId, file.url, { fetch });
+    await expect(saveTo(unnamed, path, { retries: 1 })).rejects.toBeInstanceOf(ConnectionError);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it('does not continue with another version of the file', async () => {
     const { fake, file, bytes } = await finished();
     fake.fail(download, { truncate: true });
