@@ -18,6 +18,7 @@ import type {
   MediaPlan,
   MediaQueue,
   PendingJobs,
+  QueueForecast,
   QueueProgress,
   QueueResult,
   RateLimit,
@@ -172,6 +173,7 @@ it('tells how far a queue is, and what it leaves behind', () => {
     readonly waiting: number;
     readonly total: number | undefined;
     readonly etaMs: number | undefined;
+    readonly forecast: QueueForecast | undefined;
   }>();
   expectTypeOf<MediaQueue['running']>().toEqualTypeOf<readonly GenerationJob[]>();
   expectTypeOf<string[]>().not.toExtend<Parameters<MediaClient['queue']>[0]>();
@@ -182,6 +184,7 @@ it('tells how far a queue is, and what it leaves behind', () => {
 it('plans, and resumes with a journal', () => {
   expectTypeOf<MediaPlan>().toEqualTypeOf<{
     readonly requests: number;
+    readonly minutes: number;
     readonly earliestFinish: Date;
     readonly warnings: readonly string[];
     readonly problems: readonly FieldError[];
