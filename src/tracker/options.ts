@@ -52,7 +52,7 @@ export interface TrackerOptions {
   readonly honorGpc?: boolean;
   /** Pace of this tab; events above it wait. @default { perSecond: 5, burst: 20 } */
   readonly limit?: { readonly perSecond: number; readonly burst: number };
-  /** Changes an event before it is stored; `null` drops it. */
+  /** Changes an event before it is stored. `null` drops it as `filtered`, an error as well. */
   readonly beforeSend?: (event: PendingEvent) => PendingEvent | null;
   /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch;

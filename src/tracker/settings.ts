@@ -6,7 +6,7 @@ export const checkOptions = ({ publicKey, proxy, baseUrl, maxAge = 0 }: TrackerO
     throw new TypeError('baseUrl is missing');
   }
   if (!proxy && !publicKey?.startsWith('pk_')) {
-    throw new TypeError('publicKey must start with pk_ (or set proxy: true)');
+    throw new TypeError('publicKey must start with pk_ (or proxy: true)');
   }
   // A text like '30m' would become 30 milliseconds, or none.
   if (!(maxAge >= 0) || typeof maxAge === 'string') {

@@ -21,6 +21,42 @@ describe('the script-tag build', () => {
       'transient',
     ]);
   });
+  it('does what the inline snippet has queued, in order, once it is there', () => {
+    const snippet = /<script>\s+(\(function[\s\S]*?)<\/script>/.exec(
+      readFileSync('docs/tracker.md', 'utf8'),
+    )?.[1];
+    const calls: unknown[] = [];
+    const tag: { onload?: () => void; src?: string } = {};
+    const note =
+      (name: string) =>
+      (...given: unknown[]) => {
+        calls.push([name, ...given]);
+        if (given[0] === 'bad') {
+          throw new TypeError('of the data');
+        }
+      };
+    const page: Record<string, unknown> = createContext({
+      console: { error: () => undefined },
+      document: { createElement: () => tag, head: { appendChild: () => undefined } },
+    });
+    page['window'] = page;
+    runInContext(snippet ?? '', page);
+    runInContext(
+      'tracker.identify("a@b.c"); tracker.track("bad"); tracker.track("x", {n: 1})',
+      page,
+    );
+    expect(calls).toEqual([]);
+    page['postreelTracker'] = {
+      createTracker: () => ({ identify: note('identify'), track: note('track') }),
+    };
+    tag.onload?.();
+    expect(tag.src).toBe('/assets/tracker.global.js');
+    expect(calls).toEqual([
+      ['identify', 'a@b.c'],
+      ['track', 'bad'],
+      ['track', 'x', { n: 1 }],
+    ]);
+  });
   it('can be reached by the name of the package', () => {
     const path = createRequire(import.meta.url).resolve('postreel/tracker.global.js');
     expect(path).toBe(`${process.cwd()}/dist/tracker.global.js`);

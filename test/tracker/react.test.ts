@@ -1,8 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createTracker } from '../../src/tracker/index.js';
-import { TrackerProvider, useTrackOnMount, useTracker } from '../../src/tracker/react/index.js';
+import {
+  TrackerProvider,
+  createTrackerHooks,
+  useTrackOnMount,
+  useTracker,
+} from '../../src/tracker/react/index.js';
 
 const tracker = createTracker({ publicKey: 'pk_test', baseUrl: 'https://service.test' });
 
@@ -18,13 +24,35 @@ describe('react on a server', () => {
     const html = renderToString(createElement(TrackerProvider, { tracker }, createElement(Page)));
     expect([html, dropped]).toEqual(['<p>true</p>', []]);
   });
-  it('says what is missing without a provider', () => {
+  it('says what is missing without a provider, and renders', async () => {
+    const error = vi.spyOn(console, 'error').mockReturnValue();
+    const outcomes: unknown[] = [];
     const Page = () => {
-      useTracker();
-      return null;
+      outcomes.push(useTracker().track('x').outcome);
+      return createElement('p');
     };
-    expect(() => renderToString(createElement(Page))).toThrow(
-      'useTracker() needs a TrackerProvider above it.',
+    expect(renderToString(createElement(Page))).toBe('<p></p>');
+    expect(error).toHaveBeenCalledWith('useTracker() needs a TrackerProvider above it.');
+    expect(await Promise.all(outcomes)).toEqual([{ status: 'dropped', reason: 'filtered' }]);
+    error.mockRestore();
+  });
+  it('is marked for the client, so that server components can import it', () => {
+    expect(readFileSync('dist/esm/tracker/react/index.js', 'utf8')).toMatch(
+      /^("use strict";)?['"]use client['"]/,
     );
+    expect(readFileSync('dist/cjs/tracker/react/index.js', 'utf8')).toMatch(
+      /^("use strict";)?['"]use client['"]/,
+    );
+  });
+  it('hands out hooks that know an event map', () => {
+    const hooks = createTrackerHooks<{ viewed: { page: string } }>();
+    const Page = () => {
+      hooks.useTrackOnMount('viewed', { page: '/' });
+      // @ts-expect-error -- no such event
+      hooks.useTrackOnMount('left');
+      return createElement('p', null, String(hooks.useTracker() === tracker));
+    };
+    const root = createElement(hooks.TrackerProvider, { tracker }, createElement(Page));
+    expect(renderToString(root)).toBe('<p>true</p>');
   });
 });

@@ -172,7 +172,7 @@ describe('settings', () => {
   });
   it('needs proxy: true where there is no key', () => {
     expect(() => createTracker({ publicKey: undefined, baseUrl: '/collect' })).toThrow(
-      new TypeError('publicKey must start with pk_ (or set proxy: true)'),
+      new TypeError('publicKey must start with pk_ (or proxy: true)'),
     );
   });
   it('says that an address is missing', () => {

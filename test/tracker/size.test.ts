@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { bundle } from '../../scripts/sizes.js';
 import { trackerInternals } from '../../scripts/tracker-internals.js';
@@ -8,6 +9,7 @@ const budgets = [
   ['postreel/tracker', [], 4096, 1400],
   ['postreel/tracker/react', ['react'], 600, 0],
   ['postreel/tracker/proxy', [], 2048, 0],
+  ['postreel/tracker/extras', [], 1500, 0],
 ] as const;
 
 describe('the built tracker, bundled and minified by esbuild', () => {
@@ -25,9 +27,23 @@ describe('the built tracker, bundled and minified by esbuild', () => {
     expect(externals).toEqual(external);
   });
 
+  it('has an inline snippet of at most 400 bytes', () => {
+    const snippet = /<script>\s+(\(function[\s\S]*?)<\/script>/.exec(
+      readFileSync('docs/tracker.md', 'utf8'),
+    )?.[1];
+    expect(gzipSync(snippet ?? '', { level: 9 }).length).toBeLessThanOrEqual(400);
+  });
+
   it('shortens no name that users see or that is stored', () => {
     const shortened = new RegExp(`^(${trackerInternals.join('|')})$`);
-    const files = ['options.ts', 'types.ts', 'queue/record.ts', 'proxy/index.ts', 'react/index.ts'];
+    const files = [
+      'options.ts',
+      'types.ts',
+      'queue/record.ts',
+      'proxy/index.ts',
+      'react/index.ts',
+      'extras/auto-page.ts',
+    ];
     const names = files.flatMap((file) => {
       const text = readFileSync(`src/tracker/${file}`, 'utf8');
       return [...text.matchAll(/^ +(?:readonly |get )?(\w+)[?(:<]/gm)].map(

@@ -5,8 +5,11 @@ import { type Claim, type Entry, Phase, type Queue } from './state.js';
 // How a tab takes over the events of tabs that are gone: as pure as the protocol, but loaded later,
 // since a page needs it only where an earlier one has left something.
 
-/** An age at which the owner is gone where no locks can tell: it sends or leaves long before. */
-const ORPHAN_AGE = 6e4;
+/**
+ * Where no locks can tell, the owner is gone when it has not changed an event for so long. More than
+ * a request may take: what is on its way is not sent by two tabs.
+ */
+const ORPHAN_AGE = 9e4;
 
 /** What the core lends: imported from here, bundlers would cut it into chunks of its own. */
 export interface Rules {
@@ -28,7 +31,7 @@ export const adopt = (queue: Queue, { records, living }: Found, rules: Rules): v
   for (const seen of records) {
     const isOwnerGone = living
       ? !living.includes(`${seen.owner}`)
-      : Math.abs(queue.now() - seen.at) > ORPHAN_AGE;
+      : Math.abs(queue.now() - seen.version) > ORPHAN_AGE;
     const isKnown = queue.entries.some(({ record }) => record.id === seen.id);
     if (isKnown || !rules.isAlive(queue, seen)) {
       continue;
@@ -38,7 +41,12 @@ export const adopt = (queue: Queue, { records, living }: Found, rules: Rules): v
       continue;
     }
     const { owner, email } = queue;
-    const record = { ...seen, owner, email: seen.email ?? email, version: seen.version + 1 };
+    const record = {
+      ...seen,
+      owner,
+      email: seen.email ?? email,
+      version: Math.max(queue.now(), seen.version + 1),
+    };
     const entry: Entry = { record, phase: Phase.Waiting, isStored: true, until: 0, size: 0 };
     queue.claim(entry, seen, (...answer) => adopted(...answer, rules));
   }

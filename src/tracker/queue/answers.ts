@@ -68,10 +68,9 @@ const wait = (queue: Queue, entry: Entry, { status, retryAfter }: Answer): void 
       queue.emit('blocked', { delayMs });
     }
   }
+  queue.until = now + delayMs;
   if (status === 429) {
-    queue.hold(now + delayMs);
-  } else {
-    queue.until = now + delayMs;
+    queue.hold(queue.until);
   }
   // It may be this event alone: the others go first from now on.
   if (tries >= TRIES) {

@@ -20,11 +20,7 @@ export const connect = (state: Omit<Tab, Exclude<keyof Ports, 'emit'>>): Tab => 
     copyOf: (id: string) => read(tab, id),
     sizeOf: (record) => new TextEncoder().encode(bodyOf(tab, record)).length,
     heldUntil: () => Number(tab.local[holdKey]) || 0,
-    hold: (until) => {
-      if (!write(tab, holdKey, until)) {
-        tab.until = until;
-      }
-    },
+    hold: (until) => write(tab, holdKey, until),
     // What there is no room for is not stored at all: at the end of the page nothing could tell
     // that it is still ours.
     note: (entry) => {

@@ -12,7 +12,7 @@ export const takeIn = (tab: Tab, asked: PendingEvent): TrackedEvent => {
   // What is too old makes room.
   sweep(tab);
   const { id } = asked;
-  const item = tab.beforeSend ? tab.beforeSend(asked) : asked;
+  const item = filter(tab, asked);
   const { event, email, data } = item ?? asked;
   const record: EventRecord = {
     id,
@@ -22,8 +22,8 @@ export const takeIn = (tab: Tab, asked: PendingEvent): TrackedEvent => {
     at: Math.max(Date.now(), tab.erasedAt + 1),
     owner: tab.owner,
     state: 0,
-    // Three digits from the start: no later copy is longer.
-    version: 100,
+    // As long as any later one, so that no later copy needs more room.
+    version: Date.now(),
     tries: 0,
   };
   const reason = item ? reasonToDrop(tab, record) : 'filtered';
@@ -41,6 +41,15 @@ export const takeIn = (tab: Tab, asked: PendingEvent): TrackedEvent => {
       setTimeout(resolve, 1e4, { status: 'queued' });
     }),
   };
+};
+
+const filter = ({ beforeSend }: Tab, asked: PendingEvent): PendingEvent | null => {
+  try {
+    return beforeSend ? beforeSend(asked) : asked;
+  } catch {
+    // It may have been about to remove something: what it did not pass stays here.
+    return null;
+  }
 };
 
 const reasonToDrop = (tab: Tab, record: EventRecord): DropReason | undefined => {

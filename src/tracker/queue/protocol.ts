@@ -75,7 +75,7 @@ export const claimed = (queue: Queue, { entry, record }: Claim, isWon?: boolean)
   } else {
     entry.phase = Phase.Waiting;
     entry.isDoubtful = true;
-    change(entry, { state: 0 });
+    change(queue, entry, { state: 0 });
     if (queue.copyOf(record.id)) {
       queue.note(entry);
     }
@@ -98,7 +98,7 @@ export const leave = (queue: Queue): void => {
     return room >= 0;
   });
   for (const entry of batch) {
-    change(entry, { state: 1 });
+    change(queue, entry, { state: 1 });
     queue.note(entry);
   }
   if (batch[0]) {
@@ -120,7 +120,7 @@ export const identify = (queue: Queue, email?: string): void => {
     if (queue.grantedAt) {
       rewrite(queue, entry, { email });
     } else {
-      change(entry, { email });
+      change(queue, entry, { email });
     }
   }
 };
@@ -178,8 +178,10 @@ const forget = (queue: Queue, gone: Entry): void => {
   queue.entries = queue.entries.filter((entry) => entry !== gone);
 };
 
-const change = (entry: Entry, changes: Partial<EventRecord>): void => {
-  entry.record = { ...entry.record, ...changes, version: entry.record.version + 1 };
+const change = (queue: Queue, entry: Entry, changes: Partial<EventRecord>): void => {
+  // The time of the change, or more where the clock was set back.
+  const version = Math.max(queue.now(), entry.record.version + 1);
+  entry.record = { ...entry.record, ...changes, version };
 };
 
 /** Changes an event that other tabs may want as well. */
@@ -187,7 +189,7 @@ export const rewrite = (queue: Queue, entry: Entry, changes: Partial<EventRecord
   const seen = entry.record;
   // What others cleared stays away until IndexedDB has told whose it is.
   const isGone = entry.isStored && !queue.copyOf(seen.id);
-  change(entry, changes);
+  change(queue, entry, changes);
   if (!isGone) {
     queue.note(entry);
   }

@@ -6,7 +6,7 @@ export interface StoredRecord {
   readonly id: string;
   /** When it was taken in, by the wall clock of that moment. */
   readonly at: number;
-  /** Grows with each change: of two copies, the higher one is true. */
+  /** When it was changed last; it grows with each change: of two copies, the higher one is true. */
   readonly version: number;
   /** The tab that may send it; of an erasure, its reason. */
   readonly owner?: string | undefined;
@@ -23,7 +23,7 @@ export interface StoredRecord {
 export type EventRecord = StoredRecord & { readonly event: string; readonly owner: string };
 
 /** The version of tombstones: above any that changes could reach. */
-const LAST_VERSION = 1e9;
+const LAST_VERSION = 9e15;
 
 /** What stays of a finished event: nothing personal, but enough to tell that it is finished. */
 export const tombstoneOf = ({ id, at, owner }: StoredRecord): StoredRecord => ({

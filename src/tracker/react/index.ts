@@ -1,3 +1,5 @@
+'use client';
+
 import {
   type ReactElement,
   type ReactNode,
@@ -26,30 +28,65 @@ export const TrackerProvider = <Events extends EventMap<Events> = AnyEvents>({
   // The event map exists in types alone; `useTracker` asks for it again.
   createElement(Context.Provider, { value: tracker as unknown as Tracker }, children);
 
-/** The tracker of the nearest provider. Throws without one. */
+/**
+ * The tracker of the nearest provider. Without one it says so in the console and hands out a
+ * tracker that drops every event: what only counts must not take the app down.
+ */
 export const useTracker = <Events extends EventMap<Events> = AnyEvents>(): Tracker<Events> => {
   const tracker = useContext(Context);
   if (!tracker) {
-    throw new Error('useTracker() needs a TrackerProvider above it.');
+    console.error('useTracker() needs a TrackerProvider above it.');
   }
   // The provider was given a tracker of this map.
-  return tracker;
+  return tracker ?? absent;
 };
 
-/** Tracks an event once per mounted component, under StrictMode too. */
+/**
+ * Tracks an event once per mounted component, under StrictMode too. An event that cannot be sent is
+ * an error in the console, not in the component.
+ */
 export const useTrackOnMount = <Events extends EventMap<Events> = AnyEvents>(
   ...event: EventArguments<Events>
 ): void => {
   const tracker = useTracker();
   const isTracked = useRef(false);
   useEffect(() => {
-    // The map exists in types alone.
-    const any = event as unknown as EventArguments<AnyEvents>;
     // StrictMode runs effects twice; what a ref holds stays.
-    if (!isTracked.current) {
-      tracker.track(...any);
+    if (isTracked.current) {
+      return;
     }
     isTracked.current = true;
+    try {
+      // The map exists in types alone.
+      tracker.track(...(event as unknown as EventArguments<AnyEvents>));
+    } catch (error) {
+      console.error(error);
+    }
     // Later props are no new mount.
   }, []);
+};
+
+/** The provider and the hooks for one event map, written down once. */
+export const createTrackerHooks = <Events extends EventMap<Events>>() => ({
+  TrackerProvider: TrackerProvider<Events>,
+  useTracker: useTracker<Events>,
+  useTrackOnMount: useTrackOnMount<Events>,
+});
+
+const nothing = () => undefined;
+const done = () => Promise.resolve();
+
+/** Stands in for a tracker that nobody provided. */
+const absent: Tracker = {
+  pending: 0,
+  consent: { grant: nothing, deny: done },
+  identify: nothing,
+  track: () => ({ id: '', outcome: Promise.resolve({ status: 'dropped', reason: 'filtered' }) }),
+  flush: () => Promise.resolve(true),
+  reset: done,
+  stats: () => ({}),
+  pause: nothing,
+  resume: nothing,
+  on: () => nothing,
+  dispose: nothing,
 };

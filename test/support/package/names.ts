@@ -60,8 +60,14 @@ export const names: Readonly<Record<string, readonly string[]>> = {
     'memoryJournal',
   ],
   'postreel/tracker': ['createTracker', 'transient'],
-  'postreel/tracker/react': ['TrackerProvider', 'useTrackOnMount', 'useTracker'],
+  'postreel/tracker/react': [
+    'TrackerProvider',
+    'createTrackerHooks',
+    'useTrackOnMount',
+    'useTracker',
+  ],
   'postreel/tracker/proxy': ['createTrackProxy'],
+  'postreel/tracker/extras': ['autoPage', 'chain', 'debug', 'once', 'sample', 'stamp'],
   'postreel/schemas': ['media', 'messaging'],
   'postreel/webhooks': [
     'WebhookVerificationError',

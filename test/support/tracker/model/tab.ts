@@ -375,6 +375,6 @@ export const recordOf = (world: World, tab: ModelTab, id: string): EventRecord =
   at: Math.max(world.now, tab.queue.erasedAt + 1),
   owner: tab.queue.owner,
   state: 0,
-  version: 100,
+  version: world.now,
   tries: 0,
 });
