@@ -134,7 +134,9 @@ function reachedBy(inputs: Inputs, roots: readonly string[]): Map<string, Set<st
 
 function roomOf(path: string): string {
   const [folder = ''] = path.replace('src/', '').split('/');
-  return /schemas?\.ts$/.test(path) ? `${folder}-schemas` : (rooms[folder] ?? folder);
+  return /^src\/(messaging|media)\/.*schemas?\.ts$/.test(path)
+    ? `${folder}-schemas`
+    : (rooms[folder] ?? folder);
 }
 
 const virtual = 'part';
