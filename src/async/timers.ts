@@ -1,53 +1,75 @@
 import { onAbort } from './abort.js';
 
-/** A signal for one attempt: it aborts with its timer or with the caller's own signal. */
-export interface AttemptTimer {
-  readonly signal: AbortSignal;
-  readonly limitMs: number;
-  /** Did the timer end the attempt, and not the caller? */
-  readonly timedOut: boolean;
-  /** Rejects when the signal aborts; never resolves. */
-  readonly aborted: Promise<never>;
-  /** Clears the timer and lets go of the caller's signal. */
-  stop(): void;
-}
-
 /** The longest delay of a timer: a longer one overflows and fires at once. */
 export const longestDelayMs = 2 ** 31 - 1;
 
-/** Starts the timer of one attempt. One controller does both jobs: `AbortSignal.any` is slow. */
-export function startTimer(timeoutMs: number, caller: AbortSignal | undefined): AttemptTimer {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const aborted = new Promise<never>((_, reject) => {
-    // The caller's reason may be any value at all.
-    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-  aborted.catch(() => undefined);
-  let timedOut = false;
-  const stopListening = caller && onAbort(caller, () => controller.abort(caller.reason));
-  const timer = Number.isFinite(timeoutMs)
-    ? setTimeout(
-        () => {
-          timedOut = true;
-          controller.abort();
-        },
-        Math.min(timeoutMs, longestDelayMs),
-      )
-    : undefined;
-  return {
-    signal,
-    limitMs: timeoutMs,
-    aborted,
-    get timedOut() {
-      return timedOut;
-    },
-    stop() {
-      clearTimeout(timer);
-      stopListening?.();
-    },
-  };
+/**
+ * Ends one attempt when its time is up or the caller aborts. One controller does both jobs, since
+ * `AbortSignal.any` is slow; where nothing can end the attempt there is none.
+ */
+export class AttemptTimer {
+  /** Aborts with the timer or with the caller's own signal. */
+  readonly signal: AbortSignal | undefined;
+  readonly limitMs: number;
+  readonly #controller: AbortController | undefined;
+  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #stopListening: (() => void) | undefined;
+  #timedOut = false;
+  #reject: ((reason: unknown) => void) | undefined;
+
+  constructor(limitMs: number, caller: AbortSignal | undefined) {
+    this.limitMs = limitMs;
+    const hasLimit = Number.isFinite(limitMs);
+    if (!hasLimit && !caller) {
+      return;
+    }
+    this.#controller = new AbortController();
+    this.signal = this.#controller.signal;
+    if (hasLimit) {
+      this.#timer = setTimeout(AttemptTimer.#end, Math.min(limitMs, longestDelayMs), this);
+    }
+    if (caller) {
+      this.#stopListening = onAbort(caller, () => this.#abort(caller.reason));
+    }
+  }
+
+  /** Did the timer end the attempt, and not the caller? */
+  get timedOut(): boolean {
+    return this.#timedOut;
+  }
+
+  /** The same promise, but it rejects with the signal's reason when the signal aborts first. */
+  within<T>(promise: Promise<T>): Promise<T> {
+    const { signal } = this;
+    if (!signal) {
+      return promise;
+    }
+    return new Promise<T>((resolve, reject) => {
+      promise.then(resolve, reject);
+      if (signal.aborted) {
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason
+        reject(signal.reason);
+      }
+      this.#reject = reject;
+    });
+  }
+
+  /** Clears the timer and lets go of the caller's signal. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#stopListening?.();
+  }
+
+  // Static: a function of its own for each attempt would cost more than the timer.
+  static #end(this: void, timer: AttemptTimer): void {
+    timer.#timedOut = true;
+    timer.#abort();
+  }
+
+  #abort(reason?: unknown): void {
+    this.#controller?.abort(reason);
+    this.#reject?.(this.signal?.reason);
+  }
 }
 
 /** Sleeps; an abort ends it at once with the signal's reason. */
@@ -75,11 +97,11 @@ export async function answerWithin<T>(
   limitMs: number,
   { onLate, signal }: { onLate: (value: T) => void; signal: AbortSignal | undefined },
 ): Promise<T> {
-  const timer = startTimer(limitMs, signal);
+  const timer = new AttemptTimer(limitMs, signal);
   try {
-    return await Promise.race([promise, timer.aborted]);
+    return await timer.within(promise);
   } catch (failure) {
-    if (timer.signal.aborted) {
+    if (timer.signal?.aborted) {
       promise.then(onLate).catch(() => undefined);
     }
     throw timer.timedOut ? new Error(`No answer within ${limitMs} ms.`) : failure;

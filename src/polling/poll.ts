@@ -1,4 +1,4 @@
-import { monotonicMs, sleep, startTimer } from '../async/timers.js';
+import { AttemptTimer, monotonicMs, sleep } from '../async/timers.js';
 import { onAbort } from '../async/abort.js';
 import { positive } from '../transport/option-checks.js';
 
@@ -16,7 +16,7 @@ export interface Check<Record> {
 /** What a wait is made of. */
 export interface PollPlan<Record, Result> {
   /** Checks once; the signal aborts when the wait is over. An error ends the wait unless it is transient. */
-  check(signal: AbortSignal): Promise<Record>;
+  check(signal: AbortSignal | undefined): Promise<Record>;
   statusOf(record: Record): string | undefined;
   /** The result once there is one; throws when the job has failed. */
   finish(check: Check<Record>): { readonly result: Result } | undefined;
@@ -55,9 +55,9 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
       throw plan.timeoutError(last, polls, elapsed());
     }
     polls++;
-    const timer = startTimer(plan.timeoutMs - elapsed(), plan.signal);
+    const timer = new AttemptTimer(plan.timeoutMs - elapsed(), plan.signal);
     try {
-      const record = await Promise.race([plan.check(timer.signal), timer.aborted]);
+      const record = await timer.within(plan.check(timer.signal));
       failures = 0;
       const status = plan.statusOf(record);
       const changed = last !== undefined && status !== last.status;

@@ -1,4 +1,4 @@
-import { monotonicMs, startTimer } from '../async/timers.js';
+import { AttemptTimer, monotonicMs } from '../async/timers.js';
 import { abortable } from '../async/abort.js';
 import type { CallContext } from './context.js';
 import { notSentInTime } from './response/network-error.js';
@@ -9,9 +9,9 @@ export async function withinDeadline<T>(promise: Promise<T>, call: CallContext):
   if (!Number.isFinite(deadlineAt)) {
     return abortable(promise, signal);
   }
-  const timer = startTimer(Math.max(0, deadlineAt - monotonicMs()), signal);
+  const timer = new AttemptTimer(Math.max(0, deadlineAt - monotonicMs()), signal);
   try {
-    return await Promise.race([promise, timer.aborted]);
+    return await timer.within(promise);
   } catch (failure) {
     throw timer.timedOut ? notSentInTime(call) : failure;
   } finally {

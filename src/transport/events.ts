@@ -28,6 +28,11 @@ export class Events<Map extends ClientEvents> {
     this.#emitter.off(name, this.#guard(listener));
   }
 
+  /** Does anybody want to know? An event that nobody hears need not be made. */
+  hears(name: keyof Map & string): boolean {
+    return this.#logger !== undefined || this.#emitter.listenerCount(name) > 0;
+  }
+
   emit<Name extends keyof Map & string>(name: Name, event: Map[Name]): void {
     this.#log(name, event);
     const isHeard = this.#emitter.emit(name, event);

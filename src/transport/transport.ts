@@ -125,8 +125,10 @@ export class Transport {
     options.signal?.throwIfAborted();
     const given = input.bodyLater ? { ...input, body: await input.bodyLater() } : input;
     const call = prepare(route, given, options, { parts: this.#parts, state });
+    // Also where nothing is waited for: whoever made the call may still want to hear its events.
     await this.#validator.checkRequest(call);
-    const key = await this.#keyFor(call);
+    const known = this.#keyFor(call);
+    const key = known instanceof Promise ? await known : known;
     const sender = new Sender(call, key, this.#parts);
     const answer = await sendWithRetries(call, sender, this.#parts).catch((failure: unknown) =>
       this.#reconcile(failure, call),
@@ -135,17 +137,21 @@ export class Transport {
       this.#parts.session.keep(route, answer.response);
     }
     const data = resultOf(call, answer.body);
-    await this.#validator.checkAnswer(call, data);
+    const checks = this.#validator.checkAnswer(call, data);
+    if (checks) {
+      await checks;
+    }
     state.outcome = undefined;
     return { data, response: answer.response, requestId: answer.requestId };
   }
 
-  async #keyFor(call: CallContext): Promise<string | null> {
+  #keyFor(call: CallContext): string | null | Promise<string | null> {
     const { keyring, session } = this.#parts;
     const key = keyring.keyFor(call.route, session);
-    if (!(key instanceof Promise)) {
-      return key;
-    }
+    return key instanceof Promise ? this.#fetched(key, call) : key;
+  }
+
+  async #fetched(key: Promise<string | null>, call: CallContext): Promise<string | null> {
     const fetched = await withinDeadline(key, call);
     call.signal?.throwIfAborted();
     return fetched;

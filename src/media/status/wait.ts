@@ -18,7 +18,7 @@ import type { FileUpdate, WaitOptions } from './wait-options.js';
 /** What a wait needs from its client. */
 export interface WaitSource<File> {
   /** Looks at a file; a look of another wait that is not older than so much will do. */
-  look(fileId: string, maxAgeMs: number, signal: AbortSignal): Promise<StatusRecord>;
+  look(fileId: string, maxAgeMs: number, signal: AbortSignal | undefined): Promise<StatusRecord>;
   /** The least time between two looks right now. */
   readonly leastDelayMs: number;
   /** A status that is not in the service's document. */

@@ -103,30 +103,30 @@ export class LocalBudget implements Budget {
   }
 
   #take(): Slot {
-    const sentAt = monotonicMs();
-    let isOpen = true;
     this.#window.inFlight++;
-    const end = (heldMs: number) => {
-      if (!isOpen) {
-        return;
-      }
-      isOpen = false;
-      this.#window.inFlight--;
-      if (heldMs > 0) {
-        this.#window.hold(monotonicMs() + heldMs);
-      }
-      this.#pump();
-    };
-    const slot = {
-      accepted: () => this.#congestion.accepted(sentAt),
-      release: () => end(this.#limits.windowMs),
-      abandon: () => end(this.#limits.windowMs + stragglingMs),
-      cancel: () => end(0),
-    };
+    const slot = new LocalSlot(this);
     if (hasIoContexts()) {
-      this.#leases.push({ endsAt: sentAt + longestAttemptMs, slot });
+      this.#leases.push({ endsAt: slot.sentAt + longestAttemptMs, slot });
     }
     return slot;
+  }
+
+  /** A request that was sent at that time was taken. */
+  accepted(sentAt: number): void {
+    this.#congestion.accepted(sentAt);
+  }
+
+  /** A slot ends; it comes free after so long. */
+  end(heldMs: number): void {
+    this.#window.inFlight--;
+    if (heldMs > 0) {
+      this.#window.hold(monotonicMs() + heldMs);
+    }
+    this.#pump();
+  }
+
+  get windowMs(): number {
+    return this.#limits.windowMs;
   }
 
   // Where a request can be cancelled at any point, nobody may be left to end its slot.
@@ -201,5 +201,39 @@ export class LocalBudget implements Budget {
 
   #closedMs(now: number): number {
     return Math.max(0, this.#closedUntil - now);
+  }
+}
+
+/** A slot of a budget in this process. */
+class LocalSlot implements Slot {
+  readonly sentAt = monotonicMs();
+  readonly #budget: LocalBudget;
+  #isOpen = true;
+
+  constructor(budget: LocalBudget) {
+    this.#budget = budget;
+  }
+
+  accepted(): void {
+    this.#budget.accepted(this.sentAt);
+  }
+
+  release(): void {
+    this.#end(this.#budget.windowMs);
+  }
+
+  abandon(): void {
+    this.#end(this.#budget.windowMs + stragglingMs);
+  }
+
+  cancel(): void {
+    this.#end(0);
+  }
+
+  #end(heldMs: number): void {
+    if (this.#isOpen) {
+      this.#isOpen = false;
+      this.#budget.end(heldMs);
+    }
   }
 }

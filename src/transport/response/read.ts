@@ -7,14 +7,17 @@ import { isRecord } from '../../contract/records.js';
 export async function readText(
   response: Response,
   maxBytes: number,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<string> {
+  if (isKnownSmall(response, maxBytes)) {
+    return response.text();
+  }
   const reader = response.body?.getReader();
   if (!reader) {
     return response.text();
   }
   const letGo = () => void reader.cancel().catch(() => undefined); // it may be broken already
-  signal.addEventListener('abort', letGo, { once: true });
+  signal?.addEventListener('abort', letGo, { once: true });
   const decoder = new TextDecoder();
   let text = '';
   let left = maxBytes;
@@ -33,6 +36,15 @@ export async function readText(
   } finally {
     letGo();
   }
+}
+
+// A compressed body may become a thousand times as long as its length says.
+const smallBytes = 256 * 1024;
+
+function isKnownSmall({ headers }: Response, maxBytes: number): boolean {
+  const length = headers.get('content-length');
+  const isSmall = length !== null && Number(length) <= Math.min(smallBytes, maxBytes);
+  return isSmall && headers.get('content-encoding') === null;
 }
 
 /**

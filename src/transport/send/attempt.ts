@@ -1,5 +1,5 @@
 import { isAbortOf } from '../../async/abort.js';
-import { monotonicMs, startTimer, type AttemptTimer } from '../../async/timers.js';
+import { AttemptTimer, monotonicMs } from '../../async/timers.js';
 import { longestCloseMs } from '../../contract/rate-budget-store.js';
 import { isPostreelError, RateLimitError, type PostreelError } from '../../errors/index.js';
 import { cleanCause } from '../auth/redact.js';
@@ -8,7 +8,7 @@ import type { Budget, Slot } from '../rate-limit/budget.js';
 import { classify, requestIdOf } from '../response/classify.js';
 import { connectionError, notSentInTime, timeoutError } from '../response/network-error.js';
 import { readText } from '../response/read.js';
-import { exchange, type OutgoingRequest } from './http.js';
+import { exchange, rawFault } from './http.js';
 
 // Far more than any answer of these services; an endless body must end somewhere.
 const longestAnswerBytes = 256 * 1024 * 1024;
@@ -21,7 +21,8 @@ export async function attempt(
   parts: TransportParts,
 ): Promise<RawAnswer> {
   const budget = call.isCharged ? parts.budgets.for(key ?? parts.keyring.current) : undefined;
-  const slot = budget && (await acquire(budget, number, call, parts));
+  const turn = budget && acquire(budget, number, call, parts);
+  const slot = turn instanceof Promise ? await turn : turn; // nearly always there is room
   if (call.signal?.aborted) {
     slot?.cancel(); // in the very moment of its turn
   }
@@ -31,17 +32,16 @@ export async function attempt(
     slot?.cancel();
     throw notSentInTime(call);
   }
-  const timer = startTimer(Math.min(call.timeoutMs, remainingMs), call.signal);
-  const one = new Exchange({ number, key }, call, { timer, slot, budget, parts });
-  return one.run();
+  const limitMs = Math.min(call.timeoutMs, remainingMs);
+  return new Exchange({ number, key }, call, { limitMs, slot, budget, parts }).run();
 }
 
-async function acquire(
+function acquire(
   budget: Budget,
   number: number,
   { route, path, signal, priority, deadlineAt }: CallContext,
   { settings, events }: TransportParts,
-): Promise<Slot> {
+): Slot | Promise<Slot> {
   signal?.throwIfAborted();
   return budget.acquire({
     method: route.method,
@@ -55,7 +55,7 @@ async function acquire(
 }
 
 interface ExchangeParts {
-  readonly timer: AttemptTimer;
+  readonly limitMs: number;
   readonly slot: Slot | undefined;
   readonly budget: Budget | undefined;
   readonly parts: TransportParts;
@@ -66,6 +66,7 @@ class Exchange {
   readonly #attempt: Attempt;
   readonly #call: CallContext;
   readonly #with: ExchangeParts;
+  readonly #timer: AttemptTimer;
   readonly #startedAt = monotonicMs();
   #response: Response | undefined;
   #requestId: string | undefined;
@@ -74,47 +75,59 @@ class Exchange {
     this.#attempt = attempt;
     this.#call = call;
     this.#with = parts;
+    this.#timer = new AttemptTimer(parts.limitMs, call.signal);
   }
 
   async run(): Promise<RawAnswer> {
     const { state } = this.#call;
-    this.#with.parts.events.emit('request', this.#event());
+    const { events } = this.#with.parts;
+    if (events.hears('request')) {
+      events.emit('request', this.#event());
+    }
     state.hasLeft = true;
     try {
       const response = await this.#head();
-      const body = await this.#body(response);
+      const text = await this.#text(response);
+      const body = this.#classify(response, text);
       state.outcome = undefined;
       return { body, response, requestId: this.#requestId };
     } catch (fault) {
-      throw this.#explain(fault);
+      throw this.#explain(rawFault(fault));
     } finally {
       this.#end();
     }
   }
 
   async #head(): Promise<Response> {
-    const { timer, parts, slot } = this.#with;
-    const request = withKey(this.#call.request, this.#attempt.key);
-    const answer = exchange(request, timer.signal, parts.settings.fetch);
+    const { parts, slot } = this.#with;
+    const { key } = this.#attempt;
+    const timer = this.#timer;
+    const answer = exchange(this.#call.request, key, timer.signal, parts.settings.fetch);
     try {
-      this.#response = await Promise.race([answer, timer.aborted]);
+      this.#response = await timer.within(answer);
     } catch (fault) {
       // A fetch that does not hear an abort must not leave its answer open either.
       answer.then((late) => late.body?.cancel()).catch(() => undefined);
       throw fault;
     }
-    this.#requestId = requestIdOf(this.#response.headers, this.#attempt.key);
+    this.#requestId = requestIdOf(this.#response.headers, key);
     if (this.#response.status !== 429) {
       slot?.accepted();
     }
     return this.#response;
   }
 
-  async #body(response: Response): Promise<unknown> {
-    const { timer, budget, parts } = this.#with;
+  async #text(response: Response): Promise<string> {
     const limit = response.ok ? longestAnswerBytes : longestErrorBytes;
-    const reading = Promise.race([readText(response, limit, timer.signal), timer.aborted]);
-    const text = await reading.catch((fault: unknown) => this.#withoutBody(response, fault));
+    try {
+      return await this.#timer.within(readText(response, limit, this.#timer.signal));
+    } catch (fault) {
+      return this.#withoutBody(response, fault);
+    }
+  }
+
+  #classify(response: Response, text: string): unknown {
+    const { budget, parts } = this.#with;
     const { key } = this.#attempt;
     try {
       return classify({ response, text, key, requestId: this.#requestId }, this.#call);
@@ -138,7 +151,7 @@ class Exchange {
   #isAborted(fault: unknown): boolean {
     const { signal } = this.#call;
     const isAbort = isAbortOf(signal, fault) || (!isPostreelError(fault) && signal?.aborted);
-    return isAbort === true && !this.#with.timer.timedOut;
+    return isAbort === true && !this.#timer.timedOut;
   }
 
   // An abort leaves with the caller's own reason; everything else becomes one of our errors.
@@ -154,7 +167,7 @@ class Exchange {
   }
 
   #failureOf(fault: unknown): PostreelError {
-    const { timer } = this.#with;
+    const timer = this.#timer;
     const { key } = this.#attempt;
     const { headers } = this.#call.request;
     if (isPostreelError(fault)) {
@@ -167,15 +180,18 @@ class Exchange {
   }
 
   #end(): void {
-    const { timer, slot, parts } = this.#with;
+    const { slot, parts } = this.#with;
     const { outcome } = this.#call.state;
-    timer.stop();
+    this.#timer.stop();
     if (outcome === 'not-sent') {
       slot?.cancel();
     } else if (this.#response) {
       slot?.release();
     } else {
       slot?.abandon();
+    }
+    if (!parts.events.hears('response')) {
+      return;
     }
     parts.events.emit('response', {
       ...this.#event(),
@@ -190,11 +206,4 @@ class Exchange {
     const { route, path } = this.#call;
     return { method: route.method, path, attempt: this.#attempt.number };
   }
-}
-
-function withKey(request: OutgoingRequest, key: string | null): OutgoingRequest {
-  if (key === null) {
-    return request;
-  }
-  return { ...request, headers: { ...request.headers, authorization: `Bearer ${key}` } };
 }

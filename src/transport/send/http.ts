@@ -1,4 +1,5 @@
 import ky from 'ky';
+import { isDirect } from '../../contract/direct-fetch.js';
 
 /** A request that is ready to leave. */
 export interface OutgoingRequest {
@@ -17,22 +18,30 @@ export interface OutgoingRequest {
  */
 export function exchange(
   request: OutgoingRequest,
-  signal: AbortSignal,
+  key: string | null,
+  signal: AbortSignal | undefined,
   fetch: typeof globalThis.fetch | undefined,
 ): Promise<Response> {
-  const { url, ...rest } = sentOnce(request);
-  const init: RequestInit = { ...rest, signal, redirect: 'manual' };
+  const { url, headers, ...rest } = sentOnce(request);
+  const init: RequestInit = { ...rest, headers: withKey(headers, key), redirect: 'manual' };
+  if (signal) {
+    init.signal = signal;
+  }
+  if (fetch && isDirect(fetch)) {
+    return fetch(url, init);
+  }
   // An address and an init reach `fetch` as they are: Next.js drops what a `Request` carries, and
   // ky would tie a second signal to ours.
   const send = () => (fetch ?? globalThis.fetch)(url, init);
-  const exchanged = ky(url, { retry: 0, timeout: false, throwHttpErrors: false, fetch: send });
-  return exchanged.catch((fault: unknown) => {
-    throw rawFault(fault);
-  });
+  return ky(url, { retry: 0, timeout: false, throwHttpErrors: false, fetch: send });
 }
 
-// ky 2 wraps a network fault in an error that carries the request, and with it the key.
-function rawFault(fault: unknown): unknown {
+function withKey(headers: Record<string, string>, key: string | null): Record<string, string> {
+  return key === null ? headers : { ...headers, authorization: `Bearer ${key}` };
+}
+
+/** ky 2 wraps a network fault in an error that carries the request, and with it the key. */
+export function rawFault(fault: unknown): unknown {
   const isWrapped = fault instanceof Error && 'request' in fault && fault.cause !== undefined;
   return isWrapped ? fault.cause : fault;
 }

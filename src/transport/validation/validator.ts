@@ -1,3 +1,4 @@
+import type { Route } from '../../contract/route.js';
 import {
   ConfigurationError,
   UnexpectedResponseError,
@@ -21,18 +22,24 @@ export class Validator {
   }
 
   /** Refuses what the service would reject or misread, and warns of what will have no effect. */
-  async checkRequest(call: CallContext): Promise<void> {
-    const { route, path, input } = call;
-    const { settings, events } = this.#parts;
-    if (settings.validation.requests === 'off') {
+  checkRequest(call: CallContext): void | Promise<void> {
+    if (this.#parts.settings.validation.requests === 'off') {
       return;
     }
-    const { body, query } = input;
-    this.#schemas ??= await withinDeadline(this.#load(), call);
-    const schemas = this.#schemas.get(route);
+    if (this.#schemas) {
+      this.#checkRequest(call, this.#schemas);
+      return;
+    }
+    return this.#loadFor(call).then((schemas) => this.#checkRequest(call, schemas));
+  }
+
+  #checkRequest({ route, path, input }: CallContext, all: SchemaMap): void {
+    const schemas = all.get(route);
     if (!schemas) {
       return;
     }
+    const { events } = this.#parts;
+    const { body, query } = input;
     const where = { method: route.method, path };
     const problems = requestProblems(schemas, body, query);
     if (problems.length > 0) {
@@ -46,14 +53,23 @@ export class Validator {
   }
 
   /** Reports an answer that does not look like its document says. */
-  async checkAnswer(call: CallContext, data: unknown): Promise<void> {
+  checkAnswer(call: CallContext, data: unknown): void | Promise<void> {
+    if (this.#parts.settings.validation.responses === 'off') {
+      return;
+    }
+    if (this.#schemas) {
+      this.#checkAnswer(call, data, this.#schemas);
+      return;
+    }
+    return this.#loadAfter(call).then((schemas) => this.#checkAnswer(call, data, schemas));
+  }
+
+  #checkAnswer(call: CallContext, data: unknown, schemas: SchemaMap | undefined): void {
     const { route, path, state } = call;
     const { settings, events } = this.#parts;
     const mode = settings.validation.responses;
-    if (mode === 'off') {
-      return;
-    }
-    const issues = await this.#problemsOf(call, data, mode === 'throw');
+    const isThorough = mode === 'throw';
+    const issues = schemas ? problemsOf(route, data, schemas, isThorough) : notChecked;
     if (issues.length === 0) {
       return;
     }
@@ -71,24 +87,23 @@ export class Validator {
     );
   }
 
-  // The call has happened: an answer too odd to be checked must not make it fail.
-  async #problemsOf(
-    call: CallContext,
-    data: unknown,
-    isThorough: boolean,
-  ): Promise<readonly FieldError[]> {
+  // The call has happened: what keeps its answer from being checked must not make it fail.
+  async #loadAfter(call: CallContext): Promise<SchemaMap | undefined> {
     const { route, signal, state } = call;
     try {
-      this.#schemas ??= await withinDeadline(this.#load(), call);
-      const schemas = this.#schemas.get(route);
-      return schemas ? answerProblems(route, schemas, data, isThorough) : [];
+      return await this.#loadFor(call);
     } catch {
       if (signal?.aborted) {
         state.outcome = route.changes ? 'unknown' : 'rejected';
         throw signal.reason;
       }
-      return [{ field: 'body', message: 'could not be checked' }];
+      return undefined;
     }
+  }
+
+  async #loadFor(call: CallContext): Promise<SchemaMap> {
+    this.#schemas ??= await withinDeadline(this.#load(), call);
+    return this.#schemas;
   }
 
   #load(): Promise<SchemaMap> {
@@ -97,6 +112,23 @@ export class Validator {
     });
   }
 }
+
+// An answer too odd to be checked must not make its call fail either.
+function problemsOf(
+  route: Route,
+  data: unknown,
+  all: SchemaMap,
+  isThorough: boolean,
+): readonly FieldError[] {
+  try {
+    const schemas = all.get(route);
+    return schemas ? answerProblems(route, schemas, data, isThorough) : [];
+  } catch {
+    return notChecked;
+  }
+}
+
+const notChecked = [{ field: 'body', message: 'could not be checked' }];
 
 // After a new release a page may ask for a chunk that is gone.
 function notLoaded(cause: unknown): ConfigurationError {

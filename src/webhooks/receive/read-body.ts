@@ -1,4 +1,4 @@
-import { startTimer } from '../../async/timers.js';
+import { AttemptTimer } from '../../async/timers.js';
 import { ConfigurationError, WebhookVerificationError } from '../../errors/index.js';
 
 // A callback has a few hundred bytes, sent in one go.
@@ -60,11 +60,11 @@ function iteratorSource(iterator: AsyncIterator<unknown>): Source {
 }
 
 async function readSource(source: Source): Promise<string> {
-  const timer = startTimer(maxMs, undefined);
+  const timer = new AttemptTimer(maxMs, undefined);
   const text = new BodyText();
   try {
     for (;;) {
-      const { done, value } = await Promise.race([source.next(), timer.aborted]);
+      const { done, value } = await timer.within(source.next());
       if (done) {
         return text.end();
       }
