@@ -1,8 +1,12 @@
 import { MediaClient, MessagingClient, type MediaOptions, type MessagingOptions } from 'postreel';
 import { startFakeServer, type FakeServer, type FakeServerOptions } from 'postreel/testing';
+import { nodeFetch } from 'postreel/node';
 import { afterEach } from 'vitest';
 
 const open: FakeServer[] = [];
+
+// `TRANSPORT=node` runs every test of real sockets over the second transport.
+const transport = process.env['TRANSPORT'] === 'node' ? { fetch: nodeFetch() } : {};
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()));
@@ -18,9 +22,19 @@ export async function serve(options: FakeServerOptions = {}) {
     fake,
     fakeMedia,
     messaging: (more: MessagingOptions = {}) =>
-      new MessagingClient({ apiKey: fake.secretKey, baseUrl: server.messagingUrl, ...more }),
+      new MessagingClient({
+        apiKey: fake.secretKey,
+        baseUrl: server.messagingUrl,
+        ...transport,
+        ...more,
+      }),
     media: (more: MediaOptions = {}) =>
-      new MediaClient({ apiKey: fakeMedia.apiKey, baseUrl: server.mediaUrl, ...more }),
+      new MediaClient({
+        apiKey: fakeMedia.apiKey,
+        baseUrl: server.mediaUrl,
+        ...transport,
+        ...more,
+      }),
   };
 }
 
