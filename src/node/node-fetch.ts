@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { Dispatcher } from 'undici';
+import type { Dispatcher, request } from 'undici';
 import { direct } from '../contract/direct-fetch.js';
 import { ConfigurationError } from '../errors/index.js';
 
@@ -44,7 +44,7 @@ export function nodeFetch({ dispatcher }: NodeFetchOptions = {}): typeof globalT
 }
 
 interface Connected {
-  readonly request: typeof import('undici').request;
+  readonly request: typeof request;
   readonly agent: Dispatcher;
 }
 

@@ -22,13 +22,13 @@ export class Validator {
   }
 
   /** Refuses what the service would reject or misread, and warns of what will have no effect. */
-  checkRequest(call: CallContext): void | Promise<void> {
+  checkRequest(call: CallContext): Promise<void> | undefined {
     if (this.#parts.settings.validation.requests === 'off') {
-      return;
+      return undefined;
     }
     if (this.#schemas) {
       this.#checkRequest(call, this.#schemas);
-      return;
+      return undefined;
     }
     return this.#loadFor(call).then((schemas) => this.#checkRequest(call, schemas));
   }
@@ -53,13 +53,13 @@ export class Validator {
   }
 
   /** Reports an answer that does not look like its document says. */
-  checkAnswer(call: CallContext, data: unknown): void | Promise<void> {
+  checkAnswer(call: CallContext, data: unknown): Promise<void> | undefined {
     if (this.#parts.settings.validation.responses === 'off') {
-      return;
+      return undefined;
     }
     if (this.#schemas) {
       this.#checkAnswer(call, data, this.#schemas);
-      return;
+      return undefined;
     }
     return this.#loadAfter(call).then((schemas) => this.#checkAnswer(call, data, schemas));
   }

@@ -43,14 +43,14 @@ type Client = ReturnType<typeof messagingOver>;
 function clientThat(answer: object): Client {
   const text = JSON.stringify(answer);
   const headers = { 'content-type': 'application/json', 'content-length': String(text.length) };
-  return messagingOver(async () => new Response(text, { headers }), {
+  return messagingOver(() => Promise.resolve(new Response(text, { headers })), {
     rateLimit: { group: 'counted' },
   });
 }
 
 /** What a call makes that ky alone does not. */
 async function beyondKy(run: () => PromiseLike<unknown>) {
-  const answer = async () => new Response('{}');
+  const answer = () => Promise.resolve(new Response('{}'));
   const off = { retry: 0, timeout: false, fetch: answer } as const;
   const alone = await counted(() => ky('https://messaging.test', off));
   const all = await counted(run);
