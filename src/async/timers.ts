@@ -61,10 +61,10 @@ export class AttemptTimer {
   }
 
   // Static: a function of its own for each attempt would cost more than the timer.
-  static #end(this: void, timer: AttemptTimer): void {
+  static readonly #end = (timer: AttemptTimer): void => {
     timer.#timedOut = true;
     timer.#abort();
-  }
+  };
 
   #abort(reason?: unknown): void {
     this.#controller?.abort(reason);

@@ -34,7 +34,7 @@ export function nodeFetch({ dispatcher }: NodeFetchOptions = {}): typeof globalT
     const { request, agent } = await loading;
     const answer = await request(input instanceof Request ? input.url : input, {
       dispatcher: agent,
-      method: (init.method ?? 'GET') as Dispatcher.HttpMethod, // the methods of the rows
+      method: init.method ?? 'GET',
       signal: init.signal ?? null,
       ...(await contentOf(init)),
     });
