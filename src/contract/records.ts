@@ -55,3 +55,9 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 export function isDate(value: unknown): value is Date {
   return Object.prototype.toString.call(value) === '[object Date]';
 }
+
+/** Is this an `ArrayBuffer` or a view of one, also of another realm? */
+export function isBytes(value: unknown): value is ArrayBuffer | ArrayBufferView {
+  const tag = Object.prototype.toString.call(value);
+  return ArrayBuffer.isView(value) || tag === '[object ArrayBuffer]';
+}

@@ -108,7 +108,7 @@ function itemsOf(body: Record<string, unknown>, name: string | undefined): unkno
       return items as unknown[];
     }
   }
-  const arrays = Object.values(body).filter(Array.isArray) as unknown[][];
+  const arrays = arraysIn(body);
   if (arrays.length === 1) {
     return arrays[0];
   }
@@ -116,6 +116,25 @@ function itemsOf(body: Record<string, unknown>, name: string | undefined): unkno
   return arrays.length === 0 && Object.keys(body).every((key) => key === 'success')
     ? []
     : undefined;
+}
+
+// Far more than a list has beside its items.
+const mostFields = 1_000;
+
+function arraysIn(body: Record<string, unknown>): unknown[][] {
+  const arrays: unknown[][] = [];
+  let seen = 0;
+  for (const name in body) {
+    const value = body[name];
+    if (Array.isArray(value)) {
+      arrays.push(value as unknown[]);
+    }
+    seen++;
+    if (seen === mostFields) {
+      break;
+    }
+  }
+  return arrays;
 }
 
 function positionOf(body: Record<string, unknown>): Omit<RawPage, 'items'> {

@@ -13,20 +13,41 @@ export interface Answer {
   readonly text: string | undefined;
   /** The body as JSON; `undefined` for any other. */
   readonly json: unknown;
+  /** Did an earlier answer to the same question break off? */
+  readonly wasCut: boolean;
 }
 
 /** How long a service may take for one answer. */
 const timeoutMs = 30_000;
 
-/** Asks by `GET`, which changes nothing. */
+/** How often a question is put when its answer breaks off. */
+const mostTries = 3;
+
+/** Asks by `GET`, which changes nothing; an answer that breaks off is asked for again. */
 export async function ask(target: Target, path: string, apiKey = target.apiKey): Promise<Answer> {
+  for (let tries = 1; ; tries++) {
+    const answer = await askOnce(target, path, apiKey);
+    const isLost = answer.status < 300 && answer.text === undefined;
+    if (!isLost || tries === mostTries) {
+      return { ...answer, wasCut: tries > 1 };
+    }
+  }
+}
+
+async function askOnce(target: Target, path: string, apiKey: string): Promise<Answer> {
   const response = await target.fetch(target.baseUrl.replace(/\/+$/, '') + path, {
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
     signal: AbortSignal.timeout(timeoutMs),
     redirect: 'manual',
   });
   const text = await response.text().catch(() => undefined);
-  return { status: response.status, headers: response.headers, text, json: parse(text) };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: parse(text),
+    wasCut: false,
+  };
 }
 
 /** The fields of an object; none for anything else. */

@@ -10,6 +10,7 @@ export const messagingQuestions = [
   '/templates?limit=1',
   '/campaigns?limit=1',
   '/campaigns?limit=100',
+  '/segments',
   '/events?limit=100',
   '/events?limit=100&startDate=2999-01-01T00:00:00.000Z',
   '/activity/types',
@@ -18,22 +19,50 @@ export const messagingQuestions = [
 
 type Question = (typeof messagingQuestions)[number];
 type Answers = Readonly<Record<Question, Answer>>;
+
+const lists = ['/contacts?limit=100', '/templates?limit=1', '/campaigns?limit=1', '/segments'];
+
+/** One record of each list, by the id that the list gives; a service without records has none. */
+export function recordQuestions(answers: Readonly<Record<string, Answer>>): string[] {
+  return lists.flatMap((list) => {
+    const id = itemsOf(answers[list]?.json).items[0]?.['id'];
+    const path = list.replace(/\?.*/, '');
+    return isId(id) ? [`${path}/${encodeURIComponent(id)}`] : [];
+  });
+}
 type Behavior = Seen<typeof messagingBehaviors>;
 
 /** Asks a messaging service, and says in which world it lives. Nothing that it holds is kept. */
 export async function probeMessaging(target: Target): Promise<Behavior> {
-  const entries: [string, Answer][] = [];
-  for (const question of messagingQuestions) {
-    entries.push([question, await ask(target, question)]);
-  }
-  const answers = Object.fromEntries(entries) as Answers; // entries lose their names
+  const answers = (await askAll(target, messagingQuestions)) as Answers; // entries lose their names
   if (isRefusal(answers['/contacts?limit=1'])) {
     throw new Error(
       'The service refuses the key of MESSAGING_API_KEY. Check it, then probe again.',
     );
   }
-  return { ...recordsOf(answers), ...listsOf(answers), ...refusalsOf(answers) };
+  const records = await askAll(target, recordQuestions(answers));
+  const all = [...Object.values(answers), ...Object.values(records)];
+  return {
+    ...recordsOf(answers, Object.values(records)),
+    ...listsOf(answers),
+    ...refusalsOf(answers),
+    cutAnswers: all.some(({ wasCut }) => wasCut) ? 'some-reads' : 'never',
+  };
 }
+
+async function askAll(
+  target: Target,
+  questions: readonly string[],
+): Promise<Record<string, Answer>> {
+  const entries: [string, Answer][] = [];
+  for (const question of questions) {
+    entries.push([question, await ask(target, question)]);
+  }
+  return Object.fromEntries(entries);
+}
+
+const isId = (id: unknown): id is string | number =>
+  typeof id === 'string' || typeof id === 'number';
 
 function refusalsOf(answers: Answers): Behavior {
   const missing = answers['/contacts/probe_nobody'];
@@ -51,13 +80,15 @@ function refusalsOf(answers: Answers): Behavior {
 const messageless = (shape: Exclude<ReturnType<typeof errorShapeOf>, 'error'>) =>
   shape === 'message' ? 'bare' : shape;
 
-function recordsOf(answers: Answers): Behavior {
+function recordsOf(answers: Answers, records: readonly Answer[]): Behavior {
   const contacts = itemsOf(answers['/contacts?limit=100'].json).items;
   const [contact = {}] = contacts;
   const [campaign = {}] = itemsOf(answers['/campaigns?limit=1'].json).items;
   const [event] = itemsOf(answers['/events?limit=100'].json).items;
   const states = itemsOf(answers['/campaigns?limit=100'].json).items.map(({ status }) => status);
-  const isEnveloped = fieldsOf(answers['/contacts?limit=100'].json)['success'] === true;
+  const isEnveloped = [answers['/contacts?limit=100'], ...records].some(
+    ({ json }) => fieldsOf(json)['success'] === true,
+  );
   const dataOf = contacts.find(({ data }) => data === null || data === undefined);
   return {
     ids: idStyle(contact['id']),

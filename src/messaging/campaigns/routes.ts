@@ -1,4 +1,4 @@
-import { isRecord, type Acknowledgement } from '../../contract/records.js';
+import { isDate, isRecord, type Acknowledgement } from '../../contract/records.js';
 import { statusWord } from '../../contract/job-status.js';
 import { anyList, of, goneFrom, route } from '../../contract/route.js';
 import type {
@@ -56,6 +56,6 @@ function wasSent(campaign: Readonly<Record<string, unknown>> | undefined, body: 
 }
 
 function instantOf(value: unknown): number | undefined {
-  const time = typeof value === 'string' || value instanceof Date ? Number(new Date(value)) : NaN;
+  const time = typeof value === 'string' || isDate(value) ? Number(new Date(value)) : NaN;
   return Number.isNaN(time) ? undefined : time;
 }

@@ -1,3 +1,5 @@
+import { isDate } from '../../contract/records.js';
+
 /** A part of an import: whole rows with their header, below the size that one call takes. */
 export interface CsvPart {
   readonly text: string;
@@ -83,7 +85,7 @@ async function* lines(rows: CsvRows): AsyncGenerator<Line, void, undefined> {
   let header: string | undefined;
   let rest = '';
   for await (const row of rows) {
-    if (typeof row === 'string' || row instanceof Uint8Array) {
+    if (typeof row === 'string' || ArrayBuffer.isView(row)) {
       rest += typeof row === 'string' ? row : decoder.decode(row, { stream: true });
       const [records, open] = splitRecords(rest);
       rest = open;
@@ -142,7 +144,7 @@ function textOf(value: unknown): string {
   if (value === undefined || value === null) {
     return '';
   }
-  if (value instanceof Date) {
+  if (isDate(value)) {
     return value.toISOString();
   }
   if (typeof value === 'string' || typeof value === 'bigint') {

@@ -1,5 +1,5 @@
 import { InvalidRequestError } from '../../errors/index.js';
-import { isRecord } from '../../contract/records.js';
+import { isDate, isRecord } from '../../contract/records.js';
 import type { Filter } from './filter.js';
 import { valueAt } from './value-at.js';
 
@@ -145,7 +145,7 @@ function isOfAge(
   span: { operator: 'within' | 'olderThan'; value: unknown; unit: unknown },
   { nowMs, assume }: Evaluation,
 ): boolean {
-  const text = actual instanceof Date ? actual.toISOString() : actual;
+  const text = isDate(actual) ? actual.toISOString() : actual;
   if (typeof text !== 'string' || !fullDate.test(text) || typeof span.value !== 'number') {
     return false;
   }

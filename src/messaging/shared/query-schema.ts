@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import { limit } from './values-schema.js';
-import type { Timestamp } from '../../contract/records.js';
+import { isDate, type Timestamp } from '../../contract/records.js';
 
 // The document does not show how a report wants its times, so only an invalid `Date` is refused.
 const time = z.custom<Timestamp>(
-  (value) => !(value instanceof Date) || !Number.isNaN(value.getTime()),
+  (value) => !isDate(value) || !Number.isNaN(value.getTime()),
   'is not a date',
 );
 const period = { startDate: z.optional(time), endDate: z.optional(time) };

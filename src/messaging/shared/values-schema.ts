@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { largestPage } from '../../contract/route.js';
-import { isRecord, type Timestamp } from '../../contract/records.js';
+import { isDate, isRecord, type Timestamp } from '../../contract/records.js';
 import type { KnownFields, Schema } from '../../contract/schemas.js';
 import type { Filter } from './filter.js';
 
@@ -33,7 +33,9 @@ export function knownOf(schema: { shape: object }): KnownFields {
 export const filter = z.custom<Filter>(isRecord, 'must be an object');
 
 /** An id as a method returned it: text, or a number where a service has those. */
-export const id = z.custom<string>(isId, 'must be an id: a string that is not empty');
+export const id = z.custom<string>(isId, {
+  error: ({ input }) => (input === '' ? 'must not be empty' : 'must be an id, as a string'),
+});
 
 /** Could this be an id that a service gave? */
 export function isId(value: unknown): boolean {
@@ -68,7 +70,7 @@ export const limit = z.int().check(z.minimum(1), z.maximum(largestPage));
 /** A timestamp, as a `Date` or an ISO 8601 string. */
 export const timestamp = z.custom<Timestamp>(
   (value) =>
-    (value instanceof Date || (typeof value === 'string' && dateTime.test(value))) &&
+    (isDate(value) || (typeof value === 'string' && dateTime.test(value))) &&
     !Number.isNaN(msOf(value)),
   'must be a `Date`, or an ISO 8601 string with date, time and zone such as 2026-11-21T09:30:00Z',
 );

@@ -1,4 +1,4 @@
-import type { FileInput, NamedFile } from '../../contract/records.js';
+import { isBytes, type FileInput, type NamedFile } from '../../contract/records.js';
 
 const byExtension: Readonly<Record<string, string>> = {
   avif: 'image/avif',
@@ -53,10 +53,10 @@ function textOf(data: NamedFile['data']): string {
   if (typeof data === 'string') {
     return data.slice(0, 256);
   }
-  if (data instanceof ArrayBuffer) {
-    return latin(new Uint8Array(data));
+  if (!isBytes(data)) {
+    return ''; // a Blob can only be read later
   }
-  return ArrayBuffer.isView(data) ? latin(data) : ''; // a Blob can only be read later
+  return latin(ArrayBuffer.isView(data) ? data : new Uint8Array(data));
 }
 
 function latin(bytes: Uint8Array): string {

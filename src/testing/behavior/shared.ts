@@ -37,6 +37,11 @@ export const sharedBehaviors = {
     what: 'how the bytes of an answer travel',
     silent: 'not shown; HTTP allows any',
   },
+  cutAnswers: {
+    values: ['never', 'some-reads'],
+    what: 'whether the body of a successful read breaks off now and then (every tenth one)',
+    silent: 'not shown; networks do',
+  },
   refusals: {
     values: ['status', 'ok'],
     what: 'whether a refusal has its HTTP status, or 200 with `success: false`',

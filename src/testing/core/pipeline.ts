@@ -21,7 +21,8 @@ export function createPipeline<Scope>(options: ServiceOptions<Scope>): Pipeline 
     const given = await run(incoming, endpoint, headers).catch((error: unknown) =>
       refused(asRefusal(error), incoming.request),
     );
-    return wire.deliver(toResponse({ ...given, headers: { ...headers, ...given.headers } }));
+    const response = toResponse({ ...given, headers: { ...headers, ...given.headers } });
+    return wire.deliver(response, incoming.request.method);
   }
 
   async function run(

@@ -29,8 +29,8 @@ export interface Wire {
   answer(answer: FakeAnswer, endpoint: string): FakeAnswer;
   /** An object becomes JSON, text is sent as it is, `undefined` is an empty body. */
   refusal(refusal: Refusal, request: FakeRequest, requestId: string): FakeAnswer;
-  /** The answer on its way. */
-  deliver(response: Response): Response;
+  /** The answer to a request of this method, on its way. */
+  deliver(response: Response, method: string): Response;
 }
 
 /** Answers outside of the endpoint table: no keys, no rate limit, but recorded and breakable. */

@@ -3,7 +3,7 @@ import { mediaBehaviors, type MediaBehavior } from '../behavior/media.js';
 import type { Refusal } from '../core/http/refusal.js';
 import type { Wire } from '../core/service-options.js';
 import { enveloped, written } from '../wire/answer.js';
-import { delivered } from '../wire/delivery.js';
+import { delivery } from '../wire/delivery.js';
 import { errorAnswer } from '../wire/errors.js';
 import { withOwnIds } from '../wire/ids.js';
 import type { FakeMediaOptions } from './options.js';
@@ -24,7 +24,7 @@ export function mediaWire({ settings, ids, clock }: MediaWorld): Wire {
         now: clock.now(),
         isLegacy: false,
       }),
-    deliver: (response) => delivered(response, settings),
+    deliver: delivery(() => settings),
   };
 }
 

@@ -1,16 +1,26 @@
 import { truncate } from '../core/http/truncate.js';
 import type { SharedBehavior } from './answer.js';
 
-/** How the answer travels: the type it claims, the pieces it comes in, and whether it arrives whole. */
-export function delivered(
-  response: Response,
-  behavior: SharedBehavior & { readonly errorShape: string },
-): Response {
-  const typed = withType(response, behavior.contentType);
-  if (behavior.errorShape === 'cut' && !response.ok && response.status !== 429) {
-    return truncate(typed);
-  }
-  return typed.body === null ? typed : bodies[behavior.delivery](typed, typed.body);
+type Behavior = SharedBehavior & { readonly errorShape: string };
+
+/** How answers travel: the type they claim, the pieces they come in, and whether they arrive whole. */
+export function delivery(settings: () => Behavior) {
+  let reads = 0;
+  return (response: Response, method: string): Response => {
+    const behavior = settings();
+    const isRead = response.ok && method === 'GET';
+    reads += Number(isRead);
+    const typed = withType(response, behavior.contentType);
+    const isLost = isRead && behavior.cutAnswers === 'some-reads' && reads % 10 === 7;
+    if (isLost || isCutRefusal(response, behavior)) {
+      return truncate(typed);
+    }
+    return typed.body === null ? typed : bodies[behavior.delivery](typed, typed.body);
+  };
+}
+
+function isCutRefusal({ ok, status }: Response, { errorShape }: Behavior): boolean {
+  return errorShape === 'cut' && !ok && status !== 429;
 }
 
 /** The answer as `fetch` hands it out: unpacked, with the headers that came over the wire. */

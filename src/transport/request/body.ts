@@ -1,4 +1,4 @@
-import { isDate } from '../../contract/records.js';
+import { isBytes, isDate } from '../../contract/records.js';
 import { refuse } from '../../errors/client-errors.js';
 
 /** A body of JSON values as text. */
@@ -16,9 +16,9 @@ export function jsonText(value: unknown, maxBytes?: number): string {
 }
 
 /**
- * A copy of a body as JSON can carry it: dates as text, `toJSON` respected, the fields of instances,
- * What JSON would change in silence is refused
- * with its path: NaN would become `null`, which deletes a field of a contact, a Map `{}`.
+ * A copy of a body as JSON can carry it: dates as text, `toJSON` respected, the fields of instances.
+ * What JSON would change in silence is refused with its path: NaN would become `null`, which deletes a
+ * field of a contact, and a Map `{}`.
  */
 export function wireValue(value: unknown): unknown {
   return copyOf(value, '', []);
@@ -50,7 +50,7 @@ function copyOfObject(value: object, path: string, above: Above): unknown {
   if (isDate(value)) {
     return Number.isNaN(value.getTime()) ? unsendable(path, 'is not a date') : value.toISOString();
   }
-  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) {
+  if (isBytes(value)) {
     return unsendable(path, 'cannot be sent as JSON; got bytes: encode them as base64 text');
   }
   if (above.includes(value)) {

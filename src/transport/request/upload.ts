@@ -1,4 +1,4 @@
-import type { FileInput, NamedFile } from '../../contract/records.js';
+import { isBytes, type FileInput, type NamedFile } from '../../contract/records.js';
 import type { UploadFacts } from '../../contract/route.js';
 import { refuse } from '../../errors/client-errors.js';
 import { megabytes } from './body.js';
@@ -25,7 +25,7 @@ function asBlob(file: FileInput, facts: UploadFacts): { blob: Blob; filename: st
     const blob = file.type === '' ? new Blob([file], { type: facts.contentType }) : file;
     return { blob, filename: nameOf(file) ?? facts.filename };
   }
-  if (file instanceof ArrayBuffer || ArrayBuffer.isView(file)) {
+  if (isBytes(file)) {
     const blob = new Blob([file as BlobPart], { type: facts.contentType }); // bytes on any buffer
     return { blob, filename: facts.filename };
   }

@@ -7,9 +7,13 @@ import {
   type FakeMessaging,
 } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
-import { ask, type Target } from '../../../src/cli/probe/ask.js';
+import { ask, type Answer, type Target } from '../../../src/cli/probe/ask.js';
 import { mediaQuestions, probeMedia } from '../../../src/cli/probe/media.js';
-import { messagingQuestions, probeMessaging } from '../../../src/cli/probe/messaging.js';
+import {
+  messagingQuestions,
+  probeMessaging,
+  recordQuestions,
+} from '../../../src/cli/probe/messaging.js';
 import { randomWorlds } from '../../support/worlds/worlds.js';
 
 // The same ten worlds each time; WORLDS_SEED asks for others.
@@ -19,7 +23,7 @@ console.log(`probe: repeat these worlds with WORLDS_SEED=${seed}`);
 
 function messaging(behavior: object): FakeMessaging {
   const fake = createFakeMessaging({ clock: { start }, behavior });
-  fake.seed({ contacts: 3, templates: 2, campaigns: 3, events: 3, emails: 3 });
+  fake.seed({ contacts: 3, templates: 2, campaigns: 3, segments: 1, events: 3, emails: 3 });
   const at = fake.clock.date();
   const bare = { email: 'bare@example.com', subscribed: true, data: {} };
   const id = fake.world.id('con');
@@ -32,6 +36,15 @@ const targetOf = (fake: FakeMedia | FakeMessaging, apiKey: string): Target => ({
   apiKey,
   fetch: fake.fetch,
 });
+
+/** Every question of the probe: the lists, and one record of each by its own id. */
+async function questionsFor(target: Target): Promise<string[]> {
+  const lists: Record<string, Answer> = {};
+  for (const question of messagingQuestions) {
+    lists[question] = await ask(target, question);
+  }
+  return [...messagingQuestions, ...recordQuestions(lists)];
+}
 
 async function answersOf(target: Target, questions: readonly string[]) {
   const said: unknown[] = [];
@@ -53,10 +66,15 @@ describe(`probe in ten random worlds (seed ${seed})`, () => {
       expect(real.requests.every(({ method }) => method === 'GET')).toBe(true);
       const copy = messaging(JSON.parse(JSON.stringify(behavior)) as object);
       const fresh = messaging(world);
-      const said = await answersOf(targetOf(copy, copy.secretKey), messagingQuestions);
-      const expected = await answersOf(targetOf(fresh, fresh.secretKey), messagingQuestions);
-      for (const [index, one] of said.entries()) {
-        expect(one).toEqual(expected[index]);
+      const one = targetOf(copy, copy.secretKey);
+      const other = targetOf(fresh, fresh.secretKey);
+      const questions = await questionsFor(one);
+      expect(questions).toHaveLength(messagingQuestions.length + 4);
+      expect(await questionsFor(other)).toEqual(questions);
+      const said = await answersOf(one, questions);
+      const expected = await answersOf(other, questions);
+      for (const [index, answer] of said.entries()) {
+        expect(answer).toEqual(expected[index]);
       }
       expect(said).toHaveLength(expected.length);
     },

@@ -22,7 +22,7 @@ export function messagingScene(
     baseUrl,
     rateLimit: false,
     // MSW copies every answer and lets nobody hear of the copy of a broken one.
-    fetch: path === 'msw' && world['errorShape'] !== 'cut' ? intercepted(fake) : fake.fetch,
+    fetch: path === 'msw' && !isBroken(world) ? intercepted(fake) : fake.fetch,
   });
   return { fake, messaging, world: fake.settings };
 }
@@ -45,3 +45,6 @@ export function mediaScene(world: World): MediaScene {
   });
   return { fake, media, world: fake.settings };
 }
+
+const isBroken = ({ errorShape, cutAnswers }: World) =>
+  errorShape === 'cut' || cutAnswers === 'some-reads';

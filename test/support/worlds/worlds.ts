@@ -102,10 +102,9 @@ export function inTurn<T>(all: readonly T[], name: string, shares = 10): readonl
   return all.filter((_, index) => index % shares === share);
 }
 
-/** The seed of this run: `WORLDS_SEED`, a new one for all worlds, else always the same. */
+/** The seed of this run: `WORLDS_SEED`, or a new one. */
 export function newSeed(): number {
-  const fresh = isWhole ? Math.floor(Math.random() * 2 ** 31) : 1;
-  return Number(process.env['WORLDS_SEED'] ?? fresh);
+  return Number(process.env['WORLDS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 }
 
 function shareOf(name: string): number {

@@ -29,6 +29,30 @@ class Sealed {
   }
 }
 
+/** Fields that are worked out when they are read. */
+function withGetter(): object {
+  return {
+    get a() {
+      return 1;
+    },
+    get b() {
+      return [2];
+    },
+  };
+}
+
+function looped(): object {
+  const value: { self?: unknown } = {};
+  value.self = { value };
+  return value;
+}
+
+function loopedList(): unknown[] {
+  const list: unknown[] = [];
+  list.push([list]);
+  return list;
+}
+
 const as = (value: unknown, wire: unknown = value): Meant => ({ value, wire });
 const no = (value: unknown): Meant => ({ value, isRefused: true });
 const foreign = (code: string): unknown => runInNewContext(code);
@@ -45,6 +69,16 @@ const sendable = fc.oneof(
     as(foreign('({ a: [1] })'), { a: [1] }),
     as(Object.assign(Object.create(null) as object, { a: 1 }), { a: 1 }),
     as('\ud800 lone'),
+    as({ a: '\udc00', '\ud800': 1 }),
+    as(withGetter(), { a: 1, b: [2] }),
+    as(foreign('[1, [new Date(0)]]'), [1, ['1970-01-01T00:00:00.000Z']]),
+    as(
+      { toJSON: () => ({ at: new Date(0), toJSON: 'a field' }) },
+      {
+        at: '1970-01-01T00:00:00.000Z',
+        toJSON: 'a field',
+      },
+    ),
     as({}),
     as([]),
   ),
@@ -61,6 +95,8 @@ const unsendable = fc.constantFrom(
   ].map(no),
   ...[Object(1), Object('text'), Object(true), new Uint8Array(2), new ArrayBuffer(2)].map(no),
   ...[Buffer.from('hi'), new Blob(['a']), new FormData(), new URLSearchParams('a=1')].map(no),
+  ...[looped(), loopedList(), new File(['a'], 'a.txt'), Object(1n)].map(no),
+  ...[foreign('new ArrayBuffer(2)'), foreign('Object(1)'), foreign('Promise.resolve()')].map(no),
   ...[new Sealed(), [undefined], new Array(2), { then: () => 1 }].map(no),
   ...[foreign('new Date(NaN)'), foreign('new Map([[1, 2]])')].map(no),
 );
@@ -127,6 +163,9 @@ describe('the input law', () => {
     ['a Map', { data: new Map([['a', 1]]) }, 'data', /a Map/],
     ['bytes', { data: { file: new Uint8Array(1) } }, 'data.file', /base64/],
     ['a hole', { list: [1, undefined] }, 'list[1]', /undefined/],
+    ['a cycle', { data: looped() }, 'data.self.value', /refers to itself/],
+    ['a file', { data: { file: new File(['a'], 'a.txt') } }, 'data.file', /cannot be sent/],
+    ['a big integer', { data: { count: 1n } }, 'data.count', /bigint/],
     ['an instance without fields', { data: new Sealed() }, 'data', /cannot be sent/],
   ])('names the place of %s', (_, value, field, message) => {
     expect.assertions(2);

@@ -55,6 +55,11 @@ const wordings: [string, Answer, string][] = [
     new Response(null, { status: 500, headers: { 'x-request-id': 'r1' } }),
     'POST /v1/send failed (500). Request id r1.',
   ],
+  [
+    'a 408, after which nobody knows',
+    new Response(null, { status: 408 }),
+    'POST /v1/send failed (408).',
+  ],
   ['a list', refused(409, ['conflict']), 'POST /v1/send was rejected (409).'],
   [
     'HTTP 200 that says no',

@@ -1,11 +1,14 @@
-import type { MismatchEvent } from 'postreel';
+import { isPostreelError, type MismatchEvent } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { of, wholeList, route } from '../../../src/contract/route.js';
 import { Connection } from '../../../src/transport/connection.js';
 import { answerProblems } from '../../../src/transport/validation/issues.js';
 import { answering, messagingOver } from '../../support/clients.js';
 
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 /** A schema that counts what it is shown and finds every value wrong. */
 function countingSchema() {
@@ -86,6 +89,61 @@ describe('the check of an answer', () => {
     expect(events).toHaveLength(1);
     expect(events[0]?.issues.length).toBeLessThanOrEqual(100);
   });
+});
+
+/** Answers of two megabytes that no service would send. */
+const hostile: [string, string][] = [
+  ['a list of lists', `{"data":[${'[],'.repeat(700_000)}[]],"hasMore":false}`],
+  ['a list of wrong items', `{"data":[${'{"a":[]},'.repeat(230_000)}{}],"hasMore":false}`],
+  ['one item with many fields', `{"data":[{${fields(150_000)}}],"hasMore":false}`],
+  ['many fields beside the list', `{"data":[],${fields(150_000)},"hasMore":false}`],
+  ['no list at all', `{${fields(150_000)}}`],
+  ['an envelope around it', `{"success":true,"data":{"data":[${'[],'.repeat(700_000)}[]]}}`],
+];
+
+function fields(count: number): string {
+  return Array.from({ length: count }, (_, index) => `"field${index}":0`).join(',');
+}
+
+/** A parsed value that counts each value in it that somebody reads. */
+function watched(value: unknown, state: { visits: number }): unknown {
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
+  return new Proxy(value, {
+    get(target, name) {
+      const found: unknown = Reflect.get(target, name);
+      state.visits += Number(Object.hasOwn(target, name) && name !== 'length');
+      return watched(found, state);
+    },
+  });
+}
+
+describe.each(hostile)('a hostile answer of two megabytes, %s,', (_, text) => {
+  it.each(['event', 'throw'] as const)(
+    'costs ten thousand visits and a hundred issues at most: %s',
+    async (responses) => {
+      expect(text.length).toBeGreaterThan(1.8 * 2 ** 20);
+      const state = { visits: 0 };
+      const parse = JSON.parse;
+      vi.spyOn(JSON, 'parse').mockImplementation((json: string) => watched(parse(json), state));
+      const { fetch } = answering(() => new Response(text));
+      const client = messagingOver(fetch, { validation: { responses } });
+      const issues: number[] = [];
+      client.on('mismatch', (event) => issues.push(event.issues.length));
+      for (const call of [() => client.contacts.list(), () => client.contacts.get('con_1')]) {
+        state.visits = 0;
+        const failure: unknown = await Promise.resolve(call()).then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+        issues.push(isPostreelError(failure) ? failure.fieldErrors.length : 0);
+        expect(failure === undefined || isPostreelError(failure)).toBe(true);
+        expect(state.visits).toBeLessThanOrEqual(10_000);
+      }
+      expect(Math.max(...issues)).toBeLessThanOrEqual(100);
+    },
+  );
 });
 
 describe('loading the checks', () => {

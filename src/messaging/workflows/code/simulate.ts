@@ -1,3 +1,4 @@
+import { isDate } from '../../../contract/records.js';
 import { evaluateFilter, type FilterableContact, type MatchOptions } from '../../shared/matches.js';
 import type { Span, StepDefinition, WaitForEventStep, WorkflowDefinition } from './definition.js';
 import { checkDefinition } from './check.js';
@@ -208,7 +209,7 @@ function patched(data: object | null | undefined, change: object): object {
     if (value === null) {
       fields.delete(key);
     } else if (value !== '' && value !== undefined && !isTransient) {
-      fields.set(key, value instanceof Date ? value.toISOString() : value);
+      fields.set(key, isDate(value) ? value.toISOString() : value);
     }
   }
   return Object.fromEntries(fields);

@@ -1,7 +1,7 @@
 import type { Refusal } from '../../core/http/refusal.js';
 import type { Wire } from '../../core/service-options.js';
 import { enveloped, written } from '../../wire/answer.js';
-import { delivered } from '../../wire/delivery.js';
+import { delivery } from '../../wire/delivery.js';
 import { errorAnswer } from '../../wire/errors.js';
 import { withOwnIds } from '../../wire/ids.js';
 import type { MessagingSettings } from '../settings.js';
@@ -33,7 +33,7 @@ export function messagingWire(world: () => MessagingWorld): Wire {
         now: world().clock.now(),
         isLegacy: path === '/v1/send' || path === '/v1/verify',
       }),
-    deliver: (response) => delivered(response, settings()),
+    deliver: delivery(settings),
   };
 }
 
