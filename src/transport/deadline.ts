@@ -4,7 +4,10 @@ import type { CallContext } from './context.js';
 import { notSentInTime } from './response/network-error.js';
 
 /** Waits for something of ours, such as a key, no longer than the call may take. */
-export async function withinDeadline<T>(promise: Promise<T>, call: CallContext): Promise<T> {
+export async function withinDeadline<T>(
+  promise: Promise<T>,
+  call: Pick<CallContext, 'route' | 'path' | 'deadlineAt' | 'signal'>,
+): Promise<T> {
   const { deadlineAt, signal } = call;
   if (!Number.isFinite(deadlineAt)) {
     return abortable(promise, signal);

@@ -1,3 +1,4 @@
+import { monotonicMs } from '../async/timers.js';
 import { isPostreelError, UnexpectedResponseError } from '../errors/index.js';
 import type { Answer, RequestOptions } from '../contract/call.js';
 import type { Input, ItemOf, Returned } from '../contract/methods.js';
@@ -123,8 +124,9 @@ export class Transport {
     state.signal = options.signal;
     checkCallOptions(options);
     options.signal?.throwIfAborted();
-    const given = input.bodyLater ? { ...input, body: await input.bodyLater() } : input;
-    const call = prepare(route, given, options, { parts: this.#parts, state });
+    const startedAt = monotonicMs();
+    const given = await withBody(route, input, options);
+    const call = prepare(route, given, options, { parts: this.#parts, state, startedAt });
     // Also where nothing is waited for: whoever made the call may still want to hear its events.
     await this.#validator.checkRequest(call);
     const known = this.#keyFor(call);
@@ -171,6 +173,22 @@ export class Transport {
     }
     throw failure;
   }
+}
+
+// Making a body may take as long as sending it.
+async function withBody(
+  route: Route,
+  input: RawInput,
+  { deadline, signal }: RequestOptions,
+): Promise<RawInput> {
+  if (!input.bodyLater) {
+    return input;
+  }
+  // A deadline that is none is refused when the call is prepared.
+  const leftMs = deadline !== undefined && deadline > 0 ? deadline : Number.POSITIVE_INFINITY;
+  const deadlineAt = monotonicMs() + leftMs;
+  const limits = { route, path: route.path, deadlineAt, signal };
+  return { ...input, body: await withinDeadline(input.bodyLater(), limits) };
 }
 
 // An empty answer, `true` and `{ success: true }` are answers too: an empty record stands for them.

@@ -1,4 +1,3 @@
-import { monotonicMs } from '../../async/timers.js';
 import type { RequestOptions } from '../../contract/call.js';
 import { isRecord, type FileInput } from '../../contract/records.js';
 import type { Route } from '../../contract/route.js';
@@ -21,7 +20,7 @@ export function prepare(
   route: Route,
   input: RawInput,
   options: RequestOptions,
-  { parts, state }: { parts: TransportParts; state: CallState },
+  { parts, state, startedAt }: { parts: TransportParts; state: CallState; startedAt: number },
 ): CallContext {
   const { settings } = parts;
   requireFetch(settings.fetch);
@@ -50,7 +49,7 @@ export function prepare(
       deadlineAt:
         deadline === undefined
           ? Number.POSITIVE_INFINITY
-          : monotonicMs() + positive('deadline', deadline),
+          : startedAt + positive('deadline', deadline),
       retries: retries === undefined ? settings.retries : count('retries', retries),
     };
   } catch (error) {

@@ -20,12 +20,12 @@ export interface CallFacts {
 }
 
 /** The method and path of a call, as errors carry them. */
-export function callOf({ route, path }: CallContext): CallFacts {
+export function callOf({ route, path }: Pick<CallContext, 'route' | 'path'>): CallFacts {
   return { method: route.method, path };
 }
 
 /** The call as a message names it: `POST /contacts`. */
-export function lineOf({ route, path }: CallContext): string {
+export function lineOf({ route, path }: Pick<CallContext, 'route' | 'path'>): string {
   return `${route.method} ${path}`;
 }
 

@@ -112,7 +112,7 @@ export function timeoutError(limitMs: number, call: CallContext): TimeoutError {
 }
 
 /** The error of a call whose deadline passed before it could leave. */
-export function notSentInTime(call: CallContext): TimeoutError {
+export function notSentInTime(call: Pick<CallContext, 'route' | 'path'>): TimeoutError {
   return new TimeoutError(`${lineOf(call)} was not sent: its \`deadline\` passed before.`, {
     ...callOf(call),
     code: 'DEADLINE_EXCEEDED',
