@@ -36,7 +36,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   schemas: ['media', 'messaging'],
   workflows: ['messaging'],
   webhooks: ['async', 'contract', 'errors'],
-  node: ['async', 'contract', 'errors', 'media'],
+  node: ['async', 'contract', 'errors', 'media', 'messaging'],
   redis: ['async', 'contract', 'errors', 'media'],
   postgres: ['async', 'contract', 'errors', 'media'],
   tracker: [],

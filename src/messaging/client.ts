@@ -36,6 +36,8 @@ import { Templates } from './templates/resource.js';
 import { renderText } from './templates/template-text.js';
 import { Uploads } from './uploads/resource.js';
 import { Users } from './users/resource.js';
+import { filters, type AnyFields, type FilterBuilder, type FilterMapping } from './shared/where.js';
+import type { WorkflowMapping } from './workflows/code/mapping.js';
 import { Workflows } from './workflows/resource.js';
 
 /** Options of a {@link MessagingClient}. */
@@ -48,6 +50,16 @@ export interface MessagingOptions extends ClientOptions {
   apiKey?: ApiKey | undefined;
   /** What happens to custom fields that the service would ignore in silence. */
   data?: DataOptions | undefined;
+  /**
+   * How `workflows.deploy()` and `pull()` write and read what the service's document does not show.
+   * @default `defaultWorkflowMapping` of `postreel/workflows`; what you leave out stays
+   */
+  workflowMapping?: Partial<WorkflowMapping> | undefined;
+  /**
+   * How `filters` writes what the service's document does not show: `and`, `or` and booleans.
+   * @default `{ and: [...] }`, `{ or: [...] }`, and booleans as text
+   */
+  filterMapping?: Partial<FilterMapping> | undefined;
 }
 
 const ownOptions: OwnOptions<MessagingOptions> = { data: true };
@@ -102,6 +114,8 @@ export class MessagingClient<
   readonly users: Users;
   /** Your projects, their members and billing. */
   readonly projects: Projects;
+  /** Builds filters of your custom fields as your service spells them (`filterMapping`). */
+  readonly filters: FilterBuilder<[keyof Fields] extends [never] ? AnyFields : Fields>;
   readonly #connection: Connection<MessagingEvents>;
   readonly #emails: Emails<Fields>;
   readonly #tracking: Tracking<Fields>;
@@ -123,7 +137,8 @@ export class MessagingClient<
     const { spacing } = watch;
     this.campaigns = new Campaigns(transport, { spacing, render: renderText });
     this.segments = new Segments(transport);
-    this.workflows = new Workflows(transport);
+    this.workflows = new Workflows(transport, { spacing, mapping: options.workflowMapping });
+    this.filters = filters(options.filterMapping);
     this.events = new Events(transport, rules);
     this.domains = new Domains(transport, spacing);
     this.activity = new Activity(transport);

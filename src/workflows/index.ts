@@ -18,6 +18,7 @@ export {
   type WorkflowMapping,
 } from '../messaging/workflows/code/mapping.js';
 export { toMermaid, type MermaidOptions } from '../messaging/workflows/code/mermaid.js';
+export type { ObservedEmail } from '../messaging/workflows/code/observed.js';
 export {
   simulate,
   type SimulatedContact,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { InvalidRequestError } from '../../src/errors/index.js';
 import { evaluateFilter, matches } from '../../src/messaging/shared/matches.js';
 import { and, filters, or, where } from '../../src/messaging/shared/where.js';
+import { messagingOver } from '../support/clients.js';
 import type { Filter } from '../../src/messaging/shared/filter.js';
 
 describe('where', () => {
@@ -35,6 +36,15 @@ describe('where', () => {
     expect(yes.value).toBe(1);
     expect(own.and(yes)).toEqual({ operator: 'AND', conditions: [yes] });
     expect(own.or(yes)).toEqual({ operator: 'OR', conditions: [yes] });
+  });
+
+  it("writes them so by the client's own mapping", () => {
+    const client = messagingOver(() => Promise.reject(new Error('no network')), {
+      filterMapping: { and: (parts) => ({ all: parts }), boolean: (value) => value },
+    });
+    const { and: all, where: field } = client.filters;
+    const yes = field('subscribed').equals(true);
+    expect(all(yes)).toEqual({ all: [{ field: 'subscribed', operator: 'equals', value: true }] });
   });
 
   it.each([Number.NaN, undefined, null, {}, new Date()])('refuses %s as a value', (value) => {

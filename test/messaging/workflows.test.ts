@@ -50,6 +50,35 @@ describe('workflows', () => {
     expect(warnings).toEqual([]);
   });
 
+  it.each(['COMPLETED', 'done'])('waits until an execution is %s', async (end) => {
+    const statuses = ['RUNNING', 'WAITING', end];
+    const { fetch, requests } = answering(() => ({ id: 'exe_1', status: statuses.shift() }));
+    const seen: unknown[] = [];
+    const { status } = await messagingOver(fetch).workflows.executions.wait('wf_1', 'exe_1', {
+      interval: 1,
+      onUpdate: (execution) => seen.push(execution.status),
+    });
+    expect(status).toBe(end);
+    expect(seen).toEqual(['RUNNING', 'WAITING', end]);
+    expect(requests[0]?.url).toBe('https://messaging.test/workflows/wf_1/executions/exe_1');
+  });
+
+  it('rejects the wait for an execution that failed or was canceled', async () => {
+    const { fetch } = answering(() => ({ id: 'exe_1', status: 'CANCELLED' }));
+    const { executions } = messagingOver(fetch).workflows;
+    await expect(executions.wait('wf_1', 'exe_1')).rejects.toMatchObject({
+      name: 'JobFailedError',
+      message: 'Execution exe_1 ended with the status "CANCELLED".',
+    });
+  });
+
+  it('ends the wait for an execution by words of your own', async () => {
+    const { fetch } = answering(() => ({ id: 'exe_1', status: 'LEFT' }));
+    const { executions } = messagingOver(fetch).workflows;
+    const isDone = ({ status }: { status?: string | undefined }) => status === 'LEFT';
+    expect(await executions.wait('wf_1', 'exe_1', { isDone })).toMatchObject({ status: 'LEFT' });
+  });
+
   it('asks for the fields of conditions, not for a workflow of that name', async () => {
     const { fetch, requests } = answering(() => ({ fields: [] }));
     expect(await messagingOver(fetch).workflows.fields()).toEqual({ fields: [] });

@@ -23,6 +23,8 @@ export interface MatchOptions {
   readonly read?: ((field: string) => unknown) | undefined;
   /** Reads a larger structure than `{ and }` and `{ or }`, where the service has another. */
   readonly readGroup?: ((group: Filter) => FilterParts | undefined) | undefined;
+  /** Assumptions of another evaluation that your service does not share: they are taken the other way. */
+  readonly wrong?: readonly string[] | undefined;
 }
 
 /** A larger structure, taken apart. */
@@ -61,7 +63,10 @@ export function evaluateFilter(
     read: (field) => fieldOf(contact, field) ?? options.read?.(field),
     nowMs: (options.now ?? new Date()).getTime(),
     readGroup: options.readGroup ?? partsOf,
-    assume: (assumption) => assumptions.add(assumption),
+    assume(assumption) {
+      assumptions.add(assumption);
+      return !options.wrong?.includes(assumption);
+    },
   });
   return { matches: result, assumptions: [...assumptions] };
 }
@@ -70,7 +75,8 @@ interface Evaluation {
   readonly read: (field: string) => unknown;
   readonly nowMs: number;
   readonly readGroup: (group: Filter) => FilterParts | undefined;
-  readonly assume: (assumption: string) => void;
+  /** False when the service is known to do otherwise. */
+  readonly assume: (assumption: string) => boolean;
 }
 
 function evaluate(filter: Filter, evaluation: Evaluation): boolean {
@@ -81,7 +87,9 @@ function evaluate(filter: Filter, evaluation: Evaluation): boolean {
   if (parts === undefined) {
     throw unknownFilter('`filter` has a structure that the service document does not show');
   }
-  evaluation.assume(`several filters are joined as "${parts.join}"`);
+  if (!evaluation.assume(`several filters are joined as "${parts.join}"`)) {
+    return false; // a group that the service does not understand matches nothing
+  }
   const one = (part: Filter) => evaluate(part, evaluation);
   return parts.join === 'and' ? parts.filters.every(one) : parts.filters.some(one);
 }
@@ -115,17 +123,16 @@ function evaluateElement(element: Record<string, unknown>, evaluation: Evaluatio
 }
 
 function isEqual(actual: unknown, value: unknown, { assume }: Evaluation): boolean {
-  if (typeof actual === 'boolean') {
-    assume('a boolean field equals the text "true" or "false"');
-    return String(actual) === String(value);
+  if (typeof actual === 'boolean' && typeof value !== 'boolean') {
+    const isText = assume('a boolean field equals the text "true" or "false"');
+    return isText && String(actual) === String(value);
   }
   return actual !== undefined && actual !== null && actual === value;
 }
 
 function isGreater(actual: unknown, value: unknown, { assume }: Evaluation): boolean {
   if (typeof actual === 'string' && typeof value === 'string') {
-    assume('texts are compared by their characters');
-    return actual > value;
+    return assume('texts are compared by their characters') && actual > value;
   }
   return typeof actual === 'number' && typeof value === 'number' && actual > value;
 }
@@ -154,14 +161,14 @@ function isOfAge(
   if (unitMs === undefined) {
     throw unknownFilter(`\`unit\` ${JSON.stringify(unit)} is not known here`);
   }
-  if (unit !== span.unit) {
-    assume('a span without a unit is in days');
-  } else if (unit !== 'days') {
-    assume(`the service knows the unit ${JSON.stringify(unit)}`);
+  if (unit !== span.unit && !assume('a span without a unit is in days')) {
+    return false;
+  }
+  if (unit !== 'days' && !assume(`the service knows the unit ${JSON.stringify(unit)}`)) {
+    return false;
   }
   const ageMs = nowMs - Date.parse(text);
-  if (ageMs < 0) {
-    assume('a date in the future is neither within a span nor older than it');
+  if (ageMs < 0 && assume('a date in the future is neither within a span nor older than it')) {
     return false;
   }
   return span.operator === 'within' ? ageMs <= span.value * unitMs : ageMs > span.value * unitMs;

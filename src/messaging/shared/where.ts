@@ -58,7 +58,7 @@ export interface FilterMapping {
   /** At least one of the filters must match. */
   readonly or: (filters: readonly Filter[]) => FilterGroup;
   /** The document shows text and numbers as values: how a boolean is written. */
-  readonly boolean: (value: boolean) => string | number;
+  readonly boolean: (value: boolean) => string | number | boolean;
 }
 
 /** The names that filters know a contact's fields by: custom fields have the prefix `data.`. */
@@ -132,7 +132,7 @@ export function or(...parts: readonly Filter[]): FilterGroup {
 function comparisons(field: string, boolean: FilterMapping['boolean']) {
   const compare = (operator: string, value: unknown, unit?: string): BuiltFilter => {
     const written = typeof value === 'boolean' ? boolean(value) : value;
-    const isValue = typeof written === 'string' || Number.isFinite(written);
+    const isValue = ['string', 'boolean'].includes(typeof written) || Number.isFinite(written);
     if (!isValue) {
       throw new TypeError(`The value of a filter on ${field} must be a string, number or boolean.`);
     }

@@ -2,9 +2,19 @@ import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
+import { jobStage } from '../../contract/job-status.js';
+import { waitForRecord, type RecordWaitOptions } from '../../polling/record.js';
+import type { Spacing } from '../../polling/spacing.js';
 import type { Transport } from '../../transport/transport.js';
 import { routes } from './routes.js';
 import type { ExecutionQuery, ExecutionStart, WorkflowExecution } from './types.js';
+
+const executionWait = {
+  kind: 'Execution',
+  timeout: 600_000,
+  interval: 10_000,
+  isDone: (status: string | undefined) => jobStage(status) === 'done',
+};
 
 /**
  * The ways of contacts through a workflow.
@@ -13,9 +23,11 @@ import type { ExecutionQuery, ExecutionStart, WorkflowExecution } from './types.
  */
 export class WorkflowExecutions implements MethodsFor<typeof routes.executions> {
   readonly #transport: Transport;
+  readonly #spacing: Spacing;
 
-  constructor(transport: Transport) {
+  constructor(transport: Transport, spacing: Spacing) {
     this.#transport = transport;
+    this.#spacing = spacing;
   }
 
   /** Starts a workflow for a contact. */
@@ -31,6 +43,22 @@ export class WorkflowExecutions implements MethodsFor<typeof routes.executions> 
   /** Gets one execution by its id. */
   get(id: string, executionId: string, options?: RequestOptions): Call<WorkflowExecution> {
     return this.#transport.send(routes.executions.get, { params: { id, executionId } }, options);
+  }
+
+  /**
+   * Waits until a contact has gone through a workflow: for 10 minutes with a check every 10 seconds
+   * unless you say otherwise. A failed or canceled execution rejects with a `JobFailedError`. The
+   * service does not document the statuses: the usual words end the wait, `isDone` decides otherwise.
+   */
+  wait(
+    id: string,
+    executionId: string,
+    options: RecordWaitOptions<WorkflowExecution> = {},
+  ): Promise<WorkflowExecution> {
+    const check = (signal: AbortSignal | undefined) =>
+      this.get(id, executionId, { signal, retries: 0 });
+    const plan = { ...executionWait, id: executionId, check, spacing: this.#spacing };
+    return waitForRecord(plan, options);
   }
 
   /** Cancels a running or waiting execution. */

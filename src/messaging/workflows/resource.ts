@@ -2,6 +2,7 @@ import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
+import type { Spacing } from '../../polling/spacing.js';
 import type { Transport } from '../../transport/transport.js';
 import { writable } from '../shared/write-back.js';
 import type { WorkflowDefinition } from './code/definition.js';
@@ -42,12 +43,17 @@ export class Workflows implements MethodsFor<typeof routes> {
   /** The runs of contacts through a workflow. */
   readonly executions: WorkflowExecutions;
   readonly #transport: Transport;
+  readonly #mapping: Partial<WorkflowMapping> | undefined;
 
-  constructor(transport: Transport) {
+  constructor(
+    transport: Transport,
+    { spacing, mapping }: { spacing: Spacing; mapping: Partial<WorkflowMapping> | undefined },
+  ) {
     this.#transport = transport;
+    this.#mapping = mapping;
     this.steps = new WorkflowSteps(transport);
     this.transitions = new WorkflowTransitions(transport);
-    this.executions = new WorkflowExecutions(transport);
+    this.executions = new WorkflowExecutions(transport, spacing);
   }
 
   /** Lists workflows. `await` it for one page, `for await` it for every workflow. */
@@ -106,7 +112,7 @@ export class Workflows implements MethodsFor<typeof routes> {
     options?: RequestOptions,
   ): Promise<Deployment> {
     const { deploy } = await import('./code/deploy.js');
-    return deploy(definition, this, settings, options);
+    return deploy(definition, this, { mapping: this.#mapping, ...settings }, options);
   }
 
   /**
@@ -115,10 +121,10 @@ export class Workflows implements MethodsFor<typeof routes> {
    */
   async pull(
     id: string,
-    settings: { mapping?: Partial<WorkflowMapping> | undefined } = {},
+    { mapping = this.#mapping }: { mapping?: Partial<WorkflowMapping> | undefined } = {},
     options?: RequestOptions,
   ): Promise<PulledWorkflow> {
     const { definitionOf } = await import('./code/pull.js');
-    return definitionOf(await this.get(id, options), settings.mapping);
+    return definitionOf(await this.get(id, options), mapping);
   }
 }

@@ -139,6 +139,36 @@ export const messagingBehaviors = {
     what: 'whether campaigns go to unsubscribed contacts',
     silent: 'Campaign: not shown',
   },
+  workflowEmails: {
+    values: ['everybody', 'subscribed'],
+    what: 'whether workflows mail unsubscribed contacts',
+    silent: 'Workflow: not shown',
+  },
+  waitTimeout: {
+    values: ['next', 'end'],
+    what: 'where an execution goes when a WAIT_FOR_EVENT step runs out of time',
+    silent: '"step configuration: not shown"',
+  },
+  eventFields: {
+    values: ['event', 'none'],
+    what: 'whether CONDITION steps reach fields of the last event as `event.<name>`',
+    silent: '`GET /workflows/fields`: "contact and event fields"',
+  },
+  stepConfig: {
+    values: ['config', 'settings'],
+    what: 'the names of what a step is configured with: inside `config`, or others inside `settings`',
+    silent: '"step configuration: not shown"',
+  },
+  filterGroups: {
+    values: ['and-or', 'all-any'],
+    what: 'the names that join several filters',
+    silent: 'Segment: "structure beyond a single filter element: not shown"',
+  },
+  filterBooleans: {
+    values: ['text', 'boolean'],
+    what: 'whether a filter names a boolean by its text',
+    silent: 'Custom fields 8: `value` is a string or a number',
+  },
   verifySuggestion: {
     values: ['none', 'suggestion'],
     what: 'a suggested correction in the result of a verification',

@@ -81,6 +81,7 @@ export const names: Readonly<Record<string, readonly string[]>> = {
     'csvFile',
     'fileJournal',
     'fileRateBudgetStore',
+    'fileWorkflowState',
     'imageFile',
     'saveTo',
   ],

@@ -98,7 +98,12 @@ export const resourceLaws: readonly Law<MessagingScene>[] = [
     async holds({ fake, messaging, world }) {
       const { id: contact } = await messaging.contacts.create({ email: 'ann@example.com' });
       const { id } = await messaging.workflows.create({ name: 'Welcome', eventName: 'signed_up' });
-      const wait = { type: 'DELAY' as const, config: { duration: '1d' } };
+      const wait = {
+        type: 'DELAY' as const,
+        ...(world.stepConfig === 'config'
+          ? { config: { duration: '1d' } }
+          : { settings: { wait_minutes: 1_440 } }),
+      };
       const first = await messaging.workflows.steps.create(id, wait);
       const last = await messaging.workflows.steps.create(id, { type: 'EXIT' });
       const isUsual = world.requestNames === 'usual';

@@ -19,7 +19,10 @@ export interface DeployOptions {
    * @default false
    */
   readonly dryRun?: boolean | undefined;
-  /** How to write what the service's document does not show. */
+  /**
+   * How to write what the service's document does not show.
+   * @default the client's `workflowMapping`
+   */
   readonly mapping?: Partial<WorkflowMapping> | undefined;
 }
 

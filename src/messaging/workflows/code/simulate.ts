@@ -3,6 +3,7 @@ import { evaluateFilter, type FilterableContact, type MatchOptions } from '../..
 import type { Span, StepDefinition, WaitForEventStep, WorkflowDefinition } from './definition.js';
 import { checkDefinition } from './check.js';
 import { startOf, stepAt } from './graph.js';
+import { agreesWith, explanationsOf, type ObservedEmail } from './observed.js';
 
 /** A contact to simulate. */
 export interface SimulatedContact extends FilterableContact {
@@ -19,7 +20,7 @@ export interface SimulatedEvent {
 }
 
 /** What to simulate. */
-export interface SimulateOptions extends Pick<MatchOptions, 'readGroup'> {
+export interface SimulateOptions extends Pick<MatchOptions, 'readGroup' | 'wrong'> {
   /** How many days to look ahead. */
   readonly days: number;
   /**
@@ -29,6 +30,8 @@ export interface SimulateOptions extends Pick<MatchOptions, 'readGroup'> {
   readonly start?: Date | undefined;
   /** Events that `WAIT_FOR_EVENT` steps may meet; without any, each wait runs out. */
   readonly events?: readonly SimulatedEvent[] | undefined;
+  /** The emails that your service did send: the result says whether, and why, it differs. */
+  readonly observed?: readonly ObservedEmail[] | undefined;
 }
 
 /** An email that a contact would get. */
@@ -56,6 +59,13 @@ export interface Simulation {
   readonly runs: readonly SimulatedRun[];
   /** What had to be assumed, because the service's document does not say it. */
   readonly assumptions: readonly string[];
+  /** Whether the observed emails are these; `undefined` when none were given. */
+  readonly agrees: boolean | undefined;
+  /**
+   * The smallest sets of assumptions that explain the observed emails if they do not hold. Empty when
+   * all is as observed, and when no such set explains it. Give one as `wrong` to simulate your service.
+   */
+  readonly failed: readonly (readonly string[])[];
 }
 
 const unitMs = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
@@ -67,15 +77,41 @@ export function simulate(
   options: SimulateOptions,
 ): Simulation {
   checkDefinition(definition);
-  const startMs = (options.start ?? new Date()).getTime();
+  const start = options.start ?? new Date();
+  const { wrong = [], observed } = options;
+  const take = (more: readonly string[]) =>
+    walkAll(definition, contacts, { ...options, start, wrong: [...wrong, ...more] });
+  const outcome = take([]);
+  if (observed === undefined) {
+    return { ...outcome, agrees: undefined, failed: [] };
+  }
+  const endMs = start.getTime() + options.days * unitMs.days;
+  const seen = observed.filter(({ at }) => new Date(at).getTime() <= endMs);
+  const agrees = agreesWith(outcome.emails, seen);
+  const failed = agrees
+    ? []
+    : explanationsOf(outcome.assumptions, (doubted) => agreesWith(take(doubted).emails, seen));
+  return { ...outcome, agrees, failed };
+}
+
+function walkAll(
+  definition: WorkflowDefinition,
+  contacts: readonly SimulatedContact[],
+  { start, days, events = [], readGroup, wrong }: SimulateOptions & { readonly start: Date },
+): Pick<Simulation, 'emails' | 'runs' | 'assumptions'> {
+  const startMs = start.getTime();
   const assumptions = new Set<string>(['every contact enters once, at the start']);
   const plan: SimulationPlan = {
     definition,
     startMs,
-    endMs: startMs + options.days * unitMs.days,
-    events: options.events ?? [],
-    readGroup: options.readGroup,
-    assume: (assumption) => assumptions.add(assumption),
+    endMs: startMs + days * unitMs.days,
+    events,
+    readGroup,
+    wrong,
+    assume(assumption) {
+      assumptions.add(assumption);
+      return !wrong?.includes(assumption);
+    },
   };
   const walks = contacts.map((contact) => new Walk(contact, plan).run());
   const emails = walks.flatMap((walk) => walk.emails).sort((a, b) => +a.at - +b.at);
@@ -88,7 +124,9 @@ interface SimulationPlan {
   readonly endMs: number;
   readonly events: readonly SimulatedEvent[];
   readonly readGroup: MatchOptions['readGroup'];
-  readonly assume: (assumption: string) => void;
+  readonly wrong: MatchOptions['wrong'];
+  /** False when the service is known to do otherwise. */
+  readonly assume: (assumption: string) => boolean;
 }
 
 /** One contact on its way. */
@@ -131,9 +169,11 @@ class Walk {
     switch (step.type) {
       case 'SEND_EMAIL': {
         const { template, subject, next } = step;
-        this.#plan.assume('emails go to every contact, subscribed or not');
-        const at = new Date(this.#nowMs);
-        this.emails.push({ email: this.#email, at, step: key, template, subject });
+        const toAll = this.#plan.assume('emails go to every contact, subscribed or not');
+        if (toAll || this.#contact.subscribed !== false) {
+          const at = new Date(this.#nowMs);
+          this.emails.push({ email: this.#email, at, step: key, template, subject });
+        }
         return next;
       }
       case 'DELAY':
@@ -162,9 +202,9 @@ class Walk {
       .filter(({ atMs }) => atMs > this.#nowMs && atMs < untilMs)
       .sort((a, b) => a.atMs - b.atMs)[0];
     if (met === undefined) {
-      assume('after a timeout the workflow goes on with the next step');
+      const goesOn = assume('after a timeout the workflow goes on with the next step');
       this.#event = {};
-      return this.#pauseUntil(untilMs);
+      return this.#pauseUntil(untilMs) && goesOn;
     }
     this.#event = { ...met.data, name: event };
     return this.#pauseUntil(met.atMs);
@@ -178,16 +218,16 @@ class Walk {
   }
 
   #meets(filter: Parameters<typeof evaluateFilter>[0]): boolean {
-    const { readGroup, assume } = this.#plan;
+    const { readGroup, wrong, assume } = this.#plan;
     const result = evaluateFilter(filter, this.#contact, {
       now: new Date(this.#nowMs),
       readGroup,
+      wrong,
       read: (field) => {
-        if (!field.startsWith('event.')) {
-          return undefined;
-        }
-        assume('conditions reach fields of the last event as `event.<name>`');
-        return this.#event[field.slice('event.'.length)];
+        const isOfEvent = field.startsWith('event.');
+        return isOfEvent && assume('conditions reach fields of the last event as `event.<name>`')
+          ? this.#event[field.slice('event.'.length)]
+          : undefined;
       },
     });
     for (const assumption of result.assumptions) {

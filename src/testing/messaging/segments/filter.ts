@@ -7,25 +7,28 @@ export type ReadField = (field: string) => unknown;
 
 /** messaging, Custom fields 8: does the contact meet a filter element or a group of them? */
 export function matches(scope: Scope, contact: Contact, condition: unknown): boolean {
-  const now = scope.world.clock.now();
-  return meets((field) => contactField(contact, field), condition, now);
+  return meets(scope.world, (field) => contactField(contact, field), condition);
 }
 
+type World = Scope['world'];
+
 /** The same for any reader; groups are a free choice, since their structure is not shown. */
-export function meets(read: ReadField, condition: unknown, now: number): boolean {
+export function meets(world: World, read: ReadField, condition: unknown): boolean {
   if (Array.isArray(condition)) {
-    return condition.every((part) => meets(read, part, now));
+    return condition.every((part) => meets(world, read, part));
   }
   if (!isRecord(condition)) {
     return false;
   }
-  if (Array.isArray(condition.and)) {
-    return meets(read, condition.and, now);
+  const [all, any] = world.settings.filterGroups === 'and-or' ? ['and', 'or'] : ['all', 'any'];
+  const { [all]: every, [any]: some } = condition;
+  if (Array.isArray(every)) {
+    return meets(world, read, every);
   }
-  if (Array.isArray(condition.or)) {
-    return condition.or.some((part) => meets(read, part, now));
+  if (Array.isArray(some)) {
+    return some.some((part) => meets(world, read, part));
   }
-  return meetsElement(read, condition, now);
+  return meetsElement(world, read, condition);
 }
 
 /** messaging, Custom fields 8: custom fields carry the prefix `data.`, standard ones do not. */
@@ -58,21 +61,27 @@ interface Comparison {
   readonly value: unknown;
   readonly unit: unknown;
   readonly now: number;
+  /** Whether a boolean is compared by its name. */
+  readonly byName: boolean;
 }
 
 /** The first four are shown by the document; their counterparts are a free choice. */
 const operators: Readonly<Record<string, (actual: unknown, wanted: Comparison) => boolean>> = {
-  equals: (actual, { value }) => isEqual(actual, value),
+  equals: isEqual,
   greaterThan: (actual, { value }) => compare(actual, value, (a, b) => a > b),
   within: (actual, wanted) => ageCompare(actual, wanted, (age, span) => age >= 0 && age <= span),
   olderThan: (actual, wanted) => ageCompare(actual, wanted, (age, span) => age > span),
-  notEquals: (actual, { value }) => !isEqual(actual, value),
+  notEquals: (actual, wanted) => !isEqual(actual, wanted),
   lessThan: (actual, { value }) => compare(actual, value, (a, b) => a < b),
   contains: (actual, { value }) => typeof actual === 'string' && actual.includes(String(value)),
   exists: () => true,
 };
 
-function meetsElement(read: ReadField, element: Record<string, unknown>, now: number): boolean {
+function meetsElement(
+  { clock, settings }: World,
+  read: ReadField,
+  element: Record<string, unknown>,
+): boolean {
   const { field, operator, value, unit } = element;
   if (typeof field !== 'string' || typeof operator !== 'string') {
     return false;
@@ -83,12 +92,14 @@ function meetsElement(read: ReadField, element: Record<string, unknown>, now: nu
     return false;
   }
   const holds = Object.hasOwn(operators, operator) ? operators[operator] : undefined;
-  return holds?.(actual, { value, unit, now }) ?? false;
+  const byName = settings.filterBooleans === 'text';
+  return holds?.(actual, { value, unit, now: clock.now(), byName }) ?? false;
 }
 
-function isEqual(actual: unknown, value: unknown): boolean {
+function isEqual(actual: unknown, { value, byName }: Comparison): boolean {
   // A filter's value is a string or a number, so that a boolean is compared by its name.
-  return typeof actual === 'boolean' ? String(actual) === String(value) : actual === value;
+  const isNamed = byName && typeof actual === 'boolean';
+  return isNamed ? String(actual) === String(value) : actual === value;
 }
 
 function compare<Value extends string | number>(

@@ -6,6 +6,7 @@ import { unitMs } from '../segments/dates.js';
 import { isRecord } from '../validate.js';
 import { defaultSender, isVerifiedSender } from '../domains/senders.js';
 import type { Contact, Scope, Workflow, WorkflowExecution, WorkflowStep } from '../state.js';
+import { configOf } from './step-config.js';
 import { callWebhook } from './webhook.js';
 
 /** One execution on its way, with everything that a step may need. */
@@ -26,7 +27,7 @@ export type Outcome =
 /** Does what a step says; throws, with a message for the execution, when it cannot. */
 export function runStep(run: Run, step: WorkflowStep): Outcome {
   // Step configuration is not shown: it is read from `config` and from beside it.
-  const config = { ...step, ...step.config };
+  const config = configOf(run.scope.world.settings.stepConfig, step);
   switch (step.type) {
     case 'SEND_EMAIL':
       return sendEmail(run, config);
@@ -49,7 +50,8 @@ export function runStep(run: Run, step: WorkflowStep): Outcome {
 function sendEmail({ scope, workflow, execution, contact }: Run, config: StepConfig): Outcome {
   const template = findTemplate(scope, config);
   // Marketing mail goes to subscribed contacts only, as a campaign's does (not shown for workflows).
-  if (template?.type === 'MARKETING' && !contact.subscribed) {
+  const isForAll = scope.world.settings.workflowEmails === 'everybody';
+  if ((!isForAll || template?.type === 'MARKETING') && !contact.subscribed) {
     return { go: 'on' };
   }
   const { fromName, replyTo, subject, body, from } = { ...template, ...contentOf(config) };
@@ -118,9 +120,10 @@ function spanMs(span: unknown): number {
 
 /** messaging, Workflows: a CONDITION filters over contact and event fields. */
 function holds({ scope, execution, contact }: Run, condition: unknown): boolean {
+  const hasEvent = scope.world.settings.eventFields === 'event';
   const read = (field: string) =>
-    contactField(contact, field) ?? dottedValue(execution.context, field);
-  return meets(read, condition, scope.world.clock.now());
+    contactField(contact, field) ?? (hasEvent ? dottedValue(execution.context, field) : undefined);
+  return meets(scope.world, read, condition);
 }
 
 function eventData({ context }: WorkflowExecution): Record<string, unknown> {

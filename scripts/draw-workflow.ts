@@ -1,0 +1,63 @@
+/**
+ * Draws the onboarding workflow of the docs: `docs/images/onboarding.svg`. Mermaid is not installed here;
+ * get its script once: `npm pack mermaid`, unpack it, then
+ * `npx tsx scripts/draw-workflow.ts package/dist/mermaid.min.js`.
+ */
+import { existsSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import packaged from '@sparticuz/chromium';
+import { chromium } from 'playwright-core';
+import { where } from '../src/index.js';
+import { defineWorkflow, toMermaid } from '../src/workflows/index.js';
+
+/** The workflow of `docs/messaging.md`, with a contact that has reached its condition. */
+export const drawing = toMermaid(
+  defineWorkflow({
+    key: 'onboarding',
+    name: 'Onboarding',
+    trigger: { event: 'signed_up' },
+    enabled: true,
+    steps: {
+      welcome: { type: 'SEND_EMAIL', template: 'tpl_welcome', next: 'wait' },
+      wait: { type: 'DELAY', amount: 2, unit: 'days', next: 'isPro' },
+      isPro: { type: 'CONDITION', if: where('data.plan').equals('pro'), yes: 'done', no: 'offer' },
+      offer: { type: 'SEND_EMAIL', subject: 'Go pro', body: '<p>Only today</p>', next: 'done' },
+      done: { type: 'EXIT' },
+    },
+  }),
+  { visited: ['welcome', 'wait'], current: 'isPro' },
+);
+
+/** The comment by which a picture says what it was drawn from. */
+export const sourceOf = (text: string) => `<!--\n${text.replaceAll('--', '- -')}-->\n`;
+
+async function draw(mermaid: string): Promise<void> {
+  const system = '/usr/bin/chromium';
+  const browser = await chromium.launch(
+    existsSync(system)
+      ? { executablePath: system, args: ['--no-sandbox'] }
+      : { executablePath: await packaged.executablePath(), args: packaged.args },
+  );
+  try {
+    const page = await browser.newPage();
+    await page.addScriptTag({ path: mermaid });
+    const svg = await page.evaluate(
+      `mermaid.initialize({ htmlLabels: false, flowchart: { htmlLabels: false } });
+       mermaid.render('workflow', ${JSON.stringify(drawing)}).then(({ svg }) => svg)`,
+    );
+    writeFileSync('docs/images/onboarding.svg', `${sourceOf(drawing)}${smaller(String(svg))}\n`);
+  } finally {
+    await browser.close();
+  }
+}
+
+/** Without what only Mermaid itself reads, and with as many digits as one can see. */
+function smaller(svg: string): string {
+  return svg
+    .replace(/ data-[\w-]+="[^"]*"/g, '')
+    .replace(/\d+\.\d{3,}/g, (number) => String(Math.round(Number(number) * 10) / 10));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await draw(process.argv[2] ?? 'package/dist/mermaid.min.js');
+}

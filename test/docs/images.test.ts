@@ -1,0 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { drawing, sourceOf } from '../../scripts/draw-workflow.js';
+
+it('shows the picture of the workflow as it is drawn now', () => {
+  const picture = readFileSync('docs/images/onboarding.svg', 'utf8');
+  expect(picture.startsWith(sourceOf(drawing))).toBe(true);
+  expect(picture).toContain('isPro');
+  expect(readFileSync('docs/messaging.md', 'utf8')).toContain('](./images/onboarding.svg)');
+});

@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
+
+/** Bundles a script with the sources of the package, to be run by Node in a process of its own. */
+export async function bundled(script: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'postreel-child-'));
+  const path = join(folder, 'child.mjs');
+  await build({
+    entryPoints: [script],
+    outfile: path,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'error',
+    external: ['msw', 'msw/*'],
+    // Sources that are CommonJS ask for `require`.
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+    alias: Object.fromEntries(
+      ['node', 'workflows', 'testing'].map((door) => [
+        `postreel/${door}`,
+        resolve(`src/${door}/index.ts`),
+      ]),
+    ),
+    plugins: [
+      {
+        name: 'postreel',
+        setup({ onResolve }) {
+          onResolve({ filter: /^postreel$/ }, () => ({ path: resolve('src/index.ts') }));
+        },
+      },
+    ],
+  });
+  return { path, folder, remove: () => rm(folder, { recursive: true }) };
+}
