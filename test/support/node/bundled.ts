@@ -28,8 +28,8 @@ export async function bundled(script: string) {
     plugins: [
       {
         name: 'postreel',
-        setup({ onResolve }) {
-          onResolve({ filter: /^postreel$/ }, () => ({ path: resolve('src/index.ts') }));
+        setup(builder) {
+          builder.onResolve({ filter: /^postreel$/ }, () => ({ path: resolve('src/index.ts') }));
         },
       },
     ],

@@ -11,7 +11,7 @@ export function configOf(style: MessagingBehavior['stepConfig'], step: WorkflowS
   }
   const settings = isRecord(step.settings) ? step.settings : {};
   const entries = Object.entries(settings).map(([name, value]) => read(name, value));
-  return Object.fromEntries(entries) as Fields; // entries lose their types
+  return Object.fromEntries(entries);
 }
 
 /** What such a service calls the fields of a step, and how it writes a time. */
