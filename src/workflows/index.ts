@@ -18,7 +18,7 @@ export {
   type WorkflowMapping,
 } from '../messaging/workflows/code/mapping.js';
 export { toMermaid, type MermaidOptions } from '../messaging/workflows/code/mermaid.js';
-export type { ObservedEmail } from '../messaging/workflows/code/observed.js';
+export type { ObservedEmail } from '../messaging/workflows/code/simulation/observed.js';
 export {
   simulate,
   type SimulatedContact,
@@ -27,7 +27,7 @@ export {
   type SimulatedRun,
   type SimulateOptions,
   type Simulation,
-} from '../messaging/workflows/code/simulate.js';
+} from '../messaging/workflows/code/simulation/simulate.js';
 export {
   memoryWorkflowState,
   type DeployedPart,

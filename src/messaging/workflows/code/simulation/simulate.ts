@@ -1,8 +1,12 @@
-import { isDate } from '../../../contract/records.js';
-import { evaluateFilter, type FilterableContact, type MatchOptions } from '../../shared/matches.js';
-import type { Span, StepDefinition, WaitForEventStep, WorkflowDefinition } from './definition.js';
-import { checkDefinition } from './check.js';
-import { startOf, stepAt } from './graph.js';
+import { isDate } from '../../../../contract/records.js';
+import {
+  evaluateFilter,
+  type FilterableContact,
+  type MatchOptions,
+} from '../../../shared/matches.js';
+import type { Span, StepDefinition, WaitForEventStep, WorkflowDefinition } from '../definition.js';
+import { checkDefinition } from '../check.js';
+import { startOf, stepAt } from '../graph.js';
 import { agreesWith, explanationsOf, type ObservedEmail } from './observed.js';
 
 /** A contact to simulate. */

@@ -1,5 +1,3 @@
-import type { SimulatedEmail } from './simulate.js';
-
 /** An email that your service did send. */
 export interface ObservedEmail {
   readonly email: string;
@@ -10,6 +8,14 @@ export interface ObservedEmail {
   readonly subject?: string | undefined;
 }
 
+/** An email that a simulation expects. */
+interface ExpectedEmail {
+  readonly email: string;
+  readonly at: Date;
+  readonly step: string;
+  readonly subject: string | undefined;
+}
+
 // Services take a while to send, and round what they write down.
 const toleranceMs = 60_000;
 
@@ -18,7 +24,7 @@ const mostDoubts = 2;
 
 /** Are these the emails that were sent? */
 export function agreesWith(
-  expected: readonly SimulatedEmail[],
+  expected: readonly ExpectedEmail[],
   observed: readonly ObservedEmail[],
 ): boolean {
   const left = [...observed];
@@ -46,7 +52,7 @@ export function explanationsOf(
   return [];
 }
 
-function isSame(expected: SimulatedEmail, { email, at, step, subject }: ObservedEmail): boolean {
+function isSame(expected: ExpectedEmail, { email, at, step, subject }: ObservedEmail): boolean {
   return (
     expected.email === email &&
     Math.abs(expected.at.getTime() - new Date(at).getTime()) <= toleranceMs &&
