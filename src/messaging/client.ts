@@ -25,6 +25,13 @@ import type {
   VerifiedAddress,
   VerifyRequest,
 } from './emails/types.js';
+import type {
+  EachMessage,
+  EachRecipient,
+  SendEachOptions,
+  SendEachResult,
+} from './emails/each-types.js';
+import type { SendJournal } from './emails/send-journal.js';
 import { verifyAll } from './emails/verify-all.js';
 import { Events } from './events/resource.js';
 import { Tracking } from './events/tracking.js';
@@ -50,6 +57,11 @@ export interface MessagingOptions extends ClientOptions {
   apiKey?: ApiKey | undefined;
   /** What happens to custom fields that the service would ignore in silence. */
   data?: DataOptions | undefined;
+  /**
+   * Where `sendEach()` writes down who has an email, such as `fileJournal()` of `postreel/node`. A media
+   * client may use the same one.
+   */
+  journal?: SendJournal | undefined;
   /**
    * How `workflows.deploy()` and `pull()` write and read what the service's document does not show.
    * @default `defaultWorkflowMapping` of `postreel/workflows`; what you leave out stays
@@ -119,6 +131,7 @@ export class MessagingClient<
   readonly #connection: Connection<MessagingEvents>;
   readonly #emails: Emails<Fields>;
   readonly #tracking: Tracking<Fields>;
+  readonly #journal: SendJournal | undefined;
 
   constructor(options: MessagingOptions = {}) {
     const rules = options.data ?? {};
@@ -150,6 +163,7 @@ export class MessagingClient<
     this.projects = new Projects(transport, warn);
     this.#emails = new Emails(transport, rules);
     this.#tracking = new Tracking(transport, rules);
+    this.#journal = options.journal;
   }
 
   /**
@@ -160,6 +174,30 @@ export class MessagingClient<
    */
   send(body: SendRequest<Fields>, options?: RequestOptions): Call<SendResult> {
     return this.#emails.send(body, options);
+  }
+
+  /**
+   * Sends an email to each of any number of recipients, a few at a time within the rate limit, and
+   * says what became of each. With a journal and a `key` a run after a crash sends the rest and nobody
+   * gets the email twice; who may have it is listed as `unknown` and mailed again only with
+   * `unknown: 'send'`. A wrong key (401, 403) ends the run.
+   * @example
+   * const { sent, failed, unknown } = await messaging.sendEach(
+   *   ['ann@example.com', { email: 'bea@example.com', data: { plan: 'pro' } }],
+   *   { from: 'shop@example.com', subject: 'News', body: '<p>Hi</p>' },
+   *   { journal: fileJournal('mail.jsonl'), key: 'news-2027-03' },
+   * );
+   */
+  async sendEach(
+    recipients: Iterable<EachRecipient<Fields>> | AsyncIterable<EachRecipient<Fields>>,
+    message: EachMessage<Fields>,
+    options: SendEachOptions = {},
+  ): Promise<SendEachResult> {
+    const { sendEach } = await import('./emails/send-each.js');
+    return sendEach<Fields>(recipients, message, (body, more) => this.send(body, more), {
+      ...options,
+      journal: options.journal ?? this.#journal,
+    });
   }
 
   /**

@@ -1,0 +1,62 @@
+import type { RequestOptions } from '../../contract/call.js';
+import type { MessageData } from '../shared/data.js';
+import type { SendJournal } from './send-journal.js';
+import type { ContentSend, NamedAddress, TemplateSend } from './types.js';
+
+/** Whom to mail: an address, with data of its own if you like. */
+export type EachRecipient<Fields extends object = object> =
+  string | (NamedAddress & { data?: MessageData<Fields> | undefined });
+
+/** An email for many: `data` of a recipient goes over the `data` here. */
+export type EachMessage<Fields extends object = object> =
+  Omit<TemplateSend<Fields>, 'to'> | Omit<ContentSend<Fields>, 'to'>;
+
+/** What became of the email to one recipient. */
+export type EachResult =
+  | {
+      readonly email: string;
+      readonly status: 'sent';
+      /** The id of the email. */
+      readonly id: string;
+      /** Whether an earlier run, or an earlier one of the recipients, has had it already. */
+      readonly isEarlier: boolean;
+    }
+  /** The email was certainly not sent; another run with the same key tries again. */
+  | { readonly email: string; readonly status: 'failed'; readonly error: unknown }
+  /** The email may have been sent: its answer was lost, now or in an earlier run. */
+  | { readonly email: string; readonly status: 'unknown'; readonly error: unknown };
+
+/** How to send an email to many. */
+export interface SendEachOptions extends RequestOptions {
+  /**
+   * Where it is written down who has the email, so that a run after a crash sends the rest.
+   * @default the client's `journal`; without one, a second run sends to all again
+   */
+  journal?: SendJournal | undefined;
+  /** Your own name for this email, the same in every run: `'newsletter-2027-03'`. Needed with a journal. */
+  key?: string | undefined;
+  /**
+   * What to do about recipients of an earlier run of whom nobody knows whether they have the email:
+   * `'list'` leaves them out, `'send'` mails them again. Never say `'send'` while another run goes on.
+   * @default 'list'
+   */
+  unknown?: 'list' | 'send' | undefined;
+  /**
+   * How many emails are under way at once. After a crash so many at most are unknown.
+   * @default 10
+   */
+  concurrency?: number | undefined;
+  /** Called with what became of each email. What it throws is ignored. */
+  onResult?: ((result: EachResult) => void) | undefined;
+}
+
+/** What became of an email to many. */
+export interface SendEachResult {
+  /** How many this run has sent. */
+  sent: number;
+  /** How many had it already. */
+  earlier: number;
+  failed: { readonly email: string; readonly error: unknown }[];
+  /** Who may have it. They are mailed again only with `unknown: 'send'`. */
+  unknown: string[];
+}

@@ -1,0 +1,47 @@
+/**
+ * Where a messaging client writes down whom it mails: the same journal that a media client takes, such
+ * as `fileJournal()` of `postreel/node`. Each method is one atomic step.
+ */
+export interface SendJournal {
+  /** Writes an intent, unless one of its names is taken; resolves to what is known of those that are. */
+  claim(intent: SendIntent): Promise<ReadonlyMap<string, KnownSend>>;
+  /** Resolves when the entry is safe. */
+  append(entry: SendEntry): Promise<void>;
+  /** What is known of names; unknown names are left out. */
+  find(names: readonly string[]): Promise<ReadonlyMap<string, KnownSend>>;
+}
+
+/** Emails that are about to be sent. */
+export interface SendIntent {
+  readonly type: 'intent';
+  readonly id: string;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly jobs: readonly never[];
+  /** One for each recipient. */
+  readonly names: readonly string[];
+}
+
+/** What is written down. */
+export type SendEntry =
+  | SendIntent
+  | {
+      readonly type: 'accepted';
+      readonly id: string;
+      readonly jobs: readonly (SendRecord | null)[];
+    }
+  | { readonly type: 'refused'; readonly id: string }
+  | { readonly type: 'settled'; readonly fileId: string; readonly status: string };
+
+/** An email that was sent, in the form of a journal's jobs. */
+export interface SendRecord {
+  /** The id of the email. */
+  readonly fileId: string;
+  readonly kind: 'email';
+}
+
+/** What a journal knows of one recipient. */
+export type KnownSend =
+  /** An email is on its way, or nobody knows whether it was sent. */
+  | { readonly state: 'claimed'; readonly id: string }
+  | { readonly state: 'accepted'; readonly job: { readonly fileId: string } };

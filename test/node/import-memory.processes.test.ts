@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { bundled } from '../support/node/bundled.js';
+
+/** `IMPORT_ROWS=1000000` for the whole proof. */
+const rows = Number(process.env['IMPORT_ROWS'] ?? 150_000);
+
+// A service that reads each file to its end and forgets it: the memory here is the client's alone.
+let largest = 0;
+const server = createServer((request, response) => {
+  let bytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
+  request.on('end', () => {
+    largest = Math.max(largest, bytes);
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ jobId: 'job_1', status: 'completed' }));
+  });
+});
+
+let child: Awaited<ReturnType<typeof bundled>>;
+beforeAll(async () => {
+  child = await bundled('test/support/node/import-child.ts');
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+});
+afterAll(async () => {
+  server.close();
+  await child.remove();
+});
+
+it.each(['objects', 'text'])(
+  `imports ${rows} rows of %s in less than 150 MB`,
+  async (kind) => {
+    const { port } = server.address() as AddressInfo; // of a socket
+    const env = {
+      ...process.env,
+      MESSAGING_BASE_URL: `http://127.0.0.1:${port}`,
+      MESSAGING_API_KEY: 'sk_test_key',
+    };
+    const args = [child.path, String(rows), kind];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+    const { imported, failed, parts, rssMb } = JSON.parse(stdout) as Record<string, unknown>;
+    console.log(`${rows} rows of ${kind}: ${String(parts)} files, ${Number(rssMb).toFixed(0)} MB`);
+    expect({ imported, failed }).toEqual({ imported: rows, failed: [] });
+    expect(Number(parts)).toBeGreaterThan(1);
+    expect(largest).toBeLessThanOrEqual(5 * 1024 * 1024);
+    expect(Number(rssMb)).toBeLessThan(150);
+  },
+  400_000,
+);

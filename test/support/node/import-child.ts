@@ -1,0 +1,28 @@
+// Imports many rows, as objects or as the text of a CSV file, and prints the highest memory.
+import { MessagingClient } from 'postreel';
+
+const [, , count = '', kind = ''] = process.argv;
+const messaging = new MessagingClient({ rateLimit: false });
+
+function* objects() {
+  for (let index = 0; index < Number(count); index++) {
+    yield { email: `person-${index}@example.com`, plan: index % 2 ? 'pro' : 'free', seats: index };
+  }
+}
+
+function* text() {
+  yield 'email,plan,seats\n';
+  for (const { email, plan, seats } of objects()) {
+    yield `${email},${plan},${seats}\n`;
+  }
+}
+
+let most = 0;
+const watch = setInterval(() => {
+  most = Math.max(most, process.memoryUsage.rss());
+}, 20);
+const rows = kind === 'text' ? text() : objects();
+const { imported, failed, jobs } = await messaging.contacts.importAll(rows);
+clearInterval(watch);
+const rssMb = Math.max(most, process.resourceUsage().maxRSS * 1024) / 1_000_000;
+console.log(JSON.stringify({ imported, failed, parts: jobs.length, rssMb }));
