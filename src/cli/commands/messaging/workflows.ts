@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { toMermaid } from '../../../messaging/workflows/code/mermaid.js';
-import { simulate, type SimulatedContact } from '../../../messaging/workflows/code/simulate.js';
+import { simulate, type SimulatedContact } from '../../../messaging/workflows/code/simulation/simulate.js';
 import type { Context } from '../../context.js';
 import { confirm } from '../../terminal/confirm.js';
 import { tableOf } from '../../terminal/table.js';
