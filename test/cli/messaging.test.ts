@@ -67,6 +67,17 @@ describe('in a terminal', () => {
     expect([await second.ended, second.text]).toEqual([1, expect.stringContaining('EEXIST')]);
   });
 
+  it('postreel pull writes types, and --check fails once the project has drifted', async () => {
+    expect((await piped(['pull', 'types.ts'], place())).code).toBe(0);
+    expect(readFileSync(join(scene.folder, 'types.ts'), 'utf8')).toContain('interface Fields');
+    expect((await piped(['pull', 'types.ts', '--check'], place())).code).toBe(0);
+    const change = ['track', 'ann@example.com', 'left', '--data', 'nickname=Annie', '--yes'];
+    expect((await piped(change, place())).code).toBe(0);
+    const drifted = await piped(['pull', 'types.ts', '--check'], place());
+    expect(drifted.code).toBe(9);
+    expect(drifted.stdout).toContain('nickname: string;');
+  });
+
   it('postreel workflows draw prints a flowchart', async () => {
     const terminal = await inTerminal(['workflows', 'draw', 'flow.mjs'], place());
     expect([await terminal.ended, terminal.text]).toEqual([

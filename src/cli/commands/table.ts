@@ -4,6 +4,7 @@ import { addAudio } from './media/audio.js';
 import { addJobs } from './media/jobs.js';
 import { addVideo } from './media/video.js';
 import { addContacts } from './messaging/contacts.js';
+import { addPull } from './messaging/pull.js';
 import { addSend } from './messaging/send.js';
 import { addTrack } from './messaging/track.js';
 import { addVerify } from './messaging/verify.js';
@@ -24,6 +25,7 @@ export const commands: readonly AddCommand[] = [
   addVerify,
   addContacts,
   addWorkflows,
+  addPull,
   addVideo,
   addAudio,
   addJobs,

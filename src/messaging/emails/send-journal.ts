@@ -22,23 +22,22 @@ export interface SendIntent {
   readonly names: readonly string[];
 }
 
-/** What is written down. */
+/** What is written down, in the form of a journal's jobs: an email is one of the kind `email`. */
 export type SendEntry =
-  | SendIntent
+  | {
+      readonly type: 'intent';
+      readonly id: string;
+      readonly at: string;
+      readonly jobs: readonly object[];
+      readonly names?: readonly string[];
+    }
   | {
       readonly type: 'accepted';
       readonly id: string;
-      readonly jobs: readonly (SendRecord | null)[];
+      readonly jobs: readonly ({ readonly fileId: string; readonly kind: string } | null)[];
     }
   | { readonly type: 'refused'; readonly id: string }
-  | { readonly type: 'settled'; readonly fileId: string; readonly status: string };
-
-/** An email that was sent, in the form of a journal's jobs. */
-export interface SendRecord {
-  /** The id of the email. */
-  readonly fileId: string;
-  readonly kind: 'email';
-}
+  | { readonly type: 'finished' | 'settled'; readonly fileId: string; readonly status: string };
 
 /** What a journal knows of one recipient. */
 export type KnownSend =

@@ -10,7 +10,8 @@ function* objects() {
   }
 }
 
-function* text() {
+async function* text() {
+  await Promise.resolve();
   yield 'email,plan,seats\n';
   for (const { email, plan, seats } of objects()) {
     yield `${email},${plan},${seats}\n`;
@@ -21,8 +22,10 @@ let most = 0;
 const watch = setInterval(() => {
   most = Math.max(most, process.memoryUsage.rss());
 }, 20);
-const rows = kind === 'text' ? text() : objects();
-const { imported, failed, jobs } = await messaging.contacts.importAll(rows);
+const { contacts } = messaging;
+const { imported, failed, jobs } = await (kind === 'text'
+  ? contacts.importAll(text())
+  : contacts.importAll(objects()));
 clearInterval(watch);
 const rssMb = Math.max(most, process.resourceUsage().maxRSS * 1024) / 1_000_000;
 console.log(JSON.stringify({ imported, failed, parts: jobs.length, rssMb }));

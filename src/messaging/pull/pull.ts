@@ -1,0 +1,93 @@
+import type { RequestOptions } from '../../contract/call.js';
+import { isRecord } from '../../contract/records.js';
+import type { ContactField, FieldInventory } from '../contacts/types.js';
+import type { EventNames } from '../events/types.js';
+import { variablesOf } from '../templates/template-text.js';
+import type { Template } from '../templates/types.js';
+import { typesFile } from './types-file.js';
+
+/** A client, as far as types are pulled from its project. */
+export interface PullSource {
+  readonly contacts: {
+    readonly fields: { list(options?: RequestOptions): PromiseLike<FieldInventory> };
+  };
+  readonly events: { names(options?: RequestOptions): PromiseLike<EventNames> };
+  readonly templates: { list(query?: object, options?: RequestOptions): AsyncIterable<Template> };
+}
+
+/** What a project has, as far as a program depends on it. */
+export interface PulledTypes {
+  /** Custom fields by their names without `data.`, sorted. */
+  readonly fields: readonly { readonly name: string; readonly type: string }[];
+  readonly events: readonly string[];
+  readonly templates: readonly PulledTemplate[];
+}
+
+/** A template with the variables of its subject and body. */
+export interface PulledTemplate {
+  readonly id: string;
+  readonly name: string;
+  /** Without a fallback. */
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+}
+
+/** Writes the types of a project's custom fields, events and templates, as TypeScript. */
+export async function pullTypes(source: PullSource, options?: RequestOptions): Promise<string> {
+  return typesFile(await readProject(source, options));
+}
+
+/** Reads what a project has. */
+export async function readProject(
+  { contacts, events, templates }: PullSource,
+  options?: RequestOptions,
+): Promise<PulledTypes> {
+  const { fields } = await contacts.fields.list(options);
+  const names = await events.names(options);
+  const found: PulledTemplate[] = [];
+  for await (const template of templates.list({}, options)) {
+    found.push(pulled(template));
+  }
+  return {
+    fields: fields.filter(isCustom).map(customField).sort(byName),
+    events: [...new Set(namesIn(names))].sort(),
+    templates: found.sort(byName),
+  };
+}
+
+function isCustom({ field, isCustom }: ContactField): boolean {
+  return isCustom || field.startsWith('data.');
+}
+
+function customField({ field, type }: ContactField) {
+  return { name: field.replace(/^data\./, ''), type };
+}
+
+/** The service does not document the answer: a list of names, or of records with one. */
+function namesIn(answer: unknown): string[] {
+  const lists = Array.isArray(answer) ? [answer] : isRecord(answer) ? Object.values(answer) : [];
+  const list: unknown = lists.find((value) => Array.isArray(value));
+  const items: readonly unknown[] = Array.isArray(list) ? list : [];
+  return items.flatMap((item) => {
+    const name = isRecord(item) ? (item['name'] ?? item['event']) : item;
+    return typeof name === 'string' ? [name] : [];
+  });
+}
+
+function pulled({ id, name, subject, body }: Template): PulledTemplate {
+  const { variables } = variablesOf(`${subject}\n${body}`);
+  const isOptional = (path: string) =>
+    variables.some((one) => one.path === path && one.fallback !== undefined);
+  const paths = variables.map(({ path }) => path).sort();
+  return {
+    id,
+    name,
+    required: paths.filter((path) => !isOptional(path)),
+    optional: paths.filter(isOptional),
+  };
+}
+
+// By code units: the same on every machine.
+function byName(one: { readonly name: string }, other: { readonly name: string }): number {
+  return one.name < other.name ? -1 : Number(one.name > other.name);
+}

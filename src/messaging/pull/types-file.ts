@@ -1,0 +1,71 @@
+import type { PulledTemplate, PulledTypes } from './pull.js';
+
+const header = `// Written by \`npx postreel pull\`. Do not edit it: run the command again.
+`;
+
+/** The types as a TypeScript module; the same project gives the same text. */
+export function typesFile({ fields, events, templates }: PulledTypes): string {
+  const lines = [
+    '/** The custom fields of contacts: `new MessagingClient<Fields>()`. */',
+    'export interface Fields {',
+    ...fields.map(({ name, type }) => `  ${propertyOf(name)}: ${typeOf(type)};`),
+    '}',
+    '',
+    '/** The names of tracked events. */',
+    `export type EventName = ${unionOf(events)};`,
+    '',
+    '/** What a variable of a template may be. */',
+    'export type TemplateValue = string | number | boolean | null;',
+    '',
+    '/** The data that each template asks for, by its id. */',
+    'export interface Templates {',
+    ...templates.flatMap(templateLines),
+    '}',
+  ];
+  return `${header}\n${lines.join('\n')}\n`;
+}
+
+/** What differs between a file and the project: lines that are gone, and lines that are new. */
+export function driftOf(file: string, current: string): readonly string[] {
+  const before = linesOf(file);
+  const after = linesOf(current);
+  const gone = before.filter((line) => !after.includes(line)).map((line) => `- ${line.trim()}`);
+  const added = after.filter((line) => !before.includes(line)).map((line) => `+ ${line.trim()}`);
+  return [...gone, ...added];
+}
+
+function templateLines({ id, name, required, optional }: PulledTemplate): string[] {
+  const variables = [
+    ...required.map((path) => `${propertyOf(path)}: TemplateValue`),
+    ...optional.map((path) => `${propertyOf(path)}?: TemplateValue`),
+  ];
+  const data = variables.length === 0 ? 'object' : `{ ${variables.join('; ')} }`;
+  // A comment ends at its mark, whatever a template is called.
+  return [`  /** ${name.replaceAll('*/', '* /')} */`, `  ${propertyOf(id)}: ${data};`];
+}
+
+function unionOf(names: readonly string[]): string {
+  return names.length === 0 ? 'never' : names.map((name) => JSON.stringify(name)).join(' | ');
+}
+
+function propertyOf(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+}
+
+function typeOf(type: string): string {
+  const known: Readonly<Record<string, string>> = {
+    string: 'string',
+    number: 'number',
+    boolean: 'boolean',
+    date: 'Date',
+  };
+  return (Object.hasOwn(known, type) ? known[type] : undefined) ?? 'string | number | boolean';
+}
+
+/** The lines that say something; how a formatter breaks and quotes them does not count. */
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim().replaceAll("'", '"'))
+    .filter((line) => line !== '' && !line.startsWith('//'));
+}

@@ -1,0 +1,95 @@
+import { MessagingClient } from 'postreel';
+import { createFakeMessaging, type MessagingBehavior } from 'postreel/testing';
+import { describe, expect, it } from 'vitest';
+import { pullTypes } from '../../src/messaging/pull/pull.js';
+import { driftOf } from '../../src/messaging/pull/types-file.js';
+import { compile } from '../support/types/compile.js';
+
+async function project(behavior: Partial<MessagingBehavior> = {}) {
+  const fake = createFakeMessaging({ behavior });
+  const { baseUrl, fetch, secretKey: apiKey } = fake;
+  const messaging = new MessagingClient({ apiKey, baseUrl, fetch, rateLimit: false });
+  const data = { plan: 'pro', seats: 5, isAdmin: true, trialEnds: '2027-01-01', 'odd-name': 'x' };
+  await messaging.contacts.create({ email: 'ann@example.com', data });
+  await messaging.track({ email: 'ann@example.com', event: 'signed_up' });
+  await messaging.track({ email: 'ann@example.com', event: 'paid' });
+  const { id } = await messaging.templates.create({
+    name: 'Welcome',
+    type: 'TRANSACTIONAL',
+    subject: 'Hi {{name}}',
+    body: '<p>{{plan ?? "free"}} {{profile.tier}}</p>',
+    from: 'shop@example.com',
+  });
+  return { fake, messaging, id };
+}
+
+describe('the types of a project', () => {
+  it('name its custom fields, events and templates', async () => {
+    const { messaging, id } = await project();
+    const text = await pullTypes(messaging);
+    expect(text).toBe(`// Written by \`npx postreel pull\`. Do not edit it: run the command again.
+
+/** The custom fields of contacts: \`new MessagingClient<Fields>()\`. */
+export interface Fields {
+  isAdmin: boolean;
+  "odd-name": string;
+  plan: string;
+  seats: number;
+  trialEnds: Date;
+}
+
+/** The names of tracked events. */
+export type EventName = "paid" | "signed_up";
+
+/** What a variable of a template may be. */
+export type TemplateValue = string | number | boolean | null;
+
+/** The data that each template asks for, by its id. */
+export interface Templates {
+  /** Welcome */
+  ${id}: { name: TemplateValue; "profile.tier": TemplateValue; plan?: TemplateValue };
+}
+`);
+    const use = `import { MessagingClient } from 'postreel';
+const messaging = new MessagingClient<Fields>();
+await messaging.contacts.create({ email: 'a@b.c', data: { seats: 5, trialEnds: new Date() } });`;
+    expect(compile(`${use}\n${text}`).errors).toEqual([]);
+  });
+
+  it('are the same as long as the project is, however a formatter writes them', async () => {
+    const { messaging } = await project();
+    const text = await pullTypes(messaging);
+    expect(driftOf(text.replaceAll('"', "'"), await pullTypes(messaging))).toEqual([]);
+  });
+
+  it('show what has drifted', async () => {
+    const { messaging } = await project();
+    const text = await pullTypes(messaging);
+    await messaging.contacts.update((await messaging.contacts.list()).items[0]?.id ?? '', {
+      data: { nickname: 'Annie' },
+    });
+    await messaging.track({ email: 'ann@example.com', event: 'left' });
+    expect(driftOf(text, await pullTypes(messaging))).toEqual([
+      '- export type EventName = "paid" | "signed_up";',
+      '+ nickname: string;',
+      '+ export type EventName = "left" | "paid" | "signed_up";',
+    ]);
+  });
+
+  it('are the same where a service answers in other shapes', async () => {
+    const usual = await pullTypes((await project()).messaging);
+    for (const listStyle of ['array', 'named', 'cursor', 'page', 'results'] as const) {
+      const { messaging } = await project({ listStyle });
+      expect(await pullTypes(messaging), listStyle).toBe(usual);
+    }
+  });
+
+  it('of an empty project compile', async () => {
+    const fake = createFakeMessaging();
+    const { baseUrl, fetch, secretKey: apiKey } = fake;
+    const messaging = new MessagingClient({ apiKey, baseUrl, fetch, rateLimit: false });
+    const text = await pullTypes(messaging);
+    expect(text).toContain('export type EventName = never;');
+    expect(compile(text).errors).toEqual([]);
+  });
+});
