@@ -120,7 +120,7 @@ describe('importAll', () => {
     const { messaging } = countingService((call) => call === 2);
     const rows = Array.from({ length: 11 }, (_, index) => ({
       email: `contact-${index}@example.com`,
-      note: 'x'.repeat(1_700_000),
+      note: 'x'.repeat(340_000),
     }));
     const { imported, failed } = await messaging.contacts.importAll(rows, { wait });
     expect(imported).toBe(8);

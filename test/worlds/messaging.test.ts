@@ -5,11 +5,19 @@ import { listLaws } from '../support/worlds/list-laws.js';
 import { resourceLaws } from '../support/worlds/resource-laws.js';
 import { roundTripLaws } from '../support/worlds/round-trip-laws.js';
 import { named } from '../support/worlds/law.js';
+import { peopleLaws } from '../support/worlds/people-laws.js';
 import { messagingScene } from '../support/worlds/scenes.js';
 import { waitLaws } from '../support/worlds/wait-laws.js';
 import { alternatives, inTurn, nameOf } from '../support/worlds/worlds.js';
 
-const laws = [...resourceLaws, ...roundTripLaws, ...listLaws, ...errorLaws, ...waitLaws];
+const laws = [
+  ...resourceLaws,
+  ...peopleLaws,
+  ...roundTripLaws,
+  ...listLaws,
+  ...errorLaws,
+  ...waitLaws,
+];
 const others = alternatives(messagingBehaviors);
 const worlds = [{}, ...inTurn(others, 'messaging')];
 console.log(`messaging: ${worlds.length} of ${others.length + 1} worlds`);

@@ -2,7 +2,7 @@ import { isDate } from '../../contract/records.js';
 
 /** A part of an import: whole rows with their header, below the size that one call takes. */
 export interface CsvPart {
-  readonly text: string;
+  readonly data: Blob;
   /** The number of the part's first row, from 1; the header is not counted. */
   readonly firstRow: number;
   readonly rows: number;
@@ -36,11 +36,13 @@ export async function* csvParts(
 
 const encoder = new TextEncoder();
 
+// Rows are kept as bytes: a hundred thousand strings would take many times the memory of their file.
 class Part {
   readonly #maxBytes: number;
   #header = '';
-  #lines: string[] = [];
+  #buffer = new Uint8Array(65_536);
   #bytes = 0;
+  #rows = 0;
   #firstRow = 1;
 
   constructor(maxBytes: number) {
@@ -49,28 +51,45 @@ class Part {
 
   /** Adds a row; answers the part before it when it does not fit, or has other columns. */
   add(header: string, line: string): CsvPart | undefined {
-    const size = bytesOf(line) + 1;
-    const isFull = this.#bytes + size > this.#maxBytes || header !== this.#header;
-    const full = isFull ? this.take() : undefined;
-    if (this.#lines.length === 0) {
+    const fits = this.#rows === 0 || (header === this.#header && this.#write(line));
+    const full = fits ? undefined : this.take();
+    if (this.#rows === 0) {
       this.#header = header;
-      this.#bytes = bytesOf(header) + 1;
+      // A row that is larger than a file may be is sent alone: the service says what it thinks of it.
+      this.#write(header, Infinity);
+      this.#write(line, Infinity);
     }
-    this.#lines.push(line);
-    this.#bytes += size;
+    this.#rows += 1;
     return full;
   }
 
   take(): CsvPart | undefined {
-    const rows = this.#lines.length;
+    const rows = this.#rows;
     if (rows === 0) {
       return undefined;
     }
-    const text = `${[this.#header, ...this.#lines].join('\n')}\n`;
-    const part = { text, firstRow: this.#firstRow, rows };
+    const data = new Blob([this.#buffer.subarray(0, this.#bytes)]); // the one copy
+    const part = { data, firstRow: this.#firstRow, rows };
     this.#firstRow += rows;
-    this.#lines = [];
+    this.#rows = 0;
+    this.#bytes = 0;
     return part;
+  }
+
+  /** Adds a line, unless the part would be too large with it. */
+  #write(line: string, maxBytes = this.#maxBytes): boolean {
+    const text = `${line}\n`;
+    // No character takes more than three bytes.
+    const needed = this.#bytes + text.length * 3;
+    if (needed > this.#buffer.length) {
+      const larger = new Uint8Array(Math.max(needed, 2 * this.#buffer.length));
+      larger.set(this.#buffer.subarray(0, this.#bytes));
+      this.#buffer = larger;
+    }
+    const { written } = encoder.encodeInto(text, this.#buffer.subarray(this.#bytes));
+    const isWritten = this.#bytes + written <= maxBytes;
+    this.#bytes += isWritten ? written : 0;
+    return isWritten;
   }
 }
 
@@ -151,8 +170,4 @@ function textOf(value: unknown): string {
     return value.toString();
   }
   return JSON.stringify(value);
-}
-
-function bytesOf(text: string): number {
-  return encoder.encode(text).length;
 }

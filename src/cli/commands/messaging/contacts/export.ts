@@ -45,7 +45,7 @@ async function csvOf(rows: readonly Record<string, unknown>[]): Promise<string> 
   const full = rows.map((row) => Object.fromEntries([...names].map((name) => [name, row[name]])));
   let text = '';
   for await (const part of csvParts(full, Infinity)) {
-    text += part.text;
+    text += await part.data.text();
   }
   return text === '' ? `${[...names].join(',')}\n` : text;
 }

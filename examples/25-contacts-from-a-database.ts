@@ -1,0 +1,40 @@
+// Keeps contacts in sync with a database table: what has changed goes over, nobody is resubscribed.
+import { PGlite } from '@electric-sql/pglite';
+import { MessagingClient } from 'postreel';
+
+interface Fields {
+  plan: string;
+  seats: number;
+}
+
+const { contacts } = new MessagingClient<Fields>();
+const database = await PGlite.create();
+await database.exec(`
+  create table people (email text primary key, plan text, seats int, has_left bool default false, synced bool default false);
+  insert into people (email, plan, seats) values ('gil@example.com', 'pro', 5), ('ida@example.com', 'free', 1);
+`);
+
+async function sync(): Promise<void> {
+  const changed = 'select email, plan, seats, has_left from people where not synced';
+  const { rows } = await database.query<Fields & { email: string; has_left: boolean }>(changed);
+  for (const { email, plan, seats, has_left: hasLeft } of rows) {
+    const data = { plan, seats };
+    const known = await contacts.findByEmail(email);
+    // Whoever unsubscribed stays unsubscribed: an update changes the fields alone.
+    await (known ? contacts.update(known.id, { data }) : contacts.create({ email, data }));
+    if (hasLeft) {
+      await contacts.unsubscribe(email);
+    }
+    await database.query('update people set synced = true where email = $1', [email]);
+  }
+  console.log(`${rows.length} people went over`);
+}
+
+await sync();
+await database.exec(`
+  update people set plan = 'team', synced = false where email = 'gil@example.com';
+  update people set has_left = true, synced = false where email = 'ida@example.com';
+`);
+await sync();
+console.log((await contacts.findByEmail('gil@example.com'))?.data, await contacts.list().first());
+await database.close();
