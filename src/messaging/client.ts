@@ -74,7 +74,12 @@ export interface MessagingOptions extends ClientOptions {
   filterMapping?: Partial<FilterMapping> | undefined;
 }
 
-const ownOptions: OwnOptions<MessagingOptions> = { data: true };
+const ownOptions: OwnOptions<MessagingOptions> = {
+  data: true,
+  journal: true,
+  workflowMapping: true,
+  filterMapping: true,
+};
 
 const service: ServiceFacts = {
   name: 'messaging',

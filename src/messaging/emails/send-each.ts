@@ -1,6 +1,6 @@
 import { callSafely } from '../../async/notifier.js';
 import type { RequestOptions } from '../../contract/call.js';
-import { isPostreelError } from '../../errors/index.js';
+import { isPostreelError, type PostreelError } from '../../errors/index.js';
 import { refuse } from '../../errors/client-errors.js';
 import type {
   EachMessage,
@@ -99,7 +99,7 @@ class EachRun<Fields extends object> {
     }
     const refusals = await Promise.all(batch.map((entry) => this.#sendTo(entry, claim)));
     await claim.close();
-    const hopeless = refusals.find((error) => isHopeless(error));
+    const hopeless = refusals.find((error) => error && isHopeless(error));
     if (hopeless !== undefined) {
       throw hopeless;
     }
@@ -131,11 +131,11 @@ class EachRun<Fields extends object> {
   }
 
   /** Resolves to the error of an email that was certainly not sent. */
-  async #sendTo([name, recipient]: Entry<Fields>, claim: SendClaim): Promise<unknown> {
+  async #sendTo([name, recipient]: Entry<Fields>, claim: SendClaim) {
     const { email } = recipient;
     try {
       const { emails } = await this.#send(bodyOf(this.#message, recipient), this.#rest);
-      const id = String(emails[0]?.email ?? ''); // some services have numbers
+      const id = `${emails[0]?.email ?? ''}`; // some services have numbers
       await claim.accept(name, id);
       this.#remember(name, { state: 'accepted', job: { fileId: id } });
       this.#report({ email, status: 'sent', id, isEarlier: false });
@@ -181,15 +181,17 @@ function bodyOf<Fields extends object>(
   { email, name, data }: Recipient<Fields>,
 ): SendRequest<Fields> {
   const to = name === undefined ? email : { email, name };
-  const fields = message.data || data ? { data: { ...message.data, ...data } } : {};
-  return { ...message, ...fields, to } as SendRequest<Fields>; // of the same fields
+  const entries = [message.data ?? {}, data ?? {}].flatMap((part) => Object.entries(part));
+  const body: unknown =
+    entries.length > 0 ? { ...message, data: Object.fromEntries(entries), to } : { ...message, to };
+  return body as SendRequest<Fields>; // of the same fields
 }
 
-function isUnsent(error: unknown): boolean {
+function isUnsent(error: unknown): error is PostreelError {
   return isPostreelError(error) && (error.outcome === 'not-sent' || error.outcome === 'rejected');
 }
 
 // A key that is wrong for one recipient is wrong for all.
-function isHopeless(error: unknown): boolean {
-  return isPostreelError(error) && (error.status === 401 || error.status === 403);
+function isHopeless(error: PostreelError): boolean {
+  return error.status === 401 || error.status === 403;
 }

@@ -4,7 +4,6 @@ import { pullTypes } from '../../../src/messaging/pull/pull.js';
 import type { Law, MessagingScene } from './law.js';
 
 const message = { from: 'shop@example.com', subject: 'Hi', body: '<p>Hi</p>' };
-const wait = { interval: 1 };
 
 /** Contacts of any number and by email, and an email to many. */
 export const peopleLaws: readonly Law<MessagingScene>[] = [
@@ -43,21 +42,6 @@ export const peopleLaws: readonly Law<MessagingScene>[] = [
       });
       const stored = [...fake.project.contacts.values()];
       expect(stored.map(({ subscribed }) => subscribed)).toEqual([true, false]);
-    },
-  },
-  {
-    name: 'an import of rows puts each contact in, with its fields',
-    async holds({ fake, messaging }) {
-      const rows = [
-        { email: 'ann@example.com', plan: 'pro, "large"' },
-        { email: 'bob@example.com', plan: 'free' },
-      ];
-      const result = await messaging.contacts.importAll(rows, { wait });
-      expect(result).toMatchObject({ imported: 2, failed: [] });
-      const stored = [...fake.project.contacts.values()];
-      expect(stored.map(({ email, data }) => [email, data['plan']])).toEqual(
-        rows.map(({ email, plan }) => [email, plan]),
-      );
     },
   },
   {
