@@ -135,7 +135,7 @@ class EachRun<Fields extends object> {
     const { email } = recipient;
     try {
       const { emails } = await this.#send(bodyOf(this.#message, recipient), this.#rest);
-      const id = `${emails[0]?.email ?? ''}`; // some services have numbers
+      const id = idOf(emails[0]?.email);
       await claim.accept(name, id);
       this.#remember(name, { state: 'accepted', job: { fileId: id } });
       this.#report({ email, status: 'sent', id, isEarlier: false });
@@ -185,6 +185,11 @@ function bodyOf<Fields extends object>(
   const body: unknown =
     entries.length > 0 ? { ...message, data: Object.fromEntries(entries), to } : { ...message, to };
   return body as SendRequest<Fields>; // of the same fields
+}
+
+// Some services have numbers.
+function idOf(id: unknown): string {
+  return typeof id === 'string' || typeof id === 'number' ? String(id) : '';
 }
 
 function isUnsent(error: unknown): error is PostreelError {
