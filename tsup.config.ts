@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { defineConfig, type Options } from 'tsup';
+import { bundledInCommand, bundledInCommonJs, licensesOf } from './scripts/bundled.js';
 import { commandBundle } from './scripts/command-bundle.js';
 import { doors } from './scripts/doors.js';
 import { cutIntoParts } from './scripts/parts.js';
@@ -43,15 +44,12 @@ const esm: Options = {
   onSuccess: declare,
 };
 
-/** These are ES modules only: CommonJS carries them, since Jest and old bundlers cannot load them. */
-const bundled = ['ky', 'p-retry', 'p-throttle', 'is-network-error'];
-
 const cjs: Options = {
   ...modules,
   entry,
   format: 'cjs',
   outDir: 'dist/cjs',
-  noExternal: bundled,
+  noExternal: bundledInCommonJs,
   inject: ['scripts/text-encoder.js'],
   esbuildOptions: (options) => {
     options.entryPoints = parts.entryPoints;
@@ -60,18 +58,9 @@ const cjs: Options = {
   },
   onSuccess: async () => {
     await writeFile('dist/cjs/package.json', '{ "type": "commonjs" }\n');
-    await writeFile('dist/cjs/LICENSES.txt', licensesOf(bundled));
+    await writeFile('dist/cjs/LICENSES.txt', licensesOf(bundledInCommonJs));
   },
 };
-
-/** What the licenses of bundled packages ask for. */
-function licensesOf(names: readonly string[]): string {
-  const notices = names.map((name) => {
-    const license = readFileSync(`node_modules/${name}/license`, 'utf8');
-    return `# ${name}\n\n${license.trim()}\n`;
-  });
-  return notices.join('\n');
-}
 
 /** The command is one file with all it needs, so that the library gains nothing from it. */
 const cli: Options = {
@@ -84,6 +73,9 @@ const cli: Options = {
   removeNodeProtocol: false,
   tsconfig: 'tsconfig.build.json',
   outExtension: () => ({ js: '.js' }),
+  onSuccess: async () => {
+    await writeFile('dist/cli.LICENSES.txt', licensesOf(await bundledInCommand()));
+  },
 };
 
 const shorten: NonNullable<Options['esbuildOptions']> = (options) => {

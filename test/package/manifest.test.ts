@@ -118,7 +118,7 @@ describe('the published package', () => {
       'package.json',
     ]);
     const kinds =
-      /^(dist|src)\/.*\.([jt]sx?|d\.ts|(js|d\.ts)\.map|json)$|^dist\/cjs\/LICENSES\.txt$/;
+      /^(dist|src)\/.*\.([jt]sx?|d\.ts|(js|d\.ts)\.map|json)$|^dist\/(cjs\/|cli\.)LICENSES\.txt$/;
     const rest = paths.filter((path) => path.includes('/') && !kinds.test(path));
     expect(rest).toEqual([]);
     expect(paths.filter((path) => /\.test\.|\.env|\.tgz|\.npmrc|\.DS_Store/.test(path))).toEqual(

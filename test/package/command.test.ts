@@ -1,0 +1,40 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { build, type PluginBuild } from 'esbuild';
+import { expect, it } from 'vitest';
+import { doors, repository } from '../support/package/installed.js';
+
+it.each(doors)('nothing of the command can be reached from %s', async (door) => {
+  const { metafile } = await build({
+    stdin: { contents: `export * from '${door}';`, resolveDir: repository },
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    // The doors of this package itself are no external package.
+    plugins: [{ name: 'own-doors', setup: ownDoors }],
+    logLevel: 'error',
+  });
+  const files = Object.keys(metafile.inputs);
+  expect(files.length).toBeGreaterThan(1);
+  expect(files.filter((file) => /(^|\/)cli(\.js|\/)/.test(file))).toEqual([]);
+  const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports);
+  const tools = imported.filter(({ path }) => /^(commander|cli-progress)/.test(path));
+  expect(tools).toEqual([]);
+});
+
+it('the build has no trace of the command but its own file', () => {
+  const files = readdirSync(join(repository, 'dist'), { recursive: true, encoding: 'utf8' });
+  const code = files.filter((file) => /(^|[\\/])cli([\\/.])/.test(file) && file.endsWith('.js'));
+  expect(code).toEqual(['cli.js']);
+});
+
+/** Resolves `postreel/…` to the build, as the bundler of a user does. */
+function ownDoors({ onResolve }: PluginBuild): void {
+  onResolve({ filter: /^postreel(\/|$)/ }, ({ path }) => {
+    const folder = path.replace(/^postreel\/?/, '');
+    return { path: join(repository, 'dist/esm', folder, 'index.js') };
+  });
+}

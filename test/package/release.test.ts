@@ -1,0 +1,89 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { bundledInCommand, licensesOf } from '../../scripts/bundled.js';
+import { changedNames, missingNames, unreleased } from '../../scripts/release/changelog.js';
+import { hashesOf } from '../../scripts/release/reproduce.js';
+import { problemsOf, type Tarball } from '../../scripts/release/tarball.js';
+
+const good: Tarball = {
+  paths: [
+    'LICENSE',
+    'README.md',
+    'CHANGELOG.md',
+    'package.json',
+    'dist/cli.js',
+    'dist/cli.LICENSES.txt',
+    'dist/cjs/LICENSES.txt',
+    'dist/openapi.json',
+  ],
+  manifest: { license: 'MIT', bin: { postreel: './dist/cli.js' }, dependencies: { ky: '^1' } },
+};
+
+describe('a tarball', () => {
+  it('passes with what belongs into it', () => {
+    expect(problemsOf(good)).toEqual([]);
+  });
+
+  it.each<[string, Partial<Tarball>, string]>([
+    ['a secret', { paths: [...good.paths, 'dist/.env'] }, 'dist/.env must not be published.'],
+    ['a stray file', { paths: [...good.paths, 'notes.txt'] }, 'notes.txt must not be published.'],
+    ['a hole', { paths: good.paths.slice(1) }, 'LICENSE is missing.'],
+    [
+      'an install script',
+      { manifest: { ...good.manifest, scripts: { postinstall: 'node x.js' } } },
+      'It runs a script: postinstall.',
+    ],
+    [
+      'a new dependency',
+      { manifest: { ...good.manifest, dependencies: { commander: '^14' } } },
+      'commander is a new dependency.',
+    ],
+    [
+      'another license',
+      { manifest: { ...good.manifest, license: 'GPL' } },
+      'The license is not MIT.',
+    ],
+  ])('is refused with %s', (_name, change, problem) => {
+    expect(problemsOf({ ...good, ...change })).toEqual([problem]);
+  });
+});
+
+describe('the changelog', () => {
+  const api = (lines: string) => `# Public names\n\n\`\`\`typescript\n${lines}\n\`\`\`\n`;
+
+  it('is compared with the public names that changed', () => {
+    const before = api('interface Kept {\n  a: string;\n}\ninterface Gone {\n}\ntype Other = 1;');
+    const after = api(
+      'interface Kept {\n  a: string;\n}\ndeclare class Fresh {\n}\ntype Other = 2;',
+    );
+    const changed = changedNames(before, after);
+    expect(changed).toEqual(['Fresh', 'Gone', 'Other']);
+    expect(missingNames(changed, 'Adds `Fresh`, removes `Gone`.')).toEqual(['Other']);
+  });
+
+  it('is read up to the release before', () => {
+    const text = '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- One.\n\n## [0.1.0]\n\n- Old.\n';
+    expect(unreleased(text)).toBe('### Added\n\n- One.');
+    expect(unreleased('## [Unreleased]\n\n- Last.\n')).toBe('- Last.');
+    expect(unreleased('# Changelog\n')).toBe('');
+  });
+});
+
+it('two builds are compared file by file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'postreel-hash-'));
+  mkdirSync(join(folder, 'deep'));
+  writeFileSync(join(folder, 'deep', 'a.js'), 'one');
+  const first = hashesOf(folder);
+  expect([...first.keys()]).toEqual([join('deep', 'a.js')]);
+  writeFileSync(join(folder, 'deep', 'a.js'), 'two');
+  expect(hashesOf(folder)).not.toEqual(first);
+});
+
+it('the command names the license of each package in it', async () => {
+  const names = await bundledInCommand();
+  expect(names).toEqual(expect.arrayContaining(['cli-progress', 'commander', 'ky', 'zod']));
+  const text = licensesOf(names);
+  names.forEach((name) => expect(text).toContain(`# ${name}\n`));
+});
