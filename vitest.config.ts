@@ -17,7 +17,11 @@ export const sockets = [
 ];
 
 /** `TRACKER_BROWSERS=none` leaves out what needs a browser. */
-const browsers = ['test/tracker/browser.test.ts', 'test/examples/tracker-page.test.ts'];
+const browsers = [
+  'test/cli/fake-page.test.ts',
+  'test/tracker/browser.test.ts',
+  'test/examples/tracker-page.test.ts',
+];
 const unwanted = process.env['TRACKER_BROWSERS'] === 'none' ? browsers : [];
 
 export const resolve = {

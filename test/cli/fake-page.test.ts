@@ -1,0 +1,96 @@
+import type { Browser, Page } from 'playwright-core';
+import { MediaClient, MessagingClient } from 'postreel';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { inTerminal, type Terminal } from '../support/cli/command.js';
+import { openPage } from '../support/cli/page.js';
+
+let terminal: Terminal;
+let browser: Browser;
+let page: Page;
+let messaging: MessagingClient;
+let media: MediaClient;
+beforeAll(async () => {
+  terminal = await inTerminal(['fake', '--port', '0', '--seed', '4', '--no-log']);
+  await terminal.until('Web page: ');
+  const env = Object.fromEntries(
+    [...terminal.text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [
+      name,
+      value,
+    ]),
+  );
+  const [, url = ''] = /Web page: (\S+)/.exec(terminal.text) ?? [];
+  messaging = new MessagingClient({
+    apiKey: env['MESSAGING_API_KEY'],
+    baseUrl: env['MESSAGING_BASE_URL'],
+    retries: 0,
+  });
+  media = new MediaClient({ apiKey: env['MEDIA_API_KEY'], baseUrl: env['MEDIA_BASE_URL'] });
+  ({ browser, page } = await openPage(url));
+});
+afterAll(async () => {
+  await browser.close();
+  terminal.kill('SIGTERM');
+});
+
+const open = (tab: string) => page.getByRole('tab', { name: tab }).click();
+const send = (subject: string) =>
+  messaging.send({
+    from: 'shop@example.com',
+    to: 'ann@example.com',
+    subject,
+    body: '<h1>Hi</h1><script>parent.document.title = "hacked"</script>',
+  });
+
+it('shows an email as soon as it is sent, without a reload', async () => {
+  await open('Outbox');
+  await send('Spring is here');
+  await page.getByRole('cell', { name: 'Spring is here' }).waitFor({ timeout: 5_000 });
+  await page.getByRole('cell', { name: 'Spring is here' }).click();
+  const body = page.frameLocator('iframe').getByRole('heading', { name: 'Hi' });
+  await body.waitFor({ timeout: 5_000 });
+  expect(await page.title()).toBe('Postreel fakes');
+  await page.getByRole('button', { name: 'Close' }).click();
+});
+
+it('lists contacts, events, campaigns, jobs and requests', async () => {
+  await messaging.track({ email: 'bob@example.com', event: 'signed_up' });
+  await media.generate.audio({ content: 'Good morning!', voiceId: 'voice_1' });
+  for (const [tab, text] of [
+    ['Contacts', 'bob@example.com'],
+    ['Events', 'signed_up'],
+    ['Campaigns', 'SENT'],
+    ['Jobs', 'audio'],
+    ['Requests', 'POST /v1/track'],
+  ] as const) {
+    await open(tab);
+    await page.getByRole('cell', { name: text }).first().waitFor({ timeout: 5_000 });
+  }
+});
+
+it('fires a fault at the next request', async () => {
+  await page.getByLabel('Endpoint').selectOption('messaging POST /v1/send');
+  await page.getByLabel('Fault').selectOption('with 422');
+  await page.getByRole('button', { name: 'Make it fail' }).click();
+  await page.getByText('The next POST /v1/send fails with 422.').waitFor({ timeout: 5_000 });
+  await expect(send('Refused')).rejects.toMatchObject({ status: 422 });
+  await expect(send('Accepted')).resolves.toBeDefined();
+});
+
+it('turns the clock: a job is finished at once', async () => {
+  await open('Jobs');
+  await page.getByRole('button', { name: '+1 h' }).click();
+  await page.getByRole('cell', { name: 'success' }).waitFor({ timeout: 5_000 });
+  const ahead = Date.parse(`${(await page.locator('#now').textContent()) ?? ''}Z`) - Date.now();
+  expect(ahead).toBeGreaterThan(3_500_000);
+});
+
+it('says so when the fakes have stopped', async () => {
+  if (process.env['FAKE_PICTURE']) {
+    await open('Outbox');
+    await page.waitForTimeout(300);
+    await page.screenshot({ path: process.env['FAKE_PICTURE'] });
+  }
+  terminal.kill('SIGTERM');
+  await terminal.ended;
+  await page.getByText('The fakes have stopped.').waitFor({ timeout: 5_000 });
+});
