@@ -14,7 +14,7 @@ export function jsonSchemaOf(
   schema: Schema<unknown>,
   io: 'input' | 'output' = 'input',
 ): JsonSchema {
-  const zod = schema as z.core.$ZodType; // the rows compare through two lines of it
+  const zod = schema as unknown as z.core.$ZodType; // the rows compare through two lines of it
   // Rules that are code, e.g. "a date in the future", have no words in JSON Schema.
   const words = Object.entries(z.toJSONSchema(zod, { io, unrepresentable: 'any' }));
   const own = Object.fromEntries(words.filter(([name]) => name !== '$schema'));

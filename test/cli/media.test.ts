@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { emptyFolder, inTerminal, piped } from '../support/cli/command.js';
+import { emptyFolder, hasColors, inTerminal, piped } from '../support/cli/command.js';
 import { startScene, type Scene } from '../support/cli/scene.js';
 
 let scene: Scene;
@@ -72,6 +72,33 @@ describe.concurrent('in a terminal', () => {
     ]);
     const none = await inTerminal(['jobs', 'pending'], { cwd, env, columns: 40 });
     expect([await none.ended, none.text]).toEqual([0, 'No jobs.\n']);
+  });
+});
+
+describe.concurrent('jobs by their ids, in a terminal', () => {
+  it.each([
+    ['color and width', { columns: 100 }, {}],
+    ['neither', { columns: 40 }, { NO_COLOR: '1' }],
+  ])('postreel jobs wait and dismiss, with %s', async (_name, screen, look) => {
+    const cwd = emptyFolder();
+    const env = { ...scene.env, ...look };
+    const job = await submit(`Good night with ${screen.columns} columns!`);
+    const args = ['jobs', 'wait', job, '--out', 'night.mp3'];
+    const waited = await inTerminal(args, { cwd, env, ...screen });
+    expect([await waited.ended, waited.text]).toEqual([
+      0,
+      expect.stringContaining('saved night.mp3'),
+    ]);
+    expect(hasColors(waited.written)).toBe(!('NO_COLOR' in look));
+    const intent = { type: 'intent', id: 'call_1', at: '2026-01-01T00:00:00.000Z', jobs: [{}] };
+    writeFileSync(join(cwd, 'postreel-jobs.jsonl'), `${JSON.stringify(intent)}\n`);
+    const dismissed = await inTerminal(['jobs', 'dismiss', 'call_1'], { cwd, env, ...screen });
+    await dismissed.until('Go on? [y/N]');
+    dismissed.type('y\r');
+    expect([await dismissed.ended, dismissed.text]).toEqual([
+      0,
+      expect.stringContaining('dismissed call_1'),
+    ]);
   });
 });
 

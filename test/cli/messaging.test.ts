@@ -78,12 +78,18 @@ describe('in a terminal', () => {
     expect(drifted.stdout).toContain('nickname: string;');
   });
 
-  it('postreel workflows draw prints a flowchart', async () => {
-    const terminal = await inTerminal(['workflows', 'draw', 'flow.mjs'], place());
-    expect([await terminal.ended, terminal.text]).toEqual([
-      0,
-      expect.stringContaining('flowchart'),
+  it.each([
+    ['workflows draw', ['workflows', 'draw', 'flow.mjs'], 'flowchart'],
+    ['contacts export', ['contacts', 'export'], 'email,subscribed'],
+  ])('postreel %s prints the same with and without color and width', async (_name, args, word) => {
+    const env = { ...scene.env, NO_COLOR: '1' };
+    const [wide, plain] = await Promise.all([
+      inTerminal(args, { ...place(), columns: 120 }),
+      inTerminal(args, { ...place(), env, columns: 40 }),
     ]);
+    expect([await wide.ended, await plain.ended]).toEqual([0, 0]);
+    expect(wide.text).toContain(word);
+    expect(plain.text).toBe(wide.text);
   });
 });
 

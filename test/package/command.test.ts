@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, type PluginBuild } from 'esbuild';
+import { build as bundle, type PluginBuild } from 'esbuild';
 import { expect, it } from 'vitest';
 import { doors, repository } from '../support/package/installed.js';
 
 it.each(doors)('nothing of the command can be reached from %s', async (door) => {
-  const { metafile } = await build({
+  const { metafile } = await bundle({
     stdin: { contents: `export * from '${door}';`, resolveDir: repository },
     bundle: true,
     write: false,
@@ -32,8 +32,8 @@ it('the build has no trace of the command but its own file', () => {
 });
 
 /** Resolves `postreel/…` to the build, as the bundler of a user does. */
-function ownDoors({ onResolve }: PluginBuild): void {
-  onResolve({ filter: /^postreel(\/|$)/ }, ({ path }) => {
+function ownDoors(build: PluginBuild): void {
+  build.onResolve({ filter: /^postreel(\/|$)/ }, ({ path }) => {
     const folder = path.replace(/^postreel\/?/, '');
     return { path: join(repository, 'dist/esm', folder, 'index.js') };
   });
