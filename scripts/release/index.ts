@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { changedNames, missingNames, unreleased } from './changelog.js';
+import { buildTwice } from './reproduce.js';
+import { sbomOf } from './sbom.js';
+import { problemsOf, readTarball } from './tarball.js';
+
+/**
+ * Prepares a release: `npm run release -- --dry-run` checks everything and publishes nothing. The
+ * tarball and its bill of materials are in `release/`. Publishing is for the workflow, which can
+ * prove where the tarball was made.
+ */
+async function release(args: readonly string[]): Promise<void> {
+  if (!args.includes('--dry-run')) {
+    throw new Error('Push a tag: the workflow publishes. Here only --dry-run works.');
+  }
+  if (!args.includes('--skip-checks')) {
+    step('lint and types');
+    run('npm', ['run', 'lint']);
+    run('npm', ['run', 'typecheck']);
+  }
+  step('two builds from two clones');
+  const { folder, files, hash } = await buildTwice();
+  say(`${files} files with the same bytes, sha256 ${hash}`);
+  step('pack');
+  mkdirSync('release', { recursive: true });
+  const tarball = pack(folder);
+  step('the tarball');
+  refuse(problemsOf(await readTarball(tarball)));
+  step('what is bundled');
+  const sbom = await sbomOf(folder);
+  writeFileSync('release/sbom.cdx.json', `${JSON.stringify(sbom, undefined, 2)}\n`);
+  say(`release/sbom.cdx.json: ${sbom.components.length} packages`);
+  step('the changelog');
+  refuse(changelogProblems());
+  say('Ready. Nothing was published.');
+}
+
+function pack(folder: string): string {
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', join(process.cwd(), 'release')];
+  const text = execFileSync('npm', args, { cwd: folder, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  const [packed] = JSON.parse(text) as [{ filename: string; size: number; unpackedSize: number }]; // as: npm's documented output
+  say(`release/${packed.filename}: ${packed.size} bytes packed, ${packed.unpackedSize} unpacked`);
+  return `release/${packed.filename}`;
+}
+
+/** Public names that changed since the last tag and that the hand-written changelog leaves out. */
+function changelogProblems(): string[] {
+  const tag = lastTag();
+  const written = unreleased(readFileSync('CHANGELOG.md', 'utf8'));
+  if (written === '') {
+    return ['CHANGELOG.md has nothing under Unreleased.'];
+  }
+  if (tag === undefined) {
+    say('No earlier release: there is nothing to compare.');
+    return [];
+  }
+  const before = execFileSync('git', ['show', `${tag}:docs/api.md`], { encoding: 'utf8' });
+  const changed = changedNames(before, readFileSync('docs/api.md', 'utf8'));
+  return missingNames(changed, written).map((name) => `CHANGELOG.md does not mention ${name}.`);
+}
+
+function lastTag(): string | undefined {
+  const tags = execFileSync('git', ['tag', '--list', 'v*', '--sort=-v:refname'], { encoding: 'utf8' });
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  // The tag that is being released is not the one before.
+  return tags.split('\n').find((tag) => tag !== '' && tag !== `v${version}`);
+}
+
+function refuse(problems: readonly string[]): void {
+  if (problems.length > 0) {
+    throw new Error(problems.join('\n'));
+  }
+  say('ok');
+}
+
+function run(command: string, args: readonly string[]): void {
+  execFileSync(command, args, { stdio: 'inherit' });
+}
+
+const step = (name: string) => console.log(`\n== ${name}`);
+const say = (text: string) => console.log(text);
+
+release(process.argv.slice(2)).catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});
