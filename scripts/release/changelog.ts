@@ -1,6 +1,7 @@
 /** What stands under Unreleased in a changelog. */
 export function unreleased(changelog: string): string {
-  const [, section = ''] = /^## \[Unreleased\]\n([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(changelog) ?? [];
+  const [, section = ''] =
+    /^## \[Unreleased\]\n([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(changelog) ?? [];
   return section.trim();
 }
 
@@ -16,7 +17,8 @@ export function missingNames(names: readonly string[], text: string): string[] {
   return names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text));
 }
 
-const start = /^(?:declare class|interface|type|declare function|function|const|declare const) (\w+)/;
+const start =
+  /^(?:declare class|interface|type|declare function|function|const|declare const) (\w+)/;
 
 /** Every declaration of the page by its name. */
 function declarations(page: string): Map<string, string> {

@@ -38,8 +38,18 @@ async function release(args: readonly string[]): Promise<void> {
 }
 
 function pack(folder: string): string {
-  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', join(process.cwd(), 'release')];
-  const text = execFileSync('npm', args, { cwd: folder, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  const args = [
+    'pack',
+    '--json',
+    '--ignore-scripts',
+    '--pack-destination',
+    join(process.cwd(), 'release'),
+  ];
+  const text = execFileSync('npm', args, {
+    cwd: folder,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
   const [packed] = JSON.parse(text) as [{ filename: string; size: number; unpackedSize: number }]; // as: npm's documented output
   say(`release/${packed.filename}: ${packed.size} bytes packed, ${packed.unpackedSize} unpacked`);
   return `release/${packed.filename}`;
@@ -62,7 +72,9 @@ function changelogProblems(): string[] {
 }
 
 function lastTag(): string | undefined {
-  const tags = execFileSync('git', ['tag', '--list', 'v*', '--sort=-v:refname'], { encoding: 'utf8' });
+  const tags = execFileSync('git', ['tag', '--list', 'v*', '--sort=-v:refname'], {
+    encoding: 'utf8',
+  });
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
   // The tag that is being released is not the one before.
   return tags.split('\n').find((tag) => tag !== '' && tag !== `v${version}`);

@@ -19,7 +19,11 @@ interface Component {
 /** What users install, from npm, and what is inside of our own files, from the bundler. */
 export async function sbomOf(folder: string): Promise<Sbom> {
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'];
-  const text = execFileSync('npm', args, { cwd: folder, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  const text = execFileSync('npm', args, {
+    cwd: folder,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
   const sbom = JSON.parse(text) as Sbom; // as: npm's documented output
   const bundled = new Map<string, string[]>();
   const carry = (file: string, names: readonly string[]) =>

@@ -19,7 +19,10 @@ const most = { maxBuffer: 64 * 1024 * 1024 };
 export async function readTarball(file: string): Promise<Tarball> {
   const { stdout: list } = await execute('tar', ['-tzf', file], most);
   const { stdout } = await execute('tar', ['-xzOf', file, 'package/package.json'], most);
-  const paths = list.trim().split('\n').map((path) => path.replace(/^package\//, ''));
+  const paths = list
+    .trim()
+    .split('\n')
+    .map((path) => path.replace(/^package\//, ''));
   return { paths, manifest: JSON.parse(stdout) as Tarball['manifest'] };
 }
 
@@ -48,8 +51,12 @@ export function problemsOf({ paths, manifest }: Tarball): string[] {
   );
   const commands = Object.values(bin).map((path) => path.replace(/^\.\//, ''));
   return [
-    ...[...needed, ...commands].filter((path) => !paths.includes(path)).map((path) => `${path} is missing.`),
-    ...paths.filter((path) => !allowed.test(path) || secret.test(path)).map((path) => `${path} must not be published.`),
+    ...[...needed, ...commands]
+      .filter((path) => !paths.includes(path))
+      .map((path) => `${path} is missing.`),
+    ...paths
+      .filter((path) => !allowed.test(path) || secret.test(path))
+      .map((path) => `${path} must not be published.`),
     ...installScripts.filter((name) => name in scripts).map((name) => `It runs a script: ${name}.`),
     ...foreign.map((name) => `${name} is a new dependency.`),
     ...(license === 'MIT' ? [] : ['The license is not MIT.']),
