@@ -1,4 +1,4 @@
-import type { List, Single } from '../../src/contract/returns.js';
+import type { List, Single } from '../../src/contract/route.js';
 import type { Route } from '../../src/contract/route.js';
 import type { RouteSchemas } from '../../src/contract/schemas.js';
 import { errorAnswers, errorSchemas } from './errors.js';
