@@ -1,5 +1,4 @@
-import type { List, Single } from '../../src/contract/route.js';
-import type { Route } from '../../src/contract/route.js';
+import type { List, Route, Single } from '../../src/contract/route.js';
 import type { RouteSchemas } from '../../src/contract/schemas.js';
 import { errorAnswers, errorSchemas } from './errors.js';
 import { jsonSchemaOf, type JsonSchema } from './json-schema.js';
