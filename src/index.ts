@@ -6,7 +6,9 @@ export type {
 } from './contract/client-options.js';
 export type { DataOptions } from './contract/client-options.js';
 export type {
+  CallEndEvent,
   CallEvent,
+  CallStartEvent,
   ClientEvents,
   Logger,
   MismatchEvent,

@@ -39,6 +39,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   node: ['async', 'contract', 'errors', 'media', 'messaging'],
   redis: ['async', 'contract', 'errors', 'media'],
   postgres: ['async', 'contract', 'errors', 'media'],
+  otel: ['async', 'contract', 'errors', 'media'],
   tracker: [],
   testing: [],
   cli: ['contract', 'errors', 'media', 'messaging', 'node', 'testing'],

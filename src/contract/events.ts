@@ -2,7 +2,11 @@ import type { FieldError, Outcome } from '../errors/index.js';
 
 /** What every event says about its call. */
 export interface CallEvent {
+  /** The number of the call: the same in all of its events. */
+  readonly callId: number;
   readonly method: string;
+  /** The path with the names of its parameters; `undefined` for a call of `request()`. */
+  readonly route: string | undefined;
   /** The path below the base address, without the query. */
   readonly path: string;
   /** 1 for the first attempt. */
@@ -51,8 +55,25 @@ export interface WarningEvent {
   readonly message: string;
 }
 
+/** A call has begun. It may wait for the rate limit before its first attempt. */
+export interface CallStartEvent extends Omit<CallEvent, 'attempt'> {
+  /** The service's address. */
+  readonly baseUrl: string;
+}
+
+/** A call is over, whatever its attempts came to. */
+export interface CallEndEvent extends Omit<CallEvent, 'attempt'> {
+  readonly durationMs: number;
+  /** Whether a failed or aborted call took effect; `undefined` after success. */
+  readonly outcome: Outcome | undefined;
+  /** What the call rejected with; an abort's reason may be any value. */
+  readonly error?: unknown;
+}
+
 /** The events that clients emit. */
 export interface ClientEvents {
+  'call:start': CallStartEvent;
+  'call:end': CallEndEvent;
   request: RequestEvent;
   response: ResponseEvent;
   retry: RetryEvent;

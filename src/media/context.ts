@@ -84,8 +84,11 @@ export function createContext(options: MediaOptions): MediaContext {
     get looksCount() {
       return poller.counts;
     },
-    submit: (submission) =>
-      submit(submission, options.journal, (error) => notices.noJournal(events, error)),
+    submit: (submission) => {
+      const send = () => notices.accepted(events, submission.send());
+      const onTrouble = (error: unknown) => notices.noJournal(events, error);
+      return submit({ ...submission, send }, options.journal, onTrouble);
+    },
     adopt: (record) => {
       countOutstanding(connection, poller, record.fileId);
       return adopt(record);

@@ -1,8 +1,19 @@
 import type { ClientEvents } from '../contract/events.js';
+import type { FileKind } from './status/intervals.js';
 import type { FileUpdate } from './status/wait-options.js';
 
 /** The events that a media client emits. */
 export interface MediaEvents extends ClientEvents {
   /** A wait has looked at a file. */
   'job:update': FileUpdate;
+  /** The service has taken a job. */
+  'job:accepted': JobAcceptedEvent;
+}
+
+/** A job that was submitted. */
+export interface JobAcceptedEvent {
+  readonly fileId: string;
+  readonly kind: FileKind;
+  /** The call that submitted it, as in the call's own events. */
+  readonly callId: number;
 }

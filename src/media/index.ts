@@ -1,7 +1,7 @@
 export type { Inbox, WebhookResult } from '../contract/inbox.js';
 export { MediaClient } from './client.js';
 export type { MediaJob } from './generate/media-job.js';
-export type { MediaEvents } from './events.js';
+export type { JobAcceptedEvent, MediaEvents } from './events.js';
 export type { TransferOptions, TransferProgress } from './download/transfer-options.js';
 export { MediaFile, type DownloadOptions, type FileSource } from './jobs/file.js';
 export { LongAudioError } from './generate/long-audio/error.js';

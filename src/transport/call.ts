@@ -4,6 +4,8 @@ import { isPostreelError, PostreelError, type Outcome } from '../errors/index.js
 
 /** What a running call learns about its own effect. */
 export interface CallState {
+  /** The number of the call, once it is built. */
+  callId?: number | undefined;
   outcome?: Outcome | undefined;
   /** Has a request left for the service? */
   hasLeft?: boolean | undefined;
@@ -74,6 +76,11 @@ export class RunningCall<T> implements Call<T> {
   /** Has a request left for the service? From then on an abort leaves the outcome unknown. */
   get hasLeft(): boolean {
     return this.#state.hasLeft ?? false;
+  }
+
+  /** The number of the call in its events; `undefined` when it was refused before. */
+  get callId(): number | undefined {
+    return this.#state.callId;
   }
 
   get [Symbol.toStringTag](): string {

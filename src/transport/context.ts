@@ -1,5 +1,5 @@
 import type { RequestOptions } from '../contract/call.js';
-import type { ClientEvents } from '../contract/events.js';
+import type { CallEvent, ClientEvents } from '../contract/events.js';
 import type { Route } from '../contract/route.js';
 import type { Keyring } from './auth/keyring.js';
 import type { Session } from './auth/session.js';
@@ -39,6 +39,8 @@ export interface RawInput {
 
 /** One call: what does not change from attempt to attempt. */
 export interface CallContext {
+  /** The number of the call: the same in all of its events. */
+  readonly id: number;
   readonly route: Route;
   /** The path with its parameters filled in, without the query. */
   readonly path: string;
@@ -72,4 +74,9 @@ export interface RawAnswer {
   readonly body: unknown;
   readonly response: Response;
   readonly requestId: string | undefined;
+}
+
+/** What every event says about a call. The path of a call without a row may hold anything. */
+export function factsOf({ id, route, path, input }: CallContext): Omit<CallEvent, 'attempt'> {
+  return { callId: id, method: route.method, path, route: input.isFree ? undefined : route.path };
 }

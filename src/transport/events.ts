@@ -33,6 +33,11 @@ export class Events<Map extends ClientEvents> {
     return this.#logger !== undefined || this.#emitter.listenerCount(name) > 0;
   }
 
+  /** Does a listener want to know? For events that no logger prints. */
+  isHeard(name: keyof Map & string): boolean {
+    return this.#emitter.listenerCount(name) > 0;
+  }
+
   emit<Name extends keyof Map & string>(name: Name, event: Map[Name]): void {
     this.#log(name, event);
     const isHeard = this.#emitter.emit(name, event);

@@ -7,7 +7,14 @@ import type { Method, Route } from '../contract/route.js';
 import { PagedList } from '../pagination/paginated.js';
 import { readList } from '../pagination/styles.js';
 import { callSite, locate, RunningCall, type CallState } from './call.js';
-import type { CallContext, RawAnswer, RawInput, TransportParts } from './context.js';
+import {
+  factsOf,
+  type CallContext,
+  type RawAnswer,
+  type RawInput,
+  type TransportParts,
+} from './context.js';
+import { monotonicMs } from '../async/timers.js';
 import { withinDeadline } from './deadline.js';
 import type { RateLimitState } from './rate-limit/budget.js';
 import { checkCallOptions, isObject } from './option-checks.js';
@@ -127,6 +134,31 @@ export class Transport {
     const startedAt = monotonicMs();
     const given = await withBody(route, input, options);
     const call = prepare(route, given, options, { parts: this.#parts, state, startedAt });
+    // Listeners of whole calls are rare: without one there is nothing to do.
+    return this.#parts.events.isHeard('call:end') ? this.#observed(call) : this.#perform(call);
+  }
+
+  async #observed(call: CallContext): Promise<Answer<unknown>> {
+    const { events, settings } = this.#parts;
+    const facts = factsOf(call);
+    const startedAt = monotonicMs();
+    const end = (error?: unknown) => {
+      const durationMs = monotonicMs() - startedAt;
+      events.emit('call:end', { ...facts, durationMs, outcome: call.state.outcome, error });
+    };
+    events.emit('call:start', { ...facts, baseUrl: settings.baseUrl });
+    try {
+      const answer = await this.#perform(call);
+      end();
+      return answer;
+    } catch (failure) {
+      end(failure ?? new Error('The call failed without a reason.'));
+      throw failure;
+    }
+  }
+
+  async #perform(call: CallContext): Promise<Answer<unknown>> {
+    const { route, state } = call;
     // Also where nothing is waited for: whoever made the call may still want to hear its events.
     await this.#validator.checkRequest(call);
     const known = this.#keyFor(call);

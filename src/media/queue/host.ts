@@ -139,7 +139,7 @@ function submitJobs(
   // The queue itself decides what to do after a refusal: by then more slots may be free.
   const options: RequestOptions = { signal: controller.signal, retries: 0, priority: 'bulk' };
   const send = () => {
-    call = sendJobs(transport, jobs, { folderId, options });
+    call = notices.accepted(events, sendJobs(transport, jobs, { folderId, options }));
     return call;
   };
   const onTrouble = (error: unknown) => notices.noJournal(events, error);

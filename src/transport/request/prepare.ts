@@ -15,6 +15,8 @@ import { fillPath, kindOf, queryString } from './url.js';
 
 const priorities = ['interactive', 'bulk'] as const;
 
+let lastId = 0;
+
 /** Builds a call from its row, input and options. Nothing that the caller changes later matters. */
 export function prepare(
   route: Route,
@@ -33,7 +35,10 @@ export function prepare(
     if (usesSession && settings.travelsInTheClear) {
       throw signInInTheClear();
     }
+    const id = ++lastId;
+    state.callId = id;
     return {
+      id,
       route,
       path,
       input: sent,

@@ -3,7 +3,13 @@ import { AttemptTimer, monotonicMs } from '../../async/timers.js';
 import { longestCloseMs } from '../../contract/rate-budget-store.js';
 import { isPostreelError, RateLimitError, type PostreelError } from '../../errors/index.js';
 import { cleanCause } from '../auth/redact.js';
-import type { Attempt, CallContext, RawAnswer, TransportParts } from '../context.js';
+import {
+  factsOf,
+  type Attempt,
+  type CallContext,
+  type RawAnswer,
+  type TransportParts,
+} from '../context.js';
 import type { Budget, Slot } from '../rate-limit/budget.js';
 import { classify, requestIdOf } from '../response/classify.js';
 import { connectionError, notSentInTime, timeoutError } from '../response/network-error.js';
@@ -203,7 +209,6 @@ class Exchange {
   }
 
   #event() {
-    const { route, path } = this.#call;
-    return { method: route.method, path, attempt: this.#attempt.number };
+    return { ...factsOf(this.#call), attempt: this.#attempt.number };
   }
 }

@@ -2,7 +2,7 @@ import pRetry from 'p-retry';
 import { isAbortOf } from '../../async/abort.js';
 import { monotonicMs, sleep } from '../../async/timers.js';
 import { isPostreelError, type PostreelError } from '../../errors/index.js';
-import type { CallContext, RawAnswer, TransportParts } from '../context.js';
+import { factsOf, type CallContext, type RawAnswer, type TransportParts } from '../context.js';
 import { longestPauseMs } from '../rate-limit/budget.js';
 import { retryDelayMs } from './retry-policy.js';
 import type { Sender } from './sender.js';
@@ -77,9 +77,9 @@ export class Retries {
     if (delayMs === undefined) {
       throw failure;
     }
-    const { route, path, signal } = this.#call;
+    const { signal } = this.#call;
     const error = failure as PostreelError; // nothing else has a delay
-    this.#parts.events.emit('retry', { method: route.method, path, attempt, delayMs, error });
+    this.#parts.events.emit('retry', { ...factsOf(this.#call), attempt, delayMs, error });
     await sleep(delayMs, signal);
   }
 

@@ -93,6 +93,7 @@ export const names: Readonly<Record<string, readonly string[]>> = {
     'messagingBehaviors',
     'startFakeServer',
   ],
+  'postreel/otel': ['instrument'],
   'postreel/redis': ['redisRateBudget'],
   'postreel/postgres': [
     'migratePostgres',

@@ -1,0 +1,30 @@
+import type { Attributes } from '@opentelemetry/api';
+import type { CallStartEvent } from '../contract/events.js';
+
+/** What names a span: of a path only its pattern, since its values may be somebody's address. */
+type Named = Pick<CallStartEvent, 'method' | 'route'> & { readonly callId: number };
+
+/** `GET /contacts/{id}`; only the method where the path has no pattern. */
+export function spanName({ method, route }: Named): string {
+  return route === undefined ? method : `${method} ${route}`;
+}
+
+/** What the semantic conventions for HTTP clients say about a request. */
+export function requestAttributes({ method, route, baseUrl }: CallStartEvent): Attributes {
+  const { protocol, hostname, port, origin, pathname } = new URL(baseUrl);
+  const usualPort = protocol === 'https:' ? 443 : 80;
+  const base = origin + pathname.replace(/\/$/, '');
+  const path = route?.replace(/\{[^}]*\}/g, 'REDACTED') ?? '/REDACTED';
+  return {
+    'http.request.method': method,
+    'server.address': hostname,
+    'server.port': port === '' ? usualPort : Number(port),
+    'url.full': base + path,
+    ...(route === undefined ? undefined : { 'url.template': route }),
+  };
+}
+
+/** The attribute that says what kind of error it was. */
+export function errorAttribute(type: string): Attributes {
+  return { 'error.type': type };
+}

@@ -1,0 +1,140 @@
+import type { Attributes, Span, SpanContext, Tracer } from '@opentelemetry/api';
+import { monotonicMs } from '../async/timers.js';
+import type {
+  CallEndEvent,
+  CallStartEvent,
+  RequestEvent,
+  ResponseEvent,
+  RetryEvent,
+} from '../contract/events.js';
+import { isPostreelError } from '../errors/index.js';
+import { errorAttribute, requestAttributes, spanName } from './attributes.js';
+import type { Metrics } from './metrics.js';
+
+type Api = typeof import('@opentelemetry/api');
+
+/** A call that is under way. */
+interface OpenCall {
+  readonly span: Span;
+  readonly attributes: Attributes;
+  /** Since when the call could have been sent: what passes until it is, it spends in a queue. */
+  readyAt: number;
+  queuedMs: number;
+  attempts: number;
+  attempt: Span | undefined;
+}
+
+/** The spans of calls, with one below for each attempt. */
+export class CallSpans {
+  readonly #api: Api;
+  readonly #tracer: Tracer;
+  readonly #metrics: Metrics;
+  readonly #open = new Map<number, OpenCall>();
+
+  constructor(api: Api, tracer: Tracer, metrics: Metrics) {
+    this.#api = api;
+    this.#tracer = tracer;
+    this.#metrics = metrics;
+  }
+
+  start(event: CallStartEvent): void {
+    const attributes = requestAttributes(event);
+    const span = this.#tracer.startSpan(`postreel ${spanName(event)}`, { attributes });
+    this.#open.set(event.callId, {
+      span,
+      attributes,
+      readyAt: monotonicMs(),
+      queuedMs: 0,
+      attempts: 0,
+      attempt: undefined,
+    });
+  }
+
+  request({ callId, attempt, ...event }: RequestEvent): void {
+    const call = this.#open.get(callId);
+    if (!call) {
+      return;
+    }
+    const { SpanKind, context, trace } = this.#api;
+    const queuedMs = Math.max(0, monotonicMs() - call.readyAt);
+    call.queuedMs += queuedMs;
+    call.attempts++;
+    const resends = attempt > 1 ? { 'http.request.resend_count': attempt - 1 } : undefined;
+    const attributes = {
+      ...call.attributes,
+      ...resends,
+      'postreel.queue.duration': queuedMs / 1_000,
+    };
+    const above = trace.setSpan(context.active(), call.span);
+    const name = spanName({ ...event, callId });
+    call.attempt = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, above);
+    this.#metrics.queued(queuedMs, call.attributes);
+  }
+
+  response({ callId, status, durationMs, outcome }: ResponseEvent): void {
+    const call = this.#open.get(callId);
+    const isFailure = outcome !== undefined;
+    const answer = status === undefined ? undefined : { 'http.response.status_code': status };
+    const error = isFailure ? errorAttribute(status?.toString() ?? '_OTHER') : undefined;
+    if (!call) {
+      return;
+    }
+    call.attempt?.setAttributes({ ...answer, ...error, ...outcomeOf(outcome) });
+    this.#finish(call.attempt, isFailure);
+    call.attempt = undefined;
+    call.readyAt = monotonicMs();
+    this.#metrics.answered(durationMs, { ...call.attributes, ...answer, ...error });
+  }
+
+  retry({ callId, delayMs, error }: RetryEvent): void {
+    const call = this.#open.get(callId);
+    if (!call) {
+      return;
+    }
+    const code = isPostreelError(error) ? error.code : '_OTHER';
+    call.span.addEvent('retry', {
+      'postreel.retry.delay': delayMs / 1_000,
+      ...errorAttribute(code),
+    });
+    call.readyAt = monotonicMs() + delayMs;
+    this.#metrics.retried(call.attributes);
+  }
+
+  /** Answers which span it was, for links. */
+  end({ callId, outcome, error }: CallEndEvent): SpanContext | undefined {
+    const call = this.#open.get(callId);
+    if (!call) {
+      return undefined;
+    }
+    this.#open.delete(callId);
+    const code = isPostreelError(error) ? error.code : '_OTHER';
+    call.span.setAttributes({
+      'postreel.attempts': call.attempts,
+      'postreel.queue.duration': call.queuedMs / 1_000,
+      ...outcomeOf(outcome),
+      ...(error === undefined ? undefined : errorAttribute(code)),
+    });
+    this.#finish(call.attempt, true);
+    this.#finish(call.span, error !== undefined);
+    return call.span.spanContext();
+  }
+
+  stop(): void {
+    for (const { span, attempt } of this.#open.values()) {
+      attempt?.end();
+      span.end();
+    }
+    this.#open.clear();
+  }
+
+  #finish(span: Span | undefined, isFailure: boolean): void {
+    if (isFailure) {
+      span?.setStatus({ code: this.#api.SpanStatusCode.ERROR });
+    }
+    span?.end();
+  }
+}
+
+function outcomeOf(outcome: string | undefined): Attributes {
+  return { 'postreel.outcome': outcome ?? 'done' };
+}

@@ -1,0 +1,1 @@
+export { instrument, type InstrumentOptions, type Instrumented } from './instrument.js';

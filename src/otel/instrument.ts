@@ -1,0 +1,96 @@
+import type { Meter, Tracer } from '@opentelemetry/api';
+import type {
+  CallEndEvent,
+  CallStartEvent,
+  RequestEvent,
+  ResponseEvent,
+  RetryEvent,
+} from '../contract/events.js';
+import { ConfigurationError } from '../errors/index.js';
+import type { JobAcceptedEvent } from '../media/events.js';
+import type { FileUpdate } from '../media/status/wait-options.js';
+import { CallSpans } from './call-spans.js';
+import { JobSpans } from './job-spans.js';
+import { createMetrics } from './metrics.js';
+
+/** Where the spans and metrics go. */
+export interface InstrumentOptions {
+  /** @default the tracer `postreel` of the global provider */
+  tracer?: Tracer | undefined;
+  /** @default the meter `postreel` of the global provider */
+  meter?: Meter | undefined;
+}
+
+interface InstrumentedEvents {
+  'call:start': CallStartEvent;
+  'call:end': CallEndEvent;
+  request: RequestEvent;
+  response: ResponseEvent;
+  retry: RetryEvent;
+  'job:accepted': JobAcceptedEvent;
+  'job:update': FileUpdate;
+}
+
+/** A client whose events are listened to: a `MessagingClient` or a `MediaClient`. */
+export interface Instrumented {
+  on(name: never, listener: (event: never) => void): unknown;
+  off(name: never, listener: (event: never) => void): unknown;
+}
+
+/**
+ * Makes spans and metrics of a client's calls by the semantic conventions for HTTP: a span per call
+ * with one per attempt below it, and one per media job, linked to the call that submitted it.
+ * Clients derived by `with()` are included. Keys, bodies, and values in paths are never recorded.
+ *
+ * @returns A function that ends all open spans and stops listening.
+ */
+export async function instrument(
+  client: Instrumented,
+  options: InstrumentOptions = {},
+): Promise<() => void> {
+  const api = await import('@opentelemetry/api').catch((cause: unknown) => {
+    throw new ConfigurationError(
+      '`postreel/otel` needs `@opentelemetry/api`. Install it beside `postreel`.',
+      { code: 'OPENTELEMETRY_MISSING', cause },
+    );
+  });
+  const tracer = options.tracer ?? api.trace.getTracer('postreel');
+  const metrics = createMetrics(options.meter ?? api.metrics.getMeter('postreel'));
+  const calls = new CallSpans(api, tracer, metrics);
+  const jobs = new JobSpans(api, tracer, metrics);
+  return listen(client, {
+    listeners: {
+      'call:start': (event) => calls.start(event),
+      'call:end': (event) => jobs.remember(event.callId, calls.end(event)),
+      request: (event) => calls.request(event),
+      response: (event) => calls.response(event),
+      retry: (event) => calls.retry(event),
+      'job:accepted': (event) => jobs.accept(event),
+      'job:update': (event) => jobs.update(event),
+    },
+    onStop: () => {
+      calls.stop();
+      jobs.stop();
+    },
+  });
+}
+
+interface Listening {
+  readonly listeners: {
+    readonly [Name in keyof InstrumentedEvents]: (event: InstrumentedEvents[Name]) => void;
+  };
+  onStop(): void;
+}
+
+function listen(client: Instrumented, { listeners, onStop }: Listening): () => void {
+  const pairs = Object.entries(listeners);
+  for (const [name, listener] of pairs) {
+    client.on(name as never, listener); // both clients know these names, or never emit them
+  }
+  return () => {
+    for (const [name, listener] of pairs) {
+      client.off(name as never, listener); // as above
+    }
+    onStop();
+  };
+}

@@ -1,0 +1,51 @@
+import type { Attributes, Meter } from '@opentelemetry/api';
+
+/** What is measured; each call says of what. */
+export interface Metrics {
+  /** An attempt has ended. */
+  answered(durationMs: number, attributes: Attributes): void;
+  /** A call waited for the rate limit. */
+  queued(durationMs: number, attributes: Attributes): void;
+  retried(attributes: Attributes): void;
+  /** A media job is finished. */
+  finished(durationMs: number, attributes: Attributes): void;
+}
+
+const seconds = { unit: 's' };
+// As the semantic conventions advise.
+const boundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+const longBoundaries = [1, 5, 10, 30, 60, 120, 300, 600, 1_200, 3_600];
+
+/** The instruments of a meter. */
+export function createMetrics(meter: Meter): Metrics {
+  const duration = meter.createHistogram('http.client.request.duration', {
+    ...seconds,
+    description: 'Duration of HTTP client requests.',
+    advice: { explicitBucketBoundaries: boundaries },
+  });
+  const queue = meter.createHistogram('postreel.client.queue.duration', {
+    ...seconds,
+    description: 'How long requests wait for the rate limit.',
+    advice: { explicitBucketBoundaries: [...boundaries, 30, 60, 300, 600] },
+  });
+  const retries = meter.createCounter('postreel.client.retries', {
+    unit: '{retry}',
+    description: 'Requests that are repeated.',
+  });
+  const jobs = meter.createHistogram('postreel.media.job.duration', {
+    ...seconds,
+    description: 'How long media jobs take from their acceptance to their end.',
+    advice: { explicitBucketBoundaries: longBoundaries },
+  });
+  return {
+    answered: (ms, attributes) => duration.record(ms / 1_000, measured(attributes)),
+    queued: (ms, attributes) => queue.record(ms / 1_000, measured(attributes)),
+    retried: (attributes) => retries.add(1, measured(attributes)),
+    finished: (ms, attributes) => jobs.record(ms / 1_000, attributes),
+  };
+}
+
+// A whole address is for spans: a metric keeps a series for each value.
+function measured({ 'url.full': _, ...attributes }: Attributes): Attributes {
+  return attributes;
+}
