@@ -1,5 +1,6 @@
 export type { BudgetLimits, RateBudgetStore, StoreAnswer } from '../contract/rate-budget-store.js';
 export type { PostgresClient } from './client.js';
+export { postgresJournal, type PostgresJournalOptions } from './journal.js';
 export { migratePostgres, postgresMigration } from './migration.js';
 export { postgresRateBudget } from './rate-budget.js';
 export {

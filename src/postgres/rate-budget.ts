@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { capacityOf, longestCloseMs, type RateBudgetStore } from '../contract/rate-budget-store.js';
+import { withRenewedSlots } from '../transport/rate-limit/renewed-slots.js';
 import { checkPostgres, rowOf, type PostgresClient } from './client.js';
 
 /**
  * A rate budget and the pending slots in Postgres, shared by any number of machines. All times are
- * the server's own. A process that dies loses its slots after a window and two minutes. When
- * Postgres does not answer, each process keeps to the limit by itself.
+ * the server's own. The slots of a process that dies come free a window and a few seconds later.
+ * When Postgres does not answer, each process keeps to the limit by itself.
  *
  * @param pool - A pool of `pg`, or anything with `query(text, values)`, which stays yours to close.
  *   Run `migratePostgres(pool)` once before.
@@ -13,7 +14,7 @@ import { checkPostgres, rowOf, type PostgresClient } from './client.js';
 export function postgresRateBudget(pool: PostgresClient): RateBudgetStore {
   checkPostgres(pool, 'postgresRateBudget');
   const call = (text: string, ...values: unknown[]) => pool.query(`select ${text}`, values);
-  return {
+  const store: RateBudgetStore = {
     async take(group, limits, leaseMs) {
       const slot = randomUUID();
       const text = 'select postreel_take($1, $2, $3, $4, $5) as wait';
@@ -46,4 +47,12 @@ export function postgresRateBudget(pool: PostgresClient): RateBudgetStore {
       await pool.query(text, [group, places]);
     },
   };
+  return withRenewedSlots(store, async (group, slots, leaseMs) => {
+    await call(
+      'postreel_keep_slot($1, slot, $3) from unnest($2::text[]) slot',
+      group,
+      slots,
+      leaseMs,
+    );
+  });
 }

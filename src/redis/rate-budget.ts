@@ -7,6 +7,7 @@ import {
   type RateBudgetStore,
   type StoreAnswer,
 } from '../contract/rate-budget-store.js';
+import { withRenewedSlots } from '../transport/rate-limit/renewed-slots.js';
 import { checkClient, run, type RedisClient, type Script } from './client.js';
 import * as scripts from './scripts.js';
 
@@ -21,8 +22,8 @@ export interface RedisBudgetOptions {
 
 /**
  * A rate budget and the pending slots in Redis, shared by any number of machines. All times are
- * Redis's own. A process that dies loses its slots after a window and two minutes. When Redis does
- * not answer, each process keeps to the limit by itself; when it has lost its memory, nobody sends
+ * Redis's own. The slots of a process that dies come free a window and a few seconds later. When Redis
+ * does not answer, each process keeps to the limit by itself; when it has lost its memory, nobody sends
  * for one window.
  *
  * @param redis - A client of `ioredis`, which stays yours to close. Redis 5 or newer.
@@ -32,8 +33,12 @@ export function redisRateBudget(
   { prefix = 'postreel' }: RedisBudgetOptions = {},
 ): RateBudgetStore {
   checkClient(redis, 'redisRateBudget');
-  return new RedisRateBudget(redis, prefix);
+  const budget = new RedisRateBudget(redis, prefix);
+  return withRenewedSlots(budget.store(), (...slots) => budget.keep(...slots));
 }
+
+// How much longer than two windows an idle project is remembered.
+const idleMs = 60_000;
 
 /** The memory of the server as a process last saw it. */
 interface Seen {
@@ -42,7 +47,7 @@ interface Seen {
   readonly until: number;
 }
 
-class RedisRateBudget implements RateBudgetStore {
+class RedisRateBudget {
   readonly #redis: RedisClient;
   readonly #prefix: string;
   readonly #seen = new Map<string, Seen>();
@@ -52,6 +57,19 @@ class RedisRateBudget implements RateBudgetStore {
     this.#prefix = prefix;
   }
 
+  store(): RateBudgetStore {
+    return {
+      take: (...asked) => this.take(...asked),
+      release: (group, slot, { windowMs }) => this.keep(group, [slot], windowMs),
+      cancel: async (group, slot) => void (await this.#run(scripts.free, group, ['slots'], [slot])),
+      close: (...asked) => this.close(...asked),
+      lease: (...asked) => this.lease(...asked),
+      hold: (...asked) => this.hold(...asked),
+      giveBack: async (group, places) =>
+        void (await this.#run(scripts.free, group, ['places'], places)),
+    };
+  }
+
   // The slot is named here: a client that repeats the command after a lost answer takes it once.
   async take(group: string, limits: BudgetLimits, leaseMs: number): Promise<StoreAnswer> {
     const slot = randomUUID();
@@ -59,20 +77,16 @@ class RedisRateBudget implements RateBudgetStore {
     const args = [slot, capacityOf(limits), windowMs, Math.ceil(leaseMs)];
     const seen = this.#seen.get(group);
     const isFresh = seen !== undefined && monotonicMs() < seen.until;
-    const epochs = [isFresh ? seen.epoch : '', randomUUID()];
+    const epochs = [isFresh ? seen.epoch : '', randomUUID(), 2 * windowMs + idleMs];
     const keys = ['slots', 'closed', 'epoch'];
     const answer = await this.#run(scripts.take, group, keys, [...args, ...epochs]);
     const [isGranted, waitMs, epoch] = answer as [number, number, string]; // as the script answers
-    this.#seen.set(group, { epoch, until: monotonicMs() + leaseMs / 2 });
+    this.#seen.set(group, { epoch, until: monotonicMs() + windowMs + idleMs / 2 });
     return isGranted === 1 ? { slot } : { waitMs };
   }
 
-  async release(group: string, slot: string, { windowMs }: BudgetLimits): Promise<void> {
-    await this.#run(scripts.release, group, ['slots'], [slot, Math.ceil(windowMs)]);
-  }
-
-  async cancel(group: string, slot: string): Promise<void> {
-    await this.#run(scripts.free, group, ['slots'], [slot]);
+  async keep(group: string, slots: readonly string[], forMs: number): Promise<void> {
+    await this.#run(scripts.keepSlots, group, ['slots'], [Math.ceil(forMs), ...slots]);
   }
 
   async close(group: string, delayMs: number): Promise<void> {
@@ -101,10 +115,6 @@ class RedisRateBudget implements RateBudgetStore {
   ): Promise<void> {
     const args = [Math.ceil(leaseMs), names.length, ...names, ...instead];
     await this.#run(scripts.hold, group, ['places'], args);
-  }
-
-  async giveBack(group: string, places: readonly string[]): Promise<void> {
-    await this.#run(scripts.free, group, ['places'], places);
   }
 
   // The braces keep the keys of a project on one node of a cluster.

@@ -24,7 +24,8 @@ end`;
  * server has lost its memory since this sender last asked: what was sent before is forgotten then,
  * so nobody sends for one window.
  *
- * KEYS: slots, closed, epoch. ARGV: id, capacity, window, lease, epoch as known, epoch if none.
+ * KEYS: slots, closed, epoch. ARGV: id, capacity, window, lease, epoch as known, epoch if none, how
+ * long an epoch is kept.
  * Answers: 1 or 0, wait, epoch.
  */
 export const take = script(`${now}${expire}${keep}
@@ -35,7 +36,7 @@ if not current then
   current = ARGV[6]
   redis.call('SET', epoch, current)
 end
-keep(epoch, lease)
+keep(epoch, tonumber(ARGV[7]))
 if known ~= '' and known ~= current and redis.call('PTTL', closed) < window then
   redis.call('SET', closed, 1, 'PX', window)
 end
@@ -51,10 +52,10 @@ redis.call('ZADD', slots, now + lease, id)
 keep(slots, lease)
 return { 1, 0, current }`);
 
-/** Keeps a slot for one window from now. KEYS: slots. ARGV: id, window. */
-export const release = script(`${now}${keep}
-redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
-keep(KEYS[1], tonumber(ARGV[2]))`);
+/** Keeps slots for so long from now. KEYS: slots. ARGV: how long, ids. */
+export const keepSlots = script(`${now}${keep}
+for index = 2, #ARGV do redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[index]) end
+keep(KEYS[1], tonumber(ARGV[1]))`);
 
 /** Lets nobody send for so long. KEYS: closed. ARGV: delay. */
 export const close = script(`

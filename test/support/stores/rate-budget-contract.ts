@@ -71,6 +71,13 @@ export function rateBudgetContract(open: () => Required<RateBudgetStore>): void 
       await slotOf(briefly, 250);
     });
 
+    it('keeps the slot of a request that takes longer than its lease, as long as it lives', async () => {
+      await slotOf({ ...briefly, windowMs: 10 }, 2_300);
+      await slotOf({ ...briefly, windowMs: 10 }, 2_300);
+      await passes(2_800);
+      expect(await take(briefly, 2_300)).toHaveProperty('waitMs');
+    });
+
     it('holds a slot whose lease had run out: it was sent all the same', async () => {
       const late = await slotOf(briefly, 50);
       await passes(80);
