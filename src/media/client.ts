@@ -1,4 +1,5 @@
 import { ServiceClient } from '../transport/service-client.js';
+import { ConfigurationError } from '../errors/index.js';
 import type { MediaEvents } from './events.js';
 import type { MediaFile } from './jobs/file.js';
 import type { Generate } from './generate/resource.js';
@@ -9,6 +10,7 @@ import type { JournalIntent } from './jobs/journal-types.js';
 import type { MediaOptions } from './options.js';
 import type { MediaPlan } from './queue/plan.js';
 import type { TransferOptions } from './download/transfer-options.js';
+import type { AcknowledgingSource } from './queue/input/job-source.js';
 import type { JobSource, MediaQueue, QueueOptions, SpendingCaps } from './queue/options.js';
 import type { FileUpdate, WaitOptions } from './status/wait-options.js';
 import {
@@ -25,6 +27,19 @@ import { refuse } from '../errors/client-errors.js';
 import { callSite } from '../transport/call.js';
 import { oneOf } from '../transport/option-checks.js';
 import { kindOf } from '../transport/request/url.js';
+
+const contexts = new WeakMap<MediaClient, MediaContext>();
+
+/** What the parts of a client share, for a pool of several. */
+export function contextOf(client: MediaClient): MediaContext {
+  const context = contexts.get(client);
+  if (context) {
+    return context;
+  }
+  throw new ConfigurationError('A `MediaPool` takes clients made by `new MediaClient()`.', {
+    code: 'NOT_A_CLIENT',
+  });
+}
 
 /**
  * The client of the media service.
@@ -44,6 +59,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     const context = createContext(options);
     super(context.connection);
     this.#context = context;
+    contexts.set(this, context);
     this.generate = context.generate;
     this.journal = jobRecords(options);
   }
@@ -103,15 +119,12 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   /**
    * Makes any number of files within every limit: fills the free places with one call at a time,
    * longest first, and yields each file or error as it comes. Nothing is sent before iteration.
+   * A source with `take()` is told what became of each job; it needs a client with a journal.
    */
-  queue(jobs: JobSource, options: QueueOptions = {}): MediaQueue {
+  queue(jobs: JobSource | AcknowledgingSource, options: QueueOptions = {}): MediaQueue {
     return new LazyQueue(callSite(), async () => {
-      requireJobs(jobs);
-      const { JobQueue } = await import('./queue/queue.js');
-      const { queueHost } = await import('./queue/host.js');
-      return new JobQueue(jobs, options, () =>
-        queueHost(this.#context, options.name !== undefined),
-      );
+      const { openQueue } = await import('./queue/open.js');
+      return openQueue(this.#context, jobs, options);
     });
   }
 

@@ -13,6 +13,8 @@ export { memoryJournal } from './jobs/journal.js';
 export type * from './jobs/journal-types.js';
 export type { MediaOptions, MediaRateLimitOptions } from './options.js';
 export type { QueueForecast } from './queue/estimate/forecast.js';
+export type { AcknowledgingSource, SourceFailure, SourceItem } from './queue/input/job-source.js';
+export { MediaPool, type PoolQueueOptions } from './pool/pool.js';
 export type { MediaPlan } from './queue/plan.js';
 export type {
   JobSource,

@@ -25,9 +25,17 @@ export class JobQueue implements MediaQueue {
   readonly #early: ('pause' | 'drain')[] = [];
   #parts: { host: QueueHost; driver: QueueDriver; intake: Intake } | undefined;
   #end: { failure?: { reason: unknown } | undefined } | undefined;
+  readonly #mayRecur: boolean;
   #isReading = false;
 
-  constructor(source: JobSource, options: QueueOptions, open: () => Promise<QueueHost>) {
+  /** `mayRecur`: the key of a job that has ended may come again. */
+  constructor(
+    source: JobSource,
+    options: QueueOptions,
+    open: () => Promise<QueueHost>,
+    mayRecur = false,
+  ) {
+    this.#mayRecur = mayRecur;
     this.#open = open;
     this.#options = options;
     this.#source = new SourceReader(source);
@@ -97,12 +105,13 @@ export class JobQueue implements MediaQueue {
 
   async #start(): Promise<{ host: QueueHost; driver: QueueDriver }> {
     const host = await this.#open();
-    const intake = new Intake(host, this.#options);
+    const intake = new Intake(host, this.#options, this.#mayRecur);
     const driver = new QueueDriver(host, this.#options, intake.inputs, {
       onResult: (result) => {
         if (result.file) {
           this.#learn(result.index);
         }
+        intake.forget(result.index);
         this.#results.push(result);
       },
       onChange: () => this.#onChange(),

@@ -26,10 +26,13 @@ export class Intake {
   readonly #nameOf: ((job: MediaJob) => JobName) | undefined;
   readonly #retriesFailed: boolean;
   readonly #names = new Set<string>();
+  /** May a key come again once its job has ended, as when a job engine tries again? */
+  readonly #mayRecur: boolean;
   #index = 0;
 
-  constructor(parts: IntakeParts, { name, key, retryFailed }: QueueOptions) {
+  constructor(parts: IntakeParts, { name, key, retryFailed }: QueueOptions, mayRecur = false) {
     this.#parts = parts;
+    this.#mayRecur = mayRecur;
     this.#nameOf = name === undefined ? undefined : jobNamer(name, key);
     this.#retriesFailed = retryFailed ?? false;
   }
@@ -58,6 +61,15 @@ export class Intake {
       const isAgain = this.#retriesFailed && known?.state === 'accepted' && isFailure(known.status);
       return { ...read, known: isAgain ? undefined : known };
     });
+  }
+
+  /** A job has ended. */
+  forget(index: number): void {
+    const job = this.inputs.get(index);
+    this.inputs.delete(index);
+    if (job !== undefined && this.#mayRecur) {
+      this.#names.delete(this.#nameOf?.(job).name ?? '');
+    }
   }
 
   #entry(job: MediaJob): Named {

@@ -1,0 +1,1 @@
+export { bullmqSource, type BullmqOptions, type BullmqSource } from './source.js';

@@ -1,0 +1,80 @@
+import type { ConnectionOptions, Job } from 'bullmq';
+import { ConfigurationError } from '../errors/index.js';
+import type { MediaJob } from '../media/generate/media-job.js';
+import type { AcknowledgingSource, SourceItem } from '../media/queue/input/job-source.js';
+
+/** Where a BullMQ queue is, and how its jobs are made into media jobs. */
+export interface BullmqOptions {
+  connection: ConnectionOptions;
+  /**
+   * The queue for jobs that may have been submitted: look at them before you add them again.
+   * @default the name of the queue and `-unknown`
+   */
+  unknown?: string | undefined;
+  /** The media job in the data of a job. @default the data itself */
+  jobOf?: ((data: never) => MediaJob) | undefined;
+  /** How long the jobs of a process that died stay locked, in milliseconds. @default 120_000 */
+  lockMs?: number | undefined;
+}
+
+/** A job of BullMQ in hand. */
+interface BullmqItem extends SourceItem {
+  readonly held: Job;
+}
+
+/** A source that holds connections: close it when its queue has ended. */
+export interface BullmqSource extends AcknowledgingSource<BullmqItem> {
+  close(): Promise<void>;
+}
+
+// Taking a job again is safe: the journal knows what was submitted, and it is followed.
+const mostStalls = 1_000;
+
+/**
+ * A queue of BullMQ as the source of `media.queue()`. A job is completed once its file is stored;
+ * one whose outcome is unknown goes to a second queue. A failed one is tried again as its
+ * `attempts` say, and is followed where it was submitted, also after its worker died.
+ */
+export async function bullmqSource(
+  queue: string,
+  { connection, unknown = `${queue}-unknown`, jobOf, lockMs = 120_000 }: BullmqOptions,
+): Promise<BullmqSource> {
+  const { Queue, Worker } = await import('bullmq').catch((cause: unknown) => {
+    const message = '`postreel/bullmq` needs `bullmq`. Install it beside `postreel`.';
+    throw new ConfigurationError(message, { code: 'BULLMQ_MISSING', cause });
+  });
+  const read = jobOf ?? ((data: MediaJob) => data);
+  const token = crypto.randomUUID();
+  const lock = { lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: mostStalls };
+  const worker = new Worker(queue, null, { connection, autorun: false, ...lock });
+  const aside = new Queue(unknown, { connection });
+  worker.on('error', () => undefined); // whoever asks hears of it
+  aside.on('error', () => undefined);
+  await worker.startStalledCheckTimer();
+  return {
+    async take(count) {
+      const items: BullmqItem[] = [];
+      while (items.length < count) {
+        const held = (await worker.getNextJob(token, { block: false })) as Job | undefined; // if any
+        if (held === undefined) {
+          break;
+        }
+        items.push({ id: String(held.id), job: read(held.data as never), held }); // the caller's own data
+      }
+      return items;
+    },
+    done: async ({ held }, { fileId }) =>
+      void (await held.moveToCompleted({ fileId }, token, false)),
+    async fail({ id, job, held }, error, { outcome }) {
+      if (outcome === 'unknown') {
+        await aside.add(held.name, { id, job, message: String(error) }, { jobId: `unknown-${id}` });
+        await held.moveToCompleted({ unknown: true }, token, false);
+      } else {
+        const reason = error instanceof Error ? error : new Error(String(error));
+        await held.moveToFailed(reason, token, false);
+      }
+    },
+    extend: async ({ held }) => void (await held.extendLock(token, lockMs)),
+    close: async () => void (await Promise.all([worker.close(), aside.close()])),
+  };
+}

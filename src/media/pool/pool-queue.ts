@@ -1,0 +1,222 @@
+import { Notifier } from '../../async/notifier.js';
+import { onAbort } from '../../async/abort.js';
+import { fingerprint } from '../../contract/fingerprint.js';
+import { isPostreelError } from '../../errors/index.js';
+import type { MediaContext } from '../context.js';
+import type { MediaJob } from '../generate/media-job.js';
+import type { GenerationJob } from '../jobs/job.js';
+import { jobNamer } from '../jobs/job-names.js';
+import { queueHost } from '../queue/host.js';
+import type { JobSource, MediaQueue, QueueOptions, QueueResult } from '../queue/options.js';
+import { JobQueue } from '../queue/queue.js';
+import { Dealer, type DealtJob } from './dealer.js';
+import type { PoolQueueOptions } from './pool.js';
+
+// So that a call is filled at once when slots come free, and the other keys find something too.
+const inHandPerSlot = 1.5;
+
+/** One key of the pool with its own queue. */
+interface Lane {
+  readonly queue: MediaQueue;
+  /** Its jobs, by their place in its own queue. */
+  readonly dealt: Map<number, DealtJob>;
+  /** Rings when it may take another job. */
+  readonly room: Notifier;
+  isRefused: boolean;
+}
+
+/** One queue over several keys: each has a queue of its own, and all take from one input. */
+export class PoolQueue implements MediaQueue {
+  readonly #contexts: readonly MediaContext[];
+  readonly #options: PoolQueueOptions;
+  readonly #dealer: Dealer;
+  readonly #results: QueueResult[] = [];
+  readonly #news = new Notifier();
+  readonly #projects: string[] = [];
+  /** Which key has a name of this run: a name that comes twice is refused there. */
+  readonly #owners = new Map<string, number>();
+  /** Ends the queues of all keys at once. */
+  readonly #stop = new AbortController();
+  #lanes: Lane[] = [];
+  #refusal: unknown;
+  #failure: { readonly reason: unknown } | undefined;
+  #running = 0;
+
+  constructor(contexts: readonly MediaContext[], jobs: JobSource, options: PoolQueueOptions) {
+    const { name, key } = options;
+    const namer = name === undefined ? undefined : jobNamer(name, key);
+    this.#contexts = contexts;
+    this.#options = options;
+    this.#dealer = new Dealer(jobs, contexts.length, {
+      nameOf: (job) => namer?.(job).name,
+      ownerOf: (own) => this.#ownerOf(own),
+      give: (own, key) => this.#owners.set(own, key),
+    });
+  }
+
+  get running(): readonly GenerationJob[] {
+    return this.#lanes.flatMap(({ queue }) => queue.running);
+  }
+
+  pause(): void {
+    this.#lanes.forEach(({ queue }) => queue.pause());
+  }
+
+  resume(): void {
+    this.#lanes.forEach(({ queue }) => queue.resume());
+  }
+
+  drain(): void {
+    this.#stopDealing();
+    this.#lanes.forEach(({ queue }) => queue.drain());
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
+    const { signal } = this.#options;
+    for (const { connection } of this.#contexts) {
+      this.#projects.push(fingerprint(await connection.projectName()));
+    }
+    this.#lanes = this.#contexts.map((context, key) => this.#open(context, key));
+    this.#running = this.#lanes.length;
+    this.#lanes.forEach((lane) => void this.#run(lane));
+    const stopListening = onAbort(signal, () => this.#news.notify());
+    try {
+      while (this.#running > 0 || this.#results.length > 0) {
+        signal?.throwIfAborted();
+        const result = this.#results.shift();
+        if (result) {
+          yield result;
+        } else {
+          await this.#news.wait();
+        }
+      }
+      const failure = this.#failure ?? this.#dealer.failure;
+      if (failure) {
+        throw failure.reason;
+      }
+    } finally {
+      stopListening();
+      this.drain();
+      this.#stop.abort();
+    }
+  }
+
+  #open(context: MediaContext, key: number): Lane {
+    const { name, save, onUpdate } = this.#options;
+    const dealt = new Map<number, DealtJob>();
+    const names = new WeakMap<MediaJob, string>();
+    const room = new Notifier();
+    const place = (index: number) => dealt.get(index)?.index ?? index;
+    const options: QueueOptions = {
+      ...this.#options,
+      signal: this.#stop.signal,
+      name: name === undefined ? undefined : this.#laneName(key),
+      key: name === undefined ? undefined : (job) => names.get(job) ?? '',
+      save: save && ((file, saved) => save(file, { ...saved, index: place(saved.index) })),
+      onUpdate: onUpdate && ((update) => onUpdate({ ...update, index: place(update.index) })),
+    };
+    const jobs = this.#jobs(key, { dealt, names, room });
+    const queue = new JobQueue(jobs, options, () => queueHost(context, name !== undefined));
+    return { queue, dealt, room, isRefused: false };
+  }
+
+  async *#jobs(
+    key: number,
+    { dealt, names, room }: { names: WeakMap<MediaJob, string> } & Pick<Lane, 'dealt' | 'room'>,
+  ): AsyncGenerator<MediaJob, void, undefined> {
+    const limit = this.#contexts[key]?.pendingLimit ?? 1;
+    const most = Math.ceil(inHandPerSlot * Math.min(limit, this.#options.concurrency ?? limit));
+    const isWanted = () => this.#lanes[key]?.isRefused !== true;
+    for (let index = 0; ; index++) {
+      while (dealt.size >= most && isWanted() && !this.#dealer.isOver) {
+        await room.wait();
+      }
+      const next = await this.#dealer.next(key, isWanted);
+      if (next === undefined) {
+        return;
+      }
+      dealt.set(index, next);
+      const job = { ...next.job }; // an object of its own: it carries a name
+      names.set(job, next.name ?? '');
+      yield job;
+    }
+  }
+
+  async #run(lane: Lane): Promise<void> {
+    try {
+      for await (const result of lane.queue) {
+        this.#hear(lane, result);
+      }
+    } catch (reason) {
+      this.#failure ??= { reason };
+      this.#stopDealing();
+    }
+    this.#running--;
+    if (this.#lanes.every(({ isRefused }) => isRefused)) {
+      this.#failRest();
+    }
+    this.#news.notify();
+  }
+
+  #hear(lane: Lane, result: QueueResult): void {
+    const dealt = lane.dealt.get(result.index);
+    lane.dealt.delete(result.index);
+    lane.room.notify();
+    if (dealt === undefined) {
+      return;
+    }
+    if (isRefusedKey(result)) {
+      lane.isRefused = true;
+      lane.queue.drain();
+      this.#refusal = result.error;
+      this.#owners.delete(dealt.name ?? '');
+      this.#dealer.giveBack(dealt);
+    } else {
+      this.#results.push({ ...result, index: dealt.index, input: dealt.job });
+      this.#dealer.end();
+    }
+    if (this.#dealer.isOver) {
+      this.#stopDealing();
+    }
+    this.#news.notify();
+  }
+
+  // With no key left nobody makes the rest.
+  #failRest(): void {
+    for (let dealt = this.#dealer.takeReturned(); dealt; dealt = this.#dealer.takeReturned()) {
+      const { index, job: input } = dealt;
+      this.#results.push({ index, input, job: undefined, error: this.#refusal });
+    }
+    this.#failure ??= { reason: this.#refusal };
+    this.#stopDealing();
+  }
+
+  #stopDealing(): void {
+    this.#dealer.stop();
+    this.#lanes.forEach(({ room }) => room.notify());
+  }
+
+  #laneName(key: number): string {
+    return `${this.#options.name ?? ''}@${this.#projects[key] ?? ''}`;
+  }
+
+  /** The key that an earlier run gave a job to. */
+  async #ownerOf(name: string): Promise<number | undefined> {
+    const owner = this.#owners.get(name);
+    if (owner !== undefined) {
+      return owner;
+    }
+    for (const [key, { options }] of this.#contexts.entries()) {
+      const full = `${this.#laneName(key)}/key/${name}`;
+      if ((await options.journal?.find([full]))?.has(full)) {
+        return key;
+      }
+    }
+    return undefined;
+  }
+}
+
+function isRefusedKey({ job, error }: QueueResult): boolean {
+  const isOurs = !job && isPostreelError(error);
+  return isOurs && (error.status === 401 || error.name === 'ConfigurationError');
+}

@@ -1,0 +1,42 @@
+import { ConfigurationError } from '../../errors/index.js';
+import { contextOf, type MediaClient } from '../client.js';
+import { LazyQueue } from '../lazy-queue.js';
+import type { JobSource, MediaQueue, QueueOptions } from '../queue/options.js';
+
+/** How a queue over several keys runs; `concurrency` is for each key. */
+export type PoolQueueOptions = Omit<
+  QueueOptions,
+  'onProgress' | 'maxJobs' | 'maxMinutes' | 'folderId'
+>;
+
+/**
+ * Several keys as one: a queue fills the limits of all of them. A key that the service refuses is
+ * set aside, and its jobs go to the others.
+ * @example
+ * const pool = new MediaPool(keys.map((apiKey) => new MediaClient({ apiKey, baseUrl, journal })));
+ * for await (const { file } of pool.queue(jobs)) { … }
+ */
+export class MediaPool {
+  readonly #clients: readonly MediaClient[];
+
+  /** @param clients - One for each key. */
+  constructor(clients: readonly MediaClient[]) {
+    if (clients.length === 0) {
+      throw new ConfigurationError('A `MediaPool` needs at least one client.', {
+        code: 'POOL_EMPTY',
+      });
+    }
+    this.#clients = [...clients];
+  }
+
+  /**
+   * Makes any number of files with all keys, as `media.queue()` does with one. A named queue knows
+   * after a restart which key has which job; run one process with that name at a time.
+   */
+  queue(jobs: JobSource, options: PoolQueueOptions = {}): MediaQueue {
+    return new LazyQueue(async () => {
+      const { PoolQueue } = await import('./pool-queue.js');
+      return new PoolQueue(this.#clients.map(contextOf), jobs, options);
+    });
+  }
+}

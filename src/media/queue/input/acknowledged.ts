@@ -1,0 +1,177 @@
+import { Notifier } from '../../../async/notifier.js';
+import { sleep } from '../../../async/timers.js';
+import { isPostreelError, PostreelError } from '../../../errors/index.js';
+import type { MediaJob } from '../../generate/media-job.js';
+import type { GenerationJob } from '../../jobs/job.js';
+import type { MediaQueue, QueueOptions, QueueResult } from '../options.js';
+import type { AcknowledgingSource, SourceItem } from './job-source.js';
+
+/** Makes the queue below, over a stream of jobs. */
+export type OpenQueue = (jobs: AsyncIterable<MediaJob>, options: QueueOptions) => MediaQueue;
+
+// So that a call is filled at once when slots come free, and other workers find something too.
+const inHandPerSlot = 2;
+const usualConcurrency = 20;
+const idleMs = 1_000;
+const extendEveryMs = 30_000;
+// An engine whose store restarts is asked again, for so long.
+const againMs = [1_000, 2_000, 5_000, 15_000, 60_000, 60_000];
+
+/** A queue over a source that acknowledges. Each job is named by its id in the source. */
+export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
+  readonly #source: AcknowledgingSource<Item>;
+  readonly #options: QueueOptions;
+  readonly #queue: MediaQueue;
+  readonly #mostInHand: number;
+  /** What was taken and is not acknowledged, by its place in the input. */
+  readonly #inHand = new Map<number, Item>();
+  readonly #ids = new WeakMap<MediaJob, string>();
+  readonly #room = new Notifier();
+  readonly #controller = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(source: AcknowledgingSource<Item>, options: QueueOptions, open: OpenQueue) {
+    this.#source = source;
+    this.#options = options;
+    this.#mostInHand = inHandPerSlot * (options.concurrency ?? usualConcurrency);
+    const key = (job: MediaJob) => this.#ids.get(job) ?? '';
+    this.#queue = open(this.#jobs(), { name: 'source', ...options, key });
+  }
+
+  get running(): readonly GenerationJob[] {
+    return this.#queue.running;
+  }
+
+  pause(): void {
+    this.#queue.pause();
+  }
+
+  resume(): void {
+    this.#queue.resume();
+  }
+
+  drain(): void {
+    this.#queue.drain();
+    this.#stopTaking();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
+    this.#extendLater();
+    try {
+      for await (const result of this.#queue) {
+        // With `save` the file is stored by now; without it, once the next result is asked for.
+        const isStored = this.#options.save !== undefined || !result.file;
+        if (isStored) {
+          await this.#acknowledge(result);
+        }
+        yield result;
+        if (!isStored) {
+          await this.#acknowledge(result);
+        }
+      }
+    } finally {
+      clearTimeout(this.#timer);
+      this.#stopTaking();
+      await this.#giveUp();
+    }
+  }
+
+  async *#jobs(): AsyncGenerator<MediaJob, void, undefined> {
+    for (let index = 0; ;) {
+      const items = await this.#take();
+      if (items === undefined) {
+        return;
+      }
+      for (const item of items) {
+        this.#inHand.set(index, item);
+        index++;
+      }
+      for (const item of items) {
+        const job = { ...item.job }; // an object of its own: two items may share one
+        this.#ids.set(job, item.id);
+        yield job;
+      }
+    }
+  }
+
+  /** The next jobs, once there is room for some; `undefined` at the end. */
+  async #take(): Promise<readonly Item[] | undefined> {
+    const { signal } = this.#controller;
+    while (!signal.aborted) {
+      const room = this.#mostInHand - this.#inHand.size;
+      if (room <= 0) {
+        await this.#room.wait();
+        continue;
+      }
+      const items = await insist(() => this.#source.take(room));
+      if (items === undefined || items.length > 0) {
+        return items;
+      }
+      await sleep(idleMs, signal).catch(() => undefined);
+    }
+    return undefined;
+  }
+
+  async #acknowledge({ index, file, error, job }: QueueResult): Promise<void> {
+    const item = this.#inHand.get(index);
+    if (item === undefined) {
+      return;
+    }
+    if (file) {
+      await insist(() => this.#source.done(item, file));
+    } else {
+      const outcome = job ? undefined : outcomeOf(error);
+      await insist(() => this.#source.fail(item, error, { outcome }));
+    }
+    this.#inHand.delete(index);
+    this.#room.notify();
+  }
+
+  // What was submitted is in the journal: whoever takes it next follows it.
+  async #giveUp(): Promise<void> {
+    const reason = new PostreelError('The queue ended before this job did. Take it again.', {
+      code: 'QUEUE_ENDED',
+      outcome: 'not-sent',
+    });
+    const items = [...this.#inHand.values()];
+    this.#inHand.clear();
+    await Promise.allSettled(
+      items.map((item) => this.#source.fail(item, reason, { outcome: undefined })),
+    );
+  }
+
+  #stopTaking(): void {
+    this.#controller.abort();
+    this.#room.notify();
+  }
+
+  #extendLater(): void {
+    this.#timer = setTimeout(() => {
+      this.#extend();
+      this.#extendLater();
+    }, extendEveryMs);
+    this.#timer.unref?.(); // the queue holds the process as long as it waits
+  }
+
+  #extend(): void {
+    for (const item of this.#inHand.values()) {
+      this.#source.extend?.(item).catch(() => undefined); // the next one is half a minute away
+    }
+  }
+}
+
+// A failure that nobody knows may have happened.
+function outcomeOf(error: unknown) {
+  return isPostreelError(error) ? (error.outcome ?? 'unknown') : 'unknown';
+}
+
+async function insist<T>(task: () => Promise<T>): Promise<T> {
+  for (const delayMs of againMs) {
+    try {
+      return await task();
+    } catch {
+      await sleep(delayMs, undefined);
+    }
+  }
+  return task();
+}

@@ -1,0 +1,1 @@
+export { pgBossSource, type PgBossClient, type PgBossOptions } from './source.js';

@@ -1,0 +1,78 @@
+import { isRecord } from '../contract/records.js';
+import { ConfigurationError, isPostreelError } from '../errors/index.js';
+import type { MediaJob } from '../media/generate/media-job.js';
+import type { AcknowledgingSource, SourceItem } from '../media/queue/input/job-source.js';
+
+/** What is used of a `PgBoss`, version 10 or 12. */
+export interface PgBossClient {
+  fetch(queue: string, options: { batchSize: number }): Promise<{ id: string; data: unknown }[]>;
+  complete(queue: string, id: string, output: object): Promise<unknown>;
+  fail(queue: string, id: string, output: object): Promise<unknown>;
+  createQueue(queue: string): Promise<unknown>;
+  send(queue: string, data: object, options: { singletonKey: string }): Promise<unknown>;
+  /** Extends the lease of a job; version 12 has it. */
+  touch?(queue: string, id: string): Promise<unknown>;
+}
+
+/** How the jobs of a pg-boss queue are made into media jobs. */
+export interface PgBossOptions {
+  /**
+   * The queue for jobs that may have been submitted: look at them before you send them again.
+   * @default the name of the queue and `-unknown`
+   */
+  unknown?: string | undefined;
+  /** The media job in the data of a job. @default the data itself */
+  jobOf?: ((data: never) => MediaJob) | undefined;
+}
+
+/**
+ * A queue of pg-boss as the source of `media.queue()`. A job is completed once its file is stored;
+ * one whose outcome is unknown goes to a second queue. A failed one is tried again as its
+ * `retryLimit` says, and is followed where it was submitted. Version 10 cannot extend a lease: give
+ * the queue an `expireInSeconds` above the longest job.
+ */
+export function pgBossSource(
+  boss: PgBossClient,
+  queue: string,
+  { unknown = `${queue}-unknown`, jobOf }: PgBossOptions = {},
+): AcknowledgingSource {
+  checkBoss(boss);
+  const read = jobOf ?? ((data: MediaJob) => data);
+  let ready: Promise<unknown> | undefined;
+  const setAside = async ({ id, job }: SourceItem, output: object) => {
+    ready ??= boss.createQueue(unknown);
+    await ready;
+    // First there, then gone here; a crash in between brings it again, and the key keeps it single.
+    await boss.send(unknown, { id, job, ...output }, { singletonKey: id });
+    await boss.complete(queue, id, output);
+  };
+  return {
+    async take(count) {
+      const jobs = await boss.fetch(queue, { batchSize: count });
+      return jobs.map(({ id, data }) => ({ id, job: read(data as never) })); // the caller's own data
+    },
+    async done({ id }, { fileId }) {
+      await boss.complete(queue, id, { fileId });
+    },
+    async fail(item, error, { outcome }) {
+      const output = outputOf(error);
+      await (outcome === 'unknown' ? setAside(item, output) : boss.fail(queue, item.id, output));
+    },
+    async extend({ id }) {
+      await boss.touch?.(queue, id);
+    },
+  };
+}
+
+function outputOf(error: unknown): { message: string; code: string | undefined } {
+  const message = error instanceof Error ? error.message : 'The job failed.';
+  return { message, code: isPostreelError(error) ? error.code : undefined };
+}
+
+function checkBoss(boss: unknown): void {
+  if (!isRecord(boss) || typeof boss['fetch'] !== 'function') {
+    const message =
+      '`pgBossSource()` needs a started `PgBoss`. Install `pg-boss` and pass `await boss.start()`.';
+    throw new ConfigurationError(message, { code: 'PG_BOSS_MISSING' });
+  }
+}

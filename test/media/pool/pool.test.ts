@@ -1,0 +1,126 @@
+import { MediaClient, MediaPool, memoryJournal, type MediaOptions } from 'postreel';
+import { describe, expect, it } from 'vitest';
+// A file is not read on a fake clock.
+import '../../../src/media/pool/pool-queue.js';
+import { onFastClock } from '../../../bench/media-queue/clock.js';
+import { simulatePool } from '../../../bench/media-queue/pool.js';
+import { ending, fakeService, inTime, useFakeTime } from '../../support/media/fake-time.js';
+import { collect, videos } from '../../support/media/queue-helpers.js';
+
+useFakeTime();
+
+/** So many keys, each of a service of its own, that answer to nobody else. */
+function services(count: number, more: (key: number) => MediaOptions = () => ({})) {
+  const keys = Array.from({ length: count }, () => fakeService());
+  const fakes = keys.map(({ fake }) => fake);
+  const open = () =>
+    new MediaPool(keys.map(({ fake, media }, key) => media({ fetch: fake.fetch, ...more(key) })));
+  return { fakes, open };
+}
+
+describe('a pool of keys', () => {
+  it('makes all files with the limits of all keys, and says which job each is of', async () => {
+    const { fakes, open } = services(3);
+    const jobs = videos(70);
+    const results = await inTime(collect(open().queue(jobs)));
+    expect(results.map(({ index }) => index)).toEqual(jobs.map((_, index) => index));
+    expect(results.map(({ input }) => input)).toEqual(jobs);
+    expect(results.every(({ file }) => file)).toBe(true);
+    const shares = fakes.map(({ files }) => files.length);
+    expect(shares.reduce((sum, share) => sum + share, 0)).toBe(70);
+    expect(Math.min(...shares)).toBeGreaterThanOrEqual(15);
+    expect(
+      fakes.flatMap(({ requests }) => requests).filter(({ status }) => status === 429),
+    ).toEqual([]);
+  });
+
+  it('sets a key aside that is refused, and makes its jobs with the others', async () => {
+    const { fakes, open } = services(3, (key) => (key === 1 ? { apiKey: 'revoked' } : {}));
+    const results = await inTime(collect(open().queue(videos(50))));
+    expect(results.filter(({ file }) => file)).toHaveLength(50);
+    expect(fakes[1]?.files).toHaveLength(0);
+    expect((fakes[0]?.files.length ?? 0) + (fakes[2]?.files.length ?? 0)).toBe(50);
+  });
+
+  it('ends with the refusal when no key is left', async () => {
+    const { open } = services(2, () => ({ apiKey: 'revoked' }));
+    const seen: unknown[] = [];
+    const read = async () => {
+      for await (const { error } of open().queue(videos(5))) {
+        seen.push((error as { status?: number }).status);
+      }
+    };
+    const { error } = await ending(inTime(read()));
+    expect(error).toMatchObject({ status: 401 });
+    expect(seen).toEqual([401, 401, 401, 401, 401]);
+  });
+
+  it('knows after a restart which key has which job', async () => {
+    const journal = memoryJournal();
+    const { fakes, open } = services(2, () => ({ journal }));
+    const options = { name: 'films' };
+    const read = async () => {
+      for await (const { file } of open().queue(videos(50), options)) {
+        if (file) {
+          break; // the process ends here
+        }
+      }
+    };
+    await inTime(read());
+    const results = await inTime(collect(open().queue(videos(50), options)));
+    expect(results.filter(({ file }) => file)).toHaveLength(50);
+    expect(fakes.flatMap(({ files }) => files)).toHaveLength(50);
+  });
+
+  it('refuses a key that comes twice in a named queue, whichever client has it', async () => {
+    const journal = memoryJournal();
+    const { fakes, open } = services(2, () => ({ journal }));
+    const options = { name: 'films', key: () => 'the same' };
+    const results = await inTime(collect(open().queue(videos(4), options)));
+    expect(results.filter(({ file }) => file)).toHaveLength(1);
+    expect(fakes.flatMap(({ files }) => files)).toHaveLength(1);
+  });
+
+  it('reads a stream step by step, and passes on what it throws', async () => {
+    const { open } = services(2);
+    const stream = async function* () {
+      yield* videos(3);
+      await Promise.resolve();
+      throw new Error('the list is torn');
+    };
+    const seen: number[] = [];
+    const read = async () => {
+      for await (const { index, file } of open().queue(stream())) {
+        seen.push(file ? index : -1);
+      }
+    };
+    const { error } = await ending(inTime(read()));
+    expect(error).toMatchObject({ message: 'the list is torn' });
+    expect(seen.sort()).toEqual([0, 1, 2]);
+  });
+
+  it('ends at once with its signal', async () => {
+    const { open } = services(2);
+    const controller = new AbortController();
+    const read = async () => {
+      for await (const { file } of open().queue(videos(60), { signal: controller.signal })) {
+        controller.abort(new Error(file ? 'enough' : 'failed'));
+      }
+    };
+    expect((await ending(inTime(read()))).error).toMatchObject({ message: 'enough' });
+  });
+
+  it('needs a client', () => {
+    expect(() => new MediaPool([])).toThrow('A `MediaPool` needs at least one client.');
+    expect(
+      new MediaPool([new MediaClient({ apiKey: 'a', baseUrl: 'https://media.test' })]),
+    ).toBeDefined();
+  });
+});
+
+it('three keys make 100 videos, killed once: none is paid for twice, none is lost', async () => {
+  const scene = { keys: 3, jobs: 100, kills: 1, seed: 5 };
+  const { ratio, twice, lost, refused } = await onFastClock(() => simulatePool(scene));
+  expect({ twice, lost, refused }).toEqual({ twice: 0, lost: 0, refused: 0 });
+  expect(ratio).toBeLessThan(1.6); // `npm run bench:media-queue` has the figure of ten keys
+}, 120_000);

@@ -1,0 +1,167 @@
+import { memoryJournal, type MediaOptions, type QueueOptions } from 'postreel';
+import { describe, expect, it } from 'vitest';
+// A file is not read on a fake clock.
+import '../../../../src/media/queue/input/acknowledged.js';
+import {
+  ending,
+  fakeService,
+  inTime,
+  useFakeTime,
+  video,
+  videoEndpoint,
+} from '../../../support/media/fake-time.js';
+import { ListSource } from '../../../support/media/list-source.js';
+import { collect, videos } from '../../../support/media/queue-helpers.js';
+
+useFakeTime();
+
+/** A fake with a client that has a journal, and a way to run a source to its end. */
+function service(more: MediaOptions = {}) {
+  const { fake, media } = fakeService();
+  const journal = memoryJournal();
+  const run = (source: ListSource, options?: QueueOptions) =>
+    inTime(collect(media({ journal, ...more }).queue(source, options)));
+  return { fake, media, journal, run };
+}
+
+describe('a queue over a source that acknowledges', () => {
+  it('says of each job that it is done', async () => {
+    const { fake, run } = service();
+    const source = new ListSource(videos(30));
+    const results = await run(source);
+    expect(results.filter(({ file }) => file)).toHaveLength(30);
+    expect(source.told).toHaveLength(30);
+    expect(source.told.every((line) => / done file_/.test(line))).toBe(true);
+    expect(fake.files).toHaveLength(30);
+  });
+
+  it('acknowledges a job once its file is saved, before it yields it', async () => {
+    const { media, journal } = service();
+    const source = new ListSource(videos(1));
+    const order: string[] = [];
+    const save = () => {
+      order.push(`saving, ${source.told.length} told`);
+      return Promise.resolve();
+    };
+    const read = async () => {
+      for await (const { file } of media({ journal }).queue(source, { save })) {
+        order.push(`${file ? 'file' : 'error'}, ${source.told.length} told`);
+      }
+    };
+    await inTime(read());
+    expect(order).toEqual(['saving, 0 told', 'file, 1 told']);
+  });
+
+  it('without `save` acknowledges a job when the next one is asked for', async () => {
+    const { media, journal } = service();
+    const source = new ListSource(videos(1));
+    const told: number[] = [];
+    const read = async () => {
+      for await (const { file } of media({ journal }).queue(source)) {
+        told.push(file ? source.told.length : -1);
+      }
+    };
+    await inTime(read());
+    expect(told).toEqual([0]);
+    expect(source.told).toHaveLength(1);
+  });
+
+  it('tells that the outcome of a job is unknown, and does not submit it again', async () => {
+    const { fake, run } = service();
+    fake.fail(videoEndpoint, { loseAnswer: true });
+    const source = new ListSource(videos(2));
+    await run(source);
+    expect(source.told).toEqual(['job 0 failed unknown', 'job 1 failed unknown']);
+    expect(fake.files).toHaveLength(2);
+  });
+
+  it('tells that a job was rejected', async () => {
+    const { run } = service();
+    const source = new ListSource([video({ voiceId: '' }), video()]);
+    await run(source);
+    expect(source.told).toContain('job 0 failed not-sent');
+    expect(source.told.some((line) => line.startsWith('job 1 done'))).toBe(true);
+  });
+
+  it('tells no outcome of a file that could not be saved: it is there', async () => {
+    const { run } = service();
+    const source = new ListSource(videos(1));
+    await run(source, { save: () => Promise.reject(new Error('the disk is full')) });
+    expect(source.told).toEqual(['job 0 failed undefined']);
+  });
+
+  it('follows a job that another worker submitted before it died', async () => {
+    const { fake, media, journal } = service();
+    const worker = media({ journal }).queue(new ListSource(videos(3)));
+    const first = worker[Symbol.asyncIterator]().next();
+    first.catch(() => undefined);
+    await inTime(first); // and nothing is acknowledged
+    const source = new ListSource(videos(3));
+    const results = await inTime(collect(media({ journal }).queue(source)));
+    expect(results.filter(({ file }) => file)).toHaveLength(3);
+    expect(fake.files).toHaveLength(3);
+  });
+
+  it('takes a job again that its source hands out again after a failure', async () => {
+    const { fake, media, journal } = service();
+    fake.fail(videoEndpoint, { status: 422 });
+    const source = new ListSource([video()], { ends: false });
+    const queue = media({ journal }).queue(source);
+    const read = async () => {
+      for await (const { error } of queue) {
+        if (error !== undefined) {
+          source.add({ id: 'job 0', job: video() });
+        } else {
+          queue.drain();
+        }
+      }
+    };
+    await inTime(read());
+    expect(source.told[0]).toBe('job 0 failed rejected');
+    expect(source.told[1]).toMatch(/^job 0 done/);
+  });
+
+  it('takes no more than two jobs for each that may be in progress', async () => {
+    const { run } = service();
+    const source = new ListSource(videos(30));
+    await run(source, { concurrency: 4 });
+    expect(source.mostInHand).toBeLessThanOrEqual(8);
+    expect(source.told).toHaveLength(30);
+  });
+
+  it('extends what it has in hand every half a minute', async () => {
+    const { run } = service();
+    const source = new ListSource(videos(1));
+    await run(source);
+    expect(source.extended.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('waits out a store that restarts', async () => {
+    const { run } = service();
+    const source = new ListSource(videos(2));
+    source.breakDown(3);
+    await run(source);
+    expect(source.told).toHaveLength(2);
+  });
+
+  it('hands back what it did not finish when it is left', async () => {
+    const { media, journal } = service();
+    const source = new ListSource(videos(3));
+    const read = async () => {
+      for await (const { file } of media({ journal }).queue(source)) {
+        if (file) {
+          break;
+        }
+      }
+    };
+    await inTime(read());
+    expect(source.told.filter((line) => line.endsWith('failed undefined'))).toHaveLength(3);
+    expect(source.inHand).toBe(0);
+  });
+
+  it('needs a journal: without one a job could be paid for twice', async () => {
+    const { media } = fakeService();
+    const { error } = await ending(inTime(collect(media().queue(new ListSource([])))));
+    expect(error).toMatchObject({ code: 'JOURNAL_MISSING' });
+  });
+});

@@ -1,0 +1,75 @@
+import {
+  MediaClient,
+  memoryJournal,
+  type AcknowledgingSource,
+  type AudioRequest,
+  type SourceItem,
+} from 'postreel';
+import { startFakeServer, type FakeServer } from 'postreel/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const audioEndpoint = 'POST /v1/generate/audio';
+export const speech = (content: string): AudioRequest => ({ content, voiceId: 'voice_1' });
+
+/** What a test asks of a job engine. */
+export interface Engine<Item extends SourceItem> {
+  readonly source: AcknowledgingSource<Item>;
+  add(jobs: readonly AudioRequest[]): Promise<void>;
+  /** The jobs in the second queue. */
+  unknown(): Promise<unknown[]>;
+  /** How many jobs are waiting, and how many are completed. */
+  counts(): Promise<{ waiting: number; completed: number }>;
+}
+
+/** What every adapter of a job engine does. */
+export function engineContract<Item extends SourceItem>(open: () => Promise<Engine<Item>>): void {
+  let server: FakeServer;
+  beforeAll(async () => {
+    const media = { durations: () => 0, queueTime: 0, rateLimit: false } as const;
+    server = await startFakeServer({ media });
+  });
+  afterAll(() => server.close());
+
+  it('takes jobs, completes those that are stored, and sets unknown ones aside', async () => {
+    const engine = await open();
+    const { media: fake, mediaUrl: baseUrl } = server;
+    await engine.add(['One.', 'Two.', 'Three.'].map(speech));
+    fake.fail(audioEndpoint, { loseAnswer: true, after: 2 });
+    const media = new MediaClient({
+      apiKey: fake.apiKey,
+      baseUrl,
+      journal: memoryJournal(),
+      rateLimit: { limit: 1_000, windowMs: 1_000, group: crypto.randomUUID() },
+    });
+    const stored: string[] = [];
+    const queue = media.queue(engine.source, {
+      save: (file) => Promise.resolve(stored.push(file.fileId)),
+    });
+    let ended = 0;
+    for await (const { index } of queue) {
+      expect(index).toBeLessThan(3);
+      if (++ended === 3) {
+        queue.drain();
+      }
+    }
+    expect(stored).toHaveLength(2);
+    expect(await engine.unknown()).toHaveLength(1);
+    expect(await engine.counts()).toEqual({ waiting: 0, completed: 3 });
+    expect(fake.files).toHaveLength(3);
+  });
+
+  it('hands out again what failed and may be tried again', async () => {
+    const { source, add, counts } = await open();
+    await add([speech('Again.')]);
+    const [item] = (await source.take(5)) ?? [];
+    expect(item?.job).toMatchObject({ content: 'Again.' });
+    expect(await source.take(5)).toEqual([]);
+    await source.extend?.(item!);
+    await source.fail(item!, new Error('refused'), { outcome: 'not-sent' });
+    const [again] = (await source.take(5)) ?? [];
+    expect(again?.id).toBe(item?.id);
+    await source.fail(again!, new Error('lost'), { outcome: 'unknown' });
+    expect(await source.take(5)).toEqual([]);
+    expect((await counts()).waiting).toBe(0);
+  });
+}
