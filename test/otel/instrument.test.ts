@@ -1,0 +1,188 @@
+import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { createFakeMedia, createFakeMessaging } from 'postreel/testing';
+import { MediaClient, MessagingClient } from 'postreel';
+import { instrument } from 'postreel/otel';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { answering, messagingOver } from '../support/clients.js';
+import { followContext, recording } from '../support/otel/recording.js';
+
+const email = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'A secret' };
+const found = { id: 'con_1', email: 'ann@example.com' };
+
+let record: ReturnType<typeof recording>;
+beforeEach(() => {
+  record = recording();
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await record.stop();
+});
+
+describe('the spans of a call', () => {
+  it('are one for the call, and one of kind CLIENT below it for each attempt', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const answers = [new Response(null, { status: 503 }), found];
+    const messaging = messagingOver(answering(() => answers.shift()).fetch);
+    await instrument(messaging, record);
+    await messaging.contacts.get('con_1');
+    const name = 'GET /contacts/{id}';
+    const [first, second, call] = record.spans();
+    expect([first?.name, second?.name, call?.name]).toEqual([name, name, `postreel ${name}`]);
+    expect([first?.kind, call?.kind]).toEqual([SpanKind.CLIENT, SpanKind.INTERNAL]);
+    const { spanId } = call!.spanContext();
+    expect([first, second].map((span) => span?.parentSpanContext?.spanId)).toEqual([
+      spanId,
+      spanId,
+    ]);
+    expect(first?.attributes).toMatchObject({
+      'http.request.method': 'GET',
+      'http.response.status_code': 503,
+      'url.template': '/contacts/{id}',
+      'url.full': 'https://messaging.test/contacts/REDACTED',
+      'server.address': 'messaging.test',
+      'server.port': 443,
+      'error.type': '503',
+      'postreel.outcome': 'rejected',
+    });
+    expect(first?.status.code).toBe(SpanStatusCode.ERROR);
+    expect(second?.attributes).toMatchObject({
+      'http.request.resend_count': 1,
+      'postreel.outcome': 'done',
+    });
+    expect(second?.status.code).toBe(SpanStatusCode.UNSET);
+    expect(call?.attributes).toMatchObject({ 'postreel.attempts': 2, 'postreel.outcome': 'done' });
+    expect(call?.events.map((event) => event.name)).toEqual(['retry']);
+  });
+
+  it('are children of the span that is active where the call is made', async () => {
+    const stop = followContext();
+    try {
+      const messaging = messagingOver(answering(() => found).fetch);
+      await instrument(messaging, record);
+      const parent = record.tracer.startSpan('checkout');
+      await context.with(trace.setSpan(context.active(), parent), () =>
+        messaging.contacts.get('con_1'),
+      );
+      const call = record.span('postreel GET /contacts/{id}');
+      expect(call?.parentSpanContext?.spanId).toBe(parent.spanContext().spanId);
+    } finally {
+      stop();
+    }
+  });
+
+  it('keep calls apart that run at the same time', async () => {
+    const messaging = messagingOver(answering(() => found).fetch);
+    await instrument(messaging, record);
+    await Promise.all([1, 2, 3].map((id) => messaging.contacts.get(`con_${id}`)));
+    const parents = record.spans().flatMap(({ parentSpanContext }) => parentSpanContext ?? []);
+    expect(new Set(parents.map(({ spanId }) => spanId)).size).toBe(3);
+  });
+
+  it('say how long the call waited for the rate limit', async () => {
+    const rateLimit = { limit: 1, windowMs: 120, group: 'telemetry' };
+    const messaging = messagingOver(answering(() => found).fetch, { rateLimit });
+    await instrument(messaging, record);
+    await messaging.contacts.get('con_1');
+    await messaging.contacts.get('con_2');
+    const queued = record
+      .spans()
+      .filter(({ kind }) => kind === SpanKind.CLIENT)
+      .map(({ attributes }) => Number(attributes['postreel.queue.duration']));
+    expect(queued[0]).toBeLessThan(0.1);
+    expect(queued[1]).toBeGreaterThan(0.1);
+  });
+
+  it('name the error of a call that fails, and whether it may have happened', async () => {
+    const fetch = () => Promise.reject(new TypeError('fetch failed'));
+    const messaging = messagingOver(fetch);
+    await instrument(messaging, record);
+    const error = await messaging.send(email).then(undefined, (reason: unknown) => reason);
+    const { code, outcome } = error as { code: string; outcome: string };
+    const call = record.span('postreel POST /v1/send');
+    expect(call?.attributes).toMatchObject({ 'error.type': code, 'postreel.outcome': outcome });
+    expect(call?.status.code).toBe(SpanStatusCode.ERROR);
+  });
+
+  it('end with a call that is aborted while it waits for the rate limit', async () => {
+    const rateLimit = { limit: 1, windowMs: 60_000, group: 'aborted telemetry' };
+    const messaging = messagingOver(answering(() => found).fetch, { rateLimit });
+    await instrument(messaging, record);
+    await messaging.contacts.get('con_1');
+    const controller = new AbortController();
+    const call = messaging.contacts.get('con_2', { signal: controller.signal });
+    controller.abort();
+    await expect(call).rejects.toThrow();
+    expect(record.spans().at(-1)?.attributes).toMatchObject({
+      'postreel.attempts': 0,
+      'postreel.outcome': 'not-sent',
+    });
+  });
+
+  it('never hold a key, an address or a body, whatever the call', async () => {
+    const fake = createFakeMessaging();
+    const { secretKey: apiKey, baseUrl, fetch } = fake;
+    const messaging = new MessagingClient({ apiKey, baseUrl, fetch });
+    await instrument(messaging, record);
+    await messaging.send(email).catch(() => undefined);
+    await messaging.contacts.create({ email: 'ann@example.com' });
+    await messaging.contacts.get('ann@example.com').catch(() => undefined);
+    await messaging.contacts.list({ search: 'ann@example.com' });
+    await messaging.request('GET', '/people/ann@example.com').catch(() => undefined);
+    const told = JSON.stringify([
+      record
+        .spans()
+        .map(({ name, attributes, events, status }) => [name, attributes, events, status]),
+      [...(await record.metrics())],
+    ]);
+    expect(record.spans().length).toBeGreaterThanOrEqual(10);
+    expect(told).not.toMatch(/ann(@|%40)|A secret|sk_|Bearer/);
+  });
+});
+
+describe('the metrics of calls', () => {
+  it('are those of the semantic conventions, and the queue and retries beside them', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const answers = [new Response(null, { status: 503 }), found];
+    const messaging = messagingOver(answering(() => answers.shift()).fetch);
+    await instrument(messaging, record);
+    await messaging.contacts.get('con_1');
+    const metrics = await record.metrics();
+    const durations = metrics.get('http.client.request.duration') ?? [];
+    expect(durations.map(({ attributes }) => attributes['http.response.status_code'])).toEqual([
+      503, 200,
+    ]);
+    expect(durations[0]?.attributes).not.toHaveProperty('url.full');
+    expect(metrics.get('postreel.client.queue.duration')?.[0]?.value).toMatchObject({ count: 2 });
+    expect(metrics.get('postreel.client.retries')?.[0]?.value).toBe(1);
+  });
+});
+
+describe('the span of a media job', () => {
+  it('is linked to the call that submitted it, and ends with the file', async () => {
+    const { apiKey, baseUrl, fetch } = createFakeMedia({ durations: () => 1, queueTime: 1, clock: { mode: 'real' } });
+    const media = new MediaClient({ apiKey, baseUrl, fetch });
+    await instrument(media, record);
+    const job = await media.generate.audio({ content: 'Good morning!', voiceId: 'voice_1' });
+    await job.waitForFile({ interval: 100 });
+    const submit = record.span('postreel POST /v1/generate/audio');
+    const span = record.span('postreel job audio');
+    expect(span?.links.map((link) => link.context.spanId)).toEqual([submit?.spanContext().spanId]);
+    expect(span?.attributes).toMatchObject({
+      'postreel.job.file_id': job.fileId,
+      'postreel.job.status': 'success',
+    });
+    expect((await record.metrics()).get('postreel.media.job.duration')).toHaveLength(1);
+  });
+
+  it('ends with the listening when nobody waits for its file', async () => {
+    const { apiKey, baseUrl, fetch } = createFakeMedia();
+    const media = new MediaClient({ apiKey, baseUrl, fetch });
+    const stop = await instrument(media, record);
+    await media.generate.audio({ content: 'Good morning!', voiceId: 'voice_1' });
+    expect(record.span('postreel job audio')).toBeUndefined();
+    stop();
+    expect(record.span('postreel job audio')).toBeDefined();
+    await media.generate.audio({ content: 'Good night!', voiceId: 'voice_1' });
+    expect(record.spans().filter(({ name }) => name === 'postreel job audio')).toHaveLength(1);
+  });
+});
