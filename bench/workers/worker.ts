@@ -1,0 +1,65 @@
+// One of several processes that make the jobs of one engine. Its time runs fast: see the preload.
+import { appendFileSync } from 'node:fs';
+import { Redis } from 'ioredis';
+import { Pool } from 'pg';
+import PgBoss from 'pg-boss';
+import { MediaClient, type AcknowledgingSource, type RateBudgetStore } from 'postreel';
+import { bullmqSource } from 'postreel/bullmq';
+import { pgBossSource } from 'postreel/pg-boss';
+import { postgresJournal, postgresRateBudget } from 'postreel/postgres';
+import { redisJournal, redisRateBudget } from 'postreel/redis';
+import type { WorkerTask } from './crew.js';
+
+const task = JSON.parse(process.argv[2] ?? '') as WorkerTask; // as the crew writes it
+const { engine, queue, store, service, apiKey, limit, windowMs, speed, stored, lockMs } = task;
+
+const { source, budget, journal } = engine === 'bullmq' ? await onRedis() : await onPostgres();
+const media = new MediaClient({
+  apiKey,
+  baseUrl: service,
+  journal,
+  rateLimit: { limit, windowMs, store: inRealTime(budget) },
+  timeout: 30_000 * speed, // no network gets faster by the clock
+});
+// A file is as good as stored once its line is written.
+const save = ({ fileId }: { fileId: string }, { input }: { input: object }) => {
+  const { prompt } = input as { prompt: string }; // all jobs are videos
+  appendFileSync(stored, `${prompt} ${fileId}\n`);
+  return Promise.resolve();
+};
+process.send?.('ready');
+process.once('disconnect', () => process.exit());
+for await (const { error } of media.queue(source, { save })) {
+  if (error !== undefined) {
+    process.send?.(String(error));
+  }
+}
+
+async function onRedis() {
+  const redis = new Redis(store);
+  redis.on('error', () => undefined); // it is restarted
+  const connection = { port: Number(new URL(store).port), host: '127.0.0.1' };
+  const source: AcknowledgingSource = await bullmqSource(queue, { connection, lockMs });
+  return { source, budget: redisRateBudget(redis), journal: redisJournal(redis) };
+}
+
+async function onPostgres() {
+  const pool = new Pool({ connectionString: store, max: 4 });
+  pool.on('error', () => undefined); // it is restarted
+  const boss = new PgBoss({ connectionString: store, supervise: false, schedule: false, max: 3 });
+  boss.on('error', () => undefined);
+  await boss.start();
+  const source: AcknowledgingSource = pgBossSource(boss, queue);
+  return { source, budget: postgresRateBudget(pool), journal: postgresJournal(pool) };
+}
+
+// The store goes by the real time, and the leases of pending slots are meant in ours.
+function inRealTime(budget: RateBudgetStore): RateBudgetStore {
+  return {
+    ...budget,
+    lease: (group, count, most, leaseMs) =>
+      budget.lease?.(group, count, most, leaseMs / speed) ?? Promise.resolve([]),
+    hold: (group, names, leaseMs, instead) =>
+      budget.hold?.(group, names, leaseMs / speed, instead) ?? Promise.resolve(),
+  };
+}
