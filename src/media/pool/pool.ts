@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../../errors/index.js';
 import { contextOf, type MediaClient } from '../client.js';
-import { LazyQueue } from '../lazy-queue.js';
+import { callSite } from '../../transport/call.js';
+import { LazyQueue, requireJobs } from '../lazy-queue.js';
 import type { JobSource, MediaQueue, QueueOptions } from '../queue/options.js';
 
 /** How a queue over several keys runs; `concurrency` is for each key. */
@@ -34,7 +35,8 @@ export class MediaPool {
    * after a restart which key has which job; run one process with that name at a time.
    */
   queue(jobs: JobSource, options: PoolQueueOptions = {}): MediaQueue {
-    return new LazyQueue(async () => {
+    return new LazyQueue(callSite(), async () => {
+      requireJobs(jobs);
       const { PoolQueue } = await import('./pool-queue.js');
       return new PoolQueue(this.#clients.map(contextOf), jobs, options);
     });

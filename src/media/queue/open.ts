@@ -1,5 +1,7 @@
+import { isRecord } from '../../contract/records.js';
 import type { MediaContext } from '../context.js';
 import { journalOf } from '../jobs/journal.js';
+import { requireJobs } from '../lazy-queue.js';
 import { queueHost } from './host.js';
 import type { AcknowledgingSource } from './input/job-source.js';
 import type { JobSource, MediaQueue, QueueOptions } from './options.js';
@@ -11,9 +13,10 @@ export async function openQueue(
   jobs: JobSource | AcknowledgingSource,
   options: QueueOptions,
 ): Promise<MediaQueue> {
-  if (!('take' in jobs) || typeof jobs.take !== 'function') {
+  if (!isAcknowledging(jobs)) {
+    requireJobs(jobs);
     const isNamed = options.name !== undefined;
-    return new JobQueue(jobs as JobSource, options, () => queueHost(context, isNamed)); // it does not acknowledge
+    return new JobQueue(jobs, options, () => queueHost(context, isNamed));
   }
   // What a source hands out again must be known, or it would be paid for again.
   journalOf(context.options);
@@ -23,4 +26,9 @@ export async function openQueue(
     options,
     (stream, own) => new JobQueue(stream, own, () => queueHost(context, true), true),
   );
+}
+
+// A generator has a `take()` of its own in newer runtimes.
+function isAcknowledging(jobs: JobSource | AcknowledgingSource): jobs is AcknowledgingSource {
+  return isRecord(jobs) && typeof jobs['take'] === 'function' && typeof jobs['fail'] === 'function';
 }
