@@ -14,11 +14,12 @@ export type * from './jobs/journal-types.js';
 export type { MediaOptions, MediaRateLimitOptions } from './options.js';
 export type { QueueForecast } from './queue/estimate/forecast.js';
 export type { AcknowledgingSource, SourceFailure, SourceItem } from './queue/input/job-source.js';
-export { MediaPool, type PoolQueueOptions } from './pool/pool.js';
+export { MediaPool } from './pool/pool.js';
 export type { MediaPlan } from './queue/plan.js';
 export type {
   JobSource,
   MediaQueue,
+  PoolQueueOptions,
   QueueOptions,
   QueueProgress,
   QueueResult,

@@ -7,10 +7,15 @@ import type { MediaJob } from '../generate/media-job.js';
 import type { GenerationJob } from '../jobs/job.js';
 import { jobNamer } from '../jobs/job-names.js';
 import { queueHost } from '../queue/host.js';
-import type { JobSource, MediaQueue, QueueOptions, QueueResult } from '../queue/options.js';
+import type {
+  JobSource,
+  MediaQueue,
+  PoolQueueOptions,
+  QueueOptions,
+  QueueResult,
+} from '../queue/options.js';
 import { JobQueue } from '../queue/queue.js';
 import { Dealer, type DealtJob } from './dealer.js';
-import type { PoolQueueOptions } from './pool.js';
 
 // So that a call is filled at once when slots come free, and the other keys find something too.
 const inHandPerSlot = 1.5;

@@ -1,14 +1,8 @@
 import { ConfigurationError } from '../../errors/index.js';
-import { contextOf, type MediaClient } from '../client.js';
 import { callSite } from '../../transport/call.js';
+import { contextOf, type MediaClient } from '../client.js';
 import { LazyQueue, requireJobs } from '../lazy-queue.js';
-import type { JobSource, MediaQueue, QueueOptions } from '../queue/options.js';
-
-/** How a queue over several keys runs; `concurrency` is for each key. */
-export type PoolQueueOptions = Omit<
-  QueueOptions,
-  'onProgress' | 'maxJobs' | 'maxMinutes' | 'folderId'
->;
+import type { JobSource, MediaQueue, PoolQueueOptions } from '../queue/options.js';
 
 /**
  * Several keys as one: a queue fills the limits of all of them. A key that the service refuses is

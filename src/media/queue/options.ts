@@ -77,6 +77,12 @@ export interface QueueOptions extends SpendingCaps {
   onUpdate?: ((update: QueueUpdate) => void) | undefined;
 }
 
+/** How a queue over several keys runs; `concurrency` is for each key. */
+export type PoolQueueOptions = Omit<
+  QueueOptions,
+  'onProgress' | 'maxJobs' | 'maxMinutes' | 'folderId'
+>;
+
 /** The job whose file is saved. */
 export interface SavedJob {
   /** The job's place in the input, from 0. */
