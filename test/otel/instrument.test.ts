@@ -159,7 +159,11 @@ describe('the metrics of calls', () => {
 
 describe('the span of a media job', () => {
   it('is linked to the call that submitted it, and ends with the file', async () => {
-    const { apiKey, baseUrl, fetch } = createFakeMedia({ durations: () => 1, queueTime: 1, clock: { mode: 'real' } });
+    const { apiKey, baseUrl, fetch } = createFakeMedia({
+      durations: () => 1,
+      queueTime: 1,
+      clock: { mode: 'real' },
+    });
     const media = new MediaClient({ apiKey, baseUrl, fetch });
     await instrument(media, record);
     const job = await media.generate.audio({ content: 'Good morning!', voiceId: 'voice_1' });
