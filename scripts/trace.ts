@@ -1,6 +1,6 @@
 // Draws docs/trace.svg from spans that the real OpenTelemetry SDK exports: `npx tsx scripts/trace.ts`.
 import { writeFileSync } from 'node:fs';
-import type { HrTime } from '@opentelemetry/api';
+import { SpanStatusCode, type HrTime } from '@opentelemetry/api';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -75,7 +75,7 @@ function depth({ parentSpanContext }: ReadableSpan): number {
 }
 
 function colour({ status, name, parentSpanContext }: ReadableSpan): string {
-  if (status.code === 2) {
+  if (status.code === SpanStatusCode.ERROR) {
     return '#c0392b';
   }
   return name.startsWith('postreel job') ? '#8e6bbf' : parentSpanContext ? '#7fb3d5' : '#2e6da4';

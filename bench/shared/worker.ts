@@ -26,7 +26,7 @@ const limiters: Readonly<Record<Task['limiter'], () => () => Promise<unknown>>> 
       reservoirRefreshAmount: limit,
       reservoirRefreshInterval: windowMs,
       heartbeatInterval: windowMs / 40,
-    } as Bottleneck.ConstructorOptions); // as: its types know no `Redis`, its document does
+    }); // as: its types know no `Redis`, its document does
     return () => bottleneck.schedule(plainCall);
   },
   'rate-limiter-flexible': () => {

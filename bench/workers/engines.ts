@@ -27,7 +27,7 @@ export async function bullmqEngine(): Promise<TestEngine> {
   const queue = new Queue(queueName, { connection });
   const unknown = new Queue(`${queueName}-unknown`, { connection });
   for (const party of [queue, unknown] as const) {
-    (party as Queue).on('error', () => undefined); // it is restarted
+    party.on('error', () => undefined); // it is restarted
   }
   return {
     store: server.url,

@@ -31,7 +31,7 @@ process.send?.('ready');
 process.once('disconnect', () => process.exit());
 for await (const { error } of media.queue(source, { save })) {
   if (error !== undefined) {
-    process.send?.(String(error));
+    process.send?.(error instanceof Error ? error.message : 'a job failed');
   }
 }
 

@@ -17,15 +17,10 @@ export interface BullmqOptions {
   lockMs?: number | undefined;
 }
 
-/** A job of BullMQ in hand. */
-interface BullmqItem extends SourceItem {
-  readonly held: Job;
-}
+type BullmqItem = SourceItem & { readonly held: Job };
 
 /** A source that holds connections: close it when its queue has ended. */
-export interface BullmqSource extends AcknowledgingSource<BullmqItem> {
-  close(): Promise<void>;
-}
+export type BullmqSource = AcknowledgingSource<BullmqItem> & { close(): Promise<void> };
 
 // Taking a job again is safe: the journal knows what was submitted, and it is followed.
 const mostStalls = 1_000;
@@ -57,14 +52,15 @@ export async function bullmqSource(
       while (items.length < count) {
         const held = (await worker.getNextJob(token, { block: false })) as Job | undefined; // if any
         if (held === undefined) {
-          break;
+          return items;
         }
         items.push({ id: String(held.id), job: read(held.data as never), held }); // the caller's own data
       }
       return items;
     },
-    done: async ({ held }, { fileId }) =>
-      void (await held.moveToCompleted({ fileId }, token, false)),
+    async done({ held }, { fileId }) {
+      await held.moveToCompleted({ fileId }, token, false);
+    },
     async fail({ id, job, held }, error, { outcome }) {
       if (outcome === 'unknown') {
         await aside.add(held.name, { id, job, message: String(error) }, { jobId: `unknown-${id}` });
@@ -74,7 +70,11 @@ export async function bullmqSource(
         await held.moveToFailed(reason, token, false);
       }
     },
-    extend: async ({ held }) => void (await held.extendLock(token, lockMs)),
-    close: async () => void (await Promise.all([worker.close(), aside.close()])),
+    async extend({ held }) {
+      await held.extendLock(token, lockMs);
+    },
+    async close() {
+      await Promise.all([worker.close(), aside.close()]);
+    },
   };
 }

@@ -1,3 +1,4 @@
+import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Attributes, Span, SpanContext, Tracer } from '@opentelemetry/api';
 import { monotonicMs } from '../async/timers.js';
 import type {
@@ -11,7 +12,7 @@ import { isPostreelError } from '../errors/index.js';
 import { errorAttribute, requestAttributes, spanName } from './attributes.js';
 import type { Metrics } from './metrics.js';
 
-type Api = typeof import('@opentelemetry/api');
+type Api = typeof OpenTelemetry;
 
 /** A call that is under way. */
 interface OpenCall {

@@ -79,7 +79,7 @@ interface Listening {
   readonly listeners: {
     readonly [Name in keyof InstrumentedEvents]: (event: InstrumentedEvents[Name]) => void;
   };
-  onStop(): void;
+  readonly onStop: () => void;
 }
 
 function listen(client: Instrumented, { listeners, onStop }: Listening): () => void {

@@ -1,3 +1,4 @@
+import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Span, SpanContext, Tracer } from '@opentelemetry/api';
 import { monotonicMs } from '../async/timers.js';
 import { jobStage } from '../contract/job-status.js';
@@ -6,7 +7,7 @@ import type { FileUpdate } from '../media/status/wait-options.js';
 import { errorAttribute } from './attributes.js';
 import type { Metrics } from './metrics.js';
 
-type Api = typeof import('@opentelemetry/api');
+type Api = typeof OpenTelemetry;
 
 interface OpenJob {
   readonly span: Span;

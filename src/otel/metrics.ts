@@ -46,6 +46,6 @@ export function createMetrics(meter: Meter): Metrics {
 }
 
 // A whole address is for spans: a metric keeps a series for each value.
-function measured({ 'url.full': _, ...attributes }: Attributes): Attributes {
-  return attributes;
+function measured(attributes: Attributes): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([name]) => name !== 'url.full'));
 }

@@ -61,12 +61,11 @@ class RedisRateBudget {
     return {
       take: (...asked) => this.take(...asked),
       release: (group, slot, { windowMs }) => this.keep(group, [slot], windowMs),
-      cancel: async (group, slot) => void (await this.#run(scripts.free, group, ['slots'], [slot])),
+      cancel: (group, slot) => this.#free(group, 'slots', [slot]),
       close: (...asked) => this.close(...asked),
       lease: (...asked) => this.lease(...asked),
       hold: (...asked) => this.hold(...asked),
-      giveBack: async (group, places) =>
-        void (await this.#run(scripts.free, group, ['places'], places)),
+      giveBack: (group, places) => this.#free(group, 'places', places),
     };
   }
 
@@ -115,6 +114,10 @@ class RedisRateBudget {
   ): Promise<void> {
     const args = [Math.ceil(leaseMs), names.length, ...names, ...instead];
     await this.#run(scripts.hold, group, ['places'], args);
+  }
+
+  async #free(group: string, key: string, names: readonly string[]): Promise<void> {
+    await this.#run(scripts.free, group, [key], names);
   }
 
   // The braces keep the keys of a project on one node of a cluster.

@@ -56,7 +56,7 @@ export class Dealer {
       if (dealt) {
         return dealt;
       }
-      if (!this.isOver && this.#isDry(key)) {
+      if (this.#isDry(key)) {
         await this.#news[key]?.wait(); // a job may come back from a key that is refused
       }
     }

@@ -21,11 +21,11 @@ export async function openQueue(
   // What a source hands out again must be known, or it would be paid for again.
   journalOf(context.options);
   const { AcknowledgedQueue } = await import('./input/acknowledged.js');
-  return new AcknowledgedQueue(
-    jobs,
-    options,
-    (stream, own) => new JobQueue(stream, own, () => queueHost(context, true), true),
-  );
+  const { events } = context.connection;
+  return new AcknowledgedQueue(jobs, options, {
+    open: (stream, own) => new JobQueue(stream, own, () => queueHost(context, true), true),
+    warn: (message) => events.emit('warning', { method: '', path: '', message }),
+  });
 }
 
 // A generator has a `take()` of its own in newer runtimes.

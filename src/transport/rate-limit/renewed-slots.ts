@@ -30,7 +30,7 @@ export function withRenewedSlots(store: RateBudgetStore, renew: RenewSlots): Rat
   let timer: ReturnType<typeof setTimeout> | undefined;
   const beat = () => {
     timer = open.size > 0 ? setTimeout(onTime, renewEveryMs) : undefined;
-    timer?.unref?.();
+    timer?.unref(); // both stores are Node's
   };
   const onTime = () => {
     for (const [group, { slots, leaseMs }] of dueSlots(open)) {

@@ -59,8 +59,9 @@ export function engineContract<Item extends SourceItem>(open: () => Promise<Engi
   });
 
   it('hands out again what failed and may be tried again', async () => {
-    const { source, add, counts } = await open();
-    await add([speech('Again.')]);
+    const engine = await open();
+    const { source } = engine;
+    await engine.add([speech('Again.')]);
     const [item] = (await source.take(5)) ?? [];
     expect(item?.job).toMatchObject({ content: 'Again.' });
     expect(await source.take(5)).toEqual([]);
@@ -70,6 +71,6 @@ export function engineContract<Item extends SourceItem>(open: () => Promise<Engi
     expect(again?.id).toBe(item?.id);
     await source.fail(again!, new Error('lost'), { outcome: 'unknown' });
     expect(await source.take(5)).toEqual([]);
-    expect((await counts()).waiting).toBe(0);
+    expect((await engine.counts()).waiting).toBe(0);
   });
 }

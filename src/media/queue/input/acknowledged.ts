@@ -6,21 +6,28 @@ import type { GenerationJob } from '../../jobs/job.js';
 import type { MediaQueue, QueueOptions, QueueResult } from '../options.js';
 import type { AcknowledgingSource, SourceItem } from './job-source.js';
 
-/** Makes the queue below, over a stream of jobs. */
-export type OpenQueue = (jobs: AsyncIterable<MediaJob>, options: QueueOptions) => MediaQueue;
+/** What a queue over a source stands on. */
+export interface QueueBelow {
+  /** Makes the queue below, over a stream of jobs. */
+  open(jobs: AsyncIterable<MediaJob>, options: QueueOptions): MediaQueue;
+  /** The source cannot be asked or told. */
+  warn(message: string): void;
+}
 
 // So that a call is filled at once when slots come free, and other workers find something too.
 const inHandPerSlot = 2;
 const usualConcurrency = 20;
 const idleMs = 1_000;
 const extendEveryMs = 30_000;
-// An engine whose store restarts is asked again, for so long.
-const againMs = [1_000, 2_000, 5_000, 15_000, 60_000, 60_000];
+// An engine whose store restarts is told again, for so long.
+const tellAgainMs = [1_000, 2_000, 5_000, 15_000];
+const askAgainMs = 15_000;
 
 /** A queue over a source that acknowledges. Each job is named by its id in the source. */
 export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
   readonly #source: AcknowledgingSource<Item>;
   readonly #options: QueueOptions;
+  readonly #below: QueueBelow;
   readonly #queue: MediaQueue;
   readonly #mostInHand: number;
   /** What was taken and is not acknowledged, by its place in the input. */
@@ -30,12 +37,13 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
   readonly #controller = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(source: AcknowledgingSource<Item>, options: QueueOptions, open: OpenQueue) {
+  constructor(source: AcknowledgingSource<Item>, options: QueueOptions, below: QueueBelow) {
     this.#source = source;
+    this.#below = below;
     this.#options = options;
     this.#mostInHand = inHandPerSlot * (options.concurrency ?? usualConcurrency);
     const key = (job: MediaJob) => this.#ids.get(job) ?? '';
-    this.#queue = open(this.#jobs(), { name: 'source', ...options, key });
+    this.#queue = below.open(this.#jobs(), { name: 'source', ...options, key });
   }
 
   get running(): readonly GenerationJob[] {
@@ -103,7 +111,7 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
         await this.#room.wait();
         continue;
       }
-      const items = await insist(() => this.#source.take(room));
+      const items = await this.#ask(room);
       if (items === undefined || items.length > 0) {
         return items;
       }
@@ -112,19 +120,45 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
     return undefined;
   }
 
+  // A store that is down is asked until it is there again.
+  async #ask(room: number): Promise<readonly Item[] | undefined> {
+    try {
+      return await this.#source.take(room);
+    } catch (error) {
+      this.#below.warn(`The source of the queue cannot be asked: ${messageOf(error)}`);
+      await sleep(askAgainMs, this.#controller.signal).catch(() => undefined);
+      return [];
+    }
+  }
+
   async #acknowledge({ index, file, error, job }: QueueResult): Promise<void> {
     const item = this.#inHand.get(index);
     if (item === undefined) {
       return;
     }
     if (file) {
-      await insist(() => this.#source.done(item, file));
+      await this.#say(() => this.#source.done(item, file));
     } else {
       const outcome = job ? undefined : outcomeOf(error);
-      await insist(() => this.#source.fail(item, error, { outcome }));
+      await this.#say(() => this.#source.fail(item, error, { outcome }));
     }
     this.#inHand.delete(index);
     this.#room.notify();
+  }
+
+  // What a source does not hear it hands out again, and the journal knows the job by then.
+  async #say(tell: () => Promise<void>): Promise<void> {
+    let failure: unknown;
+    for (const delayMs of [...tellAgainMs, 0]) {
+      try {
+        await tell();
+        return;
+      } catch (error) {
+        failure = error;
+        await sleep(delayMs, undefined);
+      }
+    }
+    this.#below.warn(`The source of the queue was not told of a job: ${messageOf(failure)}`);
   }
 
   // What was submitted is in the journal: whoever takes it next follows it.
@@ -150,7 +184,6 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
       this.#extend();
       this.#extendLater();
     }, extendEveryMs);
-    this.#timer.unref?.(); // the queue holds the process as long as it waits
   }
 
   #extend(): void {
@@ -165,13 +198,6 @@ function outcomeOf(error: unknown) {
   return isPostreelError(error) ? (error.outcome ?? 'unknown') : 'unknown';
 }
 
-async function insist<T>(task: () => Promise<T>): Promise<T> {
-  for (const delayMs of againMs) {
-    try {
-      return await task();
-    } catch {
-      await sleep(delayMs, undefined);
-    }
-  }
-  return task();
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown';
 }

@@ -144,6 +144,21 @@ describe('a queue over a source that acknowledges', () => {
     expect(source.told).toHaveLength(2);
   });
 
+  it('goes on when its source does not hear of a job, and says so', async () => {
+    const { media, journal } = service();
+    const source = new ListSource(videos(2));
+    source.done = ({ id }) => Promise.reject(new Error(`${id} has lost its lock`));
+    const client = media({ journal });
+    const warnings: string[] = [];
+    client.on('warning', ({ message }) => warnings.push(message));
+    const results = await inTime(collect(client.queue(source)));
+    expect(results.filter(({ file }) => file)).toHaveLength(2);
+    expect(warnings).toEqual([
+      'The source of the queue was not told of a job: job 0 has lost its lock',
+      'The source of the queue was not told of a job: job 1 has lost its lock',
+    ]);
+  });
+
   it('hands back what it did not finish when it is left', async () => {
     const { media, journal } = service();
     const source = new ListSource(videos(3));
