@@ -30,12 +30,18 @@ interface Lane {
   isRefused: boolean;
 }
 
+/** A result, and how to say that the caller is done with it. */
+interface Waiting {
+  readonly result: QueueResult;
+  readonly onTaken: () => void;
+}
+
 /** One queue over several keys: each has a queue of its own, and all take from one input. */
 export class PoolQueue implements MediaQueue {
   readonly #contexts: readonly MediaContext[];
   readonly #options: PoolQueueOptions;
   readonly #dealer: Dealer;
-  readonly #results: QueueResult[] = [];
+  readonly #results: Waiting[] = [];
   readonly #news = new Notifier();
   readonly #projects: string[] = [];
   /** Which key has a name of this run: a name that comes twice is refused there. */
@@ -88,9 +94,10 @@ export class PoolQueue implements MediaQueue {
     try {
       while (this.#running > 0 || this.#results.length > 0) {
         signal?.throwIfAborted();
-        const result = this.#results.shift();
-        if (result) {
-          yield result;
+        const next = this.#results.shift();
+        if (next) {
+          yield next.result;
+          next.onTaken(); // not when the caller leaves: then the journal lists the file
         } else {
           await this.#news.wait();
         }
@@ -150,7 +157,7 @@ export class PoolQueue implements MediaQueue {
   async #run(lane: Lane): Promise<void> {
     try {
       for await (const result of lane.queue) {
-        this.#hear(lane, result);
+        await this.#hear(lane, result);
       }
     } catch (reason) {
       this.#failure ??= { reason };
@@ -163,7 +170,8 @@ export class PoolQueue implements MediaQueue {
     this.#news.notify();
   }
 
-  #hear(lane: Lane, result: QueueResult): void {
+  /** Resolves when the caller is done with the result: only then is its file acknowledged. */
+  async #hear(lane: Lane, result: QueueResult): Promise<void> {
     const dealt = lane.dealt.get(result.index);
     lane.dealt.delete(result.index);
     lane.room.notify();
@@ -171,26 +179,34 @@ export class PoolQueue implements MediaQueue {
       return;
     }
     if (isRefusedKey(result)) {
-      lane.isRefused = true;
-      lane.queue.drain();
-      this.#refusal = result.error;
-      this.#owners.delete(dealt.name ?? '');
-      this.#dealer.giveBack(dealt);
-    } else {
-      this.#results.push({ ...result, index: dealt.index, input: dealt.job });
-      this.#dealer.end();
+      this.#setAside(lane, dealt, result.error);
+      return;
     }
+    this.#dealer.end();
     if (this.#dealer.isOver) {
       this.#stopDealing();
     }
-    this.#news.notify();
+    await new Promise<void>((onTaken) => {
+      const own = { ...result, index: dealt.index, input: dealt.job };
+      this.#results.push({ result: own, onTaken });
+      this.#news.notify();
+    });
+  }
+
+  #setAside(lane: Lane, dealt: DealtJob, refusal: unknown): void {
+    lane.isRefused = true;
+    lane.queue.drain();
+    this.#refusal = refusal;
+    this.#owners.delete(dealt.name ?? '');
+    this.#dealer.giveBack(dealt);
   }
 
   // With no key left nobody makes the rest.
   #failRest(): void {
     for (let dealt = this.#dealer.takeReturned(); dealt; dealt = this.#dealer.takeReturned()) {
       const { index, job: input } = dealt;
-      this.#results.push({ index, input, job: undefined, error: this.#refusal });
+      const result = { index, input, job: undefined, error: this.#refusal };
+      this.#results.push({ result, onTaken: () => undefined });
     }
     this.#failure ??= { reason: this.#refusal };
     this.#stopDealing();

@@ -72,6 +72,21 @@ describe('a pool of keys', () => {
     expect(fakes.flatMap(({ files }) => files)).toHaveLength(50);
   });
 
+  it('acknowledges a file when the next one is asked for, not when the caller leaves', async () => {
+    const journal = memoryJournal();
+    const { open } = services(2, () => ({ journal }));
+    const read = async () => {
+      let taken = 0;
+      for await (const { file } of open().queue(videos(30))) {
+        if (file && ++taken === 5) {
+          break; // while this one is being stored
+        }
+      }
+    };
+    await inTime(read());
+    expect((await journal.pending()).jobs).toHaveLength(26);
+  });
+
   it('refuses a key that comes twice in a named queue, whichever client has it', async () => {
     const journal = memoryJournal();
     const { fakes, open } = services(2, () => ({ journal }));
