@@ -63,6 +63,7 @@ export {
   LongAudioError,
   MediaClient,
   MediaFile,
+  MediaPool,
   memoryJournal,
 } from './media/index.js';
 export type * from './messaging/index.js';
