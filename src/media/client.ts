@@ -22,8 +22,9 @@ import {
 } from './status/wait-for-files.js';
 import { watch } from './status/watch.js';
 import { createContext, type MediaContext } from './context.js';
-import { LazyQueue, requireJobs } from './lazy-queue.js';
+import { LazyQueue } from './lazy-queue.js';
 import { refuse } from '../errors/client-errors.js';
+import { loadPart } from '../transport/load-part.js';
 import { callSite } from '../transport/call.js';
 import { oneOf } from '../transport/option-checks.js';
 import { kindOf } from '../transport/request/url.js';
@@ -123,7 +124,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
    */
   queue(jobs: JobSource | AcknowledgingSource, options: QueueOptions = {}): MediaQueue {
     return new LazyQueue(callSite(), async () => {
-      const { openQueue } = await import('./queue/open.js');
+      const { openQueue } = await loadPart(() => import('./queue/open.js'));
       return openQueue(this.#context, jobs, options);
     });
   }
@@ -133,7 +134,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
    * those of `queue()`: jobs beyond them are a problem.
    */
   async plan(jobs: readonly MediaJob[], caps: SpendingCaps = {}): Promise<MediaPlan> {
-    const { planJobs } = await import('./queue/plan.js');
+    const { planJobs } = await loadPart(() => import('./queue/plan.js'));
     const { limits, pendingLimit } = this.#context;
     return planJobs(jobs, { ...limits, pending: pendingLimit }, caps);
   }
@@ -144,7 +145,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
    * @throws an `InvalidRequestError` with the code `AUDIO_NOT_JOINABLE` when they are not
    */
   async joinAudio(files: readonly MediaFile[], options?: TransferOptions): Promise<Blob> {
-    const { joinAudio } = await import('./generate/long-audio/join.js');
+    const { joinAudio } = await loadPart(() => import('./generate/long-audio/join.js'));
     const parts: Uint8Array<ArrayBuffer>[] = [];
     for (const file of files) {
       parts.push(new Uint8Array(await file.arrayBuffer(options)));
@@ -163,13 +164,18 @@ export class MediaClient extends ServiceClient<MediaEvents> {
 
   /** A client with other options that shares this one's events, session and rate budget. */
   with(options: MediaOptions): MediaClient {
-    return new MediaClient(this.#context.connection.derive(options));
+    return derived(this.#context.connection.derive(options));
   }
+}
+
+// Outside of the class: builds rename one that names itself, and consoles show that name.
+function derived(options: MediaOptions) {
+  return new MediaClient(options);
 }
 
 // Most clients have no journal: its code is loaded when it is first asked for.
 function jobRecords(options: MediaOptions): JobRecords {
-  const load = () => import('./jobs/job-records.js');
+  const load = () => loadPart(() => import('./jobs/job-records.js'));
   return {
     pending: async () => (await load()).pendingJobs(options),
     acknowledge: async (fileId) => (await load()).acknowledge(options, fileId),

@@ -231,8 +231,13 @@ export class MessagingClient<
 
   /** Creates a client with other options that shares this one's events, session and rate budget. */
   with(options: MessagingOptions): MessagingClient<Fields> {
-    return new MessagingClient<Fields>(this.#connection.derive(options));
+    return derived<Fields>(this.#connection.derive(options));
   }
+}
+
+// Outside of the class: builds rename one that names itself, and consoles show that name.
+function derived<Fields extends object>(options: MessagingOptions) {
+  return new MessagingClient<Fields>(options);
 }
 
 async function loadSchemas(rules: DataOptions) {

@@ -1,6 +1,7 @@
 import type { ClientOptions } from '../contract/client-options.js';
 import type { ClientEvents } from '../contract/events.js';
 import type { ApiKey } from './auth/api-key.js';
+import { loggerOf } from './console-logger.js';
 import { BudgetSource } from './rate-limit/registry.js';
 import { Events } from './events.js';
 import { Keyring } from './auth/keyring.js';
@@ -51,7 +52,7 @@ export class Connection<Map extends ClientEvents = ClientEvents> {
     this.events =
       parent && options.logger === parent.#options.logger
         ? parent.events
-        : new Events(options.logger);
+        : new Events(loggerOf(options.logger));
     this.transport = new Transport({
       settings: this.settings,
       keyring: this.keyring,

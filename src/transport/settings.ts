@@ -119,7 +119,8 @@ function hasLimits({ limit, windowMs, headroom }: RateLimitOptions = {}): boolea
   return (limit ?? windowMs ?? headroom) !== undefined;
 }
 
-function environment(name: string): string | undefined {
+/** A variable of the environment, where there is one; an empty one is none. */
+export function environment(name: string): string | undefined {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
   const value = process?.env?.[name];
   return value === '' ? undefined : value;

@@ -27,6 +27,14 @@ describe('the CommonJS build', () => {
     expect(output).toBe('con_1\n');
   });
 
+  it('keeps the names of the clients, which a console shows', async () => {
+    const code = `
+      const { MediaClient, MessagingClient } = require('postreel');
+      console.log(MessagingClient.name, MediaClient.name);`;
+    const file = await project.write('names.cjs', code);
+    expect(await project.run(process.execPath, [file])).toBe('MessagingClient MediaClient\n');
+  });
+
   it('names the license of each package that it carries', () => {
     const folder = join(project.package, 'dist/cjs');
     const text = readFileSync(join(folder, 'LICENSES.txt'), 'utf8');

@@ -40,6 +40,19 @@ describe('the stack of an error leads to the line of the user', () => {
     userNamesNoId: async function userNamesNoId() {
       await messaging.contacts.get('');
     },
+    userGetsNoFiles: async function userGetsNoFiles() {
+      const media = mediaOver(answering(() => ({})).fetch, { retries: 0 });
+      await media.generate.audio({ content: 'Hi', voiceId: 'voice_1' });
+    },
+    userWaits: async function userWaits() {
+      await mediaOver(refused, { retries: 0 }).waitForFile('file_1');
+    },
+    userQueues: async function userQueues() {
+      const media = mediaOver(refused, { retries: 0 });
+      for await (const { error } of media.queue([{ content: 'Hi' } as never])) {
+        throw error;
+      }
+    },
     userAsksForStatus: async function userAsksForStatus() {
       await mediaOver(refused, { retries: 0 }).generate.status({ fileId: 'file_1' });
     },

@@ -1,6 +1,7 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
 import { isPostreelError } from '../../errors/index.js';
+import { loadPart } from '../../transport/load-part.js';
 import { RunningCall } from '../../transport/call.js';
 import { refuse } from '../../errors/client-errors.js';
 import type { Transport } from '../../transport/transport.js';
@@ -85,7 +86,7 @@ export class Generate implements NamesOf<typeof routes> {
    * @throws a `LongAudioError` that has the accepted parts as its `jobs`, also after an abort
    */
   async longAudio(body: LongAudioRequest, options?: RequestOptions): Promise<GenerationJob[]> {
-    const { submitLongAudio } = await import('./long-audio/submit.js');
+    const { submitLongAudio } = await loadPart(() => import('./long-audio/submit.js'));
     const { pendingLimit } = this.#host;
     const submit: SubmitPart = (request, part, signal) =>
       this.#audioPart(request, part, { ...options, signal });

@@ -53,7 +53,7 @@ export function createFaults(endpoints: readonly string[], random: () => number)
 
   function fail(endpoint: string, fault: Fault): () => void {
     if (endpoint !== '*' && !endpoints.includes(endpoint)) {
-      throw new TypeError(`No such endpoint: ${endpoint}. Use one of the endpoint table, or '*'.`);
+      throw new TypeError(`No such endpoint: ${endpoint}. ${adviceFor(endpoint, endpoints)}`);
     }
     const plan = { endpoint, fault, seen: 0, left: fault.times ?? 1 };
     plans.push(plan);
@@ -87,4 +87,31 @@ export function createFaults(endpoints: readonly string[], random: () => number)
       plans = [];
     },
   };
+}
+
+const mostCandidates = 5;
+
+/** The endpoints whose words are the most like those that were written. */
+function adviceFor(written: string, endpoints: readonly string[]): string {
+  const wanted = wordsOf(written);
+  const likeness = (endpoint: string) =>
+    wordsOf(endpoint).filter((word) => wanted.some((other) => isLike(word, other))).length * 10 -
+    wordsOf(endpoint).length;
+  const candidates = endpoints
+    .filter((endpoint) => wordsOf(endpoint).some((word) => isLike(word, wanted.at(-1) ?? '')))
+    .sort((a, b) => likeness(b) - likeness(a))
+    .slice(0, mostCandidates)
+    .map((endpoint) => `'${endpoint}'`);
+  return candidates.length > 0
+    ? `Did you mean ${candidates.join(', ')}?`
+    : "Use one of the endpoint table, or '*'.";
+}
+
+function wordsOf(endpoint: string): string[] {
+  return endpoint.toLowerCase().match(/[a-z]+/g) ?? [];
+}
+
+// `contact` for `contacts`
+function isLike(word: string, other: string): boolean {
+  return word.startsWith(other) || other.startsWith(word);
 }

@@ -2,7 +2,8 @@
 const deepest = 8;
 const mostValues = 500;
 const shapes = /\b(sk|pk)_[A-Za-z0-9_-]{3,}/g;
-const bearer = /\bBearer\s+[^\s"',;]+/gi;
+// Not the placeholder of a hint: `Authorization: Bearer <key>`.
+const bearer = /\bBearer\s+(?![<{[])[^\s"'`,;]+/gi;
 
 /** Takes every API key out of a text that somebody else wrote, such as an error body. */
 export function redact(text: string, key: string | null): string {

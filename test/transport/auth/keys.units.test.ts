@@ -259,6 +259,7 @@ describe('a text of somebody else', () => {
     ['some sk_other_1 and pk_x-9z', null, 'some sk_[key] and pk_[key]'],
     ['sk_ab is no key, task_list neither', null, 'sk_ab is no key, task_list neither'],
     ['Authorization: Bearer x.y.z, done', null, 'Authorization: Bearer [key], done'],
+    ['Use `Authorization: Bearer <key>`.', null, 'Use `Authorization: Bearer <key>`.'],
     ['{"auth":"bearer   abc"}', null, '{"auth":"Bearer [key]"}'],
   ])('%j, key %j: %j', (text, key, expected) => {
     expect(redact(text, key)).toBe(expected);

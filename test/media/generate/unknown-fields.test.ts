@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { answering, mediaOver } from '../../support/clients.js';
+
+const video = { workflowType: 'idea', workflowFormat: 'video', prompt: 'A', voiceId: 'v' } as const;
+
+async function warnings(run: (media: ReturnType<typeof mediaOver>) => PromiseLike<unknown>) {
+  const { fetch, requests } = answering(() => ({
+    fileId: 'file_1',
+    data: { folderId: 'folder_1', filesCreated: ['file_1'] },
+  }));
+  const media = mediaOver(fetch);
+  const heard: string[] = [];
+  media.on('warning', ({ message }) => heard.push(message));
+  await run(media);
+  return { heard, sent: (await requests[0]?.json()) as object };
+}
+
+it('a job of a video sends a field that is not documented, and asks what was meant', async () => {
+  const job = { ...video, aspectratio: '9:16' };
+  const { heard, sent } = await warnings((media) => media.generate.video({ payload: [job] }));
+  expect(heard).toEqual([
+    '`payload[0].aspectratio` is not a documented field and may have no effect. Did you mean `aspectRatio`?',
+  ]);
+  expect(sent).toHaveProperty('payload[0].aspectratio', '9:16');
+});
+
+it('a request for videos does too', async () => {
+  const body = { payload: [video], folderID: 'folder_1' };
+  const { heard } = await warnings((media) => media.generate.video(body));
+  expect(heard).toEqual([expect.stringMatching(/^`folderID` .* Did you mean `folderId`\?$/)]);
+});
+
+it('speech knows the words of other services', async () => {
+  const body = { content: 'Hi', voiceId: 'v', speed: 1.5 };
+  const { heard } = await warnings((media) => media.generate.audio(body));
+  expect(heard).toEqual([expect.stringMatching(/^`speed` .* Did you mean `playbackRate`\?$/)]);
+});
