@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { pullTypes } from '../../../messaging/pull/pull.js';
-import { driftOf } from '../../../messaging/pull/types-file.js';
+import { pullTypes } from '../../pull/pull.js';
+import { driftOf } from '../../pull/types-file.js';
 import type { Context } from '../../context.js';
 import { CommandEnd } from '../../exit-codes.js';
 import { examples } from '../options.js';

@@ -1,10 +1,10 @@
 import type { RequestOptions } from '../../contract/call.js';
 import { isRecord } from '../../contract/records.js';
-import type { ContactField, FieldInventory } from '../contacts/types.js';
-import type { EventNames } from '../events/types.js';
-import { variablesOf } from '../templates/template-text.js';
-import type { Template } from '../templates/types.js';
-import { typesFile } from './types-file.js';
+import type { ContactField, FieldInventory } from '../../messaging/contacts/types.js';
+import type { EventNames } from '../../messaging/events/types.js';
+import { variablesOf } from '../../messaging/templates/template-text.js';
+import type { Template } from '../../messaging/templates/types.js';
+import { typesFile, type PulledTemplate, type PulledTypes } from './types-file.js';
 
 /** A client, as far as types are pulled from its project. */
 export interface PullSource {
@@ -13,23 +13,6 @@ export interface PullSource {
   };
   readonly events: { names(options?: RequestOptions): PromiseLike<EventNames> };
   readonly templates: { list(query?: object, options?: RequestOptions): AsyncIterable<Template> };
-}
-
-/** What a project has, as far as a program depends on it. */
-export interface PulledTypes {
-  /** Custom fields by their names without `data.`, sorted. */
-  readonly fields: readonly { readonly name: string; readonly type: string }[];
-  readonly events: readonly string[];
-  readonly templates: readonly PulledTemplate[];
-}
-
-/** A template with the variables of its subject and body. */
-export interface PulledTemplate {
-  readonly id: string;
-  readonly name: string;
-  /** Without a fallback. */
-  readonly required: readonly string[];
-  readonly optional: readonly string[];
 }
 
 /** Writes the types of a project's custom fields, events and templates, as TypeScript. */

@@ -1,4 +1,19 @@
-import type { PulledTemplate, PulledTypes } from './pull.js';
+/** What a project has, as far as a program depends on it. */
+export interface PulledTypes {
+  /** Custom fields by their names without `data.`, sorted. */
+  readonly fields: readonly { readonly name: string; readonly type: string }[];
+  readonly events: readonly string[];
+  readonly templates: readonly PulledTemplate[];
+}
+
+/** A template with the variables of its subject and body. */
+export interface PulledTemplate {
+  readonly id: string;
+  readonly name: string;
+  /** Without a fallback. */
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+}
 
 const header = `// Written by \`npx postreel pull\`. Do not edit it: run the command again.
 `;
