@@ -211,13 +211,13 @@ export class JobQueue implements MediaQueue {
     const { running, saving, waiting, flight, claimed } = state;
     const now = host.clock.now();
     const count = intake.count;
-    const ahead = () => aheadOf(state, host, Math.max(0, (this.#source.size ?? count) - count));
+    const ahead = aheadOf(state, host, Math.max(0, (this.#source.size ?? count) - count));
     this.#results.report({
       pending: running.size + saving.size,
       waiting: waiting.length + claimed.size + (flight?.entries.length ?? 0),
       total: this.#source.size ?? (this.#source.isExhausted ? count : undefined),
-      etaMs: () => this.#estimate.leftMs(ahead(), now),
-      forecast: () => this.#estimate.forecast(ahead(), now),
+      etaMs: this.#estimate.leftMs(ahead, now),
+      forecast: this.#estimate.forecast(ahead, now),
     });
   }
 }

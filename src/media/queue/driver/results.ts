@@ -3,8 +3,7 @@ import type { QueueForecast } from '../estimate/forecast.js';
 import type { QueueOptions, QueueProgress, QueueResult } from '../options.js';
 
 /** What a queue knows of its progress beside its results. */
-export interface Counts extends Pick<QueueProgress, 'pending' | 'waiting' | 'total'> {
-  readonly etaMs: () => number | undefined;
+export interface Counts extends Pick<QueueProgress, 'pending' | 'waiting' | 'total' | 'etaMs'> {
   readonly forecast: () => QueueForecast | undefined;
 }
 
@@ -40,15 +39,12 @@ export class QueueResults {
   }
 
   /** Tells the caller how far the queue is. */
-  report({ etaMs, forecast, ...counts }: Counts): void {
+  report({ forecast, ...counts }: Counts): void {
     const progress = {
       done: this.#done,
       failed: this.#failed,
       ...counts,
-      // Worked out for those who want to know: progress is told with every change.
-      get etaMs() {
-        return etaMs();
-      },
+      // Hundreds of runs through the rest of the queue: only for those who want to know.
       get forecast() {
         return forecast();
       },

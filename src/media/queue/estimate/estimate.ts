@@ -32,7 +32,7 @@ const mostSamples = 300;
 export class QueueEstimate {
   #minutes = 0;
   #tookMs = 0;
-  readonly #finished: PaceSample[] = [];
+  #finished: readonly PaceSample[] = [];
 
   /** A file is finished. */
   learn({ minutes, startedAt }: Running, now: number): void {
@@ -41,32 +41,14 @@ export class QueueEstimate {
     }
     this.#minutes += minutes;
     this.#tookMs += now - startedAt;
-    this.#finished.push({ pace: (now - startedAt) / minutes, isFinished: true });
-    if (this.#finished.length > mostSamples) {
-      this.#finished.shift();
-    }
+    const sample = { pace: (now - startedAt) / minutes, isFinished: true };
+    this.#finished = [...this.#finished, sample].slice(-mostSamples);
   }
 
-  /** How the time that is left may turn out; `undefined` before the first file is finished. */
-  forecast(ahead: Ahead, now: number): QueueForecast | undefined {
-    const { waiting, slots, nextCallMs, unread } = ahead;
-    if (this.#finished.length === 0) {
-      return undefined;
-    }
-    const running = [...ahead.running].map(({ minutes, startedAt = now }) => ({
-      minutes,
-      elapsedMs: now - startedAt,
-    }));
-    const unfinished = running.map(({ minutes, elapsedMs }) => ({
-      pace: elapsedMs / minutes,
-      isFinished: false,
-    }));
-    const known = waiting.map(({ minutes, kind }) => ({ minutes, isAlone: kind === 'audio' }));
-    const average = sum(known.map(({ minutes }) => minutes)) / Math.max(1, known.length);
-    const rest = Array.from({ length: unread }, () => ({ minutes: average, isAlone: false }));
-    const gapMs = Math.max(ahead.gapMs, ahead.callsMs(1_001) - ahead.callsMs(1_000));
-    const outlook = { running, waiting: [...known, ...rest], slots, nextCallMs, gapMs };
-    return forecast(outlook, new PaceSpread([...this.#finished, ...unfinished]));
+  /** How the time that is left may turn out, by what is known now, worked out when it is asked for. */
+  forecast(ahead: Ahead, now: number): () => QueueForecast | undefined {
+    const finished = this.#finished;
+    return () => (finished.length > 0 ? forecastOf(ahead, finished, now) : undefined);
   }
 
   /** `undefined` before the first file is finished. */
@@ -85,6 +67,24 @@ export class QueueEstimate {
     const work = sum(left) + sum(waiting.map(({ minutes }) => minutes)) * perMinuteMs;
     return Math.max(work / slots, callsMs(callsFor(waiting, slots)), ...left);
   }
+}
+
+function forecastOf(ahead: Ahead, finished: readonly PaceSample[], now: number): QueueForecast {
+  const { waiting, slots, nextCallMs, unread } = ahead;
+  const running = [...ahead.running].map(({ minutes, startedAt = now }) => ({
+    minutes,
+    elapsedMs: now - startedAt,
+  }));
+  const unfinished = running.map(({ minutes, elapsedMs }) => ({
+    pace: elapsedMs / minutes,
+    isFinished: false,
+  }));
+  const known = waiting.map(({ minutes, kind }) => ({ minutes, isAlone: kind === 'audio' }));
+  const average = sum(known.map(({ minutes }) => minutes)) / Math.max(1, known.length);
+  const rest = Array.from({ length: unread }, () => ({ minutes: average, isAlone: false }));
+  const gapMs = Math.max(ahead.gapMs, ahead.callsMs(1_001) - ahead.callsMs(1_000));
+  const outlook = { running, waiting: [...known, ...rest], slots, nextCallMs, gapMs };
+  return forecast(outlook, new PaceSpread([...finished, ...unfinished]));
 }
 
 // A text goes by itself; videos share a call.
