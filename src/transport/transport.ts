@@ -14,7 +14,6 @@ import {
   type RawInput,
   type TransportParts,
 } from './context.js';
-import { monotonicMs } from '../async/timers.js';
 import { withinDeadline } from './deadline.js';
 import type { RateLimitState } from './rate-limit/budget.js';
 import { checkCallOptions, isObject } from './option-checks.js';
