@@ -77,6 +77,8 @@ export default defineConfig({
   resolve,
   test: {
     projects,
+    // Vitest leaves a core idle, which is half of a machine with two.
+    maxWorkers: '100%',
     reporters: ['default', './test/support/tally-reporter.ts'],
     coverage: {
       include: ['src/{async,transport,pagination,polling,errors}/**/*.ts'],

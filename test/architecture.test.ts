@@ -65,7 +65,6 @@ const mostFiles = 12;
 const shortFiles: Readonly<Record<string, string>> = {
   'cli/version.ts': 'one fact, from the build or from the manifest',
   'contract/job-status.ts': 'the words of the service, shared by the clients and the callbacks',
-  'contract/direct-fetch.ts': 'a fact that the transport and the door for Node share',
   'errors/guards.ts': 'the way in for users who import only the guards',
   'media/routes.ts': 'joins the tables',
   'media/schemas.ts': 'joins the schemas, and is loaded lazily',

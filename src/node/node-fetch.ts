@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher, request } from 'undici';
-import { direct } from '../contract/direct-fetch.js';
+import { direct } from '../contract/client-options.js';
 import { ConfigurationError } from '../errors/index.js';
 
 /** How {@link nodeFetch} connects. */

@@ -12,7 +12,7 @@ export interface ItemRange {
 }
 
 // Taken at import, so that a fake clock in somebody's tests cannot stop an iteration.
-const { setImmediate, setTimeout } = globalThis;
+const real = /* @__PURE__ */ realTimers();
 
 /** Turns of the event loop: until a request has left at most, and until its bytes are written. */
 const turns = { most: 10, toWrite: 2 };
@@ -139,12 +139,17 @@ async function onTheWire(ahead: Promise<unknown>, hasLeft: () => boolean): Promi
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
-    if (typeof setImmediate === 'function') {
-      setImmediate(resolve);
+    if (typeof real.setImmediate === 'function') {
+      real.setImmediate(resolve);
     } else {
-      setTimeout(resolve, 0);
+      real.setTimeout(resolve, 0);
     }
   });
+}
+
+function realTimers(): Pick<typeof globalThis, 'setImmediate' | 'setTimeout'> {
+  const { setImmediate, setTimeout } = globalThis;
+  return { setImmediate, setTimeout };
 }
 
 function noop(): void {

@@ -48,12 +48,7 @@ describe('what a send refuses before the network', () => {
     ['no body', { body: undefined }, 'body', 'is required unless `template` is set'],
     ['an empty subject', { subject: '' }, 'subject', 'must not be empty'],
     ['an empty body', { body: '' }, 'body', 'must not be empty'],
-    [
-      'an empty template id',
-      { template: '' },
-      'template',
-      'must be an id: a string that is not empty',
-    ],
+    ['an empty template id', { template: '' }, 'template', 'must not be empty'],
     ['a CR in the subject', { subject: 'Hi\rBcc: x' }, 'subject', 'must not contain a line break'],
     ['an LF in the subject', { subject: 'Hi\nBcc: x' }, 'subject', 'must not contain a line break'],
     [

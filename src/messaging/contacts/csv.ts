@@ -34,12 +34,11 @@ export async function* csvParts(
   }
 }
 
-const encoder = new TextEncoder();
-
 // Rows are kept as bytes: a hundred thousand strings would take many times the memory of their file.
 class Part {
   readonly #maxBytes: number;
   #header = '';
+  readonly #encoder = new TextEncoder();
   #buffer = new Uint8Array(65_536);
   #bytes = 0;
   #rows = 0;
@@ -86,7 +85,7 @@ class Part {
       larger.set(this.#buffer.subarray(0, this.#bytes));
       this.#buffer = larger;
     }
-    const { written } = encoder.encodeInto(text, this.#buffer.subarray(this.#bytes));
+    const { written } = this.#encoder.encodeInto(text, this.#buffer.subarray(this.#bytes));
     const isWritten = this.#bytes + written <= maxBytes;
     this.#bytes += isWritten ? written : 0;
     return isWritten;

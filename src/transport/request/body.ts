@@ -98,11 +98,10 @@ function copyOfFields(value: object, path: string, above: Above): unknown {
 }
 
 // They may well have fields, but those are not what they hold.
-const unsendableTags = new Set(
-  'Map Set WeakMap WeakSet WeakRef Promise RegExp Error Number String Boolean Symbol BigInt'.split(
-    ' ',
-  ),
-);
+const unsendableTags: ReadonlySet<string> = new Set([
+  ...['Map', 'Set', 'WeakMap', 'WeakSet', 'WeakRef', 'Promise', 'RegExp', 'Error'],
+  ...['Number', 'String', 'Boolean', 'Symbol', 'BigInt'],
+]);
 
 function unsendable(path: string, message: string): never {
   throw refuse([{ field: path === '' ? 'body' : path, message }]);

@@ -1,5 +1,5 @@
 import ky from 'ky';
-import { isDirect } from '../../contract/direct-fetch.js';
+import { isDirect } from '../../contract/client-options.js';
 
 /** A request that is ready to leave. */
 export interface OutgoingRequest {

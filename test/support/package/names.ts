@@ -85,6 +85,7 @@ export const names: Readonly<Record<string, readonly string[]>> = {
     'fileRateBudgetStore',
     'fileWorkflowState',
     'imageFile',
+    'nodeFetch',
     'saveTo',
   ],
   'postreel/testing': [
