@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { defineConfig, type Options } from 'tsup';
@@ -127,8 +128,14 @@ const scriptTag: Options = {
 async function declare(): Promise<void> {
   const args = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'];
   await promisify(execFile)(process.execPath, [...args, '--outDir', 'dist/types']);
-  for (const outDir of ['dist/esm', 'dist/cjs']) {
-    cpSync('dist/types', outDir, { recursive: true });
+  cpSync('dist/types', 'dist/esm', { recursive: true });
+  // One set of maps is enough for an editor; it finds the sources behind the ES modules.
+  for (const path of readdirSync('dist/types', { recursive: true, encoding: 'utf8' })) {
+    if (path.endsWith('.d.ts')) {
+      const text = readFileSync(join('dist/types', path), 'utf8');
+      mkdirSync(dirname(join('dist/cjs', path)), { recursive: true });
+      writeFileSync(join('dist/cjs', path), text.replace(/\/\/# sourceMappingURL=.*\s*$/, ''));
+    }
   }
   rmSync('dist/types', { recursive: true });
 }

@@ -17,12 +17,16 @@ export interface Parts {
   readonly plugin: Plugin;
 }
 
-/** Folders that are small and always loaded together. */
-const rooms: Readonly<Record<string, string>> = {
-  async: 'base',
-  contract: 'base',
-  pagination: 'transport',
-};
+/** Which part a module goes to, where it is not the one of its folder. */
+const rooms: readonly (readonly [RegExp, string])[] = [
+  // What the schemas need stands with them or below: they load without a client.
+  [/^messaging\/.*schemas?\.ts$/, 'messaging-checks'],
+  [/^media\/.*(schemas?|warnings)\.ts$/, 'media-checks'],
+  [/^transport\/validation\/unknown-fields\.ts$/, 'base'],
+  // Small, and always loaded together.
+  [/^(async|contract)\//, 'base'],
+  [/^pagination\//, 'transport'],
+];
 
 export async function cutIntoParts(doors: Readonly<Record<string, string>>): Promise<Parts> {
   const { inputs, outputs } = await modulesOf(Object.values(doors));
@@ -132,11 +136,10 @@ function reachedBy(inputs: Inputs, roots: readonly string[]): Map<string, Set<st
   return reached;
 }
 
-function roomOf(path: string): string {
-  const [folder = ''] = path.replace('src/', '').split('/');
-  return /^src\/(messaging|media)\/.*schemas?\.ts$/.test(path)
-    ? `${folder}-schemas`
-    : (rooms[folder] ?? folder);
+function roomOf(module: string): string {
+  const path = module.replace('src/', '');
+  const [, room] = rooms.find(([pattern]) => pattern.test(path)) ?? [];
+  return room ?? path.slice(0, path.indexOf('/'));
 }
 
 const virtual = 'part';
