@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
@@ -15,6 +16,13 @@ export const sockets = [
   'test/transport/send/{abort,abort.outcome,deadline,process}.test.ts',
   'test/webhooks/receive/servers.test.ts',
 ];
+
+/** The same holds for whatever asks the fakes over real connections. */
+const overTheWire = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.test.ts'))
+  .map((path) => `test/${path}`)
+  .filter((path) => /support\/fake-server|createServer\(/.test(readFileSync(path, 'utf8')));
+sockets.push(...overTheWire);
 
 /** `TRACKER_BROWSERS=none` leaves out what needs a browser. */
 const browsers = [
