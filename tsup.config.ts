@@ -102,6 +102,7 @@ const trackerCjs: Options = {
   entry: trackerEntry,
   format: 'cjs',
   outDir: 'dist/cjs',
+  inject: ['scripts/text-encoder.js'],
   esbuildOptions: shorten,
 };
 

@@ -1,1 +1,1 @@
-export { bullmqSource, type BullmqOptions, type BullmqSource } from './source.js';
+export { bullmqSource, type BullmqItem, type BullmqOptions, type BullmqSource } from './source.js';

@@ -17,10 +17,14 @@ export interface BullmqOptions {
   lockMs?: number | undefined;
 }
 
-type BullmqItem = SourceItem & { readonly held: Job };
+/** A job that was taken from BullMQ. */
+export type BullmqItem = SourceItem & { readonly held: Job };
 
 /** A source that holds connections: close it when its queue has ended. */
-export type BullmqSource = AcknowledgingSource<BullmqItem> & { close(): Promise<void> };
+export type BullmqSource = AcknowledgingSource<BullmqItem> & {
+  /** Closes the connections that the source has opened. */
+  close(): Promise<void>;
+};
 
 // Taking a job again is safe: the journal knows what was submitted, and it is followed.
 const mostStalls = 1_000;

@@ -16,7 +16,9 @@ export interface NodeFetchOptions {
 
 /** Any dispatcher of undici 7 or 8. */
 export interface UndiciDispatcher {
+  /** Sends one request. */
   dispatch(options: never, handler: never): boolean;
+  /** Closes the connections once their requests have ended. */
   close(): Promise<void>;
 }
 

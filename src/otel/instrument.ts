@@ -33,7 +33,9 @@ interface InstrumentedEvents {
 
 /** A client whose events are listened to: a `MessagingClient` or a `MediaClient`. */
 export interface Instrumented {
+  /** Adds a listener. */
   on(name: never, listener: (event: never) => void): unknown;
+  /** Removes a listener. */
   off(name: never, listener: (event: never) => void): unknown;
 }
 

@@ -5,10 +5,15 @@ import type { AcknowledgingSource, SourceItem } from '../media/queue/input/job-s
 
 /** What is used of a `PgBoss`, version 10 or 12. */
 export interface PgBossClient {
+  /** Takes jobs. */
   fetch(queue: string, options: { batchSize: number }): Promise<{ id: string; data: unknown }[]>;
+  /** Ends a job well. */
   complete(queue: string, id: string, output: object): Promise<unknown>;
+  /** Ends a try; the queue's `retryLimit` decides about another. */
   fail(queue: string, id: string, output: object): Promise<unknown>;
+  /** Makes a queue unless it is there. */
   createQueue(queue: string): Promise<unknown>;
+  /** Adds a job. */
   send(queue: string, data: object, options: { singletonKey: string }): Promise<unknown>;
   /** Extends the lease of a job; version 12 has it. */
   touch?(queue: string, id: string): Promise<unknown>;

@@ -3,6 +3,7 @@ import { ConfigurationError } from '../errors/index.js';
 
 /** What is used of a Postgres client: a pool of `pg` will do, and so will PGlite. */
 export interface PostgresClient {
+  /** Runs one statement with its values. */
   query(text: string, values?: unknown[]): Promise<{ readonly rows: unknown[] }>;
 }
 

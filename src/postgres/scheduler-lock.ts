@@ -7,13 +7,17 @@ import type { PostgresClient } from './client.js';
 
 /** A connection of a pool, as `pg` hands it out. */
 export interface LockConnection extends PostgresClient {
+  /** Gives the connection back to its pool, or ends it. */
   release(destroy?: boolean): void;
+  /** Hears when the connection is lost. */
   on(event: 'error' | 'end', listener: () => void): unknown;
+  /** Stops hearing. */
   removeListener(event: 'error' | 'end', listener: () => void): unknown;
 }
 
 /** A pool that lends its connections, as `pg` does. */
 export interface LockPool {
+  /** Lends a connection. */
   connect(): Promise<LockConnection>;
 }
 

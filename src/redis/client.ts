@@ -4,7 +4,9 @@ import { ConfigurationError } from '../errors/index.js';
 
 /** What is used of a Redis client. Those of `ioredis` have it. */
 export interface RedisClient {
+  /** Runs a script by its SHA-1. */
   evalsha(sha1: string, keyCount: number, ...args: (string | number)[]): Promise<unknown>;
+  /** Runs a script by its text. */
   eval(script: string, keyCount: number, ...args: (string | number)[]): Promise<unknown>;
 }
 

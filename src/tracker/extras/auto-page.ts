@@ -6,7 +6,9 @@ export interface AutoPageOptions {
   readonly event?: string;
 }
 
-interface PageTracker {
+/** What is used of a tracker. */
+export interface PageTracker {
+  /** Tracks one event. */
   track(event: string, data: Record<string, Transient<string>>): TrackedEvent;
 }
 

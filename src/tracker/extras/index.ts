@@ -1,3 +1,3 @@
-export { type AutoPageOptions, autoPage } from './auto-page.js';
+export { type AutoPageOptions, autoPage, type PageTracker } from './auto-page.js';
 export { debug } from './debug.js';
 export { type BeforeSend, chain, once, sample, stamp } from './steps.js';

@@ -68,8 +68,11 @@ export const useTrackOnMount = <Events extends EventMap<Events> = AnyEvents>(
 
 /** The provider and the hooks for one event map, written down once. */
 export const createTrackerHooks = <Events extends EventMap<Events>>() => ({
+  /** Hands a tracker to the components below it. */
   TrackerProvider: TrackerProvider<Events>,
+  /** The tracker of the provider above. */
   useTracker: useTracker<Events>,
+  /** Tracks an event once when the component mounts. */
   useTrackOnMount: useTrackOnMount<Events>,
 });
 
