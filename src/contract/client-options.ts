@@ -89,8 +89,3 @@ export interface DataOptions {
  * all copies of the package in a process.
  */
 export const direct = Symbol.for('postreel.directFetch');
-
-/** Is this such a `fetch`? */
-export function isDirect(fetch: typeof globalThis.fetch): boolean {
-  return direct in fetch;
-}

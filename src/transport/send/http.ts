@@ -1,5 +1,5 @@
 import ky from 'ky';
-import { isDirect } from '../../contract/client-options.js';
+import { direct } from '../../contract/client-options.js';
 
 /** A request that is ready to leave. */
 export interface OutgoingRequest {
@@ -27,7 +27,7 @@ export function exchange(
   if (signal) {
     init.signal = signal;
   }
-  if (fetch && isDirect(fetch)) {
+  if (fetch && direct in fetch) {
     return fetch(url, init);
   }
   // An address and an init reach `fetch` as they are: Next.js drops what a `Request` carries, and
