@@ -97,7 +97,7 @@ const trackerEsm: Options = {
 
 const trackerCjs: Options = {
   ...modules,
-  splitting: true,
+  // Splitting CommonJS rewrites the head of a file, where React's directive must stand.
   esbuildPlugins: [],
   entry: trackerEntry,
   format: 'cjs',

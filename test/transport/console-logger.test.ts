@@ -33,7 +33,7 @@ describe('POSTREEL_LOG', () => {
       ['debug', 1],
     ]);
     expect(lines[2]?.[1]).toMatch(
-      /^postreel: response PATCH \/contacts\/con_1 attempt=1 status=200 durationMs=\d+$/,
+      /^postreel: response PATCH \/contacts\/con_1 callId=\d+ route="\/contacts\/{id}" attempt=1 status=200 durationMs=\d+$/,
     );
     expect(lines.flat().join()).not.toContain('sk_test');
   });

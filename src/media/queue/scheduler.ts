@@ -126,7 +126,8 @@ function proceed(draft: Draft, world: World): void {
   }
   const at = Math.min(...times);
   if (Number.isFinite(at)) {
-    draft.commands.push({ type: 'wake', at });
+    // Never at once: fractions of a millisecond, added and subtracted, can come out a hair early.
+    draft.commands.push({ type: 'wake', at: Math.max(at, now + 1) });
   }
 }
 

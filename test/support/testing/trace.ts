@@ -6,6 +6,7 @@ import {
   type MediaBehavior,
   type MessagingBehavior,
 } from 'postreel/testing';
+import { workflowTrace } from './workflow-trace.js';
 
 type Fake = FakeMedia | FakeMessaging;
 
@@ -73,7 +74,9 @@ export async function messagingTrace(behavior: Partial<MessagingBehavior>): Prom
   segment.trackMembership = true;
   await ask(`POST /segments/${segment.id}/compute`);
   said.push(JSON.stringify(fake.project.events.map(({ name }) => name)));
-  return [...said, ...(await limitTrace(behavior))];
+  const other = createFakeMessaging({ clock: { start }, behavior });
+  const flows = await workflowTrace(other, asker(other, other.secretKey));
+  return [...said, ...flows, ...(await limitTrace(behavior))];
 }
 
 /** How requests are counted, and what a 429 says. */

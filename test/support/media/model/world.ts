@@ -18,6 +18,7 @@ import { VirtualTime } from './time.js';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const longestWorldMs = 60 * hourMs;
+const mostStepsAtOnce = 10_000;
 
 /** Puts a bug into the parts of a world; only a test does. */
 export interface Bug {
@@ -86,6 +87,7 @@ class World {
     const overlapAt = this.#random.chance(0.2) ? this.#random.next() * 10 * minuteMs : Infinity;
     let hasCrashed = !this.#isNamed;
     let hasOverlap = !this.#isNamed;
+    let stepsNow = 0;
     while (this.#runs.some(({ isOver }) => !isOver)) {
       const now = this.#time.now();
       if (!hasCrashed && now >= crashAt) {
@@ -101,6 +103,11 @@ class World {
         break;
       }
       this.#checkIdle();
+      stepsNow = this.#time.now() > now ? 0 : stepsNow + 1;
+      if (stepsNow > mostStepsAtOnce) {
+        this.#report('h: the queue spins while no time passes');
+        break;
+      }
       if (this.#time.now() > longestWorldMs) {
         this.#report('g: the queue waits for ever');
         break;
