@@ -38,7 +38,7 @@ const shown: Readonly<Record<string, readonly string[]>> = {
   campaigns: campaign,
   segments: [...segment, ...contact],
   workflows: [...workflow, 'type', 'branch', 'contactId', 'status'],
-  events: ['id', 'contact', 'event', 'timestamp'],
+  events: ['id', 'contact', 'event', 'timestamp', 'names'],
   domains: ['id', 'status'],
   activity: ['id'],
   analytics: [],
