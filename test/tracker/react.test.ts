@@ -38,10 +38,10 @@ describe('react on a server', () => {
   });
   it('is marked for the client, so that server components can import it', () => {
     expect(readFileSync('dist/esm/tracker/react/index.js', 'utf8')).toMatch(
-      /^("use strict";)?['"]use client['"]/,
+      /^("use strict";\s*)?['"]use client['"]/,
     );
     expect(readFileSync('dist/cjs/tracker/react/index.js', 'utf8')).toMatch(
-      /^("use strict";)?['"]use client['"]/,
+      /^("use strict";\s*)?['"]use client['"]/,
     );
   });
   it('hands out hooks that know an event map', () => {

@@ -87,13 +87,17 @@ export const files: readonly Misuse[] = [
 
 /** Trackers of pages. */
 export const pages: readonly Misuse[] = [
-  ['a tracker without a key', () => tracker({ baseUrl }), 'a baseUrl and a pk_ key'],
-  ['a tracker with a secret key', () => tracker({ publicKey: 'sk_a', baseUrl }), 'a pk_ key'],
-  ['a tracker without an address', () => tracker({ publicKey: 'pk_a' }), 'a baseUrl'],
+  ['a tracker without a key', () => tracker({ baseUrl }), 'publicKey must start with pk_'],
+  [
+    'a tracker with a secret key',
+    () => tracker({ publicKey: 'sk_a', baseUrl }),
+    'publicKey must start with pk_',
+  ],
+  ['a tracker without an address', () => tracker({ publicKey: 'pk_a' }), 'baseUrl is missing'],
   [
     'an age in weeks',
     () => tracker({ publicKey: 'pk_a', baseUrl, maxAge: '1w' }),
-    "'30m', '24h', '7d'",
+    'maxAge: milliseconds',
   ],
   ['a reserved name', () => tracking()['track']?.('paid', { email }), 'Reserved: email'],
   ['an amount that is no number', () => tracking()['track']?.('paid', { a: NaN }), 'Not finite: a'],
