@@ -131,7 +131,8 @@ export class Transport {
     checkCallOptions(options);
     options.signal?.throwIfAborted();
     const startedAt = monotonicMs();
-    const given = await withBody(route, input, options);
+    // Built before anything is waited for: what the caller changes from now on does not matter.
+    const given = input.bodyLater ? await withBody(route, input, input.bodyLater, options) : input;
     const call = prepare(route, given, options, { parts: this.#parts, state, startedAt });
     // Listeners of whole calls are rare: without one there is nothing to do.
     return this.#parts.events.isHeard('call:end') ? this.#observed(call) : this.#perform(call);
@@ -210,16 +211,14 @@ export class Transport {
 async function withBody(
   route: Route,
   input: RawInput,
+  bodyLater: () => Promise<unknown>,
   { deadline, signal }: RequestOptions,
 ): Promise<RawInput> {
-  if (!input.bodyLater) {
-    return input;
-  }
   // A deadline that is none is refused when the call is prepared.
   const leftMs = deadline !== undefined && deadline > 0 ? deadline : Number.POSITIVE_INFINITY;
   const deadlineAt = monotonicMs() + leftMs;
   const limits = { route, path: route.path, deadlineAt, signal };
-  return { ...input, body: await withinDeadline(input.bodyLater(), limits) };
+  return { ...input, body: await withinDeadline(bodyLater(), limits) };
 }
 
 // An empty answer, `true` and `{ success: true }` are answers too: an empty record stands for them.

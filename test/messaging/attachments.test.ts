@@ -25,6 +25,28 @@ describe('attachments', () => {
     await expect(sent(attachment)).resolves.toEqual([{ ...attachment, content: base64 }]);
   });
 
+  it('sends what was there when the call was made', async () => {
+    const { fetch, requests } = answering(() => ({}));
+    const messaging = messagingOver(fetch);
+    const file = new Uint8Array(bytes);
+    const to = ['ann@example.com'];
+    const email = {
+      ...content,
+      to,
+      attachments: [{ content: file }, { content: new Blob([bytes]) }],
+    };
+    const call = messaging.send(email);
+    to[0] = 'bea@example.com';
+    email.subject = 'Bye';
+    file.fill(7);
+    await call;
+    await expect(requests[0]?.json()).resolves.toMatchObject({
+      to: ['ann@example.com'],
+      subject: 'Hi',
+      attachments: [{ content: base64 }, { content: base64 }],
+    });
+  });
+
   it('names a File after itself', async () => {
     const file = new File([bytes], 'photo.png');
     await expect(sent({ content: file })).resolves.toEqual([

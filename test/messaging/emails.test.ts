@@ -32,6 +32,19 @@ function send(change: object) {
   return offline.send({ ...mail, ...change });
 }
 
+it('sends each email as it was when the call was made, however often one object is used', async () => {
+  const { fetch, requests } = answering(() => sent);
+  const messaging = messagingOver(fetch);
+  const email = { ...mail };
+  const calls = ['ann@example.com', 'bea@example.com'].map((to) => {
+    email.to = to;
+    return messaging.send(email);
+  });
+  await Promise.all(calls);
+  const bodies = await Promise.all(requests.map((request) => request.json()));
+  expect(bodies).toMatchObject([{ to: 'ann@example.com' }, { to: 'bea@example.com' }]);
+});
+
 describe('what a send refuses before the network', () => {
   it.each([
     ['no recipient', { to: undefined }, 'to', 'is required'],

@@ -1,3 +1,4 @@
+import { wireValue } from '../../transport/request/body.js';
 import type { SendRequest } from './types.js';
 
 /** Does this email have attachments that must be encoded before it is sent? */
@@ -5,10 +6,22 @@ export function hasBytes(body: unknown): boolean {
   return attachmentsOf(body).some((item) => valuesOf(item).some((value) => isBinary(value)));
 }
 
-/** The email with the bytes and blobs of its attachments as base64. */
+/**
+ * The email with the bytes and blobs of its attachments as base64. Everything but the contents of
+ * blobs, which nobody can change, is copied before anything is waited for.
+ */
 export async function withEncodedAttachments(body: SendRequest): Promise<SendRequest> {
+  const copy = copied({ ...body, attachments: undefined });
   const attachments = await Promise.all(attachmentsOf(body).map((item) => encoded(item)));
-  return { ...body, attachments } as SendRequest; // only their bytes are another text
+  return { ...copy, attachments } as SendRequest; // only their bytes are another text
+}
+
+function copied(fields: object): object {
+  try {
+    return wireValue(fields) as object; // of an object
+  } catch {
+    return fields; // refused, with its place, when the call is built
+  }
 }
 
 async function encoded(item: unknown): Promise<unknown> {
@@ -20,7 +33,7 @@ async function encoded(item: unknown): Promise<unknown> {
   const fields = await Promise.all(
     Object.entries(item as object).map(async ([name, value]: [string, unknown]) => [
       name,
-      isBinary(value) ? base64(await bytesOf(value)) : value,
+      isBinary(value) ? await base64Of(value) : value,
     ]),
   );
   return { ...named, ...Object.fromEntries(fields) };
@@ -50,11 +63,13 @@ function kindOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice(8, -1);
 }
 
-async function bytesOf(value: Binary): Promise<Uint8Array> {
+function base64Of(value: Binary): string | Promise<string> {
   if (ArrayBuffer.isView(value)) {
-    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+    return base64(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
   }
-  return new Uint8Array('arrayBuffer' in value ? await value.arrayBuffer() : value);
+  return 'arrayBuffer' in value
+    ? value.arrayBuffer().then((bytes) => base64(new Uint8Array(bytes)))
+    : base64(new Uint8Array(value));
 }
 
 // In steps: a call takes a limited number of arguments.
