@@ -10,7 +10,7 @@ export const sockets = [
   'test/{cli,examples,runtimes,projects}/**/*.test.ts',
   'test/node/{crash,download/*}.test.ts',
   'test/testing/{server,worker}.test.ts',
-  'test/tracker/browser.test.ts',
+  'test/tracker/browser/*.test.ts',
   'test/transport/{chaos,faults}.test.ts',
   'test/transport/response/hostile.sizes.test.ts',
   'test/transport/send/{abort,abort.outcome,deadline,process}.test.ts',
@@ -27,7 +27,7 @@ sockets.push(...overTheWire);
 /** `TRACKER_BROWSERS=none` leaves out what needs a browser. */
 const browsers = [
   'test/cli/fake-page.test.ts',
-  'test/tracker/browser.test.ts',
+  'test/tracker/browser/*.test.ts',
   'test/examples/tracker-page.test.ts',
 ];
 const unwanted = process.env['TRACKER_BROWSERS'] === 'none' ? browsers : [];

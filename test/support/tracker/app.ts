@@ -22,13 +22,16 @@ export async function bundle(entry: string, globalName: string): Promise<string>
   return outputFiles[0]!.text;
 }
 
+/** As it is shipped: `npm test` builds it first. Bundled once for all sites. */
+let shipped: Promise<string> | undefined;
+
 /**
  * The site of a customer. `/` starts a tracker with the options in the query, `/away` has none,
  * `/sandbox` has an opaque origin, where every storage is forbidden.
  */
 export async function startApp(serviceUrl: string): Promise<App> {
-  // As it is shipped: `npm test` builds it first.
-  const script = await bundle('dist/esm/tracker/index.js', 'postreel');
+  shipped ??= bundle('dist/esm/tracker/index.js', 'postreel');
+  const script = await shipped;
   const page = `<!doctype html><title>app</title><link rel="icon" href="data:,">
 <script src="/tracker.js"></script><script>
 window.notices = [];

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Tracker, TrackerOptions } from '../../../src/tracker/index.js';
 import { type App, startApp } from './app.js';
-import { type Engine, type Profile, openProfile, until } from './browser.js';
+import { type Engine, type Profile, until } from './browser.js';
 import { type Service, startService } from './service.js';
 
 /** What the pages of the app define. */
@@ -36,7 +36,7 @@ export interface Figures {
   readonly duplicates: number;
 }
 
-/** A browser, the app and the service, on origins of their own. */
+/** The app and the service, on origins of their own, in a browser that others may share. */
 export interface World {
   readonly app: App;
   readonly service: Service;
@@ -46,6 +46,8 @@ export interface World {
   readonly engine: Engine;
   /** Opens the app with a tracker; `path` may name another page or host. */
   readonly open: (options?: Partial<TrackerOptions>, path?: string) => Promise<Page>;
+  /** Opens a page without a tracker: a path of the app, or a whole address. */
+  readonly visit: (path: string) => Promise<Page>;
   /**
    * Waits until a page with a tracker has taken over all that others left, an event planted for
    * this purpose included, and until nothing is stored that could still be sent.
@@ -58,20 +60,14 @@ export interface World {
   readonly close: () => Promise<void>;
 }
 
-export async function createWorld(engine: Engine): Promise<World> {
+/** A site of its own for one run of one case. */
+export async function createWorld(
+  engine: Engine,
+  profile: Profile,
+  delivery: Delivery = 'no-duplicates',
+): Promise<World> {
   const service = await startService();
   const app = await startApp(service.url);
-  const profile = await openProfile(engine);
-  return worldOf({ engine, service, app, profile }, 'no-duplicates');
-}
-
-type Parts = Pick<World, 'engine' | 'service' | 'app' | 'profile'>;
-
-/** The same browser and servers, with trackers that promise something else. */
-export const withDelivery = (world: World, delivery: Delivery): World => worldOf(world, delivery);
-
-function worldOf(parts: Parts, delivery: Delivery): World {
-  const { engine, service, app, profile } = parts;
   return {
     engine,
     app,
@@ -81,6 +77,11 @@ function worldOf(parts: Parts, delivery: Delivery): World {
     open: async (options = {}, path = app.url + '/') => {
       const page = await profile.context.newPage();
       await page.goto(`${path}?${encodeURIComponent(JSON.stringify({ delivery, ...options }))}`);
+      return page;
+    },
+    visit: async (path) => {
+      const page = await profile.context.newPage();
+      await page.goto(new URL(path, app.url).href);
       return page;
     },
     settled: async (page) => {
@@ -104,7 +105,14 @@ function worldOf(parts: Parts, delivery: Delivery): World {
       return figures;
     },
     close: async () => {
-      await profile.close();
+      const hosts = [app.url, app.url.replace('127.0.0.1', 'insecure.test')];
+      const isOurs = (page: Page) => hosts.some((host) => page.url().startsWith(host));
+      await Promise.all(
+        profile.context
+          .pages()
+          .filter(isOurs)
+          .map((page) => page.close()),
+      );
       await app.close();
       await service.close();
     },

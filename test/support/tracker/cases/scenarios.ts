@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { until } from '../../support/tracker/browser.js';
-import type { Figures, World } from '../../support/tracker/world.js';
+import { until } from '../browser.js';
+import type { Figures, World } from '../world.js';
 
 const slow = (delayMs: number) => async () => {
   await new Promise((resolve) => setTimeout(resolve, delayMs));
@@ -33,10 +33,9 @@ export async function navigate(world: World): Promise<Figures> {
 
 /** 15 events, then the tab closes itself. */
 export async function closeTab(world: World): Promise<Figures> {
-  const opener = await world.profile.context.newPage();
-  await opener.goto(world.app.url + '/away');
+  const opener = await world.visit('/away');
   const url = `${world.app.url}/?${encodeURIComponent(JSON.stringify({ delivery: world.delivery }))}`;
-  const opened = world.profile.context.waitForEvent('page');
+  const opened = opener.waitForEvent('popup');
   await opener.evaluate((address) => void open(address), url);
   const page = await opened;
   await page.waitForFunction(() => 'tracker' in window);
@@ -180,8 +179,7 @@ export async function orphans(world: World): Promise<Figures> {
 
 /** 10 events that only localStorage has, written backwards, and one tab that starts. */
 export async function orphansInOrder(world: World): Promise<Figures> {
-  const last = await world.profile.context.newPage();
-  await last.goto(world.app.url + '/away');
+  const last = await world.visit('/away');
   await last.evaluate(() => {
     const visit = Math.random();
     const at = Date.now();

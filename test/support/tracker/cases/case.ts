@@ -1,0 +1,18 @@
+import type { Delivery, World } from '../world.js';
+
+/** One thing that happens to a page, as every engine has to survive it. */
+export interface Case {
+  /** A sentence, said of the tracker. */
+  readonly name: string;
+  /** Rejects where a promise is broken. Each run has an origin of its own. */
+  readonly run: (world: World) => Promise<void>;
+  /** {@link BOTH} where the two differ. */
+  readonly deliveries?: readonly Delivery[];
+  /** Kills the browser or takes its network away: nothing else may run in it meanwhile. */
+  readonly isAlone?: true;
+  /** Another timing of a case, which only the repetitions run. */
+  readonly isVariant?: true;
+}
+
+export const DEFAULT: readonly Delivery[] = ['no-duplicates'];
+export const BOTH: readonly Delivery[] = ['no-duplicates', 'no-loss'];

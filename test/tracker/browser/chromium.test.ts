@@ -1,0 +1,10 @@
+import { describe } from 'vitest';
+import { CASES } from '../../support/tracker/cases/index.js';
+import { describeCases } from '../../support/tracker/run-cases.js';
+
+describe('in Chromium', () => {
+  describeCases(
+    'chromium',
+    CASES.filter(({ isAlone, isVariant }) => !isAlone && !isVariant),
+  );
+});
