@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAll, type ScriptEnd } from '../support/scripts.js';
 import { documents, snippetsOf } from '../support/snippets.js';
@@ -30,7 +30,8 @@ beforeAll(async () => {
     writeFileSync(join(folder, file), code);
   }
   complaints = await compile();
-  ends = runAll(snippets.map(({ file }) => [join(folder, file.replace('.ts', '.js'))]));
+  const commands = snippets.map(({ file }) => [resolve(folder, file.replace('.ts', '.js'))]);
+  ends = runAll(commands, folder);
 }, 120_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

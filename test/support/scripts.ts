@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
 import { furnish } from './furnished-project.js';
 
@@ -20,25 +20,31 @@ const atOnce = 2;
 // The same pace as in fast-timers.mjs.
 const speed = 60;
 
-/** Runs scripts, a few at a time and each with fakes of its own; the ends come in their order. */
-export function runAll(commands: readonly (readonly string[])[]): Promise<ScriptEnd>[] {
+/**
+ * Runs scripts, a few at a time and each with fakes of its own; the ends come in their order.
+ * `folder` is where they run.
+ */
+export function runAll(
+  commands: readonly (readonly string[])[],
+  folder = '.',
+): Promise<ScriptEnd>[] {
   const lanes = Array.from({ length: atOnce }, () => Promise.resolve());
   return commands.map((command, index) => {
     const lane = index % atOnce;
-    const end = (lanes[lane] ?? Promise.resolve()).then(() => run(command));
+    const end = (lanes[lane] ?? Promise.resolve()).then(() => run(command, folder));
     lanes[lane] = end.then(noop, noop);
     return end;
   });
 }
 
 /** Runs one script with fast timers, against fakes whose time runs as fast. */
-async function run(command: readonly string[]): Promise<ScriptEnd> {
+async function run(command: readonly string[], cwd: string): Promise<ScriptEnd> {
   const clock = createClock({ mode: 'real', speed });
   const fake = await startFakeServer({ messaging: { clock }, media: { clock } });
   furnish(fake.messaging);
   const folder = await mkdtemp(join(tmpdir(), 'postreel-script-'));
   try {
-    return await execute(command, { ...environmentOf(fake), TMPDIR: folder });
+    return await execute(command, { cwd, env: { ...environmentOf(fake), TMPDIR: folder } });
   } finally {
     await fake.close();
     await rm(folder, { recursive: true, force: true });
@@ -49,7 +55,7 @@ function environmentOf(fake: FakeServer): NodeJS.ProcessEnv {
   return {
     PATH: process.env['PATH'],
     // The examples shall run with the built package, and not with the sources.
-    TSX_TSCONFIG_PATH: 'tsconfig.base.json',
+    TSX_TSCONFIG_PATH: resolve('tsconfig.base.json'),
     MESSAGING_BASE_URL: fake.messagingUrl,
     MESSAGING_API_KEY: fake.messaging.secretKey,
     MEDIA_BASE_URL: fake.mediaUrl,
@@ -57,12 +63,19 @@ function environmentOf(fake: FakeServer): NodeJS.ProcessEnv {
   };
 }
 
-function execute(command: readonly string[], env: NodeJS.ProcessEnv): Promise<ScriptEnd> {
-  const child = spawn(
-    process.execPath,
-    ['--import', './test/support/node/fast-timers.mjs', ...command],
-    { env, timeout: longestMs, killSignal: 'SIGKILL' },
-  );
+function execute(
+  command: readonly string[],
+  place: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): Promise<ScriptEnd> {
+  const preloaded = ['fast-timers.mjs', 'short-servers.mjs'].flatMap((file) => [
+    '--import',
+    resolve('test/support/node', file),
+  ]);
+  const child = spawn(process.execPath, [...preloaded, ...command], {
+    ...place,
+    timeout: longestMs,
+    killSignal: 'SIGKILL',
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {

@@ -7,24 +7,37 @@ export interface Snippet {
   readonly code: string;
 }
 
-const block = /^```ts\n([\s\S]*?)^```/gm;
+const block = /^(?<!-->\n\n)```ts\n([\s\S]*?)^```/gm;
+const copy = /^<!-- from (\S+) -->\n\n```\w+\n([\s\S]*?)^```/gm;
 
 /** The documents whose snippets must compile and run. */
 export function documents(): string[] {
-  const chapters = readdirSync('docs').filter((name) => name.endsWith('.md'));
-  return ['README.md', ...chapters.sort().map((name) => join('docs', name))];
+  return ['README.md', ...chaptersIn('docs'), ...chaptersIn('docs/recipes')];
+}
+
+function chaptersIn(folder: string): string[] {
+  const chapters = readdirSync(folder).filter((name) => name.endsWith('.md'));
+  return chapters.sort().map((name) => join(folder, name));
+}
+
+/** The blocks of a document that say which file they are copied from. */
+export function copiesIn(path: string): { readonly file: string; readonly code: string }[] {
+  const text = readFileSync(path, 'utf8');
+  return [...text.matchAll(copy)].map(([, file = '', code = '']) => ({ file, code }));
 }
 
 /**
- * The TypeScript blocks of a Markdown file. In a chapter of `docs`, a block without clients of its
- * own finds `messaging` and `media` ready; a block of the README stands alone.
+ * The TypeScript blocks of a Markdown file, without those copied from a file that is tested itself.
+ * In a chapter of `docs`, a block without clients of its own finds `messaging` and `media` ready; a
+ * block of the README or of a recipe stands alone.
  */
 export function snippetsOf(path: string): Snippet[] {
   const text = readFileSync(path, 'utf8');
   return [...text.matchAll(block)].map(({ 1: code = '', index }) => {
     const line = text.slice(0, index).split('\n').length;
     // Without an import or export a file is no module, and only a module can await at its top.
-    const start = path === 'README.md' ? '' : prelude(code); // each block of the README is a program
+    const standsAlone = path === 'README.md' || path.startsWith('docs/recipes/');
+    const start = standsAlone ? '' : prelude(code);
     return { name: `${path}:${line}`, code: `${start}${code}export {};\n` };
   });
 }
