@@ -22,7 +22,8 @@ describe(`messaging in worlds of many settings (seed ${seed})`, () => {
   const laws = [...resourceLaws, ...roundTripLaws, ...listLaws, ...errorLaws];
 
   describe.each(messagingWorlds)('%#: %j', (world) => {
-    it.each(named(laws))('%s', async (_, law) => {
+    // What waits before it asks again waits together.
+    it.concurrent.each(named(laws))('%s', async (_, law) => {
       await law.holds(messagingScene(world, 'memory'));
     });
   });

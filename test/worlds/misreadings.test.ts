@@ -83,9 +83,10 @@ console.log(`${chosen.length} of ${misreadings.length} misreadings`);
 /** The laws that do not hold. */
 async function brokenIn(world: World, clients: Pick<typeof client, 'MessagingClient'>) {
   const broken: string[] = [];
-  for (const law of laws) {
-    await law.holds(messagingScene(world, 'memory', clients)).catch(() => broken.push(law.name));
-  }
+  const tries = laws.map((law) =>
+    law.holds(messagingScene(world, 'memory', clients)).catch(() => broken.push(law.name)),
+  );
+  await Promise.all(tries);
   return broken;
 }
 

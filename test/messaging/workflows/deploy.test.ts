@@ -8,7 +8,9 @@ import { defineWorkflow, memoryWorkflowState } from 'postreel/workflows';
 import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { dyingAt, type Moment } from '../../support/messaging/crashing.js';
+import { inTime } from '../../support/media/fake-time.js';
 import { onboarding } from '../../support/messaging/onboarding.js';
+import { tracked } from '../../support/msw.js';
 
 let fake: FakeMessaging;
 let store: WorkflowStateStore;
@@ -26,7 +28,7 @@ const clientOf = (fetch: typeof fake.fetch = fake.fetch) =>
   new MessagingClient({
     apiKey: fake.secretKey,
     baseUrl: fake.baseUrl,
-    fetch,
+    fetch: tracked(fetch),
     rateLimit: false,
     retries: 0,
     validation: { requests: 'off', responses: 'off' },
@@ -177,9 +179,9 @@ describe('a deployment that dies', () => {
     const { fetch, store: dying, dead } = dyingAt(operation, moment, { fake, store });
     const run = clientOf(fetch).workflows.deploy(definition, { state: dying });
     const end = await Promise.race([run.then(() => 'done' as const), dead]);
-    // Fast timers: the next run looks twice for what may have been created.
-    vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 500 });
-    const next = await deploy(definition);
+    // The next run looks twice for what may have been created, with a wait in between.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const next = await inTime(deploy(definition));
     vi.useRealTimers();
     return { end, next };
   }

@@ -1,7 +1,8 @@
 import { MediaClient, MessagingClient } from 'postreel';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import endpoints from '../../../src/testing/endpoints.json' with { type: 'json' };
 import { samples } from '../../support/contract/samples.js';
+import { inTime, useFakeTime } from '../../support/media/fake-time.js';
 
 type Answer = () => Promise<Response>;
 
@@ -23,9 +24,8 @@ const certain: readonly [string, Answer][] = [
   ['no connection', () => Promise.reject(new TypeError('fetch failed', { cause: refused }))],
 ];
 
-// The first wait is up to half a second: nothing to sit out 300 times.
-beforeEach(() => vi.spyOn(Math, 'random').mockReturnValue(0));
-afterEach(() => vi.restoreAllMocks());
+// A wait between two attempts is up to half a second: nothing to sit out 300 times.
+useFakeTime();
 
 describe.each(endpoints.filter(({ repeatable }) => repeatable))('$sdk', ({ sdk, path }) => {
   it.each([...lost, ...certain])('recovers from %s', async (_, fault) => {
@@ -66,7 +66,7 @@ function callOnce(sdk: string, path: string, fault: Answer) {
   const input = samples[sdk]?.body ?? samples[sdk]?.query;
   const args = [...ids, ...(input === undefined ? [] : [input])];
   const run = Reflect.get(owner, method) as (...values: unknown[]) => PromiseLike<unknown>;
-  return { call: Promise.resolve(run.apply(owner, args)), attempts: () => attempts };
+  return { call: inTime(run.apply(owner, args)), attempts: () => attempts };
 }
 
 function answerOf(sdk: string): unknown {
