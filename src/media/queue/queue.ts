@@ -204,7 +204,8 @@ export class JobQueue implements MediaQueue {
 
   #report(): void {
     const { host, driver, intake } = this.#parts ?? {};
-    if (!host || !driver || !intake || (driver.isStopped && !this.#end)) {
+    const isOpen = host && driver && intake && !(driver.isStopped && !this.#end);
+    if (!isOpen || !this.#options.onProgress) {
       return;
     }
     const { state } = driver;

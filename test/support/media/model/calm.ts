@@ -1,16 +1,49 @@
-import type { MediaJob } from 'postreel';
+import type { MediaJob, QueueProgress } from 'postreel';
 import { GenerationJob } from '../../../../src/media/jobs/job.js';
 import { MediaFile } from '../../../../src/media/jobs/file.js';
 import { OutstandingJobs } from '../../../../src/media/jobs/outstanding.js';
 import type { QueueHost } from '../../../../src/media/queue/host.js';
+import { JobQueue } from '../../../../src/media/queue/queue.js';
 import { PendingSlots } from '../../../../src/media/queue/slots/slots.js';
 import { RunningCall } from '../../../../src/transport/call.js';
-import type { VirtualTime } from './time.js';
+import { VirtualTime } from './time.js';
 
 const windowMs = 600_000;
 
-/** A host over a service that does what it says, on virtual time: each job takes its own time. */
-export function calmHost(time: VirtualTime, tookMs: (job: MediaJob) => number): QueueHost {
+/** Runs a queue to its end, with a service that does what it says; the answer is when it ended. */
+export async function calmRun(
+  jobs: readonly MediaJob[],
+  tookMs: (job: MediaJob) => number,
+  onProgress: (progress: QueueProgress, now: number) => void = () => undefined,
+): Promise<number> {
+  const time = new VirtualTime();
+  const host = calmHost(time, tookMs);
+  const options = { onProgress: (progress: QueueProgress) => onProgress(progress, time.now()) };
+  const run = { isOver: false };
+  const result = finish(new JobQueue(jobs, options, () => Promise.resolve(host))).finally(() => {
+    run.isOver = true;
+  });
+  result.catch(() => undefined); // awaited below
+  await time.settle();
+  while (!run.isOver) {
+    if (!(await time.step())) {
+      throw new Error('nothing keeps the process alive while the queue waits');
+    }
+  }
+  await result;
+  return time.now();
+}
+
+async function finish(queue: JobQueue): Promise<void> {
+  for await (const { error } of queue) {
+    if (error !== undefined) {
+      throw new Error('a job failed', { cause: error });
+    }
+  }
+}
+
+/** A host over a service whose jobs take their own time each. */
+function calmHost(time: VirtualTime, tookMs: (job: MediaJob) => number): QueueHost {
   const ends: number[] = [];
   const callsAt: number[] = [];
   const none = () => Promise.reject(new Error('not in this world'));

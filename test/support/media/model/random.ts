@@ -23,6 +23,12 @@ export class Random {
     return from + Math.floor(this.next() * (to - from + 1));
   }
 
+  /** About 0, and mostly within 1. */
+  normal(): number {
+    const size = Math.sqrt(-2 * Math.log(1 - this.next()));
+    return size * Math.cos(2 * Math.PI * this.next());
+  }
+
   pick<T>(items: readonly T[]): T {
     return items[this.whole(0, items.length - 1)]!;
   }
