@@ -25,10 +25,13 @@ export async function bundle(entry: string, globalName: string): Promise<string>
 /** As it is shipped: `npm test` builds it first. Bundled once for all sites. */
 let shipped: Promise<string> | undefined;
 
-/**
- * The site of a customer. `/` starts a tracker with the options in the query, `/away` has none,
- * `/sandbox` has an opaque origin, where every storage is forbidden.
- */
+/** Policies of single paths: an opaque origin without any storage, and a network that is shut. */
+const POLICIES: Record<string, string> = {
+  '/sandbox': 'sandbox allow-scripts',
+  '/strict': "connect-src 'none'",
+};
+
+/** The site of a customer: `/away` has no tracker, all others start one with what the query asks. */
 export async function startApp(serviceUrl: string): Promise<App> {
   shipped ??= bundle('dist/esm/tracker/index.js', 'postreel');
   const script = await shipped;
@@ -44,16 +47,27 @@ window.start = (options) => {
 window.trackMany = (from, to, extra) => {
   for (let n = from; n < to; n++) tracker.track('clicked', { n, ...extra });
 };
-const options = decodeURIComponent(location.search.slice(1));
-if (options) start(JSON.parse(options));
+const asked = decodeURIComponent(location.search.slice(1));
+if (asked) {
+  const { before, after, speed, ...options } = JSON.parse(asked);
+  if (speed) hurry(speed);
+  if (before) new Function(before)();
+  start(options);
+  if (after) new Function(after)();
+}
+function hurry(speed) {
+  const { setTimeout } = window, { now } = Date, start = now();
+  // The network is no faster: a request keeps its minute.
+  window.setTimeout = (work, delay, ...rest) =>
+    setTimeout(work, delay === 6e4 ? delay : delay / speed, ...rest);
+  Date.now = () => start + (now() - start) * speed;
+}
 </script>`;
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0];
     const isScript = path === '/tracker.js';
     response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html');
-    if (path === '/sandbox') {
-      response.setHeader('Content-Security-Policy', 'sandbox allow-scripts');
-    }
+    response.setHeader('Content-Security-Policy', POLICIES[path ?? ''] ?? '');
     const away = '<!doctype html><title>away</title><link rel="icon" href="data:,">';
     response.end(isScript ? script : path === '/away' ? away : page);
   });

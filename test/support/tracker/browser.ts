@@ -7,6 +7,8 @@ import { type BrowserContext, chromium, firefox } from 'playwright-core';
 
 const FIREFOX = '/usr/bin/firefox-esr';
 const CHROMIUM = '/usr/bin/chromium';
+/** A host that is not a secure context, as one of an intranet is not. */
+export const INSECURE = 'insecure.test';
 const ARGS = [
   '--no-sandbox',
   '--headless=new',
@@ -15,11 +17,33 @@ const ARGS = [
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
-  // A name that is not a secure context, as an intranet host is not.
-  '--host-resolver-rules=MAP insecure.test 127.0.0.1',
+  `--host-resolver-rules=MAP ${INSECURE} 127.0.0.1`,
 ];
 
-export type Engine = 'chromium' | 'firefox';
+export type Engine = 'chromium' | 'firefox' | 'webkit';
+
+/** A tab, as far as every engine can be driven. */
+export interface Tab {
+  goto(url: string): Promise<unknown>;
+  /** Runs a function in the page; what it returns has to be JSON. */
+  evaluate<Result>(work: () => Result | Promise<Result>): Promise<Result>;
+  evaluate<Argument, Result>(
+    work: (argument: Argument) => Result | Promise<Result>,
+    argument: Argument,
+  ): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** A browser that cases share. */
+export interface Browser {
+  readonly engine: Engine;
+  newTab(): Promise<Tab>;
+  /** Kills the browser as a power cut would, then opens it again. */
+  killAndReopen(): Promise<void>;
+  /** Takes the network away from every tab, or brings it back. */
+  setOffline(isOffline: boolean): Promise<void>;
+  close(): Promise<void>;
+}
 
 /** `TRACKER_CHROMIUM=packaged` asks for the browser from npm, as on a fresh machine. */
 export const hasSystemChromium =
@@ -35,20 +59,20 @@ export function firefoxProblem(): string | undefined {
   return Number(/(\d+)/.exec(version)?.[1]) < 143 ? `${version.trim()} is too old` : undefined;
 }
 
-/** A browser with a profile of its own that survives a kill. */
-export interface Profile {
+/** A browser that playwright drives, with a profile of its own that survives a kill. */
+export interface Profile extends Browser {
   context: BrowserContext;
-  /** Kills the browser as a power cut would, then opens it again. */
-  killAndReopen(): Promise<void>;
   kill(): Promise<void>;
   reopen(): Promise<void>;
-  close(): Promise<void>;
 }
 
-export async function openProfile(engine: Engine): Promise<Profile> {
+export async function openProfile(engine: Exclude<Engine, 'webkit'>): Promise<Profile> {
   const folder = mkdtempSync(join(tmpdir(), `postreel-${engine}-`));
   const profile: Profile = {
+    engine,
     context: await launch(engine, folder),
+    newTab: () => profile.context.newPage(),
+    setOffline: (isOffline) => profile.context.setOffline(isOffline),
     kill: async () => {
       const closed = new Promise((resolve) => profile.context.once('close', resolve));
       for (const id of processesOf(folder)) {
@@ -75,12 +99,14 @@ export async function openProfile(engine: Engine): Promise<Profile> {
   return profile;
 }
 
-async function launch(engine: Engine, folder: string): Promise<BrowserContext> {
+async function launch(engine: Exclude<Engine, 'webkit'>, folder: string): Promise<BrowserContext> {
   if (engine === 'firefox') {
     return firefox.launchPersistentContext(folder, {
       channel: 'moz-firefox',
       executablePath: FIREFOX,
       headless: true,
+      // A name that is not a secure context.
+      firefoxUserPrefs: { 'network.dns.localDomains': INSECURE },
     });
   }
   return chromium.launchPersistentContext(folder, {

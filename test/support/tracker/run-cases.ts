@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, it } from 'vitest';
-import { type Engine, type Profile, openProfile } from './browser.js';
+import { type Profile, openProfile } from './browser.js';
 import { type Case, DEFAULT } from './cases/case.js';
 import { createWorld } from './world.js';
 
 /** Runs each case once, on a site of its own: those that allow it side by side, in one browser. */
-export function describeCases(engine: Engine, cases: readonly Case[]): void {
+export function describeCases(engine: 'chromium' | 'firefox', cases: readonly Case[]): void {
   let profile: Profile;
   beforeAll(async () => {
     profile = await openProfile(engine);
@@ -15,7 +15,7 @@ export function describeCases(engine: Engine, cases: readonly Case[]): void {
     const options = { timeout: 240_000, concurrent: !isAlone };
     for (const delivery of deliveries) {
       it(`${name} (${delivery})`, options, async () => {
-        const world = await createWorld(engine, profile, delivery);
+        const world = await createWorld(profile, delivery);
         try {
           await run(world);
         } finally {

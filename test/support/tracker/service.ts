@@ -6,15 +6,19 @@ export interface Arrival {
   readonly event: string;
   readonly email?: string;
   readonly data?: Record<string, unknown>;
+  readonly path: string | undefined;
   readonly headers: IncomingMessage['headers'];
   /** Its place among all arrivals, from 0. */
   readonly index: number;
 }
 
-/** What the service answers to one arrival; `hang` never answers. */
+/** What the service answers to one arrival. */
 export interface Reply {
   readonly status: number;
   readonly headers?: Record<string, string>;
+  readonly body?: string;
+  /** The answer never reaches the page: the connection ends, or it lacks the consent of CORS. */
+  readonly isLost?: 'reset' | 'unreadable';
 }
 
 export interface Service {
@@ -63,17 +67,27 @@ async function answer(service: Service, request: IncomingMessage, response: Serv
   for await (const chunk of request) {
     chunks.push(chunk as Buffer);
   }
-  const body = JSON.parse(Buffer.concat(chunks).toString()) as Omit<Arrival, 'headers' | 'index'>;
+  const event = JSON.parse(Buffer.concat(chunks).toString()) as Omit<
+    Arrival,
+    'path' | 'headers' | 'index'
+  >;
   const { arrivals, accepted } = service;
-  const arrival = { ...body, headers: request.headers, index: arrivals.length };
+  const arrival = { ...event, path: request.url, headers: request.headers, index: arrivals.length };
   arrivals.push(arrival);
-  const { status, headers } = await service.reply(arrival);
-  if (status === 200) {
+  const reply = await service.reply(arrival);
+  const { status, headers, isLost, body = JSON.stringify({ success: status === 200 }) } = reply;
+  if (status === 200 && !reply.body) {
     accepted.push(arrival);
   }
+  if (isLost === 'reset') {
+    // In the middle of the answer: before it, Chromium sends the request again by itself.
+    response.writeHead(status, { ...CORS, 'Content-Length': '99' }).write('{');
+    return setTimeout(() => request.socket.destroy(), 20);
+  }
+  const consent = isLost ? {} : CORS;
   return response
-    .writeHead(status, { ...CORS, 'Content-Type': 'application/json', ...headers })
-    .end(JSON.stringify({ success: status === 200 }));
+    .writeHead(status, { ...consent, 'Content-Type': 'application/json', ...headers })
+    .end(body);
 }
 
 /** Listens on a free port of the loopback address and returns the address. */

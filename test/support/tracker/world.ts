@@ -1,8 +1,7 @@
-import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Tracker, TrackerOptions } from '../../../src/tracker/index.js';
 import { type App, startApp } from './app.js';
-import { type Engine, type Profile, until } from './browser.js';
+import { type Browser, INSECURE, type Tab, until } from './browser.js';
 import { type Service, startService } from './service.js';
 
 /** What the pages of the app define. */
@@ -14,8 +13,25 @@ declare global {
   interface Window {
     start(options: Partial<TrackerOptions>): void;
     wasRestored?: boolean;
+    popup?: Window | null;
+    setTimeout(code: string, delayMs?: number): number;
   }
 }
+
+/** What the app is asked for. */
+export interface PageOptions extends Partial<TrackerOptions> {
+  /** Code that runs before the tracker starts, and code that runs at once after. */
+  readonly before?: string;
+  readonly after?: string;
+  /** Makes the time of the page run so many times as fast. */
+  readonly speed?: number;
+}
+
+/** A tracker that sends nothing before its page ends. */
+export const UNSENT: PageOptions = { limit: { perSecond: 1, burst: 0 } };
+
+/** A function as code of a page. */
+export const code = (work: () => void): string => `(${work.toString()})()`;
 
 /** What a tracker told, as the page noted it. */
 interface Notice {
@@ -40,21 +56,22 @@ export interface Figures {
 export interface World {
   readonly app: App;
   readonly service: Service;
-  readonly profile: Profile;
+  readonly browser: Browser;
   /** What every tracker promises that does not ask for something else. */
   readonly delivery: Delivery;
-  readonly engine: Engine;
   /** Opens the app with a tracker; `path` may name another page or host. */
-  readonly open: (options?: Partial<TrackerOptions>, path?: string) => Promise<Page>;
+  readonly open: (options?: PageOptions, path?: string) => Promise<Tab>;
+  /** The address of the app with a tracker. */
+  readonly address: (options: PageOptions, path?: string) => string;
   /** Opens a page without a tracker: a path of the app, or a whole address. */
-  readonly visit: (path: string) => Promise<Page>;
+  readonly visit: (path: string) => Promise<Tab>;
   /**
    * Waits until a page with a tracker has taken over all that others left, an event planted for
    * this purpose included, and until nothing is stored that could still be sent.
    */
-  readonly settled: (page: Page) => Promise<void>;
+  readonly settled: (page: Tab) => Promise<void>;
   /** The events in IndexedDB that are not done. */
-  readonly stored: (page: Page) => Promise<number>;
+  readonly stored: (page: Tab) => Promise<number>;
   /** Counts what arrived by the number in each event, prints it and returns it. */
   readonly figures: (name: string, sent: number) => Figures;
   readonly close: () => Promise<void>;
@@ -62,28 +79,28 @@ export interface World {
 
 /** A site of its own for one run of one case. */
 export async function createWorld(
-  engine: Engine,
-  profile: Profile,
+  browser: Browser,
   delivery: Delivery = 'no-duplicates',
 ): Promise<World> {
   const service = await startService();
   const app = await startApp(service.url);
+  const opened: Tab[] = [];
+  const address = (options: PageOptions, path = '/') =>
+    `${new URL(path, app.url).href}?${encodeURIComponent(JSON.stringify({ delivery, ...options }))}`;
+  const visit = async (path: string) => {
+    const page = await browser.newTab();
+    opened.push(page);
+    await page.goto(new URL(path, app.url).href);
+    return page;
+  };
   return {
-    engine,
     app,
     service,
-    profile,
+    browser,
     delivery,
-    open: async (options = {}, path = app.url + '/') => {
-      const page = await profile.context.newPage();
-      await page.goto(`${path}?${encodeURIComponent(JSON.stringify({ delivery, ...options }))}`);
-      return page;
-    },
-    visit: async (path) => {
-      const page = await profile.context.newPage();
-      await page.goto(new URL(path, app.url).href);
-      return page;
-    },
+    address,
+    open: (options = {}, path = '/') => visit(address(options, path)),
+    visit,
     settled: async (page) => {
       const marker = `${PREFIX}0${Math.random()}`;
       await page.evaluate(plantMarker, marker);
@@ -101,18 +118,12 @@ export async function createWorld(
       const distinct = new Set(keys).size;
       const delivered = distinct - planted.size;
       const figures = { sent, delivered, duplicates: keys.length - distinct };
-      console.log(`[${engine}, ${delivery}] ${name}: ${JSON.stringify(figures)}`);
+      console.log(`[${browser.engine}, ${delivery}] ${name}: ${JSON.stringify(figures)}`);
       return figures;
     },
     close: async () => {
-      const hosts = [app.url, app.url.replace('127.0.0.1', 'insecure.test')];
-      const isOurs = (page: Page) => hosts.some((host) => page.url().startsWith(host));
-      await Promise.all(
-        profile.context
-          .pages()
-          .filter(isOurs)
-          .map((page) => page.close()),
-      );
+      // Those that a case left open, or that died with their browser.
+      await Promise.all(opened.map((page) => page.close().catch(() => undefined)));
       await app.close();
       await service.close();
     },

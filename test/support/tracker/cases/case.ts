@@ -1,3 +1,4 @@
+import type { Engine } from '../browser.js';
 import type { Delivery, World } from '../world.js';
 
 /** One thing that happens to a page, as every engine has to survive it. */
@@ -8,6 +9,8 @@ export interface Case {
   readonly run: (world: World) => Promise<void>;
   /** {@link BOTH} where the two differ. */
   readonly deliveries?: readonly Delivery[];
+  /** Where an engine, or its driver, lacks something. */
+  readonly engines?: readonly Engine[];
   /** Kills the browser or takes its network away: nothing else may run in it meanwhile. */
   readonly isAlone?: true;
   /** Another timing of a case, which only the repetitions run. */

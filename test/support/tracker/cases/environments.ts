@@ -1,15 +1,15 @@
 import { expect } from 'vitest';
-import type { TrackerOptions } from '../../../../src/tracker/index.js';
 import { bundle } from '../app.js';
-import { until } from '../browser.js';
-import { type World, expectExactly } from '../world.js';
+import { INSECURE, until } from '../browser.js';
+import { type PageOptions, type World, code, expectExactly } from '../world.js';
 import { BOTH, type Case } from './case.js';
+import { arrive, once } from './scenarios.js';
 
 /** 5 events in the page and 5 at its end. */
 async function trackTen(
   { service, open, figures }: World,
   name: string,
-  options: Partial<TrackerOptions>,
+  options: PageOptions,
   path?: string,
 ): Promise<void> {
   const page = await open(options, path);
@@ -19,7 +19,7 @@ async function trackTen(
     trackMany(5, 10);
     location.href = '/away';
   });
-  await page.waitForURL('**/away');
+  await arrive(page);
   await until(() => service.accepted.length >= 10);
   await page.close();
   expectExactly(figures(name, 10));
@@ -47,7 +47,7 @@ async function withFullStorage(world: World): Promise<void> {
 }
 
 async function withoutLocks({ app, open, visit, service, settled, figures }: World) {
-  const url = app.url.replace('127.0.0.1', 'insecure.test') + '/';
+  const url = app.url.replace('127.0.0.1', INSECURE) + '/';
   const last = await visit(url + 'away');
   await last.evaluate(() => {
     const visit = Math.random();
@@ -75,26 +75,20 @@ async function withoutLocks({ app, open, visit, service, settled, figures }: Wor
 async function underStrictMode({ open, service, settled }: World): Promise<void> {
   const page = await open();
   const script = await bundle('test/support/tracker/react-page.ts', 'reactPage');
-  await page.addScriptTag({ content: script + ';reactPage.render(tracker)' });
-  await page.getByText('first').waitFor();
-  await page.getByRole('button').click();
-  await page.getByText('second').waitFor();
+  await page.evaluate((text) => void new Function(text)(), script + ';reactPage.render(tracker)');
+  await once(page, () => document.body.innerText.includes('first'));
+  await page.evaluate(() => document.querySelector('button')?.click());
+  await once(page, () => document.body.innerText.includes('second'));
   await settled(page);
   const viewed = service.accepted.filter(({ event }) => event === 'viewed');
   expect(viewed).toMatchObject([{ data: { name: 'first' } }]);
   await page.close();
 }
 
-const takesNothingIn = (reason: 'gpc' | 'denied', options: Partial<TrackerOptions>): Case => ({
+const takesNothingIn = (reason: 'gpc' | 'denied', options: PageOptions): Case => ({
   name: `takes nothing in: ${reason}`,
-  run: async ({ open, visit, service, settled, figures }) => {
-    const page = await visit('/away');
-    if (reason === 'gpc') {
-      await page.addInitScript(() =>
-        Object.defineProperty(navigator, 'globalPrivacyControl', { value: true }),
-      );
-    }
-    await page.goto(page.url().replace('away', `?${encodeURIComponent(JSON.stringify(options))}`));
+  run: async ({ open, service, settled, figures }) => {
+    const page = await open(options);
     await page.evaluate(() => trackMany(0, 5));
     await until(() => page.evaluate(() => notices.length === 5));
     expect(await page.evaluate(() => notices.map((notice) => notice.reason))).toEqual(
@@ -113,7 +107,7 @@ const takesNothingIn = (reason: 'gpc' | 'denied', options: Partial<TrackerOption
 export const ENVIRONMENTS: readonly Case[] = [
   {
     name: 'lives in memory when the storage is forbidden',
-    run: async (world) => trackTen(world, 'storage forbidden', {}, world.app.url + '/sandbox'),
+    run: async (world) => trackTen(world, 'storage forbidden', {}, '/sandbox'),
   },
   {
     name: 'writes nothing with storage: memory',
@@ -122,6 +116,10 @@ export const ENVIRONMENTS: readonly Case[] = [
   { name: 'lives in memory when the storage is full', deliveries: BOTH, run: withFullStorage },
   { name: 'takes over orphans once without Web Locks', run: withoutLocks },
   { name: 'tracks once per mount with React under StrictMode', run: underStrictMode },
-  takesNothingIn('gpc', {}),
+  takesNothingIn('gpc', {
+    before: code(() => {
+      Object.defineProperty(navigator, 'globalPrivacyControl', { value: true });
+    }),
+  }),
   takesNothingIn('denied', { consent: 'denied' }),
 ];

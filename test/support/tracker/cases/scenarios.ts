@@ -1,5 +1,4 @@
-import type { Page } from 'playwright-core';
-import { until } from '../browser.js';
+import { type Tab, until } from '../browser.js';
 import type { Figures, World } from '../world.js';
 
 const slow = (delayMs: number) => async () => {
@@ -7,13 +6,20 @@ const slow = (delayMs: number) => async () => {
   return { status: 200 };
 };
 
-async function leave(page: Page, work: () => void): Promise<void> {
+/** Runs code that ends its page with a navigation, and waits until that is done. */
+export async function leave(page: Tab, work: () => void): Promise<void> {
   await page.evaluate(work);
-  await page.waitForURL('**/away');
+  await arrive(page);
 }
 
+export const arrive = (page: Tab): Promise<void> => once(page, () => location.pathname === '/away');
+
+/** Waits until something holds in a page, which may be replaced by another meanwhile. */
+export const once = (page: Tab, condition: () => boolean): Promise<void> =>
+  until(() => page.evaluate(condition).catch(() => false));
+
 /** Lets the next visit find what the last one left, then counts. */
-async function visitAgain(world: World): Promise<void> {
+export async function visitAgain(world: World): Promise<void> {
   const page = await world.open();
   await world.settled(page);
   await page.close();
@@ -34,20 +40,12 @@ export async function navigate(world: World): Promise<Figures> {
 /** 15 events, then the tab closes itself. */
 export async function closeTab(world: World): Promise<Figures> {
   const opener = await world.visit('/away');
-  const url = `${world.app.url}/?${encodeURIComponent(JSON.stringify({ delivery: world.delivery }))}`;
-  const opened = opener.waitForEvent('popup');
-  await opener.evaluate((address) => void open(address), url);
-  const page = await opened;
-  await page.waitForFunction(() => 'tracker' in window);
-  const closed = page.waitForEvent('close');
-  // The page is gone before it can answer.
-  await page
-    .evaluate(() => {
-      trackMany(0, 15);
-      close();
-    })
-    .catch(() => undefined);
-  await closed;
+  await opener.evaluate((address) => {
+    window.popup = window.open(address);
+  }, world.address({}));
+  await once(opener, () => !!window.popup && 'tracker' in window.popup);
+  await opener.evaluate(() => void window.popup?.setTimeout('trackMany(0, 15); close()'));
+  await once(opener, () => !!window.popup?.closed);
   await visitAgain(world);
   await opener.close();
   return world.figures('15 events then window.close()', 15);
@@ -80,9 +78,9 @@ export async function tabs(world: World): Promise<Figures> {
 /** 10 events offline; they go, in order, once the network is back. */
 export async function offline(world: World): Promise<Figures> {
   const page = await world.open();
-  await world.profile.context.setOffline(true);
+  await world.browser.setOffline(true);
   await page.evaluate(() => trackMany(0, 10));
-  await world.profile.context.setOffline(false);
+  await world.browser.setOffline(false);
   await until(() => world.service.accepted.length >= 10);
   await world.settled(page);
   await page.close();
@@ -97,7 +95,7 @@ export async function killUndelivered(world: World): Promise<Figures> {
     trackMany(0, 20);
   });
   await until(async () => (await world.stored(page)) === 20);
-  await world.profile.killAndReopen();
+  await world.browser.killAndReopen();
   await visitAgain(world);
   return world.figures('SIGKILL with 20 undelivered', 20);
 }
@@ -108,7 +106,7 @@ export async function killDelivered(world: World): Promise<Figures> {
   await page.evaluate(() => trackMany(0, 20));
   await until(() => page.evaluate(() => tracker.pending === 0));
   await until(async () => (await world.stored(page)) === 0);
-  await world.profile.killAndReopen();
+  await world.browser.killAndReopen();
   await visitAgain(world);
   return world.figures('SIGKILL after delivery of 20', 20);
 }
@@ -124,20 +122,20 @@ export async function killBoth(world: World): Promise<Figures> {
     trackMany(20, 40);
   });
   await until(async () => (await world.stored(page)) === 20);
-  await world.profile.killAndReopen();
+  await world.browser.killAndReopen();
   await visitAgain(world);
   return world.figures('SIGKILL with 20 delivered and 20 undelivered', 40);
 }
 
 /** One event on its way, without an answer, in a killed browser: how often it arrived in the end. */
 export async function killInFlight(world: World): Promise<number> {
-  const { service, profile } = world;
+  const { service, browser } = world;
   service.reply = ({ index }) =>
     index === 0 ? new Promise(() => undefined) : Promise.resolve({ status: 200 });
   const page = await world.open();
   await page.evaluate(() => trackMany(0, 1));
   await until(() => service.arrivals.length === 1);
-  await profile.killAndReopen();
+  await browser.killAndReopen();
   await visitAgain(world);
   return service.arrivals.filter(({ data }) => data?.n === 0).length;
 }
@@ -153,7 +151,7 @@ export async function leaveWhileDraining(world: World, afterMs: number): Promise
       location.href = '/away';
     }, delayMs);
   }, afterMs);
-  await leaves.waitForURL('**/away');
+  await arrive(leaves);
   await until(() => stays.evaluate(() => tracker.pending === 0));
   await world.settled(stays);
   await until(() => world.service.accepted.filter(({ data }) => !data?.marker).length >= 80);
@@ -195,23 +193,32 @@ export async function orphansInOrder(world: World): Promise<Figures> {
   return world.figures('10 orphans in order', 10);
 }
 
-/** 30 events at exit, of which 20 go along; the page comes back from the cache and goes on. */
-export async function restore(world: World): Promise<Figures & { wasRestored: boolean }> {
-  const page = await world.open();
-  await page.evaluate(() => {
+/** Makes a page note whether it comes back from the back/forward cache. */
+export const noteRestores = (page: Tab): Promise<void> =>
+  page.evaluate(() => {
     window.wasRestored = false;
     addEventListener('pageshow', ({ persisted }) => {
       window.wasRestored = persisted;
     });
   });
+
+/** Goes back to the last page; true when it was in the cache. */
+export async function goBack(page: Tab): Promise<boolean> {
+  await page.evaluate(() => void setTimeout(() => history.back()));
+  // Loaded anew, the page knows nothing of the last visit.
+  await once(page, () => 'tracker' in window && window.wasRestored !== false);
+  return page.evaluate(() => window.wasRestored === true);
+}
+
+/** 30 events at exit, of which 20 go along; the page comes back from the cache and goes on. */
+export async function restore(world: World): Promise<Figures & { wasRestored: boolean }> {
+  const page = await world.open();
+  await noteRestores(page);
   await leave(page, () => {
     trackMany(0, 30);
     location.href = '/away';
   });
-  await page.evaluate(() => void setTimeout(() => history.back()));
-  // Loaded anew, the page knows nothing of the last visit.
-  await page.waitForFunction(() => 'tracker' in window && window.wasRestored !== false);
-  const wasRestored = await page.evaluate(() => window.wasRestored === true);
+  const wasRestored = await goBack(page);
   await page.evaluate(() => trackMany(30, 35));
   await until(() => page.evaluate(() => tracker.pending === 0));
   await world.settled(page);

@@ -1,0 +1,100 @@
+import { expect } from 'vitest';
+import { until } from '../browser.js';
+import { type World, UNSENT, expectExactly } from '../world.js';
+import type { Case } from './case.js';
+import { leave, visitAgain } from './scenarios.js';
+
+/** Nothing of what was tracked arrived, not on the next visit either. */
+async function expectNothing(world: World, name: string, sent: number): Promise<void> {
+  await visitAgain(world);
+  expect(world.figures(name, sent)).toEqual({ sent, delivered: 0, duplicates: 0 });
+}
+
+const erasedBeforeRedirect = (name: string, erase: () => void): Case => ({
+  name: `sends nothing after ${name} that is followed by a redirect at once`,
+  run: async (world) => {
+    const page = await world.open(UNSENT);
+    await page.evaluate(() => trackMany(0, 10));
+    await until(async () => (await world.stored(page)) === 10);
+    await leave(page, erase);
+    await page.close();
+    await expectNothing(world, `${name}, then a redirect`, 10);
+  },
+});
+
+const erasedElsewhere = (name: string, erase: () => void): Case => ({
+  name: `hands over nothing at its end that ${name} has erased in another tab`,
+  run: async (world) => {
+    const [holds, erases] = [await world.open(UNSENT), await world.open()];
+    await holds.evaluate(() => trackMany(0, 10));
+    await until(async () => (await world.stored(holds)) === 10);
+    await erases.evaluate(erase);
+    await leave(holds, () => {
+      location.href = '/away';
+    });
+    await Promise.all([holds.close(), erases.close()]);
+    await expectNothing(world, `${name} in one tab, another leaves`, 10);
+  },
+});
+
+/** Consent, logout and whose event it is. */
+export const ERASURES: readonly Case[] = [
+  {
+    name: 'sends nothing without consent when it is disposed of',
+    run: async (world) => {
+      const page = await world.open({ consent: 'pending' });
+      await leave(page, () => {
+        trackMany(0, 5);
+        tracker.dispose();
+        location.href = '/away';
+      });
+      await page.close();
+      await expectNothing(world, 'consent pending, then dispose()', 5);
+    },
+  },
+  erasedBeforeRedirect('reset()', () => {
+    void tracker.reset();
+    location.href = '/away';
+  }),
+  erasedBeforeRedirect('deny()', () => {
+    void tracker.consent.deny();
+    location.href = '/away';
+  }),
+  erasedElsewhere('reset()', () => void tracker.reset()),
+  erasedElsewhere('deny()', () => void tracker.consent.deny()),
+  {
+    name: 'keeps the contact that an event was bound to when another one logs in',
+    run: async (world) => {
+      const { service } = world;
+      const page = await world.open({ email: '', ...UNSENT });
+      await leave(page, () => {
+        trackMany(0, 5);
+        tracker.identify('ann@example.com');
+        tracker.identify('bob@example.com');
+        trackMany(5, 10);
+        location.href = '/away';
+      });
+      await page.close();
+      await visitAgain(world);
+      const emails = (from: number, to: number) =>
+        service.accepted.flatMap(({ data, email }) =>
+          Number(data?.n) >= from && Number(data?.n) < to ? email : [],
+        );
+      expect(emails(0, 5)).toEqual(Array(5).fill('ann@example.com'));
+      expect(emails(5, 10)).toEqual(Array(5).fill('bob@example.com'));
+      expectExactly(world.figures('events before identify()', 10));
+    },
+  },
+  {
+    name: 'drops events without a contact once they are too old',
+    run: async (world) => {
+      const page = await world.open({ email: '', maxAge: 300 });
+      await page.evaluate(() => trackMany(0, 5));
+      await until(() => page.evaluate(() => notices.length === 5));
+      expect(await page.evaluate(() => tracker.stats())).toEqual({ taken: 5, expired: 5 });
+      await page.evaluate(() => tracker.identify('ann@example.com'));
+      await page.close();
+      await expectNothing(world, 'no contact, too old', 5);
+    },
+  },
+];

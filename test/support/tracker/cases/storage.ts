@@ -1,0 +1,125 @@
+import { INSECURE, until } from '../browser.js';
+import { UNSENT, type World, code, expectAsPromised, expectExactly } from '../world.js';
+import { BOTH, type Case } from './case.js';
+import { arrive, goBack, leave, noteRestores, once, visitAgain } from './scenarios.js';
+
+/** A logout clears everything that it finds, in the middle of sending. */
+async function cleared(world: World): Promise<void> {
+  const page = await world.open();
+  await leave(page, () => {
+    trackMany(0, 15);
+    setTimeout(() => {
+      localStorage.clear();
+      location.href = '/away';
+    }, 40);
+  });
+  await page.close();
+  await visitAgain(world);
+  expectAsPromised(world.delivery, world.figures('localStorage.clear() while 15 are sent', 15));
+}
+
+/** The service takes what is handed over at the end of the page, but its answers never arrive. */
+async function resetBeforeBack(world: World): Promise<void> {
+  const { service } = world;
+  const page = await world.open(UNSENT);
+  await noteRestores(page);
+  service.reply = () => ({ status: 200, isLost: 'reset' });
+  await leave(page, () => {
+    trackMany(0, 15);
+    location.href = '/away';
+  });
+  await until(() => service.accepted.length >= 15);
+  service.reply = () => ({ status: 200 });
+  await goBack(page);
+  await until(() => page.evaluate(() => tracker.pending === 0));
+  await page.close();
+  await visitAgain(world);
+  expectExactly(world.figures('15 at exit, connection reset, Back', 15));
+}
+
+/** Keys of others under the prefix, of every shape. */
+async function amongStrangers(world: World): Promise<void> {
+  const page = await world.visit('/away');
+  await page.evaluate(() => {
+    const values = ['null', '{', '[]', '7', '"x"', '{"id":null}', '{"id":"postreel:app:z"}', ''];
+    values.forEach((value, index) => localStorage.setItem(`postreel:app:${index}`, value));
+    localStorage.setItem('postreel:app:', 'null');
+  });
+  const sends = await world.open();
+  await leave(sends, () => {
+    trackMany(0, 15);
+    location.href = '/away';
+  });
+  const next = await world.open();
+  await until(() => next.evaluate(() => tracker.pending === 0));
+  await until(() => world.service.accepted.length >= 15);
+  await once(next, () => !Object.values(localStorage).some((value) => value.includes('clicked')));
+  await next.evaluate(() => localStorage.clear());
+  await visitAgain(world);
+  await Promise.all([page.close(), sends.close(), next.close()]);
+  expectExactly(world.figures('15 events among foreign keys', 15));
+}
+
+const WITHOUT_DATABASE = code(() => {
+  Object.defineProperty(window, 'indexedDB', { value: undefined });
+});
+
+/** 20 events of a tab that is gone, and four tabs that cannot open IndexedDB. */
+async function withoutDatabase(world: World): Promise<void> {
+  const last = await world.open({ before: WITHOUT_DATABASE });
+  await last.evaluate(() => {
+    tracker.pause();
+    trackMany(0, 20);
+  });
+  await last.close();
+  const open = () => world.open({ before: WITHOUT_DATABASE });
+  const pages = await Promise.all([open(), open(), open(), open()]);
+  await until(() => world.service.accepted.length >= 20);
+  await Promise.all(
+    pages.map((page) =>
+      once(page, () => !Object.values(localStorage).some((value) => value.includes('clicked'))),
+    ),
+  );
+  await Promise.all(pages.map((page) => page.close()));
+  expectExactly(world.figures('20 orphans, 4 tabs without IndexedDB', 20));
+}
+
+/** Without locks another tab takes over what seems old, while its owner lives and then leaves. */
+async function insecureOwner(world: World): Promise<void> {
+  const url = world.app.url.replace('127.0.0.1', INSECURE) + '/';
+  const owner = await world.open(UNSENT, url);
+  await owner.evaluate(() => trackMany(0, 30));
+  await until(async () => (await world.stored(owner)) === 30);
+  const later = code(() => {
+    const { now } = Date;
+    Date.now = () => now() + 100_000;
+  });
+  const other = await world.open({ before: later }, url);
+  await until(() => world.service.accepted.length >= 10);
+  await owner.evaluate(() => {
+    location.href = '/away';
+  });
+  await arrive(owner);
+  await until(() => other.evaluate(() => tracker.pending === 0));
+  await until(() => world.service.accepted.length >= 30);
+  await world.settled(other);
+  await Promise.all([owner.close(), other.close()]);
+  expectExactly(world.figures('insecure context, an owner that seems gone', 30));
+}
+
+/** What the page, others and the browser do to the stores. */
+export const STORAGE: readonly Case[] = [
+  {
+    name: 'repeats nothing after localStorage.clear() by the page',
+    deliveries: BOTH,
+    run: cleared,
+  },
+  { name: 'repeats nothing after a lost answer and the back/forward cache', run: resetBeforeBack },
+  { name: 'repeats nothing among foreign keys and null under its prefix', run: amongStrangers },
+  { name: 'lets one of 4 tabs take over without IndexedDB', run: withoutDatabase },
+  {
+    name: 'repeats nothing when an owner without Web Locks only seemed gone',
+    engines: ['chromium', 'firefox'],
+    run: insecureOwner,
+  },
+];
