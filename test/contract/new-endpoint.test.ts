@@ -63,7 +63,9 @@ const wireTable: Addition = {
   after: '[\n',
   text: `  {"service": "messaging", "method": "GET", "path": "/contacts/{id}/notes", "sdk": "messaging.contacts.notes", "key": "secret", "enveloped": false, "repeatable": true},\n`,
 };
-const resources = ['src/messaging/contacts/resource.ts', 'src/messaging/contacts/schemas.ts'];
+const places = ['routes', 'types', 'schemas', 'resource'].map(
+  (name) => `src/messaging/contacts/${name}.ts`,
+);
 
 let copy: TreeCopy;
 beforeAll(() => {
@@ -104,7 +106,7 @@ const askContract = () => copy.test(contract, 'contacts.notes');
 
 describe('an endpoint that the service gains', { timeout: 180_000 }, () => {
   it('passes when it stands in every place', async () => {
-    expect(await without(undefined, () => copy.typeErrors(resources))).toEqual([]);
+    expect(await without(undefined, () => copy.typeErrors(places))).toEqual([]);
     expect(await without(undefined, askContract)).toMatchObject({ passed: true });
   });
 
@@ -113,7 +115,7 @@ describe('an endpoint that the service gains', { timeout: 180_000 }, () => {
     ['schema', /Property 'notes' is missing/],
     ['method', /Class 'Contacts(<Fields>)?' incorrectly implements/],
   ])('does not compile without its %s', async (missing, complaint) => {
-    const errors = await without(missing, () => copy.typeErrors(resources));
+    const errors = await without(missing, () => copy.typeErrors(places));
     expect(errors.join('\n')).toMatch(complaint);
   });
 

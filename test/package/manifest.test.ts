@@ -1,7 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { dryPack, manifest, repository, type Packed } from '../support/package/installed.js';
+import {
+  dryPack,
+  manifest,
+  packedFiles,
+  repository,
+  type Packed,
+} from '../support/package/installed.js';
 
 const read = (file: string) => JSON.parse(readFileSync(join(repository, file), 'utf8')) as unknown;
 
@@ -124,6 +130,11 @@ describe('the published package', () => {
     expect(paths.filter((path) => /\.test\.|\.env|\.tgz|\.npmrc|\.DS_Store/.test(path))).toEqual(
       [],
     );
+  });
+
+  it('is what the tests of the package install', () => {
+    const paths = packed.files.map(({ path }) => path);
+    expect(packedFiles().sort()).toEqual(paths.sort());
   });
 
   it('names no file that is not there', () => {

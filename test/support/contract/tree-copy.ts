@@ -13,7 +13,8 @@ export interface Addition {
 /** A copy of this repository that a test may change. */
 export class TreeCopy {
   readonly folder: string;
-  #program: ts.Program | undefined;
+  readonly #options = compilerOptions();
+  readonly #host = rememberingHost(this.#options);
 
   /** Inside the repository, so that the packages are found. */
   constructor(name: string, parts: readonly string[]) {
@@ -47,22 +48,24 @@ export class TreeCopy {
     return () => before.forEach(({ file, text }) => this.write(file, text));
   }
 
-  /** What the compiler says about the given files and all that they import. */
+  /** What the compiler says about the given files. */
   typeErrors(files: readonly string[]): string[] {
-    const config = ts.readConfigFile('tsconfig.base.json', (path) => ts.sys.readFile(path));
-    const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, '.');
     const names = files.map((file) => join(this.folder, file));
-    this.#program = ts.createProgram(names, { ...options, noEmit: true }, undefined, this.#program);
-    return ts
-      .getPreEmitDiagnostics(this.#program)
+    const program = ts.createProgram(names, this.#options, this.#host);
+    return names
+      .map((name) => program.getSourceFile(name))
+      .flatMap((file) => [
+        ...program.getSyntacticDiagnostics(file),
+        ...program.getSemanticDiagnostics(file),
+      ])
       .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
   }
 
   /** Runs tests of the copy; answers whether all passed, and what was printed. */
   async test(files: readonly string[], name: string): Promise<{ passed: boolean; output: string }> {
     const vitest = resolve('node_modules/vitest/vitest.mjs');
-    const args = [vitest, 'run', '--project', 'units', ...files, '-t', name];
-    const child = spawn(process.execPath, args, { cwd: this.folder });
+    const args = [vitest, 'run', '--project', 'units', '--experimental.fsModuleCache'];
+    const child = spawn(process.execPath, [...args, ...files, '-t', name], { cwd: this.folder });
     let output = '';
     child.stdout.on('data', (chunk) => {
       output += String(chunk);
@@ -77,4 +80,29 @@ export class TreeCopy {
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+function compilerOptions(): ts.CompilerOptions {
+  const config = ts.readConfigFile('tsconfig.base.json', (path) => ts.sys.readFile(path));
+  const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, '.');
+  return { ...options, noEmit: true };
+}
+
+/** Reads a file again only when its text is another one. */
+function rememberingHost(options: ts.CompilerOptions): ts.CompilerHost {
+  const host = ts.createCompilerHost(options);
+  const read = host.getSourceFile.bind(host);
+  const known = new Map<string, ts.SourceFile>();
+  host.getSourceFile = (name, ...rest) => {
+    const before = known.get(name);
+    if (before !== undefined && before.text === host.readFile(name)) {
+      return before;
+    }
+    const file = read(name, ...rest);
+    if (file !== undefined) {
+      known.set(name, file);
+    }
+    return file;
+  };
+  return host;
 }
