@@ -17,16 +17,13 @@ export interface Parts {
   readonly plugin: Plugin;
 }
 
-/** Which part a module goes to, where it is not the one of its folder. */
-const rooms: readonly (readonly [RegExp, string])[] = [
-  // What the schemas need stands with them or below: they load without a client.
-  [/^messaging\/.*schemas?\.ts$/, 'messaging-checks'],
-  [/^media\/.*(schemas?|warnings)\.ts$/, 'media-checks'],
-  [/^transport\/validation\/unknown-fields\.ts$/, 'base'],
-  // Small, and always loaded together.
-  [/^(async|contract)\//, 'base'],
-  [/^pagination\//, 'transport'],
-];
+/** Folders that are small and always loaded together. */
+const rooms: Readonly<Record<string, string>> = {
+  async: 'base',
+  contract: 'base',
+  pagination: 'transport',
+  polling: 'transport',
+};
 
 export async function cutIntoParts(doors: Readonly<Record<string, string>>): Promise<Parts> {
   const { inputs, outputs } = await modulesOf(Object.values(doors));
@@ -136,10 +133,15 @@ function reachedBy(inputs: Inputs, roots: readonly string[]): Map<string, Set<st
   return reached;
 }
 
-function roomOf(module: string): string {
-  const path = module.replace('src/', '');
-  const [, room] = rooms.find(([pattern]) => pattern.test(path)) ?? [];
-  return room ?? path.slice(0, path.indexOf('/'));
+function roomOf(path: string): string {
+  const [folder = ''] = path.replace('src/', '').split('/');
+  // Needed by the schemas, which need nothing else of the transport.
+  if (path === 'src/transport/validation/unknown-fields.ts') {
+    return 'base';
+  }
+  // What checks go into files of their own: the schemas need them without a client.
+  const [, what] = /^src\/(?:messaging|media)\/.*(schema|warning)s?\.ts$/.exec(path) ?? [];
+  return what === undefined ? (rooms[folder] ?? folder) : `${folder}-${what}s`;
 }
 
 const virtual = 'part';

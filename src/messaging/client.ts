@@ -2,7 +2,7 @@ import type { Call, RequestOptions } from '../contract/call.js';
 import type { ClientOptions, DataOptions } from '../contract/client-options.js';
 import { schemaMap, type RouteSchemas } from '../contract/schemas.js';
 import type { JobWatch } from '../polling/job.js';
-import { createSpacing } from '../polling/spacing.js';
+import { createSpacing } from '../polling/waits.js';
 import type { ApiKey } from '../transport/auth/api-key.js';
 import { Connection } from '../transport/connection.js';
 import { ServiceClient } from '../transport/service-client.js';

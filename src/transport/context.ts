@@ -5,7 +5,7 @@ import type { Keyring } from './auth/keyring.js';
 import type { Session } from './auth/session.js';
 import type { CallState } from './call.js';
 import type { Events } from './events.js';
-import type { BudgetSource } from './rate-limit/registry.js';
+import type { ProjectLimit } from './rate-limit/project.js';
 import type { OutgoingRequest } from './send/http.js';
 import type { Settings } from './settings.js';
 import type { SchemaMap } from './validation/issues.js';
@@ -15,7 +15,7 @@ export interface TransportParts {
   readonly settings: Settings;
   readonly keyring: Keyring;
   readonly session: Session;
-  readonly budgets: BudgetSource;
+  readonly budgets: ProjectLimit;
   readonly events: Events<ClientEvents>;
   readonly loadSchemas: () => Promise<SchemaMap>;
 }
@@ -79,4 +79,20 @@ export interface RawAnswer {
 /** What every event says about a call. The path of a call without a row may hold anything. */
 export function factsOf({ id, route, path, input }: CallContext): Omit<CallEvent, 'attempt'> {
   return { callId: id, method: route.method, path, route: input.isFree ? undefined : route.path };
+}
+
+/** The call that an error belongs to. */
+export interface CallFacts {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** The method and path of a call, as errors carry them. */
+export function callOf({ route, path }: Pick<CallContext, 'route' | 'path'>): CallFacts {
+  return { method: route.method, path };
+}
+
+/** The call as a message names it: `POST /contacts`. */
+export function lineOf({ route, path }: Pick<CallContext, 'route' | 'path'>): string {
+  return `${route.method} ${path}`;
 }

@@ -14,3 +14,24 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
     );
   }
 }
+
+/** A part that is loaded once and then used without waiting. */
+export class LazyPart<Part> {
+  readonly #load: () => Promise<Part>;
+  #part: Part | undefined;
+
+  constructor(load: () => Promise<Part>) {
+    this.#load = load;
+  }
+
+  /** The part, once it is loaded. */
+  get loaded(): Part | undefined {
+    return this.#part;
+  }
+
+  /** Each caller waits for himself: some runtimes let no request wait for another one's promise. */
+  async load(): Promise<Part> {
+    this.#part ??= await loadPart(this.#load);
+    return this.#part;
+  }
+}

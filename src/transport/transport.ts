@@ -1,38 +1,29 @@
 import { monotonicMs } from '../async/timers.js';
-import { isPostreelError, UnexpectedResponseError } from '../errors/index.js';
 import type { Answer, RequestOptions } from '../contract/call.js';
 import type { Input, ItemOf, Returned } from '../contract/methods.js';
 import type { Paginated } from '../contract/paginated.js';
 import type { Method, Route } from '../contract/route.js';
 import { PagedList } from '../pagination/paginated.js';
-import { readList } from '../pagination/styles.js';
 import { callSite, locate, RunningCall, type CallState } from './call.js';
-import {
-  factsOf,
-  type CallContext,
-  type RawAnswer,
-  type RawInput,
-  type TransportParts,
-} from './context.js';
+import { factsOf, type CallContext, type RawInput, type TransportParts } from './context.js';
 import { withinDeadline } from './deadline.js';
+import { LazyPart } from './load-part.js';
 import type { RateLimitState } from './rate-limit/budget.js';
 import { checkCallOptions, isObject } from './option-checks.js';
 import { freeRoute, splitPath, type FreeInput } from './request/custom-request.js';
 import { prepare } from './request/prepare.js';
-import { unwrap } from './response/read.js';
-import { readBack } from './send/reconcile.js';
-import { sendWithRetries } from './send/retry.js';
-import { Sender } from './send/sender.js';
-import { Validator } from './validation/validator.js';
+import type { Performer } from './send/perform.js';
+
+/** What only a client that makes a call needs. */
+export const performing = /* @__PURE__ */ new LazyPart(() => import('./send/perform.js'));
 
 /** Takes calls to the service and brings back their answers. */
 export class Transport {
   readonly #parts: TransportParts;
-  readonly #validator: Validator;
+  #performer: Performer | undefined;
 
   constructor(parts: TransportParts) {
     this.#parts = parts;
-    this.#validator = new Validator(parts);
   }
 
   /** Sends one call. It starts at once. */
@@ -116,7 +107,7 @@ export class Transport {
   /** What is left of the rate limit right now; `undefined` when it is off. */
   rateLimit(): RateLimitState | undefined {
     const { budgets, keyring } = this.#parts;
-    return keyring.current === undefined ? undefined : budgets.for(keyring.current)?.state();
+    return keyring.current === undefined ? undefined : budgets.state(keyring.current);
   }
 
   // The steps of a call, each in the file of its name.
@@ -157,53 +148,22 @@ export class Transport {
     }
   }
 
+  /** Checks, sends, and reads the answer. Only a first call waits: calls keep their order. */
   async #perform(call: CallContext): Promise<Answer<unknown>> {
-    const { route, state } = call;
-    // Also where nothing is waited for: whoever made the call may still want to hear its events.
-    await this.#validator.checkRequest(call);
-    const known = this.#keyFor(call);
-    const key = known instanceof Promise ? await known : known;
-    const sender = new Sender(call, key, this.#parts);
-    const answer = await sendWithRetries(call, sender, this.#parts).catch((failure: unknown) =>
-      this.#reconcile(failure, call),
-    );
-    if (call.usesSession) {
-      this.#parts.session.keep(route, answer.response);
+    if (!this.#performer) {
+      const { Performer } = performing.loaded ?? (await this.#load(call));
+      this.#performer ??= new Performer(this.#parts, this.call.bind(this));
     }
-    const data = resultOf(call, answer.body);
-    const checks = this.#validator.checkAnswer(call, data);
-    if (checks) {
-      await checks;
-    }
-    state.outcome = undefined;
-    return { data, response: answer.response, requestId: answer.requestId };
+    return this.#performer.perform(call);
   }
 
-  #keyFor(call: CallContext): string | null | Promise<string | null> {
-    const { keyring, session } = this.#parts;
-    const key = keyring.keyFor(call.route, session);
-    return key instanceof Promise ? this.#fetched(key, call) : key;
-  }
-
-  async #fetched(key: Promise<string | null>, call: CallContext): Promise<string | null> {
-    const fetched = await withinDeadline(key, call);
-    call.signal?.throwIfAborted();
-    return fetched;
-  }
-
-  // A lost answer of a call that can be read back need not stay unknown.
-  async #reconcile(failure: unknown, call: CallContext): Promise<RawAnswer> {
-    const { route, options } = call;
-    const isLost = isPostreelError(failure) && failure.outcome === 'unknown';
-    if (!isLost || !options.reconcile || !route.readBack) {
-      throw failure;
+  #load(call: CallContext) {
+    const { settings, loadSchemas } = this.#parts;
+    if (settings.validation.requests !== 'off') {
+      // Fetched at the same time: a first call needs both. The check itself reports a failure.
+      loadSchemas().catch(() => undefined);
     }
-    const found = await readBack(route.readBack, call, this.call.bind(this)).catch(() => undefined);
-    options.signal?.throwIfAborted();
-    if (found) {
-      return found;
-    }
-    throw failure;
+    return withinDeadline(performing.load(), call);
   }
 }
 
@@ -219,27 +179,4 @@ async function withBody(
   const deadlineAt = monotonicMs() + leftMs;
   const limits = { route, path: route.path, deadlineAt, signal };
   return { ...input, body: await withinDeadline(bodyLater(), limits) };
-}
-
-// An empty answer, `true` and `{ success: true }` are answers too: an empty record stands for them.
-function resultOf({ route, path, state }: CallContext, body: unknown): unknown {
-  if (route.returns.list === undefined) {
-    const result = unwrap(body);
-    if (result !== undefined && result !== null && result !== true) {
-      return result;
-    }
-    return route.returns.isNothing ? undefined : {};
-  }
-  const page = readList(body, route.returns);
-  if (page) {
-    return page;
-  }
-  const { method } = route;
-  state.outcome = 'rejected';
-  throw new UnexpectedResponseError(`${method} ${path} was answered without a list in it.`, {
-    code: 'UNEXPECTED_RESPONSE',
-    outcome: 'rejected',
-    method,
-    path,
-  });
 }

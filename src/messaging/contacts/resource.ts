@@ -2,14 +2,14 @@ import type { Call, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement, FileInput } from '../../contract/records.js';
-import { waitForJob, type JobWaitOptions, type JobWatch } from '../../polling/job.js';
+import type { JobWaitOptions, JobWatch } from '../../polling/job.js';
+import { waitForJob } from '../../polling/waits.js';
 import type { DataOptions } from '../../contract/client-options.js';
+import { loadPart } from '../../transport/load-part.js';
 import type { Transport } from '../../transport/transport.js';
 import { isReturned, withEmptyDeleted, writable } from '../shared/write-back.js';
 import { ContactFields } from './fields.js';
 import { findByEmail, idOf } from './find-by-email.js';
-import { importAll } from './import-all.js';
-import { inBulk } from './in-bulk.js';
 import { lookupAll } from './lookup-all.js';
 import { routes } from './routes.js';
 import type {
@@ -144,9 +144,13 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
    * Imports any number of contacts, in files below 5 MB, one after another: rows as objects, or the text
    * of a CSV file in pieces. Each job is awaited; the result says which rows failed. Memory stays flat.
    */
-  importAll(rows: ImportRows<Fields>, options: ImportAllOptions = {}): Promise<ImportAllResult> {
+  async importAll(
+    rows: ImportRows<Fields>,
+    options: ImportAllOptions = {},
+  ): Promise<ImportAllResult> {
     const { wait, onProgress, ...rest } = options;
     const { signal } = rest;
+    const { importAll } = await loadAnyNumber();
     return importAll(rows, {
       start: (file) => this.import(file, asBulk(rest)),
       wait: (jobId) => this.waitForImport(jobId, { ...wait, signal }),
@@ -225,13 +229,14 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return this.update(id, { subscribed }, options);
   }
 
-  #inBulk(
+  async #inBulk(
     ids: Iterable<string> | AsyncIterable<string>,
     start: (body: ContactSelection, options: RequestOptions) => Call<JobStarted>,
     options: BulkAllOptions = {},
   ): Promise<BulkResult> {
     const { wait, onProgress, ...rest } = options;
     const { signal } = rest;
+    const { inBulk } = await loadAnyNumber();
     return inBulk(ids, {
       start: (body) => start(body, asBulk(rest)),
       wait: (jobId) => this.waitForBulkJob(jobId, { ...wait, signal }),
@@ -251,6 +256,8 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
       this.#transport.send(route, { params: { jobId }, isPoll: true }, { signal, retries: 0 });
   }
 }
+
+const loadAnyNumber = () => loadPart(() => import('./any-number.js'));
 
 // Many calls go after those that somebody waits for.
 function asBulk(options: RequestOptions): RequestOptions {

@@ -13,7 +13,7 @@ export function hasBytes(body: unknown): boolean {
 export async function withEncodedAttachments(body: SendRequest): Promise<SendRequest> {
   const copy = copied({ ...body, attachments: undefined });
   const attachments = await Promise.all(attachmentsOf(body).map((item) => encoded(item)));
-  return { ...copy, attachments } as SendRequest; // only their bytes are another text
+  return { ...copy, attachments } as object as SendRequest; // only their bytes are another text
 }
 
 function copied(fields: object): object {

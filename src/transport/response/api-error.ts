@@ -10,24 +10,8 @@ import {
   UnprocessableError,
   type Outcome,
 } from '../../errors/index.js';
-import type { CallContext } from '../context.js';
+import type { CallContext, CallFacts } from '../context.js';
 import { readError, type Said } from './error-body.js';
-
-/** The call that an error belongs to. */
-export interface CallFacts {
-  readonly method: string;
-  readonly path: string;
-}
-
-/** The method and path of a call, as errors carry them. */
-export function callOf({ route, path }: Pick<CallContext, 'route' | 'path'>): CallFacts {
-  return { method: route.method, path };
-}
-
-/** The call as a message names it: `POST /contacts`. */
-export function lineOf({ route, path }: Pick<CallContext, 'route' | 'path'>): string {
-  return `${route.method} ${path}`;
-}
 
 /** What to add about a call that nobody knows the end of. */
 export function effectHint({ route }: CallContext): string {

@@ -1,6 +1,6 @@
 import { ConnectionError, TimeoutError } from '../../errors/index.js';
-import type { CallContext } from '../context.js';
-import { callOf, effectHint, lineOf } from './api-error.js';
+import { callOf, lineOf, type CallContext } from '../context.js';
+import { effectHint } from './api-error.js';
 
 // What undici and Node (first), Bun and Deno report when the request cannot have left: the name
 // was not found, the connection was refused or the handshake failed.
@@ -108,14 +108,5 @@ export function timeoutError(limitMs: number, call: CallContext): TimeoutError {
     // The shorter of the two ended it.
     code: limitMs < call.timeoutMs ? 'DEADLINE_EXCEEDED' : 'TIMEOUT',
     outcome: 'unknown',
-  });
-}
-
-/** The error of a call whose deadline passed before it could leave. */
-export function notSentInTime(call: Pick<CallContext, 'route' | 'path'>): TimeoutError {
-  return new TimeoutError(`${lineOf(call)} was not sent: its \`deadline\` passed before.`, {
-    ...callOf(call),
-    code: 'DEADLINE_EXCEEDED',
-    outcome: 'not-sent',
   });
 }

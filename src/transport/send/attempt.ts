@@ -10,9 +10,11 @@ import {
   type RawAnswer,
   type TransportParts,
 } from '../context.js';
+import { notSentInTime } from '../deadline.js';
 import type { Budget, Slot } from '../rate-limit/budget.js';
+import { budgetsOf } from '../rate-limit/registry.js';
 import { classify, requestIdOf } from '../response/classify.js';
-import { connectionError, notSentInTime, timeoutError } from '../response/network-error.js';
+import { connectionError, timeoutError } from '../response/network-error.js';
 import { readText } from '../response/read.js';
 import { exchange, rawFault } from './http.js';
 
@@ -26,7 +28,9 @@ export async function attempt(
   call: CallContext,
   parts: TransportParts,
 ): Promise<RawAnswer> {
-  const budget = call.isCharged ? parts.budgets.for(key ?? parts.keyring.current) : undefined;
+  const budget = call.isCharged
+    ? budgetsOf(parts.budgets).for(key ?? parts.keyring.current)
+    : undefined;
   const turn = budget && acquire(budget, number, call, parts);
   const slot = turn instanceof Promise ? await turn : turn; // nearly always there is room
   if (call.signal?.aborted) {

@@ -1,0 +1,2 @@
+export { importAll } from './import-all.js';
+export { inBulk } from './in-bulk.js';

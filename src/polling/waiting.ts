@@ -1,0 +1,3 @@
+export { waitForJob } from './job.js';
+export { waitForRecord } from './record.js';
+export { createSpacing } from './spacing.js';
