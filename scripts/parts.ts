@@ -21,8 +21,19 @@ export interface Parts {
 const rooms: Readonly<Record<string, string>> = {
   async: 'base',
   contract: 'base',
+  errors: 'base',
   pagination: 'transport',
   polling: 'transport',
+};
+
+const roomsOfFiles: Readonly<Record<string, string>> = {
+  // Needed by the schemas, which need nothing else of the transport.
+  'src/transport/validation/nearest.ts': 'base',
+  'src/transport/validation/unknown-fields.ts': 'base',
+  // A messaging client needs them with its first wait, a media client at once.
+  'src/async/wait-queue.ts': 'waits',
+  'src/errors/wait-errors.ts': 'waits',
+  'src/errors/webhook-error.ts': 'waits',
 };
 
 export async function cutIntoParts(doors: Readonly<Record<string, string>>): Promise<Parts> {
@@ -135,9 +146,8 @@ function reachedBy(inputs: Inputs, roots: readonly string[]): Map<string, Set<st
 
 function roomOf(path: string): string {
   const [folder = ''] = path.replace('src/', '').split('/');
-  // Needed by the schemas, which need nothing else of the transport.
-  if (path === 'src/transport/validation/unknown-fields.ts') {
-    return 'base';
+  if (path in roomsOfFiles) {
+    return roomsOfFiles[path] ?? folder;
   }
   // What checks go into files of their own: the schemas need them without a client.
   const [, what] = /^src\/(?:messaging|media)\/.*(schema|warning)s?\.ts$/.exec(path) ?? [];

@@ -32,6 +32,8 @@ export type {
   Timestamp,
 } from './contract/records.js';
 export type * from './errors/index.js';
+export type * from './errors/wait-errors.js';
+export type * from './errors/webhook-error.js';
 export {
   ApiError,
   AuthenticationError,
@@ -39,10 +41,7 @@ export {
   ConfigurationError,
   ConflictError,
   ConnectionError,
-  GenerationCanceledError,
-  GenerationFailedError,
   InvalidRequestError,
-  JobFailedError,
   NotFoundError,
   PermissionError,
   PostreelError,
@@ -51,12 +50,17 @@ export {
   TimeoutError,
   UnexpectedResponseError,
   UnprocessableError,
-  WaitError,
-  WaitTimeoutError,
-  WebhookVerificationError,
   isApiError,
   isPostreelError,
 } from './errors/index.js';
+export {
+  GenerationCanceledError,
+  GenerationFailedError,
+  JobFailedError,
+  WaitError,
+  WaitTimeoutError,
+} from './errors/wait-errors.js';
+export { WebhookVerificationError } from './errors/webhook-error.js';
 export type * from './media/index.js';
 export {
   GenerationJob,

@@ -68,7 +68,7 @@ const shortFiles: Readonly<Record<string, string>> = {
   'errors/guards.ts': 'the way in for users who import only the guards',
   'media/routes.ts': 'joins the tables',
   'media/schemas.ts': 'joins the schemas, and is loaded lazily',
-  'messaging/contacts/any-number.ts': 'names what loads with the first large call',
+  'messaging/rare.ts': 'names what loads with the first call that few programs make',
   'node/csv-file.ts': 'one function of the door',
   'polling/waiting.ts': 'names what loads with the first wait',
   'tracker/global.ts': 'the entry of the script-tag build',

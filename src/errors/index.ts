@@ -18,12 +18,3 @@ export {
   UnexpectedResponseError,
 } from './client-errors.js';
 export { isApiError, isPostreelError } from './guards.js';
-export {
-  GenerationCanceledError,
-  GenerationFailedError,
-  JobFailedError,
-  WaitError,
-  WaitTimeoutError,
-  type WaitDetails,
-} from './wait-errors.js';
-export { WebhookVerificationError, type WebhookProblem } from './webhook-error.js';

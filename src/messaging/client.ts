@@ -32,7 +32,6 @@ import type {
   SendEachResult,
 } from './emails/each-types.js';
 import type { SendJournal } from './emails/send-journal.js';
-import { verifyAll } from './emails/verify-all.js';
 import { Events } from './events/resource.js';
 import { Tracking } from './events/tracking.js';
 import type { TrackRequest, TrackResult } from './events/types.js';
@@ -43,6 +42,7 @@ import { Templates } from './templates/resource.js';
 import { renderText } from './templates/template-text.js';
 import { Uploads } from './uploads/resource.js';
 import { Users } from './users/resource.js';
+import { loadRare } from './shared/rarely.js';
 import { filters, type AnyFields, type FilterBuilder, type FilterMapping } from './shared/where.js';
 import type { WorkflowMapping } from './workflows/code/mapping.js';
 import { Workflows } from './workflows/resource.js';
@@ -222,11 +222,12 @@ export class MessagingClient<
    * Checks any number of email addresses, several at a time, and yields the results in order. A check
    * that fails is a result with an `error`.
    */
-  verifyAll(
+  async *verifyAll(
     emails: Iterable<string> | AsyncIterable<string>,
     options?: RequestOptions,
   ): AsyncIterableIterator<VerifiedAddress> {
-    return verifyAll(emails, (body) => this.verify(body, { priority: 'bulk', ...options }));
+    const { verifyAll } = await loadRare();
+    yield* verifyAll(emails, (body) => this.verify(body, { priority: 'bulk', ...options }));
   }
 
   /** Creates a client with other options that shares this one's events, session and rate budget. */

@@ -1,7 +1,7 @@
 import type { ItemIterator } from '../contract/paginated.js';
 import type { List } from '../contract/route.js';
 import type { ListPage } from './page.js';
-import { cursorOf, type PageQuery } from './styles.js';
+import { cursorOf, type PageQuery } from './start.js';
 
 /** Where an iterator starts and how far it will go. */
 export interface ItemRange {

@@ -1,6 +1,7 @@
 import type { ItemIterator, Page } from '../contract/paginated.js';
 import { Items } from './items.js';
-import { cursorOf, nextQuery, type PageQuery, type RawPage } from './styles.js';
+import { cursorOf, type PageQuery } from './start.js';
+import { nextQuery, type RawPage } from './styles.js';
 import type { Place, Walk } from './walk.js';
 
 /** One page, and the way to the pages after it. */

@@ -2,8 +2,8 @@ import type { ItemIterator, Page, Paginated } from '../contract/paginated.js';
 import { largestPage, type Route } from '../contract/route.js';
 import { Items } from './items.js';
 import { ListPage } from './page.js';
-import { startQuery, type PageQuery } from './styles.js';
-import { listFacts, Walk, type PageCall } from './walk.js';
+import { listFacts, sizedQuery, startQuery, type PageQuery } from './start.js';
+import { Walk, type PageCall } from './walk.js';
 
 /** Fetches one page. */
 export type FetchPage = (query: PageQuery) => PageCall;
@@ -35,7 +35,10 @@ export class PagedList<T> implements Paginated<T> {
   }
 
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
-    for (let page: Page<T> | undefined = await this.#start(this.#sized(largestPage)); page;) {
+    for (
+      let page: Page<T> | undefined = await this.#start(sizedQuery(this.#query, this.#facts));
+      page;
+    ) {
       yield page;
       page = await page.nextPage();
     }
@@ -63,21 +66,13 @@ export class PagedList<T> implements Paginated<T> {
   }
 
   #items(max: number): Items<T> {
-    const query = this.#sized(Math.min(largestPage, max));
+    const query = sizedQuery(this.#query, this.#facts, Math.min(largestPage, max));
     return new Items(() => this.#start(query), { query, facts: this.#facts, max });
   }
 
   #start(query: PageQuery): Promise<ListPage<T>> {
     const walk = new Walk(this.#route, this.#fetch);
     return ListPage.load<T>(walk, { query, index: 0, total: undefined });
-  }
-
-  #sized(size: number): PageQuery {
-    const { sizeParameter } = this.#facts;
-    if (sizeParameter === undefined || this.#query[sizeParameter] !== undefined) {
-      return this.#query;
-    }
-    return { ...this.#query, [sizeParameter]: size };
   }
 
   get #facts() {

@@ -1,5 +1,7 @@
 import { isRecord } from '../contract/records.js';
-import type { List } from '../contract/route.js';
+import { numberOf, without, type ListFacts, type PageQuery } from './start.js';
+
+export { cursorOf, startQuery, type PageQuery } from './start.js';
 
 /** One page as the service sent it, whichever way it spells pages. */
 export interface RawPage {
@@ -11,11 +13,6 @@ export interface RawPage {
   readonly pageSize?: number;
   readonly totalPages?: number;
 }
-
-/** The query of a page. */
-export type PageQuery = Readonly<Record<string, unknown>>;
-
-type ListFacts = Pick<List<unknown>, 'list' | 'sizeParameter' | 'itemsName'>;
 
 /** Reads a list in any of its shapes; `undefined` when there is no list in the answer. */
 export function readList(body: unknown, facts: ListFacts): RawPage | undefined {
@@ -60,31 +57,6 @@ export function nextQuery(
     return undefined;
   }
   return without({ ...query, page: current + 1 }, 'cursor');
-}
-
-/** Where a page starts, as one text that `list({ cursor })` takes back. */
-export function cursorOf(query: PageQuery, facts: ListFacts): string | undefined {
-  if (typeof query['cursor'] === 'string') {
-    return query['cursor'];
-  }
-  const page = numberOf(query['page']);
-  if (page === undefined) {
-    return undefined;
-  }
-  // A page number means nothing without the size of the pages before it.
-  const size = numberOf(query[facts.sizeParameter ?? '']);
-  return size === undefined ? `page:${page}` : `page:${page}/${size}`;
-}
-
-/** A query whose cursor may be one of ours for a numbered page. */
-export function startQuery(query: PageQuery, facts: ListFacts): PageQuery {
-  const cursor = query['cursor'];
-  const match = typeof cursor === 'string' ? /^page:(\d+)(?:\/(\d+))?$/.exec(cursor) : null;
-  if (!match) {
-    return query;
-  }
-  const size = facts.sizeParameter && match[2] ? { [facts.sizeParameter]: Number(match[2]) } : {};
-  return without({ ...size, ...query, page: Number(match[1]) }, 'cursor');
 }
 
 function hasPageAfter(page: RawPage, current: number, size: number, facts: ListFacts): boolean {
@@ -152,13 +124,4 @@ function positionOf(body: Record<string, unknown>): Omit<RawPage, 'items'> {
       }),
     ),
   };
-}
-
-function numberOf(value: unknown): number | undefined {
-  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
-}
-
-function without(query: Record<string, unknown>, name: string): PageQuery {
-  return Object.fromEntries(Object.entries(query).filter(([key]) => key !== name));
 }

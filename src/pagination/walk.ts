@@ -1,6 +1,9 @@
 import type { List, Route } from '../contract/route.js';
 import { UnexpectedResponseError } from '../errors/index.js';
-import { cursorOf, type PageQuery, type RawPage } from './styles.js';
+import { cursorOf, listFacts, type PageQuery } from './start.js';
+import type { RawPage } from './styles.js';
+
+export { listFacts } from './start.js';
 
 /** Where on its way through a list a page lies. */
 export interface Place {
@@ -94,14 +97,6 @@ export class Walk {
 
 function isPowerOfTwo(value: number): boolean {
   return Number.isInteger(Math.log2(value));
-}
-
-/** The list facts of a row that answers a list. */
-export function listFacts(route: Route): List<unknown> {
-  if (route.returns.list === undefined) {
-    throw new TypeError(`${route.path} is not a list`);
-  }
-  return route.returns;
 }
 
 // Only where pages are asked for by number: a cursor may well lead to equal items.

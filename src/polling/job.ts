@@ -1,7 +1,8 @@
 import { callSafely } from '../async/notifier.js';
 import { jobStage, statusOf } from '../contract/job-status.js';
 import { isRecord, type OpenRecord } from '../contract/records.js';
-import { JobFailedError, NotFoundError, WaitTimeoutError } from '../errors/index.js';
+import { NotFoundError } from '../errors/index.js';
+import { JobFailedError, WaitTimeoutError } from '../errors/wait-errors.js';
 import { poll, type Check } from './poll.js';
 import type { Spacing } from './spacing.js';
 import { passingDelayMs } from './transient.js';

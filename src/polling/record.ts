@@ -1,7 +1,7 @@
 import { callSafely } from '../async/notifier.js';
 import { jobStage } from '../contract/job-status.js';
 import { isRecord } from '../contract/records.js';
-import { JobFailedError, WaitTimeoutError } from '../errors/index.js';
+import { JobFailedError, WaitTimeoutError } from '../errors/wait-errors.js';
 import { poll } from './poll.js';
 import type { Spacing } from './spacing.js';
 import { passingDelayMs } from './transient.js';

@@ -1,7 +1,7 @@
 import type { RequestOptions } from '../contract/call.js';
 import type { ClientOptions, ValidationOptions } from '../contract/client-options.js';
 import { ConfigurationError } from '../errors/index.js';
-import { nearest } from './validation/unknown-fields.js';
+import { nearest } from './validation/nearest.js';
 
 /** A name for each option, so that the compiler finds one that is missing. */
 type Names<Options> = Readonly<Record<keyof Options, true>>;

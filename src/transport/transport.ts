@@ -3,7 +3,7 @@ import type { Answer, RequestOptions } from '../contract/call.js';
 import type { Input, ItemOf, Returned } from '../contract/methods.js';
 import type { Paginated } from '../contract/paginated.js';
 import type { Method, Route } from '../contract/route.js';
-import { PagedList } from '../pagination/paginated.js';
+import { LaterList } from '../pagination/later-list.js';
 import { callSite, locate, RunningCall, type CallState } from './call.js';
 import { factsOf, type CallContext, type RawInput, type TransportParts } from './context.js';
 import { withinDeadline } from './deadline.js';
@@ -63,9 +63,14 @@ export class Transport {
     const site = callSite();
     // What is no query is refused with its call, not spread into letters.
     const isQuery = query === undefined || isObject(query);
-    return new PagedList<ItemOf<R>>(route, query, (pageQuery) =>
-      this.call(route, { ...rest, query: isQuery ? pageQuery : query }, options, site),
-    );
+    const asked = isQuery ? { ...query } : query;
+    const open = ({ PagedList }: NonNullable<typeof performing.loaded>) =>
+      new PagedList<ItemOf<R>>(route, asked, (pageQuery) =>
+        this.call(route, { ...rest, query: isQuery ? pageQuery : query }, options, site),
+      );
+    return performing.loaded
+      ? open(performing.loaded)
+      : new LaterList(route, asked, async () => ({ list: open(await performing.load()) }));
   }
 
   /** A call to an endpoint that no row describes. */

@@ -1,12 +1,14 @@
 import { callSafely } from '../../async/notifier.js';
 import {
-  GenerationCanceledError,
-  GenerationFailedError,
   isPostreelError,
   type PostreelError,
   UnexpectedResponseError,
-  WaitTimeoutError,
 } from '../../errors/index.js';
+import {
+  GenerationCanceledError,
+  GenerationFailedError,
+  WaitTimeoutError,
+} from '../../errors/wait-errors.js';
 import { isCanceled, jobStage, statusOf } from '../../contract/job-status.js';
 import { passingDelayMs } from '../../polling/transient.js';
 import { poll, type Check } from '../../polling/poll.js';

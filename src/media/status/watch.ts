@@ -1,5 +1,5 @@
 import { callSafely, Notifier } from '../../async/notifier.js';
-import { GenerationCanceledError, GenerationFailedError } from '../../errors/index.js';
+import { GenerationCanceledError, GenerationFailedError } from '../../errors/wait-errors.js';
 import { onAbort } from '../../async/abort.js';
 import type { FileUpdate, WaitOptions } from './wait-options.js';
 

@@ -8,8 +8,9 @@ import { waitForRecord } from '../../polling/waits.js';
 import type { Spacing } from '../../polling/spacing.js';
 import type { Transport } from '../../transport/transport.js';
 import { isReturned, writable } from '../shared/write-back.js';
-import { edit, type CampaignChange } from './edit.js';
-import { isFields, isTime, notFields, notTime } from './send-body.js';
+import { loadRare } from '../shared/rarely.js';
+import type { CampaignChange } from './edit.js';
+import { isFields, isTime, kindOf } from './send-body.js';
 import { routes } from './routes.js';
 import type {
   Campaign,
@@ -121,7 +122,10 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
     if (isFields(input.body)) {
       return this.#transport.send(routes.send, input, options);
     }
-    const bodyLater = () => Promise.reject(notFields(body));
+    const bodyLater = async () => {
+      const { notFields } = await loadRare();
+      throw notFields(kindOf(body));
+    };
     return this.#transport.send(routes.send, { ...input, bodyLater }, options);
   }
 
@@ -136,7 +140,11 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
    */
   schedule(id: string, at: Timestamp, options?: RequestOptions): Call<Acknowledgement> {
     const input = { params: { id }, body: { scheduledFor: at } };
-    const guard = isTime(at) ? {} : { bodyLater: () => Promise.reject(notTime()) };
+    const bodyLater = async () => {
+      const { notTime } = await loadRare();
+      throw notTime();
+    };
+    const guard = isTime(at) ? {} : { bodyLater };
     return this.#transport.send(routes.send, { ...input, ...guard }, options);
   }
 
@@ -144,11 +152,12 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
    * Changes some fields of a campaign: reads it, applies your change to a draft, and replaces the whole
    * campaign. Rejects with a `ConflictError` if somebody else has changed it in the meantime.
    */
-  edit(
+  async edit(
     id: string,
     change: CampaignChange<Fields>,
     options?: RequestOptions,
   ): Promise<Campaign<Fields>> {
+    const { edit } = await loadRare();
     return edit(id, change, {
       read: () => this.get(id, options),
       replace: (body) => this.replace(id, body, options),

@@ -2,8 +2,7 @@ import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
-import { refuseIfUsed } from '../shared/in-use.js';
-import { checkFields } from './check-fields.js';
+import { loadRare, refuseIfUsed } from '../shared/rarely.js';
 import { routes } from './routes.js';
 import type {
   FieldDeleteOptions,
@@ -50,6 +49,7 @@ export class ContactFields implements MethodsFor<typeof routes.fields> {
    * `{ plan: 'string', seats: 'number', trialEnds: 'date' }`.
    */
   async check(expected: FieldTypes, options?: RequestOptions): Promise<FieldDrift> {
+    const { checkFields } = await loadRare();
     const { fields } = await this.list(options);
     return checkFields(expected, fields);
   }

@@ -5,12 +5,10 @@ import type { Acknowledgement, FileInput } from '../../contract/records.js';
 import type { JobWaitOptions, JobWatch } from '../../polling/job.js';
 import { waitForJob } from '../../polling/waits.js';
 import type { DataOptions } from '../../contract/client-options.js';
-import { loadPart } from '../../transport/load-part.js';
 import type { Transport } from '../../transport/transport.js';
+import { loadRare } from '../shared/rarely.js';
 import { isReturned, withEmptyDeleted, writable } from '../shared/write-back.js';
 import { ContactFields } from './fields.js';
-import { findByEmail, idOf } from './find-by-email.js';
-import { lookupAll } from './lookup-all.js';
 import { routes } from './routes.js';
 import type {
   BulkAllOptions,
@@ -80,7 +78,8 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   }
 
   /** Finds the contact with this email, in upper or lower case; `undefined` if there is none. */
-  findByEmail(email: string, options?: RequestOptions): Promise<Contact<Fields> | undefined> {
+  async findByEmail(email: string, options?: RequestOptions): Promise<Contact<Fields> | undefined> {
+    const { findByEmail } = await loadRare();
     return findByEmail<Fields>((query, more) => this.list(query, more), email, options);
   }
 
@@ -125,11 +124,12 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   }
 
   /** Looks up any number of emails, 500 per call, and yields the answers in order. */
-  lookupAll(
+  async *lookupAll(
     emails: Iterable<string> | AsyncIterable<string>,
     options?: RequestOptions,
   ): AsyncIterableIterator<ContactLookupResult> {
-    return lookupAll(emails, (body) => this.lookup(body, options));
+    const { lookupAll } = await loadRare();
+    yield* lookupAll(emails, (body) => this.lookup(body, options));
   }
 
   /**
@@ -150,7 +150,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   ): Promise<ImportAllResult> {
     const { wait, onProgress, ...rest } = options;
     const { signal } = rest;
-    const { importAll } = await loadAnyNumber();
+    const { importAll } = await loadRare();
     return importAll(rows, {
       start: (file) => this.import(file, asBulk(rest)),
       wait: (jobId) => this.waitForImport(jobId, { ...wait, signal }),
@@ -225,6 +225,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     subscribed: boolean,
     options?: RequestOptions,
   ): Promise<Contact<Fields>> {
+    const { idOf } = await loadRare();
     const id = await idOf((query, more) => this.list(query, more), idOrEmail, options);
     return this.update(id, { subscribed }, options);
   }
@@ -236,7 +237,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   ): Promise<BulkResult> {
     const { wait, onProgress, ...rest } = options;
     const { signal } = rest;
-    const { inBulk } = await loadAnyNumber();
+    const { inBulk } = await loadRare();
     return inBulk(ids, {
       start: (body) => start(body, asBulk(rest)),
       wait: (jobId) => this.waitForBulkJob(jobId, { ...wait, signal }),
@@ -256,8 +257,6 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
       this.#transport.send(route, { params: { jobId }, isPoll: true }, { signal, retries: 0 });
   }
 }
-
-const loadAnyNumber = () => loadPart(() => import('./any-number.js'));
 
 // Many calls go after those that somebody waits for.
 function asBulk(options: RequestOptions): RequestOptions {

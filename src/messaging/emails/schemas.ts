@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { nearest } from '../../transport/validation/unknown-fields.js';
+import { nearest } from '../../transport/validation/nearest.js';
 import { isRecord } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import { contactData, dataWarnings } from '../shared/data-schema.js';

@@ -3,8 +3,8 @@ import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import { isRecord, type Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
+import { loadRare } from '../shared/rarely.js';
 import { writable } from '../shared/write-back.js';
-import { refuse, type InvalidRequestError } from '../../errors/client-errors.js';
 import { ProjectBilling } from './billing.js';
 import { ProjectMembers } from './members.js';
 import { routes } from './routes.js';
@@ -107,7 +107,11 @@ export class Projects implements MethodsFor<typeof routes> {
     }
     const input = { params: { id }, body: rest };
     const isOther = confirm !== undefined && confirm !== id;
-    const guard = isOther ? { bodyLater: () => Promise.reject(notConfirmed(id)) } : {};
+    const bodyLater = async () => {
+      const { notConfirmed } = await loadRare();
+      throw notConfirmed(id, routes.reset.path);
+    };
+    const guard = isOther ? { bodyLater } : {};
     return this.#transport.send(routes.reset, { ...input, ...guard }, options);
   }
 
@@ -120,11 +124,6 @@ export class Projects implements MethodsFor<typeof routes> {
   securityState(id: string, options?: RequestOptions): Call<ProjectSecurityState> {
     return this.#transport.send(routes.securityState, { params: { id } }, options);
   }
-}
-
-function notConfirmed(id: string): InvalidRequestError {
-  const message = `must be "${id}", the project to reset`;
-  return refuse([{ field: 'confirm', message }], { method: 'POST', path: routes.reset.path });
 }
 
 // The confirmation is for us: a body without anything else is none.

@@ -9,6 +9,8 @@ import { readBack, type MakeCall } from './reconcile.js';
 import { sendWithRetries } from './retry.js';
 import { Sender } from './sender.js';
 
+export { PagedList } from '../../pagination/paginated.js';
+
 /** What a client needs from its first call on, loaded with that: checks, sends, and reads answers. */
 export class Performer {
   readonly #parts: TransportParts;

@@ -1,5 +1,6 @@
 import { AttemptTimer } from '../../async/timers.js';
-import { ConfigurationError, WebhookVerificationError } from '../../errors/index.js';
+import { ConfigurationError } from '../../errors/index.js';
+import { WebhookVerificationError } from '../../errors/webhook-error.js';
 
 // A callback has a few hundred bytes, sent in one go.
 const maxBytes = 64 * 1024;

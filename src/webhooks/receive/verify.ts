@@ -1,5 +1,5 @@
 import type { WebhookResult } from '../../contract/inbox.js';
-import { WebhookVerificationError } from '../../errors/index.js';
+import { WebhookVerificationError } from '../../errors/webhook-error.js';
 import { parseCallback } from './callback-body.js';
 import { verifyUrl } from '../sign/verify-url.js';
 import { readBody } from './read-body.js';

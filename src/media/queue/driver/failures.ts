@@ -1,9 +1,5 @@
-import {
-  isPostreelError,
-  PostreelError,
-  WaitTimeoutError,
-  type Outcome,
-} from '../../../errors/index.js';
+import { isPostreelError, PostreelError, type Outcome } from '../../../errors/index.js';
+import { WaitTimeoutError } from '../../../errors/wait-errors.js';
 import type { GenerationJob } from '../../jobs/job.js';
 import { saysFull } from '../../jobs/full.js';
 import type { JobEnd, Refusal, RefusalKind } from '../steps/state.js';

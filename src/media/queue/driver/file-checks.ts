@@ -1,11 +1,10 @@
 import { jobStage } from '../../../contract/job-status.js';
+import { isPostreelError, UnexpectedResponseError } from '../../../errors/index.js';
 import {
   GenerationCanceledError,
   GenerationFailedError,
-  isPostreelError,
-  UnexpectedResponseError,
   type WaitDetails,
-} from '../../../errors/index.js';
+} from '../../../errors/wait-errors.js';
 import { passingDelayMs } from '../../../polling/transient.js';
 import type { StatusRecord } from '../../generate/types.js';
 import type { MediaFile } from '../../jobs/file.js';

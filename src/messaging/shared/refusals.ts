@@ -1,5 +1,29 @@
 import { isRecord } from '../../contract/records.js';
+import { refuse, type InvalidRequestError } from '../../errors/client-errors.js';
 import { ConflictError } from '../../errors/index.js';
+
+const sending = { method: 'POST', path: '/campaigns/{id}/send' };
+
+/** The refusal of a body of a send that is no object of fields, with the call that was meant. */
+export function notFields(kind: string): InvalidRequestError {
+  const message =
+    `must be an object of fields; got a ${kind}. ` +
+    'Use `campaigns.send(id, { scheduledFor })` or `campaigns.schedule(id, at)`';
+  return refuse([{ field: 'body', message }], sending);
+}
+
+/** The refusal of a schedule without a time. */
+export function notTime(): InvalidRequestError {
+  const message =
+    'must be a `Date` or an ISO 8601 string; to send now, use `campaigns.sendNow(id)`';
+  return refuse([{ field: 'scheduledFor', message }], sending);
+}
+
+/** The refusal of a reset that is confirmed for another project. */
+export function notConfirmed(id: string, path: string): InvalidRequestError {
+  const message = `must be "${id}", the project to reset`;
+  return refuse([{ field: 'confirm', message }], { method: 'POST', path });
+}
 
 /** Refuses to delete what the usage of a thing mentions. The document does not show its shape. */
 export function refuseIfUsed(kind: string, name: string, usage: unknown): void {

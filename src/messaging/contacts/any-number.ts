@@ -1,2 +1,0 @@
-export { importAll } from './import-all.js';
-export { inBulk } from './in-bulk.js';
