@@ -16,7 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => child.remove());
 
-it.each([
+// Mostly waits: for a process to start, and before a deployment checks a second time.
+it.concurrent.each([
   ['before', undefined],
   ['after', undefined],
   ['after', 'POST /workflows'],

@@ -28,11 +28,23 @@ export function runAll(
   commands: readonly (readonly string[])[],
   folder = '.',
 ): Promise<ScriptEnd>[] {
-  const lanes = Array.from({ length: atOnce }, () => Promise.resolve());
-  return commands.map((command, index) => {
-    const lane = index % atOnce;
-    const end = (lanes[lane] ?? Promise.resolve()).then(() => run(command, folder));
-    lanes[lane] = end.then(noop, noop);
+  const waiting: (() => void)[] = [];
+  let free = atOnce;
+  const runInTurn = async (command: readonly string[]) => {
+    if (free === 0) {
+      await new Promise<void>((start) => waiting.push(start));
+    }
+    free -= 1;
+    try {
+      return await run(command, folder);
+    } finally {
+      free += 1;
+      waiting.shift()?.();
+    }
+  };
+  return commands.map((command) => {
+    const end = runInTurn(command);
+    end.catch(noop);
     return end;
   });
 }
