@@ -14,7 +14,7 @@ const namesOnly = new Set(['postreel/schemas']);
 export async function describeApi(root = '.'): Promise<string> {
   const entries = doors().map(({ name, entry }) => ({
     door: name.replace(/^\./, 'postreel'),
-    file: resolve(root, `dist/esm/${entry}.d.ts`),
+    file: resolve(root, `dist/cjs/${entry}.d.ts`),
   }));
   const program = ts.createProgram(
     entries.map(({ file }) => file),
@@ -25,7 +25,7 @@ export async function describeApi(root = '.'): Promise<string> {
       types: ['node'],
     },
   );
-  const reader = new Reader(program, resolve(root, 'dist/esm'));
+  const reader = new Reader(program, resolve(root, 'dist/cjs'));
   const sections = entries.map(({ door, file }) => `## ${door}\n\n${reader.door(door, file)}`);
   const style = await resolveConfig(page);
   return format(`${heading}\n${sections.join('\n\n')}\n`, { ...style, parser: 'markdown' });

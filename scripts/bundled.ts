@@ -5,10 +5,16 @@ import { commandBundle } from './command-bundle.js';
 /** These are ES modules only: CommonJS carries them, since Jest and old bundlers cannot load them. */
 export const bundledInCommonJs = ['ky', 'p-retry', 'p-throttle', 'is-network-error'];
 
+const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
+
+/** What is installed with the package, so that the command need not carry it. */
+export const besideTheCommand = ['msw', ...Object.keys(dependencies)];
+
 /** The packages that the command carries, by what the bundler puts into it. */
 export async function bundledInCommand(): Promise<string[]> {
   const { metafile } = await build({
     ...commandBundle,
+    external: besideTheCommand,
     entryPoints: ['src/cli/index.ts'],
     bundle: true,
     write: false,
@@ -41,4 +47,5 @@ function licenseField(folder: string): string {
 
 interface Manifest {
   readonly license: string;
+  readonly dependencies: Readonly<Record<string, string>>;
 }

@@ -1,5 +1,8 @@
-import { dirname, relative } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { aliasesOf, handedOn, type Aliases } from './build/aliases.js';
+import { takenBy } from './build/command-links.js';
+import { cutting, linking } from './build/links.js';
+import { cutLongParts } from './build/long-parts.js';
 
 /**
  * Cuts the modules of `src` into the files of the package, by hand instead of by esbuild's splitting,
@@ -7,7 +10,7 @@ import { build, type Metafile, type Plugin } from 'esbuild';
  *
  * A module that one door or one lazy import needs goes into that one's own file. What several need
  * goes into a part named after its folder, and a second one, `…-later`, holds what the front door
- * does not load at once.
+ * does not load at once. A part that grows too long goes on in a further file.
  */
 export interface Parts {
   /** The file of a module, without extension: `src/errors/brand.ts` is in `parts/errors`. */
@@ -15,6 +18,8 @@ export interface Parts {
   /** What esbuild starts from: a door's module, or a part. */
   readonly entryPoints: { in: string; out: string }[];
   readonly plugin: Plugin;
+  /** For the command, a bundle beside the library: what it takes from the parts stays an import. */
+  readonly commandPlugin: Plugin;
 }
 
 /** Folders that are small and always loaded together. */
@@ -36,7 +41,10 @@ const roomsOfFiles: Readonly<Record<string, string>> = {
   'src/errors/webhook-error.ts': 'waits',
 };
 
-export async function cutIntoParts(doors: Readonly<Record<string, string>>): Promise<Parts> {
+export async function cutIntoParts(
+  doors: Readonly<Record<string, string>>,
+  command: string,
+): Promise<Parts> {
   const { inputs, outputs } = await modulesOf(Object.values(doors));
   const names = namesOf(inputs, doors);
   const reached = reachedBy(inputs, [...names.keys()]);
@@ -51,17 +59,29 @@ export async function cutIntoParts(doors: Readonly<Record<string, string>>): Pro
     const shared = `parts/${room}${isLater ? '-later' : ''}`;
     fileOf.set(path, others.length > 0 ? shared : (names.get(only) ?? shared));
   }
+  const ownFiles = new Set(names.values());
+  cutLongParts({ inputs, outputs }, fileOf, ownFiles);
+  const isHandedOn = (path: string) => {
+    const file = fileOf.get(path) ?? '';
+    return ownFiles.has(file) ? names.get(path) === file : file !== '';
+  };
+  const ofCommand = await modulesOf([command]);
+  const taken = takenBy(command, ofCommand.inputs, isHandedOn);
   const shared = sharedModules(inputs, fileOf);
-  await refuseSameNames(shared);
+  for (const path of taken) {
+    shared.set(path, fileOf.get(path) ?? '');
+  }
+  const files = { fileOf, aliases: await aliasesOf(shared) };
   const exportsOf = exportsOfEntries(outputs);
   const contentsOf = (file: string) =>
     doors[file] === undefined
-      ? partOf(file, shared)
+      ? partOf(file, shared, files.aliases)
       : linkTo(doors[file], exportsOf.get(doors[file]) ?? []);
   return {
     fileOf,
     entryPoints: entryPointsOf(fileOf, names),
-    plugin: cutting(inputs, fileOf, contentsOf),
+    plugin: cutting(inputs, files, contentsOf),
+    commandPlugin: linking(ofCommand.inputs, files, (path) => taken.has(path)),
   };
 }
 
@@ -84,28 +104,6 @@ type Inputs = Metafile['inputs'];
 
 const exportsOfEntries = (outputs: Metafile['outputs']) =>
   new Map(Object.values(outputs).map(({ entryPoint = '', exports }) => [entryPoint, exports]));
-
-/** `export *` drops a name in silence that two modules of a part have. */
-async function refuseSameNames(shared: ReadonlyMap<string, string>): Promise<void> {
-  const { metafile } = await build({
-    entryPoints: [...shared.keys()].filter((path) => !/\.json$|\/index\.tsx?$/.test(path)),
-    write: false,
-    metafile: true,
-    format: 'esm',
-    outdir: 'nowhere',
-  });
-  const homes = new Map<string, string>();
-  for (const [path, names] of exportsOfEntries(metafile.outputs)) {
-    for (const name of names) {
-      const key = `${shared.get(path) ?? ''} ${name}`;
-      const other = homes.get(key);
-      if (other !== undefined) {
-        throw new Error(`${other} and ${path} both export ${name} to other parts: rename one.`);
-      }
-      homes.set(key, path);
-    }
-  }
-}
 
 /** The doors and the targets of lazy imports, with the names of their files. */
 function namesOf(inputs: Inputs, doors: Readonly<Record<string, string>>): Map<string, string> {
@@ -154,8 +152,6 @@ function roomOf(path: string): string {
   return what === undefined ? (rooms[folder] ?? folder) : `${folder}-${what}s`;
 }
 
-const virtual = 'part';
-
 function entryPointsOf(
   fileOf: ReadonlyMap<string, string>,
   names: ReadonlyMap<string, string>,
@@ -163,38 +159,7 @@ function entryPointsOf(
   const files = new Set([...fileOf.values(), ...names.values()]);
   const own = new Map([...names].filter(([path, name]) => fileOf.get(path) === name));
   const start = new Map([...own].map(([path, name]) => [name, path]));
-  return [...files].map((out) => ({ in: start.get(out) ?? `${virtual}:${out}`, out }));
-}
-
-/** Leaves imports between two files of the package as imports, and fills the parts. */
-function cutting(
-  inputs: Inputs,
-  fileOf: ReadonlyMap<string, string>,
-  contentsOf: (file: string) => string,
-): Plugin {
-  const setup: Plugin['setup'] = (builder) => {
-    builder.onResolve({ filter: new RegExp(`^${virtual}:`) }, ({ path }) => ({
-      path: path.slice(virtual.length + 1),
-      namespace: virtual,
-    }));
-    builder.onLoad({ filter: /.*/, namespace: virtual }, ({ path }) => ({
-      contents: contentsOf(path),
-      resolveDir: process.cwd(),
-      loader: 'js',
-    }));
-    builder.onResolve({ filter: /^\.\.?\// }, ({ path, importer, namespace }) => {
-      const own = relative(process.cwd(), importer);
-      const imported = inputs[own]?.imports.find(({ original }) => original === path)?.path;
-      const from = namespace === virtual ? importer : fileOf.get(own);
-      const to = fileOf.get(namespace === virtual ? path.slice(2) : (imported ?? ''));
-      if (from === undefined || to === undefined || from === to) {
-        return undefined;
-      }
-      const link = relative(dirname(from), to);
-      return { path: `${link.startsWith('.') ? link : `./${link}`}.js`, external: true };
-    });
-  };
-  return { name: 'parts', setup };
+  return [...files].map((out) => ({ in: start.get(out) ?? `part:${out}`, out }));
 }
 
 /** A door whose module stands in a part, because another door hands it on as well. */
@@ -212,7 +177,14 @@ function sharedModules(inputs: Inputs, fileOf: ReadonlyMap<string, string>): Map
 }
 
 /** A part hands on what other files import from its modules. */
-function partOf(part: string, shared: ReadonlyMap<string, string>): string {
-  const modules = [...shared].filter(([, file]) => file === part);
-  return modules.map(([path]) => `export * from './${path}';\n`).join('');
+function partOf(part: string, shared: ReadonlyMap<string, string>, aliases: Aliases): string {
+  const modules = [...shared.keys()].filter((path) => shared.get(path) === part);
+  const lines = modules.map((path) => {
+    const names = aliases.get(path);
+    const list = names === undefined ? '*' : `{ ${handedOn(names)} }`;
+    // With the attribute that the sources write: without it, it would be a second module.
+    const attribute = path.endsWith('.json') ? ` with { type: 'json' }` : '';
+    return `export ${list} from './${path}'${attribute};\n`;
+  });
+  return lines.join('');
 }

@@ -36,7 +36,7 @@ const needed = [
   'dist/cjs/LICENSES.txt',
   'dist/openapi.json',
 ];
-const allowed = /^(dist|src)\/|^(LICENSE|README\.md|CHANGELOG\.md|package\.json)$/;
+const allowed = /^dist\/|^(LICENSE|README\.md|CHANGELOG\.md|package\.json)$/;
 const secret = /(^|\/)(\.env|\.npmrc|\.git|.*\.pem|.*\.tgz|node_modules)(\/|$)/;
 const installScripts = ['preinstall', 'install', 'postinstall', 'prepare'];
 

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
+  doors,
   dryPack,
   manifest,
   packedFiles,
@@ -19,7 +20,7 @@ describe('package.json', () => {
       license: 'MIT',
       sideEffects: false,
       engines: { node: '>=20.19' },
-      files: ['dist', 'src', 'CHANGELOG.md'],
+      files: ['dist', 'CHANGELOG.md'],
       bin: { postreel: './dist/cli.js' },
     });
   });
@@ -115,16 +116,15 @@ describe('the published package', () => {
     packed = await dryPack();
   });
 
-  it('holds the build, the sources and four documents, and nothing else', () => {
+  it('holds the build and four documents, and nothing else', () => {
     const paths = packed.files.map(({ path }) => path);
-    expect(paths.filter((path) => !/^(dist|src)\//.test(path)).sort()).toEqual([
+    expect(paths.filter((path) => !path.startsWith('dist/')).sort()).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
       'package.json',
     ]);
-    const kinds =
-      /^(dist|src)\/.*\.([jt]sx?|d\.ts|(js|d\.ts)\.map|json)$|^dist\/(cjs\/|cli\.)LICENSES\.txt$/;
+    const kinds = /^dist\/.*\.(js|d\.ts|json)$|^dist\/(cjs\/|cli\.)LICENSES\.txt$/;
     const rest = paths.filter((path) => path.includes('/') && !kinds.test(path));
     expect(rest).toEqual([]);
     expect(paths.filter((path) => /\.test\.|\.env|\.tgz|\.npmrc|\.DS_Store/.test(path))).toEqual(
@@ -141,8 +141,27 @@ describe('the published package', () => {
     expect(packed.files.filter(({ path }) => !existsSync(join(repository, path)))).toEqual([]);
   });
 
-  it('weighs at most 1.6 MB packed and 7.1 MB unpacked', () => {
-    expect(packed.size).toBeLessThanOrEqual(1_600_000); // measured: 1.5 MB
-    expect(packed.unpackedSize).toBeLessThanOrEqual(7_100_000); // measured: 6.7 MB
+  it('weighs at most 500 KB packed and 2.5 MB unpacked, in at most 800 files', () => {
+    expect(packed.size).toBeLessThanOrEqual(500_000); // measured: 472 KB
+    expect(packed.unpackedSize).toBeLessThanOrEqual(2_500_000); // measured: 2.23 MB
+    expect(packed.files.length).toBeLessThanOrEqual(800); // measured: 385
+  });
+
+  it('has no code file that gzip cannot compare with its twin of the other format', () => {
+    const long = packed.files.filter(
+      ({ path, size }) => /^dist\/esm\/parts\/.*\.js$/.test(path) && size > 32_768,
+    );
+    expect(long).toEqual([]);
+  });
+
+  it('has each declaration once, and of the ES modules those of the doors', () => {
+    const paths = packed.files.map(({ path }) => path);
+    const ofModules = paths.filter((path) => /^dist\/esm\/.*\.d\.ts$/.test(path));
+    expect(ofModules.length).toBe(doors.length);
+    for (const path of ofModules) {
+      expect(readFileSync(join(repository, path), 'utf8')).toMatch(
+        /^export \* from '[./]+\/cjs\/[\w/-]+\.js';\n$/,
+      );
+    }
   });
 });
