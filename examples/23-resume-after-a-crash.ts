@@ -16,7 +16,7 @@ const videos = topics.map((prompt) => ({
   duration: 1, // minutes
 }));
 
-// By its name the queue knows what an earlier run has handed in: that is waited for, not made again.
+// By its name the queue knows what an earlier run has submitted: that is waited for, not made again.
 for await (const { index, file, error } of media.queue(videos, { name: 'why' })) {
   const topic = topics[index] ?? '';
   if (file) {

@@ -50,7 +50,7 @@ export function contextOf(client: MediaClient): MediaContext {
  * const file = await job.waitForFile();
  */
 export class MediaClient extends ServiceClient<MediaEvents> {
-  /** Hands in videos and speech. */
+  /** Submits videos and speech. */
   readonly generate: Generate;
   /** What the journal knows of jobs that are not finished. */
   readonly journal: JobRecords;
@@ -112,7 +112,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     return waitForAll(fileIds, wait, options);
   }
 
-  /** Looks at a file again and again and yields what it sees, up to the last status. */
+  /** Checks the status of a file at intervals and yields each update, up to the last one. */
   watch(fileId: string, options: WaitOptions = {}): AsyncIterableIterator<FileUpdate> {
     return watch((own) => this.waitForFile(fileId, own), options);
   }
@@ -155,7 +155,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
 
   /**
    * Picks up after a crash: the jobs of the journal that are not finished, and the intents of
-   * which nobody knows whether they were handed in. The latter are never sent again.
+   * which nobody knows whether they were submitted. The latter are never sent again.
    */
   async resumeAll(): Promise<{ jobs: GenerationJob[]; unknown: readonly JournalIntent[] }> {
     const { jobs, unknown } = await this.journal.pending();

@@ -44,7 +44,7 @@ export class GenerationJob {
     this.#host = host;
   }
 
-  /** Looks at the job once. */
+  /** Checks the status of the job once. */
   status(options?: RequestOptions): Call<StatusRecord> {
     return this.#host.status(this.fileId, options);
   }
@@ -54,7 +54,7 @@ export class GenerationJob {
     return this.#host.waitForFile(this.fileId, options);
   }
 
-  /** Looks at the job again and again and yields what it sees, up to the last status. */
+  /** Checks the status of the job at intervals and yields each update, up to the last one. */
   watch(options: WaitOptions = {}): AsyncIterableIterator<FileUpdate> {
     return watch((own) => this.waitForFile(own), options);
   }

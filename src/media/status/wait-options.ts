@@ -1,7 +1,7 @@
 import type { Inbox } from '../../contract/inbox.js';
 import type { FileStatus, StatusRecord } from '../generate/types.js';
 
-/** What a look at a file's status found. */
+/** What a status check of a file found. */
 export interface FileUpdate {
   readonly fileId: string;
   readonly status: FileStatus;
@@ -23,7 +23,7 @@ export interface WaitOptions {
    */
   timeout?: number | undefined;
   /**
-   * The time between two looks: a number, a function of the last look, or `'auto'`, which grows
+   * The time between two checks: a number, a function of the last check, or `'auto'`, which grows
    * (video 10 to 30 s, audio 3 to 5 s) and starts over when the status changes.
    * @default 'auto'
    */
@@ -31,10 +31,10 @@ export interface WaitOptions {
   /** Ends the wait at once. The job itself goes on and keeps its place. */
   signal?: AbortSignal | undefined;
   /**
-   * Where callbacks arrive (`createInbox()` of `postreel/webhooks`): the wait looks when the
+   * Where callbacks arrive (`createInbox()` of `postreel/webhooks`): the wait checks when the
    * callback comes, and every 60 s behind it. The callback alone is not trusted: it is not signed.
    */
   inbox?: Inbox | undefined;
-  /** Called with every look. What it throws is ignored. */
+  /** Called after every status check. What it throws is ignored. */
   onUpdate?: ((update: FileUpdate) => void) | undefined;
 }

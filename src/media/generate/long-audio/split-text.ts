@@ -9,7 +9,7 @@ export interface TextPart extends TextRange {
 /**
  * Cuts a text into parts of at most `maxLength` UTF-16 units, as late as possible: at the end of a
  * sentence; a sentence that is too long by itself at a line break, else between words, else between
- * characters. Nothing but white space between parts is lost.
+ * characters. Only whitespace between parts is lost.
  */
 export function splitText(text: string, maxLength: number): TextPart[] {
   const parts: TextPart[] = [];
