@@ -9,7 +9,7 @@ export const checkOptions = ({ publicKey, proxy, baseUrl, maxAge = 0 }: TrackerO
     throw new TypeError('publicKey must start with pk_ (or proxy: true)');
   }
   // A text like '30m' would become 30 milliseconds, or none.
-  if (!(maxAge >= 0) || typeof maxAge === 'string') {
+  if (maxAge !== Math.abs(maxAge)) {
     throw new TypeError('maxAge: milliseconds');
   }
 };

@@ -35,6 +35,8 @@ const createTab = (options: TrackerOptions): Tab => {
     ...createEmitter(),
     baseUrl: options.baseUrl.replace(/\/+$/, ''),
     email: options.email || undefined,
+    // No key leaves the page for a proxy.
+    ...(options.proxy && { publicKey: undefined }),
     maxAgeMs: options.maxAge ?? 864e5,
     prefix,
     owner: newId(prefix),

@@ -33,22 +33,26 @@ describe('sending', () => {
     expect(await outcome).toEqual({ status: 'delivered', reason: undefined });
     expect(tracker.pending).toBe(0);
   });
-  it('sends the id and no key to a proxy', async () => {
-    const { id } = createTracker({
-      proxy: true,
-      baseUrl: '/collect',
-      email: 'ann@example.com',
-      fetch: (url, init) => {
-        page.sent.push({ url: url as string, init: init!, body: { event: '' } });
-        return Promise.resolve(taken());
-      },
-    }).track('x');
-    await page.pass(0);
-    const { url, init } = page.sent[0]!;
-    expect(url).toBe('/collect/v1/track');
-    expect(init.headers).toEqual({ 'Content-Type': 'application/json' });
-    expect(init.body).toContain(JSON.stringify({ id }).slice(1));
-  });
+  it.each([undefined, 'pk_test', 'sk_live_secret'])(
+    'sends the id and no key to a proxy: %s',
+    async (publicKey) => {
+      const { id } = createTracker({
+        proxy: true,
+        publicKey,
+        baseUrl: '/collect',
+        email: 'ann@example.com',
+        fetch: (url, init) => {
+          page.sent.push({ url: url as string, init: init!, body: { event: '' } });
+          return Promise.resolve(taken());
+        },
+      }).track('x');
+      await page.pass(0);
+      const { url, init } = page.sent[0]!;
+      expect(url).toBe('/collect/v1/track');
+      expect(init.headers).toEqual({ 'Content-Type': 'application/json' });
+      expect(init.body).toContain(JSON.stringify({ id }).slice(1));
+    },
+  );
   it('keeps the order of one tab', async () => {
     const tracker = page.start();
     for (const name of ['a', 'b', 'c', 'd']) {

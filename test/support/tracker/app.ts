@@ -1,9 +1,13 @@
-import { createServer } from 'node:http';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import { Readable } from 'node:stream';
 import { build } from 'esbuild';
+import { createTrackProxy } from '../../../src/tracker/proxy/index.js';
 import { close, listen } from './service.js';
 
 export interface App {
   readonly url: string;
+  /** The status of each request to the proxy at `/collect`. */
+  readonly proxied: readonly number[];
   close(): Promise<void>;
 }
 
@@ -24,6 +28,7 @@ export async function bundle(entry: string, globalName: string): Promise<string>
 
 /** As it is shipped: `npm test` builds it first. Bundled once for all sites. */
 let shipped: Promise<string> | undefined;
+let reactPage: Promise<string> | undefined;
 
 /** Policies of single paths: an opaque origin without any storage, and a network that is shut. */
 const POLICIES: Record<string, string> = {
@@ -63,13 +68,39 @@ function hurry(speed) {
   Date.now = () => start + (now() - start) * speed;
 }
 </script>`;
+  const proxied: number[] = [];
+  const proxy = createTrackProxy({ apiKey: 'sk_test', baseUrl: serviceUrl });
   const server = createServer((request, response) => {
-    const path = request.url?.split('?')[0];
+    const path = request.url?.split('?')[0] ?? '';
+    if (path.startsWith('/collect')) {
+      return void answerBy(proxy, request, response).then((status) => proxied.push(status));
+    }
+    if (path === '/react.js') {
+      reactPage ??= bundle('test/support/tracker/react-page.ts', 'reactPage');
+      return void reactPage.then((text) => response.end(text));
+    }
     const isScript = path === '/tracker.js';
     response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html');
-    response.setHeader('Content-Security-Policy', POLICIES[path ?? ''] ?? '');
+    response.setHeader('Content-Security-Policy', POLICIES[path] ?? '');
     const away = '<!doctype html><title>away</title><link rel="icon" href="data:,">';
-    response.end(isScript ? script : path === '/away' ? away : page);
+    return response.end(isScript ? script : path === '/away' ? away : page);
   });
-  return { url: await listen(server), close: () => close(server) };
+  return { url: await listen(server), proxied, close: () => close(server) };
+}
+
+/** Answers a request of Node by a handler that speaks `Request` and `Response`. */
+async function answerBy(
+  handle: (request: Request) => Promise<Response>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<number> {
+  const { method = '', headers, url = '' } = request;
+  const init = { method, headers: Object.entries(headers) as [string, string][] };
+  const body = method === 'POST' && {
+    body: Readable.toWeb(request) as ReadableStream,
+    duplex: 'half',
+  };
+  const answer = await handle(new Request(`http://${headers.host}${url}`, { ...init, ...body }));
+  response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+  return answer.status;
 }

@@ -1,4 +1,4 @@
-import { StrictMode, createElement, useState } from 'react';
+import { StrictMode, Suspense, createElement, use, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { Tracker } from '../../../src/tracker/index.js';
 import { TrackerProvider, useTrackOnMount } from '../../../src/tracker/react/index.js';
@@ -8,19 +8,37 @@ function Panel({ name }: { readonly name: string }) {
   return createElement('p', null, name);
 }
 
-function Page() {
+/** Is given data that no event can carry. */
+function Broken({ name }: { readonly name: string }) {
+  useTrackOnMount('viewed', { price: name === 'first' ? NaN : Infinity });
+  return createElement('p', null, name);
+}
+
+const loads = new Map<string, Promise<string>>();
+
+/** Waits for what it shows: at first, and again when asked for something else. */
+function Loading({ name }: { readonly name: string }) {
+  useTrackOnMount('viewed', { name });
+  const load = loads.get(name) ?? new Promise<string>((resolve) => setTimeout(resolve, 100, name));
+  loads.set(name, load);
+  return createElement('p', null, use(load));
+}
+
+const SCENES = { Panel, Broken, Loading };
+
+function Page({ scene }: { readonly scene: keyof typeof SCENES }) {
   const [name, setName] = useState('first');
   return createElement(
     'div',
     null,
-    createElement(Panel, { name }),
+    createElement(Suspense, { fallback: 'wait' }, createElement(SCENES[scene], { name })),
     createElement('button', { onClick: () => setName('second') }, 'rename'),
   );
 }
 
 /** Renders a page under StrictMode that tracks one event when it is mounted. */
-export function render(tracker: Tracker): void {
+export function render(tracker: Tracker, scene: keyof typeof SCENES): void {
   const root = document.body.appendChild(document.createElement('div'));
-  const page = createElement(TrackerProvider, { tracker }, createElement(Page));
+  const page = createElement(TrackerProvider, { tracker }, createElement(Page, { scene }));
   createRoot(root).render(createElement(StrictMode, null, page));
 }

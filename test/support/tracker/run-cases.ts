@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, it } from 'vitest';
 import { type Profile, openProfile } from './browser.js';
 import { type Case, DEFAULT } from './cases/case.js';
-import { createWorld } from './world.js';
+import { type Figures, createWorld } from './world.js';
+
+const print = (figures: Figures, name: string) => console.log(name, JSON.stringify(figures));
 
 /** Runs each case once, on a site of its own: those that allow it side by side, in one browser. */
 export function describeCases(engine: 'chromium' | 'firefox', cases: readonly Case[]): void {
@@ -15,7 +17,7 @@ export function describeCases(engine: 'chromium' | 'firefox', cases: readonly Ca
     const options = { timeout: 240_000, concurrent: !isAlone };
     for (const delivery of deliveries) {
       it(`${name} (${delivery})`, options, async () => {
-        const world = await createWorld(profile, delivery);
+        const world = await createWorld(profile, delivery, print);
         try {
           await run(world);
         } finally {

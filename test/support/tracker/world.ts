@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Tracker, TrackerOptions } from '../../../src/tracker/index.js';
 import { type App, startApp } from './app.js';
-import { type Browser, INSECURE, type Tab, until } from './browser.js';
+import { type Browser, type Tab, until } from './browser.js';
 import { type Service, startService } from './service.js';
 
 /** What the pages of the app define. */
@@ -72,7 +72,7 @@ export interface World {
   readonly settled: (page: Tab) => Promise<void>;
   /** The events in IndexedDB that are not done. */
   readonly stored: (page: Tab) => Promise<number>;
-  /** Counts what arrived by the number in each event, prints it and returns it. */
+  /** Counts what arrived by the number in each event, notes it and returns it. */
   readonly figures: (name: string, sent: number) => Figures;
   readonly close: () => Promise<void>;
 }
@@ -80,7 +80,8 @@ export interface World {
 /** A site of its own for one run of one case. */
 export async function createWorld(
   browser: Browser,
-  delivery: Delivery = 'no-duplicates',
+  delivery: Delivery,
+  note: (figures: Figures, name: string) => void = () => undefined,
 ): Promise<World> {
   const service = await startService();
   const app = await startApp(service.url);
@@ -118,7 +119,7 @@ export async function createWorld(
       const distinct = new Set(keys).size;
       const delivered = distinct - planted.size;
       const figures = { sent, delivered, duplicates: keys.length - distinct };
-      console.log(`[${browser.engine}, ${delivery}] ${name}: ${JSON.stringify(figures)}`);
+      note(figures, name);
       return figures;
     },
     close: async () => {

@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
-import { bundle } from '../app.js';
 import { INSECURE, until } from '../browser.js';
 import { type PageOptions, type World, code, expectExactly } from '../world.js';
 import { BOTH, type Case } from './case.js';
-import { arrive, once } from './scenarios.js';
+import { arrive } from './scenarios.js';
 
 /** 5 events in the page and 5 at its end. */
 async function trackTen(
@@ -72,19 +71,6 @@ async function withoutLocks({ app, open, visit, service, settled, figures }: Wor
   expectExactly(figures('insecure context, 3 tabs x 10 and 20 orphans', 50));
 }
 
-async function underStrictMode({ open, service, settled }: World): Promise<void> {
-  const page = await open();
-  const script = await bundle('test/support/tracker/react-page.ts', 'reactPage');
-  await page.evaluate((text) => void new Function(text)(), script + ';reactPage.render(tracker)');
-  await once(page, () => document.body.innerText.includes('first'));
-  await page.evaluate(() => document.querySelector('button')?.click());
-  await once(page, () => document.body.innerText.includes('second'));
-  await settled(page);
-  const viewed = service.accepted.filter(({ event }) => event === 'viewed');
-  expect(viewed).toMatchObject([{ data: { name: 'first' } }]);
-  await page.close();
-}
-
 const takesNothingIn = (reason: 'gpc' | 'denied', options: PageOptions): Case => ({
   name: `takes nothing in: ${reason}`,
   run: async ({ open, service, settled, figures }) => {
@@ -114,8 +100,11 @@ export const ENVIRONMENTS: readonly Case[] = [
     run: async (world) => trackTen(world, 'storage: memory', { storage: 'memory' }),
   },
   { name: 'lives in memory when the storage is full', deliveries: BOTH, run: withFullStorage },
-  { name: 'takes over orphans once without Web Locks', run: withoutLocks },
-  { name: 'tracks once per mount with React under StrictMode', run: underStrictMode },
+  {
+    name: 'takes over orphans once without Web Locks',
+    engines: ['chromium', 'firefox'],
+    run: withoutLocks,
+  },
   takesNothingIn('gpc', {
     before: code(() => {
       Object.defineProperty(navigator, 'globalPrivacyControl', { value: true });

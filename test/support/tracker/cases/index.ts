@@ -6,6 +6,7 @@ import { ERASURES } from './erasures.js';
 import { LIVES } from './lives.js';
 import { REFUSALS } from './refusals.js';
 import { STORAGE } from './storage.js';
+import { SURROUNDINGS } from './surroundings.js';
 
 /** Everything that is tried in a real browser. */
 export const CASES: readonly Case[] = [
@@ -17,4 +18,5 @@ export const CASES: readonly Case[] = [
   ...STORAGE,
   ...ANSWERS,
   ...LIVES,
+  ...SURROUNDINGS,
 ];

@@ -3,6 +3,8 @@ import { UNSENT, type World, code, expectAsPromised, expectExactly } from '../wo
 import { BOTH, type Case } from './case.js';
 import { arrive, goBack, leave, noteRestores, once, visitAgain } from './scenarios.js';
 
+const hasNoEvents = (): boolean => !JSON.stringify(localStorage).includes('clicked');
+
 /** A logout clears everything that it finds, in the middle of sending. */
 async function cleared(world: World): Promise<void> {
   const page = await world.open();
@@ -53,7 +55,7 @@ async function amongStrangers(world: World): Promise<void> {
   const next = await world.open();
   await until(() => next.evaluate(() => tracker.pending === 0));
   await until(() => world.service.accepted.length >= 15);
-  await once(next, () => !Object.values(localStorage).some((value) => value.includes('clicked')));
+  await once(next, hasNoEvents);
   await next.evaluate(() => localStorage.clear());
   await visitAgain(world);
   await Promise.all([page.close(), sends.close(), next.close()]);
@@ -75,11 +77,7 @@ async function withoutDatabase(world: World): Promise<void> {
   const open = () => world.open({ before: WITHOUT_DATABASE });
   const pages = await Promise.all([open(), open(), open(), open()]);
   await until(() => world.service.accepted.length >= 20);
-  await Promise.all(
-    pages.map((page) =>
-      once(page, () => !Object.values(localStorage).some((value) => value.includes('clicked'))),
-    ),
-  );
+  await Promise.all(pages.map((page) => once(page, hasNoEvents)));
   await Promise.all(pages.map((page) => page.close()));
   expectExactly(world.figures('20 orphans, 4 tabs without IndexedDB', 20));
 }

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import {
+  type Browser,
+  type Engine,
+  firefoxProblem,
+  openProfile,
+} from '../../test/support/tracker/browser.js';
+import { type Case, DEFAULT } from '../../test/support/tracker/cases/case.js';
+import { CASES } from '../../test/support/tracker/cases/index.js';
+import { openWebkit, webkitProblem } from '../../test/support/tracker/webkit.js';
+import { type Delivery, type Figures, createWorld } from '../../test/support/tracker/world.js';
+import { startLoad } from './load.js';
+
+/** How often each case runs in each engine; `REPEATS=2` is a quick look. */
+const REPEATS = { chromium: 20, firefox: 20, webkit: 10 };
+/** Cases that run side by side in one browser. */
+const LANES = Number(process.env['LANES'] ?? 5);
+const ENGINES = (process.env['ENGINES'] ?? 'chromium,firefox,webkit').split(',') as Engine[];
+/** Only cases whose names hold this. */
+const ONLY = process.env['ONLY'] ?? '';
+
+/** What has come of one case with one promise in one engine. */
+interface Row {
+  readonly engine: Engine;
+  readonly name: string;
+  readonly delivery: Delivery;
+  runs: number;
+  sent: number;
+  delivered: number;
+  duplicates: number;
+  readonly failures: string[];
+}
+
+const rows: Row[] = [];
+const problems = { chromium: undefined, firefox: firefoxProblem(), webkit: webkitProblem() };
+
+describe.each(ENGINES)('in %s, each case again and again', (engine) => {
+  let browser: Browser;
+  let stopLoad: () => Promise<unknown>;
+  beforeAll(async () => {
+    if (problems[engine]) {
+      throw new Error(problems[engine]);
+    }
+    stopLoad = startLoad(1);
+    browser = engine === 'webkit' ? await openWebkit() : await openProfile(engine);
+  }, 180_000);
+  afterAll(async () => {
+    await stopLoad();
+    await browser.close();
+  }, 60_000);
+
+  it('keeps its promises', async () => {
+    const cases = CASES.filter(({ name }) => name.includes(ONLY)).filter((each) =>
+      isPossible(each, engine),
+    );
+    const alone = jobsOf(
+      engine,
+      cases.filter(({ isAlone }) => isAlone),
+    );
+    const beside = jobsOf(
+      engine,
+      cases.filter(({ isAlone }) => !isAlone),
+    );
+    await runAll(beside, () => browser, engine === 'webkit' ? 1 : LANES);
+    await runAll(alone, () => browser, 1);
+    const broken = rows.filter((row) => row.engine === engine && row.failures.length);
+    if (broken.length) {
+      throw new Error(JSON.stringify(broken, undefined, 2));
+    }
+  });
+});
+
+afterAll(() => {
+  console.table(rows.map(({ failures, ...row }) => ({ ...row, failures: failures.length })));
+});
+
+interface Job {
+  readonly row: Row;
+  readonly run: Case['run'];
+}
+
+/** WebKit cannot be killed without loss of all it stores, nor be taken offline. */
+const isPossible = ({ engines, isAlone }: Case, engine: Engine): boolean =>
+  (!engines || engines.includes(engine)) && !(isAlone && engine === 'webkit');
+
+/** Every case with each of its promises as often as is asked, round after round. */
+function jobsOf(engine: Engine, cases: readonly Case[]): Job[] {
+  const once = cases.flatMap(({ name, run, deliveries = DEFAULT }) =>
+    deliveries.map((delivery): Job => {
+      const counts = { runs: 0, sent: 0, delivered: 0, duplicates: 0 };
+      const row = { engine, name, delivery, ...counts, failures: [] };
+      rows.push(row);
+      return { row, run };
+    }),
+  );
+  const rounds = Number(process.env['REPEATS'] ?? REPEATS[engine]);
+  return Array.from({ length: rounds }, () => once).flat();
+}
+
+async function runAll(jobs: Job[], browser: () => Browser, lanes: number): Promise<void> {
+  const lane = async () => {
+    for (let job = jobs.shift(); job; job = jobs.shift()) {
+      await runOnce(job, browser());
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
+
+const tooLong = () =>
+  new Promise<never>((_, reject) => {
+    setTimeout(() => reject(new Error('Not over within 2 minutes')), 120_000).unref();
+  });
+
+async function runOnce({ row, run }: Job, browser: Browser): Promise<void> {
+  const count = ({ sent, delivered, duplicates }: Figures) => {
+    row.sent += sent;
+    row.delivered += delivered;
+    row.duplicates += duplicates;
+  };
+  const world = await createWorld(browser, row.delivery, count);
+  try {
+    await Promise.race([run(world), tooLong()]);
+  } catch (error) {
+    row.failures.push(String(error));
+    console.log(`[${row.engine}, ${row.delivery}] ${row.name}: ${String(error)}`);
+  }
+  row.runs++;
+  await world.close();
+}
