@@ -25,6 +25,10 @@ const mostFrames = 10;
 /** Notes where a call is made. The engine makes text of it only when somebody reads `stack`. */
 export function callSite(): CallSite {
   const { stackTraceLimit } = Error;
+  // Most programs leave the engine's own limit, which is ours too: setting it costs as much again.
+  if (stackTraceLimit === mostFrames) {
+    return new Error();
+  }
   Error.stackTraceLimit = mostFrames;
   const site = new Error();
   Error.stackTraceLimit = stackTraceLimit;
