@@ -10,8 +10,9 @@ import { QueueResults } from './driver/results.js';
 import { SourceReader } from './input/source.js';
 import type { QueueState, ReadEntry } from './steps/state.js';
 
-// Enough to find long jobs early, few enough to read a long input step by step.
-const lookAhead = 100;
+// Enough to find long jobs early, few enough to read a long input step by step. A list is there
+// anyway: jobs that take equally long are found together, and end together.
+const lookAhead = { list: 400, stream: 100 };
 // A journal that cannot be read is asked again, for so long.
 const readAgainMs = [1_000, 5_000, 15_000];
 
@@ -136,7 +137,8 @@ export class JobQueue implements MediaQueue {
     if (!driver || !intake || this.#isReading || this.#source.isExhausted || driver.isStopped) {
       return;
     }
-    const most = lookAhead - driver.state.waiting.length;
+    const ahead = this.#source.size === undefined ? lookAhead.stream : lookAhead.list;
+    const most = ahead - driver.state.waiting.length;
     if (most <= 0 || driver.state.isDraining) {
       return;
     }

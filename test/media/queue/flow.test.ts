@@ -1,4 +1,4 @@
-import type { MediaQueue, QueueProgress, QueueResult } from 'postreel';
+import type { JobSource, MediaQueue, QueueProgress, QueueResult, VideoJob } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import {
   audioEndpoint,
@@ -108,15 +108,32 @@ describe('the order of a queue', () => {
     expect(sent).toEqual(['y', 'x', 'z']);
   });
 
-  it('looks a hundred jobs ahead, and no further', async () => {
+  async function firstCall(input: (jobs: VideoJob[]) => JobSource, last: number) {
     const { fake, media } = fakeService();
-    const input = videos(130, (index) => ({ duration: index === 99 ? 9 : index === 129 ? 12 : 2 }));
-    await inTime(collect(media().queue(input)));
+    const durations = new Map([
+      [last, 9],
+      [last + 1, 10],
+    ]);
+    const jobs = videos(last + 2, (index) => ({ duration: durations.get(index) ?? 2 }));
+    const controller = new AbortController();
+    const queue = media().queue(input(jobs), {
+      signal: controller.signal,
+      onUpdate: () => controller.abort(),
+    });
+    await expect(inTime(collect(queue))).rejects.toThrow();
     const [first] = fake.requests
       .filter(({ endpoint }) => endpoint === videoEndpoint)
       .map(({ body }) => (body as { payload: { prompt: string }[] }).payload);
-    expect(first![0]!.prompt).toBe('99');
-    expect(first!.map(({ prompt }) => prompt)).not.toContain('129');
+    return first!.map(({ prompt }) => Number(prompt));
+  }
+
+  it.each([
+    ['400 jobs of a list', (jobs: VideoJob[]) => jobs, 399],
+    ['a hundred of a generator', (jobs: VideoJob[]) => jobs.values(), 99],
+  ])('looks %s ahead, and no further', async (_, input, last) => {
+    const prompts = await firstCall(input, last);
+    expect(prompts[0]).toBe(last);
+    expect(prompts).not.toContain(last + 1);
   });
 });
 

@@ -1,5 +1,11 @@
 import { InvalidRequestError } from '../../../errors/index.js';
-import { brandOf, estimatedMinutes, isVideo, type MediaJob } from '../../generate/media-job.js';
+import {
+  brandOf,
+  estimatedMinutes,
+  formatOf,
+  isVideo,
+  type MediaJob,
+} from '../../generate/media-job.js';
 import { jobNamer, type JobName } from '../../jobs/job-names.js';
 import type { NamedJob } from '../../jobs/journal-types.js';
 import type { QueueOptions } from '../options.js';
@@ -80,6 +86,7 @@ export class Intake {
       index,
       kind,
       minutes: estimatedMinutes(job),
+      format: formatOf(job),
       brand: brandOf(job),
       name: undefined,
     };

@@ -1,4 +1,6 @@
 import type { JobRecord } from '../../jobs/job.js';
+import { learnPace } from './paces.js';
+import { sortWaiting } from './waiting.js';
 import type { Draft, Entry, JobEnd, RunningJob, Seen, World } from './state.js';
 
 // "every 10 seconds" for a video, "every few seconds" for an audio
@@ -84,6 +86,8 @@ export function hearCheck(draft: Draft, fileId: string, seen: Seen, world: World
       return;
     }
     case 'success': {
+      learnPace(draft, running, now);
+      sortWaiting(draft);
       hearSuccess(draft, heard, seen.hasDownload);
       return;
     }

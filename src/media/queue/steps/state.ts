@@ -1,6 +1,7 @@
 import type { JobRecord } from '../../jobs/job.js';
 import type { NamedJob } from '../../jobs/journal-types.js';
 import type { FileKind } from '../../status/intervals.js';
+import type { PaceSums } from './paces.js';
 
 /** The times and bounds that a queue keeps to, in milliseconds. */
 export interface QueueRules {
@@ -47,6 +48,8 @@ export interface Entry {
   readonly index: number;
   readonly kind: FileKind;
   readonly minutes: number;
+  /** Jobs of one format take about as long for each minute. */
+  readonly format: string;
   readonly brand: string | undefined;
   readonly name: string | undefined;
   /** Jobs of a refused call go again in halves, to find the one at fault. */
@@ -95,6 +98,8 @@ export interface QueueState {
   readonly claimsAskedAt: number;
   readonly flight: Flight | undefined;
   readonly running: ReadonlyMap<string, RunningJob>;
+  /** How long finished jobs took, by their format. */
+  readonly paces: ReadonlyMap<string, PaceSums>;
   /** Finished files that are being saved. */
   readonly saving: ReadonlyMap<string, RunningJob>;
   /** Results that nobody has taken. */
@@ -249,6 +254,7 @@ export function initialState(rules: QueueRules): QueueState {
     claimsAskedAt: never,
     flight: undefined,
     running: new Map(),
+    paces: new Map(),
     saving: new Map(),
     results: 0,
     nextVideosAt: never,
@@ -284,6 +290,7 @@ export function draftOf(state: QueueState): Draft {
     waiting: [...state.waiting],
     claimed: new Map(state.claimed),
     running: new Map(state.running),
+    paces: new Map(state.paces),
     saving: new Map(state.saving),
     refreshing: new Set(state.refreshing),
     commands: [],

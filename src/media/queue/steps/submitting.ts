@@ -1,4 +1,6 @@
+import { hasLearned } from './paces.js';
 import type { Draft, Entry, World } from './state.js';
+import { nextFinishMs } from './timing.js';
 import { nextBatch, putBack, takeOut } from './waiting.js';
 
 // A call for one slot is mostly a call wasted: the next one is about to come free.
@@ -8,6 +10,7 @@ const quietMs = 1_000;
 // A check that is not older need not be made again before a call.
 const freshMs = 3_000;
 const longestRefreshMs = 5_000;
+const thinkAgainMs = 2_000;
 
 /** Makes the next call when its time has come; the answer is when to ask again. */
 export function submitNext(draft: Draft, world: World): number {
@@ -79,18 +82,39 @@ function callTime(draft: Draft, world: World, room: number): number {
   if (isStopped || !first || room <= 0 || draft.results >= rules.mostResults) {
     return Number.POSITIVE_INFINITY;
   }
-  const { freeSlots, takenSlots } = world;
-  const fewest = Math.min(fewestFree, waiting.length, rules.concurrency, freeSlots + takenSlots);
-  const roomAt = room >= fewest ? world.now : (draft.roomSince ?? world.now) + rules.gapMs;
   const isFilling = draft.isReading && waiting.length < room;
-  return Math.max(
-    roomAt,
+  const at = Math.max(
+    world.now,
     world.callAt,
     draft.pausedUntil,
     isFilling ? draft.filledAt + quietMs : world.now,
-    // A text goes by itself: no other would fill its call.
-    first.kind === 'video' ? draft.nextVideosAt : world.now,
   );
+  // A text goes by itself: no other would fill its call.
+  if (first.kind === 'audio' || at > world.now) {
+    return at;
+  }
+  return hasLearned(draft) && waiting.length > room
+    ? timeByPace(draft, room, world.now)
+    : timeByGap(draft, world, room);
+}
+
+function timeByGap({ rules, waiting, roomSince, nextVideosAt }: Draft, world: World, room: number) {
+  const { now, freeSlots, takenSlots } = world;
+  const fewest = Math.min(fewestFree, waiting.length, rules.concurrency, freeSlots + takenSlots);
+  const roomAt = room >= fewest ? now : (roomSince ?? now) + rules.gapMs;
+  return Math.max(roomAt, nextVideosAt);
+}
+
+// The call that would be saved by waiting for one more file is worth as much as the time between
+// two calls; what waiting costs is the time of the slots that are free.
+function timeByPace(draft: Draft, room: number, now: number): number {
+  const { rules, roomSince = now, refreshedAt } = draft;
+  const until = roomSince + rules.gapMs;
+  const isDecided = refreshedAt > now - longestRefreshMs;
+  if (isDecided || until <= now || room * nextFinishMs(draft, now) > rules.gapMs) {
+    return now;
+  }
+  return Math.min(until, now + thinkAgainMs);
 }
 
 function refresh(draft: Draft, world: World, room: number): number | undefined {

@@ -1,10 +1,19 @@
+import { hasLearned, sizesOf } from './paces.js';
 import type { Draft, Entry } from './state.js';
 
 /** Puts jobs among those that wait: longest first; parts of a refused call before all others. */
 export function putBack(draft: Draft, entries: readonly Entry[]): void {
+  const compare = orderOf(draft);
   for (const entry of entries) {
-    const place = draft.waiting.findIndex((other) => goesBefore(entry, other));
+    const place = draft.waiting.findIndex((other) => compare(entry, other) < 0);
     draft.waiting.splice(place < 0 ? draft.waiting.length : place, 0, entry);
+  }
+}
+
+/** Puts the jobs that wait in order, once it is known how long jobs like them take. */
+export function sortWaiting(draft: Draft): void {
+  if (hasLearned(draft)) {
+    draft.waiting.sort(orderOf(draft));
   }
 }
 
@@ -41,13 +50,11 @@ export function takeOut(draft: Draft, entries: readonly Entry[]): void {
   draft.waiting = draft.waiting.filter(({ index }) => !taken.has(index));
 }
 
-function goesBefore(entry: Entry, other: Entry): boolean {
-  const last = Number.POSITIVE_INFINITY;
-  if (entry.group !== other.group) {
-    return (entry.group ?? last) < (other.group ?? last);
-  }
-  if (entry.minutes !== other.minutes) {
-    return entry.minutes > other.minutes;
-  }
-  return entry.index < other.index;
+function orderOf(draft: Draft): (entry: Entry, other: Entry) => number {
+  const sizeOf = sizesOf(draft);
+  const last = Number.MAX_SAFE_INTEGER;
+  return (entry, other) =>
+    (entry.group ?? last) - (other.group ?? last) ||
+    sizeOf(other) - sizeOf(entry) ||
+    entry.index - other.index;
 }

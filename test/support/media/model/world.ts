@@ -74,7 +74,8 @@ class World {
     this.#isNamed = random.chance(0.7);
     this.#limit = 20;
     // Hours of checks for many jobs would only repeat themselves.
-    const mostJobs = habits.longestMs > 20 * minuteMs ? 4 : 40;
+    const usualJobs = random.chance(0.05) ? 100 : 40; // some learn from the first jobs
+    const mostJobs = habits.longestMs > 20 * minuteMs ? 4 : usualJobs;
     this.#jobs = jobsOf(random, random.whole(1, mostJobs));
     this.#storeHabit = random.pick(['none', 'none', 'good', 'slow', 'hangs', 'fails', 'lies']);
     this.#store = modelStore(this.#storeHabit, this.#time, random);
