@@ -1,9 +1,10 @@
 /**
- * Draws the onboarding workflow of the docs: `docs/images/onboarding.svg`. Mermaid is not installed here;
- * get its script once: `npm pack mermaid`, unpack it, then
+ * Draws the pictures of the docs: `docs/images/onboarding.svg`, a workflow, and
+ * `docs/images/tracker-protocol.svg`, the states of a tracked event. Mermaid is not installed here; get
+ * its script once: `npm pack mermaid`, unpack it, then
  * `npx tsx scripts/draw-workflow.ts package/dist/mermaid.min.js`.
  */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import packaged from '@sparticuz/chromium';
 import { chromium } from 'playwright-core';
@@ -28,6 +29,12 @@ export const drawing = toMermaid(
   { visited: ['welcome', 'wait'], current: 'isPro' },
 );
 
+/** The states of an event, as `docs/tracker-protocol.md` has them. */
+export function protocol(): string {
+  const text = readFileSync('docs/tracker-protocol.md', 'utf8');
+  return /^```mermaid\n([\s\S]*?)^```/m.exec(text)?.[1] ?? '';
+}
+
 /** The comment by which a picture says what it was drawn from. */
 export const sourceOf = (text: string) => `<!--\n${text.replaceAll('--', '- -')}-->\n`;
 
@@ -41,11 +48,16 @@ async function draw(mermaid: string): Promise<void> {
   try {
     const page = await browser.newPage();
     await page.addScriptTag({ path: mermaid });
-    const svg = await page.evaluate(
-      `mermaid.initialize({ htmlLabels: false, flowchart: { htmlLabels: false } });
-       mermaid.render('workflow', ${JSON.stringify(drawing)}).then(({ svg }) => svg)`,
-    );
-    writeFileSync('docs/images/onboarding.svg', `${sourceOf(drawing)}${smaller(String(svg))}\n`);
+    for (const [name, text] of [
+      ['onboarding', drawing],
+      ['tracker-protocol', protocol()],
+    ] as const) {
+      const svg = await page.evaluate(
+        `mermaid.initialize({ htmlLabels: false, flowchart: { htmlLabels: false } });
+         mermaid.render('workflow', ${JSON.stringify(text)}).then(({ svg }) => svg)`,
+      );
+      writeFileSync(`docs/images/${name}.svg`, `${sourceOf(text)}${smaller(String(svg))}\n`);
+    }
   } finally {
     await browser.close();
   }

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from './pages.js';
+
+const [email = ''] = /```ts\n[\s\S]*?\n```/.exec(readFileSync('README.md', 'utf8')) ?? [];
+
+/** The first page: what this is, and one whole program. */
+export const home: Page = {
+  path: 'index.md',
+  text: `---
+layout: home
+title: Postreel
+titleTemplate: Email and video from TypeScript
+hero:
+  name: Postreel
+  text: Email and video from TypeScript
+  tagline: One typed client for a messaging service and one for a media service. No duplicate sends, no lost jobs, no 429s.
+  actions:
+    - { theme: brand, text: Start, link: /start }
+    - { theme: alt, text: Recipes, link: /recipes/ }
+    - { theme: alt, text: Reference, link: /reference/ }
+features:
+  - title: No duplicate sends
+    details: Neither service knows idempotency keys. Only what is safe to repeat is repeated, and every error says whether the call took effect.
+    link: /errors
+  - title: No lost jobs
+    details: A journal keeps the id of every video that you paid for. After a crash a queue continues where it was.
+    link: /node
+  - title: No 429s
+    details: Calls run at the limit of the service and wait their turn beyond it, in one process or across many.
+    link: /scale
+  - title: Events that survive
+    details: The tracker for web pages keeps events through page exits, offline times and killed browsers.
+    link: /tracker
+  - title: Early mistakes
+    details: What a service would silently drop or misread is a compile error, an error before the network, or a warning.
+    link: /clients
+  - title: Tests without a network
+    details: Fakes of both services come with the package, with a clock that you turn and faults on demand.
+    link: /testing
+---
+
+<div class="vp-doc program">
+
+## A whole program
+
+${email}
+
+</div>
+`,
+};

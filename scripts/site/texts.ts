@@ -1,0 +1,43 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { titleOf, type Page } from './pages.js';
+
+/** Puts each page as plain Markdown beside its HTML, and `llms.txt`, which lists them. */
+export function writeTexts(pages: readonly Page[], folder: string): void {
+  for (const { path, text } of pages) {
+    const file = join(folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, plain(text));
+  }
+  writeFileSync(join(folder, 'llms.txt'), llms(pages));
+}
+
+/** Without what only VitePress reads. */
+function plain(text: string): string {
+  return text
+    .replace(/^---\n[\s\S]*?\n---\n+/, '')
+    .replace(/^(### )<span[^>]*>(.*)<\/span>/gm, '$1$2')
+    .replace(/ \{#[\w-]+\}$/gm, '');
+}
+
+function llms(pages: readonly Page[]): string {
+  const list = (title: string, isIn: (path: string) => boolean) => {
+    const rows = pages
+      .filter(({ path }) => isIn(path))
+      .map(({ path, text }) => `- [${titleOf(text)}](/${path})`);
+    return `## ${title}\n\n${rows.join('\n')}`;
+  };
+  const intro = `# Postreel
+
+> A TypeScript library that sends email and makes videos: a typed client for a messaging service and one
+> for a media service. It never sends an email or bills a video twice, and stays within rate limits.
+
+Each page is also there as Markdown, under the address of its HTML with \`.md\` at the end.`;
+  return `${[
+    intro,
+    list('Guides', (path) => !path.includes('/') && path !== 'index.md'),
+    list('Recipes', (path) => path.startsWith('recipes/')),
+    list('Reference', (path) => path.startsWith('reference/')),
+    list('Examples', (path) => path.startsWith('examples/')),
+  ].join('\n\n')}\n`;
+}
