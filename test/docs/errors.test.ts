@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import * as errors from '../../src/errors/index.js';
+import * as errors from '../../src/index.js';
 import { routes as media } from '../../src/media/routes.js';
 import { routes as messaging } from '../../src/messaging/routes.js';
 import type { Route } from '../../src/contract/route.js';

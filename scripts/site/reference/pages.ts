@@ -113,9 +113,9 @@ async function write(draft: Draft, addressOf: AddressOf): Promise<ReferencePage>
 function overview(drafts: readonly Draft[]): ReferencePage {
   const rows = drafts.map(({ path, title, resources, names }) => {
     const first = resources[0];
-    const about = first ? summaryOf(first.reflection.comment, () => undefined).split('\n')[0] : '';
+    const about = first ? summaryOf(first.reflection.comment, () => undefined) : '';
     const listed = names.slice(0, 6).map(({ name }) => `\`${name}\``);
-    return `| [${title}](${path}.md) | ${cell(about || listed.join(', '))} |`;
+    return `| [${title}](${path}.md) | ${cell(firstSentence(about) || listed.join(', '))} |`;
   });
   const text = ['# Reference', intro, '| page | |\n| - | - |', rows.join('\n')];
   return {
@@ -123,6 +123,10 @@ function overview(drafts: readonly Draft[]): ReferencePage {
     title: 'Reference',
     text: `${text.slice(0, 2).join('\n\n')}\n\n${text.slice(2).join('\n')}\n`,
   };
+}
+
+function firstSentence(text: string): string {
+  return /^[\s\S]*?\.(?=\s|$)/.exec(text)?.[0] ?? text;
 }
 
 const intro = `Every method with its request, key, fields, errors and an example; every public type on the page of

@@ -1,6 +1,6 @@
 import { ReflectionKind, type DeclarationReflection, type SignatureReflection } from 'typedoc';
 import type { PublicName } from './project.js';
-import { fieldTable, plainType, summaryOf, tagsOf, type AddressOf } from './text.js';
+import { fieldTable, plainType, summaryOf, tagsOf, typeText, type AddressOf } from './text.js';
 
 /** The section of a public name: what it is for, its members, an example. */
 export function describeName({ name, door, reflection }: PublicName, addressOf: AddressOf): string {
@@ -38,7 +38,7 @@ function membersOf(reflection: DeclarationReflection, addressOf: AddressOf): str
   );
   const fields = members.filter(({ signatures }) => signatures === undefined);
   const methods = members.filter(({ signatures }) => signatures !== undefined);
-  const bases = (reflection.extendedTypes ?? []).map((base) => `\`${plainType(base)}\``);
+  const bases = (reflection.extendedTypes ?? []).map((base) => typeText(base, addressOf));
   return [
     bases.length > 0 ? `Extends ${bases.join(', ')}.` : '',
     fieldTable(fields, addressOf) ?? '',
