@@ -1,0 +1,343 @@
+import { describe, expect, it } from 'vitest';
+import type { NamedJob } from '../../../../src/media/jobs/journal-types.js';
+import {
+  ends,
+  entriesOf,
+  entryOf,
+  only,
+  recordOf,
+  rules,
+  Steps,
+  submitted,
+  wakeAt,
+} from '../../../support/media/scheduler.js';
+
+/** A call with so many jobs is on its way, and so many slots are taken by others. */
+function calling(count: number, others = 0, own: Partial<typeof rules> = {}): Steps {
+  const steps = new Steps(own);
+  steps.world = { ...steps.world, freeSlots: 20 - others, takenSlots: others };
+  steps.read(...entriesOf(count));
+  return steps;
+}
+
+/** The next call, once its time has come. */
+function next(steps: Steps): number[] {
+  const at = Math.max(steps.world.now, steps.state.pausedUntil, steps.state.nextVideosAt);
+  return submitted(steps.at(at));
+}
+
+describe('a call that is accepted', () => {
+  it('has its jobs followed, and its slots held', () => {
+    const steps = calling(2, 3);
+    const commands = steps.accept('a', 'b');
+    expect(only(commands, 'land')).toEqual([{ type: 'land', fileIds: ['a', 'b'], uncertain: 0 }]);
+    expect(only(commands, 'slots')).toEqual([{ type: 'slots', evidence: 'accepted', level: 5 }]);
+    expect([...steps.state.running.keys()]).toEqual(['a', 'b']);
+    expect(steps.state.running.get('b')).toMatchObject({ startedAt: 0, checkAt: 10_000 });
+    expect(steps.state).toMatchObject({ flight: undefined, hasConnected: true, submitted: 2 });
+  });
+
+  it('fails the jobs without an id, whose slots stay in doubt', () => {
+    const steps = calling(3);
+    const error = new Error('no id');
+    const jobs = [recordOf('a'), null, recordOf('c')];
+    const commands = steps.hear({ type: 'accepted', jobs, error });
+    expect(only(commands, 'land')).toEqual([{ type: 'land', fileIds: ['a', 'c'], uncertain: 1 }]);
+    expect(only(commands, 'yield')).toMatchObject([
+      { entry: { index: 1 }, end: { error, job: undefined } },
+    ]);
+  });
+
+  it('proves nothing of the slots when it has no ids at all', () => {
+    const steps = calling(2);
+    const commands = steps.hear({ type: 'accepted', jobs: [null, null] });
+    expect(only(commands, 'slots')).toEqual([]);
+    expect(ends(commands)).toHaveLength(2);
+  });
+
+  it('ends what was learned from refusals', () => {
+    const steps = calling(1);
+    steps.refuse('limit');
+    expect(next(steps)).toEqual([0]);
+    expect(steps.state).toMatchObject({ refusals: 1, barrenSince: 0 });
+    steps.accept('a');
+    expect(steps.state).toMatchObject({
+      refusals: 0,
+      barrenSince: undefined,
+      evidence: undefined,
+      mostPerCall: Number.POSITIVE_INFINITY,
+    });
+  });
+
+  it.each([
+    ['accepted', { type: 'accepted', jobs: [recordOf('a')] }],
+    ['names-taken', { type: 'names-taken', taken: new Map() }],
+    [
+      'refused',
+      {
+        type: 'refused',
+        refusal: { error: 1, kind: 'unknown', answer: '', retryAfterMs: undefined },
+      },
+    ],
+  ] as const)('is none when no call is on its way: %s', (_, event) => {
+    const steps = new Steps();
+    const before = steps.state;
+    expect(steps.hear(event)).toEqual([]);
+    expect(steps.state).toEqual({ ...before, toldAt: 0 });
+  });
+});
+
+describe('a refusal of the limit', () => {
+  it('puts the jobs back and makes a pause', () => {
+    const steps = calling(6);
+    const commands = steps.refuse('limit');
+    expect(only(commands, 'land')).toEqual([{ type: 'land', fileIds: [], uncertain: 0 }]);
+    expect(only(commands, 'slots')).toEqual([{ type: 'slots', evidence: 'refused', level: 6 }]);
+    expect(ends(commands)).toEqual([]);
+    expect(steps.state).toMatchObject({ refusals: 1, refusedAt: 0, pausedUntil: 50_000 });
+    expect(steps.state.waiting).toHaveLength(6);
+  });
+
+  it('says nothing of the slots when so few jobs fit any, unless it comes again and again', () => {
+    const steps = calling(5);
+    expect(only(steps.refuse('limit'), 'slots')).toEqual([]);
+    next(steps);
+    expect(only(steps.refuse('limit'), 'slots')).toEqual([]);
+    next(steps);
+    expect(only(steps.refuse('limit'), 'slots')).toHaveLength(1);
+  });
+
+  it('is waited out for as long as the service asks', () => {
+    const steps = calling(1);
+    expect(wakeAt(steps.refuse('limit', { retryAfterMs: 20_000 }))).toBe(20_000);
+    expect(steps.state).toMatchObject({ askedUntil: 20_000, pausedUntil: 20_000 });
+  });
+
+  it('is waited out longer each time, up to five minutes', () => {
+    const steps = calling(1);
+    const pauses: number[] = [];
+    for (let refusal = 0; refusal < 12; refusal++) {
+      steps.refuse('limit');
+      pauses.push(steps.state.pausedUntil - steps.world.now);
+      next(steps);
+    }
+    expect(pauses.slice(0, 5)).toEqual([50_000, 50_000, 50_000, 75_000, 112_500]);
+    expect(pauses.slice(-3)).toEqual([300_000, 300_000, 300_000]);
+  });
+
+  it('fails everything after a day without an answer that brought anything', () => {
+    const steps = calling(1);
+    steps.refuse('limit');
+    steps.at(rules.outageMs - 1);
+    expect(ends(steps.refuse('limit'))).toEqual([]);
+    steps.at(rules.outageMs + 400_000);
+    expect(ends(steps.refuse('limit'))).toEqual([[0, 'error']]);
+    expect(ends(steps.read(entryOf(1)))).toEqual([[1, 'error']]);
+  });
+});
+
+describe('a refusal of the jobs', () => {
+  it('sends them in halves, and then alone, until the one at fault is found', () => {
+    const steps = calling(4);
+    steps.world = { ...steps.world, provenSlots: 20 };
+    steps.refuse('rejected');
+    expect(next(steps)).toEqual([0, 1]);
+    steps.accept('a', 'b');
+    expect(next(steps)).toEqual([2, 3]);
+    steps.refuse('rejected');
+    expect(next(steps)).toEqual([2]);
+    const commands = steps.refuse('rejected');
+    expect(ends(commands)).toEqual([[2, 'error']]);
+    expect(only(commands, 'slots')).toEqual([{ type: 'slots', evidence: 'cleared', level: 1 }]);
+    expect(next(steps)).toEqual([3]);
+    steps.accept('d');
+    expect(steps.state.waiting).toEqual([]);
+  });
+
+  it('cuts an odd call so that the first half is larger', () => {
+    const steps = calling(5);
+    steps.refuse('rejected');
+    expect(next(steps)).toEqual([0, 1, 2]);
+  });
+
+  it('is for all once three batches and three jobs alone got the same answer', () => {
+    const steps = calling(20);
+    const alone: number[] = [];
+    let failed: [number, string][] = [];
+    for (let call = 0; call < 12 && steps.state.refusal === undefined; call++) {
+      if (steps.state.flight?.entries.length === 1) {
+        alone.push(steps.state.flight.entries[0]!.index);
+      }
+      failed = [...failed, ...ends(steps.refuse('rejected'))];
+      next(steps);
+    }
+    expect(alone).toHaveLength(3);
+    expect(failed).toHaveLength(20);
+    expect(steps.state.refusal).toBeDefined();
+    // The second and third job alone are no neighbours of the first.
+    expect(Math.abs(alone[1]! - alone[0]!)).toBeGreaterThan(1);
+  });
+
+  it('is for all once five jobs that were never together got the same answer', () => {
+    const steps = new Steps();
+    const all: number[] = [];
+    for (let index = 0; index < 5; index++) {
+      steps.read(entryOf(index));
+      next(steps);
+      steps.refuse('rejected');
+      all.push(index);
+      expect(steps.state.refusal === undefined).toBe(index < 4);
+    }
+    expect(ends(steps.read(entryOf(9)))).toEqual([[9, 'error']]);
+  });
+
+  it('counts anew after another answer', () => {
+    const steps = new Steps();
+    for (let index = 0; index < 6; index++) {
+      steps.read(entryOf(index));
+      next(steps);
+      steps.refuse('rejected', { answer: index === 3 ? 'other' : 'no' });
+    }
+    expect(steps.state.refusal).toBeUndefined();
+    expect(steps.state.evidence).toEqual({ answer: 'no', batches: 0, singles: 2 });
+  });
+
+  it('may be about the slots while others are taken that were not proven', () => {
+    const steps = calling(4, 10);
+    const commands = steps.refuse('rejected');
+    expect(only(commands, 'slots')).toEqual([{ type: 'slots', evidence: 'doubted', level: 14 }]);
+    expect(steps.state.pausedUntil).toBe(50_000);
+    expect(next(steps)).toEqual([0, 1]);
+    steps.refuse('rejected');
+    expect(next(steps)).toEqual([2, 3]);
+  });
+
+  it('of one job in doubt sends it later, after the others', () => {
+    const steps = calling(1, 10);
+    expect(ends(steps.refuse('rejected'))).toEqual([]);
+    expect(steps.state.waiting).toEqual([entryOf(0, { group: 1 })]);
+  });
+
+  it('is about the jobs when so many slots are proven, or no others are taken', () => {
+    const proven = calling(1, 10);
+    proven.world = { ...proven.world, provenSlots: 11 };
+    expect(ends(proven.refuse('rejected'))).toEqual([[0, 'error']]);
+    expect(ends(calling(1).refuse('rejected'))).toEqual([[0, 'error']]);
+    const unproven = calling(1, 10);
+    unproven.world = { ...unproven.world, provenSlots: 10 };
+    expect(ends(unproven.refuse('rejected'))).toEqual([]);
+  });
+});
+
+describe('another failure of a call', () => {
+  it('that is about what its jobs share fails them, and no others', () => {
+    const steps = new Steps();
+    steps.read(entryOf(0, { brand: 'red' }), entryOf(1, { brand: 'red' }), entryOf(2));
+    expect(ends(steps.refuse('rejected-call'))).toEqual([
+      [0, 'error'],
+      [1, 'error'],
+    ]);
+    expect(steps.state.waiting).toHaveLength(1);
+    expect(steps.state.refusal).toBeUndefined();
+  });
+
+  it('that is about the key fails everything at once', () => {
+    const steps = new Steps();
+    steps.world = { ...steps.world, freeSlots: 2, takenSlots: 18 };
+    steps.read(...entriesOf(3));
+    expect(ends(steps.refuse('rejected-client'))).toEqual([
+      [0, 'error'],
+      [1, 'error'],
+      [2, 'error'],
+    ]);
+    expect(steps.state.submitted).toBe(0);
+  });
+
+  it('that was not sent fails everything before the first answer', () => {
+    const steps = calling(2);
+    expect(ends(steps.refuse('not-sent'))).toHaveLength(2);
+    expect(steps.state.refusal).toBeDefined();
+  });
+
+  it('that was not sent is tried again later, less and less often', () => {
+    const steps = calling(1);
+    steps.refuse('limit');
+    next(steps);
+    const pauses: number[] = [];
+    for (let refusal = 0; refusal < 6; refusal++) {
+      expect(ends(steps.refuse('not-sent'))).toEqual([]);
+      expect(steps.state.nextVideosAt).toBe(Number.NEGATIVE_INFINITY);
+      expect(steps.state.refusedAt).toBe(steps.world.now);
+      pauses.push(steps.state.pausedUntil - steps.world.now);
+      next(steps);
+    }
+    expect(pauses).toEqual([10_000, 20_000, 40_000, 60_000, 60_000, 60_000]);
+  });
+
+  it('that may have been accepted fails its jobs, and keeps their slots in doubt', () => {
+    const steps = calling(9);
+    const commands = steps.refuse('unknown');
+    expect(only(commands, 'land')).toEqual([{ type: 'land', fileIds: [], uncertain: 9 }]);
+    expect(ends(commands)).toHaveLength(9);
+    expect(steps.state).toMatchObject({ submitted: 9, mostPerCall: 3, pausedUntil: 50_000 });
+    steps.read(...entriesOf(9, (index) => ({ index: 20 + index })));
+    expect(next(steps)).toHaveLength(3);
+  });
+});
+
+describe('a name', () => {
+  const accepted = (fileId: string): NamedJob =>
+    ({ state: 'accepted', job: recordOf(fileId), ageMs: 0 }) as never; // as a journal has it
+  const claimed = (ageMs: number): NamedJob => ({ state: 'claimed', ageMs }) as never; // as a journal has it
+  const named = entriesOf(3, (index) => ({ name: `job ${index}` }));
+
+  it('that another run was faster with is followed, waited for, or free again', () => {
+    const steps = new Steps();
+    steps.read(...named);
+    const taken = new Map([
+      ['job 0', accepted('a')],
+      ['job 1', claimed(60_000)],
+    ]);
+    const commands = steps.hear({ type: 'names-taken', taken });
+    expect(only(commands, 'land')).toEqual([{ type: 'land', fileIds: [], uncertain: 0 }]);
+    expect(only(commands, 'hold')).toEqual([{ type: 'hold', fileId: 'a' }]);
+    expect(steps.state.claimed.get(1)).toEqual({ entry: named[1], until: 240_000 });
+    expect(submitted(commands)).toEqual([2]); // at once: no call was made
+    expect(steps.state.submitted).toBe(1);
+  });
+
+  it('that is claimed is asked for every ten seconds, until its time is over', () => {
+    const steps = new Steps();
+    const entries = [{ entry: named[0]!, known: claimed(0) }];
+    const first = steps.hear({ type: 'read', entries });
+    expect(only(first, 'find')).toEqual([{ type: 'find', names: ['job 0'] }]);
+    expect(wakeAt(first)).toBe(10_000);
+    expect(only(steps.at(9_999), 'find')).toEqual([]);
+    expect(only(steps.at(10_000), 'find')).toHaveLength(1);
+    steps.at(295_000);
+    expect(wakeAt(steps.at(295_001))).toBe(300_000);
+    const found = new Map([['job 0', claimed(0)]]);
+    expect(ends(steps.hear({ type: 'names-found', found }, { now: 299_999 }))).toEqual([]);
+    expect(ends(steps.hear({ type: 'names-found', found }, { now: 300_000 }))).toEqual([
+      [0, 'claimed'],
+    ]);
+    expect(steps.state).toMatchObject({ results: 1, claimed: new Map() });
+  });
+
+  it.each([
+    ['accepted', accepted('a'), [], ['a']],
+    ['given up', undefined, [0], []],
+  ] as const)('that was claimed and is %s goes on from there', (_, known, calls, files) => {
+    const steps = new Steps();
+    steps.hear({ type: 'read', entries: [{ entry: named[0]!, known: claimed(0) }] });
+    const found = new Map(known ? [['job 0', known]] : []);
+    expect(submitted(steps.hear({ type: 'names-found', found }))).toEqual(calls);
+    expect([...steps.state.running.keys()]).toEqual(files);
+  });
+
+  it('whose claim is older than the clock says has no time left', () => {
+    const steps = new Steps();
+    steps.hear({ type: 'read', entries: [{ entry: named[0]!, known: claimed(900_000) }] });
+    expect(steps.state.claimed.get(0)?.until).toBe(0);
+  });
+});
