@@ -65,7 +65,8 @@ function planTimes(
 ): Pick<MediaPlan, 'requests' | 'earliestFinish'> {
   const requests = requestsFor(jobs, pending);
   const times = jobs.map((job) => startMs + estimatedMinutes(job) * msPerMinute);
-  const longest = Math.max(0, ...times);
+  // One by one: as arguments of one call a hundred thousand would be too many.
+  const longest = times.reduce((most, time) => Math.max(most, time), 0);
   const work = times.reduce((sum, time) => sum + time, 0) / pending;
   // The last request leaves in this window, and its job has to be made after it.
   const lastCallAt = Math.floor(Math.max(0, requests - 1) / limit) * windowMs;

@@ -27,6 +27,8 @@ export interface Ahead {
 
 // Later jobs tell more about what is to come than the first ones of a long queue.
 const mostSamples = 300;
+// What a longer queue takes is in proportion.
+const mostPlayed = 300;
 
 /** Guesses how long a queue still takes, from how long its files took so far. */
 export class QueueEstimate {
@@ -79,12 +81,19 @@ function forecastOf(ahead: Ahead, finished: readonly PaceSample[], now: number):
     pace: elapsedMs / minutes,
     isFinished: false,
   }));
-  const known = waiting.map(({ minutes, kind }) => ({ minutes, isAlone: kind === 'audio' }));
-  const average = sum(known.map(({ minutes }) => minutes)) / Math.max(1, known.length);
-  const rest = Array.from({ length: unread }, () => ({ minutes: average, isAlone: false }));
+  const known = waiting.slice(0, mostPlayed).map(({ minutes, kind }) => ({
+    minutes,
+    isAlone: kind === 'audio',
+  }));
+  const usual = sum(waiting.map(({ minutes }) => minutes)) / Math.max(1, waiting.length);
+  const count = Math.min(unread, mostPlayed - known.length);
+  const rest = Array.from({ length: count }, () => ({ minutes: usual, isAlone: false }));
   const gapMs = Math.max(ahead.gapMs, ahead.callsMs(1_001) - ahead.callsMs(1_000));
-  const outlook = { running, waiting: [...known, ...rest], slots, nextCallMs, gapMs };
-  return forecast(outlook, new PaceSpread([...finished, ...unfinished]));
+  const played = [...known, ...rest];
+  const scale = played.length > 0 ? (waiting.length + unread) / played.length : 1;
+  const outlook = { running, waiting: played, slots, nextCallMs, gapMs };
+  const { p50Ms, p90Ms } = forecast(outlook, new PaceSpread([...finished, ...unfinished]));
+  return { p50Ms: Math.round(p50Ms * scale), p90Ms: Math.round(p90Ms * scale) };
 }
 
 // A text goes by itself; videos share a call.

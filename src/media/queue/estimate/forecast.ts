@@ -40,19 +40,24 @@ function playThrough(
   random: () => number,
 ): number {
   const pace = spread.draw(random);
-  const ends = running.map(({ minutes, elapsedMs }) => {
+  let inProgress = running.map(({ minutes, elapsedMs }) => {
     const tookMs = minutes * takes(pace, elapsedMs / minutes, random);
     return Math.max(0, tookMs - elapsedMs) + checkMs * random();
   });
-  const rest = [...waiting];
-  for (let callMs = nextCallMs; rest.length > 0; callMs += gapMs) {
-    callMs = Math.max(callMs, whenFree(ends, slots));
-    const free = slots - ends.filter((end) => end > callMs).length;
-    for (const { minutes } of rest.splice(0, rest[0]?.isAlone ? 1 : free)) {
-      ends.push(callMs + minutes * takes(pace, 0, random) + checkMs * random());
+  let lastMs = Math.max(0, ...inProgress);
+  for (let place = 0, callMs = nextCallMs; place < waiting.length; callMs += gapMs) {
+    callMs = Math.max(callMs, whenFree(inProgress, slots));
+    const sentAt = callMs;
+    inProgress = inProgress.filter((end) => end > sentAt);
+    const count = waiting[place]?.isAlone ? 1 : slots - inProgress.length;
+    for (const { minutes } of waiting.slice(place, place + count)) {
+      const end = callMs + minutes * takes(pace, 0, random) + checkMs * random();
+      inProgress.push(end);
+      lastMs = Math.max(lastMs, end);
     }
+    place += count;
   }
-  return Math.max(0, ...ends);
+  return lastMs;
 }
 
 /** When fewer jobs are in progress than there are slots. */
