@@ -60,7 +60,9 @@ export async function cutIntoParts(
     fileOf.set(path, others.length > 0 ? shared : (names.get(only) ?? shared));
   }
   const ownFiles = new Set(names.values());
-  cutLongParts({ inputs, outputs }, fileOf, ownFiles);
+  const own = [...names].filter(([path, name]) => fileOf.get(path) === name);
+  const rootOf = new Map(own.map(([path, name]) => [name, path]));
+  cutLongParts({ inputs, outputs }, fileOf, rootOf);
   const isHandedOn = (path: string) => {
     const file = fileOf.get(path) ?? '';
     return ownFiles.has(file) ? names.get(path) === file : file !== '';

@@ -7,28 +7,44 @@ import type { Metafile } from 'esbuild';
 const longest = 24_000;
 
 /**
- * Continues a part that grows too long in another file: `parts/media`, `parts/media-2`. In the order
- * in which modules load, so that a file needs only those before it.
+ * Continues a file that grows too long in another one: `parts/media`, `parts/media-2`. In the order
+ * in which modules load, so that a file needs only those before it. What a lazy import asks for keeps
+ * the name of its file.
  */
 export function cutLongParts(
   { inputs, outputs }: Metafile,
   fileOf: Map<string, string>,
-  ownFiles: ReadonlySet<string>,
+  rootOf: ReadonlyMap<string, string>,
 ): void {
-  const last = new Map<string, { count: number; bytes: number }>();
   const sizes = sizesOf(outputs);
-  for (const path of inLoadingOrder(inputs)) {
-    const part = fileOf.get(path);
-    if (part === undefined || ownFiles.has(part)) {
-      continue;
+  const order = inLoadingOrder(inputs);
+  for (const part of new Set(fileOf.values())) {
+    const modules = order.filter((path) => fileOf.get(path) === part);
+    const root = rootOf.get(part);
+    const movable = modules.filter((path) => path !== root);
+    const total = modules.reduce((bytes, path) => bytes + (sizes.get(path) ?? 0), 0);
+    if (total > longest) {
+      cutIntoFiles(movable, sizes).forEach((file, index) => {
+        const number = index + (root === undefined ? 1 : 2);
+        file.forEach((path) => fileOf.set(path, number === 1 ? part : `${part}-${number}`));
+      });
     }
-    const size = sizes.get(path) ?? 0;
-    const { count, bytes } = last.get(part) ?? { count: 1, bytes: 0 };
-    const isFull = bytes > 0 && bytes + size > longest;
-    const file = isFull ? { count: count + 1, bytes: size } : { count, bytes: bytes + size };
-    last.set(part, file);
-    fileOf.set(path, file.count === 1 ? part : `${part}-${file.count}`);
   }
+}
+
+function cutIntoFiles(modules: readonly string[], sizes: ReadonlyMap<string, number>): string[][] {
+  const files: string[][] = [];
+  let bytes = Infinity;
+  for (const path of modules) {
+    const size = sizes.get(path) ?? 0;
+    if (bytes + size > longest) {
+      files.push([]);
+      bytes = 0;
+    }
+    files.at(-1)?.push(path);
+    bytes += size;
+  }
+  return files;
 }
 
 /** What is left of each module in a bundle. */
