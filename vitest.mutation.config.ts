@@ -8,6 +8,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/types/consumer/**', 'test/transport/{chaos,send/process}.test.ts'],
+    env: { MODEL_RUNS: '300' },
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

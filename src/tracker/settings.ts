@@ -2,11 +2,12 @@ import type { TrackerOptions } from './options.js';
 
 /** Refuses options that could never work: plain JavaScript, or an unset environment variable. */
 export const checkOptions = ({ publicKey, proxy, baseUrl, maxAge = 0 }: TrackerOptions): void => {
-  if (typeof baseUrl !== 'string') {
+  // Plain JavaScript may leave it out.
+  if ((baseUrl as string | undefined) === undefined) {
     throw new TypeError('baseUrl is missing');
   }
   if (!proxy && !publicKey?.startsWith('pk_')) {
-    throw new TypeError('publicKey must start with pk_ (or proxy: true)');
+    throw new TypeError('publicKey must start with pk_');
   }
   // A text like '30m' would become 30 milliseconds, or none.
   if (maxAge !== Math.abs(maxAge)) {

@@ -46,7 +46,7 @@ describe('the key', () => {
     'refuses %j without a word of it',
     (key) => {
       expect(() => createTracker({ publicKey: key, baseUrl: '' })).toThrow(
-        new TypeError('publicKey must start with pk_ (or proxy: true)'),
+        new TypeError('publicKey must start with pk_'),
       );
     },
   );

@@ -129,10 +129,11 @@ describe('a route that anybody can call', () => {
       __proto__x: 1,
     };
     await proxyOf()(request({ ...event('1'), ...extra }));
-    const { headers, index, path: _, ...sent } = service.arrivals[0]!;
-    expect([Object.keys(sent).sort(), index, 'cookie' in headers]).toEqual([
+    const { headers, index, path, ...sent } = service.arrivals[0]!;
+    expect([Object.keys(sent).sort(), index, path, 'cookie' in headers]).toEqual([
       ['data', 'email', 'event'],
       0,
+      '/v1/track',
       false,
     ]);
   });

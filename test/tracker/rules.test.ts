@@ -11,6 +11,25 @@ afterEach(() => page.close());
 const events = () => page.sent.map(({ body }) => body.event);
 const leave = () => page.events.dispatchEvent(new Event('pagehide'));
 
+describe('a window that closes itself', () => {
+  it('never repeats what failed because of it', async () => {
+    const tracker = page.start();
+    page.reply = () => {
+      vi.stubGlobal('closed', true);
+      return Promise.reject(new TypeError('Failed to fetch'));
+    };
+    const { outcome } = tracker.track('x');
+    tracker.track('y');
+    await page.pass(100);
+    expect(await outcome).toEqual({ status: 'dropped', reason: 'unconfirmed' });
+    page.reply = taken;
+    leave();
+    await page.pass(0);
+    expect(events().filter((event) => event === 'x')).toHaveLength(1);
+    expect(events()).toContain('y');
+  });
+});
+
 describe('consent and identity', () => {
   it('sends nothing that was tracked before consent when it is disposed of', async () => {
     const tracker = page.start({ consent: 'pending' });
@@ -172,7 +191,7 @@ describe('settings', () => {
   });
   it('needs proxy: true where there is no key', () => {
     expect(() => createTracker({ publicKey: undefined, baseUrl: '/collect' })).toThrow(
-      new TypeError('publicKey must start with pk_ (or proxy: true)'),
+      new TypeError('publicKey must start with pk_'),
     );
   });
   it('says that an address is missing', () => {

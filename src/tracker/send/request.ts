@@ -44,7 +44,10 @@ export const request = async (tab: Tab, batch: readonly Entry[]) => {
       }
     }
   } catch {
-    // Nothing readable came.
+    // Nothing readable came. window.close() ends requests before the page hears of its own end.
+    if (closed) {
+      status = -1;
+    }
   }
   clearTimeout(timer);
   return (index: number): Answer => ({ status: results?.[index] ?? status, retryAfter });

@@ -17,6 +17,7 @@ export function fakePage(globals: Record<string, unknown> = {}) {
   const storage: Record<string, string> = {};
   vi.useFakeTimers({ now: new Date('2026-11-21T10:00:00Z') });
   vi.stubGlobal('document', {});
+  vi.stubGlobal('closed', false);
   vi.stubGlobal('localStorage', storage);
   vi.stubGlobal('navigator', { onLine: true });
   vi.stubGlobal('addEventListener', events.addEventListener.bind(events));

@@ -90,13 +90,19 @@ async function answer(service: Service, request: IncomingMessage, response: Serv
     .end(body);
 }
 
+/** Ports that this process has had: an origin that comes again would bring its storage along. */
+const used = new Set<number>();
+
 /** Listens on a free port of the loopback address and returns the address. */
-export function listen(server: Server): Promise<string> {
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    });
-  });
+export async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  if (used.has(port)) {
+    await close(server);
+    return listen(server);
+  }
+  used.add(port);
+  return `http://127.0.0.1:${port}`;
 }
 
 export function close(server: Server): Promise<void> {

@@ -39,7 +39,10 @@ const notTheService = (name: string, reply: Reply): Case => ({
       false,
     );
     service.reply = () => ({ status: 200 });
-    await page.evaluate(() => tracker.resume());
+    await page.evaluate(() => {
+      tracker.resume();
+      void tracker.flush();
+    });
     await until(() => service.accepted.length >= 5);
     await world.settled(page);
     await page.close();

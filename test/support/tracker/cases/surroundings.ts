@@ -45,6 +45,7 @@ async function throughProxy(world: World): Promise<void> {
     location.href = '/away';
   });
   await until(() => service.accepted.length >= 25);
+  await until(() => world.app.proxied.length >= 6);
   expect(world.app.proxied).toHaveLength(6);
   await leaves.close();
   // Even `no-loss` repeats nothing through one proxy.
