@@ -8,8 +8,11 @@ const hasNoEvents = (): boolean => !JSON.stringify(localStorage).includes('click
 /** A logout clears everything that it finds, in the middle of sending. */
 async function cleared(world: World): Promise<void> {
   const page = await world.open();
+  // IndexedDB is open once something was delivered.
+  await page.evaluate(() => trackMany(0, 1));
+  await until(() => world.service.accepted.length >= 1);
   await leave(page, () => {
-    trackMany(0, 15);
+    trackMany(1, 15);
     setTimeout(() => {
       localStorage.clear();
       location.href = '/away';
