@@ -34,13 +34,14 @@ export function nodeFetch({ dispatcher }: NodeFetchOptions = {}): typeof globalT
   const fetch = async (input: string | URL | Request, init: RequestInit = {}) => {
     loading ??= connect(dispatcher);
     const { request, agent } = await loading;
-    const answer = await request(input instanceof Request ? input.url : input, {
+    const address = input instanceof Request ? input.url : input;
+    const answer = await request(address, {
       dispatcher: agent,
       method: init.method ?? 'GET',
       signal: init.signal ?? null,
       ...(await contentOf(init)),
     });
-    return new NodeResponse(answer);
+    return new NodeResponse(answer, String(address));
   };
   return Object.assign(fetch, { [direct]: true });
 }
@@ -79,11 +80,18 @@ async function contentOf({ headers, body, cache }: RequestInit) {
 /** An answer whose body comes straight from undici. */
 class NodeResponse extends Response {
   readonly #answer: Dispatcher.ResponseData;
+  readonly #url: string;
   #stream: ReadableStream<Uint8Array> | undefined;
 
-  constructor(answer: Dispatcher.ResponseData) {
+  constructor(answer: Dispatcher.ResponseData, url: string) {
     super(null, { status: answer.statusCode, headers: pairsOf(answer.headers) });
     this.#answer = answer;
+    this.#url = url;
+  }
+
+  /** Where the answer came from: no redirect was followed. */
+  override get url(): string {
+    return this.#url;
   }
 
   override get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {

@@ -47,6 +47,14 @@ describe('nodeFetch()', () => {
     await closed();
   });
 
+  it('says where an answer came from, as `fetch` does', async () => {
+    const { client } = await serviceThat((_request, response) => {
+      response.end('{"id":"con_1"}');
+    });
+    const { response } = await client.contacts.get('con_1').withResponse();
+    expect(new URL(response.url).pathname).toBe('/contacts/con_1');
+  });
+
   it('follows no redirect', async () => {
     const { client, seen } = await serviceThat((_request, response) => {
       response.writeHead(307, { location: '/elsewhere' }).end();
