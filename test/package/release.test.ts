@@ -83,7 +83,9 @@ it('two builds are compared file by file', () => {
 
 it('the command names the license of each package in it', async () => {
   const names = await bundledInCommand();
-  expect(names).toEqual(expect.arrayContaining(['cli-progress', 'commander', 'ky', 'zod']));
+  expect(names).toEqual(expect.arrayContaining(['cli-progress', 'commander']));
+  // The library's own dependencies are installed beside it.
+  expect(names).not.toContain('zod');
   const text = licensesOf(names);
   names.forEach((name) => expect(text).toContain(`# ${name}\n`));
 });
