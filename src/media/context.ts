@@ -8,10 +8,9 @@ import type { ServiceFacts } from '../transport/settings.js';
 import type { MediaEvents } from './events.js';
 import { Generate } from './generate/resource.js';
 import { routes as generateRoutes } from './generate/routes.js';
-import { GenerationJob, type JobRecord } from './jobs/job.js';
-import { JobMemory } from './jobs/job-memory.js';
+import { GenerationJob, JobMemory, type JobRecord } from './jobs/job.js';
 import { outstandingJobs } from './jobs/outstanding.js';
-import { submit } from './jobs/submit.js';
+import { announced, submit } from './jobs/submit.js';
 import * as notices from './notices.js';
 import type { MediaOptions } from './options.js';
 import { routes } from './routes.js';
@@ -85,7 +84,7 @@ export function createContext(options: MediaOptions): MediaContext {
       return poller.counts;
     },
     submit: (submission) => {
-      const send = () => notices.accepted(events, submission.send());
+      const send = () => announced(submission.send(), events);
       const onTrouble = (error: unknown) => notices.noJournal(events, error);
       return submit({ ...submission, send }, options.journal, onTrouble);
     },

@@ -1,11 +1,9 @@
 import type { Events } from '../transport/events.js';
-import type { RunningCall } from '../transport/call.js';
-import type { JobRecord } from './jobs/job.js';
 import { countedIntervalMs } from './status/counted-poller.js';
 import type { MediaEvents } from './events.js';
 import { routes } from './generate/routes.js';
 
-type MediaEmitter = Pick<Events<MediaEvents>, 'emit'>;
+export type MediaEmitter = Pick<Events<MediaEvents>, 'emit'>;
 
 /** The document says both "10 requests per 10 minutes" and "poll every 10 seconds". */
 export function looksCount(events: MediaEmitter): void {
@@ -25,17 +23,4 @@ export function noJournal(events: MediaEmitter, error: unknown): void {
   const why = error instanceof Error ? error.message : 'unknown';
   const message = `The journal could not be written: ${why}`;
   events.emit('warning', { method: '', path: '', message });
-}
-
-/** Tells of the jobs that a call submits, once they are accepted. */
-export function accepted(
-  events: MediaEmitter,
-  call: RunningCall<JobRecord[]>,
-): RunningCall<JobRecord[]> {
-  return call.map((records) => {
-    for (const { fileId, kind } of records) {
-      events.emit('job:accepted', { fileId, kind, callId: call.callId ?? 0 });
-    }
-    return records;
-  });
 }

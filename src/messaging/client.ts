@@ -1,7 +1,8 @@
 import type { Call, RequestOptions } from '../contract/call.js';
 import type { ClientOptions, DataOptions } from '../contract/client-options.js';
 import { schemaMap, type RouteSchemas } from '../contract/schemas.js';
-import type { JobWatch } from '../polling/job.js';
+import type { ClientEvents } from '../contract/events.js';
+import type { JobUpdate, JobWatch } from '../polling/job.js';
 import { createSpacing } from '../polling/waits.js';
 import type { ApiKey } from '../transport/auth/api-key.js';
 import { Connection } from '../transport/connection.js';
@@ -12,10 +13,10 @@ import { Activity } from './activity/resource.js';
 import { Analytics } from './analytics/resource.js';
 import { Auth } from './auth/resource.js';
 import { session } from './auth/routes.js';
-import type { MessagingEvents } from './client-events.js';
 import { Campaigns } from './campaigns/resource.js';
 import { Config } from './config/resource.js';
 import { Contacts } from './contacts/resource.js';
+import type { BulkJob, ImportJob } from './contacts/types.js';
 import { Domains } from './domains/resource.js';
 import { Emails } from './emails/resource.js';
 import type {
@@ -46,6 +47,12 @@ import { loadRare } from './shared/rarely.js';
 import { filters, type AnyFields, type FilterBuilder, type FilterMapping } from './shared/where.js';
 import type { WorkflowMapping } from './workflows/code/mapping.js';
 import { Workflows } from './workflows/resource.js';
+
+/** The events that a messaging client emits. */
+export interface MessagingEvents extends ClientEvents {
+  /** A wait has checked the status of an import or bulk job. */
+  'job:update': JobUpdate<ImportJob | BulkJob>;
+}
 
 /** Options of a {@link MessagingClient}. */
 export interface MessagingOptions extends ClientOptions {

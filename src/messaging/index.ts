@@ -1,5 +1,5 @@
 export { MessagingClient, type MessagingOptions } from './client.js';
-export type { MessagingEvents } from './client-events.js';
+export type { MessagingEvents } from './client.js';
 export {
   clear,
   transient,

@@ -1,7 +1,13 @@
-import type { ItemIterator } from '../contract/paginated.js';
+import type { ItemIterator, Page } from '../contract/paginated.js';
 import type { List } from '../contract/route.js';
-import type { ListPage } from './page.js';
 import { cursorOf, type PageQuery } from './start.js';
+
+/** A page that knows of the request for the one after it. */
+export interface LinkedPage<T> extends Page<T> {
+  /** Is the request for the next page on its way, once it was asked for? */
+  readonly hasNextLeft: boolean;
+  nextPage(): Promise<LinkedPage<T> | undefined>;
+}
 
 /** Where an iterator starts and how far it will go. */
 export interface ItemRange {
@@ -19,17 +25,17 @@ const turns = { most: 10, toWrite: 2 };
 
 /** Goes through the items of a list, one page ahead of its consumer. */
 export class Items<T> implements ItemIterator<T> {
-  readonly #start: () => Promise<ListPage<T>>;
+  readonly #start: () => Promise<LinkedPage<T>>;
   readonly #range: ItemRange;
-  #page: ListPage<T> | undefined;
+  #page: LinkedPage<T> | undefined;
   #pageQuery: string | undefined;
   #index = 0;
   #taken = 0;
-  #ahead: Promise<ListPage<T> | undefined> | undefined;
+  #ahead: Promise<LinkedPage<T> | undefined> | undefined;
   #turn: Promise<unknown> | undefined;
   #ended = false;
 
-  constructor(start: () => Promise<ListPage<T>>, range: ItemRange) {
+  constructor(start: () => Promise<LinkedPage<T>>, range: ItemRange) {
     this.#start = start;
     this.#range = range;
     this.#pageQuery = cursorOf(range.query, range.facts);
@@ -110,7 +116,7 @@ export class Items<T> implements ItemIterator<T> {
     return true;
   }
 
-  async #fetchAhead(page: ListPage<T>): Promise<void> {
+  async #fetchAhead(page: LinkedPage<T>): Promise<void> {
     if (!page.hasMore || this.#taken + page.items.length >= this.#range.max) {
       return;
     }

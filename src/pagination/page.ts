@@ -1,11 +1,11 @@
-import type { ItemIterator, Page } from '../contract/paginated.js';
-import { Items } from './items.js';
+import type { ItemIterator } from '../contract/paginated.js';
+import { Items, type LinkedPage } from './items.js';
 import { cursorOf, type PageQuery } from './start.js';
 import { nextQuery, type RawPage } from './styles.js';
 import type { Place, Walk } from './walk.js';
 
 /** One page, and the way to the pages after it. */
-export class ListPage<T> implements Page<T> {
+export class ListPage<T> implements LinkedPage<T> {
   readonly items: readonly T[];
   readonly total: number | undefined;
   readonly hasMore: boolean;
@@ -39,7 +39,6 @@ export class ListPage<T> implements Page<T> {
     return ListPage.load<T>(this.#walk, { query: this.#next, index, total, before: this.#raw });
   }
 
-  /** Is the request for the next page on its way, once it was asked for? */
   get hasNextLeft(): boolean {
     return this.#walk.hasLeft;
   }

@@ -17,6 +17,8 @@ import type { Performer } from './send/perform.js';
 /** What only a client that makes a call needs. */
 export const performing = /* @__PURE__ */ new LazyPart(() => import('./send/perform.js'));
 
+const noOptions: RequestOptions = {};
+
 /** Takes calls to the service and brings back their answers. */
 export class Transport {
   readonly #parts: TransportParts;
@@ -39,7 +41,7 @@ export class Transport {
   call(
     route: Route,
     input: RawInput,
-    options: RequestOptions = {},
+    options = noOptions,
     site = callSite(),
   ): RunningCall<unknown> {
     const run = async (state: CallState) => {
@@ -78,7 +80,7 @@ export class Transport {
     method: Method,
     path: string,
     input: FreeInput = {},
-    options: RequestOptions = {},
+    options = noOptions,
   ): RunningCall<unknown> {
     const site = callSite();
     return new RunningCall(async (state) => {
@@ -124,7 +126,9 @@ export class Transport {
   ): Promise<Answer<unknown>> {
     state.outcome = 'not-sent';
     state.signal = options.signal;
-    checkCallOptions(options);
+    if (options !== noOptions) {
+      checkCallOptions(options);
+    }
     options.signal?.throwIfAborted();
     const startedAt = monotonicMs();
     // Built before anything is waited for: what the caller changes from now on does not matter.

@@ -1,6 +1,5 @@
 import { UnexpectedResponseError } from '../../errors/index.js';
-import type { JobRecord } from '../jobs/job.js';
-import { bodyOf, idOf, recordOf } from './file-ids.js';
+import { bodyOf, idOf, recordOf, type JobRecord } from '../jobs/job.js';
 import { routes } from './routes.js';
 
 /** What an answer says of the jobs of a call. */

@@ -1,5 +1,5 @@
 import { of, route } from '../../contract/route.js';
-import { carriesIds } from './file-ids.js';
+import { carriesIds } from '../jobs/job.js';
 import type {
   AudioAccepted,
   AudioRequest,

@@ -1,4 +1,6 @@
+import { monotonicMs } from '../../async/timers.js';
 import type { Call, RequestOptions } from '../../contract/call.js';
+import { isRecord } from '../../contract/records.js';
 import type { MediaFile } from './file.js';
 import type { StatusRecord, TextRange } from '../generate/types.js';
 import type { FileKind } from '../status/intervals.js';
@@ -69,4 +71,65 @@ export class GenerationJob {
       ...(part !== undefined && { part }),
     };
   }
+}
+
+const manyJobs = 10_000;
+
+/** Remembers the jobs that this client made, so that a wait knows what it waits for. */
+export class JobMemory {
+  readonly #jobs = new Map<string, { kind: FileKind; madeAt: number }>();
+
+  add(fileId: string, kind: FileKind): void {
+    this.#jobs.set(fileId, { kind, madeAt: monotonicMs() });
+    if (this.#jobs.size <= manyJobs) {
+      return;
+    }
+    const [oldest] = this.#jobs.keys();
+    if (oldest !== undefined) {
+      this.#jobs.delete(oldest);
+    }
+  }
+
+  /** The kind and age of a job, as far as they are known. */
+  recall(fileId: string): { kind: FileKind | undefined; ageMs: number | undefined } {
+    const job = this.#jobs.get(fileId);
+    return { kind: job?.kind, ageMs: job && monotonicMs() - job.madeAt };
+  }
+}
+
+/** Does an answer that says no carry the ids of jobs all the same? Then it is not a no. */
+export function carriesIds(answer: unknown): boolean {
+  const body = bodyOf(answer);
+  const ids: unknown[] = [body['fileId']];
+  for (const list of [body['filesCreated'], body['fileIds'], body['files']]) {
+    ids.push(...(Array.isArray(list) ? (list as unknown[]) : []));
+  }
+  return ids.some((id) => recordOf(id, 'video', undefined) !== null);
+}
+
+/** The fields of an answer, with or without the envelope that the document shows. */
+export function bodyOf(answer: unknown): Record<string, unknown> {
+  const body = isRecord(answer) ? answer : {};
+  return isRecord(body['data']) ? { ...body, ...body['data'] } : body;
+}
+
+/** The record of a job from what stands for its id: a text, a number, or an object that has it. */
+export function recordOf(
+  item: unknown,
+  kind: JobRecord['kind'],
+  folderId: string | undefined,
+): JobRecord | null {
+  const fileId = idOf(isRecord(item) ? (item['fileId'] ?? item['id']) : item);
+  if (fileId === undefined) {
+    return null;
+  }
+  return kind === 'video' ? { fileId, kind, folderId } : { fileId, kind };
+}
+
+/** An id, as text. */
+export function idOf(value: unknown): string | undefined {
+  if (typeof value === 'number' && Number.isFinite(value)) {
+    return String(value);
+  }
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -3,6 +3,7 @@ import type { Outcome } from '../../errors/index.js';
 import { callSite, locate, RunningCall } from '../../transport/call.js';
 import { FileIdsMissingError } from '../generate/accepted.js';
 import type { MediaJob } from '../generate/media-job.js';
+import type { MediaEmitter } from '../notices.js';
 import { saysFull } from './full.js';
 import type { JobRecord } from './job.js';
 import type { JobJournal, JournalEntry, NamedJob } from './journal-types.js';
@@ -60,6 +61,19 @@ export function submit(
     state.outcome = undefined;
     await note({ type: 'accepted', id, jobs: answer.data });
     return answer;
+  });
+}
+
+/** Tells of the jobs that a call submits, once they are accepted. */
+export function announced(
+  call: RunningCall<JobRecord[]>,
+  events: MediaEmitter,
+): RunningCall<JobRecord[]> {
+  return call.map((records) => {
+    for (const { fileId, kind } of records) {
+      events.emit('job:accepted', { fileId, kind, callId: call.callId ?? 0 });
+    }
+    return records;
   });
 }
 

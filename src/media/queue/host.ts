@@ -16,7 +16,7 @@ import type { GenerationJob, JobRecord } from '../jobs/job.js';
 import { journalOf } from '../jobs/journal.js';
 import type { NamedJob } from '../jobs/journal-types.js';
 import { outstandingJobs } from '../jobs/outstanding.js';
-import { submit } from '../jobs/submit.js';
+import { announced, submit } from '../jobs/submit.js';
 import * as notices from '../notices.js';
 import type { FileUpdate } from '../status/wait-options.js';
 import { systemClock, type QueueClock } from './clock.js';
@@ -140,7 +140,7 @@ function submitJobs(
   // The queue itself decides what to do after a refusal: by then more slots may be free.
   const options: RequestOptions = { signal: controller.signal, retries: 0, priority: 'bulk' };
   const send = () => {
-    call = notices.accepted(events, sendJobs(transport, jobs, { folderId, options }));
+    call = announced(sendJobs(transport, jobs, { folderId, options }), events);
     return call;
   };
   const onTrouble = (error: unknown) => notices.noJournal(events, error);

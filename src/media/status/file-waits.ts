@@ -8,7 +8,7 @@ import type { Settings } from '../../transport/settings.js';
 import type { Events } from '../../transport/events.js';
 import type { MediaEvents } from '../events.js';
 import { MediaFile } from '../jobs/file.js';
-import type { JobMemory } from '../jobs/job-memory.js';
+import type { JobMemory } from '../jobs/job.js';
 import type { JobJournal } from '../jobs/journal-types.js';
 import * as notices from '../notices.js';
 import { countedIntervalMs } from './counted-poller.js';

@@ -6,7 +6,6 @@ import { withinDeadline } from '../deadline.js';
 import { unwrap } from '../response/read.js';
 import { Validator } from '../validation/validator.js';
 import { readBack, type MakeCall } from './reconcile.js';
-import { sendWithRetries } from './retry.js';
 import { Sender } from './sender.js';
 
 export { PagedList } from '../../pagination/paginated.js';
@@ -31,9 +30,7 @@ export class Performer {
     const known = this.#keyFor(call);
     const key = known instanceof Promise ? await known : known;
     const sender = new Sender(call, key, this.#parts);
-    const answer = await sendWithRetries(call, sender, this.#parts).catch((failure: unknown) =>
-      this.#reconcile(failure, call),
-    );
+    const answer = await sender.send().catch((failure: unknown) => this.#reconcile(failure, call));
     if (call.usesSession) {
       this.#parts.session.keep(route, answer.response);
     }

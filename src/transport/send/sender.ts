@@ -1,9 +1,11 @@
+import { isAbortOf } from '../../async/abort.js';
 import { isPostreelError } from '../../errors/index.js';
 import type { CallContext, RawAnswer, TransportParts } from '../context.js';
 import { withinDeadline } from '../deadline.js';
 import { attempt } from './attempt.js';
+import { mayRetry } from './retry-policy.js';
 
-/** Sends the attempts of one call with the client's key; a refused key is renewed once. */
+/** Sends one call with the client's key; a refused key is renewed once. */
 export class Sender {
   readonly #call: CallContext;
   readonly #parts: TransportParts;
@@ -17,7 +19,27 @@ export class Sender {
     this.#mayRenew = key !== null;
   }
 
-  async send(number: number): Promise<RawAnswer> {
+  /** Sends the call until it has an answer or must not be sent again. */
+  async send(): Promise<RawAnswer> {
+    try {
+      return await this.#attempt(1);
+    } catch (failure) {
+      if (!this.#isWorthAnother(failure)) {
+        throw failure;
+      }
+      const { Retries } = await loadRetries(failure);
+      const again = (number: number) => this.#attempt(number);
+      return new Retries(this.#call, again, this.#parts).goOn(failure);
+    }
+  }
+
+  #isWorthAnother(failure: unknown): boolean {
+    const { signal, retries } = this.#call;
+    const isOurs = isPostreelError(failure) && !isAbortOf(signal, failure);
+    return isOurs && retries > 0 && mayRetry(failure, this.#call);
+  }
+
+  async #attempt(number: number): Promise<RawAnswer> {
     try {
       return await attempt({ number, key: this.#key }, this.#call, this.#parts);
     } catch (failure) {
@@ -49,5 +71,15 @@ export class Sender {
       }
       throw failure;
     }
+  }
+}
+
+// Most calls need no retry, so what makes them is loaded after a first failure. Where it cannot be
+// loaded, e.g. in a page that has lost its network, the call ends with the failure that it had.
+async function loadRetries(failure: unknown) {
+  try {
+    return await import('./retry.js');
+  } catch {
+    throw failure;
   }
 }

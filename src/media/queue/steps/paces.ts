@@ -1,11 +1,4 @@
-import type { Draft, Entry, QueueState, RunningJob } from './state.js';
-
-/** How long jobs of one format took for each minute of their results: sums over logarithms. */
-export interface PaceSums {
-  readonly count: number;
-  readonly sum: number;
-  readonly squares: number;
-}
+import type { Draft, Entry, PaceSums, QueueState, RunningJob } from './state.js';
 
 type Paces = QueueState['paces'];
 

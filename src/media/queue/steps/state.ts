@@ -1,7 +1,6 @@
 import type { JobRecord } from '../../jobs/job.js';
 import type { NamedJob } from '../../jobs/journal-types.js';
 import type { FileKind } from '../../status/intervals.js';
-import type { PaceSums } from './paces.js';
 
 /** The times and bounds that a queue keeps to, in milliseconds. */
 export interface QueueRules {
@@ -88,6 +87,9 @@ export interface Evidence {
   readonly batches: number;
   readonly singles: number;
 }
+
+/** How long jobs of one format took for each minute of their results: sums over logarithms. */
+export type PaceSums = Readonly<Record<'count' | 'sum' | 'squares', number>>;
 
 /** All that a queue knows. Never changed: each step makes a new one. */
 export interface QueueState {

@@ -1,6 +1,7 @@
 import type { Contact, Scope, TrackedEvent, Workflow, WorkflowExecution } from '../state.js';
 import { firstStep, stepAfter } from './graph.js';
-import { runStep, type Run } from './steps.js';
+import type { Run } from './run.js';
+import { runStep } from './steps.js';
 import { forgetWait, takeWaitsFor, waitFor } from './waits.js';
 
 /** messaging, Events 1: wakes executions that wait for the event, then starts workflows by it. */

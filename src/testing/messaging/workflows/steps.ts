@@ -5,24 +5,10 @@ import { contactField, dottedValue, meets } from '../segments/filter.js';
 import { unitMs } from '../segments/dates.js';
 import { isRecord } from '../validate.js';
 import { defaultSender, isVerifiedSender } from '../domains/senders.js';
-import type { Contact, Scope, Workflow, WorkflowExecution, WorkflowStep } from '../state.js';
+import type { Scope, WorkflowExecution, WorkflowStep } from '../state.js';
 import { configOf } from './step-config.js';
+import type { Outcome, Run } from './run.js';
 import { callWebhook } from './webhook.js';
-
-/** One execution on its way, with everything that a step may need. */
-export interface Run {
-  readonly scope: Scope;
-  readonly workflow: Workflow;
-  readonly execution: WorkflowExecution;
-  readonly contact: Contact;
-}
-
-/** What a step leads to: the next step, a pause, or the end. */
-export type Outcome =
-  | { readonly go: 'on'; readonly branch?: 'yes' | 'no' }
-  | { readonly go: 'wait'; readonly forMs?: number; readonly forEvent?: string }
-  | { readonly go: 'call'; readonly call: () => Promise<void> }
-  | { readonly go: 'out' };
 
 /** Does what a step says; throws, with a message for the execution, when it cannot. */
 export function runStep(run: Run, step: WorkflowStep): Outcome {

@@ -1,5 +1,5 @@
 import type { Project, WorkflowExecution } from '../state.js';
-import type { Run } from './steps.js';
+import type { Run } from './run.js';
 
 type EventFields = Readonly<Record<string, unknown>>;
 

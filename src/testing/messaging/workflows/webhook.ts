@@ -1,6 +1,6 @@
 import { isRecord } from '../validate.js';
 import type { WebhookCall } from '../state.js';
-import type { Outcome, Run } from './steps.js';
+import type { Outcome, Run } from './run.js';
 
 /** Calls the address of a WEBHOOK step through `settings.webhookFetch`, and records the call. */
 export function callWebhook(run: Run, config: Readonly<Record<string, unknown>>): Outcome {
