@@ -1,3 +1,6 @@
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { Field, median, type Cost, type Use } from './measure.js';
 
 const all = [
@@ -28,6 +31,25 @@ function ratio(rounds: readonly Map<string, Cost>[], name: string, base: string)
   return median(ratios).toFixed(2);
 }
 
+type Row = readonly [name: string, facts: Record<string, string>];
+
+/** The same table as text that GitHub shows as one. */
+function asMarkdown(title: string, rows: readonly Row[]): string {
+  const heads = ['', ...Object.keys(rows[0]?.[1] ?? {})];
+  const lines = rows.map(([name, facts]) => [name, ...Object.values(facts)]);
+  const table = [heads, heads.map((_, index) => (index === 0 ? '---' : '---:')), ...lines];
+  return `## ${title}\n\n${table.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`;
+}
+
+const preface = `# Calls
+
+The CPU time of one call, client side, in microseconds, and beside \`fetch\` and ky in the same rounds:
+medians of ${BENCH_ROUNDS} rounds, each client in a process of its own, against a service in another one.
+Node ${process.versions.node}, ${availableParallelism()} cores. Every client has its defaults; Postreel has its checks, rate budget and retries.
+Written by \`npm run bench:calls\`.
+`;
+
+const sections: string[] = [];
 const field = await Field.open(names);
 try {
   for (const use of uses) {
@@ -37,7 +59,7 @@ try {
     for (let round = 0; round < Number(BENCH_ROUNDS); round++) {
       rounds.push(await field.round(use));
     }
-    const rows = names.map((name) => [
+    const rows = names.map((name): Row => [
       name,
       {
         'CPU, µs': median(rounds.map((costs) => costs.get(name)!.cpuUs)).toFixed(0),
@@ -47,7 +69,10 @@ try {
     ]);
     console.log(use.title);
     console.table(Object.fromEntries(rows));
+    sections.push(asMarkdown(use.title, rows));
   }
 } finally {
   field.close();
 }
+const results = join(import.meta.dirname, '../results.md');
+await writeFile(results, [preface, ...sections].join('\n'));

@@ -27,12 +27,13 @@ export function exchange(
   if (signal) {
     init.signal = signal;
   }
-  if (fetch && direct in fetch) {
-    return fetch(url, init);
+  const own = fetch ?? globalThis.fetch;
+  if (direct in own) {
+    return own(url, init);
   }
   // An address and an init reach `fetch` as they are: Next.js drops what a `Request` carries, and
   // ky would tie a second signal to ours.
-  const send = () => (fetch ?? globalThis.fetch)(url, init);
+  const send = () => own(url, init);
   return ky(url, { retry: 0, timeout: false, throwHttpErrors: false, fetch: send });
 }
 
