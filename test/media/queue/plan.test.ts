@@ -43,6 +43,18 @@ describe('a plan', () => {
     expect(earliestFinish.getTime() - Date.now()).toBeGreaterThanOrEqual(1_200_000);
   });
 
+  it('bears 150 000 jobs', async () => {
+    const jobs = Array.from({ length: 150_000 }, () => video({ duration: 2 }));
+    const { requests, minutes, problems, earliestFinish } = await plan(jobs);
+    expect({ requests, minutes, problems }).toEqual({
+      requests: 7_500,
+      minutes: 300_000,
+      problems: [],
+    });
+    // Ten calls in ten minutes: the last one leaves after 7 490 minutes.
+    expect(earliestFinish.getTime() - Date.now()).toBeGreaterThan(7_490 * 60_000);
+  });
+
   it('says how many minutes the jobs come to, and what a cap would leave out', async () => {
     const jobs = [video({ duration: 3 }), video({ duration: 2 }), video({ duration: 4 })];
     const { media } = fakeService();
