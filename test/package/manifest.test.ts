@@ -157,11 +157,14 @@ describe('the published package', () => {
   it('has each declaration once, and of the ES modules those of the doors', () => {
     const paths = packed.files.map(({ path }) => path);
     const ofModules = paths.filter((path) => /^dist\/esm\/.*\.d\.ts$/.test(path));
-    expect(ofModules.length).toBe(doors.length);
-    for (const path of ofModules) {
-      expect(readFileSync(join(repository, path), 'utf8')).toMatch(
-        /^export \* from '[./]+\/cjs\/[\w/-]+\.js';\n$/,
-      );
-    }
+    const handOn = ofModules.filter((path) =>
+      /^export \* from '[./]+\/cjs\/[\w/-]+\.js';\n$/.test(
+        readFileSync(join(repository, path), 'utf8'),
+      ),
+    );
+    // msw and bullmq declare their classes for each module system anew: what leads to them does too.
+    const others = ofModules.filter((path) => !handOn.includes(path));
+    expect(others.filter((path) => !/^dist\/esm\/(testing|bullmq)\//.test(path))).toEqual([]);
+    expect(handOn.length).toBe(doors.length - 2);
   });
 });
