@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ConfigurationError, isPostreelError } from '../../errors/index.js';
 import { Download } from '../../media/download/download.js';
@@ -24,11 +24,44 @@ export interface SaveOptions extends TransferOptions {}
  *   onProgress: ({ receivedBytes, totalBytes }) => console.log(receivedBytes, totalBytes),
  * });
  */
-export async function saveTo(
-  file: MediaFile,
-  path: string,
+export function saveTo(file: MediaFile, path: string, options?: SaveOptions): Promise<void>;
+/**
+ * Saves every file of a queue: `{fileId}` and `{index}`, the job's place in the input from 0, stand
+ * for those of each file. A folder that is missing is made.
+ * @throws a `ConfigurationError` when all files would be written to one path
+ * @example
+ * media.queue(jobs, { name: 'animals', save: saveTo('videos/{fileId}.mp4') });
+ */
+export function saveTo(pattern: string, options?: SaveOptions): SaveEach;
+export function saveTo(
+  what: MediaFile | string,
+  path: string | SaveOptions = {},
   options: SaveOptions = {},
-): Promise<void> {
+): Promise<void> | SaveEach {
+  return typeof what === 'string'
+    ? saver(what, path as SaveOptions)
+    : save(what, path as string, options); // as the two signatures say
+}
+
+/** What a queue takes as its `save`. */
+export type SaveEach = (file: MediaFile, job: { readonly index: number }) => Promise<void>;
+
+function saver(pattern: string, options: SaveOptions): SaveEach {
+  if (!/\{(fileId|index)\}/.test(pattern)) {
+    throw new ConfigurationError(
+      `saveTo('${pattern}') would write every file to one path. Put {fileId} or {index} into it.`,
+    );
+  }
+  return async (file, { index }) => {
+    // An id of the service must not lead out of the folder.
+    const fileId = encodeURIComponent(file.fileId).replace(/^\.+/, '_');
+    const path = pattern.replaceAll('{fileId}', fileId).replaceAll('{index}', String(index));
+    await mkdir(dirname(resolve(path)), { recursive: true });
+    await save(file, path, options);
+  };
+}
+
+async function save(file: MediaFile, path: string, options: SaveOptions): Promise<void> {
   const { signal } = options;
   signal?.throwIfAborted();
   const target = resolve(path);

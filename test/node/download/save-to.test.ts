@@ -51,6 +51,33 @@ describe('saveTo()', () => {
     expect(received).toEqual(received.toSorted((a, b) => a - b));
   });
 
+  it('saves each file of a queue by a pattern, and makes the folder', async () => {
+    const { media } = await serve({ media: { durations: () => 0 } });
+    const jobs = ['One', 'Two'].map((content) => ({ content, voiceId: 'voice_1' }));
+    const save = saveTo(join(folder, 'speech', '{index}-{fileId}.mp3'));
+    const ids: string[] = [];
+    for await (const { file } of media().queue(jobs, { save })) {
+      ids.push(file?.fileId ?? '');
+    }
+    const names = await readdir(join(folder, 'speech'));
+    expect(names.map((name) => name.replace(/^\d-/, '')).sort()).toEqual(
+      ids.map((id) => `${id}.mp3`).sort(),
+    );
+    expect(names.map((name) => name[0]).sort()).toEqual(['0', '1']);
+  });
+
+  it('keeps the ids of a pattern inside of its folder', async () => {
+    const { file, bytes } = await finished();
+    const content = bytes();
+    Object.defineProperty(file, 'fileId', { value: '../up' });
+    await saveTo(join(folder, '{fileId}'))(file, { index: 0 });
+    expect((await readFile(join(folder, '_%2Fup'))).equals(content)).toBe(true);
+  });
+
+  it('refuses a pattern that gives every file one path', () => {
+    expect(() => saveTo('videos/cat.mp4')).toThrow(ConfigurationError);
+  });
+
   it('saves an empty file', async () => {
     const { file, bytes } = await finished({ fileBytes: 0 });
     await saveTo(file, path);
