@@ -114,6 +114,14 @@ describe('the interval', () => {
     }
   });
 
+  it.each([Number.NaN, -1, 'soon'])('cannot be %s', async (interval) => {
+    const { fake, media } = fakeService();
+    const options = { interval: interval as number }; // what plain JavaScript may pass
+    const wait = media().waitForFile('file_1', options);
+    await expect(inTime(wait)).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+    expect(fake.requests).toEqual([]);
+  });
+
   it('may be zero: looks are spaced all the same', async () => {
     const { fake, media } = fakeService({ durations: () => '2s' });
     const [job] = await inTime(media().generate.video({ payload: [video()] }));

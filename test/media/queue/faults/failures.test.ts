@@ -88,6 +88,22 @@ describe('a job of a queue', () => {
       expect(gap).toBeGreaterThanOrEqual(50_000);
     }
   });
+
+  it('that is answered 403 fails alone, and the other 59 are made', async () => {
+    const { fake, media } = fakeService();
+    const fetch = async (input: string | URL | Request, init?: RequestInit) => {
+      const request = new Request(input, init);
+      const isRefused = (await request.clone().text()).includes('"prompt":"33"');
+      return isRefused
+        ? Response.json({ success: false, message: 'Not allowed.' }, { status: 403 })
+        : fake.fetch(request);
+    };
+    const results = await inTime(collect(media({ fetch }).queue(videos(60))));
+    const failed = results.filter(({ error }) => error !== undefined);
+    expect(failed.map(({ index }) => index)).toEqual([33]);
+    expect(failed[0]!.error).toMatchObject({ name: 'PermissionError', status: 403 });
+    expect(fake.files).toHaveLength(59);
+  });
 });
 
 describe('a call of a queue', () => {
