@@ -7,6 +7,15 @@ import type { Limiter } from './limiters.js';
 const door = pathToFileURL(resolve('dist/esm/messaging/index.js')).href;
 const { MessagingClient } = (await import(door)) as typeof Messaging; // it is built from there
 
+// What a first call loads comes from the disk, which knows nothing of a virtual clock.
+const first = new MessagingClient({
+  apiKey: 'sk_simulation_first',
+  baseUrl: 'https://messaging.test',
+  validation: { requests: 'off', responses: 'off' },
+  fetch: () => Promise.resolve(Response.json({})),
+});
+await first.contacts.get('first');
+
 let clients = 0;
 
 /** A client with its defaults; `headroom` tells it that others use the limit too. */

@@ -87,7 +87,8 @@ export class VirtualClock {
     const timers = { setTimeout, clearTimeout, setInterval, clearInterval };
     const dateNow = Date.now;
     const performanceNow = performance.now.bind(performance);
-    const later = (run: () => void, delayMs = 1) => this.at(this.now + whole(delayMs), run);
+    const later = (run: (...facts: unknown[]) => void, delayMs = 1, ...facts: unknown[]) =>
+      this.at(this.now + whole(delayMs), () => run(...facts));
     const repeat = (run: () => void, delayMs = 1) => this.#repeat(run, whole(delayMs));
     const forget = (handle: Handle | undefined) => handle?.cancel();
     Object.assign(globalThis, {
