@@ -11,7 +11,7 @@ export const checkOptions = ({ publicKey, proxy, baseUrl, maxAge = 0 }: TrackerO
   }
   // A text like '30m' would become 30 milliseconds, or none.
   if (maxAge !== Math.abs(maxAge)) {
-    throw new TypeError('maxAge: milliseconds');
+    throw new TypeError('maxAge is in ms');
   }
 };
 

@@ -45,7 +45,7 @@ export const request = async (tab: Tab, batch: readonly Entry[]) => {
     }
   } catch {
     // Nothing readable came. window.close() ends requests before the page hears of its own end.
-    if (closed) {
+    if (globalThis.closed) {
       status = -1;
     }
   }

@@ -97,7 +97,7 @@ export const pages: readonly Misuse[] = [
   [
     'an age in weeks',
     () => tracker({ publicKey: 'pk_a', baseUrl, maxAge: '1w' }),
-    'maxAge: milliseconds',
+    'maxAge is in ms',
   ],
   ['a reserved name', () => tracking()['track']?.('paid', { email }), 'Reserved: email'],
   ['an amount that is no number', () => tracking()['track']?.('paid', { a: NaN }), 'Not finite: a'],

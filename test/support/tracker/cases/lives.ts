@@ -97,7 +97,7 @@ async function refusesOptions(world: World): Promise<void> {
     }),
   );
   expect(refusals).toEqual([
-    'TypeError: maxAge: milliseconds',
+    'TypeError: maxAge is in ms',
     'TypeError: publicKey must start with pk_',
     'TypeError: baseUrl is missing',
   ]);
