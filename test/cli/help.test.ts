@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inTerminal, piped } from '../support/cli/command.js';
+import { inTerminal, piped, unread } from '../support/cli/command.js';
 
 const commands = [
   ['send'],
@@ -60,6 +60,29 @@ describe('postreel --help', () => {
     const [options = ''] = narrow.text.split('Examples:');
     expect(Math.max(...options.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(60);
   });
+});
+
+describe('the help in a real terminal', () => {
+  it.each(commands.map((command) => [command.join(' '), command] as const))(
+    'of %s has colors where they are wanted, and fits its width',
+    async (_name, command) => {
+      const args = [...command, '--help'];
+      const [wide, narrow] = await Promise.all([
+        inTerminal(args, { columns: 120 }),
+        inTerminal(args, { columns: 60, env: { NO_COLOR: '1' } }),
+      ]);
+      expect(await Promise.all([wide.ended, narrow.ended])).toEqual([0, 0]);
+      expect(wide.written).toContain('\u001B[1m');
+      expect(narrow.written).not.toContain('\u001B[1m');
+      // Examples are shown as they are typed.
+      const [options = ''] = narrow.text.split('Examples:');
+      expect(Math.max(...options.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(60);
+    },
+  );
+});
+
+it('a reader that leaves early is no error', async () => {
+  expect(await unread(['--help'])).toMatchObject({ code: 0, stderr: '' });
 });
 
 describe('a wrong command line', () => {

@@ -66,6 +66,24 @@ export async function piped(args: readonly string[], options: RunOptions = {}): 
   return new Promise((resolve) => child.once('close', (code) => resolve({ ...read, code })));
 }
 
+/** Runs `postreel …` for a reader that leaves before it begins, as `head -0` does. */
+export async function unread(args: readonly string[], options: RunOptions = {}): Promise<Piped> {
+  const cwd = options.cwd ?? emptyFolder();
+  const child = spawn(process.execPath, [await command(), ...args], {
+    cwd,
+    env: envOf(options),
+    timeout: 25_000,
+  });
+  child.stdout.destroy();
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  return new Promise((resolve) =>
+    child.once('close', (code) => resolve({ stdout: '', stderr, code })),
+  );
+}
+
 /** A command in a real terminal. */
 export interface Terminal {
   /** Everything that was written so far, control characters included. */

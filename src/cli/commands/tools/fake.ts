@@ -29,7 +29,10 @@ const largestPort = 65_535;
 export function addFake(program: Command, context: Context): void {
   program
     .command('fake')
-    .description('start fakes of both services, with a web page that shows what they hold')
+    .summary('start fakes of both services, with a web page that shows what they hold')
+    .description(
+      'start fakes of both services, with a web page that shows what they hold. Prints addresses and keys as the lines of an .env file: they are the same at every start on the same port. Requests are logged to stderr. Ctrl+C stops it.',
+    )
     .option('--port <number>', 'port; 0 takes a free one', wholeNumber(0, largestPort), 4010)
     .option('--host <address>', 'address to listen on; 0.0.0.0 for the whole network', '127.0.0.1')
     .option('--speed <factor>', 'how many times faster their time runs', positiveNumber, 1)
@@ -42,10 +45,11 @@ export function addFake(program: Command, context: Context): void {
     .option('--no-log', 'print no requests')
     .addHelpText(
       'after',
-      `
-Prints addresses and keys as the lines of an .env file. They are the same at every start on the same
-port. Requests are logged to stderr. Ctrl+C stops it.
-${examples('fake', 'fake --port 4010 --speed 60 > .env', 'fake --seed 100 --behavior behavior.json')}`,
+      examples(
+        'fake',
+        'fake --port 4010 --speed 60 > .env',
+        'fake --seed 100 --behavior behavior.json',
+      ),
     )
     .action((flags: Flags) => runFake(flags, context));
 }

@@ -7,13 +7,10 @@ import { examples } from '../options.js';
 export function addProbe(program: Command, context: Context): void {
   program
     .command('probe')
-    .description('ask both services read-only questions about what their documents leave open')
-    .addHelpText(
-      'after',
-      `
-Prints what it saw and writes behavior.json for \`postreel fake --behavior\`. Keys, addresses and
-contents are not written.
-${examples('probe')}`,
+    .summary('ask both services read-only questions about what their documents leave open')
+    .description(
+      'ask both services read-only questions about what their documents leave open. Prints what it saw and writes behavior.json for `postreel fake --behavior`. Keys, addresses and contents are not written.',
     )
+    .addHelpText('after', examples('probe'))
     .action(() => probe({ ...context.environment }, (line) => context.output.note(line)));
 }
