@@ -81,6 +81,10 @@ describe('in a terminal', () => {
   it.each([
     ['workflows draw', ['workflows', 'draw', 'flow.mjs'], 'flowchart'],
     ['contacts export', ['contacts', 'export'], 'email,subscribed'],
+    ['pull', ['pull', 'types.ts'], 'types.ts'],
+    ['probe', ['probe'], 'behavior.json'],
+    ['completion', ['completion', 'bash'], '_postreel'],
+    ['jobs pending', ['jobs', 'pending'], 'No jobs.'],
   ])('postreel %s prints the same with and without color and width', async (_name, args, word) => {
     const env = { ...scene.env, NO_COLOR: '1' };
     const [wide, plain] = await Promise.all([
