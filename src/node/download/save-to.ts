@@ -27,7 +27,8 @@ export interface SaveOptions extends TransferOptions {}
 export function saveTo(file: MediaFile, path: string, options?: SaveOptions): Promise<void>;
 /**
  * Saves every file of a queue: `{fileId}` and `{index}`, the job's place in the input from 0, stand
- * for those of each file. A folder that is missing is made.
+ * for those of each file. A folder that is missing is made. A queue over an engine counts its jobs
+ * anew in each run: use `{fileId}` there.
  * @throws a `ConfigurationError` when all files would be written to one path
  * @example
  * media.queue(jobs, { name: 'animals', save: saveTo('videos/{fileId}.mp4') });
