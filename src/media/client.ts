@@ -145,7 +145,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
    * @throws an `InvalidRequestError` with the code `AUDIO_NOT_JOINABLE` when they are not
    */
   async joinAudio(files: readonly MediaFile[], options?: TransferOptions): Promise<Blob> {
-    const { joinAudio } = await loadPart(() => import('./generate/long-audio/join.js'));
+    const { joinAudio } = await loadPart(() => import('./generate/long-audio/join.js'), 'follow');
     const parts: Uint8Array<ArrayBuffer>[] = [];
     for (const file of files) {
       parts.push(new Uint8Array(await file.arrayBuffer(options)));
@@ -175,7 +175,7 @@ function derived(options: MediaOptions) {
 
 // Most clients have no journal: its code is loaded when it is first asked for.
 function jobRecords(options: MediaOptions): JobRecords {
-  const load = () => loadPart(() => import('./jobs/job-records.js'));
+  const load = () => loadPart(() => import('./jobs/job-records.js'), 'follow');
   return {
     pending: async () => (await load()).pendingJobs(options),
     acknowledge: async (fileId) => (await load()).acknowledge(options, fileId),

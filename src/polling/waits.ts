@@ -5,7 +5,7 @@ import type { RecordWait, RecordWaitOptions } from './record.js';
 import type { Spacing } from './spacing.js';
 
 /** What only a program that waits needs. */
-export const waiting = /* @__PURE__ */ new LazyPart(() => import('./waiting.js'));
+export const waiting = /* @__PURE__ */ new LazyPart(() => import('./waiting.js'), 'follow');
 
 /** Waits until an import or bulk job is done. */
 export async function waitForJob<Job extends OpenRecord>(

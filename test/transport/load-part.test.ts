@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadPart } from '../../src/transport/load-part.js';
+import { LazyPart, loadPart } from '../../src/transport/load-part.js';
 
 it('a part that fails to load is a typed error, and the next call tries again', async () => {
   const gone = new TypeError('Failed to fetch dynamically imported module');
@@ -12,4 +12,11 @@ it('a part that fails to load is a typed error, and the next call tries again', 
     cause: gone,
   });
   await expect(loadPart(load)).resolves.toBe('part');
+});
+
+it('a part that follows what was sent says nothing of an outcome', async () => {
+  const part = new LazyPart(() => Promise.reject(new TypeError('gone')), 'follow');
+  const failure: unknown = await part.load().catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: 'PART_MISSING', outcome: undefined });
+  expect((failure as Error).message).toContain('What was sent before goes on.');
 });
