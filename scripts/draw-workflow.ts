@@ -4,12 +4,11 @@
  * its script once: `npm pack mermaid`, unpack it, then
  * `npx tsx scripts/draw-workflow.ts package/dist/mermaid.min.js`.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import packaged from '@sparticuz/chromium';
-import { chromium } from 'playwright-core';
 import { where } from '../src/index.js';
 import { defineWorkflow, toMermaid } from '../src/workflows/index.js';
+import { openChromium } from './projects/browser.js';
 
 /** The workflow of `docs/messaging.md`, with a contact that has reached its condition. */
 export const drawing = toMermaid(
@@ -39,12 +38,7 @@ export function protocol(): string {
 export const sourceOf = (text: string) => `<!--\n${text.replaceAll('--', '- -')}-->\n`;
 
 async function draw(mermaid: string): Promise<void> {
-  const system = '/usr/bin/chromium';
-  const browser = await chromium.launch(
-    existsSync(system)
-      ? { executablePath: system, args: ['--no-sandbox'] }
-      : { executablePath: await packaged.executablePath(), args: packaged.args },
-  );
+  const browser = await openChromium();
   try {
     const page = await browser.newPage();
     await page.addScriptTag({ path: mermaid });

@@ -1,7 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { documentOf } from './browser.js';
 import { cleanEnv, install, nodeFolder, Skipped } from './install.js';
-import { chromium, run, visit, type End, type Place } from './machine.js';
+import { run, visit, type End, type Place } from './machine.js';
 import { startService, type Service } from './service.js';
 import type { Project, Row } from './table.js';
 
@@ -66,9 +67,6 @@ async function prepare(project: Project, base: string, tarball: string): Promise
 type Verdict = readonly [result: Cell['result'], reason?: string, output?: string];
 
 async function tryRow(row: Row, place: Place, service: Service): Promise<Verdict> {
-  if (row.by === 'chromium' && chromium() === undefined) {
-    return ['skipped', 'Chromium is not installed'];
-  }
   const env = row.keys === false ? place.env : { ...place.env, ...service.env };
   const { isGood, output } = await ofRow(row, { ...place, env });
   const { emails, events } = service.count();
@@ -91,17 +89,9 @@ function ofRow(row: Row, place: Place): Promise<End> {
   const path = row.open ?? '/';
   return visit(row.serve ?? '', place, async (url) => {
     if (row.by === 'chromium') {
-      return (await browse(`${url}${path}`, place)).output;
+      return documentOf(`${url}${path}`, row.answer ?? '');
     }
     const response = await fetch(`${url}${path}`);
     return response.text();
   });
-}
-
-/** The document of a page when its scripts are done. */
-function browse(url: string, place: Place): Promise<End> {
-  const flags = '--headless --no-sandbox --disable-gpu --disable-dev-shm-usage';
-  const profile = `--user-data-dir=${join(place.folder, '.chromium')}`;
-  const wait = '--virtual-time-budget=10000 --dump-dom';
-  return run(`${chromium() ?? ''} ${flags} ${profile} ${wait} ${url}`, place);
 }

@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -50,15 +49,6 @@ export async function visit(
     stop(child);
     await ended;
   }
-}
-
-/** Where Chromium is, if anywhere. */
-export function chromium(): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(':');
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
-  return folders
-    .flatMap((folder) => names.map((name) => `${folder}/${name}`))
-    .find((path) => existsSync(path));
 }
 
 function start(command: string, { folder, env }: Place) {
