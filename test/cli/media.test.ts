@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { emptyFolder, hasColors, inTerminal, piped } from '../support/cli/command.js';
 import { startScene, type Scene } from '../support/cli/scene.js';
+import { screenOf, textOf } from '../support/cli/screen.js';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -49,7 +50,33 @@ describe.concurrent('in a terminal', () => {
       expect.stringContaining('saved cats.mp4'),
     ]);
     expect(bars.test(terminal.text)).toBe(isWide);
+    // What is printed while bars stand is whole, and they stand below it.
+    const screen = (await screenOf(terminal.written, look.columns)).map(textOf);
+    expect(screen.slice(-2)).toEqual(['saved cats.mp4', expect.stringMatching(/^video 1 .*100%/)]);
     expect(readdirSync(cwd).sort()).toEqual(['cats.mp4', 'postreel-jobs.jsonl']);
+  });
+
+  it('postreel video shows one bar for all of many videos, and takes away those that are done', async () => {
+    const own = await startScene(); // ten calls are all that a key may make
+    const cwd = emptyFolder();
+    const jobs = Array.from({ length: 6 }, (_, index) => {
+      return {
+        workflowType: 'idea',
+        workflowFormat: 'video',
+        voiceId: 'v',
+        prompt: `Cat ${index}`,
+      };
+    });
+    writeFileSync(join(cwd, 'jobs.json'), JSON.stringify(jobs));
+    const args = ['video', '--jobs', 'jobs.json', '--yes'];
+    const terminal = await inTerminal(args, { cwd, env: own.env });
+    expect(await terminal.ended).toBe(0);
+    await own.server.close();
+    const screen = (await screenOf(terminal.written)).map(textOf);
+    expect(screen.filter((line) => line.startsWith('saved '))).toHaveLength(6);
+    expect(screen.filter((line) => bars.test(line))).toEqual([
+      expect.stringMatching(/^all .*100% 6 of 6 done/),
+    ]);
   });
 
   it('postreel jobs resume saves what Ctrl+C left behind', async () => {

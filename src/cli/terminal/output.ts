@@ -16,6 +16,8 @@ export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
  */
 export class Output {
   readonly isJson: boolean;
+  /** Writes a line above the bars of the terminal; `false` where none stand. */
+  aboveBars: ((line: string) => boolean) | undefined;
   readonly #streams: Streams;
 
   constructor(streams: Streams, isJson = !streams.stdout.isTTY) {
@@ -35,7 +37,7 @@ export class Output {
 
   /** The result of the command, or one of many: one line of JSON, or its text. */
   result(value: unknown, text: () => string): void {
-    this.#streams.stdout.write(`${this.isJson ? JSON.stringify(value) : text()}\n`);
+    this.#line(this.#streams.stdout, this.isJson ? JSON.stringify(value) : text());
   }
 
   /** Text that is the same with and without a terminal, such as a drawing. */
@@ -45,7 +47,14 @@ export class Output {
 
   /** Something beside the result. */
   note(text: string): void {
-    this.#streams.stderr.write(`${text}\n`);
+    this.#line(this.#streams.stderr, text);
+  }
+
+  // Stdout may be a file while the bars are on a terminal.
+  #line(stream: NodeJS.WriteStream, line: string): void {
+    if (!(stream.isTTY && this.aboveBars?.(line))) {
+      stream.write(`${line}\n`);
+    }
   }
 
   /** A text for stdout in a style, where stdout shows one. */

@@ -78,13 +78,15 @@ export async function finishJobs(
   let failures = 0;
   await Promise.all(
     jobs.map((job) =>
-      finish(media, job, saving).then(
-        (path) => tellSaved({ fileId: job.fileId, path }, context),
-        (error: unknown) => {
-          failures += 1;
-          tellFailed(job.fileId, error, context);
-        },
-      ),
+      finish(media, job, saving)
+        .then(
+          (path) => tellSaved({ fileId: job.fileId, path }, context),
+          (error: unknown) => {
+            failures += 1;
+            tellFailed(job.fileId, error, context);
+          },
+        )
+        .finally(() => saving.progress.end(job.fileId)),
     ),
   );
   endOf(failures, context);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { MediaClient } from '../../../media/client.js';
 import type { VideoJob } from '../../../media/generate/types.js';
-import type { QueueResult } from '../../../media/queue/options.js';
+import type { QueueProgress, QueueResult } from '../../../media/queue/options.js';
 import type { Context } from '../../context.js';
 import { CommandEnd } from '../../exit-codes.js';
 import { confirm } from '../../terminal/confirm.js';
@@ -90,9 +90,10 @@ async function runQueue(
   const saving: Saving = { target, progress, signal };
   const paths = new Map<number, string>();
   const nameOf = (index: number) => `video ${index + 1}`;
-  jobs.forEach((_job, at) => progress.show(nameOf(at), { done: 0, total: 100, note: 'waiting' }));
+  progress.show(jobs.length === 1 ? nameOf(0) : 'all', { done: 0, total: 100, note: 'waiting' });
   const queue = media.queue(jobs, {
     signal,
+    onProgress: (all) => jobs.length > 1 && progress.show('all', sumOf(all)),
     save: async (file, { index }) => {
       paths.set(index, await save(file, { name: nameOf(index), kind: 'video' }, saving));
     },
@@ -103,6 +104,7 @@ async function runQueue(
   try {
     for await (const result of queue) {
       failures += tell(result, paths.get(result.index), context);
+      progress.end(nameOf(result.index));
     }
   } catch (error) {
     if (!signal.aborted) {
@@ -112,6 +114,13 @@ async function runQueue(
     progress.stop();
   }
   endOf(failures, context);
+}
+
+/** What the bar of all videos shows. */
+function sumOf({ done, failed, total = 0, etaMs }: QueueProgress) {
+  const failures = failed === 0 ? '' : `, ${failed} failed`;
+  const left = etaMs === undefined ? '' : `, about ${Math.ceil(etaMs / 60_000)} min left`;
+  return { done: done + failed, total, note: `${done} of ${total} done${failures}${left}` };
 }
 
 /** Prints how one video ended; gives the number of failures. */
