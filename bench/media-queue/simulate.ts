@@ -15,6 +15,10 @@ export interface Run {
   readonly mostPending: number;
   /** The most calls in any ten minutes. */
   readonly mostCalls: number;
+  /** The least time possible, in minutes. */
+  readonly boundMinutes: number;
+  /** When each video was accepted and finished, in minutes since the start. */
+  readonly videos: readonly { readonly from: number; readonly to: number }[];
 }
 
 const minuteMs = 60_000;
@@ -68,6 +72,11 @@ export async function simulate(policy: Policy, count: number, seed: number): Pro
     mostCalls: Math.max(...inWindow),
     ratio: tookMs / bound,
     minutes: tookMs / minuteMs,
+    boundMinutes: bound / minuteMs,
+    videos: fake.files.map(({ acceptedAt, finishesAt }) => ({
+      from: (acceptedAt - startedAt) / minuteMs,
+      to: (finishesAt - startedAt) / minuteMs,
+    })),
     calls: calls.length,
     refused: fake.requests.filter(({ status }) => status === 429).length,
   };

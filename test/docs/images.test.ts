@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { drawing, protocol, sourceOf } from '../../scripts/draw-workflow.js';
+import { drawing, protocol, sourceOf } from '../../scripts/draw/workflow.js';
 
 it('shows the picture of the workflow as it is drawn now', () => {
   const picture = readFileSync('docs/images/onboarding.svg', 'utf8');

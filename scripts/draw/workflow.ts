@@ -2,13 +2,13 @@
  * Draws the pictures of the docs: `docs/images/onboarding.svg`, a workflow, and
  * `docs/images/tracker-protocol.svg`, the states of a tracked event. Mermaid is not installed here; get
  * its script once: `npm pack mermaid`, unpack it, then
- * `npx tsx scripts/draw-workflow.ts package/dist/mermaid.min.js`.
+ * `npx tsx scripts/draw/workflow.ts package/dist/mermaid.min.js`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { where } from '../src/index.js';
-import { defineWorkflow, toMermaid } from '../src/workflows/index.js';
-import { openChromium } from './projects/browser.js';
+import { where } from '../../src/index.js';
+import { defineWorkflow, toMermaid } from '../../src/workflows/index.js';
+import { openChromium } from '../projects/browser.js';
 
 /** The workflow of `docs/messaging.md`, with a contact that has reached its condition. */
 export const drawing = toMermaid(
