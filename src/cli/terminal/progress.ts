@@ -18,8 +18,8 @@ export function startProgress({ output, streams }: Context): Progress {
   if (!output.isInteractive) {
     return { show: () => undefined, end: () => undefined, stop: () => undefined };
   }
-  const { columns = 80, rows = 24 } = streams.stderr;
-  const mostBars = Math.max(1, rows - 4);
+  const columns = streams.stderr.columns || 80;
+  const mostBars = Math.max(1, (streams.stderr.rows || 24) - 4);
   const nameWidth = Math.max(8, Math.min(32, Math.floor(columns / 3)));
   const bars = new Map<string, cliProgress.SingleBar>();
   const multi = openBars(streams.stderr, columns, nameWidth);
