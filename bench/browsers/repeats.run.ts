@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import {
   type Browser,
@@ -18,6 +19,8 @@ const LANES = Number(process.env['LANES'] ?? 5);
 const ENGINES = (process.env['ENGINES'] ?? 'chromium,firefox,webkit').split(',') as Engine[];
 /** Only cases whose names hold this. */
 const ONLY = process.env['ONLY'] ?? '';
+/** A file that has the figures after each run, so that a stopped one leaves them. */
+const FIGURES = process.env['FIGURES'];
 
 /** What has come of one case with one promise in one engine. */
 interface Row {
@@ -28,6 +31,8 @@ interface Row {
   sent: number;
   delivered: number;
   duplicates: number;
+  /** How long all of them took. */
+  seconds: number;
   readonly failures: string[];
 }
 
@@ -71,7 +76,11 @@ describe.each(ENGINES)('in %s, each case again and again', (engine) => {
 });
 
 afterAll(() => {
-  console.table(rows.map(({ failures, ...row }) => ({ ...row, failures: failures.length })));
+  console.table(
+    rows.map(({ failures, seconds, ...row }) => {
+      return { ...row, seconds: Math.round(seconds), failures: failures.length };
+    }),
+  );
 });
 
 interface Job {
@@ -87,7 +96,7 @@ const isPossible = ({ engines, isAlone }: Case, engine: Engine): boolean =>
 function jobsOf(engine: Engine, cases: readonly Case[]): Job[] {
   const once = cases.flatMap(({ name, run, deliveries = DEFAULT }) =>
     deliveries.map((delivery): Job => {
-      const counts = { runs: 0, sent: 0, delivered: 0, duplicates: 0 };
+      const counts = { runs: 0, sent: 0, delivered: 0, duplicates: 0, seconds: 0 };
       const row = { engine, name, delivery, ...counts, failures: [] };
       rows.push(row);
       return { row, run };
@@ -117,6 +126,7 @@ async function runOnce({ row, run }: Job, browser: Browser): Promise<void> {
     row.delivered += delivered;
     row.duplicates += duplicates;
   };
+  const start = performance.now();
   const world = await createWorld(browser, row.delivery, count);
   try {
     await Promise.race([run(world), tooLong()]);
@@ -125,5 +135,9 @@ async function runOnce({ row, run }: Job, browser: Browser): Promise<void> {
     console.log(`[${row.engine}, ${row.delivery}] ${row.name}: ${String(error)}`);
   }
   row.runs++;
+  row.seconds += (performance.now() - start) / 1000;
+  if (FIGURES) {
+    writeFileSync(FIGURES, JSON.stringify(rows));
+  }
   await world.close();
 }
