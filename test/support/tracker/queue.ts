@@ -1,0 +1,123 @@
+import type { EventRecord, StoredRecord } from '../../../src/tracker/queue/record.js';
+import {
+  type Claim,
+  type Entry,
+  Life,
+  Phase,
+  type Queue,
+  type Told,
+} from '../../../src/tracker/queue/state.js';
+
+/** The time of these queues when they are made. */
+export const NOW = 1_800_000_000_000;
+export const DAY = 86_400_000;
+export const PREFIX = 'postreel:unit:';
+export const OWN = 'this tab';
+
+/** A call of a port: its name and what tells the calls of it apart. */
+type Call = readonly [port: string, ...details: unknown[]];
+
+/** A queue whose ports note what they are asked for, beside a localStorage that is a map. */
+export interface UnitQueue extends Queue {
+  readonly calls: Call[];
+  readonly local: Map<string, StoredRecord>;
+  /** The claims that wait for an answer of IndexedDB. */
+  readonly claims: (Claim & { readonly seen: StoredRecord; readonly told: Told | undefined })[];
+  /** The calls of one port. */
+  readonly of: (port: string) => unknown[][];
+}
+
+/** Open, with consent, and nothing in it. */
+export function unitQueue(changes: Partial<Queue> = {}): UnitQueue {
+  const calls: Call[] = [];
+  const claims: UnitQueue['claims'] = [];
+  const local = new Map<string, StoredRecord>();
+  const idsOf = (entries: readonly Entry[]) => entries.map(({ record }) => record.id);
+  return {
+    calls,
+    claims,
+    local,
+    of: (port) => calls.filter(([name]) => name === port).map(([, ...details]) => details),
+    emit: (notice, detail) => calls.push(['emit', notice, detail]),
+    now: () => NOW,
+    isOnline: () => true,
+    hasSlot: () => true,
+    copyOf: (id) => local.get(id),
+    heldUntil: () => 0,
+    sizeOf: () => 1000,
+    note: (entry) => {
+      local.set(entry.record.id, entry.record);
+      entry.isStored = true;
+      calls.push(['note', entry.record.id, entry.record.state]);
+    },
+    put: (entries) => calls.push(['put', ...idsOf(entries)]),
+    claim: (entry, seen, told) => {
+      claims.push({ entry, record: entry.record, seen, told });
+      calls.push(['claim', entry.record.id]);
+    },
+    send: (batch) => calls.push(['send', ...idsOf(batch)]),
+    bury: ({ id }) => {
+      local.delete(id);
+      calls.push(['bury', id]);
+    },
+    hold: (until) => calls.push(['hold', until]),
+    settle: ({ record }, reason) => calls.push(['settle', record.id, reason]),
+    prefix: PREFIX,
+    owner: OWN,
+    maxAgeMs: DAY,
+    entries: [],
+    life: Life.Open,
+    grantedAt: 1,
+    until: 0,
+    failures: 0,
+    misses: 0,
+    room: 60_000,
+    erasedAt: 0,
+    ...changes,
+  };
+}
+
+export const recordOf = (id: string, changes: Partial<EventRecord> = {}): EventRecord => ({
+  id,
+  at: NOW - 1000,
+  version: 100,
+  owner: OWN,
+  state: 0,
+  tries: 0,
+  event: 'clicked',
+  email: 'ann@example.com',
+  ...changes,
+});
+
+/** An event in a queue, in memory alone. */
+export function addEntry(
+  queue: Queue,
+  id: string,
+  changes: Partial<Entry> = {},
+  ofRecord: Partial<EventRecord> = {},
+): Entry {
+  const entry: Entry = {
+    record: recordOf(id, ofRecord),
+    phase: Phase.Waiting,
+    until: 0,
+    size: 0,
+    ...changes,
+  };
+  queue.entries.push(entry);
+  return entry;
+}
+
+/** An event in a queue and in localStorage. */
+export function addStored(
+  queue: UnitQueue,
+  id: string,
+  changes: Partial<Entry> = {},
+  ofRecord: Partial<EventRecord> = {},
+): Entry {
+  const entry = addEntry(queue, id, { isStored: true, ...changes }, ofRecord);
+  queue.local.set(id, entry.record);
+  return entry;
+}
+
+/** The ids of what is in a queue. */
+export const idsIn = ({ entries }: Queue): string[] => entries.map(({ record }) => record.id);

@@ -1,0 +1,267 @@
+import { describe, expect, it } from 'vitest';
+import { claimed, grant, open, take, tick } from '../../../src/tracker/queue/protocol.js';
+import { Life, Phase, type Queue } from '../../../src/tracker/queue/state.js';
+import {
+  type UnitQueue,
+  DAY,
+  NOW,
+  addEntry,
+  addStored,
+  idsIn,
+  recordOf,
+  unitQueue,
+} from '../../support/tracker/queue.js';
+
+const entryOf = (id: string) => ({
+  record: recordOf(id),
+  phase: Phase.Waiting,
+  until: 0,
+  size: 0,
+});
+
+describe('take', () => {
+  it('notes an event in both stores where there is consent', () => {
+    const queue = unitQueue();
+    take(queue, entryOf('a'));
+    expect(queue.calls).toEqual([
+      ['note', 'a', 0],
+      ['put', 'a'],
+    ]);
+    expect(idsIn(queue)).toEqual(['a']);
+  });
+  it('keeps an event in memory until there is consent', () => {
+    const queue = unitQueue({ grantedAt: 0, life: Life.Held });
+    take(queue, entryOf('a'));
+    expect([queue.calls, idsIn(queue)]).toEqual([[], ['a']]);
+  });
+  it('hands an event over at once where the page is being left', () => {
+    const queue = unitQueue({ life: Life.Left });
+    take(queue, entryOf('a'));
+    expect(queue.of('send')).toEqual([['a']]);
+  });
+  it('hands nothing over while the page stays', () => {
+    const queue = unitQueue();
+    take(queue, entryOf('a'));
+    expect([queue.of('send'), queue.life]).toEqual([[], Life.Open]);
+  });
+});
+
+describe('grant', () => {
+  it('stores what was held in memory, in order, and notes since when', () => {
+    const queue = unitQueue({ grantedAt: 0, life: Life.Held });
+    addEntry(queue, 'a');
+    addEntry(queue, 'b');
+    grant(queue);
+    expect(queue.of('note')).toEqual([
+      ['a', 0],
+      ['b', 0],
+    ]);
+    expect(queue.grantedAt).toBe(NOW);
+  });
+  it('stores nothing that is too old by then', () => {
+    const queue = unitQueue({ grantedAt: 0, life: Life.Held });
+    addEntry(queue, 'a', {}, { at: NOW - DAY - 1 });
+    grant(queue);
+    expect([queue.of('note'), queue.of('settle')]).toEqual([[], [['a', 'expired']]]);
+  });
+});
+
+describe('open', () => {
+  it('claims each event, as it is, once the stores are open', () => {
+    const queue = unitQueue({ life: Life.Starting });
+    const entry = addStored(queue, 'a');
+    addStored(queue, 'b');
+    open(queue);
+    expect([queue.life, queue.of('claim')]).toEqual([Life.Open, [['a'], ['b']]]);
+    expect(queue.claims[0]).toMatchObject({ record: entry.record, seen: entry.record });
+  });
+  it.each([Life.Held, Life.Open, Life.Left])('opens nothing in a page of life %s', (life) => {
+    const queue = unitQueue({ life });
+    addStored(queue, 'a');
+    open(queue);
+    expect([queue.life, queue.calls]).toEqual([life, []]);
+  });
+});
+
+describe('tick', () => {
+  it('marks the first event as handed over, in both stores, before it is sent', () => {
+    const queue = unitQueue();
+    const entry = addStored(queue, 'a');
+    const seen = entry.record;
+    addStored(queue, 'b');
+    tick(queue);
+    expect(queue.calls).toEqual([
+      ['note', 'a', 1],
+      ['claim', 'a'],
+    ]);
+    expect(queue.claims[0]!.seen).toBe(seen);
+    expect(queue.claims[0]!.record).toMatchObject({ state: 1, version: NOW });
+    expect(entry.phase).toBe(Phase.Marking);
+  });
+  it('gives each change a higher version, even by a clock that was set back', () => {
+    const queue = unitQueue();
+    addStored(queue, 'a', {}, { version: NOW + 5 });
+    tick(queue);
+    expect(queue.claims[0]!.record.version).toBe(NOW + 6);
+  });
+  it('marks an event in localStorage only where its copy is still there', () => {
+    const queue = unitQueue();
+    addStored(queue, 'a');
+    queue.local.clear();
+    tick(queue);
+    expect(queue.calls).toEqual([['claim', 'a']]);
+  });
+  it('marks an event that no store has had room for', () => {
+    const queue = unitQueue();
+    addEntry(queue, 'a');
+    tick(queue);
+    expect(queue.calls).toEqual([
+      ['note', 'a', 1],
+      ['claim', 'a'],
+    ]);
+  });
+  it.each([Phase.Marking, Phase.Sent])('waits for what is on its way in phase %s', (phase) => {
+    const queue = unitQueue();
+    addStored(queue, 'a', { phase });
+    addStored(queue, 'b');
+    tick(queue);
+    expect(queue.calls).toEqual([]);
+  });
+  it('does not wait for what was handed over when the page was left', () => {
+    const queue = unitQueue();
+    addStored(queue, 'a', { phase: Phase.Sent, isExit: true });
+    addStored(queue, 'b');
+    tick(queue);
+    expect(queue.of('claim')).toEqual([['b']]);
+  });
+  it('takes the next where the first belongs to another tab by now', () => {
+    const queue = unitQueue();
+    addStored(queue, 'a');
+    addStored(queue, 'b');
+    queue.local.set('a', recordOf('a', { owner: 'another tab' }));
+    tick(queue);
+    expect([queue.of('claim'), idsIn(queue)]).toEqual([[['b']], ['b']]);
+  });
+  it.each<[string, Partial<Queue>]>([
+    ['without consent', { grantedAt: 0 }],
+    ['while it is paused', { isPaused: true }],
+    ['offline', { isOnline: () => false }],
+    ['without a slot', { hasSlot: () => false }],
+    ['before the stores are open', { life: Life.Starting }],
+    ['after the page was left', { life: Life.Left }],
+    ['after a failure', { until: NOW + 1 }],
+    ['after a failure, for the longest wait', { until: NOW + 300_000 }],
+    ['while a 429 holds all tabs', { heldUntil: () => NOW + 1 }],
+  ])('sends nothing %s', (_, changes) => {
+    const queue = unitQueue(changes);
+    addStored(queue, 'a');
+    tick(queue);
+    expect([queue.calls, idsIn(queue)]).toEqual([[], ['a']]);
+  });
+  it.each<[string, Partial<Queue>]>([
+    ['when a wait ends', { until: NOW, heldUntil: () => NOW }],
+    ['after a wait that a wrong clock has set', { until: NOW + 300_001 }],
+    ['after a 429 that a wrong clock has set', { heldUntil: () => NOW + 300_001 }],
+  ])('sends %s', (_, changes) => {
+    const queue = unitQueue(changes);
+    addStored(queue, 'a');
+    tick(queue);
+    expect(queue.of('claim')).toEqual([['a']]);
+  });
+  it('passes by what steps aside and what has no contact', () => {
+    const queue = unitQueue();
+    addStored(queue, 'a', { until: NOW + 1 });
+    addStored(queue, 'b', {}, { email: undefined });
+    addStored(queue, 'c');
+    tick(queue);
+    expect(queue.of('claim')).toEqual([['c']]);
+  });
+  it('drops what is too old first', () => {
+    const queue = unitQueue();
+    addStored(queue, 'a', {}, { at: NOW - DAY - 1 });
+    addStored(queue, 'b');
+    tick(queue);
+    expect(queue.calls).toEqual([
+      ['bury', 'a'],
+      ['settle', 'a', 'expired'],
+      ['note', 'b', 1],
+      ['claim', 'b'],
+    ]);
+  });
+});
+
+describe('claimed', () => {
+  /** A queue whose only event waits for IndexedDB. */
+  const marking = (changes: Partial<Queue> = {}): UnitQueue => {
+    const queue = unitQueue(changes);
+    addStored(queue, 'a');
+    tick(queue);
+    queue.calls.length = 0;
+    return queue;
+  };
+
+  it('sends once IndexedDB has the mark, and takes its size from the room', () => {
+    const queue = marking();
+    const [claim] = queue.claims;
+    claimed(queue, claim!, true);
+    expect(queue.calls).toEqual([['send', 'a']]);
+    expect([claim!.entry.phase, claim!.entry.size, queue.room]).toEqual([Phase.Sent, 1000, 59_000]);
+  });
+  it('forgets an event, without a word, that another tab was first to change', () => {
+    const queue = marking();
+    claimed(queue, queue.claims[0]!, false);
+    expect([queue.calls, idsIn(queue)]).toEqual([[], []]);
+  });
+  it('waits a second where IndexedDB cannot tell, and takes the mark back', () => {
+    const queue = marking();
+    const { entry, record } = queue.claims[0]!;
+    claimed(queue, queue.claims[0]!);
+    expect(queue.calls).toEqual([['note', 'a', 0]]);
+    expect([entry.phase, entry.isDoubtful, queue.until]).toEqual([Phase.Waiting, true, NOW + 1000]);
+    expect(entry.record.version).toBe(record.version + 1);
+  });
+  it('writes no copy back that others have cleared', () => {
+    const queue = marking();
+    queue.local.clear();
+    claimed(queue, queue.claims[0]!);
+    expect([queue.calls, queue.until]).toEqual([[], NOW + 1000]);
+  });
+  it('sends where IndexedDB fails a second time and the copy is there', () => {
+    const queue = marking();
+    queue.claims[0]!.entry.isDoubtful = true;
+    claimed(queue, queue.claims[0]!);
+    expect(queue.of('send')).toEqual([['a']]);
+  });
+  it('sends nothing where IndexedDB fails a second time and the copy is gone', () => {
+    const queue = marking();
+    queue.claims[0]!.entry.isDoubtful = true;
+    queue.local.clear();
+    claimed(queue, queue.claims[0]!);
+    expect(queue.of('send')).toEqual([]);
+  });
+  it('sends what no store has, for nobody else can have it', () => {
+    const queue = marking();
+    queue.claims[0]!.entry.isStored = false;
+    claimed(queue, queue.claims[0]!);
+    expect(queue.of('send')).toEqual([['a']]);
+  });
+  it('sends nothing that was erased meanwhile', () => {
+    const queue = marking();
+    queue.local.set(queue.prefix, { id: queue.prefix, at: NOW, version: NOW, owner: 'reset' });
+    claimed(queue, queue.claims[0]!, true);
+    expect(queue.calls).toEqual([['settle', 'a', 'reset']]);
+  });
+  it('sends nothing for a change that is not the last', () => {
+    const queue = marking();
+    const { entry } = queue.claims[0]!;
+    entry.record = { ...entry.record };
+    claimed(queue, queue.claims[0]!, true);
+    expect(queue.calls).toEqual([]);
+  });
+  it.each([Phase.Waiting, Phase.Sent])('sends nothing twice, as in phase %s', (phase) => {
+    const queue = marking();
+    queue.claims[0]!.entry.phase = phase;
+    claimed(queue, queue.claims[0]!, true);
+    expect(queue.calls).toEqual([]);
+  });
+});
