@@ -54,6 +54,12 @@ describe('the built tracker, bundled and minified by esbuild', () => {
     expect(names.filter((name) => shortened.test(name))).toEqual([]);
   });
 
+  it('is as small as the README says', async () => {
+    const { eager } = await bundle(`export * from 'postreel/tracker';`);
+    const said = /the tracker is (.+?),/.exec(readFileSync('README.md', 'utf8'))?.[1];
+    expect(said).toBe(`${(eager / 1000).toFixed(1)} KB`);
+  });
+
   it.each(['docs/why.md', 'docs/tracker.md'])('stands beside seven others in %s', async (path) => {
     const { eager } = await bundle(`export * from 'postreel/tracker';`);
     const text = readFileSync(path, 'utf8');
