@@ -14,7 +14,7 @@ import { startLoad } from './load.js';
 
 /** How often each case runs in each engine; `REPEATS=2` is a quick look. */
 const REPEATS = { chromium: 20, firefox: 20, webkit: 10 };
-/** Cases that run side by side in one browser. */
+/** Cases that run side by side: in one browser, but in WebKit each in a browser of its own. */
 const LANES = Number(process.env['LANES'] ?? 5);
 const ENGINES = (process.env['ENGINES'] ?? 'chromium,firefox,webkit').split(',') as Engine[];
 /** Only cases whose names hold this. */
@@ -40,18 +40,22 @@ const rows: Row[] = [];
 const problems = { chromium: undefined, firefox: firefoxProblem(), webkit: webkitProblem() };
 
 describe.each(ENGINES)('in %s, each case again and again', (engine) => {
-  let browser: Browser;
+  const browsers: Browser[] = [];
   let stopLoad: () => Promise<unknown>;
   beforeAll(async () => {
     if (problems[engine]) {
       throw new Error(problems[engine]);
     }
     stopLoad = startLoad(1);
-    browser = engine === 'webkit' ? await openWebkit() : await openProfile(engine);
+    if (engine === 'webkit') {
+      browsers.push(...(await Promise.all(Array.from({ length: LANES }, openWebkit))));
+    } else {
+      browsers.push(await openProfile(engine));
+    }
   }, 180_000);
   afterAll(async () => {
     await stopLoad();
-    await browser.close();
+    await Promise.all(browsers.map((browser) => browser.close()));
   }, 60_000);
 
   it('keeps its promises', async () => {
@@ -66,8 +70,9 @@ describe.each(ENGINES)('in %s, each case again and again', (engine) => {
       engine,
       cases.filter(({ isAlone }) => !isAlone),
     );
-    await runAll(beside, () => browser, engine === 'webkit' ? 1 : LANES);
-    await runAll(alone, () => browser, 1);
+    const lanes = Array.from({ length: LANES }, (_, lane) => browsers[lane % browsers.length]!);
+    await runAll(beside, lanes);
+    await runAll(alone, lanes.slice(0, 1));
     const broken = rows.filter((row) => row.engine === engine && row.failures.length);
     if (broken.length) {
       throw new Error(JSON.stringify(broken, undefined, 2));
@@ -106,13 +111,14 @@ function jobsOf(engine: Engine, cases: readonly Case[]): Job[] {
   return Array.from({ length: rounds }, () => once).flat();
 }
 
-async function runAll(jobs: Job[], browser: () => Browser, lanes: number): Promise<void> {
-  const lane = async () => {
+/** Runs jobs in as many lanes as there are browsers, of which some may be the same. */
+async function runAll(jobs: Job[], lanes: readonly Browser[]): Promise<void> {
+  const work = async (browser: Browser) => {
     for (let job = jobs.shift(); job; job = jobs.shift()) {
-      await runOnce(job, browser());
+      await runOnce(job, browser);
     }
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(lanes.map(work));
 }
 
 const tooLong = () =>

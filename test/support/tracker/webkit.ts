@@ -18,6 +18,9 @@ export const webkitProblem = (): string | undefined =>
     ? undefined
     : 'webkit2gtk-driver or xvfb is not installed';
 
+/** Displays that this process has started; each browser has one of its own. */
+let displays = 0;
+
 type Method = 'GET' | 'POST' | 'DELETE';
 
 /** Sends one command of WebDriver; resolves to its value. */
@@ -28,7 +31,7 @@ type Command = (method: Method, path: string, body?: object) => Promise<unknown>
  * survives a kill, and its network cannot be taken away.
  */
 export async function openWebkit(): Promise<Browser> {
-  const display = `:${90 + (process.pid % 9000)}`;
+  const display = `:${100 + (process.pid % 5000) * 12 + displays++}`;
   const screen = spawn(SCREEN, [display, '-screen', '0', '800x600x24', '-nolisten', 'tcp'], {
     stdio: 'ignore',
   });

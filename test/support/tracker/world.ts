@@ -120,6 +120,10 @@ export async function createWorld(
       const delivered = distinct - planted.size;
       const figures = { sent, delivered, duplicates: keys.length - distinct };
       note(figures, name);
+      if (figures.duplicates && delivery === 'no-duplicates') {
+        const twice = keys.filter((key, index) => keys.indexOf(key) !== index);
+        console.log(`[${browser.engine}] ${name}: repeated ${twice.join()} of ${keys.join()}`);
+      }
       return figures;
     },
     close: async () => {

@@ -70,7 +70,7 @@ async function stepsAside(world: World): Promise<void> {
   const page = await world.open({ speed: 20 });
   await page.evaluate(() => trackMany(0, 10));
   await until(() => world.service.accepted.length >= 9);
-  expect(await page.evaluate(() => tracker.pending)).toBe(1);
+  await until(() => page.evaluate(() => tracker.pending === 1));
   expect(countOf(world, 0)).toBeGreaterThanOrEqual(3);
   await page.close();
   expectExactly(world.figures('one of 10 always fails', 9));
