@@ -97,18 +97,28 @@ interface Job {
 const isPossible = ({ engines, isAlone }: Case, engine: Engine): boolean =>
   (!engines || engines.includes(engine)) && !(isAlone && engine === 'webkit');
 
-/** Every case with each of its promises as often as is asked, round after round. */
+/**
+ * Every case with each of its promises as often as is asked, round after round. Other timings of a
+ * case take turns: each round has one of them.
+ */
 function jobsOf(engine: Engine, cases: readonly Case[]): Job[] {
-  const once = cases.flatMap(({ name, run, deliveries = DEFAULT }) =>
-    deliveries.map((delivery): Job => {
-      const counts = { runs: 0, sent: 0, delivered: 0, duplicates: 0, seconds: 0 };
-      const row = { engine, name, delivery, ...counts, failures: [] };
-      rows.push(row);
-      return { row, run };
-    }),
-  );
   const rounds = Number(process.env['REPEATS'] ?? REPEATS[engine]);
-  return Array.from({ length: rounds }, () => once).flat();
+  const jobs = cases.map((each) => ({ each, runs: runsOf(engine, each) }));
+  const always = jobs.filter(({ each }) => !each.isVariant);
+  const inTurn = jobs.filter(({ each }) => each.isVariant);
+  return Array.from({ length: rounds }, (_, round) => {
+    const variant = inTurn[round % inTurn.length];
+    return [...always, ...(variant ? [variant] : [])].flatMap(({ runs }) => runs);
+  }).flat();
+}
+
+function runsOf(engine: Engine, { name, run, deliveries = DEFAULT }: Case): Job[] {
+  return deliveries.map((delivery) => {
+    const counts = { runs: 0, sent: 0, delivered: 0, duplicates: 0, seconds: 0 };
+    const row: Row = { engine, name, delivery, ...counts, failures: [] };
+    rows.push(row);
+    return { row, run };
+  });
 }
 
 /** Runs jobs in as many lanes as there are browsers, of which some may be the same. */
@@ -123,7 +133,7 @@ async function runAll(jobs: Job[], lanes: readonly Browser[]): Promise<void> {
 
 const tooLong = () =>
   new Promise<never>((_, reject) => {
-    setTimeout(() => reject(new Error('Not over within 2 minutes')), 120_000).unref();
+    setTimeout(() => reject(new Error('Not over within 4 minutes')), 240_000).unref();
   });
 
 async function runOnce({ row, run }: Job, browser: Browser): Promise<void> {

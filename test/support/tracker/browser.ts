@@ -146,7 +146,7 @@ function kill(id: number): void {
 /** Waits for a condition; generous, since the machine may be busy. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
-  deadlineMs = 60_000,
+  deadlineMs = 120_000,
 ): Promise<void> {
   const end = Date.now() + deadlineMs;
   while (!(await condition())) {

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { INSECURE, until } from '../browser.js';
 import { UNSENT, type World, code, expectAsPromised, expectExactly } from '../world.js';
 import { BOTH, type Case } from './case.js';
@@ -20,7 +21,33 @@ async function cleared(world: World): Promise<void> {
   });
   await page.close();
   await visitAgain(world);
-  expectAsPromised(world.delivery, world.figures('localStorage.clear() while 15 are sent', 15));
+  const figures = world.figures('localStorage.clear() while 15 are sent', 15);
+  // In WebKit changes to IndexedDB that have not begun end with their page: a loss that is named.
+  if (world.browser.engine !== 'webkit') {
+    expectAsPromised(world.delivery, figures);
+  } else if (world.delivery === 'no-duplicates') {
+    expect(figures.duplicates).toBe(0);
+  }
+}
+
+/** The same once IndexedDB has all of them. */
+async function clearedLater(world: World): Promise<void> {
+  const page = await world.open();
+  await page.evaluate(() => {
+    tracker.pause();
+    trackMany(0, 15);
+  });
+  await until(async () => (await world.stored(page)) === 15);
+  await leave(page, () => {
+    tracker.resume();
+    setTimeout(() => {
+      localStorage.clear();
+      location.href = '/away';
+    }, 40);
+  });
+  await page.close();
+  await visitAgain(world);
+  expectAsPromised(world.delivery, world.figures('localStorage.clear() with 15 in IndexedDB', 15));
 }
 
 /** The service takes what is handed over at the end of the page, but its answers never arrive. */
@@ -114,6 +141,11 @@ export const STORAGE: readonly Case[] = [
     name: 'repeats nothing after localStorage.clear() by the page',
     deliveries: BOTH,
     run: cleared,
+  },
+  {
+    name: 'loses nothing to localStorage.clear() by the page once IndexedDB has it',
+    deliveries: BOTH,
+    run: clearedLater,
   },
   { name: 'repeats nothing after a lost answer and the back/forward cache', run: resetBeforeBack },
   { name: 'repeats nothing among foreign keys and null under its prefix', run: amongStrangers },
