@@ -19,6 +19,8 @@ const LANES = Number(process.env['LANES'] ?? 5);
 const ENGINES = (process.env['ENGINES'] ?? 'chromium,firefox,webkit').split(',') as Engine[];
 /** Only cases whose names hold this. */
 const ONLY = process.env['ONLY'] ?? '';
+/** The number of the first round, where several runs share the repetitions. */
+const FIRST = Number(process.env['FIRST'] ?? 0);
 /** A file that has the figures after each run, so that a stopped one leaves them. */
 const FIGURES = process.env['FIGURES'];
 
@@ -107,7 +109,7 @@ function jobsOf(engine: Engine, cases: readonly Case[]): Job[] {
   const always = jobs.filter(({ each }) => !each.isVariant);
   const inTurn = jobs.filter(({ each }) => each.isVariant);
   return Array.from({ length: rounds }, (_, round) => {
-    const variant = inTurn[round % inTurn.length];
+    const variant = inTurn[(FIRST + round) % inTurn.length];
     return [...always, ...(variant ? [variant] : [])].flatMap(({ runs }) => runs);
   }).flat();
 }
