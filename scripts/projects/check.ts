@@ -1,6 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { documentOf } from './browser.js';
+import {
+  noPostgres,
+  startPostgres,
+  type PostgresServer,
+} from '../../test/support/stores/postgres-server.js';
 import { cleanEnv, install, nodeFolder, Skipped } from './install.js';
 import { run, visit, type End, type Place } from './machine.js';
 import { startService, type Service } from './service.js';
@@ -30,8 +35,11 @@ export async function check(project: Project, base: string, tarball: string): Pr
     seconds: (Date.now() - started) / 1000,
   });
   const service = await startService();
+  let database: PostgresServer | undefined;
   try {
-    const place = await prepare(project, base, tarball);
+    database = await startDatabase(project);
+    const { folder, env } = await prepare(project, base, tarball);
+    const place = { folder, env: { ...env, DATABASE_URL: database?.url } };
     const cells = [cell('install', 'ok')];
     for (const row of project.rows) {
       const before = Date.now();
@@ -49,7 +57,18 @@ export async function check(project: Project, base: string, tarball: string): Pr
     return [cell('install', 'FAILED', 'npm install', String(error))];
   } finally {
     await service.close();
+    await database?.stop();
   }
+}
+
+async function startDatabase({ needs }: Project): Promise<PostgresServer | undefined> {
+  if (needs === undefined) {
+    return undefined;
+  }
+  if (noPostgres !== undefined) {
+    throw new Skipped(noPostgres);
+  }
+  return startPostgres();
 }
 
 async function prepare(project: Project, base: string, tarball: string): Promise<Place> {

@@ -27,6 +27,8 @@ export interface Project {
   readonly packages?: Readonly<Record<string, string>>;
   /** The major version of Node that installs and runs it. @default the one that runs this */
   readonly node?: number;
+  /** What it needs of the machine: a Postgres, whose address is in `$DATABASE_URL`. */
+  readonly needs?: 'postgres';
   readonly rows: readonly Row[];
 }
 
@@ -89,6 +91,12 @@ export const projects: readonly Project[] = [
     ],
   },
   { name: 'jest-jsdom', rows: [{ name: 'test', run: 'jest' }] },
+  {
+    name: 'pg-boss',
+    node: 22, // version 12 needs it
+    needs: 'postgres',
+    rows: [{ name: 'version 12', run: 'node check.js', keys: false }],
+  },
   { name: 'vitest', node: 22, rows: [{ name: 'test', run: 'vitest run', emails: 1 }] },
   {
     name: 'next',

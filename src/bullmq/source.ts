@@ -6,10 +6,7 @@ import type { AcknowledgingSource, SourceItem } from '../media/queue/input/job-s
 /** Where a BullMQ queue is, and how its jobs are made into media jobs. */
 export interface BullmqOptions {
   connection: ConnectionOptions;
-  /**
-   * The queue for jobs that may have been submitted: look at them before you add them again.
-   * @default the name of the queue and `-unknown`
-   */
+  /** Where jobs go that may have been submitted. @default the name of the queue and `-unknown` */
   unknown?: string | undefined;
   /** The media job in the data of a job. @default the data itself */
   jobOf?: ((data: never) => MediaJob) | undefined;
@@ -47,8 +44,7 @@ export async function bullmqSource(
   const lock = { lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: mostStalls };
   const worker = new Worker(queue, null, { connection, autorun: false, ...lock });
   const aside = new Queue(unknown, { connection });
-  worker.on('error', () => undefined); // whoever asks hears of it
-  aside.on('error', () => undefined);
+  [worker, aside].forEach((party) => party.on('error', () => undefined)); // whoever asks hears of it
   await worker.startStalledCheckTimer();
   return {
     async take(count) {

@@ -14,17 +14,14 @@ export interface PgBossClient {
   /** Makes a queue unless it is there. */
   createQueue(queue: string): Promise<unknown>;
   /** Adds a job. */
-  send(queue: string, data: object, options: { singletonKey: string }): Promise<unknown>;
-  /** Extends the lease of a job; version 12 has it. */
+  send(queue: string, data: object, options: { id: string }): Promise<unknown>;
+  /** Says that a job is still worked on; version 12 has it. */
   touch?(queue: string, id: string): Promise<unknown>;
 }
 
 /** How the jobs of a pg-boss queue are made into media jobs. */
 export interface PgBossOptions {
-  /**
-   * The queue for jobs that may have been submitted: look at them before you send them again.
-   * @default the name of the queue and `-unknown`
-   */
+  /** Where jobs go that may have been submitted. @default the name of the queue and `-unknown` */
   unknown?: string | undefined;
   /** The media job in the data of a job. @default the data itself */
   jobOf?: ((data: never) => MediaJob) | undefined;
@@ -33,8 +30,8 @@ export interface PgBossOptions {
 /**
  * A queue of pg-boss as the source of `media.queue()`. A job is completed once its file is stored;
  * one whose outcome is unknown goes to a second queue. A failed one is tried again as its
- * `retryLimit` says, and is followed where it was submitted. Version 10 cannot extend a lease: give
- * the queue an `expireInSeconds` above the longest job.
+ * `retryLimit` says, and is followed where it was submitted. Give the queue an `expireInSeconds`
+ * above the longest job; with version 12 also `heartbeatSeconds`, which is kept up.
  */
 export function pgBossSource(
   boss: PgBossClient,
@@ -43,12 +40,10 @@ export function pgBossSource(
 ): AcknowledgingSource {
   checkBoss(boss);
   const read = jobOf ?? ((data: MediaJob) => data);
-  let ready: Promise<unknown> | undefined;
   const setAside = async ({ id, job }: SourceItem, output: object) => {
-    ready ??= boss.createQueue(unknown);
-    await ready;
-    // First there, then gone here; a crash in between brings it again, and the key keeps it single.
-    await boss.send(unknown, { id, job, ...output }, { singletonKey: id });
+    await boss.createQueue(unknown);
+    // First there, then gone here; a crash in between brings it again, and the id keeps it single.
+    await boss.send(unknown, { id, job, ...output }, { id });
     await boss.complete(queue, id, output);
   };
   return {
@@ -76,8 +71,9 @@ function outputOf(error: unknown): { message: string; code: string | undefined }
 
 function checkBoss(boss: unknown): void {
   if (!isRecord(boss) || typeof boss['fetch'] !== 'function') {
-    const message =
-      '`pgBossSource()` needs a started `PgBoss`. Install `pg-boss` and pass `await boss.start()`.';
-    throw new ConfigurationError(message, { code: 'PG_BOSS_MISSING' });
+    throw new ConfigurationError(
+      '`pgBossSource()` needs a started `PgBoss`. Install `pg-boss` and pass `await boss.start()`.',
+      { code: 'PG_BOSS_MISSING' },
+    );
   }
 }

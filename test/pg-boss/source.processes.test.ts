@@ -1,7 +1,7 @@
 import PgBoss from 'pg-boss';
 import { pgBossSource, type PgBossClient } from 'postreel/pg-boss';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { engineContract } from '../support/stores/engine-contract.js';
+import { engineContract, speech } from '../support/stores/engine-contract.js';
 import {
   noPostgres,
   startPostgres,
@@ -44,6 +44,27 @@ describe.skipIf(noPostgres)('pgBossSource', () => {
         return { waiting, completed: all - waiting };
       },
     };
+  });
+});
+
+describe('pgBossSource while its database restarts', () => {
+  it('makes the second queue when it is needed again', async () => {
+    const told: string[] = [];
+    let isDown = true;
+    const boss: PgBossClient = {
+      fetch: () => Promise.resolve([]),
+      complete: (queue, id) => Promise.resolve(told.push(`${queue} ${id} completed`)),
+      fail: () => Promise.resolve(),
+      createQueue: () => (isDown ? Promise.reject(new Error('down')) : Promise.resolve()),
+      send: (queue, _, { id }) => Promise.resolve(told.push(`${queue} ${id} sent`)),
+    };
+    const source = pgBossSource(boss, 'videos');
+    const item = { id: 'one', job: speech('One.') };
+    const setAside = () => source.fail(item, new Error('lost'), { outcome: 'unknown' });
+    await expect(setAside()).rejects.toThrow('down');
+    isDown = false;
+    await setAside();
+    expect(told).toEqual(['videos-unknown one sent', 'videos one completed']);
   });
 });
 

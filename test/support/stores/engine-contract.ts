@@ -73,4 +73,15 @@ export function engineContract<Item extends SourceItem>(open: () => Promise<Engi
     expect(await source.take(5)).toEqual([]);
     expect((await engine.counts()).waiting).toBe(0);
   });
+
+  it('sets a job aside once, though it crashed between the two steps and does them again', async () => {
+    const engine = await open();
+    const { source } = engine;
+    await engine.add([speech('Unsure.')]);
+    const [item] = (await source.take(5)) ?? [];
+    await source.fail(item!, new Error('lost'), { outcome: 'unknown' });
+    // The engine may refuse what is over by now.
+    await source.fail(item!, new Error('lost'), { outcome: 'unknown' }).catch(() => undefined);
+    expect(await engine.unknown()).toHaveLength(1);
+  });
 }
