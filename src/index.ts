@@ -1,4 +1,4 @@
-export type { Answer, Call, RequestOptions, Safe } from './contract/call.js';
+export type { Answer, Call, ListOptions, RequestOptions, Safe } from './contract/call.js';
 export type {
   ClientOptions,
   RateLimitOptions,

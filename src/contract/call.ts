@@ -54,3 +54,13 @@ export interface RequestOptions {
    */
   priority?: 'interactive' | 'bulk' | undefined;
 }
+
+/** Options of a list. */
+export interface ListOptions extends RequestOptions {
+  /**
+   * How many pages are requested before your loop wants them, up to 100; 0 requests each page when
+   * its turn comes. More than one helps where the work on a page takes a different time for each.
+   * @default 1 item by item, 0 with `pages()`
+   */
+  prefetch?: number | undefined;
+}

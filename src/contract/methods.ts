@@ -1,4 +1,4 @@
-import type { Call, RequestOptions } from './call.js';
+import type { Call, ListOptions, RequestOptions } from './call.js';
 import type { Paginated } from './paginated.js';
 import type { List, Route } from './route.js';
 
@@ -50,6 +50,8 @@ type BodyArgument<Body> = [Body] extends [undefined]
     : [body: Body];
 type QueryArgument<Query> = [Query] extends [undefined] ? [] : [query?: Exclude<Query, undefined>];
 
+type OptionsOf<Returns> = Returns extends List<unknown> ? ListOptions : RequestOptions;
+
 type MethodOf<R> =
   R extends Route<infer Path, infer Query, infer Body, infer Returns>
     ? (
@@ -57,7 +59,7 @@ type MethodOf<R> =
           ...PathArguments<Path>,
           ...BodyArgument<Body>,
           ...QueryArgument<Query>,
-          options?: RequestOptions,
+          options?: OptionsOf<Returns>,
         ]
       ) => ResultOf<Returns>
     : never;

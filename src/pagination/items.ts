@@ -1,43 +1,28 @@
-import type { ItemIterator, Page } from '../contract/paginated.js';
+import type { ItemIterator } from '../contract/paginated.js';
 import type { List } from '../contract/route.js';
+import { PagesAhead, type AheadLimits, type LinkedPage } from './pages-ahead.js';
 import { cursorOf, type PageQuery } from './start.js';
 
-/** A page that knows of the request for the one after it. */
-export interface LinkedPage<T> extends Page<T> {
-  /** Is the request for the next page on its way, once it was asked for? */
-  readonly hasNextLeft: boolean;
-  nextPage(): Promise<LinkedPage<T> | undefined>;
-}
-
-/** Where an iterator starts and how far it will go. */
+/** Where an iterator starts and how far it looks ahead. */
 export interface ItemRange {
   readonly query: PageQuery;
   readonly facts: List<unknown>;
-  /** Pages that lie beyond so many items are not fetched ahead. */
-  readonly max: number;
+  readonly ahead: AheadLimits;
 }
 
-// Taken at import, so that a fake clock in somebody's tests cannot stop an iteration.
-const real = /* @__PURE__ */ realTimers();
-
-/** Turns of the event loop: until a request has left at most, and until its bytes are written. */
-const turns = { most: 10, toWrite: 2 };
-
-/** Goes through the items of a list, one page ahead of its consumer. */
+/** Goes through the items of a list, with pages requested ahead of its consumer. */
 export class Items<T> implements ItemIterator<T> {
   readonly #start: () => Promise<LinkedPage<T>>;
-  readonly #range: ItemRange;
+  readonly #ahead: PagesAhead<T>;
   #page: LinkedPage<T> | undefined;
   #pageQuery: string | undefined;
   #index = 0;
-  #taken = 0;
-  #ahead: Promise<LinkedPage<T> | undefined> | undefined;
   #turn: Promise<unknown> | undefined;
   #ended = false;
 
   constructor(start: () => Promise<LinkedPage<T>>, range: ItemRange) {
     this.#start = start;
-    this.#range = range;
+    this.#ahead = new PagesAhead(range.ahead);
     this.#pageQuery = cursorOf(range.query, range.facts);
   }
 
@@ -70,7 +55,7 @@ export class Items<T> implements ItemIterator<T> {
 
   return(): Promise<IteratorResult<T, undefined>> {
     this.#ended = true;
-    this.#ahead = undefined;
+    this.#ahead.stop();
     return Promise.resolve({ done: true, value: undefined });
   }
 
@@ -95,15 +80,12 @@ export class Items<T> implements ItemIterator<T> {
     if (!page || this.#index >= page.items.length) {
       return undefined;
     }
-    this.#taken++;
     return { done: false, value: page.items[this.#index++] as T }; // the index is inside
   }
 
   async #turnPage(): Promise<boolean> {
     const before = this.#page;
-    const coming = before ? (this.#ahead ?? before.nextPage()) : this.#start();
-    this.#ahead = undefined;
-    const page = await coming;
+    const page = await (before ? this.#ahead.take(before) : this.#start());
     if (!page) {
       return false;
     }
@@ -112,50 +94,9 @@ export class Items<T> implements ItemIterator<T> {
     }
     this.#page = page;
     this.#index = 0;
-    await this.#fetchAhead(page);
+    await this.#ahead.follow(page);
     return true;
   }
-
-  async #fetchAhead(page: LinkedPage<T>): Promise<void> {
-    if (!page.hasMore || this.#taken + page.items.length >= this.#range.max) {
-      return;
-    }
-    const ahead = page.nextPage();
-    this.#ahead = ahead;
-    await onTheWire(ahead, () => page.hasNextLeft);
-  }
-}
-
-// A request leaves only when the event loop turns, and a busy consumer never lets it: the consumer
-// goes on when the request for the page after is on the wire. It never waits long for that, e.g.
-// when the request must wait for the rate limit.
-async function onTheWire(ahead: Promise<unknown>, hasLeft: () => boolean): Promise<void> {
-  const load = { isOver: false };
-  const end = () => {
-    load.isOver = true; // a failure is reported when the turn of the page comes
-  };
-  ahead.then(end, end);
-  for (let turn = 0; turn < turns.most && !load.isOver && !hasLeft(); turn++) {
-    await nextTurn();
-  }
-  for (let turn = 0; turn < turns.toWrite && !load.isOver; turn++) {
-    await nextTurn();
-  }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    if (typeof real.setImmediate === 'function') {
-      real.setImmediate(resolve);
-    } else {
-      real.setTimeout(resolve, 0);
-    }
-  });
-}
-
-function realTimers(): Pick<typeof globalThis, 'setImmediate' | 'setTimeout'> {
-  const { setImmediate, setTimeout } = globalThis;
-  return { setImmediate, setTimeout };
 }
 
 function noop(): void {

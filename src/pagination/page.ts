@@ -1,5 +1,6 @@
 import type { ItemIterator } from '../contract/paginated.js';
-import { Items, type LinkedPage } from './items.js';
+import { Items } from './items.js';
+import type { LinkedPage } from './pages-ahead.js';
 import { cursorOf, type PageQuery } from './start.js';
 import { nextQuery, type RawPage } from './styles.js';
 import type { Place, Walk } from './walk.js';
@@ -45,8 +46,8 @@ export class ListPage<T> implements LinkedPage<T> {
 
   [Symbol.asyncIterator](): ItemIterator<T> {
     const { query } = this.#place;
-    const max = Number.POSITIVE_INFINITY;
-    return new Items<T>(() => Promise.resolve(this), { query, facts: this.#walk.facts, max });
+    const { facts, ahead } = this.#walk;
+    return new Items<T>(() => Promise.resolve(this), { query, facts, ahead });
   }
 
   // Pages after the first report 0, which says nothing: 0 counts only where the list starts and ends.

@@ -2,6 +2,7 @@ import type { ItemIterator, Page, Paginated } from '../contract/paginated.js';
 import { largestPage, type Route } from '../contract/route.js';
 import { Items } from './items.js';
 import { ListPage } from './page.js';
+import { PagesAhead, type AheadLimits, type LinkedPage } from './pages-ahead.js';
 import { listFacts, sizedQuery, startQuery, type PageQuery } from './start.js';
 import { Walk, type PageCall } from './walk.js';
 
@@ -13,12 +14,14 @@ export class PagedList<T> implements Paginated<T> {
   readonly #route: Route;
   readonly #query: PageQuery;
   readonly #fetch: FetchPage;
+  readonly #prefetch: number | undefined;
   #first: Promise<Page<T>> | undefined;
 
-  constructor(route: Route, query: object | undefined, fetch: FetchPage) {
+  constructor(route: Route, query: object | undefined, fetch: FetchPage, prefetch?: number) {
     this.#route = route;
     this.#query = startQuery({ ...query }, this.#facts);
     this.#fetch = fetch;
+    this.#prefetch = prefetch;
   }
 
   // Awaiting is one page of the size that the caller or the service chose.
@@ -35,12 +38,16 @@ export class PagedList<T> implements Paginated<T> {
   }
 
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
-    for (
-      let page: Page<T> | undefined = await this.#start(sizedQuery(this.#query, this.#facts));
-      page;
-    ) {
-      yield page;
-      page = await page.nextPage();
+    const ahead = new PagesAhead<T>(this.#ahead(0));
+    try {
+      let page: LinkedPage<T> | undefined = await this.#start(sizedQuery(this.#query, this.#facts));
+      while (page) {
+        await ahead.follow(page);
+        yield page;
+        page = await ahead.take(page);
+      }
+    } finally {
+      ahead.stop();
     }
   }
 
@@ -67,11 +74,16 @@ export class PagedList<T> implements Paginated<T> {
 
   #items(max: number): Items<T> {
     const query = sizedQuery(this.#query, this.#facts, Math.min(largestPage, max));
-    return new Items(() => this.#start(query), { query, facts: this.#facts, max });
+    const ahead = this.#ahead(1, max);
+    return new Items(() => this.#start(query), { query, facts: this.#facts, ahead });
+  }
+
+  #ahead(usual: number, items = Number.POSITIVE_INFINITY): AheadLimits {
+    return { pages: this.#prefetch ?? usual, items };
   }
 
   #start(query: PageQuery): Promise<ListPage<T>> {
-    const walk = new Walk(this.#route, this.#fetch);
+    const walk = new Walk(this.#route, this.#fetch, this.#ahead(1));
     return ListPage.load<T>(walk, { query, index: 0, total: undefined });
   }
 

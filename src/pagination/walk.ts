@@ -1,5 +1,6 @@
 import type { List, Route } from '../contract/route.js';
 import { UnexpectedResponseError } from '../errors/index.js';
+import type { AheadLimits } from './pages-ahead.js';
 import { cursorOf, listFacts, type PageQuery } from './start.js';
 import type { RawPage } from './styles.js';
 
@@ -27,6 +28,8 @@ const mostEmptyPages = 100;
 /** One way through a list: loads pages and notices when it goes in circles. */
 export class Walk {
   readonly facts: List<unknown>;
+  /** How far an iteration from a page on looks ahead. */
+  readonly ahead: AheadLimits;
   readonly #route: Route;
   readonly #load: (query: PageQuery) => PageCall;
   /** At which index each cursor was used; the same page may be loaded twice. */
@@ -34,10 +37,11 @@ export class Walk {
   #latest: PageCall | undefined;
   #lastFilled = 0;
 
-  constructor(route: Route, load: (query: PageQuery) => PageCall) {
+  constructor(route: Route, load: (query: PageQuery) => PageCall, ahead: AheadLimits) {
     this.#route = route;
     this.facts = listFacts(route);
     this.#load = load;
+    this.ahead = ahead;
   }
 
   /** Loads the page at a place. */

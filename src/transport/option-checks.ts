@@ -1,4 +1,4 @@
-import type { RequestOptions } from '../contract/call.js';
+import type { ListOptions } from '../contract/call.js';
 import type { ClientOptions, ValidationOptions } from '../contract/client-options.js';
 import { ConfigurationError } from '../errors/index.js';
 import { nearest } from './validation/nearest.js';
@@ -23,7 +23,7 @@ const clientOptions: Names<ClientOptions & { apiKey: unknown }> = {
   dangerouslyAllowPlainHttp: true,
 };
 
-const callOptions: Names<RequestOptions> = {
+const callOptions: Names<ListOptions> = {
   signal: true,
   timeout: true,
   deadline: true,
@@ -32,6 +32,7 @@ const callOptions: Names<RequestOptions> = {
   retry: true,
   reconcile: true,
   priority: true,
+  prefetch: true,
 };
 
 /** What other clients call these options. */
@@ -69,8 +70,11 @@ export function checkClientOptions(
 
 const limitForm = 'an object such as { limit: 1000, windowMs: 60_000 }, or false';
 
+// Each page ahead is held in memory.
+const mostAhead = 100;
+
 /** Refuses options of a call that would be ignored, or fail much later. */
-export function checkCallOptions(options: RequestOptions): void {
+export function checkCallOptions(options: ListOptions, isList: boolean): void {
   if (!isObject(options)) {
     throw invalid('The options of a call must be an object, such as { timeout: 10_000 }');
   }
@@ -80,10 +84,13 @@ export function checkCallOptions(options: RequestOptions): void {
       throw invalid(`\`${name}\` is not an option of a call. Did you mean \`${meant}\`?`);
     }
   }
-  const { signal, retry } = options;
+  const { signal, retry, prefetch = 0 } = options;
   requireThat(isObject(retry), 'retry', retry, 'an object; for a number use `retries`');
   const isSignal = typeof signal?.throwIfAborted === 'function';
   requireThat(isSignal, 'signal', signal, 'the `signal` of an AbortController');
+  requireThat(isList, 'prefetch', options.prefetch, 'left out: only lists have pages');
+  const isCount = Number.isInteger(prefetch) && prefetch >= 0 && prefetch <= mostAhead;
+  requireThat(isCount, 'prefetch', prefetch, `a whole number from 0 to ${mostAhead}`);
 }
 
 function checkValidation(validation: ValidationOptions | undefined): void {

@@ -1,5 +1,5 @@
 import { monotonicMs } from '../async/timers.js';
-import type { Answer, RequestOptions } from '../contract/call.js';
+import type { Answer, ListOptions, RequestOptions } from '../contract/call.js';
 import type { Input, ItemOf, Returned } from '../contract/methods.js';
 import type { Paginated } from '../contract/paginated.js';
 import type { Method, Route } from '../contract/route.js';
@@ -59,7 +59,7 @@ export class Transport {
   pages<R extends Route>(
     route: R,
     input: Input<R> & RawInput,
-    options?: RequestOptions,
+    options: ListOptions = noOptions,
   ): Paginated<ItemOf<R>> {
     const { query, ...rest } = input;
     const site = callSite();
@@ -67,8 +67,11 @@ export class Transport {
     const isQuery = query === undefined || isObject(query);
     const asked = isQuery ? { ...query } : query;
     const open = ({ PagedList }: NonNullable<typeof performing.loaded>) =>
-      new PagedList<ItemOf<R>>(route, asked, (pageQuery) =>
-        this.call(route, { ...rest, query: isQuery ? pageQuery : query }, options, site),
+      new PagedList<ItemOf<R>>(
+        route,
+        asked,
+        (page) => this.call(route, { ...rest, query: isQuery ? page : query }, options, site),
+        options.prefetch,
       );
     return performing.loaded
       ? open(performing.loaded)
@@ -127,7 +130,7 @@ export class Transport {
     state.outcome = 'not-sent';
     state.signal = options.signal;
     if (options !== noOptions) {
-      checkCallOptions(options);
+      checkCallOptions(options, route.returns.list !== undefined);
     }
     options.signal?.throwIfAborted();
     const startedAt = monotonicMs();

@@ -1,18 +1,19 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PagedList } from '../../src/pagination/paginated.js';
-import type { RawPage } from '../../src/pagination/styles.js';
+import type { PageQuery, RawPage } from '../../src/pagination/styles.js';
 import { routes } from '../../src/messaging/contacts/routes.js';
 
 afterEach(() => void vi.restoreAllMocks());
 
 /** A list over pages that a function makes from a cursor. */
-function listOf(pageAt: (cursor: number) => RawPage) {
+function listOf(pageAt: (cursor: number) => RawPage, prefetch?: number) {
   const asked: number[] = [];
-  const list = new PagedList<unknown>(routes.list, {}, (query) => {
+  const fetch = (query: PageQuery) => {
     const cursor = Number(query['cursor'] ?? 0);
     asked.push(cursor);
     return Promise.resolve(pageAt(cursor));
-  });
+  };
+  const list = new PagedList<unknown>(routes.list, {}, fetch, prefetch);
   return { list, asked };
 }
 

@@ -1,4 +1,4 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
+import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Transport } from '../../transport/transport.js';
@@ -27,7 +27,7 @@ export class Activity implements MethodsFor<typeof routes> {
   }
 
   /** Lists activity. `await` it for one page, `for await` it for everything. */
-  list(query?: ActivityQuery, options?: RequestOptions): Paginated<ActivityEntry> {
+  list(query?: ActivityQuery, options?: ListOptions): Paginated<ActivityEntry> {
     return this.#transport.pages(routes.list, { query }, options);
   }
 

@@ -1,4 +1,4 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
+import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import { jobStage } from '../../contract/job-status.js';
@@ -69,7 +69,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   }
 
   /** Lists campaigns. `await` it for one page, `for await` it for every campaign. */
-  list(query?: CampaignQuery, options?: RequestOptions): Paginated<Campaign<Fields>> {
+  list(query?: CampaignQuery, options?: ListOptions): Paginated<Campaign<Fields>> {
     return this.#transport.pages(routes.list, { query }, options) as Paginated<Campaign<Fields>>; // for any fields
   }
 

@@ -1,4 +1,4 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
+import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement, FileInput } from '../../contract/records.js';
@@ -59,7 +59,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   }
 
   /** Lists contacts. `await` it for one page, `for await` it for every contact. */
-  list(query?: ContactQuery, options?: RequestOptions): Paginated<Contact<Fields>> {
+  list(query?: ContactQuery, options?: ListOptions): Paginated<Contact<Fields>> {
     return this.#transport.pages(routes.list, { query }, options) as Paginated<Contact<Fields>>; // for any fields
   }
 

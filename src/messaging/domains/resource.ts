@@ -1,4 +1,4 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
+import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
@@ -38,7 +38,7 @@ export class Domains implements MethodsFor<typeof routes> {
   }
 
   /** Lists the domains of a project, verified and pending. */
-  list(projectId: string, query?: DomainQuery, options?: RequestOptions): Paginated<Domain> {
+  list(projectId: string, query?: DomainQuery, options?: ListOptions): Paginated<Domain> {
     return this.#transport.pages(routes.list, { params: { projectId }, query }, options);
   }
 

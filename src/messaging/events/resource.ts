@@ -1,4 +1,4 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
+import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
@@ -42,7 +42,7 @@ export class Events<Fields extends object = object> implements NamesOf<typeof ro
   }
 
   /** Lists recent events. `await` it for one page, `for await` it for every event. */
-  list(query?: EventQuery, options?: RequestOptions): Paginated<TrackedEvent> {
+  list(query?: EventQuery, options?: ListOptions): Paginated<TrackedEvent> {
     return this.#transport.pages(routes.list, { query }, options);
   }
 
@@ -55,7 +55,7 @@ export class Events<Fields extends object = object> implements NamesOf<typeof ro
   listForContact(
     contactId: string,
     query?: EventQuery,
-    options?: RequestOptions,
+    options?: ListOptions,
   ): Paginated<TrackedEvent> {
     return this.#transport.pages(routes.listForContact, { params: { contactId }, query }, options);
   }

@@ -1,4 +1,4 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
+import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { FieldObject } from '../../contract/records.js';
@@ -61,7 +61,7 @@ export class ProjectBilling implements MethodsFor<typeof routes.billing> {
   }
 
   /** Lists invoices. `await` it for one page, `for await` it for every invoice. */
-  invoices(id: string, query?: InvoiceQuery, options?: RequestOptions): Paginated<Invoice> {
+  invoices(id: string, query?: InvoiceQuery, options?: ListOptions): Paginated<Invoice> {
     return this.#transport.pages(routes.billing.invoices, { params: { id }, query }, options);
   }
 }

@@ -1,4 +1,4 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
+import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
@@ -15,7 +15,7 @@ export class ProjectMembers implements MethodsFor<typeof routes.members> {
   }
 
   /** Lists members. `await` it for one page, `for await` it for every member. */
-  list(id: string, query?: MemberQuery, options?: RequestOptions): Paginated<Member> {
+  list(id: string, query?: MemberQuery, options?: ListOptions): Paginated<Member> {
     return this.#transport.pages(routes.members.list, { params: { id }, query }, options);
   }
 

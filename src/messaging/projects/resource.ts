@@ -1,4 +1,4 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
+import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import { isRecord, type Acknowledgement } from '../../contract/records.js';
@@ -47,7 +47,7 @@ export class Projects implements MethodsFor<typeof routes> {
   }
 
   /** Lists projects. `await` it for one page, `for await` it for every project. */
-  list(query?: ProjectQuery, options?: RequestOptions): Paginated<Project> {
+  list(query?: ProjectQuery, options?: ListOptions): Paginated<Project> {
     return this.#transport.pages(routes.list, { query }, options);
   }
 

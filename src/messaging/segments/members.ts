@@ -1,4 +1,4 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
+import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Transport } from '../../transport/transport.js';
@@ -32,7 +32,7 @@ export class SegmentMembers<Fields extends object = object> implements NamesOf<
   list(
     id: string,
     query?: SegmentMemberQuery,
-    options?: RequestOptions,
+    options?: ListOptions,
   ): Paginated<SegmentMember<Fields>> {
     return this.#transport.pages(
       routes.members.list,

@@ -1,4 +1,4 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
+import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
@@ -40,7 +40,7 @@ export class Segments<Fields extends object = object> implements NamesOf<typeof 
   }
 
   /** Lists every segment; the service returns them all in one answer. */
-  list(options?: RequestOptions): Paginated<Segment<Fields>> {
+  list(options?: ListOptions): Paginated<Segment<Fields>> {
     return this.#transport.pages(routes.list, {}, options) as Paginated<Segment<Fields>>; // for any fields
   }
 

@@ -1,4 +1,4 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
+import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
@@ -44,7 +44,7 @@ export class Templates implements MethodsFor<typeof routes> {
   }
 
   /** Lists templates. `await` it for one page, `for await` it for every template. */
-  list(query?: TemplateQuery, options?: RequestOptions): Paginated<Template> {
+  list(query?: TemplateQuery, options?: ListOptions): Paginated<Template> {
     return this.#transport.pages(routes.list, { query }, options);
   }
 

@@ -1,4 +1,4 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
+import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
@@ -37,7 +37,7 @@ export class WorkflowExecutions implements MethodsFor<typeof routes.executions> 
   }
 
   /** Lists executions. `await` it for one page, `for await` it for every execution. */
-  list(id: string, query?: ExecutionQuery, options?: RequestOptions): Paginated<WorkflowExecution> {
+  list(id: string, query?: ExecutionQuery, options?: ListOptions): Paginated<WorkflowExecution> {
     return this.#transport.pages(routes.executions.list, { params: { id }, query }, options);
   }
 

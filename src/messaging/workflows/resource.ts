@@ -1,4 +1,4 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
+import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
@@ -58,7 +58,7 @@ export class Workflows implements MethodsFor<typeof routes> {
   }
 
   /** Lists workflows. `await` it for one page, `for await` it for every workflow. */
-  list(query?: WorkflowQuery, options?: RequestOptions): Paginated<Workflow> {
+  list(query?: WorkflowQuery, options?: ListOptions): Paginated<Workflow> {
     return this.#transport.pages(routes.list, { query }, options);
   }
 
