@@ -6,7 +6,7 @@ import type { Session } from './auth/session.js';
 import type { CallState } from './call.js';
 import type { Events } from './events.js';
 import type { ProjectLimit } from './rate-limit/project.js';
-import type { OutgoingRequest } from './send/http.js';
+import type { RequestCarrier, OutgoingRequest } from './send/http.js';
 import type { Settings } from './settings.js';
 import type { SchemaMap } from './validation/issues.js';
 
@@ -67,6 +67,8 @@ export interface Attempt {
   /** 1 for the first. */
   readonly number: number;
   readonly key: string | null;
+  /** What carries its request; `undefined` is `fetch` itself. */
+  readonly carrier: RequestCarrier | undefined;
 }
 
 /** An answer that says yes, read and parsed. */

@@ -89,7 +89,7 @@ describe.each(['mjs', 'cjs'] as const)('a client in a .%s file', (kind) => {
   });
 
   it('loads what retries a call only after a first failure', async () => {
-    const isRetry = (module: string) => /\/(p-retry|transport-send-retr)/.test(module);
+    const isRetry = (module: string) => /\/(p-retry|ky\/|transport-send-retr)/.test(module);
     const succeeds = `await messaging.contacts.get('contact_1').safe();`;
     const fails = `
       let calls = 0;

@@ -24,10 +24,11 @@ const longestErrorBytes = 64 * 1024;
 
 /** Waits for a slot of the rate limit, sends the request once and reads what comes back. */
 export async function attempt(
-  { number, key }: Attempt,
+  one: Attempt,
   call: CallContext,
   parts: TransportParts,
 ): Promise<RawAnswer> {
+  const { number, key } = one;
   const budget = call.isCharged
     ? budgetsOf(parts.budgets).for(key ?? parts.keyring.current)
     : undefined;
@@ -43,7 +44,7 @@ export async function attempt(
     throw notSentInTime(call);
   }
   const limitMs = Math.min(call.timeoutMs, remainingMs);
-  return new Exchange({ number, key }, call, { limitMs, slot, budget, parts }).run();
+  return new Exchange(one, call, { limitMs, slot, budget, parts }).run();
 }
 
 function acquire(
@@ -110,9 +111,10 @@ class Exchange {
 
   async #head(): Promise<Response> {
     const { parts, slot } = this.#with;
-    const { key } = this.#attempt;
+    const { key, carrier } = this.#attempt;
     const timer = this.#timer;
-    const answer = exchange(this.#call.request, key, timer.signal, parts.settings.fetch);
+    const way = { signal: timer.signal, fetch: parts.settings.fetch, carrier };
+    const answer = exchange(this.#call.request, key, way);
     try {
       this.#response = await timer.within(answer);
     } catch (fault) {

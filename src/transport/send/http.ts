@@ -1,4 +1,3 @@
-import ky from 'ky';
 import { direct } from '../../contract/client-options.js';
 
 /** A request that is ready to leave. */
@@ -11,16 +10,25 @@ export interface OutgoingRequest {
   readonly credentials?: 'include';
 }
 
+/** Carries a request that is ready: calls `send` once and resolves with its response. */
+export type RequestCarrier = (url: string, send: () => Promise<Response>) => Promise<Response>;
+
+/** How a request leaves. */
+export interface Way {
+  readonly signal: AbortSignal | undefined;
+  readonly fetch: typeof globalThis.fetch | undefined;
+  /** `undefined` hands the request to `fetch` itself, as fast as it can be. */
+  readonly carrier: RequestCarrier | undefined;
+}
+
 /**
- * Sends one request and resolves with the response's head. ky's own retry, timeout and errors are
- * off: which of them apply is decided for the whole call. Redirects are not followed here: a POST
+ * Sends one request and resolves with the response's head. Redirects are not followed here: a POST
  * would become a GET, and the key must not reach another origin.
  */
 export function exchange(
   request: OutgoingRequest,
   key: string | null,
-  signal: AbortSignal | undefined,
-  fetch: typeof globalThis.fetch | undefined,
+  { signal, fetch, carrier }: Way,
 ): Promise<Response> {
   const { url, headers, ...rest } = sentOnce(request);
   const init: RequestInit = { ...rest, headers: withKey(headers, key), redirect: 'manual' };
@@ -28,13 +36,10 @@ export function exchange(
     init.signal = signal;
   }
   const own = fetch ?? globalThis.fetch;
-  if (direct in own) {
-    return own(url, init);
-  }
-  // An address and an init reach `fetch` as they are: Next.js drops what a `Request` carries, and
-  // ky would tie a second signal to ours.
-  const send = () => own(url, init);
-  return ky(url, { retry: 0, timeout: false, throwHttpErrors: false, fetch: send });
+  // An address and an init, and no `Request`: Next.js drops what that carries, and each one costs an
+  // abort controller and its collection. Somebody's own `fetch` may answer without a promise.
+  const send = () => Promise.resolve(own(url, init));
+  return carrier && !(direct in own) ? carrier(url, send) : send();
 }
 
 function withKey(headers: Record<string, string>, key: string | null): Record<string, string> {

@@ -1,17 +1,19 @@
+import ky from 'ky';
 import pRetry from 'p-retry';
 import { isAbortOf } from '../../async/abort.js';
 import { monotonicMs, sleep } from '../../async/timers.js';
 import { isPostreelError, type PostreelError } from '../../errors/index.js';
 import { factsOf, type CallContext, type RawAnswer, type TransportParts } from '../context.js';
 import { longestPauseMs } from '../rate-limit/budget.js';
+import type { RequestCarrier } from './http.js';
 import { retryDelayMs } from './retry-policy.js';
 
 // A call against a service that answers 429 for ever makes at most ten requests: the first one,
 // one after each refusal that it waits out, and one with a renewed key.
 const mostRefusals = 8;
 
-/** Sends one attempt, numbered from 1. */
-type SendAttempt = (number: number) => Promise<RawAnswer>;
+/** Sends one attempt, numbered from 1, by something that carries its request. */
+type SendAttempt = (number: number, carrier: RequestCarrier) => Promise<RawAnswer>;
 
 /** The attempts after a first one that failed. Delays are ours: p-retry's own are zero. */
 export class Retries {
@@ -62,7 +64,7 @@ export class Retries {
 
   async #attemptAgain(number: number): Promise<RawAnswer> {
     try {
-      return await this.#attempt(number);
+      return await this.#attempt(number, kyCarrier);
     } catch (failure) {
       this.#remember(failure);
       throw failure;
@@ -128,6 +130,10 @@ export class Retries {
     throw failure;
   }
 }
+
+// ky's own retry, timeout and errors are off: which of them apply is decided for the whole call.
+const kyCarrier: RequestCarrier = (url, send) =>
+  ky(url, { retry: 0, timeout: false, throwHttpErrors: false, fetch: send });
 
 /** Does a retry after this failure count? One that waits for the rate limit does not. */
 function counts(failure: unknown): boolean {

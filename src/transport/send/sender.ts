@@ -3,6 +3,7 @@ import { isPostreelError } from '../../errors/index.js';
 import type { CallContext, RawAnswer, TransportParts } from '../context.js';
 import { withinDeadline } from '../deadline.js';
 import { attempt } from './attempt.js';
+import type { RequestCarrier } from './http.js';
 import { mayRetry } from './retry-policy.js';
 
 /** Sends one call with the client's key; a refused key is renewed once. */
@@ -28,7 +29,7 @@ export class Sender {
         throw failure;
       }
       const { Retries } = await loadRetries(failure);
-      const again = (number: number) => this.#attempt(number);
+      const again = (number: number, carrier: RequestCarrier) => this.#attempt(number, carrier);
       return new Retries(this.#call, again, this.#parts).goOn(failure);
     }
   }
@@ -39,9 +40,9 @@ export class Sender {
     return isOurs && retries > 0 && mayRetry(failure, this.#call);
   }
 
-  async #attempt(number: number): Promise<RawAnswer> {
+  async #attempt(number: number, carrier?: RequestCarrier): Promise<RawAnswer> {
     try {
-      return await attempt({ number, key: this.#key }, this.#call, this.#parts);
+      return await attempt({ number, key: this.#key, carrier }, this.#call, this.#parts);
     } catch (failure) {
       if (!this.#isRefusedKey(failure)) {
         throw failure;
@@ -50,7 +51,7 @@ export class Sender {
     // A refused call did not happen: with another key it may be sent again, once.
     this.#mayRenew = false;
     this.#key = await this.#renew();
-    return attempt({ number, key: this.#key }, this.#call, this.#parts);
+    return attempt({ number, key: this.#key, carrier }, this.#call, this.#parts);
   }
 
   #isRefusedKey(failure: unknown): boolean {
@@ -74,7 +75,7 @@ export class Sender {
   }
 }
 
-// Most calls need no retry, so what makes them is loaded after a first failure. Where it cannot be
+// Most calls need no retry, so what makes them, p-retry and ky, is loaded after a first failure. Where it cannot be
 // loaded, e.g. in a page that has lost its network, the call ends with the failure that it had.
 async function loadRetries(failure: unknown) {
   try {

@@ -1,4 +1,3 @@
-import ky from 'ky';
 import { describe, expect, it, vi } from 'vitest';
 import { messagingOver } from '../../support/clients.js';
 
@@ -14,7 +13,7 @@ describe('a call that succeeds makes', () => {
   ] as const)('one timer, one controller and no listener for %s', async (_what, call, answer) => {
     const client = clientThat(answer);
     await call(client); // loads the schemas
-    const own = await beyondKy(() => call(client));
+    const own = await counted(() => call(client));
     expect(own).toEqual({ timers: 1, cleared: 1, controllers: 1, requests: 0, listeners: 0 });
   });
 
@@ -22,7 +21,7 @@ describe('a call that succeeds makes', () => {
     const client = clientThat(contact);
     const options = { timeout: Number.POSITIVE_INFINITY };
     await client.contacts.get('con_1', options);
-    const own = await beyondKy(() => client.contacts.get('con_1', options));
+    const own = await counted(() => client.contacts.get('con_1', options));
     expect(own).toEqual({ timers: 0, cleared: 0, controllers: 0, requests: 0, listeners: 0 });
   });
 
@@ -48,21 +47,7 @@ function clientThat(answer: object): Client {
   });
 }
 
-/** What a call makes that ky alone does not. */
-async function beyondKy(run: () => PromiseLike<unknown>) {
-  const answer = () => Promise.resolve(new Response('{}'));
-  const off = { retry: 0, timeout: false, fetch: answer } as const;
-  const alone = await counted(() => ky('https://messaging.test', off));
-  const all = await counted(run);
-  return {
-    timers: all.timers - alone.timers,
-    cleared: all.cleared - alone.cleared,
-    controllers: all.controllers - alone.controllers,
-    requests: all.requests - alone.requests,
-    listeners: all.listeners - alone.listeners,
-  };
-}
-
+/** What a call makes before it reaches `fetch`, and after. */
 async function counted(run: () => PromiseLike<unknown>) {
   const counts = { controllers: 0, requests: 0 };
   const timers = vi.spyOn(globalThis, 'setTimeout');
