@@ -120,7 +120,7 @@ describe('importAll', () => {
     const { messaging } = countingService((call) => call === 2);
     const rows = Array.from({ length: 11 }, (_, index) => ({
       email: `contact-${index}@example.com`,
-      note: 'x'.repeat(340_000),
+      note: 'x'.repeat(170_000),
     }));
     const { imported, failed } = await messaging.contacts.importAll(rows, { wait });
     expect(imported).toBe(8);
@@ -139,6 +139,19 @@ describe('importAll', () => {
     const { imported } = await messaging.contacts.importAll(pieces(), { wait });
     expect(imported).toBe(2);
     expect(parts).toEqual(['email,note\nann@example.com,"a\nb ""c"""\nbea@example.com,ü\n']);
+  });
+
+  it('cuts one piece of a CSV file that holds several parts', async () => {
+    const { messaging, parts } = countingService();
+    const lines = Array.from({ length: 9 }, (_, index) => `p${index}@b.c,${'x'.repeat(170_000)}`);
+    const pieces = async function* () {
+      yield await Promise.resolve(`email,note\n${lines.join('\n')}`);
+    };
+    const { imported } = await messaging.contacts.importAll(pieces(), { wait });
+    expect(imported).toBe(9);
+    expect(parts.length).toBeGreaterThan(1);
+    expect(parts.flatMap((part) => part.trimEnd().split('\n').slice(1))).toEqual(lines);
+    expect(parts.every((part) => part.startsWith('email,note\n'))).toBe(true);
   });
 
   it('asks nothing for no rows', async () => {

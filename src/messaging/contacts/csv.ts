@@ -2,7 +2,8 @@ import { isDate } from '../../contract/records.js';
 
 /** A part of an import: whole rows with their header, below the size that one call takes. */
 export interface CsvPart {
-  readonly data: Blob;
+  /** Good until the part after the next one is asked for: its memory is used again. */
+  readonly data: Uint8Array;
   /** The number of the part's first row, from 1; the header is not counted. */
   readonly firstRow: number;
   readonly rows: number;
@@ -21,9 +22,35 @@ export async function* csvParts(
   rows: CsvRows,
   maxBytes: number,
 ): AsyncGenerator<CsvPart, void, undefined> {
+  const reader = new Reader();
   const part = new Part(maxBytes);
-  for await (const { header, line } of lines(rows)) {
-    const full = part.add(header, line);
+  // Rows that are there already are not awaited one by one: a promise for each would fill the memory.
+  if (Symbol.iterator in rows) {
+    for (const row of rows) {
+      for (const line of reader.linesOf(row)) {
+        const full = part.add(reader.header, line);
+        if (full) {
+          yield full;
+        }
+      }
+    }
+  } else {
+    for await (const row of rows) {
+      for (const line of reader.linesOf(row)) {
+        const full = part.add(reader.header, line);
+        if (full) {
+          yield full;
+        }
+      }
+    }
+  }
+  yield* lastParts(reader, part);
+}
+
+// The last line may have no line break, and may not fit.
+function* lastParts(reader: Reader, part: Part): Generator<CsvPart, void, undefined> {
+  for (const line of reader.rest()) {
+    const full = part.add(reader.header, line);
     if (full) {
       yield full;
     }
@@ -34,12 +61,54 @@ export async function* csvParts(
   }
 }
 
+/** Makes lines of rows, and of the pieces of a text. */
+class Reader {
+  header = '';
+  readonly #decoder = new TextDecoder();
+  #columns: readonly string[] = [];
+  #rest = '';
+
+  linesOf(row: CsvRow | CsvText): readonly string[] {
+    if (typeof row !== 'string' && !ArrayBuffer.isView(row)) {
+      return [this.#lineOf(row)];
+    }
+    const text = typeof row === 'string' ? row : this.#decoder.decode(row, { stream: true });
+    const [lines, open] = splitRecords(this.#rest + text);
+    this.#rest = open;
+    return this.#withoutHeader(lines);
+  }
+
+  rest(): readonly string[] {
+    return this.#rest.trim() === '' ? [] : this.#withoutHeader([this.#rest]);
+  }
+
+  #lineOf(row: CsvRow): string {
+    const columns = withColumnsOf(this.#columns, row);
+    if (columns !== this.#columns) {
+      this.#columns = columns;
+      this.header = columns.map(cell).join(',');
+    }
+    return lineOf(columns, row);
+  }
+
+  #withoutHeader(lines: readonly string[]): readonly string[] {
+    const [first] = lines;
+    if (this.header !== '' || first === undefined) {
+      return lines;
+    }
+    this.header = first;
+    return lines.slice(1);
+  }
+}
+
 // Rows are kept as bytes: a hundred thousand strings would take many times the memory of their file.
 class Part {
   readonly #maxBytes: number;
   #header = '';
   readonly #encoder = new TextEncoder();
   #buffer = new Uint8Array(65_536);
+  /** The next part is written beside the one that was handed over, whose bytes are not copied. */
+  #other = new Uint8Array(65_536);
   #bytes = 0;
   #rows = 0;
   #firstRow = 1;
@@ -67,8 +136,11 @@ class Part {
     if (rows === 0) {
       return undefined;
     }
-    const data = new Blob([this.#buffer.subarray(0, this.#bytes)]); // the one copy
+    const handedOver = this.#buffer;
+    const data = handedOver.subarray(0, this.#bytes);
     const part = { data, firstRow: this.#firstRow, rows };
+    this.#buffer = this.#other;
+    this.#other = handedOver;
     this.#firstRow += rows;
     this.#rows = 0;
     this.#bytes = 0;
@@ -92,38 +164,6 @@ class Part {
   }
 }
 
-interface Line {
-  readonly header: string;
-  readonly line: string;
-}
-
-async function* lines(rows: CsvRows): AsyncGenerator<Line, void, undefined> {
-  const decoder = new TextDecoder();
-  let columns: readonly string[] = [];
-  let header: string | undefined;
-  let rest = '';
-  for await (const row of rows) {
-    if (typeof row === 'string' || ArrayBuffer.isView(row)) {
-      rest += typeof row === 'string' ? row : decoder.decode(row, { stream: true });
-      const [records, open] = splitRecords(rest);
-      rest = open;
-      for (const line of records) {
-        if (header === undefined) {
-          header = line;
-        } else {
-          yield { header, line };
-        }
-      }
-    } else {
-      columns = withColumnsOf(columns, row);
-      yield { header: columns.map(cell).join(','), line: lineOf(columns, row) };
-    }
-  }
-  if (rest.trim() !== '' && header !== undefined) {
-    yield { header, line: rest };
-  }
-}
-
 // A line break inside quotes belongs to the value; a doubled quote opens and closes again.
 function splitRecords(text: string): [string[], string] {
   const records: string[] = [];
@@ -143,14 +183,15 @@ function splitRecords(text: string): [string[], string] {
   return [records, text.slice(start)];
 }
 
+// The same list when the row has no other columns.
 function withColumnsOf(columns: readonly string[], row: CsvRow): readonly string[] {
   const names = Object.keys(row).filter((name) => !columns.includes(name));
   return names.length === 0 ? columns : [...columns, ...names];
 }
 
 function lineOf(columns: readonly string[], row: CsvRow): string {
-  const values = new Map<string, unknown>(Object.entries(row));
-  return columns.map((name) => cell(values.get(name))).join(',');
+  const values = row as Readonly<Record<string, unknown>>; // its columns, which are names of its own
+  return columns.map((name) => cell(Object.hasOwn(values, name) ? values[name] : '')).join(',');
 }
 
 function cell(value: unknown): string {

@@ -4,7 +4,7 @@ import { csvParts, type CsvPart, type CsvRows } from './csv.js';
 import type { ImportAllResult, ImportJob, ImportProgress, JobStarted } from './types.js';
 
 // Far below the 5 MB that one call takes (Limits, "CSV import"): memory stays flat.
-const maxBytes = 1024 * 1024;
+const maxBytes = 512 * 1024;
 
 /** What an import of any size is made of. */
 export interface ImportPlan {

@@ -10,7 +10,7 @@ import type { OutgoingRequest } from '../send/http.js';
 import { count, isObject, oneOf, positive } from '../option-checks.js';
 import type { ServiceFacts } from '../settings.js';
 import { jsonText, wireValue } from './body.js';
-import { multipartBody } from './upload.js';
+import { multipartBody, type MultipartBytes } from './upload.js';
 import { fillPath, kindOf, queryString } from './url.js';
 
 const priorities = ['interactive', 'bulk'] as const;
@@ -114,11 +114,12 @@ function requestOf(
   if (cookie !== undefined) {
     headers['cookie'] = cookie;
   }
+  const body = contentBody(content, headers);
   return {
     method: route.method,
     url: settings.baseUrl + path + queryString(input.query),
     headers,
-    ...(content !== undefined && { body: content }),
+    ...(body !== undefined && { body }),
     ...(input.isPoll && { cache: 'no-store' }), // every status must come fresh from the service
     // In a browser the cookie is the browser's; elsewhere it would be sent to nobody.
     ...(usesSession && isBrowser() && { credentials: 'include' }),
@@ -145,7 +146,17 @@ function queryOf(query: object | undefined): object | undefined {
   throw refuse([{ field: '', message: `pass the query as an object; got ${kindOf(query)}` }]);
 }
 
-function contentOf(route: Route, body: unknown): string | FormData | undefined {
+type Content = string | FormData | MultipartBytes | undefined;
+
+function contentBody(content: Content, headers: Record<string, string>): OutgoingRequest['body'] {
+  if (typeof content !== 'object' || content instanceof FormData) {
+    return content;
+  }
+  headers['content-type'] = content.contentType;
+  return content.bytes;
+}
+
+function contentOf(route: Route, body: unknown): Content {
   if (route.upload) {
     return multipartBody(body as FileInput, route.upload); // upload rows take files
   }

@@ -3,16 +3,66 @@ import type { UploadFacts } from '../../contract/route.js';
 import { refuse } from '../../errors/client-errors.js';
 import { megabytes } from './body.js';
 
-/** A multipart body with one file in it. Its content type is left to `fetch`: it sets the boundary. */
-export function multipartBody(file: FileInput, facts: UploadFacts): FormData {
-  const { blob, filename } = asBlob(file, facts);
-  if (facts.maxBytes !== undefined && blob.size > facts.maxBytes) {
-    const message = `must be at most ${megabytes(facts.maxBytes)} MB; got ${megabytes(blob.size)} MB`;
-    throw refuse([{ field: facts.field, message }]);
+/** A multipart body in one piece, and the content type that names its boundary. */
+export interface MultipartBytes {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly contentType: string;
+}
+
+/**
+ * A multipart body with one file in it. The content type of a form is left to `fetch`: it sets the
+ * boundary. Bytes are put into one piece here: of a form `fetch` makes a blob and a stream, which take
+ * several times the memory of the file.
+ */
+export function multipartBody(file: FileInput, facts: UploadFacts): FormData | MultipartBytes {
+  if (isNamedFile(file) && isBytes(file.data)) {
+    return multipartBytes({ ...file, data: bytesOf(file.data) }, facts);
   }
+  const { blob, filename } = asBlob(file, facts);
+  refuseTooLarge(blob.size, facts);
   const form = new FormData();
   form.append(isNamedFile(file) ? (file.fieldName ?? facts.field) : facts.field, blob, filename);
   return form;
+}
+
+function refuseTooLarge(size: number, { maxBytes, field }: UploadFacts): void {
+  if (maxBytes !== undefined && size > maxBytes) {
+    const message = `must be at most ${megabytes(maxBytes)} MB; got ${megabytes(size)} MB`;
+    throw refuse([{ field, message }]);
+  }
+}
+
+function multipartBytes(
+  { data, filename, contentType, fieldName }: NamedFile & { data: Uint8Array },
+  facts: UploadFacts,
+): MultipartBytes {
+  refuseTooLarge(data.length, facts);
+  const boundary = `postreel-${crypto.randomUUID()}`;
+  const name = `name="${escaped(fieldName ?? facts.field)}"`;
+  const head = encoder.encode(
+    `--${boundary}\r\nContent-Disposition: form-data; ${name}; ` +
+      `filename="${escaped(filename ?? facts.filename)}"\r\n` +
+      `Content-Type: ${escaped(contentType ?? facts.contentType)}\r\n\r\n`,
+  );
+  const tail = encoder.encode(`\r\n--${boundary}--\r\n`);
+  const bytes = new Uint8Array(head.length + data.length + tail.length);
+  bytes.set(head);
+  bytes.set(data, head.length);
+  bytes.set(tail, head.length + data.length);
+  return { bytes, contentType: `multipart/form-data; boundary=${boundary}` };
+}
+
+const encoder = new TextEncoder();
+
+// As forms do (HTML, "Multipart form data").
+function escaped(text: string): string {
+  return text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function bytesOf(data: ArrayBuffer | ArrayBufferView): Uint8Array {
+  return ArrayBuffer.isView(data)
+    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    : new Uint8Array(data);
 }
 
 function asBlob(file: FileInput, facts: UploadFacts): { blob: Blob; filename: string } {

@@ -5,7 +5,7 @@ export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Record<string, string>;
-  readonly body?: string | FormData;
+  readonly body?: string | FormData | Uint8Array<ArrayBuffer>;
   readonly cache?: 'no-store';
   readonly credentials?: 'include';
 }
@@ -54,7 +54,7 @@ export function rawFault(fault: unknown): unknown {
 
 /** A request whose body may be a stream. */
 export interface StreamedRequest extends Omit<OutgoingRequest, 'body'> {
-  readonly body?: string | FormData | ReadableStream<Uint8Array>;
+  readonly body?: string | FormData | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
   readonly duplex?: 'half';
 }
 

@@ -89,25 +89,44 @@ describe('a file', () => {
     ],
     ['a blob in an object', { data: new Blob([bytes]), filename: 'n.csv' }, 'n.csv', 'text/csv'],
   ])('%s keeps its name and type, or gets the usual ones', async (_, file, name, type) => {
-    const part = multipartBody(file, facts).get('file') as File;
+    const part = (await formOf(multipartBody(file, facts))).get('file') as File;
     expect([part.name, part.type, await part.text()]).toEqual([name, type, 'a,b']);
   });
 
-  it('goes under another name where the caller says so', () => {
-    const named = multipartBody({ data: bytes, fieldName: 'contacts' }, facts);
+  it('goes under another name where the caller says so', async () => {
+    const named = await formOf(multipartBody({ data: bytes, fieldName: 'contacts' }, facts));
     expect([...named.keys()]).toEqual(['contacts']);
-    expect([...multipartBody({ data: bytes }, facts).keys()]).toEqual(['file']);
+    const usual = await formOf(multipartBody({ data: bytes }, facts));
+    expect([...usual.keys()]).toEqual(['file']);
+  });
+
+  it('of named bytes is one piece, whose names cannot break out of their header', async () => {
+    const filename = 'a"\r\nX-Evil: 1.csv';
+    const body = multipartBody({ data: bytes.buffer, filename, contentType: 'text/n' }, facts);
+    expect(body).not.toBeInstanceOf(FormData);
+    const form = await formOf(body);
+    expect([...form.keys()]).toEqual(['file']);
+    const file = form.get('file') as File;
+    expect([file.type, await file.text()]).toEqual(['text/n', 'a,b']);
+    expect(decodeURIComponent(file.name)).toBe(filename);
+    const view = bytes.subarray(1);
+    const part = (await formOf(multipartBody({ data: view }, facts))).get('file') as File;
+    expect(await part.text()).toBe(',b');
+    const large = { data: new Uint8Array(1024 * 1024 + 1) };
+    expect(refusalOf(() => multipartBody(large, facts))).toBe(
+      'file: must be at most 1 MB; got 1.01 MB',
+    );
   });
 
   it('that is too big is refused before it is sent', () => {
     const limit = new Blob([new Uint8Array(1024 * 1024)]);
-    expect(multipartBody(limit, facts).has('file')).toBe(true);
+    expect(multipartBody(limit, facts)).toBeInstanceOf(FormData);
     expect(refusalOf(() => multipartBody(new Blob([limit, 'a']), facts))).toBe(
       'file: must be at most 1 MB; got 1.01 MB',
     );
     const { field, filename, contentType } = facts;
     const unlimited = { field, filename, contentType };
-    expect(multipartBody(new Blob([limit, 'a']), unlimited).has('file')).toBe(true);
+    expect(multipartBody(new Blob([limit, 'a']), unlimited)).toBeInstanceOf(FormData);
   });
 
   it.each(['a,b', 7, undefined, null])('cannot be %j', (value) => {
@@ -116,3 +135,12 @@ describe('a file', () => {
     );
   });
 });
+
+/** A body as a service reads it. */
+async function formOf(body: ReturnType<typeof multipartBody>): Promise<FormData> {
+  if (body instanceof FormData) {
+    return body;
+  }
+  const headers = { 'content-type': body.contentType };
+  return new Response(body.bytes, { headers }).formData();
+}

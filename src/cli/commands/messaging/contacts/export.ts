@@ -43,9 +43,10 @@ async function readRows(search: string | undefined, context: Context) {
 async function csvOf(rows: readonly Record<string, unknown>[]): Promise<string> {
   const names = new Set(['email', 'subscribed', ...rows.flatMap((row) => Object.keys(row))]);
   const full = rows.map((row) => Object.fromEntries([...names].map((name) => [name, row[name]])));
+  const decoder = new TextDecoder();
   let text = '';
   for await (const part of csvParts(full, Infinity)) {
-    text += await part.data.text();
+    text += decoder.decode(part.data);
   }
   return text === '' ? `${[...names].join(',')}\n` : text;
 }
