@@ -17,6 +17,7 @@ import { Campaigns } from './campaigns/resource.js';
 import { Config } from './config/resource.js';
 import { Contacts } from './contacts/resource.js';
 import type { BulkJob, ImportJob } from './contacts/types.js';
+import type { UntypedContacts } from './contacts/untyped.js';
 import { Domains } from './domains/resource.js';
 import { Emails } from './emails/resource.js';
 import type {
@@ -32,10 +33,11 @@ import type {
   SendEachOptions,
   SendEachResult,
 } from './emails/each-types.js';
+import type { UntypedSendRequest } from './emails/untyped.js';
 import type { SendJournal } from './emails/send-journal.js';
 import { Events } from './events/resource.js';
 import { Tracking } from './events/tracking.js';
-import type { TrackRequest, TrackResult } from './events/types.js';
+import type { TrackRequest, TrackResult, UntypedTrackRequest } from './events/types.js';
 import { Projects } from './projects/resource.js';
 import { routes } from './routes.js';
 import { Segments } from './segments/resource.js';
@@ -111,7 +113,7 @@ export class MessagingClient<
   Fields extends object = object,
 > extends ServiceClient<MessagingEvents> {
   /** Contacts and their custom fields. */
-  readonly contacts: Contacts<Fields>;
+  readonly contacts: keyof Fields extends never ? UntypedContacts : Contacts<Fields>;
   /** Email templates. */
   readonly templates: Templates;
   /** Bulk email. */
@@ -139,7 +141,7 @@ export class MessagingClient<
   /** Your projects, their members and billing. */
   readonly projects: Projects;
   /** Builds filters of your custom fields as your service spells them (`filterMapping`). */
-  readonly filters: FilterBuilder<[keyof Fields] extends [never] ? AnyFields : Fields>;
+  readonly filters: FilterBuilder<keyof Fields extends never ? AnyFields : Fields>;
   readonly #connection: Connection<MessagingEvents>;
   readonly #emails: Emails<Fields>;
   readonly #tracking: Tracking<Fields>;
@@ -156,7 +158,7 @@ export class MessagingClient<
       spacing: createSpacing(),
       tell: (update) => events.emit('job:update', update),
     };
-    this.contacts = new Contacts(transport, watch, rules);
+    this.contacts = new Contacts<Fields>(transport, watch, rules) as typeof this.contacts; // the same methods
     const warn = (message: string) => events.emit('warning', { method: '', path: '', message });
     this.templates = new Templates(transport, warn);
     const { spacing } = watch;
@@ -184,8 +186,11 @@ export class MessagingClient<
    * recipients one after another: after an error with the outcome `'unknown'`, some of them may
    * have received it.
    */
-  send(body: SendRequest<Fields>, options?: RequestOptions): Call<SendResult> {
-    return this.#emails.send(body, options);
+  send(
+    body: keyof Fields extends never ? UntypedSendRequest : SendRequest<Fields>,
+    options?: RequestOptions,
+  ): Call<SendResult> {
+    return this.#emails.send(body as SendRequest<Fields>, options); // the same for any fields
   }
 
   /**
@@ -216,8 +221,11 @@ export class MessagingClient<
    * Tracks an event for a contact, who is created or updated, and starts the workflows that listen
    * for it. A public key is enough. The SDK never sends it twice on its own.
    */
-  track(body: TrackRequest<Fields>, options?: RequestOptions): Call<TrackResult> {
-    return this.#tracking.track(body, options);
+  track(
+    body: keyof Fields extends never ? UntypedTrackRequest : TrackRequest<Fields>,
+    options?: RequestOptions,
+  ): Call<TrackResult> {
+    return this.#tracking.track(body as TrackRequest<Fields>, options); // the same for any fields
   }
 
   /** Checks an email address: format, domain, typos, disposable and personal providers. */

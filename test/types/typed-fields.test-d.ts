@@ -97,3 +97,17 @@ it('changes nothing for clients without types', () => {
   void plain.contacts.create({ email, data: { anything: 1, at: { all: true } } });
   expectTypeOf(plain).toEqualTypeOf<MessagingClient>();
 });
+
+it('lets functions take a client whatever its fields are', async () => {
+  async function greet<Any extends object>(client: MessagingClient<Any>): Promise<string> {
+    await client.send(content);
+    await client.track({ email, event: 'greeted' });
+    await client.contacts.create({ email });
+    const contact = await client.contacts.get('con_1');
+    return contact.email;
+  }
+  const first = async (client: MessagingClient) => (await client.contacts.list()).items[0];
+  await greet(messaging);
+  await greet(new MessagingClient());
+  await first(new MessagingClient());
+});

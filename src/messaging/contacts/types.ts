@@ -1,43 +1,45 @@
 import type { RequestOptions } from '../../contract/call.js';
 import type { FieldObject, OpenInput, OpenRecord } from '../../contract/records.js';
 import type { JobWaitOptions } from '../../polling/job.js';
-import type { DataPatch, ReadData } from '../shared/data.js';
+import type { DataPatch, StoredData, TypedData } from '../shared/data.js';
 
 /** A contact of a project. */
-export interface Contact<Fields extends object = object> {
+export interface Contact<Fields extends object = object> extends ContactRecord {
+  /** Custom fields; `null` when the contact has none. */
+  data: (keyof Fields extends never ? StoredData : TypedData<Fields>) | null;
+}
+
+/** A contact as `contacts.create()` returns it. */
+export interface UpsertedContact<Fields extends object = object> extends Contact<Fields> {
+  _meta: UpsertMeta;
+}
+
+/**
+ * Whether a contact was created or updated. If the answer to a create was lost and the call was
+ * retried, the second answer says "updated".
+ */
+export interface UpsertMeta {
+  isNew: boolean;
+  isUpdate: boolean;
+}
+
+/** A contact of a project, custom fields aside. */
+export interface ContactRecord {
   id: string;
   /** Unique within a project. */
   email: string;
   subscribed: boolean;
-  /** Custom fields; `null` when the contact has none. */
-  data: ReadData<Fields> | null;
   /** ISO 8601. */
   createdAt?: string | undefined;
   /** ISO 8601. */
   updatedAt?: string | undefined;
 }
 
-/** A contact as `contacts.create()` returns it. */
-export interface UpsertedContact<Fields extends object = object> extends Contact<Fields> {
-  /**
-   * Whether the contact was created or updated. If the answer to a create was lost and the call
-   * was retried, the second answer says "updated".
-   */
-  _meta: { isNew: boolean; isUpdate: boolean };
-}
-
 /**
  * A contact to create, or to update if one has this email. A contact that a method returned will do:
  * its `id`, `createdAt`, `updatedAt` and `_meta` are left out.
  */
-export interface ContactCreate<Fields extends object = object> {
-  email: string;
-  /**
-   * The service does not document whether leaving it out resubscribes a contact who has
-   * unsubscribed: set it when you update.
-   * @default true
-   */
-  subscribed?: boolean | undefined;
+export interface ContactCreate<Fields extends object = object> extends NewContact {
   /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
   data?: DataPatch<Fields> | null | undefined;
 }
@@ -46,13 +48,28 @@ export interface ContactCreate<Fields extends object = object> {
  * Changes to a contact. A contact that a method returned will do: its `id`, `createdAt`, `updatedAt`
  * and `_meta` are left out.
  */
-export interface ContactUpdate<Fields extends object = object> {
+export interface ContactUpdate<Fields extends object = object> extends ContactChange {
+  /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
+  data?: DataPatch<Fields> | null | undefined;
+}
+
+/** A contact to create, custom fields aside. */
+export interface NewContact {
+  email: string;
+  /**
+   * The service does not document whether leaving it out resubscribes a contact who has
+   * unsubscribed: set it when you update.
+   * @default true
+   */
+  subscribed?: boolean | undefined;
+}
+
+/** Changes to a contact, custom fields aside. */
+export interface ContactChange {
   /** A `ConflictError` if another contact of the project has it. */
   email?: string | undefined;
   /** A change fires `contact.subscribed` or `contact.unsubscribed`. */
   subscribed?: boolean | undefined;
-  /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
-  data?: DataPatch<Fields> | null | undefined;
 }
 
 /** Which contacts to list. */

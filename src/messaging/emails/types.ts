@@ -18,7 +18,15 @@ export type SendRequest<Fields extends object = object> =
   TemplateSend<Fields> | ContentSend<Fields>;
 
 /** An email made from a template. Fields beside `template` override the template's own. */
-export interface TemplateSend<Fields extends object = object> extends SendFields<Fields> {
+export interface TemplateSend<Fields extends object = object>
+  extends SendFields<Fields>, TemplatePart {}
+
+/** An email with its own content. */
+export interface ContentSend<Fields extends object = object>
+  extends SendFields<Fields>, ContentPart {}
+
+/** The template of an email, and what overrides it. */
+export interface TemplatePart {
   /** The id of a template; its variables come from `data`. */
   template: string;
   /** Its domain must be verified. Required if the template has no sender. */
@@ -29,8 +37,8 @@ export interface TemplateSend<Fields extends object = object> extends SendFields
   body?: string | undefined;
 }
 
-/** An email with its own content. */
-export interface ContentSend<Fields extends object = object> extends SendFields<Fields> {
+/** An email's own content. */
+export interface ContentPart {
   template?: undefined;
   /** Its domain must be verified. */
   from: Address;
@@ -40,8 +48,17 @@ export interface ContentSend<Fields extends object = object> extends SendFields<
   body: string;
 }
 
-/** Fields of every email. */
-export interface SendFields<Fields extends object = object> {
+/** Fields of every email, with the custom fields that the client was given. */
+export interface SendFields<Fields extends object = object> extends SendPart {
+  /**
+   * Template variables, also stored on the contacts. `null` deletes a field; an empty string is
+   * ignored; `transient(value)` is used for this email only.
+   */
+  data?: MessageData<Fields> | undefined;
+}
+
+/** Fields of every email, custom fields aside. */
+export interface SendPart {
   /** Each recipient is created as a contact, or the contact with that email is updated. */
   to: Recipients;
   /**
@@ -54,13 +71,8 @@ export interface SendFields<Fields extends object = object> {
    * are not subscribed. A change fires `contact.subscribed` or `contact.unsubscribed`.
    */
   subscribed?: boolean | undefined;
-  /**
-   * Template variables, also stored on the contacts. `null` deletes a field; an empty string is
-   * ignored; `transient(value)` is used for this email only.
-   */
-  data?: MessageData<Fields> | undefined;
   /** Extra email headers: values of at most 998 characters, no line breaks. */
-  headers?: Readonly<Record<string, string>> | undefined;
+  headers?: { readonly [name: string]: string } | undefined;
   /** The reply-to address. */
   reply?: string | undefined;
   /** At most 10; by default the service accepts 10 MB in total. */

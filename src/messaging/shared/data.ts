@@ -4,8 +4,17 @@ import type { FieldObject } from '../../contract/records.js';
 export type ReservedKey =
   'id' | 'svc_id' | 'svc_email' | 'email' | 'unsubscribeUrl' | 'subscribeUrl' | 'manageUrl';
 
+// Spelt out: as a mapped type it would cost the compiler a dozen instantiations in every program.
 /** Makes each reserved key a compile error. */
-export type NoReservedKeys = Readonly<Partial<Record<ReservedKey, never>>>;
+export interface NoReservedKeys {
+  readonly id?: never;
+  readonly svc_id?: never;
+  readonly svc_email?: never;
+  readonly email?: never;
+  readonly unsubscribeUrl?: never;
+  readonly subscribeUrl?: never;
+  readonly manageUrl?: never;
+}
 
 /** A value that is used for this email or event only and not stored on the contact. */
 export interface Transient<Value extends DataValue = DataValue> {
@@ -50,14 +59,20 @@ export interface StoredData {
   [key: string]: unknown;
 }
 
+/** Custom fields to store, whose types the client was not given: a record, or a type of your own. */
+export type UntypedPatch = PersistentData | (FieldObject & NoReservedKeys);
+
+/** The same for an email or event, where `transient()` is allowed. */
+export type UntypedData = ContactData | (FieldObject & NoReservedKeys);
+
 /** Custom fields to store, of the types that the client was given. */
-export type DataPatch<Fields extends object> = [keyof Fields] extends [never]
-  ? PersistentData | (FieldObject & NoReservedKeys)
+export type DataPatch<Fields extends object> = keyof Fields extends never
+  ? UntypedPatch
   : NoReservedKeys & { readonly [Key in keyof Fields]?: Written<Fields[Key]> | null | undefined };
 
 /** Custom fields of an email or event, of the types that the client was given. */
-export type MessageData<Fields extends object> = [keyof Fields] extends [never]
-  ? ContactData | (FieldObject & NoReservedKeys)
+export type MessageData<Fields extends object> = keyof Fields extends never
+  ? UntypedData
   : NoReservedKeys & {
       readonly [Key in keyof Fields]?:
         | Written<Fields[Key]>
@@ -67,9 +82,12 @@ export type MessageData<Fields extends object> = [keyof Fields] extends [never]
     };
 
 /** Custom fields as a contact has them, of the types that the client was given. */
-export type ReadData<Fields extends object> = [keyof Fields] extends [never]
+export type ReadData<Fields extends object> = keyof Fields extends never
   ? StoredData
-  : { [Key in keyof Fields]?: Read<Fields[Key]> };
+  : TypedData<Fields>;
+
+/** Custom fields as a contact has them, when the client was given some. */
+export type TypedData<Fields extends object> = { [Key in keyof Fields]?: Read<Fields[Key]> };
 
 // The service stores dates as ISO 8601 strings.
 type Written<Value> = Value extends Date ? Date | string : Value;
