@@ -1,5 +1,5 @@
 import { build, type Metafile, type Plugin } from 'esbuild';
-import { aliasesOf, handedOn, type Aliases } from './build/aliases.js';
+import { aliasesOf, exportedNames, handedOn, type Aliases } from './build/aliases.js';
 import { takenBy } from './build/command-links.js';
 import { cutting, linking } from './build/links.js';
 import { cutLongParts } from './build/long-parts.js';
@@ -32,9 +32,6 @@ const rooms: Readonly<Record<string, string>> = {
 };
 
 const roomsOfFiles: Readonly<Record<string, string>> = {
-  // Needed by the schemas, which need nothing else of the transport.
-  'src/transport/validation/nearest.ts': 'base',
-  'src/transport/validation/unknown-fields.ts': 'base',
   // A messaging client needs them with its first wait, a media client at once.
   'src/async/wait-queue.ts': 'waits',
   'src/errors/wait-errors.ts': 'waits',
@@ -48,7 +45,8 @@ export async function cutIntoParts(
   const { inputs, outputs } = await modulesOf(Object.values(doors));
   const names = namesOf(inputs, doors);
   const reached = reachedBy(inputs, [...names.keys()]);
-  const isAtOnce = (path: string) => reached.get(path)?.has(doors['index'] ?? '') === true;
+  const front = doors['index'] ?? '';
+  const isAtOnce = (path: string) => reached.get(path)?.has(front) === true;
   const roomsAtOnce = new Set(Object.keys(inputs).filter(isAtOnce).map(roomOf));
 
   const fileOf = new Map<string, string>();
@@ -59,6 +57,7 @@ export async function cutIntoParts(
     const shared = `parts/${room}${isLater ? '-later' : ''}`;
     fileOf.set(path, others.length > 0 ? shared : (names.get(only) ?? shared));
   }
+  const frontLinks = frontLinksOf(inputs[front]?.imports ?? [], fileOf, names);
   const ownFiles = new Set(names.values());
   const own = [...names].filter(([path, name]) => fileOf.get(path) === name);
   const rootOf = new Map(own.map(([path, name]) => [name, path]));
@@ -74,15 +73,23 @@ export async function cutIntoParts(
     shared.set(path, fileOf.get(path) ?? '');
   }
   const files = { fileOf, aliases: await aliasesOf(shared) };
-  const exportsOf = exportsOfEntries(outputs);
-  const contentsOf = (file: string) =>
-    doors[file] === undefined
+  const exportsOf = new Map([
+    ...(await exportedNames([...frontLinks.keys()])),
+    ...exportsOfEntries(outputs),
+  ]);
+  const contentsOf = (file: string) => {
+    const linked = [...frontLinks].filter(([, link]) => link === file).map(([path]) => path);
+    const targets = doors[file] === undefined ? linked : [doors[file]];
+    return targets.length === 0
       ? partOf(file, shared, files.aliases)
-      : linkTo(doors[file], exportsOf.get(doors[file]) ?? []);
+      : targets.map((path) => linkTo(path, exportsOf.get(path) ?? [])).join('\n');
+  };
+  const linkOf = (from: string, path: string) =>
+    from === front ? frontLinks.get(path) : undefined;
   return {
     fileOf,
-    entryPoints: entryPointsOf(fileOf, names),
-    plugin: cutting(inputs, files, contentsOf),
+    entryPoints: entryPointsOf(fileOf, names, frontLinks),
+    plugin: cutting(inputs, files, contentsOf, linkOf),
     commandPlugin: linking(ofCommand.inputs, files, (path) => taken.has(path)),
   };
 }
@@ -157,11 +164,26 @@ function roomOf(path: string): string {
 function entryPointsOf(
   fileOf: ReadonlyMap<string, string>,
   names: ReadonlyMap<string, string>,
+  frontLinks: ReadonlyMap<string, string>,
 ): { in: string; out: string }[] {
-  const files = new Set([...fileOf.values(), ...names.values()]);
+  const files = new Set([...fileOf.values(), ...names.values(), ...frontLinks.values()]);
   const own = new Map([...names].filter(([path, name]) => fileOf.get(path) === name));
   const start = new Map([...own].map(([path, name]) => [name, path]));
   return [...files].map((out) => ({ in: start.get(out) ?? `part:${out}`, out }));
+}
+
+/**
+ * What the front door hands on, with a file for each part that only names it. A bundler which splits
+ * code keeps every part that a module with the wanted name imports, used or not: so the front door
+ * imports nothing itself, and `export * from` leads to a file with one import.
+ */
+function frontLinksOf(
+  handedOn: Inputs[string]['imports'],
+  fileOf: ReadonlyMap<string, string>,
+  names: ReadonlyMap<string, string>,
+): Map<string, string> {
+  const own = handedOn.filter(({ external }) => external !== true).map(({ path }) => path);
+  return new Map(own.map((path) => [path, names.get(path) ?? `${fileOf.get(path) ?? ''}-names`]));
 }
 
 /** A door whose module stands in a part, because another door hands it on as well. */

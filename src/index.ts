@@ -31,58 +31,12 @@ export type {
   OpenRecord,
   Timestamp,
 } from './contract/records.js';
-export type * from './errors/index.js';
-export type * from './errors/wait-errors.js';
-export type * from './errors/webhook-error.js';
-export {
-  ApiError,
-  AuthenticationError,
-  BadRequestError,
-  ConfigurationError,
-  ConflictError,
-  ConnectionError,
-  InvalidRequestError,
-  NotFoundError,
-  PermissionError,
-  PostreelError,
-  RateLimitError,
-  ServerError,
-  TimeoutError,
-  UnexpectedResponseError,
-  UnprocessableError,
-  isApiError,
-  isPostreelError,
-} from './errors/index.js';
-export {
-  GenerationCanceledError,
-  GenerationFailedError,
-  JobFailedError,
-  WaitError,
-  WaitTimeoutError,
-} from './errors/wait-errors.js';
-export { WebhookVerificationError } from './errors/webhook-error.js';
-export type * from './media/index.js';
-export {
-  GenerationJob,
-  LongAudioError,
-  MediaClient,
-  MediaFile,
-  MediaPool,
-  memoryJournal,
-} from './media/index.js';
-export type * from './messaging/index.js';
-export {
-  MessagingClient,
-  and,
-  clear,
-  defineTemplate,
-  evaluateFilter,
-  filters,
-  matches,
-  or,
-  transient,
-  where,
-} from './messaging/index.js';
+// By `export *` throughout: a bundler that wants one name then loads only the file that has it.
+export * from './errors/index.js';
+export * from './errors/wait-errors.js';
+export * from './errors/webhook-error.js';
+export * from './media/index.js';
+export * from './messaging/index.js';
 export type { JobUpdate, JobWaitOptions } from './polling/job.js';
 export type { RecordWaitOptions } from './polling/record.js';
 export type { ApiKey } from './transport/auth/api-key.js';

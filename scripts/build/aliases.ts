@@ -8,7 +8,8 @@ export type Aliases = ReadonlyMap<string, ReadonlyMap<string, string>>;
  * silence: such a module hands its names on as `messaging_contacts_routes`, and JSON its only one.
  */
 export async function aliasesOf(shared: ReadonlyMap<string, string>): Promise<Aliases> {
-  const namesOf = await exportedNames([...shared.keys()]);
+  const paths = [...shared.keys()].filter((path) => !/\/index\.tsx?$/.test(path));
+  const namesOf = await exportedNames(paths);
   const homes = new Map<string, number>();
   const keyOf = (path: string, name: string) => `${shared.get(path) ?? ''} ${name}`;
   for (const [path, names] of namesOf) {
@@ -27,9 +28,12 @@ export async function aliasesOf(shared: ReadonlyMap<string, string>): Promise<Al
   );
 }
 
-async function exportedNames(paths: readonly string[]): Promise<Map<string, readonly string[]>> {
+/** What each module exports by name. */
+export async function exportedNames(
+  paths: readonly string[],
+): Promise<Map<string, readonly string[]>> {
   const { metafile } = await build({
-    entryPoints: paths.filter((path) => !/\/index\.tsx?$/.test(path)),
+    entryPoints: [...paths],
     write: false,
     metafile: true,
     format: 'esm',

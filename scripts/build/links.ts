@@ -16,6 +16,8 @@ export function cutting(
   inputs: Metafile['inputs'],
   { fileOf, aliases }: Files,
   contentsOf: (file: string) => string,
+  /** The file by which one module takes another, where it is not the one that has it. */
+  linkOf: (from: string, module: string) => string | undefined,
 ): Plugin {
   const setup: Plugin['setup'] = (builder) => {
     builder.onResolve({ filter: new RegExp(`^${virtual}:`) }, ({ path }) => ({
@@ -33,7 +35,7 @@ export function cutting(
       const imported = inputs[own]?.imports.find(({ original }) => original === path)?.path;
       const module = namespace === virtual ? path.slice(2) : (imported ?? '');
       const from = namespace === virtual ? importer : fileOf.get(own);
-      const to = fileOf.get(module);
+      const to = linkOf(own, module) ?? fileOf.get(module);
       return from === undefined || to === undefined || from === to
         ? undefined
         : link(module, fromFile(from, to));

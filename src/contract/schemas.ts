@@ -1,5 +1,6 @@
 import { isRecord } from './records.js';
 import type { DataOptions } from './client-options.js';
+import type { FieldError } from '../errors/base-error.js';
 import type { List, Route } from './route.js';
 
 /** The two lines of a zod schema that we rely on; comparing through them keeps types cheap. */
@@ -16,7 +17,12 @@ export interface KnownFields {
   readonly names: readonly string[];
   /** Names that other services use. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /** The same of the items of one field. */
+  readonly items?: { readonly of: string; readonly names: readonly string[] };
 }
+
+/** About a valid body: a warning in words, or a field for which the call is refused after all. */
+export type Notice = string | FieldError;
 
 /** The schemas of one row, as the transport uses them. */
 export interface RouteSchemas {
@@ -25,8 +31,8 @@ export interface RouteSchemas {
   readonly returns?: Schema<unknown>;
   /** Where the document lists all fields of the body: others are a warning. */
   readonly known?: KnownFields;
-  /** Things in a valid body that will have no effect, in words for the caller. */
-  readonly warnings?: (body: never, rules?: DataOptions) => readonly string[];
+  /** Things in a valid body that will have no effect. */
+  readonly warnings?: (body: never, rules?: DataOptions) => readonly Notice[];
 }
 
 type Required<Key extends string, T> = [T] extends [undefined]
@@ -52,7 +58,7 @@ type SchemasOf<R> =
           readonly warnings?: (
             body: Exclude<Body, undefined>,
             rules?: DataOptions,
-          ) => readonly string[];
+          ) => readonly Notice[];
         }
     : never;
 

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
-import { unknownFieldWarnings } from '../../transport/validation/unknown-fields.js';
 import type { routes } from './routes.js';
 import type { VideoJob, VideoRequest } from './types.js';
 import { videoWarnings } from './warnings.js';
@@ -97,8 +96,11 @@ export const schemas = {
   video: {
     body: videoRequest,
     returns: z.looseObject({ folderId: z.string(), filesCreated: z.array(z.string()) }),
-    known: { names: ['payload', 'file', 'folderId'] },
-    warnings: (body: VideoRequest) => [...unknownJobFields(body), ...videoWarnings(body)],
+    known: {
+      names: ['payload', 'file', 'folderId'],
+      items: { of: 'payload', names: Object.keys(videoJob.shape) },
+    },
+    warnings: videoWarnings,
   },
   audio: {
     body: audioRequest,
@@ -110,15 +112,6 @@ export const schemas = {
   },
   status: { query: z.looseObject({ fileId: id }), returns: statusRecord },
 } satisfies SchemasFor<typeof routes>;
-
-function unknownJobFields({ payload }: VideoRequest): string[] {
-  const names = Object.keys(videoJob.shape);
-  return payload.flatMap((job, index) =>
-    unknownFieldWarnings(job, { names }).map((warning) =>
-      warning.replace('`', `\`payload[${index}].`),
-    ),
-  );
-}
 
 type JobFields = Partial<Record<keyof VideoJob, unknown>>;
 

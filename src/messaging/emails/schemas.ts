@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { nearest } from '../../transport/validation/nearest.js';
 import { isRecord } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import { contactData, dataWarnings } from '../shared/data-schema.js';
@@ -60,8 +59,10 @@ const sendBody = sendFields.check((context) => {
     if (value[field] !== undefined) {
       continue;
     }
-    const message = missingContent(value);
-    context.issues.push({ code: 'custom', path: [field], message, input: value });
+    const message = 'is required unless `template` is set';
+    // A misspelled `template` makes everything else look missing.
+    const instead = 'template';
+    context.issues.push({ code: 'custom', path: [field], message, instead, input: value });
   }
 });
 
@@ -100,13 +101,6 @@ export const schemas = {
   },
   verify: { body: verifyBody, returns: verification, known: knownOf(verifyBody) },
 } satisfies SchemasFor<typeof routes>;
-
-// A misspelled `template` makes everything else look missing.
-function missingContent(body: object): string {
-  const written = Object.keys(body).find((name) => nearest(name, ['template']));
-  const hint = written === undefined ? '' : `: did you mean \`template\` by \`${written}\`?`;
-  return `is required unless \`template\` is set${hint}`;
-}
 
 function nameWarnings({ name, from }: { name?: unknown; from?: unknown }): readonly string[] {
   if (name === undefined || !isRecord(from)) {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { DataOptions } from '../../contract/client-options.js';
+import type { Notice } from '../../contract/schemas.js';
 import { isRecord } from '../../contract/records.js';
-import { refuse } from '../../errors/client-errors.js';
 import type { ContactData, ReservedKey } from './data.js';
 
 // Each reserved key with what to use in its place.
@@ -16,7 +16,7 @@ const reserved: Readonly<Record<ReservedKey, string>> = {
 };
 
 /** One field of `data` that will have no effect, and which rule decides what happens then. */
-interface Notice {
+interface Idle {
   readonly field: string;
   readonly message: string;
   readonly mode: 'warn' | 'throw' | 'delete' | 'send';
@@ -29,21 +29,20 @@ export const contactData = z.custom<ContactData>(isRecord, 'must be an object');
 export function dataWarnings(
   data: object | null | undefined,
   rules: DataOptions = {},
-): readonly string[] {
-  const notices = noticesOf(data ?? {}, rules);
-  const refused = notices.filter(({ mode }) => mode === 'throw');
-  if (refused.length > 0) {
-    throw refuse(refused.map(({ field, message }) => ({ field, message })));
-  }
-  const heard = notices.filter(({ mode }) => mode === 'warn');
-  return heard.map(({ field, message }) => `\`${field}\` ${message}.`);
+): readonly Notice[] {
+  return idleOf(data ?? {}, rules).flatMap(({ field, message, mode }): Notice[] => {
+    if (mode === 'throw') {
+      return [{ field, message }];
+    }
+    return mode === 'warn' ? [`\`${field}\` ${message}.`] : [];
+  });
 }
 
 /** The same for `data` that is stored on a contact, where `transient()` has no effect. */
 export function storedDataWarnings(
   data: object | null | undefined,
   rules?: DataOptions,
-): readonly string[] {
+): readonly Notice[] {
   const transient = Object.entries(data ?? {}).filter(([, value]) => isTransient(value));
   const warnings = transient.map(
     ([key]) => `\`data.${key}\` is transient: it is not stored on the contact and has no effect.`,
@@ -51,7 +50,7 @@ export function storedDataWarnings(
   return [...warnings, ...dataWarnings(data, rules)];
 }
 
-function noticesOf(data: object, rules: DataOptions): readonly Notice[] {
+function idleOf(data: object, rules: DataOptions): readonly Idle[] {
   return Object.entries(data).flatMap(([key, value]) => {
     const field = `data.${key}`;
     if (isReserved(key) && value !== undefined) {

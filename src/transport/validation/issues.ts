@@ -1,6 +1,6 @@
 import { isRecord } from '../../contract/records.js';
 import type { Route } from '../../contract/route.js';
-import type { RouteSchemas, Schema } from '../../contract/schemas.js';
+import type { KnownFields, Notice, RouteSchemas, Schema } from '../../contract/schemas.js';
 import type { FieldError } from '../../errors/index.js';
 import type { RawPage } from '../../pagination/styles.js';
 import { misspelled, unknownFieldWarnings } from './unknown-fields.js';
@@ -54,14 +54,28 @@ export function answerProblems(
 }
 
 /** What in a valid body will have no effect. */
-export function bodyWarnings(
+export function bodyNotices(
   schemas: RouteSchemas,
   body: unknown,
   isHandedBack = false,
-): readonly string[] {
+): readonly Notice[] {
   const { known } = schemas;
-  const strange = known && !isHandedBack && isRecord(body) ? unknownFieldWarnings(body, known) : [];
+  const strange = known && !isHandedBack && isRecord(body) ? unknownFields(body, known) : [];
   return [...strange, ...(schemas.warnings?.(body as never) ?? [])]; // the body passed this row's schema
+}
+
+function unknownFields(body: Record<string, unknown>, known: KnownFields): readonly string[] {
+  const { items } = known;
+  const list = items ? body[items.of] : undefined;
+  if (!items || !Array.isArray(list)) {
+    return unknownFieldWarnings(body, known);
+  }
+  const inItems = list.flatMap((item: object, index) =>
+    unknownFieldWarnings(item, items).map((warning) =>
+      warning.replace('`', `\`${items.of}[${index}].`),
+    ),
+  );
+  return [...unknownFieldWarnings(body, known), ...inItems];
 }
 
 function problems(schema: Schema<unknown> | undefined, value: unknown): readonly FieldError[] {
@@ -137,11 +151,15 @@ function describe(issue: Issue, root: unknown): FieldError {
   };
 }
 
-// A required field is often there, but misspelled.
-function slip({ path }: Issue, value: unknown, root: unknown): string {
+// A required field is often there, but misspelled; so may be the one that would stand for it.
+function slip({ path, instead }: Issue, value: unknown, root: unknown): string {
   const [field] = path;
   if (value !== undefined || path.length !== 1 || typeof field !== 'string') {
     return '';
+  }
+  const other = typeof instead === 'string' ? misspelled(instead, root) : undefined;
+  if (other !== undefined) {
+    return `: did you mean \`${String(instead)}\` by \`${other}\`?`;
   }
   const written = misspelled(field, root);
   return written === undefined ? '' : `: did you mean it by \`${written}\`?`;

@@ -7,7 +7,7 @@ import {
 import type { CallContext, TransportParts } from '../context.js';
 import { withinDeadline } from '../deadline.js';
 import { refuse } from '../../errors/client-errors.js';
-import { answerProblems, bodyWarnings, requestProblems, type SchemaMap } from './issues.js';
+import { answerProblems, bodyNotices, requestProblems, type SchemaMap } from './issues.js';
 
 const mostInMessage = 10;
 const noBody = { field: '', message: 'pass its fields as one object; got undefined' };
@@ -47,7 +47,12 @@ export class Validator {
       const isNothing = body === undefined && problems[0]?.field === 'body';
       throw refuse(isNothing ? [noBody] : problems, where);
     }
-    for (const message of bodyWarnings(schemas, body, input.isHandedBack)) {
+    const notices = bodyNotices(schemas, body, input.isHandedBack);
+    const refused = notices.filter((notice) => typeof notice !== 'string');
+    if (refused.length > 0) {
+      throw refuse(refused, where);
+    }
+    for (const message of notices.filter((notice) => typeof notice === 'string')) {
       events.emit('warning', { ...where, message });
     }
   }

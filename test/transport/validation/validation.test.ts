@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { of, wholeList, route } from '../../../src/contract/route.js';
 import {
   answerProblems,
-  bodyWarnings,
+  bodyNotices,
   requestProblems,
 } from '../../../src/transport/validation/issues.js';
 
@@ -177,6 +177,6 @@ describe('an answer', () => {
 
 it('options without effect are told by the row that knows them', () => {
   const warnings = ({ style }: { style: string }) => [`${style} has no effect`];
-  expect(bodyWarnings({ warnings }, { style: 'bold' })).toEqual(['bold has no effect']);
-  expect(bodyWarnings({}, {})).toEqual([]);
+  expect(bodyNotices({ warnings }, { style: 'bold' })).toEqual(['bold has no effect']);
+  expect(bodyNotices({}, {})).toEqual([]);
 });
