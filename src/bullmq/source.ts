@@ -14,7 +14,7 @@ export interface BullmqOptions {
   lockMs?: number | undefined;
 }
 
-/** A job that was taken from BullMQ. */
+/** A job taken from BullMQ. */
 export type BullmqItem = SourceItem & { readonly held: Job };
 
 /** A source that holds connections: close it when its queue has ended. */
@@ -22,9 +22,6 @@ export type BullmqSource = AcknowledgingSource<BullmqItem> & {
   /** Closes the connections that the source has opened. */
   close(): Promise<void>;
 };
-
-// Taking a job again is safe: the journal knows what was submitted, and it is followed.
-const mostStalls = 1_000;
 
 /**
  * A queue of BullMQ as the source of `media.queue()`. A job is completed once its file is stored;
@@ -41,10 +38,12 @@ export async function bullmqSource(
   });
   const read = jobOf ?? ((data: MediaJob) => data);
   const token = crypto.randomUUID();
-  const lock = { lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: mostStalls };
+  // Taking a job again is safe: the journal knows what was submitted, and it is followed.
+  const lock = { lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: 1_000 };
   const worker = new Worker(queue, null, { connection, autorun: false, ...lock });
   const aside = new Queue(unknown, { connection });
-  [worker, aside].forEach((party) => party.on('error', () => undefined)); // whoever asks hears of it
+  worker.on('error', () => undefined); // whoever asks hears of it
+  aside.on('error', () => undefined);
   await worker.startStalledCheckTimer();
   return {
     async take(count) {

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
+const doors = ['node', 'workflows', 'testing', 'redis', 'postgres', 'pg-boss', 'bullmq'];
+
 /** Bundles a script with the sources of the package, to be run by Node in a process of its own. */
 export async function bundled(script: string) {
   const folder = await mkdtemp(join(tmpdir(), 'postreel-child-'));
@@ -14,16 +16,13 @@ export async function bundled(script: string) {
     platform: 'node',
     format: 'esm',
     logLevel: 'error',
-    external: ['msw', 'msw/*'],
+    external: ['msw', 'msw/*', 'pg-native'],
     // Sources that are CommonJS ask for `require`.
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
     alias: Object.fromEntries(
-      ['node', 'workflows', 'testing'].map((door) => [
-        `postreel/${door}`,
-        resolve(`src/${door}/index.ts`),
-      ]),
+      doors.map((door) => [`postreel/${door}`, resolve(`src/${door}/index.ts`)]),
     ),
     plugins: [
       {

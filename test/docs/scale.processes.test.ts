@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startFakeServer, type FakeServer } from 'postreel/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { bundled } from '../support/node/bundled.js';
+
+const page = readFileSync('docs/scale.md', 'utf8');
+mkdirSync('test/.tmp', { recursive: true });
+const folder = mkdtempSync('test/.tmp/scale-');
+const clean: (() => unknown)[] = [];
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The code of a recipe, by its title. */
+function recipe(title: string): string {
+  const start = page.indexOf(`\n### ${title}\n`);
+  const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(page.slice(start)) ?? [];
+  expect(start, title).toBeGreaterThan(0);
+  return code;
+}
+
+async function script(name: string, code: string): Promise<string> {
+  const path = join(folder, name);
+  writeFileSync(path, code);
+  const { path: built, remove } = await bundled(path);
+  clean.push(remove);
+  return built;
+}
+
+describe('the recipes of docs/scale.md', () => {
+  let fake: FakeServer;
+  beforeAll(async () => {
+    fake = await startFakeServer({ media: { durations: () => 2_000, queueTime: 0 } });
+  });
+  afterEach(() => Promise.all(clean.splice(0).map((remove) => remove())));
+  afterAll(() => fake.close());
+
+  function run(path: string) {
+    const env = {
+      PATH: process.env['PATH'],
+      MEDIA_BASE_URL: fake.mediaUrl,
+      MEDIA_API_KEY: fake.media.apiKey,
+      JOURNAL: join(folder, 'journal.jsonl'),
+    };
+    const child = spawn(process.execPath, [path], { env });
+    const heard = { output: '' };
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        heard.output += chunk.toString();
+      });
+    }
+    return { child, heard, ended: once(child, 'exit') };
+  }
+
+  it('cron: runs that overlap, and a later one, submit each job once', async () => {
+    const onDisk = recipe('Cron')
+      .replace('memoryJournal()', "fileJournal(process.env['JOURNAL'] ?? '')")
+      .replace(/^/, "import { fileJournal } from 'postreel/node';\n");
+    const path = await script('cron.ts', onDisk);
+    const before = fake.media.files.length;
+    const runs = [run(path), run(path)];
+    await Promise.all(runs.map(({ ended }) => ended));
+    const later = run(path);
+    await later.ended;
+    expect(fake.media.files).toHaveLength(before + 1);
+    const { fileId = '' } = fake.media.files.at(-1) ?? {};
+    expect([...runs, later].map(({ heard }) => heard.output.trim())).toEqual([
+      fileId,
+      fileId,
+      fileId,
+    ]);
+  }, 120_000);
+
+  it('a bare worker: at SIGTERM it finishes what is pending, and hands back the rest', async () => {
+    writeFileSync(join(folder, 'recipe.ts'), recipe('A bare worker'));
+    const main = `
+      import { MediaClient, memoryJournal, type SourceItem } from 'postreel';
+      import { work } from './recipe.js';
+      const waiting: SourceItem[] = Array.from({ length: 60 }, (_, index) => ({
+        id: String(index),
+        job: { workflowType: 'idea', workflowFormat: 'video', voiceId: 'voice_1', prompt: String(index) },
+      }));
+      const say = (what: string) => Promise.resolve(console.log(what));
+      const media = new MediaClient({ journal: memoryJournal() });
+      media.on('response', ({ method }) => void (method === 'POST' && say('submitted')));
+      await work(media, {
+        take: (count) => Promise.resolve(waiting.splice(0, count)),
+        done: () => say('done'),
+        fail: (_item, _error, { outcome }) => say('back ' + String(outcome)),
+      });
+      process.exit();`;
+    const { child, heard, ended } = run(await script('worker.ts', main));
+    await expect.poll(() => heard.output, { timeout: 60_000, interval: 50 }).toContain('submitted');
+    child.kill('SIGTERM');
+    expect(await ended, heard.output).toEqual([0, null]);
+    const count = (word: string) => heard.output.split('\n').filter((line) => line === word).length;
+    expect([count('submitted'), count('done'), count('back undefined')]).toEqual([1, 20, 20]);
+  }, 120_000);
+});
