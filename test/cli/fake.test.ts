@@ -41,6 +41,19 @@ describe('postreel fake', () => {
     expect(await screen.ended).toBe(0);
   });
 
+  it('takes the next port when the usual one is taken, and no other than the one it was given', async () => {
+    const taken = await inTerminal(['fake', '--no-log']);
+    await taken.until('Web page: ');
+    const next = await inTerminal(['fake', '--no-log']);
+    await next.until('Web page: ');
+    const portOf = ({ text }: Terminal) => Number(/Web page: http:.*?:(\d+)/.exec(text)?.[1]);
+    expect(portOf(next)).toBeGreaterThan(portOf(taken));
+    const { code, stderr } = await piped(['fake', '--port', String(portOf(taken))]);
+    taken.kill('SIGKILL');
+    next.kill('SIGKILL');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('EADDRINUSE')]);
+  });
+
   it('logs nothing with --no-log, and no color with NO_COLOR', async () => {
     const quiet = await start(['--no-log']);
     await quiet.list();

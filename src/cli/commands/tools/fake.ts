@@ -15,7 +15,7 @@ import { lineOf } from '../../fake/request-log.js';
 import { examples, positiveNumber, wholeNumber } from '../options.js';
 
 interface Flags {
-  readonly port: number;
+  readonly port?: number;
   readonly host: string;
   readonly speed: number;
   readonly seed?: number;
@@ -24,6 +24,7 @@ interface Flags {
 }
 
 const largestPort = 65_535;
+const usualPort = 4010;
 
 /** `postreel fake` */
 export function addFake(program: Command, context: Context): void {
@@ -33,7 +34,11 @@ export function addFake(program: Command, context: Context): void {
     .description(
       'start fakes of both services, with a web page that shows what they hold. Prints addresses and keys as the lines of an .env file: they are the same at every start on the same port. Requests are logged to stderr. Ctrl+C stops it.',
     )
-    .option('--port <number>', 'port; 0 takes a free one', wholeNumber(0, largestPort), 4010)
+    .option(
+      '--port <number>',
+      'port; 0 takes any free one (default: 4010, or the next free one)',
+      wholeNumber(0, largestPort),
+    )
     .option('--host <address>', 'address to listen on; 0.0.0.0 for the whole network', '127.0.0.1')
     .option('--speed <factor>', 'how many times faster their time runs', positiveNumber, 1)
     .option(
@@ -55,21 +60,24 @@ export function addFake(program: Command, context: Context): void {
 }
 
 async function runFake(flags: Flags, context: Context): Promise<void> {
-  const { port, host, speed, seed, log } = flags;
+  const { speed, seed, log, host } = flags;
   const { output, signal } = context;
   const clock = createClock({ mode: 'real', speed });
   const started: { server?: FakeServer } = {};
-  const server = await startFakeServer(
-    { port, host, ...optionsOf(flags, clock) },
-    {
-      page: createPage(() => started.server),
-      onEnd: (exchange) => {
-        const text = log ? lineOf(exchange, context) : undefined;
-        if (text !== undefined) {
-          output.note(text);
-        }
+  const options = optionsOf(flags, clock);
+  const server = await listen(flags, (port) =>
+    startFakeServer(
+      { port, host, ...options },
+      {
+        page: createPage(() => started.server),
+        onEnd: (exchange) => {
+          const text = log ? lineOf(exchange, context) : undefined;
+          if (text !== undefined) {
+            output.note(text);
+          }
+        },
       },
-    },
+    ),
   );
   started.server = server;
   if (seed !== undefined) {
@@ -82,6 +90,23 @@ async function runFake(flags: Flags, context: Context): Promise<void> {
   }
   await stopped(signal);
   await server.close();
+}
+
+/** Without `--port`, a second fake takes the next port: `> .env` has emptied the file by now. */
+async function listen(
+  { port: given }: Flags,
+  start: (port: number) => Promise<FakeServer>,
+): Promise<FakeServer> {
+  for (let port = given ?? usualPort; ; port++) {
+    try {
+      return await start(port);
+    } catch (error) {
+      const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+      if (!isTaken || given !== undefined || port === usualPort + 9) {
+        throw error;
+      }
+    }
+  }
 }
 
 /** Ctrl+C is how the command ends: its exit code is 0. */
