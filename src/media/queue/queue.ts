@@ -8,7 +8,8 @@ import { Intake } from './input/intake.js';
 import type { JobSource, MediaQueue, QueueOptions, QueueResult } from './options.js';
 import { QueueResults } from './driver/results.js';
 import { SourceReader } from './input/source.js';
-import type { QueueState, ReadEntry } from './steps/state.js';
+import type { ReadEntry } from './steps/events.js';
+import type { QueueState } from './steps/state.js';
 
 // Enough to find long jobs early, few enough to read a long input step by step. A list is there
 // anyway: jobs that take equally long are found together, and end together.

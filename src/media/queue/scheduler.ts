@@ -1,14 +1,8 @@
 import { fail, failWaiting, land, recall, refuse, yieldNames } from './steps/answers.js';
 import { checkDue, endLate, hearCheck, hearSaved } from './steps/checking.js';
-import {
-  draftOf,
-  type Draft,
-  type QueueCommand,
-  type QueueEvent,
-  type QueueState,
-  type ReadEntry,
-  type World,
-} from './steps/state.js';
+import type { QueueCommand } from './steps/commands.js';
+import type { QueueEvent, ReadEntry } from './steps/events.js';
+import { draftOf, type Draft, type QueueState, type World } from './steps/state.js';
 import { submitNext, trim } from './steps/submitting.js';
 import { putBack } from './steps/waiting.js';
 

@@ -1,13 +1,12 @@
 import type { JobRecord } from '../../../src/media/jobs/job.js';
 import { step } from '../../../src/media/queue/scheduler.js';
+import type { QueueCommand } from '../../../src/media/queue/steps/commands.js';
+import type { QueueEvent, RefusalKind } from '../../../src/media/queue/steps/events.js';
+import type { Entry } from '../../../src/media/queue/steps/jobs.js';
 import {
   initialState,
-  type Entry,
-  type QueueCommand,
-  type QueueEvent,
   type QueueRules,
   type QueueState,
-  type RefusalKind,
   type World,
 } from '../../../src/media/queue/steps/state.js';
 

@@ -4,7 +4,8 @@ import type { JobRecord } from '../../jobs/job.js';
 import type { NamedJob } from '../../jobs/journal-types.js';
 import { NamesTaken } from '../../jobs/submit.js';
 import type { QueueHost } from '../host.js';
-import type { Entry, QueueEvent } from '../steps/state.js';
+import type { QueueEvent } from '../steps/events.js';
+import type { Entry } from '../steps/jobs.js';
 import { refusalOf } from './failures.js';
 
 /** What the calls of a queue need of its driver. */

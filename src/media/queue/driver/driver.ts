@@ -9,15 +9,10 @@ import type { QueueHost } from '../host.js';
 import type { QueueOptions, QueueResult } from '../options.js';
 import { step } from '../scheduler.js';
 import { rulesOf } from './rules.js';
-import {
-  initialState,
-  type Entry,
-  type JobEnd,
-  type QueueCommand,
-  type QueueEvent,
-  type QueueState,
-  type World,
-} from '../steps/state.js';
+import type { JobEnd, QueueCommand } from '../steps/commands.js';
+import type { QueueEvent } from '../steps/events.js';
+import type { Entry } from '../steps/jobs.js';
+import { initialState, type QueueState, type World } from '../steps/state.js';
 
 /** What a queue is told by its driver. */
 export interface DriverListener {

@@ -2,7 +2,8 @@ import { isPostreelError, PostreelError, type Outcome } from '../../../errors/in
 import { WaitTimeoutError } from '../../../errors/wait-errors.js';
 import type { GenerationJob } from '../../jobs/job.js';
 import { saysFull } from '../../jobs/full.js';
-import type { JobEnd, Refusal, RefusalKind } from '../steps/state.js';
+import type { JobEnd } from '../steps/commands.js';
+import type { Refusal, RefusalKind } from '../steps/events.js';
 
 const waitingCodes = new Set(['QUEUE_TIMEOUT', 'RATE_LIMITED']);
 

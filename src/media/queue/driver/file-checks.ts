@@ -9,7 +9,8 @@ import { passingDelayMs } from '../../../polling/transient.js';
 import type { StatusRecord } from '../../generate/types.js';
 import type { MediaFile } from '../../jobs/file.js';
 import type { QueueHost } from '../host.js';
-import type { RunningJob, Seen } from '../steps/state.js';
+import type { Seen } from '../steps/events.js';
+import type { RunningJob } from '../steps/jobs.js';
 
 /** What the last check of a file found. */
 export interface LastCheck {

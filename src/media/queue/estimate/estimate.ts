@@ -1,4 +1,4 @@
-import type { Entry } from '../steps/state.js';
+import type { Entry } from '../steps/jobs.js';
 import { forecast, type QueueForecast } from './forecast.js';
 import { PaceSpread, type PaceSample } from './pace.js';
 

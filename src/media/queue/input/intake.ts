@@ -9,7 +9,8 @@ import {
 import { jobNamer, type JobName } from '../../jobs/job-names.js';
 import type { NamedJob } from '../../jobs/journal-types.js';
 import type { QueueOptions } from '../options.js';
-import type { Entry, ReadEntry } from '../steps/state.js';
+import type { ReadEntry } from '../steps/events.js';
+import type { Entry } from '../steps/jobs.js';
 
 /** What the reading of a queue's input needs. */
 export interface IntakeParts {

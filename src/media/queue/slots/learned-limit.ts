@@ -1,5 +1,5 @@
 import type { QueueClock } from '../clock.js';
-import type { SlotEvidence } from '../steps/state.js';
+import type { SlotEvidence } from '../steps/commands.js';
 
 // After a refusal the queue tries one slot more each time so much has passed.
 const growMs = 10 * 60_000;

@@ -1,7 +1,7 @@
 import type { RateBudgetStore } from '../../../contract/rate-budget-store.js';
 import type { OutstandingJobs } from '../../jobs/outstanding.js';
 import type { QueueClock } from '../clock.js';
-import type { SlotEvidence } from '../steps/state.js';
+import type { SlotEvidence } from '../steps/commands.js';
 import { LearnedLimit } from './learned-limit.js';
 
 /** How long a job takes a slot when nobody knows whether it exists. */

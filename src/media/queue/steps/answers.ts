@@ -1,7 +1,10 @@
 import type { JobRecord } from '../../jobs/job.js';
 import type { NamedJob } from '../../jobs/journal-types.js';
 import { follow } from './checking.js';
-import type { Draft, Entry, Flight, Refusal, SlotEvidence, World } from './state.js';
+import type { SlotEvidence } from './commands.js';
+import type { Refusal } from './events.js';
+import type { Entry, Flight } from './jobs.js';
+import type { Draft, World } from './state.js';
 import { isProbing, uncount } from './submitting.js';
 import { putBack, putBackInHalves } from './waiting.js';
 

@@ -1,7 +1,10 @@
 import type { JobRecord } from '../../jobs/job.js';
 import { learnPace } from './paces.js';
 import { sortWaiting } from './waiting.js';
-import type { Draft, Entry, JobEnd, RunningJob, Seen, World } from './state.js';
+import type { JobEnd } from './commands.js';
+import type { Seen } from './events.js';
+import type { Entry, RunningJob } from './jobs.js';
+import type { Draft, World } from './state.js';
 
 // "every 10 seconds" for a video, "every few seconds" for an audio
 const videoMs = 10_000;

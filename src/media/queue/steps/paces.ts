@@ -1,4 +1,5 @@
-import type { Draft, Entry, PaceSums, QueueState, RunningJob } from './state.js';
+import type { Entry, RunningJob } from './jobs.js';
+import type { Draft, PaceSums, QueueState } from './state.js';
 
 type Paces = QueueState['paces'];
 

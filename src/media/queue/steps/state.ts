@@ -1,6 +1,5 @@
-import type { JobRecord } from '../../jobs/job.js';
-import type { NamedJob } from '../../jobs/journal-types.js';
-import type { FileKind } from '../../status/intervals.js';
+import type { QueueCommand } from './commands.js';
+import type { Entry, Flight, RunningJob } from './jobs.js';
 
 /** The times and bounds that a queue keeps to, in milliseconds. */
 export interface QueueRules {
@@ -40,45 +39,6 @@ export interface World {
   readonly callAt: number;
   /** Do status checks count towards the rate limit? */
   readonly checksCount: boolean;
-}
-
-/** A job of the input. */
-export interface Entry {
-  readonly index: number;
-  readonly kind: FileKind;
-  readonly minutes: number;
-  /** Jobs of one format take about as long for each minute. */
-  readonly format: string;
-  readonly brand: string | undefined;
-  readonly name: string | undefined;
-  /** Jobs of a refused call go again in halves, to find the one at fault. */
-  readonly group?: number | undefined;
-}
-
-/** A call that is on its way. */
-export interface Flight {
-  readonly entries: readonly Entry[];
-  /** The slots that are taken when all of its jobs are accepted. */
-  readonly level: number;
-}
-
-/** A job that the service has accepted. */
-export interface RunningJob {
-  readonly entry: Entry;
-  readonly job: JobRecord;
-  /** `undefined` for a job of an earlier run. */
-  readonly startedAt: number | undefined;
-  readonly followedAt: number;
-  readonly changedAt: number;
-  /** The last status and progress, as text. */
-  readonly seen: string;
-  readonly checkAt: number;
-  readonly checkedAt: number;
-  readonly isChecking: boolean;
-  readonly checks: number;
-  readonly failures: number;
-  readonly failingSince: number | undefined;
-  readonly missingDownloads: number;
 }
 
 /** A refusal that came to several calls in a row. */
@@ -138,98 +98,6 @@ export interface QueueState {
   readonly groups: number;
   readonly isOver: boolean;
 }
-
-/** What may happen to a queue. */
-export type QueueEvent =
-  | { readonly type: 'read'; readonly entries: readonly ReadEntry[] }
-  | { readonly type: 'exhausted' }
-  /** The next job of a stream is asked for. */
-  | { readonly type: 'reading' }
-  /** Fewer slots were free than were asked for. */
-  | { readonly type: 'trimmed'; readonly count: number; readonly askAgainMs: number }
-  | {
-      readonly type: 'accepted';
-      readonly jobs: readonly (JobRecord | null)[];
-      /** The error of jobs without an id. */
-      readonly error?: unknown;
-    }
-  | { readonly type: 'names-taken'; readonly taken: ReadonlyMap<string, NamedJob> }
-  | { readonly type: 'names-found'; readonly found: ReadonlyMap<string, NamedJob> }
-  | { readonly type: 'refused'; readonly refusal: Refusal }
-  | { readonly type: 'checked'; readonly fileId: string; readonly seen: Seen }
-  | { readonly type: 'saved'; readonly fileId: string; readonly error?: unknown }
-  | { readonly type: 'taken' }
-  | { readonly type: 'pause' }
-  | { readonly type: 'resume' }
-  | { readonly type: 'drain' }
-  | { readonly type: 'wake' };
-
-/** A job that was read, with what the journal knows of it. */
-export interface ReadEntry {
-  readonly entry: Entry;
-  readonly known?: NamedJob | undefined;
-  /** The rule that it breaks. */
-  readonly problem?: unknown;
-}
-
-/** Why a call failed. */
-export interface Refusal {
-  readonly error: unknown;
-  readonly kind: RefusalKind;
-  /** The same for the same answer. */
-  readonly answer: string;
-  readonly retryAfterMs: number | undefined;
-}
-
-export type RefusalKind =
-  /** No more jobs or calls for now. */
-  | 'limit'
-  /** The answer was no, and nothing was submitted. */
-  | 'rejected'
-  /** A no for all jobs of the call. */
-  | 'rejected-call'
-  /** The key is refused, or the client is not set up: a no for all. */
-  | 'rejected-client'
-  /** Nothing was sent: no connection, or no journal. */
-  | 'not-sent'
-  /** The call may have been accepted. */
-  | 'unknown';
-
-/** What a status check found. */
-export type Seen =
-  | { readonly type: 'pending'; readonly text: string }
-  | { readonly type: 'success'; readonly hasDownload: boolean }
-  | { readonly type: 'failed'; readonly error: unknown }
-  | { readonly type: 'unclear'; readonly error: unknown; readonly retryAfterMs: number | undefined }
-  | { readonly type: 'missing'; readonly error: unknown }
-  | { readonly type: 'refused'; readonly error: unknown };
-
-/** What a queue wants done. */
-export type QueueCommand =
-  | { readonly type: 'submit'; readonly entries: readonly Entry[] }
-  | { readonly type: 'check'; readonly fileIds: readonly string[] }
-  | { readonly type: 'find'; readonly names: readonly string[] }
-  | { readonly type: 'save'; readonly fileId: string; readonly entry: Entry }
-  | { readonly type: 'yield'; readonly entry: Entry; readonly end: JobEnd }
-  /** The slots of the flight: these files keep theirs, so many more are in doubt, the rest is free. */
-  | { readonly type: 'land'; readonly fileIds: readonly string[]; readonly uncertain: number }
-  | { readonly type: 'hold'; readonly fileId: string }
-  | { readonly type: 'release'; readonly fileId: string; readonly isCertain: boolean }
-  /** What an answer says of the number of slots that the service really has. */
-  | { readonly type: 'slots'; readonly evidence: SlotEvidence; readonly level: number }
-  | { readonly type: 'tell'; readonly waitMs: number }
-  | { readonly type: 'wake'; readonly at: number }
-  | { readonly type: 'end' };
-
-export type SlotEvidence = 'accepted' | 'refused' | 'doubted' | 'cleared';
-
-/** How a job ends. */
-export type JobEnd =
-  | { readonly type: 'file'; readonly job: JobRecord }
-  | { readonly type: 'error'; readonly job: JobRecord | undefined; readonly error: unknown }
-  /** The driver makes the error of these. */
-  | { readonly type: 'stalled' | 'timeout' | 'lost'; readonly job: JobRecord; readonly ms: number }
-  | { readonly type: 'claimed' | 'capped' | 'late'; readonly job: undefined };
 
 /** A state on its way to the next one, and what is to be done. */
 export type Draft = {

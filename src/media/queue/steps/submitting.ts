@@ -1,5 +1,6 @@
 import { hasLearned } from './paces.js';
-import type { Draft, Entry, World } from './state.js';
+import type { Entry } from './jobs.js';
+import type { Draft, World } from './state.js';
 import { nextFinishMs } from './timing.js';
 import { nextBatch, putBack, takeOut } from './waiting.js';
 

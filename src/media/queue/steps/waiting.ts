@@ -1,5 +1,6 @@
 import { hasLearned, sizesOf } from './paces.js';
-import type { Draft, Entry } from './state.js';
+import type { Entry } from './jobs.js';
+import type { Draft } from './state.js';
 
 /** Puts jobs among those that wait: longest first; parts of a refused call before all others. */
 export function putBack(draft: Draft, entries: readonly Entry[]): void {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry, Seen } from '../../../../src/media/queue/steps/state.js';
+import type { Seen } from '../../../../src/media/queue/steps/events.js';
+import type { Entry } from '../../../../src/media/queue/steps/jobs.js';
 import {
   ends,
   entriesOf,

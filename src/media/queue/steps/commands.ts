@@ -1,0 +1,29 @@
+import type { JobRecord } from '../../jobs/job.js';
+import type { Entry } from './jobs.js';
+
+/** What a queue wants done. */
+export type QueueCommand =
+  | { readonly type: 'submit'; readonly entries: readonly Entry[] }
+  | { readonly type: 'check'; readonly fileIds: readonly string[] }
+  | { readonly type: 'find'; readonly names: readonly string[] }
+  | { readonly type: 'save'; readonly fileId: string; readonly entry: Entry }
+  | { readonly type: 'yield'; readonly entry: Entry; readonly end: JobEnd }
+  /** The slots of the flight: these files keep theirs, so many more are in doubt, the rest is free. */
+  | { readonly type: 'land'; readonly fileIds: readonly string[]; readonly uncertain: number }
+  | { readonly type: 'hold'; readonly fileId: string }
+  | { readonly type: 'release'; readonly fileId: string; readonly isCertain: boolean }
+  /** What an answer says of the number of slots that the service really has. */
+  | { readonly type: 'slots'; readonly evidence: SlotEvidence; readonly level: number }
+  | { readonly type: 'tell'; readonly waitMs: number }
+  | { readonly type: 'wake'; readonly at: number }
+  | { readonly type: 'end' };
+
+export type SlotEvidence = 'accepted' | 'refused' | 'doubted' | 'cleared';
+
+/** How a job ends. */
+export type JobEnd =
+  | { readonly type: 'file'; readonly job: JobRecord }
+  | { readonly type: 'error'; readonly job: JobRecord | undefined; readonly error: unknown }
+  /** The driver makes the error of these. */
+  | { readonly type: 'stalled' | 'timeout' | 'lost'; readonly job: JobRecord; readonly ms: number }
+  | { readonly type: 'claimed' | 'capped' | 'late'; readonly job: undefined };

@@ -1,0 +1,68 @@
+import type { JobRecord } from '../../jobs/job.js';
+import type { NamedJob } from '../../jobs/journal-types.js';
+import type { Entry } from './jobs.js';
+
+/** What may happen to a queue. */
+export type QueueEvent =
+  | { readonly type: 'read'; readonly entries: readonly ReadEntry[] }
+  | { readonly type: 'exhausted' }
+  /** The next job of a stream is asked for. */
+  | { readonly type: 'reading' }
+  /** Fewer slots were free than were asked for. */
+  | { readonly type: 'trimmed'; readonly count: number; readonly askAgainMs: number }
+  | {
+      readonly type: 'accepted';
+      readonly jobs: readonly (JobRecord | null)[];
+      /** The error of jobs without an id. */
+      readonly error?: unknown;
+    }
+  | { readonly type: 'names-taken'; readonly taken: ReadonlyMap<string, NamedJob> }
+  | { readonly type: 'names-found'; readonly found: ReadonlyMap<string, NamedJob> }
+  | { readonly type: 'refused'; readonly refusal: Refusal }
+  | { readonly type: 'checked'; readonly fileId: string; readonly seen: Seen }
+  | { readonly type: 'saved'; readonly fileId: string; readonly error?: unknown }
+  | { readonly type: 'taken' }
+  | { readonly type: 'pause' }
+  | { readonly type: 'resume' }
+  | { readonly type: 'drain' }
+  | { readonly type: 'wake' };
+
+/** A job that was read, with what the journal knows of it. */
+export interface ReadEntry {
+  readonly entry: Entry;
+  readonly known?: NamedJob | undefined;
+  /** The rule that it breaks. */
+  readonly problem?: unknown;
+}
+
+/** Why a call failed. */
+export interface Refusal {
+  readonly error: unknown;
+  readonly kind: RefusalKind;
+  /** The same for the same answer. */
+  readonly answer: string;
+  readonly retryAfterMs: number | undefined;
+}
+
+export type RefusalKind =
+  /** No more jobs or calls for now. */
+  | 'limit'
+  /** The answer was no, and nothing was submitted. */
+  | 'rejected'
+  /** A no for all jobs of the call. */
+  | 'rejected-call'
+  /** The key is refused, or the client is not set up: a no for all. */
+  | 'rejected-client'
+  /** Nothing was sent: no connection, or no journal. */
+  | 'not-sent'
+  /** The call may have been accepted. */
+  | 'unknown';
+
+/** What a status check found. */
+export type Seen =
+  | { readonly type: 'pending'; readonly text: string }
+  | { readonly type: 'success'; readonly hasDownload: boolean }
+  | { readonly type: 'failed'; readonly error: unknown }
+  | { readonly type: 'unclear'; readonly error: unknown; readonly retryAfterMs: number | undefined }
+  | { readonly type: 'missing'; readonly error: unknown }
+  | { readonly type: 'refused'; readonly error: unknown };

@@ -1,0 +1,41 @@
+import type { JobRecord } from '../../jobs/job.js';
+import type { FileKind } from '../../status/intervals.js';
+
+/** A job of the input. */
+export interface Entry {
+  readonly index: number;
+  readonly kind: FileKind;
+  readonly minutes: number;
+  /** Jobs of one format take about as long for each minute. */
+  readonly format: string;
+  readonly brand: string | undefined;
+  readonly name: string | undefined;
+  /** Jobs of a refused call go again in halves, to find the one at fault. */
+  readonly group?: number | undefined;
+}
+
+/** A call that is on its way. */
+export interface Flight {
+  readonly entries: readonly Entry[];
+  /** The slots that are taken when all of its jobs are accepted. */
+  readonly level: number;
+}
+
+/** A job that the service has accepted. */
+export interface RunningJob {
+  readonly entry: Entry;
+  readonly job: JobRecord;
+  /** `undefined` for a job of an earlier run. */
+  readonly startedAt: number | undefined;
+  readonly followedAt: number;
+  readonly changedAt: number;
+  /** The last status and progress, as text. */
+  readonly seen: string;
+  readonly checkAt: number;
+  readonly checkedAt: number;
+  readonly isChecking: boolean;
+  readonly checks: number;
+  readonly failures: number;
+  readonly failingSince: number | undefined;
+  readonly missingDownloads: number;
+}
