@@ -14,11 +14,14 @@ const refusal = (field: string, message: unknown) => ({
 describe('bulk calls', () => {
   const methods = ['bulkSubscribe', 'bulkUnsubscribe', 'bulkDelete'] as const;
 
-  it.each(methods)('%s refuses more than 1000 contacts', async (method) => {
+  it.each([
+    ['bulkSubscribe', 'subscribeAll'],
+    ['bulkUnsubscribe', 'unsubscribeAll'],
+    ['bulkDelete', 'deleteAll'],
+  ] as const)('%s refuses more than 1000 contacts and names %s', async (method, all) => {
     const call = offline.contacts[method]({ contactIds: manyIds(1001) });
-    await expect(call).rejects.toMatchObject(
-      refusal('contactIds', 'takes at most 1000 items; got 1001'),
-    );
+    const message = `takes at most 1000 items; got 1001. Use \`contacts.${all}()\``;
+    await expect(call).rejects.toMatchObject(refusal('contactIds', message));
   });
 
   it.each(methods)('%s takes 1000 contacts, and again after a 503', async (method) => {

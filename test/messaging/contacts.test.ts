@@ -160,7 +160,7 @@ describe('looking up', () => {
     await expect(requests[1]?.json()).resolves.toEqual({ ids: ['con_1'], hard: true });
     const tooMany = { ids: Array.from({ length: 1001 }, () => 'con_1') };
     await expect(contacts.bulkDelete(tooMany)).rejects.toMatchObject(
-      refusal('ids', 'takes at most 1000 items; got 1001'),
+      refusal('ids', 'takes at most 1000 items; got 1001. Use `contacts.deleteAll()`'),
     );
     for (const body of [{}, { contactIds: 'con_1' }]) {
       await expect(contacts.bulkDelete(body as never)).rejects.toMatchObject(

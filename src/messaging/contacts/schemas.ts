@@ -38,11 +38,9 @@ const emailList = {
   hint: 'Use `contacts.lookupAll()`',
 };
 const lookup = listBody<ContactLookup>('emails', emailList);
-const selection = listBody<ContactSelection>('contactIds', {
-  most: maxBulk,
-  items: 'ids',
-  isItem: isId,
-});
+const idList = { most: maxBulk, items: 'ids', isItem: isId };
+const selectionFor = (all: string) =>
+  listBody<ContactSelection>('contactIds', { ...idList, hint: `Use \`contacts.${all}()\`` });
 const started = z.looseObject({ jobId: z.string() });
 
 const field = z.looseObject({
@@ -77,9 +75,9 @@ export const schemas = {
   lookup: { body: lookup, returns: open },
   import: { body: z.custom<FileInput>(), returns: started },
   getImport: { returns: open },
-  bulkSubscribe: { body: selection, returns: started },
-  bulkUnsubscribe: { body: selection, returns: started },
-  bulkDelete: { body: selection, returns: started },
+  bulkSubscribe: { body: selectionFor('subscribeAll'), returns: started },
+  bulkUnsubscribe: { body: selectionFor('unsubscribeAll'), returns: started },
+  bulkDelete: { body: selectionFor('deleteAll'), returns: started },
   getBulkJob: { returns: open },
   fields: {
     list: { returns: z.looseObject({ fields: z.array(field) }) },

@@ -7,19 +7,19 @@ import type { ListQuery, PeriodQuery } from '../shared/query.js';
  * An event to track. The service does not document which fields are required; a call without `email` or
  * `event` is sent with a `warning`.
  */
-export interface TrackRequest<Fields extends object = object> extends TrackPart {
+export interface TrackRequest<Fields extends object = object> extends TrackPart, OpenInput {
   /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
   data?: MessageData<Fields> | undefined;
 }
 
 /** The same with custom fields of any type. */
-export interface UntypedTrackRequest extends TrackPart {
+export interface UntypedTrackRequest extends TrackPart, OpenInput {
   /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
   data?: UntypedData | undefined;
 }
 
 /** An event to track, custom fields aside. */
-export interface TrackPart extends OpenInput {
+export interface TrackPart {
   /** The contact's email; a contact is created if none has it. */
   email?: string | undefined;
   /** The name of the event, e.g. `order.paid`. Workflows that listen for it are started. */

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { createFakeMessaging } from 'postreel/testing';
+import { describe, expect, it } from 'vitest';
+import { messagingOver } from '../support/clients.js';
+import { callTraps } from '../support/messaging/call-traps.js';
+import { dataTraps } from '../support/messaging/data-traps.js';
+import type { Scene } from '../support/messaging/traps.js';
+import { compile } from '../support/types/compile.js';
+
+const traps = [...dataTraps, ...callTraps];
+
+const head = `
+import { clear, MessagingClient, transient } from 'postreel';
+interface Fields { plan: 'free' | 'pro'; seats: number; trialEnds: Date }
+const m = new MessagingClient<Fields>();
+const email = 'ann@example.com';
+const content = { subject: 'Hi', body: 'Hi', from: 'shop@example.com' };
+export { clear, transient, content, email, m };
+`;
+
+function scene(): Scene {
+  const fake = createFakeMessaging({ clock: { mode: 'real', speed: 1000 } });
+  const { secretKey: apiKey, baseUrl, fetch } = fake;
+  const messaging = messagingOver(fetch, { apiKey, baseUrl });
+  const warnings: string[] = [];
+  messaging.on('warning', ({ message }) => warnings.push(message));
+  return { fake, messaging, warnings };
+}
+
+describe.each(traps.map((trap) => [trap.name, trap] as const))('%s', (_, trap) => {
+  it('is what the service does', () => trap.service(scene()));
+
+  it('does not happen, or is heard of, with the client', () => trap.client(scene()));
+});
+
+describe('the compiler', () => {
+  it('takes the right lines', () => {
+    expect(compile(head + traps.map(({ right }) => `void ${right};`).join('\n')).errors).toEqual(
+      [],
+    );
+  });
+
+  it('refuses each of the wrong lines', () => {
+    const lines = traps.map(({ wrong }) => `void ${wrong};`);
+    const { errors } = compile(head + lines.join('\n'));
+    expect(errors).toHaveLength(traps.length);
+    const refused = lines.filter((line) => compile(head + line).errors.length === 1);
+    expect(refused).toEqual(lines);
+  });
+});
+
+it('the documentation lists every trap', () => {
+  const page = readFileSync('docs/messaging.md', 'utf8');
+  const listed = [...page.matchAll(/^\| (?:A|An|Events|The) .*$/gm)].map(([row]) => row);
+  for (const { name } of traps) {
+    const start = name.charAt(0).toUpperCase() + name.slice(1);
+    expect(listed.some((row) => row.startsWith(`| ${start} `))).toBe(true);
+  }
+});
