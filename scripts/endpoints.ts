@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 
 export const page = 'docs/endpoints.md';
+export const namesFile = 'src/testing/endpoint-names.ts';
 
 export interface Endpoint {
   readonly service: string;
@@ -40,9 +41,25 @@ function table(endpoints: readonly Endpoint[]): string {
   return ['| method | request | key | retried |', '| - | - | - | - |', ...rows].join('\n');
 }
 
+/** The names of the endpoints as a type, which an editor completes. */
+export async function namesOfEndpoints(endpoints: readonly Endpoint[]): Promise<string> {
+  const names = endpoints.map(({ method, path }) => `  | '${method} ${path}'`);
+  const text = `${namesHeading}\nexport type EndpointName =\n${names.join('\n')};\n`;
+  return format(text, { ...(await resolveConfig(namesFile)), parser: 'typescript' });
+}
+
+const namesHeading =
+  '// Made of endpoints.json by `npm run api`.\n\n' +
+  '/** An endpoint of the services, as the endpoint table spells it. */';
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const text = await describeEndpoints(readEndpoints());
-  const isChanged = !existsSync(page) || text !== readFileSync(page, 'utf8');
-  writeFileSync(page, text);
-  console.log(`${page}: ${isChanged ? 'changed' : 'unchanged'}`);
+  const endpoints = readEndpoints();
+  write(page, await describeEndpoints(endpoints));
+  write(namesFile, await namesOfEndpoints(endpoints));
+}
+
+function write(file: string, text: string): void {
+  const isChanged = !existsSync(file) || text !== readFileSync(file, 'utf8');
+  writeFileSync(file, text);
+  console.log(`${file}: ${isChanged ? 'changed' : 'unchanged'}`);
 }

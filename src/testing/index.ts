@@ -7,6 +7,7 @@ export type { RateLimitOptions } from './core/rate-limit.js';
 export type { RecordedRequest } from './core/record.js';
 export type { Task } from './core/time/schedule.js';
 export type { Service } from './core/service.js';
+export type { EndpointName } from './endpoint-names.js';
 export { createFakeMedia, type FakeMedia } from './media/create.js';
 export type { FakeMediaOptions } from './media/options.js';
 export type { Job } from './media/jobs/outcomes.js';

@@ -1,3 +1,4 @@
+import type { EndpointName } from '../endpoint-names.js';
 import { mswHandlers, type MswHandler } from '../msw.js';
 import { unpacked } from '../wire/delivery.js';
 import type { Clock } from './time/clock.js';
@@ -28,7 +29,7 @@ export interface Service {
   /** Request handlers for MSW's `setupServer` and `setupWorker`. */
   readonly handlers: () => Promise<MswHandler[]>;
   /** Plans a fault for an endpoint (`'POST /v1/send'`, or `'*'` for each); the answer takes it back. */
-  readonly fail: (endpoint: string, fault: Fault) => () => void;
+  readonly fail: (endpoint: EndpointName | '*' | (string & {}), fault: Fault) => () => void;
   /** Moves a fake's time on, e.g. `advance('10m')`, and waits for what happens in it. */
   readonly advance: (duration: Duration) => Promise<void>;
   /** Forgets requests, faults and rate-limit counts. */
