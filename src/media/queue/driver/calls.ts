@@ -47,10 +47,10 @@ export class QueueCalls {
     }
   }
 
-  async submit(entries: readonly Entry[]): Promise<void> {
+  async submit(entries: readonly Entry[], atLeast: number): Promise<void> {
     const { host, signal, hear } = this.#parts;
     const { slots } = host;
-    this.#slots = await slots.take(entries.length);
+    this.#slots = await slots.take(entries.length, atLeast);
     if (signal.aborted) {
       slots.release(this.#slots);
       return;

@@ -142,6 +142,7 @@ export class QueueDriver {
       now,
       freeSlots: slots.free,
       takenSlots: slots.taken,
+      othersSlots: slots.others,
       provenSlots: slots.proven,
       nextSlotAt: slots.nextAt,
       otherFiles: slots.otherFiles,
@@ -154,7 +155,7 @@ export class QueueDriver {
     const { slots, clock } = this.#host;
     switch (command.type) {
       case 'submit':
-        void this.#calls.submit(command.entries);
+        void this.#calls.submit(command.entries, command.atLeast);
         break;
       case 'check':
         command.fileIds.forEach((fileId) => void this.#check(fileId));

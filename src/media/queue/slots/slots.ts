@@ -46,6 +46,8 @@ export class PendingSlots {
   readonly #listeners = new Set<() => void>();
   #store: RateBudgetStore | undefined;
   #renewedAt: number;
+  /** So many slots other processes had when the store last told, and until when that counts. */
+  #others = { count: 0, until: 0 };
   #names = 0;
 
   constructor(parts: SlotParts) {
@@ -106,13 +108,18 @@ export class PendingSlots {
     return files;
   }
 
+  /** About how many slots other processes have, as far as the store has told. */
+  get others(): number {
+    return this.#others.until > this.#parts.clock.now() ? this.#others.count : 0;
+  }
+
   /** When to ask the store again for a slot that it did not have. */
   get askAgainMs(): number {
     return this.#store?.lease ? askStoreAgainMs : 0;
   }
 
-  /** Takes as many slots as are free, up to a number, and names them. */
-  async take(count: number): Promise<string[]> {
+  /** Takes as many slots as are free, up to a number, and names them; none where they are too few. */
+  async take(count: number, atLeast = 1): Promise<string[]> {
     const wanted = Math.min(count, this.free);
     const names = Array.from({ length: wanted }, () => `call ${++this.#names}`);
     for (const name of names) {
@@ -127,7 +134,16 @@ export class PendingSlots {
         this.#taken.set(name, { until: Number.POSITIVE_INFINITY, lease });
       }
     }
-    return leases ? names.slice(0, leases.length) : names;
+    if (!leases) {
+      return names;
+    }
+    const taken = names.slice(0, leases.length);
+    this.#learnOthers(taken.length < wanted);
+    if (taken.length < atLeast) {
+      this.release(taken);
+      return [];
+    }
+    return taken;
   }
 
   /** These jobs take slots now, whether there are any or not. */
@@ -245,6 +261,14 @@ export class PendingSlots {
     } catch {
       return undefined; // a store that is gone leaves each process to itself
     }
+  }
+
+  // Where the store has none left, others have what is not ours; else they have that at most. By the
+  // end of a lease they may be dead.
+  #learnOthers(isFull: boolean): void {
+    const most = Math.max(0, this.#learned.now - this.taken);
+    const count = isFull ? most : Math.min(this.others, most);
+    this.#others = { count, until: this.#parts.clock.now() + renewedLeaseMs };
   }
 
   #holdAtStore(names: readonly string[], instead: readonly string[]): void {

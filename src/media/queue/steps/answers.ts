@@ -32,6 +32,7 @@ export function land(
   const uncertain = flight.entries.length - fileIds.length;
   draft.flight = undefined;
   draft.toldAt = world.now;
+  draft.landedAt = world.now;
   draft.hasConnected = true;
   draft.commands.push({ type: 'land', fileIds, uncertain });
   for (const [index, entry] of flight.entries.entries()) {

@@ -3,7 +3,8 @@ import type { Entry } from './jobs.js';
 
 /** What a queue wants done. */
 export type QueueCommand =
-  | { readonly type: 'submit'; readonly entries: readonly Entry[] }
+  /** With fewer slots than `atLeast` the call is not worth making. */
+  | { readonly type: 'submit'; readonly entries: readonly Entry[]; readonly atLeast: number }
   | { readonly type: 'check'; readonly fileIds: readonly string[] }
   | { readonly type: 'find'; readonly names: readonly string[] }
   | { readonly type: 'save'; readonly fileId: string; readonly entry: Entry }

@@ -29,6 +29,8 @@ export interface World {
   /** Pending slots that are free, and taken, as far as the answers have told. */
   readonly freeSlots: number;
   readonly takenSlots: number;
+  /** Slots that other processes of the project have, as far as their store has told. */
+  readonly othersSlots?: number;
   /** So many jobs at one time the service has taken lately. */
   readonly provenSlots: number;
   /** When a slot comes free by itself. */
@@ -73,6 +75,8 @@ export interface QueueState {
   readonly filledAt: number;
   /** Since when a slot has been free for the jobs that wait. */
   readonly roomSince: number | undefined;
+  /** When the last call was accepted. */
+  readonly landedAt: number;
   /** The most jobs of the next call, after one whose outcome is unknown. */
   readonly mostPerCall: number;
   /** Calls in a row that brought nothing. */
@@ -132,6 +136,7 @@ export function initialState(rules: QueueRules): QueueState {
     askedUntil: never,
     filledAt: never,
     roomSince: undefined,
+    landedAt: never,
     mostPerCall: Number.POSITIVE_INFINITY,
     refusals: 0,
     refusedAt: never,

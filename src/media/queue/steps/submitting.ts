@@ -1,5 +1,5 @@
-import { hasLearned } from './paces.js';
 import type { Entry } from './jobs.js';
+import { hasLearned, sizesOf } from './paces.js';
 import type { Draft, World } from './state.js';
 import { nextFinishMs } from './timing.js';
 import { nextBatch, putBack, takeOut } from './waiting.js';
@@ -12,6 +12,10 @@ const quietMs = 1_000;
 const freshMs = 3_000;
 const longestRefreshMs = 5_000;
 const thinkAgainMs = 2_000;
+// Processes that share the slots of a project make a call a minute together, as one alone does.
+const callEveryMs = 60_000;
+const usualJobMs = 5 * 60_000;
+const longestWithoutMs = 10 * 60_000;
 
 /** Makes the next call when its time has come; the answer is when to ask again. */
 export function submitNext(draft: Draft, world: World): number {
@@ -22,7 +26,7 @@ export function submitNext(draft: Draft, world: World): number {
     return at;
   }
   // A call is rare: first see whether it can carry more.
-  const refreshedAt = refresh(draft, world, room);
+  const refreshedAt = isShared(world) ? undefined : refresh(draft, world, room);
   if (refreshedAt !== undefined) {
     return refreshedAt;
   }
@@ -91,7 +95,7 @@ function callTime(draft: Draft, world: World, room: number): number {
     isFilling ? draft.filledAt + quietMs : world.now,
   );
   // A text goes by itself: no other would fill its call.
-  if (first.kind === 'audio' || at > world.now) {
+  if (first.kind === 'audio' || at > world.now || isShared(world)) {
     return at;
   }
   return hasLearned(draft) && waiting.length > room
@@ -116,6 +120,30 @@ function timeByPace(draft: Draft, room: number, now: number): number {
     return now;
   }
   return Math.min(until, now + thinkAgainMs);
+}
+
+function isShared({ othersSlots = 0 }: World): boolean {
+  return othersSlots > 0;
+}
+
+// Their store alone knows how many slots are free: it is asked every few seconds, and so many are
+// about what comes free in the time of a call, whoever had them.
+function fewestShared(draft: Draft, { now, freeSlots, takenSlots }: World): number {
+  if (draft.landedAt <= now - longestWithoutMs) {
+    return 1;
+  }
+  const slots = freeSlots + takenSlots;
+  const fewest = Math.ceil((slots * callEveryMs) / usualMsOf(draft));
+  return Math.max(fewestFree, Math.min(fewest, Math.ceil(slots / 2)));
+}
+
+function usualMsOf(draft: Draft): number {
+  if (!hasLearned(draft) || draft.running.size === 0) {
+    return usualJobMs;
+  }
+  const sizeOf = sizesOf(draft);
+  const all = [...draft.running.values()].map(({ entry }) => sizeOf(entry));
+  return Math.max(1, all.reduce((sum, ms) => sum + ms, 0) / all.length);
 }
 
 function refresh(draft: Draft, world: World, room: number): number | undefined {
@@ -174,7 +202,9 @@ function depart(draft: Draft, entries: readonly Entry[], world: World): void {
   if (entries.some(({ kind }) => kind === 'video')) {
     draft.nextVideosAt = world.now + draft.rules.gapMs;
   }
-  draft.commands.push({ type: 'submit', entries });
+  const isCarrying = entries.some(({ kind }) => kind === 'video') && isShared(world);
+  const atLeast = isCarrying ? Math.min(entries.length, fewestShared(draft, world)) : 1;
+  draft.commands.push({ type: 'submit', entries, atLeast });
 }
 
 function minutesOf(entries: readonly Entry[]): number {

@@ -74,6 +74,28 @@ describe('slots with a store', () => {
     expect(await all[2]!.take(5)).toHaveLength(1);
   });
 
+  it('are known to be with others for as long as a lease, once the store has none left', async () => {
+    const { slots } = leasing();
+    const [one, other] = [slots(), slots()];
+    const taken = await one.take(15);
+    expect(one.others).toBe(0);
+    await other.take(20);
+    expect([other.taken, other.others]).toEqual([5, 15]);
+    one.release(taken.slice(0, 8));
+    await other.take(4); // all that it wanted
+    expect([other.taken, other.others]).toEqual([9, 11]);
+    await pass(5 * 60_000);
+    expect(other.others).toBe(0);
+  });
+
+  it('are left to the others where too few are free for a call', async () => {
+    const { leases, slots } = leasing();
+    await slots().take(17);
+    expect(await slots().take(10, 4)).toEqual([]);
+    expect(leases.size).toBe(17);
+    expect(await slots().take(10, 3)).toHaveLength(3);
+  });
+
   it('of a dead process come free within minutes', async () => {
     const { slots } = leasing();
     const dead = slots();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { QueueCommand } from '../../../../src/media/queue/steps/state.js';
 import {
   ends,
   entriesOf,
@@ -86,6 +87,22 @@ describe('a call', () => {
     steps.read(...entriesOf(3));
     expect(submitted(steps.at(49_999))).toEqual([]);
     expect(submitted(steps.at(50_000))).toEqual([0]);
+  });
+
+  it('is worth it with the slots that come free in a minute, where processes share them', () => {
+    const steps = new Steps();
+    const shared = { freeSlots: 12, takenSlots: 8, othersSlots: 12 };
+    const fewest = (commands: readonly QueueCommand[]) =>
+      commands.flatMap((command) => (command.type === 'submit' ? command.atLeast : []));
+    steps.at(0, shared);
+    expect(fewest(steps.read(...entriesOf(60)))).toEqual([1]); // its first
+    steps.hear({ type: 'trimmed', count: 1, askAgainMs: 3_000 });
+    expect(fewest(steps.accept('a'))).toEqual([4]); // it asks soon again: the store alone knows
+    steps.hear({ type: 'trimmed', count: 0, askAgainMs: 3_000 });
+    expect(fewest(steps.at(2_999))).toEqual([]);
+    expect(fewest(steps.at(3_000))).toEqual([4]);
+    steps.hear({ type: 'trimmed', count: 0, askAgainMs: 3_000 });
+    expect(fewest(steps.at(600_000))).toEqual([1]); // it must not starve
   });
 
   it.each([
