@@ -3,6 +3,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher, request } from 'undici';
 import { direct } from '../contract/client-options.js';
 import { ConfigurationError } from '../errors/index.js';
+import { multipartOf } from './multipart.js';
 
 /** How {@link nodeFetch} connects. */
 export interface NodeFetchOptions {
@@ -39,7 +40,7 @@ export function nodeFetch({ dispatcher }: NodeFetchOptions = {}): typeof globalT
       dispatcher: agent,
       method: init.method ?? 'GET',
       signal: init.signal ?? null,
-      ...(await contentOf(init)),
+      ...contentOf(init),
     });
     return new NodeResponse(answer, String(address));
   };
@@ -60,7 +61,7 @@ async function connect(dispatcher: UndiciDispatcher | undefined): Promise<Connec
 }
 
 /** The headers and body of a request as undici takes them. */
-async function contentOf({ headers, body, cache }: RequestInit) {
+function contentOf({ headers, body, cache }: RequestInit) {
   const all: Record<string, string> = {
     accept: '*/*',
     'accept-encoding': 'gzip, deflate, br',
@@ -71,10 +72,10 @@ async function contentOf({ headers, body, cache }: RequestInit) {
   if (body === undefined || body === null || typeof body === 'string') {
     return { headers: all, body: body ?? null };
   }
-  // A form and its boundary, encoded once: its length is known then, as with `fetch`.
-  const encoded = new Response(body);
-  all['content-type'] ??= encoded.headers.get('content-type') ?? 'application/octet-stream';
-  return { headers: all, body: new Uint8Array(await encoded.arrayBuffer()) };
+  const form = multipartOf(body as FormData); // the only other body of ours
+  all['content-type'] ??= form.contentType;
+  all['content-length'] = String(form.length);
+  return { headers: all, body: Readable.from(form.body, { objectMode: false }) };
 }
 
 /** An answer whose body comes straight from undici. */

@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { bundled } from '../support/node/bundled.js';
+
+const files = 20;
+
+// Answers the small file at once, and reads no large one before all of them have come.
+const held: (() => void)[] = [];
+const received: number[] = [];
+const server = createServer((request, response) => {
+  const read = () => {
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    request.on('end', () => {
+      received.push(bytes);
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ jobId: 'job_1' }));
+    });
+  };
+  if (Number(request.headers['content-length'] ?? Infinity) < 5_000) {
+    read();
+    return;
+  }
+  held.push(read);
+  if (held.length === files) {
+    // Time to read ahead, for a client that would.
+    setTimeout(() => held.splice(0).forEach((go) => go()), 500);
+  }
+});
+
+let child: Awaited<ReturnType<typeof bundled>>;
+beforeAll(async () => {
+  child = await bundled('test/support/node/upload-child.ts');
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+});
+afterAll(async () => {
+  server.close();
+  await child.remove();
+});
+
+// We make one copy, which keeps what is sent from changing with the bytes that were given. `fetch`
+// holds another one on its way; as one piece it held three. Measured: 2.1 and 1.5.
+it.each([
+  ['fetch', 2.6],
+  ['nodeFetch()', 1.8],
+] as const)(
+  'imports of 5 MB stream: %s holds at most %d times their bytes',
+  async (transport, most) => {
+    const { port } = server.address() as AddressInfo; // of a socket
+    const env = {
+      ...process.env,
+      MESSAGING_BASE_URL: `http://127.0.0.1:${port}`,
+      MESSAGING_API_KEY: 'sk_test_key',
+    };
+    const args = ['--expose-gc', child.path, transport, String(files)];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env, timeout: 60_000 });
+    const { copies } = JSON.parse(stdout) as { copies: number };
+    console.log(`${transport}: ${copies.toFixed(2)} copies`);
+    expect(copies).toBeLessThan(most);
+    const large = received.splice(0).filter((bytes) => bytes >= 5_000_000);
+    expect(large).toHaveLength(files);
+  },
+  90_000,
+);

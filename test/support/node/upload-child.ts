@@ -1,0 +1,23 @@
+// Uploads many files of 5 MB at once to a service that reads none of them for a while, and prints how
+// much memory each of them took besides the bytes that were given.
+import { MessagingClient } from 'postreel';
+import { nodeFetch } from 'postreel/node';
+
+const [, , transport = '', files = '20'] = process.argv;
+const count = Number(files);
+const size = 5_000_000;
+const fetch = transport === 'nodeFetch()' ? nodeFetch() : undefined;
+const messaging = new MessagingClient({ rateLimit: false, fetch });
+
+const bytes = new Uint8Array(size).fill(97);
+await messaging.contacts.import(bytes.subarray(0, 1_000)); // loads what a call needs
+globalThis.gc?.();
+const before = process.memoryUsage.rss();
+let most = before;
+const watch = setInterval(() => {
+  globalThis.gc?.(); // chunks that have left are no copies
+  most = Math.max(most, process.memoryUsage.rss());
+}, 25);
+await Promise.all(Array.from({ length: count }, () => messaging.contacts.import(bytes)));
+clearInterval(watch);
+console.log(JSON.stringify({ copies: (most - before) / (count * size) }));
