@@ -1,8 +1,11 @@
-import { it } from 'vitest';
+import { beforeAll, it } from 'vitest';
 import { onFastClock } from './clock.js';
+import { loadParts } from './parts.js';
 import { simulatePool } from './pool.js';
 
 const jobs = Number(process.env['JOBS'] ?? 4_000);
+
+beforeAll(loadParts, 120_000);
 
 it.each([0, 3])(`ten keys, ${jobs} videos, killed %i times`, async (kills) => {
   const { ratio, twice, lost, refused } = await onFastClock(() =>

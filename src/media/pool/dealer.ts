@@ -1,5 +1,5 @@
 import { Notifier } from '../../async/notifier.js';
-import type { MediaJob } from '../generate/media-job.js';
+import { estimatedMinutes, type MediaJob } from '../generate/media-job.js';
 import { SourceReader } from '../queue/input/source.js';
 import type { JobSource } from '../queue/options.js';
 
@@ -14,16 +14,23 @@ export interface DealtJob {
 /** What dealing needs to know of a named queue. */
 export interface Naming {
   nameOf(job: MediaJob): string | undefined;
-  /** Which of the keys has a job of that name already. */
-  ownerOf(name: string): Promise<number | undefined>;
+  /** Which of the keys got a job of that name in an earlier run. */
+  earlierOwners(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** Which of them got it in this run. */
+  ownerOf(name: string): number | undefined;
   /** A key gets the job of that name. */
   give(name: string, key: number): void;
 }
 
-/** Deals the jobs of one input to several keys, one at a time to whoever asks. */
+// Enough to find the long jobs early: what is left for the end is short, so all keys end together.
+const lookAhead = { list: 400, stream: 1, other: 100 };
+
+/** Deals the jobs of one input to several keys, one at a time to whoever asks, longest first. */
 export class Dealer {
   readonly #reader: SourceReader;
   readonly #naming: Naming;
+  /** Jobs that nobody has yet, longest first. */
+  readonly #waiting: DealtJob[] = [];
   /** Jobs of keys that were set aside, and those that belong to one key. */
   readonly #returned: DealtJob[] = [];
   readonly #owned = new Map<number, DealtJob[]>();
@@ -94,30 +101,73 @@ export class Dealer {
 
   #isDry(key: number): boolean {
     const owned = this.#owned.get(key) ?? [];
-    return this.#reader.isExhausted && this.#returned.length + owned.length === 0;
+    const left = this.#returned.length + this.#waiting.length + owned.length;
+    return this.#reader.isExhausted && left === 0;
   }
 
   async #dealTo(key: number): Promise<DealtJob | undefined> {
-    const waiting = this.#owned.get(key)?.shift() ?? this.#returned.shift();
-    if (waiting || this.isOver || this.#reader.isExhausted) {
-      return waiting && this.#give(waiting, key);
-    }
-    const jobs = this.#reader.isStream ? await this.#reader.readStream() : this.#reader.readList(1);
-    const [job] = jobs;
-    if (job === undefined) {
-      this.wake(); // the input has ended
+    await this.#readAhead();
+    if (this.isOver) {
       return undefined;
     }
-    this.#open++;
-    const name = this.#naming.nameOf(job);
-    const dealt = { index: this.#index++, job, name };
-    const owner = name === undefined ? undefined : await this.#naming.ownerOf(name);
-    if (owner === undefined || owner === key) {
-      return this.#give(dealt, key);
+    const owned = this.#owned.get(key)?.shift() ?? this.#returned.shift();
+    if (owned) {
+      return this.#give(owned, key);
     }
-    this.#owned.set(owner, [...(this.#owned.get(owner) ?? []), dealt]);
-    this.#news[owner]?.notify();
+    for (let dealt = this.#waiting.shift(); dealt; dealt = this.#waiting.shift()) {
+      const owner = dealt.name === undefined ? undefined : this.#naming.ownerOf(dealt.name);
+      if (owner === undefined || owner === key) {
+        return this.#give(dealt, key);
+      }
+      this.#keepFor(owner, dealt); // a name that comes twice: its key refuses it
+    }
     return undefined;
+  }
+
+  /** Reads on until enough jobs wait. */
+  async #readAhead(): Promise<void> {
+    const { size, isStream, isExhausted } = this.#reader;
+    const ahead = isStream
+      ? lookAhead.stream
+      : size === undefined
+        ? lookAhead.other
+        : lookAhead.list;
+    const most = ahead - this.#waiting.length;
+    if (isExhausted || this.#isOver || most <= 0) {
+      return;
+    }
+    const jobs = isStream ? await this.#reader.readStream() : this.#reader.readList(most);
+    this.#open += jobs.length;
+    await this.#sort(
+      jobs.map((job) => ({ index: this.#index++, job, name: this.#naming.nameOf(job) })),
+    );
+    if (this.#reader.isExhausted) {
+      this.wake();
+    }
+  }
+
+  async #sort(read: readonly DealtJob[]): Promise<void> {
+    const names = read.flatMap(({ name }) => name ?? []);
+    const owners = names.length > 0 ? await this.#naming.earlierOwners(names) : undefined;
+    for (const dealt of read) {
+      const owner = owners?.get(dealt.name ?? '');
+      if (owner === undefined) {
+        this.#waiting.push(dealt);
+      } else {
+        this.#keepFor(owner, dealt);
+      }
+    }
+    this.#waiting.sort(
+      (one, other) =>
+        estimatedMinutes(other.job) - estimatedMinutes(one.job) || one.index - other.index,
+    );
+  }
+
+  #keepFor(owner: number, dealt: DealtJob): void {
+    const kept = this.#owned.get(owner) ?? [];
+    kept.push(dealt);
+    this.#owned.set(owner, kept);
+    this.#news[owner]?.notify();
   }
 
   #give(dealt: DealtJob, key: number): DealtJob {

@@ -60,7 +60,8 @@ export class PoolQueue implements MediaQueue {
     this.#options = options;
     this.#dealer = new Dealer(jobs, contexts.length, {
       nameOf: (job) => namer?.(job).name,
-      ownerOf: (own) => this.#ownerOf(own),
+      earlierOwners: (names) => this.#earlierOwners(names),
+      ownerOf: (own) => this.#owners.get(own),
       give: (own, key) => this.#owners.set(own, key),
     });
   }
@@ -221,19 +222,18 @@ export class PoolQueue implements MediaQueue {
     return `${this.#options.name ?? ''}@${this.#projects[key] ?? ''}`;
   }
 
-  /** The key that an earlier run gave a job to. */
-  async #ownerOf(name: string): Promise<number | undefined> {
-    const owner = this.#owners.get(name);
-    if (owner !== undefined) {
-      return owner;
-    }
+  /** The keys that an earlier run gave jobs to. */
+  async #earlierOwners(names: readonly string[]): Promise<Map<string, number>> {
+    const owners = new Map<string, number>();
     for (const [key, { options }] of this.#contexts.entries()) {
-      const full = `${this.#laneName(key)}/key/${name}`;
-      if ((await options.journal?.find([full]))?.has(full)) {
-        return key;
+      const prefix = `${this.#laneName(key)}/key/`;
+      const known = await options.journal?.find(names.map((name) => `${prefix}${name}`));
+      for (const full of known?.keys() ?? []) {
+        const name = full.slice(prefix.length);
+        owners.set(name, owners.get(name) ?? key);
       }
     }
-    return undefined;
+    return owners;
   }
 }
 
