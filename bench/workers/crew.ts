@@ -48,7 +48,8 @@ export interface CrewResult {
 }
 
 const workers = 3;
-const root = fileURLToPath(new URL('../..', import.meta.url));
+/** The folder of the repository. */
+export const root = fileURLToPath(new URL('../..', import.meta.url));
 const longestMs = 20 * 60_000;
 
 /** Three workers make the jobs of one engine; some are killed, and the store restarts. */
@@ -146,7 +147,8 @@ function leaseSeconds(speed: number): number {
   return Math.ceil((40 * 60) / speed);
 }
 
-function video(index: number): VideoJob {
+/** The job whose prompt is its number. */
+export function video(index: number): VideoJob {
   const prompt = String(index);
   return { workflowType: 'idea', workflowFormat: 'video', voiceId: 'voice_1', prompt };
 }
@@ -156,7 +158,8 @@ async function storedIn({ stored }: WorkerTask): Promise<string[]> {
   return text.split('\n').flatMap((line) => line.split(' ')[0] || []);
 }
 
-async function bundleWorker(folder: string): Promise<string> {
+/** Bundles the worker with the sources, as a file to run. */
+export async function bundleWorker(folder: string): Promise<string> {
   const outfile = join(folder, 'worker.mjs');
   const doors = ['bullmq', 'pg-boss', 'postgres', 'redis'];
   await build({
@@ -176,7 +179,12 @@ async function bundleWorker(folder: string): Promise<string> {
   return outfile;
 }
 
-function startWorker(file: string, task: WorkerTask, all: ChildProcess[]): Promise<ChildProcess> {
+/** Starts a worker; resolves once it is ready. */
+export function startWorker(
+  file: string,
+  task: WorkerTask,
+  all: ChildProcess[],
+): Promise<ChildProcess> {
   const preload = join(root, 'test/support/node/fast-clock.mjs');
   const child = fork(file, [JSON.stringify(task)], {
     execArgv: ['--import', preload],
@@ -195,7 +203,8 @@ function startWorker(file: string, task: WorkerTask, all: ChildProcess[]): Promi
   });
 }
 
-function end(child: ChildProcess): Promise<void> {
+/** Kills a process, and waits for its end. */
+export function end(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) {
       resolve();

@@ -1,16 +1,34 @@
 import { crew, type Crew } from './crew.js';
+import { beginning } from './waiting.js';
 
 // `JOBS=2000 npm run bench:workers` is the long form: about a quarter of an hour for each engine.
 const jobs = Number(process.env['JOBS'] ?? 200);
 const speed = Number(process.env['SPEED'] ?? 60);
 const engines: readonly Crew['engine'][] = ['bullmq', 'pg-boss'];
 const only = process.env['ONLY'];
+const chosen = engines.filter((name) => only === undefined || name === only);
+// How long the queue is at which a worker begins; `JOBS=0` measures only that.
+const waiting = Number(process.env['WAITING'] ?? 300_000);
 
-console.log(`Three workers, ${jobs} videos, time runs ${speed} times as fast\n`);
-const rows: Record<string, object> = {};
-for (const engine of engines.filter((name) => only === undefined || name === only)) {
-  const scene = { engine, jobs, speed, kills: 4, lost: 2, restarts: 1 };
-  const { ratio, ...counts } = await crew(scene);
-  rows[engine] = { ...counts, 'times the bound': Number(ratio.toFixed(3)) };
+if (jobs > 0) {
+  await race();
 }
-console.table(rows);
+if (waiting > 0) {
+  const rows: Record<string, object> = {};
+  for (const engine of chosen) {
+    rows[engine] = await beginning(engine, waiting);
+  }
+  console.log(`\nA worker begins with ${waiting} jobs waiting`);
+  console.table(rows);
+}
+
+async function race(): Promise<void> {
+  console.log(`Three workers, ${jobs} videos, time runs ${speed} times as fast\n`);
+  const rows: Record<string, object> = {};
+  for (const engine of chosen) {
+    const scene = { engine, jobs, speed, kills: 4, lost: 2, restarts: 1 };
+    const { ratio, ...counts } = await crew(scene);
+    rows[engine] = { ...counts, 'times the bound': Number(ratio.toFixed(3)) };
+  }
+  console.table(rows);
+}
