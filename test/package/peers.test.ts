@@ -29,6 +29,8 @@ const sentences = [
   '`redisJournal()` needs a Redis client. Install `ioredis` and pass `new Redis(url)`.',
   '`postgresRateBudget()` needs a Postgres pool. Install `pg` and pass `new Pool({ connectionString })`.',
   '`postgresJournal()` needs a Postgres pool. Install `pg` and pass `new Pool({ connectionString })`.',
+  '`migratePostgres()` needs a Postgres pool. Install `pg` and pass `new Pool({ connectionString })`.',
+  '`withSchedulerLock()` needs a pool that lends connections. Install `pg` and pass `new Pool({ connectionString })`.',
   '`pgBossSource()` needs a started `PgBoss`. Install `pg-boss` and pass `await boss.start()`.',
   '`postreel/bullmq` needs `bullmq`. Install it beside `postreel`.',
   '`postreel/otel` needs `@opentelemetry/api`. Install it beside `postreel`.',
@@ -41,6 +43,7 @@ describe.each(['mjs', 'cjs'] as const)('without its peer, from a .%s file,', (ki
       const failing = [
         () => (REDIS).redisRateBudget(), () => (REDIS).redisJournal(),
         () => (POSTGRES).postgresRateBudget(), () => (POSTGRES).postgresJournal(),
+        () => (POSTGRES).migratePostgres(), () => (POSTGRES).withSchedulerLock(),
         () => (BOSS).pgBossSource(), () => (BULLMQ).bullmqSource('videos', {}),
         () => (OTEL).instrument({}),
       ];

@@ -1,11 +1,16 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import { noPostgres, postgresPath } from './stores/postgres-server.js';
+import { noRedis, redisPath } from './stores/redis-server.js';
 
 /** The project whose tests may be tried again. */
 const patient = 'sockets';
 
+/** The folders of tests that want a real Redis or Postgres. */
+const stores = /^test\/(redis|postgres|pg-boss|bullmq|bench|examples)\//;
+
 /**
  * Ends a run with one plain line that any gate can read, after a line for each test that passed
- * only when it was tried again. Outside of the sockets project such a test fails the run.
+ * only when it was tried again, and one that says which stores the tests have found. Outside of the sockets project such a test fails the run.
  */
 export default class TallyReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
@@ -18,6 +23,9 @@ export default class TallyReporter implements Reporter {
     if (forbidden.length > 0) {
       console.log(`${forbidden.length} flaky outside of the ${patient} project: none is allowed`);
       process.exitCode = 1;
+    }
+    if (modules.some(({ relativeModuleId }) => stores.test(relativeModuleId))) {
+      console.log(storesFound());
     }
     console.log(tally(modules, tests, flaky.length));
   }
@@ -34,6 +42,15 @@ function tally(modules: readonly TestModule[], tests: readonly TestCase[], flaky
   const failed = count.failed + broken.length;
   const end = flaky > 0 ? `, ${flaky} flaky` : '';
   return `${count.passed} passed, ${failed} failed, ${count.skipped} skipped${end}`;
+}
+
+function storesFound(): string {
+  const redis = noRedis === undefined ? `Redis at ${redisPath ?? ''}` : `no Redis (${noRedis})`;
+  const postgres =
+    noPostgres === undefined
+      ? `PostgreSQL at ${postgresPath ?? ''}`
+      : `PGlite from npm where one connection is enough (${noPostgres})`;
+  return `tested with ${redis}, and ${postgres}`;
 }
 
 function nameOf(test: TestCase): string {

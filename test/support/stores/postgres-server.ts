@@ -10,7 +10,8 @@ import { freePort } from './free-port.js';
 const folders = existsSync('/usr/lib/postgresql')
   ? readdirSync('/usr/lib/postgresql').map((version) => `/usr/lib/postgresql/${version}/bin`)
   : [];
-const bin = [...folders, '/usr/local/bin', '/usr/bin'].find(
+/** The folder of the Postgres of this machine, if it has one. */
+export const postgresPath = [...folders, '/usr/local/bin', '/usr/bin'].find(
   (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')),
 );
 
@@ -19,7 +20,7 @@ const owner = ownerOf();
 
 /** Why tests with a real Postgres cannot run here; `undefined` when they can. */
 export const noPostgres =
-  bin === undefined
+  postgresPath === undefined
     ? 'PostgreSQL is not installed'
     : owner === undefined
       ? 'PostgreSQL refuses root, and there is no user postgres or nobody'
@@ -35,20 +36,24 @@ export interface PostgresServer {
 
 /** Starts a Postgres with an empty database. */
 export async function startPostgres(): Promise<PostgresServer> {
-  if (bin === undefined || owner === undefined) {
+  if (postgresPath === undefined || owner === undefined) {
     throw new Error(noPostgres);
   }
   const folder = await mkdtemp(join(tmpdir(), 'postreel-postgres-'));
   chownSync(folder, owner.uid, owner.gid);
   const data = join(folder, 'data');
   const init = ['-D', data, '-U', 'postreel', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
-  await promisify(execFile)(join(bin, 'initdb'), init, { ...owner, cwd: folder });
+  await promisify(execFile)(join(postgresPath, 'initdb'), init, { ...owner, cwd: folder });
   const port = await freePort();
   const url = `postgres://postreel@127.0.0.1:${port}/postgres`;
   const sets = ['listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`];
   const args = ['-D', data, '-p', `${port}`, ...sets.flatMap((set) => ['-c', set])];
   const begin = async () => {
-    const child = spawn(join(bin, 'postgres'), args, { ...owner, cwd: folder, stdio: 'ignore' });
+    const child = spawn(join(postgresPath, 'postgres'), args, {
+      ...owner,
+      cwd: folder,
+      stdio: 'ignore',
+    });
     await answers(url, child);
     return child;
   };

@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { freePort } from './free-port.js';
 
-const isInstalled = (process.env['PATH'] ?? '')
+/** The Redis of this machine, if it has one. */
+export const redisPath = (process.env['PATH'] ?? '')
   .split(delimiter)
-  .some((folder) => existsSync(join(folder, 'redis-server')));
+  .map((folder) => join(folder, 'redis-server'))
+  .find((path) => existsSync(path));
 
 /** Why tests with Redis cannot run here; `undefined` when they can. */
-export const noRedis = isInstalled ? undefined : 'redis-server is not installed';
+export const noRedis = redisPath === undefined ? 'redis-server is not installed' : undefined;
 
 /** A real Redis of a test, on a port of its own. */
 export interface RedisServer {
