@@ -18,9 +18,13 @@ export interface Bundle {
 }
 
 /** Bundles a module that imports from the package, as its users would. */
-export async function bundle(code: string, external: readonly string[] = []): Promise<Bundle> {
+export async function bundle(
+  code: string,
+  external: readonly string[] = [],
+  resolveDir = repository,
+): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
-    stdin: { contents: code, resolveDir: repository },
+    stdin: { contents: code, resolveDir },
     absWorkingDir: repository,
     outdir: 'out',
     bundle: true,

@@ -63,7 +63,3 @@ async function startWorker(name: string, url: string): Promise<ChildProcess> {
   await once(worker, 'message');
   return worker;
 }
-
-export function median(numbers: readonly number[]): number {
-  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
-}

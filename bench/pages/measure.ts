@@ -58,15 +58,18 @@ export async function time(walk: Walk, client: MessagingClient, work: Work): Pro
 export const contacts = 4_000;
 
 /** Starts the service in a process of its own. */
-export async function startService(): Promise<{ url: string; process: ChildProcess }> {
+export async function startService(
+  count = contacts,
+  delayMs = 5,
+): Promise<{ url: string; process: ChildProcess }> {
   const script = join(import.meta.dirname, 'service.ts');
-  const child = spawn(process.execPath, ['--import', 'tsx', script, String(contacts), '5'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', script, String(count), String(delayMs)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   return { url: `http://127.0.0.1:${Number(line.toString())}`, process: child };
-}
-
-export function median(numbers: readonly number[]): number {
-  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
 }

@@ -1,3 +1,4 @@
+import { report, type Rows } from '../report.js';
 import { peers, type Limiter } from './limiters.js';
 import { ours } from './ours.js';
 import { serverKinds, type ServerKind } from './servers.js';
@@ -11,9 +12,7 @@ const fourProcesses: Readonly<Record<string, readonly number[]>> = {
   'shares of 70, 10, 10, 10 %': [0.7, 0.1, 0.1, 0.1],
 };
 
-console.log(
-  'Five windows of work, 1000 requests a minute, 20 to 120 ms each way; worst of 3 runs\n',
-);
+const tables: Record<string, Rows> = {};
 await table('One process', { postreel: ours(), ...peers }, (limiter) =>
   cells(limiter, workloadKinds, alone),
 );
@@ -27,6 +26,12 @@ for (const [name, shares] of Object.entries(fourProcesses)) {
     cells(limiter, ['bulk'], shares),
   );
 }
+await report({
+  title: 'Rate limit',
+  command: 'npm run bench:rate-limit',
+  method: 'Five windows of work, 1000 requests a minute, 20 to 120 ms each way; worst of 3 runs.',
+  tables,
+});
 
 async function table(
   title: string,
@@ -37,8 +42,7 @@ async function table(
   for (const [name, limiter] of Object.entries(limiters)) {
     rows[name] = await row(limiter);
   }
-  console.log(title);
-  console.table(rows);
+  tables[title] = rows;
 }
 
 async function cells(

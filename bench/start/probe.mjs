@@ -1,0 +1,17 @@
+// Imports one client in a fresh process, makes its first call, and prints the CPU time of both.
+import { clients } from '../calls/clients.mjs';
+
+const [, , name, url] = process.argv;
+const doors = { postreel: '../../dist/esm/index.js' };
+const before = process.cpuUsage();
+await import(doors[name] ?? name);
+const importMs = since(before);
+const client = await clients[name](url);
+await client.record();
+console.log(JSON.stringify({ importMs, firstCallMs: since(before) }));
+process.exit();
+
+function since(start) {
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1_000;
+}
