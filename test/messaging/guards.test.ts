@@ -56,6 +56,16 @@ describe('guards of deletes', () => {
     expect(requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
+  it.each([{}, { success: true }, undefined])(
+    'takes %j for no word about the uses, and deletes nothing',
+    async (usage) => {
+      const { fetch, requests } = answering(() => usage ?? new Response(null, { status: 204 }));
+      const call = messagingOver(fetch).events.delete('paid', { ifUnused: true });
+      await expect(call).rejects.toMatchObject({ code: 'USAGE_UNKNOWN', outcome: 'not-sent' });
+      expect(requests.map(({ method }) => method)).toEqual(['GET']);
+    },
+  );
+
   it('cancels executions first, where the service would refuse the delete', async () => {
     const { messaging } = furnished();
     const { id } = await messaging.workflows.create({ name: 'Welcome' });

@@ -5,6 +5,7 @@ import { listLaws } from '../support/worlds/list-laws.js';
 import { resourceLaws } from '../support/worlds/resource-laws.js';
 import { roundTripLaws } from '../support/worlds/round-trip-laws.js';
 import { named } from '../support/worlds/law.js';
+import { manyLaws } from '../support/worlds/many-laws.js';
 import { peopleLaws } from '../support/worlds/people-laws.js';
 import { messagingScene } from '../support/worlds/scenes.js';
 import { waitLaws } from '../support/worlds/wait-laws.js';
@@ -13,6 +14,7 @@ import { alternatives, inTurn, nameOf } from '../support/worlds/worlds.js';
 const laws = [
   ...resourceLaws,
   ...peopleLaws,
+  ...manyLaws,
   ...roundTripLaws,
   ...listLaws,
   ...errorLaws,

@@ -28,12 +28,27 @@ export function notConfirmed(id: string, path: string): InvalidRequestError {
 /** Refuses to delete what the usage of a thing mentions. The document does not show its shape. */
 export function refuseIfUsed(kind: string, name: string, usage: unknown): void {
   const users = usersIn(usage);
-  if (users.length === 0) {
+  if (users.length === 0 && isListed(usage)) {
     return;
+  }
+  if (users.length === 0) {
+    throw new ConflictError(
+      `${kind} \`${name}\` was not deleted: the service does not say what uses it. Delete it without \`ifUnused\`.`,
+      { code: 'USAGE_UNKNOWN', outcome: 'not-sent', details: usage },
+    );
   }
   throw new ConflictError(
     `${kind} \`${name}\` was not deleted: it is used by ${users.slice(0, 5).join(', ')}.`,
     { code: 'IN_USE', outcome: 'not-sent', details: usage },
+  );
+}
+
+// An answer with neither a list nor a count does not say that nothing uses the thing.
+function isListed(usage: unknown): boolean {
+  return (
+    Array.isArray(usage) ||
+    typeof usage === 'number' ||
+    (isRecord(usage) && Object.values(usage).some(isListed))
   );
 }
 

@@ -47,7 +47,7 @@ export const waitLaws: readonly Law<MessagingScene>[] = [
 ];
 
 /** Lets the fake's time go by for as long as something is awaited; a wait without end is given up. */
-async function passing<T>(
+export async function passing<T>(
   { fake }: MessagingScene,
   start: (signal: AbortSignal) => PromiseLike<T>,
 ): Promise<T> {

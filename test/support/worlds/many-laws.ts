@@ -1,0 +1,112 @@
+import { expect } from 'vitest';
+import '../../../src/messaging/rare.js'; // loads from the disk, which knows nothing of the fake's time
+import type { Law, MessagingScene } from './law.js';
+import { passing } from './wait-laws.js';
+
+const content = { subject: 'Hi', body: '<p>Hi</p>', from: 'shop@example.com' };
+const pro = { field: 'data.plan', operator: 'equals', value: 'pro' };
+
+/** Contacts of any number, campaigns from the draft to the end, and guards. */
+export const manyLaws: readonly Law<MessagingScene>[] = [
+  {
+    name: 'contacts of any number are imported, changed and deleted, and the result says so',
+    async holds(scene) {
+      const { fake, messaging, world } = scene;
+      const { contacts } = messaging;
+      const rows = ['ann', 'bob', 'cid'].map((name) => ({ email: `${name}@example.com` }));
+      const imported = await passing(scene, (signal) =>
+        contacts.importAll(rows, { wait: { interval: 1 }, signal }),
+      );
+      expect([imported.imported, imported.failed]).toEqual([3, []]);
+      const stored = [...fake.project.contacts.values()];
+      expect(stored.map(({ email }) => email)).toEqual(rows.map(({ email }) => email));
+      const ids = stored.map(({ id }) => id);
+      const changed = await passing(scene, (signal) =>
+        contacts.unsubscribeAll(ids, { wait: { interval: 1 }, signal }),
+      );
+      // A service with other names in its bodies refuses ours: nobody is changed, and all are named.
+      const isUsual = world.requestNames === 'usual';
+      expect(changed.done).toBe(isUsual ? 3 : 0);
+      expect(changed.failed.flatMap(({ contactIds }) => contactIds)).toEqual(isUsual ? [] : ids);
+      expect(stored.map(({ subscribed }) => subscribed)).toEqual(ids.map(() => !isUsual));
+    },
+  },
+  {
+    name: 'an import with a part that fails names exactly the rows that are not in',
+    async holds(scene) {
+      const { fake, messaging } = scene;
+      const note = 'x'.repeat(200_000);
+      const rows = Array.from({ length: 7 }, (_, at) => ({ email: `p${at}@example.com`, note }));
+      fake.fail('POST /contacts/import', { status: 400, after: 1 });
+      const { failed, imported } = await passing(scene, (signal) =>
+        messaging.contacts.importAll(rows, { wait: { interval: 1 }, signal }),
+      );
+      const missing = failed.flatMap(({ firstRow, rows: count }) =>
+        Array.from({ length: count }, (_, at) => `p${firstRow - 1 + at}@example.com`),
+      );
+      expect(failed).toHaveLength(1);
+      expect(imported + missing.length).toBe(7);
+      const stored = new Set([...fake.project.contacts.values()].map(({ email }) => email));
+      expect(rows.map(({ email }) => email).filter((email) => !stored.has(email))).toEqual(missing);
+    },
+  },
+  {
+    name: 'addresses of any number are checked in order',
+    async holds({ messaging }) {
+      const emails = ['ann@example.com', 'bob@example.com', 'cid@example.com'];
+      const checked: string[] = [];
+      for await (const { email, error } of messaging.verifyAll(emails)) {
+        expect(error).toBeUndefined();
+        checked.push(email);
+      }
+      expect(checked).toEqual(emails);
+    },
+  },
+  {
+    name: 'a campaign is edited without a loss, previewed, scheduled, and awaited until it is sent',
+    async holds(scene) {
+      const { fake, messaging } = scene;
+      const { campaigns } = messaging;
+      await messaging.contacts.create({ email: 'ann@example.com', data: { plan: 'pro' } });
+      const body = { ...content, name: 'Spring', description: 'Of March', replyTo: 'me@b.c' };
+      const { id } = await campaigns.create({
+        ...body,
+        audienceType: 'FILTERED',
+        audienceFilter: pro,
+      });
+      await campaigns.edit(id, (draft) => {
+        draft.subject = 'Hi {{plan}}';
+      });
+      const [stored] = fake.project.campaigns.values();
+      expect(stored).toMatchObject({ description: 'Of March', subject: 'Hi {{plan}}' });
+      expect((await campaigns.preview(id, { plan: 'pro' })).subject).toBe('Hi pro');
+      await expect(campaigns.schedule(id, new Date(0))).rejects.toMatchObject({
+        outcome: 'not-sent',
+      });
+      await campaigns.schedule(id, new Date(fake.clock.now() + 5_000));
+      expect(fake.outbox).toEqual([]);
+      // Words that nobody can know are for `isDone` to tell.
+      const told = scene.world.stateWords === 'other' && { isDone: () => fake.outbox.length > 0 };
+      await passing(scene, (signal) =>
+        campaigns.waitUntilSent(id, { interval: 1, signal, ...told }),
+      );
+      expect(fake.outbox.map(({ to }) => to)).toEqual(['ann@example.com']);
+    },
+  },
+  {
+    name: 'guards keep a field that a segment uses, and delete one that nothing uses',
+    async holds({ fake, messaging, world }) {
+      const { contacts, segments } = messaging;
+      await contacts.create({ email: 'ann@example.com', data: { plan: 'pro', unused: 1 } });
+      await segments.create({ name: 'Pros', type: 'DYNAMIC', condition: pro });
+      const kept = contacts.fields.delete('data.plan', { ifUnused: true });
+      await expect(kept).rejects.toMatchObject({ name: 'ConflictError', outcome: 'not-sent' });
+      // What a guard does not understand may be a use: then it deletes nothing.
+      const isClear = world.extraFields === 'none' && world.openFields !== 'absent';
+      const { error } = await contacts.fields.delete('data.unused', { ifUnused: true }).safe();
+      expect(error?.outcome).toBe(isClear ? undefined : 'not-sent');
+      const [ann] = fake.project.contacts.values();
+      expect(ann?.data).toEqual(isClear ? { plan: 'pro' } : { plan: 'pro', unused: 1 });
+    },
+  },
+];
