@@ -24,6 +24,13 @@ const overTheWire = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((path) => /support\/fake-server|createServer\(/.test(readFileSync(path, 'utf8')));
 sockets.push(...overTheWire);
 
+/** What the second transport has to do as well; `npm run test:node-fetch` runs all tests of the first. */
+const overBoth = [
+  'test/transport/faults.test.ts',
+  'test/transport/response/{errors,hostile.sizes,redirects}.test.ts',
+  'test/transport/send/{abort,abort.outcome,deadline}.test.ts',
+];
+
 /** `TRACKER_BROWSERS=none` leaves out what needs a browser. */
 const browsers = [
   'test/cli/fake-page.test.ts',
@@ -63,6 +70,16 @@ const projects: TestProjectInlineConfiguration[] = [
       name: 'sockets',
       include: sockets,
       // A busy machine delays real sockets: the gate asks again before it says no, and says so.
+      retry: process.env['CI'] ? 2 : 0,
+    },
+  },
+  {
+    resolve,
+    test: {
+      ...always,
+      name: 'node-fetch',
+      include: overBoth,
+      env: { TRANSPORT: 'node' },
       retry: process.env['CI'] ? 2 : 0,
     },
   },

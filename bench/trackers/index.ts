@@ -68,9 +68,9 @@ async function eagerSizeOf(program: Program): Promise<number> {
 async function onServer(program: Program): Promise<string> {
   const outfile = join(temporary, `${program.name.replaceAll(/\W/g, '-')}.mjs`);
   const code = `${program.code}\nprocess.exit(0);`;
+  const { outdir: _none, ...common } = options({ ...program, code });
   await build({
-    ...options({ ...program, code }),
-    outdir: undefined,
+    ...common,
     outfile,
     platform: 'node',
     minify: false,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { QueueCommand } from '../../../../src/media/queue/steps/state.js';
+import type { QueueCommand } from '../../../../src/media/queue/steps/commands.js';
 import {
   ends,
   entriesOf,
