@@ -26,7 +26,6 @@ const options = ({ code, folder }: Program) =>
   ({
     stdin: { contents: code, resolveDir: folder },
     absWorkingDir: folder,
-    outdir: 'out',
     bundle: true,
     minify: true,
     format: 'esm',
@@ -46,7 +45,11 @@ async function sizeOf(program: Program): Promise<number> {
 
 /** What a page loads at once where a bundler splits off what is imported later. */
 async function eagerSizeOf(program: Program): Promise<number> {
-  const { outputFiles, metafile } = await build({ ...options(program), splitting: true });
+  const { outputFiles, metafile } = await build({
+    ...options(program),
+    outdir: 'out',
+    splitting: true,
+  });
   const { outputs } = metafile;
   const eager = new Set<string>();
   const follow = (path: string | undefined): void => {
@@ -68,9 +71,8 @@ async function eagerSizeOf(program: Program): Promise<number> {
 async function onServer(program: Program): Promise<string> {
   const outfile = join(temporary, `${program.name.replaceAll(/\W/g, '-')}.mjs`);
   const code = `${program.code}\nprocess.exit(0);`;
-  const { outdir: _none, ...common } = options({ ...program, code });
   await build({
-    ...common,
+    ...options({ ...program, code }),
     outfile,
     platform: 'node',
     minify: false,

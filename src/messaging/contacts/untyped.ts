@@ -1,4 +1,4 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
+import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { StoredData, UntypedPatch } from '../shared/data.js';
 import type { Contacts } from './resource.js';
@@ -16,7 +16,7 @@ import type {
  */
 export interface UntypedContacts extends Contacts {
   /** Lists contacts. `await` it for one page, `for await` it for every contact. */
-  list(query?: ContactQuery, options?: RequestOptions): Paginated<UntypedContact>;
+  list(query?: ContactQuery, options?: ListOptions): Paginated<UntypedContact>;
   /** Creates a contact, or updates the one with this email; `_meta` tells which. */
   create(body: UntypedContactCreate, options?: RequestOptions): Call<UntypedUpsertedContact>;
   /** The same as `create()`: creates a contact, or updates the one with this email. */

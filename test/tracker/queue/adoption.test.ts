@@ -14,7 +14,10 @@ import {
 } from '../../support/tracker/queue.js';
 
 const LIVING = JSON.stringify(['living tab', OWN]);
-const left = (changes: Partial<StoredRecord> = {}) => recordOf('a', { owner: 'gone', ...changes });
+const left = (changes: Partial<StoredRecord> = {}): StoredRecord => ({
+  ...recordOf('a', { owner: 'gone' }),
+  ...changes,
+});
 
 function look(
   record: StoredRecord,
