@@ -1,6 +1,7 @@
 import type { Attachment } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 const content = { from: 'a@b.co', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' };
 const bytes = new Uint8Array([0, 104, 105, 255]);

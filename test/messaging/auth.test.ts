@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 const credentials = { email: 'ann@example.com', password: 'correct horse' };
 const offline = messagingOver(() => {

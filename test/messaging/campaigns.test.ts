@@ -1,6 +1,7 @@
 import { MessagingClient, type CampaignCreate, type CampaignSend } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 const messaging = new MessagingClient({
   apiKey: 'sk_test',
@@ -82,7 +83,7 @@ describe('the audience of a campaign', () => {
   ])(
     'sends a left-over `%s` with a warning, so that audiences can be edited',
     async (field, only, audience) => {
-      const { fetch, requests } = answering(() => ({}));
+      const { fetch, requests } = answering();
       const client = messagingOver(fetch);
       const warnings: string[] = [];
       client.on('warning', ({ message }) => warnings.push(message));
@@ -129,7 +130,7 @@ describe('the content of a campaign', () => {
   });
 
   it('replaces with PUT', async () => {
-    const { fetch, requests } = answering(() => draft);
+    const { fetch, requests } = answering();
     await messagingOver(fetch).campaigns.replace('cmp_1', { ...content, audienceType: 'ALL' });
     expect(requests[0]?.method).toBe('PUT');
     expect(requests[0]?.url).toBe('https://messaging.test/campaigns/cmp_1');
@@ -152,7 +153,7 @@ describe('sending a campaign', () => {
       { scheduledFor: '2999-01-01T09:00:00+02:00' },
     ],
   ])('works %s', async (_, body, sent) => {
-    const { fetch, requests } = answering(() => ({ success: true }));
+    const { fetch, requests } = answering();
     await messagingOver(fetch).campaigns.send('cmp_1', body);
     expect(requests[0]?.url).toBe('https://messaging.test/campaigns/cmp_1/send');
     expect(await requests[0]?.json()).toEqual(sent);
@@ -176,7 +177,7 @@ describe('sending a campaign', () => {
 
   it('allows 60 s for clocks that differ', async () => {
     vi.useFakeTimers({ now: Date.parse('2026-11-21T09:01:00Z'), toFake: ['Date'] });
-    const { fetch, requests } = answering(() => ({ success: true }));
+    const { fetch, requests } = answering();
     await messagingOver(fetch).campaigns.send('cmp_1', { scheduledFor: '2026-11-21T09:00:00Z' });
     expect(requests).toHaveLength(1);
   });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 it.each([null, 'pk_test', 'sk_test'])(
   'gets the flags of the service without a key, whatever the client has: %s',

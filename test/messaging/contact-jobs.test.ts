@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 const offline = messagingOver(() => {
   throw new Error('must not reach the network');
@@ -57,7 +58,7 @@ describe('importing', () => {
   });
 
   it('sends a CSV file as a form, under its own name', async () => {
-    const { fetch, requests } = answering(() => ({ jobId: 'job_1' }));
+    const { fetch, requests } = answering();
     const data = 'email\nann@example.com\n';
     await messagingOver(fetch).contacts.import({ data, filename: 'people.csv' });
     const file = (await requests[0]?.formData())?.get('file') as File; // a form's file

@@ -1,6 +1,7 @@
 import { transient, type ContactCreate, type WarningEvent } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 const contact = {
   id: 'con_1',
@@ -73,7 +74,7 @@ describe('creating and updating', () => {
   );
 
   it('sends null, dates and transient values as the service reads them', async () => {
-    const { fetch, requests } = answering(() => contact);
+    const { fetch, requests } = answering();
     const since = new Date('2026-11-21T09:30:00Z');
     const data = { plan: null, since, code: transient('A1'), locale: 'de' };
     await messagingOver(fetch).contacts.update('con_1', { data });
@@ -96,7 +97,7 @@ describe('creating and updating', () => {
   );
 
   it('warns of an empty string, which the service ignores', async () => {
-    const { fetch } = answering(() => upserted);
+    const { fetch } = answering();
     const messaging = messagingOver(fetch);
     const warnings: WarningEvent[] = [];
     messaging.on('warning', (warning) => warnings.push(warning));

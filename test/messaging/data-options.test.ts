@@ -1,7 +1,8 @@
 import { clear, transient, type DataOptions, type MessagingClient } from 'postreel';
 import { createFakeMessaging } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 const email = 'ann@example.com';
 const content = { from: 'shop@example.com', to: email, subject: 'Hi', body: '<p>Hi</p>' };
@@ -18,7 +19,7 @@ const writers: [string, Write][] = [
 ];
 
 async function written(write: Write, data: object, options?: DataOptions) {
-  const { fetch, requests } = answering(() => ({}));
+  const { fetch, requests } = answering();
   const messaging = messagingOver(fetch, { data: options });
   const warnings: string[] = [];
   messaging.on('warning', ({ message }) => warnings.push(message));

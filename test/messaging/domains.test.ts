@@ -1,6 +1,7 @@
 import type { DomainCreate } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 const domain = { id: 'dom_1', domain: 'shop.example.com', records: [{ type: 'TXT' }] };
 

@@ -1,6 +1,7 @@
 import { transient, type SendRequest, type WarningEvent } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' };
 const sent = {
@@ -151,7 +152,7 @@ describe('what a send lets through', () => {
   });
 
   it('dates as ISO 8601, and transient values as the service spells them', async () => {
-    const { fetch, requests } = answering(() => sent);
+    const { fetch, requests } = answering();
     const since = new Date('2026-11-21T09:30:00Z');
     await messagingOver(fetch).send({
       ...mail,
@@ -177,7 +178,7 @@ describe('warnings of a send', () => {
     ['an empty string in data', { data: { plan: '' } }, [expect.stringContaining('`data.plan`')]],
     ['nothing for `name` beside a string', { name: 'Shop' }, []],
   ])('%s', async (_, change, messages) => {
-    const { fetch } = answering(() => sent);
+    const { fetch } = answering();
     const messaging = messagingOver(fetch);
     const warnings: WarningEvent[] = [];
     messaging.on('warning', (warning) => warnings.push(warning));
@@ -221,7 +222,7 @@ describe('verify', () => {
   });
 
   it('answers what is known about an address', async () => {
-    const { fetch } = answering(() => ({ success: true, data: verification }));
+    const { fetch } = answering();
     const messaging = messagingOver(fetch, { validation: { responses: 'throw' } });
     await expect(messaging.verify({ email: 'ann@example.com' })).resolves.toEqual(verification);
   });

@@ -1,6 +1,7 @@
 import type { TrackRequest, WarningEvent } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 const tracked = { contact: 'con_1', event: 'evt_1', timestamp: '2026-11-21T09:30:00.000Z' };
 const event = { email: 'ann@example.com', event: 'order.paid' };
@@ -41,7 +42,7 @@ describe.each(trackers)('%s', (_, path, track) => {
   });
 
   it('warns of an empty string, which the service ignores', async () => {
-    const { fetch } = answering(() => tracked);
+    const { fetch } = answering();
     const messaging = messagingOver(fetch);
     const warnings: WarningEvent[] = [];
     messaging.on('warning', (warning) => warnings.push(warning));
@@ -103,7 +104,7 @@ describe('events', () => {
   });
 
   it('sends dates as ISO 8601 and fields that it does not know as they are', async () => {
-    const { fetch, requests } = answering(() => []);
+    const { fetch, requests } = answering();
     const startDate = new Date('2026-11-01T00:00:00Z');
     await messagingOver(fetch).events.list({ limit: 5, startDate, name: 'order.paid' });
     expect(Object.fromEntries(new URL(requests[0]?.url ?? '').searchParams)).toEqual({

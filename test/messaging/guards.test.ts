@@ -1,7 +1,8 @@
 import type { Campaign } from 'postreel';
 import { createFakeMessaging } from 'postreel/testing';
 import { describe, expect, it, vi } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 const content = {
   name: 'A',

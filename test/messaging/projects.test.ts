@@ -1,6 +1,7 @@
 import type { MessagingClient, Paginated } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 type Projects = MessagingClient['projects'];
 

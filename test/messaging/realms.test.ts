@@ -1,6 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 /** A value as a test runner, a frame or a worker makes it: its class is another. */
 const foreign = (code: string): unknown => runInNewContext(code);
@@ -11,7 +12,7 @@ const png = [137, 80, 78, 71, 13, 10, 26, 10];
 
 describe('a value of another realm is what it is in its own', () => {
   it('a date of a schedule, on the first call and on the second', async () => {
-    const { fetch, requests } = answering(() => ({}));
+    const { fetch, requests } = answering();
     const { campaigns } = messagingOver(fetch);
     for (const call of [0, 1]) {
       await campaigns.send('cmp_1', { scheduledFor: foreignDate() });
@@ -20,14 +21,14 @@ describe('a value of another realm is what it is in its own', () => {
   });
 
   it('a date in the place of a body is refused', async () => {
-    const { fetch, requests } = answering(() => ({}));
+    const { fetch, requests } = answering();
     const call = messagingOver(fetch).campaigns.send('cmp_1', foreignDate() as never); // JavaScript
     await expect(call).rejects.toMatchObject({ outcome: 'not-sent' });
     expect(requests).toEqual([]);
   });
 
   it('a date of a query, and one that is none', async () => {
-    const { fetch, requests } = answering(() => ({ events: [] }));
+    const { fetch, requests } = answering();
     const { events } = messagingOver(fetch);
     await events.list({ startDate: foreignDate() });
     expect(new URL(requests[0]!.url).searchParams.get('startDate')).toBe(inAnHour);
@@ -37,7 +38,7 @@ describe('a value of another realm is what it is in its own', () => {
   });
 
   it('dates and numbers of custom fields', async () => {
-    const { fetch, requests } = answering(() => ({}));
+    const { fetch, requests } = answering();
     const data = foreign(`({ at: new Date('${inAnHour}'), list: [1] })`) as object; // a literal
     await messagingOver(fetch).contacts.create({ email: 'ann@example.com', data });
     expect(await requests[0]?.json()).toMatchObject({ data: { at: inAnHour, list: [1] } });
@@ -47,7 +48,7 @@ describe('a value of another realm is what it is in its own', () => {
     ['an ArrayBuffer', `new Uint8Array([${png.join()}]).buffer`],
     ['a Uint8Array', `new Uint8Array([${png.join()}])`],
   ])('bytes: %s is an image, and an attachment', async (_, code) => {
-    const { fetch, requests } = answering(() => ({ url: 'https://cdn.test/a.png' }));
+    const { fetch, requests } = answering();
     const messaging = messagingOver(fetch);
     const bytes = foreign(code) as Uint8Array; // or a buffer, which is taken alike
     await messaging.uploads.image(bytes);

@@ -1,7 +1,8 @@
 import type { MessagingClient, SegmentUpdate } from 'postreel';
 import { createFakeMessaging } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 type Record = { [field: string]: unknown };
 

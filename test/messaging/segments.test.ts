@@ -1,6 +1,7 @@
 import { MessagingClient, type SegmentCreate } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 const messaging = new MessagingClient({
   apiKey: 'sk_test',
@@ -60,7 +61,7 @@ describe('segments', () => {
     { type: 'DYNAMIC', name: 'Pro', condition, trackMembership: true },
     { type: 'DYNAMIC', name: 'Large', condition: { or: [condition, condition] } },
   ])('creates $type segments', async (body) => {
-    const { fetch, requests } = answering(() => segment);
+    const { fetch, requests } = answering();
     await messagingOver(fetch).segments.create(body);
     expect(await requests[0]?.json()).toEqual(body);
   });

@@ -1,6 +1,7 @@
 import { MessagingClient } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 const messaging = new MessagingClient({
   apiKey: 'sk_test',
@@ -73,14 +74,14 @@ describe('templates', () => {
   });
 
   it('sends fields that the document does not show', async () => {
-    const { fetch, requests } = answering(() => template);
+    const { fetch, requests } = answering();
     const body = { ...content, subject: 'x'.repeat(998), replyTo: 'help@example.com' };
     await messagingOver(fetch).templates.create(body);
     expect(await requests[0]?.json()).toEqual(body);
   });
 
   it('updates nothing but what is given', async () => {
-    const { fetch, requests } = answering(() => template);
+    const { fetch, requests } = answering();
     await messagingOver(fetch).templates.update('tpl_1', { name: 'Hello' });
     expect(requests[0]?.method).toBe('PATCH');
     expect(await requests[0]?.json()).toEqual({ name: 'Hello' });

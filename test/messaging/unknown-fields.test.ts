@@ -1,6 +1,7 @@
 import type { MessagingClient } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 const email = 'ann@example.com';
 const content = { from: 'shop@example.com', to: email, subject: 'Hi', body: '<p>Hi</p>' };
@@ -36,7 +37,7 @@ const documented: [string, Call, string, string][] = [
 ];
 
 async function warnings(call: Call, fields: object) {
-  const { fetch, requests } = answering(() => ({}));
+  const { fetch, requests } = answering();
   const messaging = messagingOver(fetch);
   const heard: string[] = [];
   messaging.on('warning', ({ message }) => heard.push(message));
@@ -99,7 +100,7 @@ describe('a warning that nobody hears', () => {
   });
 
   const unheard = (name: string) =>
-    messagingOver(answering(() => ({})).fetch).contacts.update('1', { [name]: 1 });
+    messagingOver(answering().fetch).contacts.update('1', { [name]: 1 });
 
   it('is said once per message, as a warning of the process', async () => {
     const emit = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
@@ -116,7 +117,7 @@ describe('a warning that nobody hears', () => {
     const emit = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     await warnings((m) => m.contacts.update('1', { heardByListener: 1 } as never), {});
     const warn = vi.fn();
-    const { fetch } = answering(() => ({}));
+    const { fetch } = answering();
     await messagingOver(fetch, { logger: { warn } }).contacts.update('1', { logged: 1 } as never);
     expect(emit).not.toHaveBeenCalled();
     expect(warn).toHaveBeenCalledWith(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 const png = new Uint8Array([137, 80, 78, 71]);
 const wholePng = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 0]);
@@ -33,7 +34,7 @@ describe('uploads.image', () => {
     ['its text', { data: '<svg xmlns="http://www.w3.org/2000/svg"/>' }, 'image/svg+xml'],
     ['a JPEG\u2019s first bytes', new Uint8Array([255, 216, 255, 224]), 'image/jpeg'],
   ])('takes the type of an image from %s', async (_, image, type) => {
-    const { fetch, requests } = answering(() => ({ url: 'https://cdn.example.com/logo.png' }));
+    const { fetch, requests } = answering();
     await messagingOver(fetch).uploads.image(image);
     const sent = (await requests[0]?.formData())?.get('image') as File; // a form's file
     expect(sent.type).toBe(type);

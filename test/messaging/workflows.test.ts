@@ -1,6 +1,7 @@
 import { MessagingClient, type StepCreate, type TransitionCreate } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { messagingOver } from '../support/clients.js';
+import { answering } from '../support/msw.js';
 
 const messaging = new MessagingClient({
   apiKey: 'sk_test',
@@ -30,7 +31,7 @@ describe('workflows', () => {
   });
 
   it('warns about a trigger and a state that a new workflow cannot have', async () => {
-    const { fetch, requests } = answering(() => ({ id: 'wf_1' }));
+    const { fetch, requests } = answering();
     const warnings: string[] = [];
     const client = messagingOver(fetch).on('warning', ({ message }) => warnings.push(message));
     const body = { name: 'Welcome', enabled: true, triggerType: 'SCHEDULE' };
@@ -43,7 +44,7 @@ describe('workflows', () => {
   });
 
   it('does not warn about what the service does anyway', async () => {
-    const { fetch } = answering(() => ({ id: 'wf_1' }));
+    const { fetch } = answering();
     const warnings: string[] = [];
     const client = messagingOver(fetch).on('warning', ({ message }) => warnings.push(message));
     await client.workflows.create({ name: 'Welcome', enabled: false, triggerType: 'EVENT' });

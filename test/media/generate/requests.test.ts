@@ -1,6 +1,7 @@
 import type { VideoJob, WarningEvent } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { answering, mediaOver } from '../../support/clients.js';
+import { mediaOver } from '../../support/clients.js';
+import { answering } from '../../support/msw.js';
 import { ending, speech, video } from '../../support/media/fake-time.js';
 
 const accepted = {

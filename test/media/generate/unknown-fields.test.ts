@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { answering, mediaOver } from '../../support/clients.js';
+import { mediaOver } from '../../support/clients.js';
+import { answering } from '../../support/msw.js';
 
 const video = { workflowType: 'idea', workflowFormat: 'video', prompt: 'A', voiceId: 'v' } as const;
 

@@ -1,6 +1,7 @@
 import { GenerationJob, type JobRecord } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { answering, mediaOver } from '../../support/clients.js';
+import { mediaOver } from '../../support/clients.js';
+import { answering } from '../../support/msw.js';
 import {
   ending,
   fakeService,
