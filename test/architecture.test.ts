@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSources, type SourceFile } from './support/sources.js';
@@ -190,6 +190,23 @@ describe('architecture', () => {
         .map(({ target }) => `${path} -> ${target}`),
     );
     expect(missing).toEqual([]);
+  });
+
+  it('has every file that CONTRIBUTING names', () => {
+    const text = readFileSync('CONTRIBUTING.md', 'utf8');
+    const [, table = ''] = /## Where things are\n(.*?)\n## /s.exec(text) ?? [];
+    const rows = table.split('\n').filter((line) => line.startsWith('| '));
+    const named = rows.flatMap((row) => {
+      // A second name in a row is beside the first.
+      const [first = '', ...others] = [...row.matchAll(/`([\w./<>-]+(?:\.ts|\/))`/g)].map(
+        ([, name = '']) => name,
+      );
+      const start = first.startsWith('src/') ? first : `src/transport/${first}`;
+      const beside = others.map((name) => [`${dirname(start)}/${name}`, `src/transport/${name}`]);
+      return first === '' || first.includes('<') ? [] : [[start], ...beside];
+    });
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((places) => !places.some((place) => existsSync(place)))).toEqual([]);
   });
 
   it('keeps files short', () => {
