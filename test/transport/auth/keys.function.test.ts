@@ -81,6 +81,18 @@ describe('a key that the service refuses', () => {
     expect(fake.requests).toHaveLength(2);
   });
 
+  it('is renewed once in a call, however many retries follow', async () => {
+    const apiKey = vi.fn(() => Promise.resolve(`sk_key_${apiKey.mock.calls.length}`));
+    const statuses = [401, 503, 401];
+    const { fetch, requests } = answering(() =>
+      Response.json({}, { status: statuses.shift() ?? 200, headers: { 'retry-after': '0' } }),
+    );
+    const call = messagingOver(fetch, { apiKey }).contacts.get('con_1');
+    await expect(call).rejects.toMatchObject({ name: 'AuthenticationError' });
+    expect(requests).toHaveLength(3);
+    expect(apiKey).toHaveBeenCalledTimes(2);
+  });
+
   it('is asked for once by all the calls that were refused together', async () => {
     const { messaging, fake } = await serve();
     let current = 'sk_old_key';
