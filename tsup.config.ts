@@ -19,8 +19,11 @@ const isOfTracker = ({ entry }: { readonly entry: string }) => entry.startsWith(
 const entriesOf = (some: ReturnType<typeof doors>) =>
   Object.fromEntries(some.map(({ entry, source }) => [entry, source]));
 const entry = entriesOf(doors().filter((door) => !isOfTracker(door)));
+const isNative = ({ entry }: { readonly entry: string }) => entry === 'tracker/native/index';
 /** Built by itself: each byte counts in a page, so its internal names are shortened. */
-const trackerEntry = entriesOf(doors().filter(isOfTracker));
+const trackerEntry = entriesOf(doors().filter((door) => isOfTracker(door) && !isNative(door)));
+/** Nobody loads both, and what they shared would be a third file for every page. */
+const nativeEntry = entriesOf(doors().filter(isNative));
 const parts = await cutIntoParts(entry, 'src/cli/index.ts');
 
 /** A quarter less to install. Names stay, and a line that a stack trace shows fits a screen. */
@@ -114,11 +117,13 @@ const trackerEsm: Options = {
   esbuildOptions: shortenModules,
 };
 
+const nativeEsm: Options = { ...trackerEsm, entry: nativeEntry, splitting: false };
+
 const trackerCjs: Options = {
   ...modules,
   // Splitting CommonJS rewrites the head of a file, where React's directive must stand.
   esbuildPlugins: [],
-  entry: trackerEntry,
+  entry: { ...trackerEntry, ...nativeEntry },
   format: 'cjs',
   outDir: 'dist/cjs',
   inject: ['scripts/text-encoder.js'],
@@ -147,5 +152,5 @@ const scriptTag: Options = {
 // They run side by side, so none of them may clear the folder of another.
 export default defineConfig(() => {
   rmSync('dist', { recursive: true, force: true });
-  return [esm, cjs, cli, trackerEsm, trackerCjs, scriptTag];
+  return [esm, cjs, cli, trackerEsm, nativeEsm, trackerCjs, scriptTag];
 });

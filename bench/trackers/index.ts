@@ -26,6 +26,7 @@ const options = ({ code, folder }: Program) =>
   ({
     stdin: { contents: code, resolveDir: folder },
     absWorkingDir: folder,
+    outdir: 'out',
     bundle: true,
     minify: true,
     format: 'esm',
@@ -45,11 +46,7 @@ async function sizeOf(program: Program): Promise<number> {
 
 /** What a page loads at once where a bundler splits off what is imported later. */
 async function eagerSizeOf(program: Program): Promise<number> {
-  const { outputFiles, metafile } = await build({
-    ...options(program),
-    outdir: 'out',
-    splitting: true,
-  });
+  const { outputFiles, metafile } = await build({ ...options(program), splitting: true });
   const { outputs } = metafile;
   const eager = new Set<string>();
   const follow = (path: string | undefined): void => {
@@ -73,7 +70,9 @@ async function onServer(program: Program): Promise<string> {
   const code = `${program.code}\nprocess.exit(0);`;
   await build({
     ...options({ ...program, code }),
-    outfile,
+    outdir: temporary,
+    entryNames: program.name.replaceAll(/\W/g, '-'),
+    outExtension: { '.js': '.mjs' },
     platform: 'node',
     minify: false,
     write: true,

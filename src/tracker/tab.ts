@@ -22,6 +22,8 @@ export interface Database {
 /** What the parts of one tracker share: its options, the queue of this tab and its stores. */
 export interface Tab extends Omit<TrackerOptions, keyof Queue>, Queue {
   readonly on: Tracker['on'];
+  /** Absent on a server, where nothing is taken in. */
+  readonly document: object | undefined;
   /** localStorage once it is open; until then, and where it is forbidden, memory. */
   local: Record<string, string | undefined>;
   /** IndexedDB once it is open. */
@@ -36,8 +38,8 @@ export interface Tab extends Omit<TrackerOptions, keyof Queue>, Queue {
 }
 
 /** Why nothing may be taken in at all. */
-export const refusalOf = ({ honorGpc = true, consent }: Tab): DropReason | undefined => {
-  if (typeof document === 'undefined') {
+export const refusalOf = ({ honorGpc = true, consent, document }: Tab): DropReason | undefined => {
+  if (!document) {
     return 'server';
   }
   // Not in the types of the DOM yet.

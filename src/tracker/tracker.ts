@@ -27,7 +27,8 @@ export function createTracker<Events extends EventMap<Events> = AnyEvents>(
   return apiOf(tab, createPage(tab));
 }
 
-const createTab = (options: TrackerOptions): Tab => {
+/** The state of one tracker, before its page starts. */
+export const createTab = (options: TrackerOptions): Tab => {
   checkOptions(options);
   const prefix = prefixOf(options);
   return connect({
@@ -38,6 +39,7 @@ const createTab = (options: TrackerOptions): Tab => {
     // No key leaves the page for a proxy.
     ...(options.proxy && { publicKey: undefined }),
     maxAgeMs: options.maxAge ?? 864e5,
+    document: globalThis.document,
     prefix,
     owner: newId(prefix),
     entries: [],
@@ -54,7 +56,8 @@ const createTab = (options: TrackerOptions): Tab => {
   });
 };
 
-const apiOf = (tab: Tab, page: Page) => {
+/** What users call. */
+export const apiOf = (tab: Tab, page: Page) => {
   const eraseFor = async (reason: DropReason, isAsked?: boolean) => {
     if (reason !== 'server') {
       await eraseAll(tab, reason, isAsked);
@@ -67,8 +70,9 @@ const apiOf = (tab: Tab, page: Page) => {
       await eraseFor(reason, isAsked);
     }
     // Nobody may ever see a page that is rendered in advance.
-    else if ((document as { prerendering?: boolean }).prerendering) {
-      document.addEventListener('prerenderingchange', () => void begin(), { once: true });
+    else if ((tab.document as { prerendering?: boolean }).prerendering) {
+      // It happens once.
+      document.addEventListener('prerenderingchange', () => void begin());
     } else if (consent !== 'pending') {
       page.start();
     }

@@ -10,6 +10,7 @@ const budgets = [
   ['postreel/tracker/react', ['react'], 600, 0],
   ['postreel/tracker/proxy', [], 2048, 0],
   ['postreel/tracker/extras', [], 1500, 0],
+  ['postreel/tracker/native', [], 6144, 0],
 ] as const;
 
 describe('the built tracker, bundled and minified by esbuild', () => {
@@ -43,6 +44,8 @@ describe('the built tracker, bundled and minified by esbuild', () => {
       'proxy/index.ts',
       'react/index.ts',
       'extras/auto-page.ts',
+      'native/options.ts',
+      'native/storage.ts',
     ];
     const names = files.flatMap((file) => {
       const text = readFileSync(`src/tracker/${file}`, 'utf8');

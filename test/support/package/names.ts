@@ -70,6 +70,7 @@ export const names: Readonly<Record<string, readonly string[]>> = {
   ],
   'postreel/tracker/proxy': ['createTrackProxy'],
   'postreel/tracker/extras': ['autoPage', 'chain', 'debug', 'once', 'sample', 'stamp'],
+  'postreel/tracker/native': ['createNativeTracker'],
   'postreel/schemas': ['media', 'messaging'],
   'postreel/webhooks': [
     'WebhookVerificationError',

@@ -69,7 +69,12 @@ function hurry(speed) {
 }
 </script>`;
   const proxied: number[] = [];
-  const proxy = createTrackProxy({ apiKey: 'sk_test', baseUrl: serviceUrl });
+  const proxy = createTrackProxy({
+    apiKey: 'sk_test',
+    baseUrl: serviceUrl,
+    // The machine may be busy.
+    timeout: 100_000,
+  });
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0] ?? '';
     if (path.startsWith('/collect')) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { adopt, mayClaim, newest } from '../../../src/tracker/queue/adoption.js';
 import * as rules from '../../../src/tracker/queue/protocol.js';
-import type { StoredRecord } from '../../../src/tracker/queue/record.js';
+import type { EventRecord, StoredRecord } from '../../../src/tracker/queue/record.js';
 import { Phase, type Queue } from '../../../src/tracker/queue/state.js';
 import {
   NOW,
@@ -14,10 +14,7 @@ import {
 } from '../../support/tracker/queue.js';
 
 const LIVING = JSON.stringify(['living tab', OWN]);
-const left = (changes: Partial<StoredRecord> = {}): StoredRecord => ({
-  ...recordOf('a', { owner: 'gone' }),
-  ...changes,
-});
+const left = (changes: Partial<EventRecord> = {}) => recordOf('a', { owner: 'gone', ...changes });
 
 function look(
   record: StoredRecord,

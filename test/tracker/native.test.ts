@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createTracker } from '../../src/tracker/index.js';
+import {
+  type NativeStorage,
+  type NativeTrackerOptions,
+  createNativeTracker,
+} from '../../src/tracker/native/index.js';
+
+let store: Map<string, string>;
+let sent: { event: string; data?: { n: number } }[];
+let reply: () => Response | Promise<Response>;
+/** What the app tells of its life. */
+let app: { leave: () => void; comeBack: () => void; isStopped: boolean };
+beforeEach(() => {
+  vi.useFakeTimers({ now: new Date('2026-11-22T10:00:00Z') });
+  store = new Map();
+  sent = [];
+  reply = () => Response.json({ success: true });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const storage: NativeStorage = {
+  keys: () => [...store.keys()],
+  get: (key) => store.get(key) ?? null,
+  set: (key, value) => void store.set(key, value),
+  remove: (key) => void store.delete(key),
+};
+
+const launch = (changes: Partial<NativeTrackerOptions> = {}) =>
+  createNativeTracker({
+    publicKey: 'pk_test',
+    namespace: 'app',
+    baseUrl: 'https://service.test',
+    email: 'ann@example.com',
+    storage,
+    onExit: (leave, comeBack) => {
+      app = { leave, comeBack, isStopped: false };
+      return () => {
+        app.isStopped = true;
+      };
+    },
+    fetch: (_, init) => {
+      sent.push(JSON.parse(init!.body as string) as (typeof sent)[0]);
+      return Promise.resolve(reply());
+    },
+    ...changes,
+  });
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+const events = () => sent.map(({ event }) => event);
+
+describe('a place without document, window and localStorage', () => {
+  it('is a server to the tracker for browsers', async () => {
+    const tracker = createTracker({ publicKey: 'pk_test', baseUrl: 'https://service.test' });
+    expect(await tracker.track('x').outcome).toEqual({ status: 'dropped', reason: 'server' });
+  });
+  it('delivers in order, and leaves nothing behind', async () => {
+    const tracker = launch();
+    const outcomes = ['a', 'b', 'c'].map((name) => tracker.track(name).outcome);
+    expect(store.size).toBe(3);
+    await pass(0);
+    expect(events()).toEqual(['a', 'b', 'c']);
+    expect(await outcomes[2]).toMatchObject({ status: 'delivered' });
+    expect([store.size, tracker.stats()]).toEqual([0, { taken: 3, delivered: 3 }]);
+  });
+  it('keeps events over a killed app, and sends them once', async () => {
+    launch({ hasNetwork: () => false }).track('a');
+    // A new launch: nothing but the store is left.
+    const tracker = launch();
+    await pass(0);
+    expect(events()).toEqual(['a']);
+    launch();
+    await pass(5000);
+    expect([events(), tracker.pending, store.size]).toEqual([['a'], 0, 0]);
+  });
+  it.each([
+    ['no-duplicates', 1],
+    ['no-loss', 2],
+  ] as const)('with %s sends what was on its way in a killed app %i times', async (delivery, n) => {
+    reply = () => new Promise(() => undefined);
+    launch({ delivery }).track('a');
+    await pass(0);
+    reply = () => Response.json({ success: true });
+    launch({ delivery });
+    await pass(5000);
+    expect(events()).toHaveLength(n);
+  });
+  it('waits while the app says that it is offline', async () => {
+    let isOnline = false;
+    launch({ hasNetwork: () => isOnline }).track('a');
+    await pass(60_000);
+    expect(sent).toEqual([]);
+    isOnline = true;
+    await pass(1000);
+    expect(events()).toEqual(['a']);
+  });
+});
+
+describe('the life of the app', () => {
+  it('hands over up to 20 events when it is left, and goes on when it comes back', async () => {
+    const tracker = launch({ limit: { perSecond: 5, burst: 1 } });
+    for (let n = 0; n < 25; n++) {
+      tracker.track('x', { n });
+    }
+    app.leave();
+    await pass(0);
+    expect(sent.length).toBeGreaterThanOrEqual(20);
+    expect(sent.length).toBeLessThan(25);
+    app.comeBack();
+    await pass(60_000);
+    expect(sent.map(({ data }) => data?.n).sort((one, other) => one! - other!)).toEqual(
+      Array.from({ length: 25 }, (_, n) => n),
+    );
+  });
+  it('is not disturbed by a return that follows no exit', async () => {
+    const tracker = launch();
+    app.comeBack();
+    tracker.track('x');
+    app.comeBack();
+    await pass(5000);
+    expect(events()).toEqual(['x']);
+  });
+  it('ends with dispose()', () => {
+    launch().dispose();
+    expect(app.isStopped).toBe(true);
+  });
+  it('may be unknown', async () => {
+    const fetch = () => Promise.resolve(reply());
+    const options = { publicKey: 'pk_test', baseUrl: 'https://service.test', storage, fetch };
+    const { outcome } = createNativeTracker(options).track('x', {}, { email: 'ann@example.com' });
+    await pass(0);
+    expect(await outcome).toMatchObject({ status: 'delivered' });
+  });
+});
+
+describe('consent and logout', () => {
+  it('stores nothing before consent', async () => {
+    const tracker = launch({ consent: 'pending' });
+    tracker.track('x');
+    await pass(1000);
+    expect([sent, store.size]).toEqual([[], 0]);
+    tracker.consent.grant();
+    await pass(1000);
+    expect(events()).toEqual(['x']);
+  });
+  it('erases what earlier launches have left', async () => {
+    launch({ hasNetwork: () => false }).track('x');
+    await launch({ hasNetwork: () => false }).reset();
+    launch();
+    await pass(60_000);
+    expect([sent, JSON.stringify([...store])]).toEqual([[], expect.not.stringContaining('ann@')]);
+  });
+  it('takes nothing in after deny()', async () => {
+    const tracker = launch();
+    await tracker.consent.deny();
+    expect(await tracker.track('x').outcome).toMatchObject({ reason: 'denied' });
+  });
+});
+
+describe('the store', () => {
+  it('keeps an event in memory where it has no room', async () => {
+    const full: NativeStorage = {
+      ...storage,
+      set: () => {
+        throw new Error('no room');
+      },
+    };
+    launch({ storage: full }).track('x');
+    await pass(0);
+    expect(events()).toEqual(['x']);
+  });
+  it('leaves what belongs to others', async () => {
+    store.set('session', 'abc');
+    store.set('postreel:app:junk', 'null');
+    launch().track('x');
+    await pass(5000);
+    expect(Object.fromEntries(store)).toEqual({ session: 'abc', 'postreel:app:junk': 'null' });
+  });
+  it('may be memory', async () => {
+    launch({ storage: 'memory' }).track('x');
+    await pass(0);
+    expect([events(), store.size]).toEqual([['x'], 0]);
+  });
+});
+
+describe('what is not supported', () => {
+  it.each<[string, unknown, string]>([
+    ['a store without methods', { storage: {} }, 'storage needs keys, get, set, remove'],
+    ['no store', { storage: undefined }, 'storage needs keys, get, set, remove'],
+    [
+      'a store that answers later',
+      { storage: { ...storage, keys: () => Promise.resolve([]) } },
+      'storage must answer at once, not with a promise',
+    ],
+    [
+      'the stores of browsers',
+      { storage: 'durable' },
+      "storage: 'durable' is for browsers: give a store, or 'memory'",
+    ],
+    ['Global Privacy Control', { honorGpc: true }, 'honorGpc is for browsers: set consent'],
+    ['a secret key', { publicKey: 'sk_live' }, 'publicKey must start with pk_'],
+  ])('says so: %s', (_, changes, message) => {
+    // Plain JavaScript.
+    expect(() => launch(changes as Partial<NativeTrackerOptions>)).toThrow(new TypeError(message));
+  });
+});
