@@ -63,6 +63,8 @@ export async function openWebkit(): Promise<Browser> {
   })) as { sessionId: string };
   const command: Command = (method, path, body) =>
     send(`${root}/${sessionId}${path}`, method, body);
+  // The machine may be busy.
+  await command('POST', '/timeouts', { script: 120_000 });
   return {
     engine: 'webkit',
     newTab: tabsOf(command, await command('GET', '/window')),
@@ -119,7 +121,7 @@ function tabsOf(command: Command, first: unknown): () => Promise<Tab> {
 
 async function send(url: string, method: Method, body?: object): Promise<unknown> {
   const request = method === 'POST' ? { body: JSON.stringify(body ?? {}) } : {};
-  const response = await fetch(url, { method, ...request, signal: AbortSignal.timeout(40_000) });
+  const response = await fetch(url, { method, ...request, signal: AbortSignal.timeout(130_000) });
   const { value } = (await response.json()) as { value: unknown };
   if (!response.ok) {
     throw new Error(JSON.stringify(value));
