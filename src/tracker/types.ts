@@ -47,7 +47,7 @@ export type OutcomeStatus = 'delivered' | 'queued' | 'dropped';
  * - `rejected`: the service answered no (400, 422 and the like).
  * - `unconfirmed`: it was handed over and no answer came; `no-duplicates` does not repeat it.
  * - `expired`: older than `maxAge`. `overflow`: the queue was full. `reset`: erased by `reset()`.
- * - `denied`, `gpc`, `sampled`, `filtered`, `server`: never taken in.
+ * - `denied`, `gpc`, `filtered` (by `beforeSend`), `server`: never taken in.
  */
 export type DropReason =
   | 'rejected'
@@ -57,7 +57,6 @@ export type DropReason =
   | 'reset'
   | 'denied'
   | 'gpc'
-  | 'sampled'
   | 'filtered'
   | 'server';
 
