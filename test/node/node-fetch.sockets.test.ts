@@ -27,13 +27,22 @@ describe('nodeFetch()', () => {
     await expect(client.contacts.get('con_1')).resolves.toMatchObject({ id: 'con_1' });
   });
 
-  it('sends a form with its boundary and its length', async () => {
+  it.each([
+    ['text', 'email\nann@example.com'],
+    ['bytes', new TextEncoder().encode('email\nann@example.com')],
+    ['a Blob', new Blob(['email\nann@example.com'])],
+  ])('sends a form with its boundary and its length: %s', async (_kind, data) => {
+    let sent = '';
     const { client, seen } = await serviceThat((request, response) => {
-      request.resume().on('end', () => response.end('{"jobId":"job_1"}'));
+      request.on('data', (chunk: Buffer) => {
+        sent += chunk.toString();
+      });
+      request.on('end', () => response.end('{"jobId":"job_1"}'));
     });
-    await client.contacts.import({ data: 'email\nann@example.com', filename: 'people.csv' });
+    await client.contacts.import({ data, filename: 'people.csv' });
     expect(seen[0]?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
-    expect(Number(seen[0]?.headers['content-length'])).toBeGreaterThan(20);
+    expect(sent).toContain('\r\n\r\nemail\nann@example.com\r\n--');
+    expect(Number(seen[0]?.headers['content-length'])).toBe(sent.length);
   });
 
   it.each([
