@@ -46,14 +46,16 @@ describe('guards of deletes', () => {
   });
 
   it.each([
-    { references: [{ id: 'seg_1' }] },
-    [{ name: 'Pro' }],
-    { total: 2 },
-    { a: { b: ['x'] } },
-  ])('takes %j as a use, whatever the service calls it', async (usage) => {
+    [{ references: [{ id: 'seg_1' }] }, 'references: seg_1'],
+    [[{ name: 'Pro' }], 'Pro'],
+    [[{ other: 'form' }], 'entry 1'],
+    [{ total: 2 }, '2 total'],
+    [{ a: { b: ['x'] } }, 'b: x'],
+  ])('takes %j as a use, whatever the service calls it, and says %s', async (usage, named) => {
     const { fetch, requests } = answering(() => usage);
     const call = messagingOver(fetch).events.delete('paid', { ifUnused: true });
-    await expect(call).rejects.toMatchObject({ code: 'IN_USE' });
+    const message: unknown = expect.stringContaining(named);
+    await expect(call).rejects.toMatchObject({ code: 'IN_USE', message });
     expect(requests.map(({ method }) => method)).toEqual(['GET']);
   });
 

@@ -173,6 +173,21 @@ describe('workflows.deploy()', () => {
   });
 });
 
+describe('what a deployment deletes', () => {
+  it.each(['steps/{stepId}', 'transitions/{transitionId}'])(
+    'is not taken for gone when the service fails to delete %s',
+    async (part) => {
+      await deploy();
+      const heal = fake.fail(`DELETE /workflows/{id}/${part}`, { status: 500 });
+      await expect(deploy(changed)).rejects.toMatchObject({ status: 500 });
+      heal();
+      await deploy(changed);
+      const ways = ['thanks next done', 'wait next thanks', 'welcome next wait'];
+      expect(await live()).toMatchObject([{ name: 'Onboarding 2', enabled: true, ways }]);
+    },
+  );
+});
+
 describe('a deployment that dies', () => {
   /** Dies at each of its requests and writes in turn, and says what the next run leaves. */
   async function dieAt(operation: number, moment: Moment, definition: WorkflowDefinition) {
