@@ -192,3 +192,27 @@ describe('a journal that cannot be written', () => {
     expect(warnings[0]!.message).toContain('disk full');
   });
 });
+
+describe('an id that a journal could not write', () => {
+  it('is written again until it is there, and once', async () => {
+    const memory = memoryJournal();
+    let failures = 2;
+    const journal: JobJournal = {
+      ...memory,
+      append: (entry) =>
+        entry.type === 'accepted' && failures-- > 0
+          ? Promise.reject(new Error('disk full'))
+          : memory.append(entry),
+    };
+    const client = fakeService().media({ journal });
+    client.on('warning', () => undefined);
+    await inTime(client.generate.audio(speech()));
+    expect(await typesOf(memory)).toEqual(['intent']);
+    await pass(4_900);
+    expect(await typesOf(memory)).toEqual(['intent']);
+    await pass(200);
+    expect(await typesOf(memory)).toEqual(['intent', 'accepted']);
+    await pass(120_000);
+    expect(await typesOf(memory)).toEqual(['intent', 'accepted']);
+  });
+});
