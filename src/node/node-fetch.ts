@@ -72,6 +72,9 @@ function contentOf({ headers, body, cache }: RequestInit) {
   if (body === undefined || body === null || typeof body === 'string') {
     return { headers: all, body: body ?? null };
   }
+  if (body instanceof Uint8Array) {
+    return { headers: all, body };
+  }
   const form = multipartOf(body as FormData); // the only other body of ours
   all['content-type'] ??= form.contentType;
   all['content-length'] = String(form.length);
