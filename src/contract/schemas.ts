@@ -31,6 +31,8 @@ export interface RouteSchemas {
   readonly returns?: Schema<unknown>;
   /** Where the document lists all fields of the body: others are a warning. */
   readonly known?: KnownFields;
+  /** The same for the query. */
+  readonly knownQuery?: KnownFields;
   /** Things in a valid body that will have no effect. */
   readonly warnings?: (body: never, rules?: DataOptions) => readonly Notice[];
 }
@@ -55,6 +57,7 @@ type SchemasOf<R> =
         Required<'body', Body> &
         ReturnsSchema<Returns> & {
           readonly known?: KnownFields;
+          readonly knownQuery?: KnownFields;
           readonly warnings?: (
             body: Exclude<Body, undefined>,
             rules?: DataOptions,

@@ -1,4 +1,4 @@
-import type { MessagingClient } from 'postreel';
+import type { MessagingClient, Paginated } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { messagingOver } from '../support/clients.js';
 import { answering } from '../support/msw.js';
@@ -64,6 +64,54 @@ describe.each(documented)('%s', (_, call, slip, meant) => {
     const { heard } = await warnings(call, { ...answered, colour: undefined });
     expect(heard).toEqual([]);
   });
+});
+
+describe('the query of a list whose document shows all of it', () => {
+  const lists: [
+    string,
+    (m: MessagingClient, query: object) => Paginated<unknown>,
+    string,
+    string,
+  ][] = [
+    ['contacts.list', (m, query) => m.contacts.list(query), 'serach', 'search'],
+    ['templates.list', (m, query) => m.templates.list(query), 'typ', 'type'],
+    [
+      'segments.members.list',
+      (m, query) => m.segments.members.list('1', query),
+      'pagesize',
+      'pageSize',
+    ],
+  ];
+
+  it.each(lists)('%s asks once what was meant by a slip', async (_, list, slip, meant) => {
+    const { messaging, heard } = pagesOf(3);
+    await list(messaging, { [slip]: 'x' }).toArray();
+    expect(heard).toEqual([
+      `\`${slip}\` is not a documented field and may have no effect. Did you mean \`${meant}\`?`,
+    ]);
+  });
+
+  it.each(lists)('%s says nothing about what it adds itself', async (_, list) => {
+    const { messaging, heard } = pagesOf(3);
+    await list(messaging, {}).toArray();
+    expect(heard).toEqual([]);
+  });
+
+  /** A service with some pages of one item each, by cursor and by page. */
+  function pagesOf(count: number) {
+    let asked = 0;
+    const { fetch } = answering(() => {
+      asked += 1;
+      const hasMore = asked < count;
+      const item = { id: String(asked), email, subscribed: true, data: {} };
+      const place = { cursor: hasMore ? String(asked) : null, hasMore };
+      return { data: [item], ...place, total: count, page: asked, pageSize: 1 };
+    });
+    const messaging = messagingOver(fetch);
+    const heard: string[] = [];
+    messaging.on('warning', ({ message }) => heard.push(message));
+    return { messaging, heard };
+  }
 });
 
 it('says nothing about fields of a record that the service returned', async () => {

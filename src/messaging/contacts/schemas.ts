@@ -57,7 +57,7 @@ const query = z.looseObject({
 });
 
 export const schemas = {
-  list: { query, returns: contact },
+  list: { query, knownQuery: knownOf(query), returns: contact },
   create: {
     body: contactCreate,
     returns: upsertedContact,

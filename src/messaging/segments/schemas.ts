@@ -67,7 +67,7 @@ export const schemas = {
   compute: { returns: open },
   refresh: { returns: open },
   members: {
-    list: { query: memberQuery, returns: member },
+    list: { query: memberQuery, knownQuery: knownOf(memberQuery), returns: member },
     add: { body: membersAdd, returns: open, known: knownOf(membersAdd) },
     remove: { body: membersRemove, returns: open, known: knownOf(membersRemove) },
   },

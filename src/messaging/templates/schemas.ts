@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { SchemasFor } from '../../contract/schemas.js';
-import { lenient, limit, open, optionalEmail, subject } from '../shared/values-schema.js';
+import { knownOf, lenient, limit, open, optionalEmail, subject } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 import type { Template } from './types.js';
 
@@ -32,7 +32,7 @@ const query = z.looseObject({
 });
 
 export const schemas = {
-  list: { query, returns: template },
+  list: { query, knownQuery: knownOf(query), returns: template },
   create: { body: templateCreate, returns: template },
   get: { returns: template },
   update: { body: z.partial(templateCreate), returns: lenient<Template>(template) },

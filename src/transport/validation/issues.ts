@@ -78,6 +78,13 @@ function unknownFields(body: Record<string, unknown>, known: KnownFields): reado
   return [...unknownFieldWarnings(body, known), ...inItems];
 }
 
+/** What is odd about a query: parameters that the document of this list does not show. */
+export function queryWarnings({ knownQuery }: RouteSchemas, query: unknown): readonly string[] {
+  // The following pages of a list have the query of the first.
+  const isFirst = isRecord(query) && query['cursor'] === undefined && query['page'] === undefined;
+  return knownQuery && isFirst ? unknownFieldWarnings(query, knownQuery) : [];
+}
+
 function problems(schema: Schema<unknown> | undefined, value: unknown): readonly FieldError[] {
   if (!schema) {
     return [];

@@ -7,7 +7,13 @@ import {
 import type { CallContext, TransportParts } from '../context.js';
 import { withinDeadline } from '../deadline.js';
 import { refuse } from '../../errors/client-errors.js';
-import { answerProblems, bodyNotices, requestProblems, type SchemaMap } from './issues.js';
+import {
+  answerProblems,
+  bodyNotices,
+  queryWarnings,
+  requestProblems,
+  type SchemaMap,
+} from './issues.js';
 
 const mostInMessage = 10;
 const noBody = { field: '', message: 'pass its fields as one object; got undefined' };
@@ -52,7 +58,8 @@ export class Validator {
     if (refused.length > 0) {
       throw refuse(refused, where);
     }
-    for (const message of notices.filter((notice) => typeof notice === 'string')) {
+    const warnings = notices.filter((notice) => typeof notice === 'string');
+    for (const message of [...warnings, ...queryWarnings(schemas, query)]) {
       events.emit('warning', { ...where, message });
     }
   }
