@@ -1,6 +1,7 @@
 import { EventEmitter } from 'eventemitter3';
 import { callSafely } from '../async/notifier.js';
 import type { ClientEvents, Logger, WarningEvent } from '../contract/events.js';
+import type { PostreelError } from '../errors/index.js';
 import { sayUnheard } from './unheard-warning.js';
 
 type Listener = (event: never) => void;
@@ -64,9 +65,10 @@ export class Events<Map extends ClientEvents> {
     if (!this.#logger) {
       return;
     }
-    const { method = '', path = '' } = event as { method?: string; path?: string }; // events are objects
-    const line = `postreel: ${name} ${method} ${path}`.trimEnd();
-    this.#write(levels[name] ?? 'debug', line, event as object);
+    const level = levels[name] ?? 'debug';
+    const facts = level === 'debug' ? (event as object) : withoutPeople(event as object); // events are objects
+    const { method = '', path = '' } = facts as { method?: string; path?: string };
+    this.#write(level, `postreel: ${name} ${method} ${path}`.trimEnd(), facts);
   }
 
   #write(level: keyof Logger, line: string, facts: object): void {
@@ -80,3 +82,17 @@ const levels: Readonly<Record<string, keyof Logger>> = {
   retry: 'info',
   throttled: 'info',
 };
+
+const emails = /[^\s@<>"'/?=&]+(@|%40)[^\s@<>"'/?&]+/gi;
+
+/** Email addresses belong into no line above `debug`; a service may repeat them in its own words. */
+function withoutPeople(event: object): object {
+  const safe = Object.entries(event).map(([name, value]: [string, unknown]) => {
+    if (value instanceof Error) {
+      const { code, status, outcome, requestId } = value as Partial<PostreelError>;
+      return [name, { name: value.name, code, status, outcome, requestId }];
+    }
+    return [name, typeof value === 'string' ? value.replace(emails, '[email]') : value];
+  });
+  return Object.fromEntries(safe) as object;
+}
