@@ -2,6 +2,7 @@ import type { FieldError, InvalidRequestError } from '../../errors/index.js';
 import { refuse } from '../../errors/client-errors.js';
 import { requestProblems } from '../../transport/validation/issues.js';
 import { isVideo, type MediaJob } from './media-job.js';
+import { routes } from './routes.js';
 import type { schemas } from './schemas.js';
 import { jobWarnings } from './warnings.js';
 
@@ -31,8 +32,8 @@ export function jobRefusal(
   generate: typeof schemas,
 ): InvalidRequestError | undefined {
   const problems = jobProblems(job, generate);
-  const path = `/v1/generate/${isVideo(job) ? 'video' : 'audio'}`;
-  return problems.length > 0 ? refuse(problems, { method: 'POST', path }) : undefined;
+  const { method, path } = isVideo(job) ? routes.video : routes.audio;
+  return problems.length > 0 ? refuse(problems, { method, path }) : undefined;
 }
 
 function jobProblems(job: MediaJob, generate: typeof schemas): FieldError[] {
