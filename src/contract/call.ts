@@ -31,11 +31,12 @@ export interface RequestOptions {
   /** Ends the call at once, in every phase; it rejects with `signal.reason`. */
   signal?: AbortSignal | undefined;
   /**
-   * The longest that one attempt may take, from connecting to the last byte of the answer.
+   * The longest that one attempt may take, from connecting to the last byte of the answer, in
+   * milliseconds.
    * @default 30_000
    */
   timeout?: number | undefined;
-  /** The longest that the whole call may take, queueing and retries included. */
+  /** The longest that the whole call may take, queueing and retries included, in milliseconds. */
   deadline?: number | undefined;
   /** More headers for this call. `Authorization` and `Content-Type` are ours. */
   headers?: Readonly<Record<string, string>> | undefined;

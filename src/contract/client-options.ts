@@ -46,7 +46,8 @@ export interface ClientOptions {
   /** A `fetch` to use instead of the runtime's own. */
   fetch?: typeof globalThis.fetch | undefined;
   /**
-   * The longest that one attempt may take, from connecting to the last byte of the answer.
+   * The longest that one attempt may take, from connecting to the last byte of the answer, in
+   * milliseconds.
    * @default 30_000
    */
   timeout?: number | undefined;

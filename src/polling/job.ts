@@ -23,12 +23,12 @@ export interface JobUpdate<Job> {
 /** How to wait for an import or bulk job. All times are in milliseconds. */
 export interface JobWaitOptions<Job> {
   /**
-   * The longest that the wait may take; `Infinity` is allowed.
+   * The longest that the wait may take, in milliseconds; `Infinity` is allowed.
    * @default 600_000
    */
   timeout?: number | undefined;
   /**
-   * The time between two status checks.
+   * The time between two status checks, in milliseconds.
    * @default 2_000
    */
   interval?: number | undefined;

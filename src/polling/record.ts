@@ -8,9 +8,9 @@ import { passingDelayMs } from './transient.js';
 
 /** How to wait for a record. All times are in milliseconds. */
 export interface RecordWaitOptions<Item> {
-  /** The longest that the wait may take; `Infinity` is allowed. */
+  /** The longest that the wait may take, in milliseconds; `Infinity` is allowed. */
   timeout?: number | undefined;
-  /** The time between two status checks. */
+  /** The time between two status checks, in milliseconds. */
   interval?: number | undefined;
   signal?: AbortSignal | undefined;
   /** Called with every status check. Errors it throws are ignored. */
@@ -26,7 +26,9 @@ export interface RecordWait<Item> {
   readonly kind: string;
   readonly check: (signal: AbortSignal | undefined) => PromiseLike<Item>;
   readonly isDone: (status: string | undefined, record: Item) => boolean;
+  /** In milliseconds. */
   readonly timeout: number;
+  /** In milliseconds. */
   readonly interval: number;
   readonly spacing: Spacing;
 }

@@ -44,7 +44,7 @@ export interface TrackerOptions {
   readonly maxQueue?: number;
   /** Characters kept at most in the origin's localStorage. @default 262144 */
   readonly maxBytes?: number;
-  /** An event older than this is dropped. @default 86400000 */
+  /** An event older than this, in milliseconds, is dropped. @default 86400000 */
   readonly maxAge?: number;
   /** `pending` keeps events in memory until `consent.grant()`. @default 'granted' */
   readonly consent?: 'granted' | 'pending' | 'denied';

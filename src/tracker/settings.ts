@@ -1,7 +1,9 @@
 import type { TrackerOptions } from './options.js';
 
 /** Refuses options that could never work: plain JavaScript, or an unset environment variable. */
-export const checkOptions = ({ publicKey, proxy, baseUrl, maxAge = 0 }: TrackerOptions): void => {
+export const checkOptions = (
+  { publicKey, proxy, baseUrl, maxAge = 0 }: TrackerOptions = {} as TrackerOptions, // plain JavaScript
+): void => {
   // Plain JavaScript may leave it out.
   if ((baseUrl as string | undefined) === undefined) {
     throw new TypeError('baseUrl is missing');

@@ -13,7 +13,7 @@ export interface TransferOptions {
   /** Called for every piece that was written. What it throws is ignored. */
   onProgress?: ((progress: TransferProgress) => void) | undefined;
   /**
-   * How long a connection may send nothing before it counts as broken.
+   * How long a connection may send nothing before it counts as broken, in milliseconds.
    * @default 30_000
    */
   timeout?: number | undefined;

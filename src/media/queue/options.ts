@@ -48,24 +48,25 @@ export interface QueueOptions extends SpendingCaps {
    */
   save?: ((file: MediaFile, job: SavedJob) => Promise<unknown>) | undefined;
   /**
-   * How long one job may take from its acceptance on.
+   * How long one job may take from its acceptance on, in milliseconds.
    * @default Infinity
    */
   timeout?: number | undefined;
   /**
-   * How long the whole queue may take. Then no more is submitted, and jobs that are not finished
-   * end with an error; they stay listed in the journal.
+   * How long the whole queue may take, in milliseconds. Then no more is submitted, and jobs that are
+   * not finished end with an error; they stay listed in the journal.
    * @default Infinity
    */
   deadline?: number | undefined;
   /**
-   * A job that shows no change of status or progress for so long ends with a `WaitTimeoutError`;
+   * A job that shows no change of status or progress for so many milliseconds ends with a
+   * `WaitTimeoutError`;
    * it stays listed in the journal.
    * @default 21_600_000 (6 h)
    */
   stallTimeout?: number | undefined;
   /**
-   * How long an outage, or refusals without end, are waited out.
+   * How long an outage, or refusals without end, are waited out, in milliseconds.
    * @default 86_400_000 (24 h)
    */
   outageTimeout?: number | undefined;

@@ -18,12 +18,12 @@ export interface FileUpdate {
 /** How to wait for a file. All times are in milliseconds. */
 export interface WaitOptions {
   /**
-   * The longest that the wait may take; `Infinity` is allowed.
+   * The longest that the wait may take, in milliseconds; `Infinity` is allowed.
    * @default 1_800_000 for a video, 600_000 for an audio
    */
   timeout?: number | undefined;
   /**
-   * The time between two checks: a number, a function of the last check, or `'auto'`, which grows
+   * The time between two checks: milliseconds, a function of the last check, or `'auto'`, which grows
    * (video 10 to 30 s, audio 3 to 5 s) and starts over when the status changes.
    * @default 'auto'
    */
