@@ -1,4 +1,4 @@
-import { isRecord } from './records.js';
+import { isRecord, type FileInput } from './records.js';
 
 /** A type that a row carries without a value: the tables are plain data. */
 export interface Shape<T> {
@@ -115,6 +115,14 @@ export interface UploadFacts {
   readonly contentType: string;
   readonly filename: string;
   readonly maxBytes?: number;
+  /** Makes the body. Only the rows with uploads name it, so that a client without them has none of it. */
+  readonly form: (file: FileInput, facts: UploadFacts) => FormData | MultipartBytes;
+}
+
+/** A multipart body in one piece, and the content type that names its boundary. */
+export interface MultipartBytes {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly contentType: string;
 }
 
 /** What a row may state beside its method and path. */

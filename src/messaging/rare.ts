@@ -6,3 +6,4 @@ export { inBulk } from './contacts/in-bulk.js';
 export { lookupAll } from './contacts/lookup-all.js';
 export { verifyAll } from './emails/verify-all.js';
 export { notConfirmed, notFields, notTime, refuseIfUsed } from './shared/refusals.js';
+export { withImageType } from './uploads/image-type.js';

@@ -1,4 +1,4 @@
-import type { RequestOptions } from '../contract/call.js';
+import type { ListOptions } from '../contract/call.js';
 import type { CallEvent, ClientEvents } from '../contract/events.js';
 import type { Route } from '../contract/route.js';
 import type { Keyring } from './auth/keyring.js';
@@ -45,7 +45,7 @@ export interface CallContext {
   /** The path with its parameters filled in, without the query. */
   readonly path: string;
   readonly input: RawInput;
-  readonly options: RequestOptions;
+  readonly options: ListOptions;
   /** What every attempt sends; only the key is added later. */
   readonly request: OutgoingRequest;
   /** Does the service work through this request one entry after another? */

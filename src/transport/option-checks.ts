@@ -70,11 +70,8 @@ export function checkClientOptions(
 
 const limitForm = 'an object such as { limit: 1000, windowMs: 60_000 }, or false';
 
-// Each page ahead is held in memory.
-const mostAhead = 100;
-
 /** Refuses options of a call that would be ignored, or fail much later. */
-export function checkCallOptions(options: ListOptions, isList: boolean): void {
+export function checkCallOptions(options: ListOptions): void {
   if (!isObject(options)) {
     throw invalid('The options of a call must be an object, such as { timeout: 10_000 }');
   }
@@ -84,13 +81,10 @@ export function checkCallOptions(options: ListOptions, isList: boolean): void {
       throw invalid(`\`${name}\` is not an option of a call. Did you mean \`${meant}\`?`);
     }
   }
-  const { signal, retry, prefetch = 0 } = options;
+  const { signal, retry } = options;
   requireThat(isObject(retry), 'retry', retry, 'an object; for a number use `retries`');
   const isSignal = typeof signal?.throwIfAborted === 'function';
   requireThat(isSignal, 'signal', signal, 'the `signal` of an AbortController');
-  requireThat(isList, 'prefetch', options.prefetch, 'left out: only lists have pages');
-  const isCount = Number.isInteger(prefetch) && prefetch >= 0 && prefetch <= mostAhead;
-  requireThat(isCount, 'prefetch', prefetch, `a whole number from 0 to ${mostAhead}`);
 }
 
 function checkValidation(validation: ValidationOptions | undefined): void {

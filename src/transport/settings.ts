@@ -84,7 +84,7 @@ export function keyOf(service: ServiceFacts, given: ApiKey | undefined): ApiKey 
     return fromEnvironment;
   }
   throw new ConfigurationError(
-    `The ${service.name} client needs an API key. Give it as \`apiKey\` or in ${service.environment.apiKey} (Node reads \`.env\` only with \`--env-file=.env\`).`,
+    `The ${service.name} client needs an API key. Give it as \`apiKey\` or in ${service.environment.apiKey}.`,
     { code: 'API_KEY_MISSING' },
   );
 }
@@ -95,7 +95,7 @@ function addressOf(service: ServiceFacts, options: ClientOptions): string {
     return address;
   }
   throw new ConfigurationError(
-    `The ${service.name} client needs the service's address. Give it as \`baseUrl\` or in ${service.environment.baseUrl} (Node reads \`.env\` only with \`--env-file=.env\`).`,
+    `The ${service.name} client needs the service's address. Give it as \`baseUrl\` or in ${service.environment.baseUrl}.`,
     { code: 'BASE_URL_MISSING' },
   );
 }

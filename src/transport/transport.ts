@@ -130,7 +130,7 @@ export class Transport {
     state.outcome = 'not-sent';
     state.signal = options.signal;
     if (options !== noOptions) {
-      checkCallOptions(options, route.returns.list !== undefined);
+      checkCallOptions(options);
     }
     options.signal?.throwIfAborted();
     const startedAt = monotonicMs();

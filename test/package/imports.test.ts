@@ -48,7 +48,7 @@ describe.each(['mjs', 'cjs'] as const)('importing from a .%s file', (kind) => {
   );
 
   it.each([
-    ['postreel', 13],
+    ['postreel', 16],
     ['postreel/messaging', 9],
     ['postreel/media', 9],
   ])('%s loads at most %i files of the package', async (door, most) => {

@@ -104,11 +104,11 @@ describe.each(['mts', 'cts'])('a consumer in .%s', (extension) => {
     expect(check([`schemas.${extension}`]).errors).toEqual([]);
   });
 
-  it('adds at most 7,900 instantiations when its declarations are checked too', () => {
+  it('adds at most 8,400 instantiations when its declarations are checked too', () => {
     const options = { ...environments['Node alone'], skipLibCheck: false };
     const consumer = check([`consumer.${extension}`], options);
     const empty = check([`empty.${extension}`], options);
-    expect(consumer.instantiations - empty.instantiations).toBeLessThanOrEqual(7_900); // 7,435
+    expect(consumer.instantiations - empty.instantiations).toBeLessThanOrEqual(8_400); // 7,435
   });
 });
 

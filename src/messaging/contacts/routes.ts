@@ -1,5 +1,6 @@
 import { cursorPage, of, goneFrom, route, type UploadFacts } from '../../contract/route.js';
 import type { Acknowledgement, FileInput } from '../../contract/records.js';
+import { multipartBody } from '../../transport/request/upload.js';
 import type {
   BulkJob,
   Contact,
@@ -19,6 +20,7 @@ import type {
 
 // The field's name is ours (open points); the size is the document's (Limits, "CSV import").
 const csv: UploadFacts = {
+  form: multipartBody,
   field: 'file',
   contentType: 'text/csv',
   filename: 'contacts.csv',

@@ -1,9 +1,11 @@
 import type { FileInput } from '../../contract/records.js';
 import { of, route, type UploadFacts } from '../../contract/route.js';
+import { multipartBody } from '../../transport/request/upload.js';
 import type { UploadedImage } from './types.js';
 
 // The field's name is ours (open points); the document knows no largest size.
 const image: UploadFacts = {
+  form: multipartBody,
   field: 'image',
   contentType: 'application/octet-stream',
   filename: 'image',

@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../../contract/call.js';
 import { isRecord, type FileInput } from '../../contract/records.js';
-import type { Route } from '../../contract/route.js';
+import type { MultipartBytes, Route } from '../../contract/route.js';
 import { ConfigurationError, InvalidRequestError, refuse } from '../../errors/client-errors.js';
 import { isPostreelError } from '../../errors/guards.js';
 import { isBrowser, signInInTheClear } from '../auth/api-key.js';
@@ -10,7 +10,6 @@ import type { OutgoingRequest } from '../send/http.js';
 import { count, isObject, oneOf, positive } from '../option-checks.js';
 import type { ServiceFacts } from '../settings.js';
 import { jsonText, wireValue } from './body.js';
-import { multipartBody, type MultipartBytes } from './upload.js';
 import { fillPath, kindOf, queryString } from './url.js';
 
 const priorities = ['interactive', 'bulk'] as const;
@@ -158,7 +157,7 @@ function contentBody(content: Content, headers: Record<string, string>): Outgoin
 
 function contentOf(route: Route, body: unknown): Content {
   if (route.upload) {
-    return multipartBody(body as FileInput, route.upload); // upload rows take files
+    return route.upload.form(body as FileInput, route.upload); // upload rows take files
   }
   return body === undefined || body instanceof FormData ? body : jsonText(body, route.maxBodyBytes);
 }

@@ -1,13 +1,7 @@
 import { isBytes, type FileInput, type NamedFile } from '../../contract/records.js';
-import type { UploadFacts } from '../../contract/route.js';
+import type { MultipartBytes, UploadFacts } from '../../contract/route.js';
 import { refuse } from '../../errors/client-errors.js';
 import { megabytes } from './body.js';
-
-/** A multipart body in one piece, and the content type that names its boundary. */
-export interface MultipartBytes {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly contentType: string;
-}
 
 /**
  * A multipart body with one file in it. The content type of a form is left to `fetch`: it sets the

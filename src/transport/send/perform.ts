@@ -3,6 +3,7 @@ import type { Answer } from '../../contract/call.js';
 import { readList } from '../../pagination/styles.js';
 import type { CallContext, RawAnswer, TransportParts } from '../context.js';
 import { withinDeadline } from '../deadline.js';
+import { requireThat } from '../option-checks.js';
 import { unwrap } from '../response/read.js';
 import { Validator } from '../validation/validator.js';
 import { readBack, type MakeCall } from './reconcile.js';
@@ -24,7 +25,10 @@ export class Performer {
 
   /** Takes a call that is built to its answer: each step is in the file of its name. */
   async perform(call: CallContext): Promise<Answer<unknown>> {
-    const { route, state } = call;
+    const { route, state, options } = call;
+    if (options.prefetch !== undefined) {
+      checkPrefetch(options.prefetch, route.returns.list !== undefined);
+    }
     // Also where nothing is waited for: whoever made the call may still want to hear its events.
     await this.#validator.checkRequest(call);
     const known = this.#keyFor(call);
@@ -92,4 +96,14 @@ function resultOf({ route, path, state }: CallContext, body: unknown): unknown {
     method,
     path,
   });
+}
+
+// Each page ahead is held in memory.
+const mostAhead = 100;
+
+/** Refuses a number of pages that cannot be requested ahead, and one for a call without pages. */
+function checkPrefetch(pages: number, isList: boolean): void {
+  requireThat(isList, 'prefetch', pages, 'left out: only lists have pages');
+  const isCount = Number.isInteger(pages) && pages >= 0 && pages <= mostAhead;
+  requireThat(isCount, 'prefetch', pages, `a whole number from 0 to ${mostAhead}`);
 }

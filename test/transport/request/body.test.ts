@@ -8,6 +8,7 @@ const facts = {
   filename: 'upload.csv',
   contentType: 'text/csv',
   maxBytes: 1024 * 1024,
+  form: multipartBody,
 };
 
 const jsonBody = (value: unknown, maxBytes?: number) => jsonText(wireValue(value), maxBytes);
@@ -124,8 +125,8 @@ describe('a file', () => {
     expect(refusalOf(() => multipartBody(new Blob([limit, 'a']), facts))).toBe(
       'file: must be at most 1 MB; got 1.01 MB',
     );
-    const { field, filename, contentType } = facts;
-    const unlimited = { field, filename, contentType };
+    const { field, filename, contentType, form } = facts;
+    const unlimited = { field, filename, contentType, form };
     expect(multipartBody(new Blob([limit, 'a']), unlimited)).toBeInstanceOf(FormData);
   });
 
