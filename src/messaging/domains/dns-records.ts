@@ -1,0 +1,122 @@
+import { isRecord } from '../../contract/records.js';
+
+/** A DNS record to add, so that a domain can be verified. */
+export interface DnsRecord {
+  /** `TXT`, `CNAME` or `MX`, as the service says. */
+  readonly type: string;
+  readonly name: string;
+  readonly value: string;
+  /** Of an `MX` record: lower numbers come first. */
+  readonly priority?: number | undefined;
+  /** In seconds. */
+  readonly ttl?: number | undefined;
+}
+
+// The service does not document the names of these fields: the usual ones.
+const names = {
+  type: ['type', 'recordType', 'record_type'],
+  name: ['name', 'host', 'hostname', 'key'],
+  value: ['value', 'data', 'content', 'target', 'pointsTo'],
+  priority: ['priority', 'preference'],
+  ttl: ['ttl'],
+} as const;
+
+/**
+ * The DNS records in a domain, or in the answer of a check, wherever the service puts them: each object
+ * with a type, a name and a value. Empty when it shows none.
+ * @example
+ * const domain = await messaging.domains.create({ domain: 'mail.example.com' });
+ * console.log(dnsTable(domain), dnsZone(domain));
+ */
+export function dnsRecords(domain: object): DnsRecord[] {
+  if (isRecord(domain)) {
+    const own = recordOf(domain);
+    return own ? [own] : Object.values(domain).flatMap(inside);
+  }
+  return inside(domain);
+}
+
+function inside(value: unknown): DnsRecord[] {
+  if (Array.isArray(value)) {
+    return value.flatMap(inside);
+  }
+  return isRecord(value) ? dnsRecords(value) : [];
+}
+
+/** The records as lines of a zone file (RFC 1035), to import at a DNS provider. */
+export function dnsZone(domain: object): string {
+  return dnsRecords(domain)
+    .map(({ type, name, value, priority, ttl }) =>
+      [
+        absolute(name),
+        ttl,
+        'IN',
+        type,
+        type === 'MX' ? (priority ?? 10) : undefined,
+        dataOf(type, value),
+      ]
+        .filter((part) => part !== undefined)
+        .join(' '),
+    )
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** The records as a table in plain text, to read or to mail to whoever manages the DNS. */
+export function dnsTable(domain: object): string {
+  const rows = dnsRecords(domain).map(({ type, name, value, priority }) => [
+    type,
+    name,
+    priority === undefined ? value : `${priority} ${value}`,
+  ]);
+  const table = [['Type', 'Name', 'Value'], ...rows];
+  const widthOf = (column: number) => Math.max(...table.map((row) => row[column]?.length ?? 0));
+  const widths = [widthOf(0), widthOf(1), 0];
+  return table
+    .map((row) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  '))
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('');
+}
+
+function recordOf(fields: Readonly<Record<string, unknown>>): DnsRecord | undefined {
+  const find = (keys: readonly string[]) =>
+    keys.map((key) => fields[key]).find((value) => value !== undefined && value !== null);
+  const [type, name, text] = [find(names.type), find(names.name), find(names.value)];
+  const isRecordLine = [type, name, text].every(
+    (part) => typeof part === 'string' && !/[\r\n]/.test(part), // it would begin a line of its own
+  );
+  if (!isRecordLine) {
+    return undefined;
+  }
+  // Some say the priority of an MX record in its value: `10 mx.example.com`.
+  const [, inValue, rest] = /^MX$/i.test(type as string)
+    ? (/^(\d+)\s+(.+)$/.exec(text as string) ?? [])
+    : [];
+  return {
+    type: (type as string).toUpperCase(), // three strings, as seen above
+    name: name as string,
+    value: rest ?? (text as string),
+    priority: numberOf(find(names.priority) ?? inValue),
+    ttl: numberOf(find(names.ttl)),
+  };
+}
+
+function numberOf(value: unknown): number | undefined {
+  const number = Number(value);
+  return value === undefined || Number.isNaN(number) ? undefined : number;
+}
+
+// A name of several labels would be taken as one below the zone.
+function absolute(name: string): string {
+  return name.includes('.') && !name.endsWith('.') ? `${name}.` : name;
+}
+
+/** A text of more than 255 bytes is several strings of one record. */
+function dataOf(type: string, value: string): string {
+  if (type !== 'TXT') {
+    return /^(CNAME|MX|NS)$/.test(type) ? absolute(value) : value;
+  }
+  const bare = /^"(.*)"$/s.exec(value)?.[1] ?? value;
+  const strings = bare.match(/.{1,255}/gs) ?? [''];
+  return strings.map((text) => `"${text.replaceAll(/[\\"]/g, String.raw`\$&`)}"`).join(' ');
+}
