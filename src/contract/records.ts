@@ -56,6 +56,9 @@ export function isDate(value: unknown): value is Date {
   return Object.prototype.toString.call(value) === '[object Date]';
 }
 
+/** `Uint8Array<ArrayBuffer>`, in words that TypeScript before 5.7 reads too: there it is no generic. */
+export type Bytes = ReturnType<Uint8ArrayConstructor['of']>;
+
 /** Is this an `ArrayBuffer` or a view of one, also of another realm? */
 export function isBytes(value: unknown): value is ArrayBuffer | ArrayBufferView {
   const tag = Object.prototype.toString.call(value);

@@ -1,4 +1,4 @@
-import { isRecord, type FileInput } from './records.js';
+import { isRecord, type Bytes, type FileInput } from './records.js';
 
 /** A type that a row carries without a value: the tables are plain data. */
 export interface Shape<T> {
@@ -121,7 +121,7 @@ export interface UploadFacts {
 
 /** A multipart body in one piece, and the content type that names its boundary. */
 export interface MultipartBytes {
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Bytes;
   readonly contentType: string;
 }
 

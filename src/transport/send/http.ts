@@ -1,11 +1,12 @@
 import { direct } from '../../contract/client-options.js';
+import type { Bytes } from '../../contract/records.js';
 
 /** A request that is ready to leave. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Record<string, string>;
-  readonly body?: string | FormData | Uint8Array<ArrayBuffer>;
+  readonly body?: string | FormData | Bytes;
   readonly cache?: 'no-store';
   readonly credentials?: 'include';
 }
@@ -54,7 +55,7 @@ export function rawFault(fault: unknown): unknown {
 
 /** A request whose body may be a stream. */
 export interface StreamedRequest extends Omit<OutgoingRequest, 'body'> {
-  readonly body?: string | FormData | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+  readonly body?: string | FormData | Bytes | ReadableStream<Uint8Array>;
   readonly duplex?: 'half';
 }
 
