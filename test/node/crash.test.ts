@@ -23,8 +23,10 @@ interface Story {
 it(`finishes ${films} jobs of two overlapping runs over ${kills} SIGKILLs: none twice, none lost`, async () => {
   const stories: Story[] = [];
   const killed = () => stories.reduce((sum, story) => sum + story.kills, 0);
+  // Some stories end with nothing left to be at work on: one has to tell how long that takes.
+  const isTold = () => stories.length > 30 || stories.some(({ atWorkMs }) => atWorkMs !== undefined);
   const lane = async () => {
-    while (killed() < kills) {
+    while (killed() < kills || !isTold()) {
       stories.push(await survive());
     }
   };
