@@ -60,7 +60,6 @@ export type * from './contacts/fields.js';
 export type * from './contacts/resource.js';
 export type * from './contacts/types.js';
 export type * from './contacts/untyped.js';
-export { dnsRecords, dnsTable, dnsZone, type DnsRecord } from './domains/dns-records.js';
 export type * from './domains/resource.js';
 export type * from './domains/types.js';
 export type * from './emails/each-types.js';

@@ -1,4 +1,5 @@
 export type { BudgetLimits, RateBudgetStore, StoreAnswer } from '../contract/rate-budget-store.js';
+export { dnsRecords, dnsTable, dnsZone, type DnsRecord } from './dns-records.js';
 export {
   attachment,
   csvFile,

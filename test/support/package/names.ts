@@ -82,6 +82,9 @@ export const names: Readonly<Record<string, readonly string[]>> = {
   'postreel/node': [
     'attachment',
     'csvFile',
+    'dnsRecords',
+    'dnsTable',
+    'dnsZone',
     'fileJournal',
     'fileRateBudgetStore',
     'fileWorkflowState',

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { dnsRecords, dnsTable, dnsZone, MessagingClient } from 'postreel';
+import { MessagingClient } from 'postreel';
+import { dnsRecords, dnsTable, dnsZone } from 'postreel/node';
 import { createFakeMessaging } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 
