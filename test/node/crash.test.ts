@@ -24,7 +24,8 @@ it(`finishes ${films} jobs of two overlapping runs over ${kills} SIGKILLs: none 
   const stories: Story[] = [];
   const killed = () => stories.reduce((sum, story) => sum + story.kills, 0);
   // Some stories end with nothing left to be at work on: one has to tell how long that takes.
-  const isTold = () => stories.length > 30 || stories.some(({ atWorkMs }) => atWorkMs !== undefined);
+  const isTold = () =>
+    stories.length > 30 || stories.some(({ atWorkMs }) => atWorkMs !== undefined);
   const lane = async () => {
     while (killed() < kills || !isTold()) {
       stories.push(await survive());
