@@ -21,7 +21,7 @@ export default {
     // The types by which custom fields and filters are computed.
     ...['NotTransient', 'Written', 'Read', 'FilterStructure', 'Comparable', 'StatusSeen'],
     ...['Readable', 'Merged', 'FieldOf', 'VariableTexts'],
-    ...['MethodsFor', 'NamesOf', 'routes', 'Schema'],
+    ...['MethodsFor', 'NamesOf', 'routes', 'Schema', 'Notice'],
     ...['billing', 'executions', 'fields', 'members', 'steps', 'transitions'].map(
       (table) => `__object.${table}`,
     ),

@@ -2,9 +2,11 @@
 export interface NativeStorage {
   /** The names of all that is stored, those of others included. */
   keys(): readonly string[];
+  /** What is stored under a name; `null` or `undefined` where nothing is. */
   get(key: string): string | null | undefined;
   /** May throw where there is no room: the event is kept in memory then. */
   set(key: string, value: string): void;
+  /** Forgets what is stored under a name. */
   remove(key: string): void;
 }
 
