@@ -50,7 +50,7 @@ export async function namesOfEndpoints(endpoints: readonly Endpoint[]): Promise<
 
 const namesHeading =
   '// Made of endpoints.json by `npm run api`.\n\n' +
-  '/** An endpoint of the services, as the endpoint table spells it. */';
+  '/** An endpoint of the services, as the endpoint table spells it. @hidden */';
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const endpoints = readEndpoints();

@@ -1,6 +1,6 @@
 // Made of endpoints.json by `npm run api`.
 
-/** An endpoint of the services, as the endpoint table spells it. */
+/** An endpoint of the services, as the endpoint table spells it. @hidden */
 export type EndpointName =
   | 'POST /v1/send'
   | 'POST /v1/track'

@@ -1,4 +1,5 @@
 import {
+  ConditionalType,
   ReferenceType,
   ReflectionKind,
   ReflectionType,
@@ -105,6 +106,9 @@ function targetOf(type: SomeType | undefined): DeclarationReflection | undefined
   }
   if (type instanceof ReflectionType) {
     return type.declaration;
+  }
+  if (type instanceof ConditionalType) {
+    return targetOf(type.falseType); // with types for custom fields: the whole class
   }
   const target = type instanceof ReferenceType ? type.reflection : undefined;
   return target?.isDeclaration() ? target : undefined;

@@ -13,6 +13,7 @@ import type {
 /**
  * The contacts of a client that was not given the types of its custom fields: the same methods. Its
  * types have no parameters, so that they cost the compiler next to nothing.
+ * @hidden
  */
 export interface UntypedContacts extends Contacts {
   /** Lists contacts. `await` it for one page, `for await` it for every contact. */
