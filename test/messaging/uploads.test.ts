@@ -26,6 +26,30 @@ describe('uploads.image', () => {
     await expect(sent.bytes()).resolves.toEqual(png);
   });
 
+  it.each([undefined, null, 7, 'logo.png'])(
+    'rejects %j, and throws nothing at once',
+    async (image) => {
+      const { fetch, requests } = answering();
+      const call = messagingOver(fetch).uploads.image(image as never);
+      await expect(call).rejects.toThrow('must be a File, a Blob, bytes');
+      expect(requests).toHaveLength(0);
+    },
+  );
+
+  it.each([
+    ['bytes', (bytes: Uint8Array<ArrayBuffer>) => bytes],
+    ['a buffer', (bytes: Uint8Array<ArrayBuffer>) => bytes.buffer],
+    ['named bytes', (data: Uint8Array<ArrayBuffer>) => ({ data, filename: 'logo.png' })],
+  ])('sends %s as they were when the call was made', async (_, imageOf) => {
+    const { fetch, requests } = answering(() => ({ url: 'https://cdn.example.com/logo.png' }));
+    const bytes = png.slice();
+    const call = messagingOver(fetch).uploads.image(imageOf(bytes));
+    bytes.fill(0);
+    await call;
+    const sent = (await requests[0]?.formData())?.get('image') as File; // a form's file
+    await expect(sent.bytes()).resolves.toEqual(png);
+  });
+
   it.each([
     ['its name', { data: png, filename: 'logo.PNG' }, 'image/png'],
     ['its name, of a file without a type', new File([png], 'logo.svg'), 'image/svg+xml'],

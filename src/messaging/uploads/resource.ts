@@ -39,6 +39,6 @@ function copied(file: FileInput): FileInput {
       ? new Uint8Array(file.buffer, file.byteOffset, file.byteLength).slice()
       : file.slice();
   }
-  const { data } = file as NamedFile; // or none
+  const data = (file as Partial<NamedFile> | null | undefined)?.data; // plain JavaScript gives anything
   return isBytes(data) ? { ...(file as NamedFile), data: copied(data) as Uint8Array } : file; // bytes stay bytes
 }
