@@ -35,6 +35,7 @@ function multipartBytes(
   facts: UploadFacts,
 ): MultipartBytes {
   refuseTooLarge(data.length, facts);
+  const encoder = new TextEncoder(); // not every test runner has one where nothing is uploaded
   const boundary = `postreel-${crypto.randomUUID()}`;
   const name = `name="${escaped(fieldName ?? facts.field)}"`;
   const head = encoder.encode(
@@ -49,8 +50,6 @@ function multipartBytes(
   bytes.set(tail, head.length + data.length);
   return { bytes, contentType: `multipart/form-data; boundary=${boundary}` };
 }
-
-const encoder = new TextEncoder();
 
 // As forms do (HTML, "Multipart form data").
 function escaped(text: string): string {
