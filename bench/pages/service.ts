@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 const [, , count = '4000', delayMs = '5'] = process.argv;
 
 const server = createServer((request, response) => {
+  const cameAt = performance.now();
   const url = new URL(request.url ?? '/', 'http://localhost');
   const size = Number(url.searchParams.get('limit') ?? 20);
   const offset = Number(url.searchParams.get('cursor') ?? 0);
@@ -16,10 +17,15 @@ const server = createServer((request, response) => {
   }));
   const hasMore = offset + size < Number(count);
   const body = JSON.stringify({ data, hasMore, cursor: hasMore ? String(offset + size) : null });
-  setTimeout(() => {
+  const answer = () => {
+    if (performance.now() - cameAt < Number(delayMs)) {
+      setImmediate(answer); // a timer alone is late by up to a millisecond
+      return;
+    }
     response.setHeader('content-type', 'application/json');
     response.end(body);
-  }, Number(delayMs));
+  };
+  setTimeout(answer, Number(delayMs) - 1.5);
 });
 server.listen(0, '127.0.0.1', () => {
   console.log((server.address() as AddressInfo).port);
