@@ -9,6 +9,19 @@ const page = '/contacts?limit=100';
 export const clients = {
   fetch: async (url) => byPath(async (path) => (await fetch(url + path, { headers })).json()),
 
+  // What anybody adds who does not want to wait for ever.
+  'fetch with a timeout': async (url) => {
+    return byPath(async (path) => {
+      const controller = new AbortController();
+      const timer = setTimeout(() => controller.abort(), 30_000);
+      try {
+        return await (await fetch(url + path, { headers, signal: controller.signal })).json();
+      } finally {
+        clearTimeout(timer);
+      }
+    });
+  },
+
   'undici.request': async (url) => {
     const { request } = await import('undici');
     return byPath(async (path) => (await request(url + path, { headers })).body.json());

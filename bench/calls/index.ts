@@ -4,6 +4,7 @@ import { Field, type Cost, type Use } from './measure.js';
 const all = [
   'undici.request',
   'fetch',
+  'fetch with a timeout',
   'ky',
   'axios',
   'ofetch',
