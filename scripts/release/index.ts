@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { changedNames, missingNames, unreleased } from './changelog.js';
+import { originOf } from './repository.js';
 import { buildTwice } from './reproduce.js';
 import { sbomOf } from './sbom.js';
 import { problemsOf, readTarball } from './tarball.js';
@@ -25,6 +26,7 @@ async function release(args: readonly string[]): Promise<void> {
   say(`${files} files with the same bytes, sha256 ${hash}`);
   step('pack');
   mkdirSync('release', { recursive: true });
+  nameOrigin(folder);
   const tarball = pack(folder);
   step('the tarball');
   refuse(problemsOf(await readTarball(tarball)));
@@ -35,6 +37,18 @@ async function release(args: readonly string[]): Promise<void> {
   step('the changelog');
   refuse(changelogProblems());
   say('Ready. Nothing was published.');
+}
+
+/** Writes into the manifest where the package comes from: the README's links are relative to that. */
+function nameOrigin(folder: string): void {
+  const origin = originOf(process.env);
+  if (!origin) {
+    say('No repository is known here. The workflow names its own, and the README links to it.');
+    return;
+  }
+  const file = join(folder, 'package.json');
+  const manifest = JSON.parse(readFileSync(file, 'utf8')) as object; // as: a manifest is an object
+  writeFileSync(file, `${JSON.stringify({ ...manifest, ...origin }, undefined, 2)}\n`);
 }
 
 function pack(folder: string): string {

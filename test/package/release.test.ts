@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bundledInCommand, licensesOf } from '../../scripts/bundled.js';
 import { changedNames, missingNames, unreleased } from '../../scripts/release/changelog.js';
+import { originOf } from '../../scripts/release/repository.js';
 import { hashesOf } from '../../scripts/release/reproduce.js';
 import { problemsOf, type Tarball } from '../../scripts/release/tarball.js';
 
@@ -47,6 +48,24 @@ describe('a tarball', () => {
     ],
   ])('is refused with %s', (_name, change, problem) => {
     expect(problemsOf({ ...good, ...change })).toEqual([problem]);
+  });
+});
+
+describe('the repository of a release', () => {
+  it('is the one that the workflow runs in, so that links of the README lead somewhere', () => {
+    const variables = {
+      GITHUB_SERVER_URL: 'https://git.example',
+      GITHUB_REPOSITORY: 'us/postreel',
+    };
+    expect(originOf(variables)).toEqual({
+      repository: { type: 'git', url: 'git+https://git.example/us/postreel.git' },
+      homepage: 'https://git.example/us/postreel#readme',
+      bugs: 'https://git.example/us/postreel/issues',
+    });
+  });
+
+  it('is left out where there is no workflow', () => {
+    expect(originOf({})).toBeUndefined();
   });
 });
 
