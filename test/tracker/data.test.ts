@@ -66,6 +66,12 @@ describe('on a server', () => {
     tracker.dispose();
     expect(tracker.pending).toBe(0);
   });
+  it('keeps no process alive', async () => {
+    const setTimer = vi.spyOn(globalThis, 'setTimeout');
+    await tracker.track('viewed').outcome;
+    expect(setTimer).not.toHaveBeenCalled();
+    setTimer.mockRestore();
+  });
   it('touches nothing that a server may have as well', async () => {
     const touched: string[] = [];
     const names = ['localStorage', 'indexedDB', 'navigator', 'addEventListener', 'fetch'];

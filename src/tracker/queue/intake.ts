@@ -36,9 +36,9 @@ export const takeIn = (tab: Tab, asked: PendingEvent): TrackedEvent => {
       } else {
         count(tab, 'taken');
         take(tab, entry);
+        // Whatever happens to it, nobody waits for it longer than this.
+        setTimeout(resolve, 1e4, { status: 'queued' });
       }
-      // Whatever happens to it, nobody waits for it longer than this.
-      setTimeout(resolve, 1e4, { status: 'queued' });
     }),
   };
 };
