@@ -20,22 +20,22 @@ hero:
     - { theme: alt, text: Reference, link: /reference/ }
 features:
   - title: No duplicate sends
-    details: Neither service knows idempotency keys. Only what is safe to repeat is repeated, and every error says whether the call took effect.
+    details: Neither service supports idempotency keys. Only what is safe to retry is retried, and every error says whether the call took effect.
     link: /errors
   - title: No lost jobs
-    details: A journal keeps the id of every video that you paid for. After a crash a queue continues where it was.
+    details: A journal keeps the id of every video that you paid for. After a crash, a queue picks up where it stopped.
     link: /node
   - title: No 429s
-    details: Calls run at the limit of the service and wait their turn beyond it, in one process or across many.
+    details: Calls run right up to the service's limit and wait their turn beyond it, in one process or across many.
     link: /scale
   - title: Events that survive
-    details: The tracker for web pages keeps events through page exits, offline times and killed browsers.
+    details: The tracker for web pages keeps events through page exits, offline periods and killed browsers.
     link: /tracker
-  - title: Early mistakes
+  - title: Mistakes caught early
     details: What a service would silently drop or misread is a compile error, an error before the network, or a warning.
     link: /clients
   - title: Tests without a network
-    details: Fakes of both services come with the package, with a clock that you turn and faults on demand.
+    details: Fakes of both services come with the package, with a clock you control and faults on demand.
     link: /testing
 ---
 

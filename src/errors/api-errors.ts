@@ -1,7 +1,7 @@
 import { PostreelError } from './base-error.js';
 import { branded } from './brand.js';
 
-/** The service answered, and the answer was no. The subclasses follow the HTTP status. */
+/** The service answered with an error. The subclasses follow the HTTP status. */
 export class ApiError extends PostreelError {}
 branded(ApiError, 'ApiError', PostreelError);
 

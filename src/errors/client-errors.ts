@@ -9,7 +9,7 @@ export class InvalidRequestError extends PostreelError {
 }
 branded(InvalidRequestError, 'InvalidRequestError', PostreelError);
 
-/** The client is set up in a way that cannot work: a key, an address or an option is wrong. */
+/** The client is misconfigured: a key, an address or an option is wrong. */
 export class ConfigurationError extends PostreelError {
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, { outcome: 'not-sent', ...details });
