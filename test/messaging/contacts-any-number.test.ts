@@ -50,6 +50,12 @@ describe('subscribeAll, unsubscribeAll and deleteAll', () => {
     expect(sizes).toEqual([1000, 1000, 500]);
   });
 
+  it.each([0, 1000, 2000])('make no empty call for %i contacts', async (count) => {
+    const { messaging, parts } = countingService();
+    await messaging.contacts.deleteAll(ids(count), { wait });
+    expect(parts).toHaveLength(count / 1000);
+  });
+
   it('name the contacts whose job failed, and go on with the others', async () => {
     const { messaging } = countingService((call) => call === 2);
     const result = await messaging.contacts.deleteAll(ids(2001), { wait });
