@@ -202,4 +202,21 @@ describe('verifyAll', () => {
     expect(results[0]?.verification).toMatchObject({ email: 'ann@example.com' });
     expect(results[1]?.error).toMatchObject({ name: 'InvalidRequestError' });
   });
+
+  it('checks at most 20 at a time', async () => {
+    let underWay = 0;
+    let most = 0;
+    const messaging = messagingOver(async () => {
+      most = Math.max(most, ++underWay);
+      await new Promise(setImmediate);
+      underWay--;
+      return Response.json({ success: true, data: { email: 'a@example.com', valid: true } });
+    });
+    const emails = Array.from({ length: 65 }, (_, index) => `a${index}@example.com`);
+    let count = 0;
+    for await (const { email } of messaging.verifyAll(emails)) {
+      expect(email).toBe(emails[count++]);
+    }
+    expect([count, most]).toEqual([65, 20]);
+  });
 });
