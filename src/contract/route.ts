@@ -92,6 +92,8 @@ export interface Route<
   /** Does the call change something that matters when its answer is lost? */
   readonly changes: boolean;
   readonly returns: Returns;
+  /** Does it take a body or a query, which have to be checked? */
+  readonly hasInput: boolean;
   /** The form field that carries the file of a multipart upload. */
   readonly upload?: UploadFacts;
   /** The largest JSON body that the service takes. */
@@ -160,21 +162,17 @@ export function route<
 ): Route<PathOf<Line>, Query, Body, Returns> {
   const space = line.indexOf(' ');
   const method = line.slice(0, space) as Method; // the template literal type says so
-  const { key = 'secret', returns = nothing() as Returns } = facts; // the default is Single<void>
-  const { upload, maxBodyBytes, handledOneByOne, readBack, isAccepted } = facts;
+  const { query, body, ...stated } = facts;
   return {
     method,
     path: line.slice(space + 1) as PathOf<Line>, // the template literal type says so
-    key,
-    returns,
-    repeatable: facts.repeatable ?? method !== 'POST',
-    changes: facts.changes ?? method !== 'GET',
-    charged: facts.charged ?? true,
-    ...(upload && { upload }),
-    ...(maxBodyBytes !== undefined && { maxBodyBytes }),
-    ...(handledOneByOne && { handledOneByOne }),
-    ...(readBack && { readBack }),
-    ...(isAccepted && { isAccepted }),
+    key: 'secret',
+    returns: nothing() as Returns, // the default is Single<void>
+    repeatable: method !== 'POST',
+    changes: method !== 'GET',
+    charged: true,
+    hasInput: query !== undefined || body !== undefined,
+    ...stated,
   };
 }
 

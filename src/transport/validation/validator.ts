@@ -29,7 +29,7 @@ export class Validator {
 
   /** Refuses what the service would reject or misread, and warns of what will have no effect. */
   checkRequest(call: CallContext): Promise<void> | undefined {
-    if (this.#parts.settings.validation.requests === 'off') {
+    if (!call.route.hasInput || this.#parts.settings.validation.requests === 'off') {
       return undefined;
     }
     if (this.#schemas) {
@@ -64,9 +64,11 @@ export class Validator {
     }
   }
 
-  /** Reports an answer that does not look like its document says. */
+  /** Reports an answer that does not look like its document says, if anybody wants to know. */
   checkAnswer(call: CallContext, data: unknown): Promise<void> | undefined {
-    if (this.#parts.settings.validation.responses === 'off') {
+    const { settings, events } = this.#parts;
+    const mode = settings.validation.responses;
+    if (mode === 'off' || (mode === 'event' && !events.hears('mismatch'))) {
       return undefined;
     }
     if (this.#schemas) {

@@ -1,4 +1,4 @@
-import { isPostreelError, type MismatchEvent } from 'postreel';
+import { isPostreelError, type Logger, type MismatchEvent } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { of, wholeList, route } from '../../../src/contract/route.js';
 import { Connection } from '../../../src/transport/connection.js';
@@ -36,6 +36,7 @@ function counted(size: number) {
 
 const list = route('GET /a', { returns: wholeList<object>() });
 const one = route('GET /b', { returns: of<object>() });
+const changed = route('PUT /b', { body: of<object>(), returns: of<object>() });
 
 describe('the check of an answer', () => {
   it('looks at the first, the last and two items between', () => {
@@ -155,7 +156,11 @@ describe('loading the checks', () => {
     windowMs: 1_000,
     alwaysJson: false,
   };
-  const connect = (load: () => Promise<never>, requests: 'throw' | 'off' = 'throw') =>
+  const connect = (
+    load: () => Promise<never>,
+    requests: 'throw' | 'off' = 'throw',
+    logger?: Logger,
+  ) =>
     new Connection(
       service,
       {
@@ -163,6 +168,7 @@ describe('loading the checks', () => {
         baseUrl: 'https://a.test',
         rateLimit: false,
         validation: { requests },
+        logger,
         fetch: () => Promise.resolve(Response.json({ ok: true })),
       },
       load,
@@ -171,7 +177,7 @@ describe('loading the checks', () => {
 
   it('ends with the deadline', async () => {
     vi.useFakeTimers();
-    const call = connect(never).send(one, {}, { deadline: 50 });
+    const call = connect(never).send(changed, { body: {} }, { deadline: 50 });
     const failed = expect(call).rejects.toMatchObject({
       code: 'DEADLINE_EXCEEDED',
       outcome: 'not-sent',
@@ -182,23 +188,35 @@ describe('loading the checks', () => {
 
   it('ends with the signal', async () => {
     const controller = new AbortController();
-    const call = connect(never).send(one, {}, { signal: controller.signal });
+    const call = connect(never).send(changed, { body: {} }, { signal: controller.signal });
     setTimeout(() => controller.abort('enough'), 5);
     await expect(call).rejects.toBe('enough');
   });
 
   it('that never ends does not keep an answer that has come', async () => {
     vi.useFakeTimers();
-    const call = connect(never, 'off').send(one, {}, { deadline: 50 });
+    const call = connect(never, 'off', {}).send(one, {}, { deadline: 50 });
     await vi.advanceTimersByTimeAsync(50);
     await expect(call).resolves.toEqual({ ok: true });
+  });
+
+  it('is left out where nothing is to be checked and nobody listens', async () => {
+    const load = vi.fn(never);
+    await expect(connect(load).send(one, {})).resolves.toEqual({ ok: true });
+    expect(load).not.toHaveBeenCalled();
+    await expect(connect(load, 'off').send(changed, { body: {} })).resolves.toEqual({ ok: true });
+    expect(load).not.toHaveBeenCalled();
+    void connect(load, 'off', {}).send(one, {});
+    await vi.waitFor(() => {
+      expect(load).toHaveBeenCalledTimes(1);
+    });
   });
 
   it('that fails is typed, was not sent, and is tried again by the next call', async () => {
     const load = vi.fn(() => Promise.reject(new Error('404: chunk-3.js')));
     const transport = connect(load);
     for (let attempt = 1; attempt <= 2; attempt++) {
-      await expect(transport.send(one, {})).rejects.toMatchObject({
+      await expect(transport.send(changed, { body: {} })).rejects.toMatchObject({
         name: 'ConfigurationError',
         code: 'SCHEMAS_MISSING',
         outcome: 'not-sent',
