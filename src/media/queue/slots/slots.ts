@@ -7,8 +7,9 @@ import { LearnedLimit } from './learned-limit.js';
 /** How long a job takes a slot when nobody knows whether it exists. */
 export const uncertainMs = 10 * 60_000;
 
-// A store with `hold` has its leases renewed; another one keeps them for as long as a job may take.
-const renewedLeaseMs = 5 * 60_000;
+// A store with `hold` has its leases renewed, each for as long as a job that nobody follows may go on: the service
+// still counts the jobs of a worker that died. Another store keeps them for as long as a job may take.
+const renewedLeaseMs = uncertainMs;
 const renewEveryMs = 60_000;
 const longLeaseMs = 60 * 60_000;
 const askStoreAgainMs = 3_000;

@@ -26,7 +26,7 @@ export function submitNext(draft: Draft, world: World): number {
     return at;
   }
   // A call is rare: first see whether it can carry more.
-  const refreshedAt = isShared(world) ? undefined : refresh(draft, world, room);
+  const refreshedAt = refresh(draft, world, room);
   if (refreshedAt !== undefined) {
     return refreshedAt;
   }
