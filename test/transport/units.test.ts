@@ -370,7 +370,7 @@ describe('schemas that cannot be loaded', () => {
     alwaysJson: false,
   };
   const gone = new TypeError('Failed to fetch dynamically imported module');
-  const row = route('GET /one', { returns: of<object>() });
+  const row = route('GET /one', { query: of<object>(), returns: of<object>() });
   const call = (validation: ValidationOptions) => {
     const { fetch, requests } = answering(() => ({ id: 'con_1' }));
     const { transport, events } = new Connection(

@@ -33,10 +33,19 @@ const phases: [string, Phase][] = [
   ],
   ['the connection', { answer: () => never, mostRequests: 1 }],
   ['the body of the answer', { answer: () => new Response(new ReadableStream()), mostRequests: 1 }],
-  ['a wait that the service asks for', { answer: () => refusal(429, '0.9'), mostRequests: 2 }],
+  // A retry that cannot fit is not waited for: the call ends with the refusal.
+  [
+    'a wait that the service asks for',
+    { answer: () => refusal(429, '0.9'), mostRequests: 2, ending: /^RateLimitError$/ },
+  ],
   [
     'retries',
-    { answer: () => refusal(503, '0'), options: () => ({ retries: 50 }), mostRequests: 10 },
+    {
+      answer: () => refusal(503, '0'),
+      options: () => ({ retries: 50 }),
+      mostRequests: 10,
+      ending: /^ServerError$/,
+    },
   ],
   [
     'a place in the rate limit',
