@@ -70,18 +70,6 @@ describe('a key that the service refuses', () => {
     expect(fake.requests.map(({ status }) => status)).toEqual([401, 200]);
   });
 
-  it('is asked for once in a call, whatever its retries meet', async () => {
-    const apiKey = vi.fn(() => 'sk_wrong_key');
-    const statuses = [401, 503, 401, 401];
-    const { fetch, requests } = answering(() =>
-      Response.json({ success: false }, { status: statuses[requests.length - 1] ?? 200 }),
-    );
-    const call = messagingOver(fetch, { apiKey, retries: 3 }).contacts.get('con_1');
-    await expect(call).rejects.toMatchObject({ name: 'AuthenticationError' });
-    expect(requests).toHaveLength(3);
-    expect(apiKey).toHaveBeenCalledTimes(2);
-  });
-
   it('twice in a row stays refused', async () => {
     const { messaging, fake } = await serve();
     const apiKey = vi.fn(() => 'sk_wrong_key');
