@@ -10,6 +10,7 @@ export interface ValidationOptions {
   requests?: 'throw' | 'off' | undefined;
   /**
    * What happens when an answer does not look like the document says: an event, an error, nothing.
+   * With `'event'`, answers are checked once something listens for `mismatch` or a `logger` is set.
    * @default 'event'
    */
   responses?: 'event' | 'throw' | 'off' | undefined;
