@@ -30,6 +30,8 @@ export interface VirtualResult {
   readonly missing: number;
   readonly refused: number;
   readonly calls: number;
+  /** Status checks. */
+  readonly checks: number;
 }
 
 const minuteMs = 60_000;
@@ -92,6 +94,7 @@ export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
     missing: count - saved.size,
     refused: fake.requests.filter(({ status }) => status === 429).length,
     calls: fake.requests.filter(({ method }) => method === 'POST').length,
+    checks: fake.requests.filter(({ method }) => method === 'GET').length,
   };
 }
 

@@ -10,6 +10,9 @@ const fewestFree = 2;
 const quietMs = 1_000;
 // A check that is not older need not be made again before a call.
 const freshMs = 3_000;
+// Workers that share slots think of a call every few seconds: they bring forward only the checks
+// that are almost due, so that a file is still checked about every ten seconds.
+const almostDueMs = 8_000;
 const longestRefreshMs = 5_000;
 const thinkAgainMs = 2_000;
 // Processes that share the slots of a project make a call a minute together, as one alone does.
@@ -155,9 +158,10 @@ function refresh(draft: Draft, world: World, room: number): number | undefined {
   if (checksCount || draft.waiting.length <= room || draft.refreshedAt > now - longestRefreshMs) {
     return undefined;
   }
+  const since = now - (isShared(world) ? almostDueMs : freshMs);
   const stale = [...draft.running].filter(
     ([, { job, checkedAt, followedAt, isChecking }]) =>
-      job.kind === 'video' && !isChecking && Math.max(checkedAt, followedAt) < now - freshMs,
+      job.kind === 'video' && !isChecking && Math.max(checkedAt, followedAt) < since,
   );
   if (stale.length === 0) {
     return undefined;

@@ -107,6 +107,22 @@ describe('a call', () => {
     expect(fewest(steps.pending('a'))).toEqual([1]); // it must not starve
   });
 
+  it('brings forward only the checks that are almost due, where processes share the slots', () => {
+    const steps = new Steps();
+    steps.at(0, { freeSlots: 12, takenSlots: 8, othersSlots: 12 });
+    steps.read(...entriesOf(60));
+    steps.hear({ type: 'trimmed', count: 1, askAgainMs: 3_000 });
+    steps.accept('a');
+    steps.hear({ type: 'trimmed', count: 0, askAgainMs: 3_000 });
+    steps.at(600_000);
+    steps.pending('a'); // and so it is asked again in ten seconds
+    const ask = (now: number) => {
+      steps.hear({ type: 'trimmed', count: 0, askAgainMs: 1 });
+      return only(steps.at(now), 'check').length;
+    };
+    expect([ask(605_000), ask(608_000), ask(608_001)]).toEqual([0, 0, 1]);
+  });
+
   it.each([
     ['only one job waits', { freeSlots: 1, takenSlots: 19 }, {}, 1],
     ['the service has one slot', { freeSlots: 1, takenSlots: 0 }, {}, 3],
