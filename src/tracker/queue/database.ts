@@ -1,19 +1,32 @@
 import type { Database, Tab } from '../tab.js';
 import { mayClaim } from './adoption.js';
 import type { StoredRecord } from './record.js';
+import { Life } from './state.js';
 
 /** What one transaction does. True: it goes on, and tells `answer` before it ends. */
 type Work<Answer> = (records: IDBObjectStore, answer: (answer: Answer) => void) => unknown;
 
 /** Opens IndexedDB, which survives a killed browser. Where it fails or hangs, the rest goes on. */
-export const openDatabase = async ({ prefix }: Tab): Promise<Database | undefined> => {
-  const database = await ask<IDBDatabase>((resolve, reject) => {
+export const openDatabase = async (tab: Tab): Promise<Database | undefined> => {
+  const { prefix } = tab;
+  const opened = await ask<IDBDatabase>((resolve, reject) => {
     const request = indexedDB.open(prefix);
     request.onupgradeneeded = () => request.result.createObjectStore(prefix);
     request.onsuccess = () => resolve(request.result);
     request.onerror = reject;
-  });
-  return database && databaseOf(database, prefix);
+    // A machine that is busy opens it late, and without it a killed browser forgets.
+  }, 10_000);
+  if (!opened) {
+    return undefined;
+  }
+  const database = databaseOf(opened, prefix);
+  if (tab.life !== Life.Starting) {
+    // So late that events were sent without it: localStorage alone knows of them.
+    for (const { isStored, record } of tab.entries) {
+      void (isStored && database.claim(record, record));
+    }
+  }
+  return database;
 };
 
 const databaseOf = (database: IDBDatabase, prefix: string): Database => {
@@ -99,8 +112,9 @@ const abort = (transaction: IDBTransaction | undefined): void => {
 /** Asks the browser for something that may throw, fail or never come: then it is `undefined`. */
 const ask = <Answer>(
   request: (resolve: (answer?: Answer) => void, reject: () => void) => void,
+  longestMs = 3000,
 ): Promise<Answer | undefined> =>
   Promise.race([
     new Promise<Answer | undefined>(request),
-    new Promise<undefined>((resolve) => setTimeout(resolve, 3000)),
+    new Promise<undefined>((resolve) => setTimeout(resolve, longestMs)),
   ]).catch(() => undefined);

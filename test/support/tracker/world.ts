@@ -107,9 +107,9 @@ export async function createWorld(
       await page.evaluate(plantMarker, marker);
       await until(() => service.accepted.some(({ data }) => data?.marker === marker));
       await until(async () => (await page.evaluate(countInLocalStorage)) === 0);
-      await until(async () => (await page.evaluate(countInDatabase)) === 0);
+      await until(async () => (await countInDatabase(page)) === 0);
     },
-    stored: (page) => page.evaluate(countInDatabase),
+    stored: countInDatabase,
     figures: (name, sent) => {
       // A planted event that came twice is a duplicate as well.
       const keys = service.accepted.map(({ data }) =>
@@ -169,21 +169,23 @@ function plantMarker(marker: string): void {
 const countInLocalStorage = (): number =>
   Object.keys(localStorage).filter((key) => /^postreel:app:./.test(key)).length;
 
-/** Runs in the page: the events in IndexedDB, without tombstones. */
-function countInDatabase(): Promise<number> {
+/** The events in IndexedDB, without tombstones; -1 where none was opened yet. */
+const countInDatabase = async (page: Tab): Promise<number> =>
+  (await page.evaluate(readDatabase))?.filter(({ event }) => event).length ?? -1;
+
+/** Runs in the page: what IndexedDB holds, tombstones included. */
+export function readDatabase(): Promise<{ event?: string; state?: number }[] | undefined> {
   return new Promise((resolve) => {
     const request = indexedDB.open('postreel:app:');
+    // It is the tracker that makes it.
+    request.onupgradeneeded = () => request.transaction?.abort();
+    request.onerror = () => resolve(undefined);
     request.onsuccess = () => {
       const database = request.result;
-      if (!database.objectStoreNames.contains('postreel:app:')) {
-        database.close();
-        resolve(-1);
-        return;
-      }
       const all = database.transaction('postreel:app:').objectStore('postreel:app:').getAll();
       all.onsuccess = () => {
         database.close();
-        resolve((all.result as { event?: string }[]).filter(({ event }) => event).length);
+        resolve(all.result as { event?: string; state?: number }[]);
       };
     };
   });

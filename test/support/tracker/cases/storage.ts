@@ -1,6 +1,13 @@
 import { expect } from 'vitest';
 import { INSECURE, until } from '../browser.js';
-import { UNSENT, type World, code, expectAsPromised, expectExactly } from '../world.js';
+import {
+  UNSENT,
+  type World,
+  code,
+  expectAsPromised,
+  expectExactly,
+  readDatabase,
+} from '../world.js';
 import { BOTH, type Case } from './case.js';
 import { arrive, goBack, leave, noteRestores, once, visitAgain } from './scenarios.js';
 
@@ -94,6 +101,72 @@ const WITHOUT_DATABASE = code(() => {
   Object.defineProperty(window, 'indexedDB', { value: undefined });
 });
 
+/** IndexedDB says nothing when it is opened first, as on a machine that is too busy. */
+const SLOW_DATABASE = code(() => {
+  const open = indexedDB.open.bind(indexedDB);
+  indexedDB.open = () => {
+    indexedDB.open = open;
+    return {} as IDBOpenDBRequest;
+  };
+});
+
+/** An event that is sent before IndexedDB is open, and has no answer yet. */
+async function slowDatabase(world: World): Promise<void> {
+  world.service.reply = () => new Promise(() => undefined);
+  const page = await world.open({ before: SLOW_DATABASE, speed: 10 });
+  await page.evaluate(() => trackMany(0, 1));
+  await until(() => world.service.arrivals.length === 1);
+  await until(async () => (await page.evaluate(readDatabase))?.[0]?.state === 1);
+  await page.close();
+}
+
+/** IndexedDB takes five seconds of the page to open. */
+const LATE_DATABASE = code(() => {
+  const open = indexedDB.open.bind(indexedDB);
+  indexedDB.open = (name) => {
+    const late = {} as { -readonly [Key in keyof IDBOpenDBRequest]?: IDBOpenDBRequest[Key] };
+    setTimeout(() => {
+      const request = open(name);
+      request.onsuccess = (event) => {
+        late.result = request.result;
+        late.onsuccess?.call(request, event);
+      };
+    }, 5000);
+    return late as IDBOpenDBRequest;
+  };
+});
+
+/** What a kill can leave: an event whose mark only IndexedDB has, which then opens late. */
+async function markOfDatabase(world: World): Promise<void> {
+  const last = await world.visit('/away');
+  await last.evaluate(plantMarked);
+  await last.close();
+  const page = await world.open({ before: LATE_DATABASE, speed: 10 });
+  await world.settled(page);
+  const reasons = await page.evaluate(() => notices.flatMap(({ reason }) => reason ?? []));
+  await page.close();
+  expect(reasons).toEqual(['unconfirmed']);
+  expect(world.service.arrivals.flatMap(({ data }) => data?.n ?? [])).toEqual([]);
+}
+
+/** Runs in the page: an event in both stores, marked as handed over in one. */
+function plantMarked(): Promise<void> {
+  const id = 'postreel:app:1';
+  const of = { id, at: Date.now(), owner: 'gone', event: 'clicked', email: 'ann@example.com' };
+  localStorage[id] = JSON.stringify({ ...of, version: 1, state: 0, data: { n: 0 } });
+  return new Promise((resolve) => {
+    const request = indexedDB.open('postreel:app:');
+    request.onupgradeneeded = () => {
+      const store = request.result.createObjectStore('postreel:app:');
+      store.put({ ...of, version: 2, state: 1, data: { n: 0 } }, id);
+    };
+    request.onsuccess = () => {
+      request.result.close();
+      resolve();
+    };
+  });
+}
+
 /** 20 events of a tab that is gone, and four tabs that cannot open IndexedDB. */
 async function withoutDatabase(world: World): Promise<void> {
   const last = await world.open({ before: WITHOUT_DATABASE });
@@ -148,6 +221,8 @@ export const STORAGE: readonly Case[] = [
   { name: 'repeats nothing after a lost answer and the back/forward cache', run: resetBeforeBack },
   { name: 'repeats nothing among foreign keys and null under its prefix', run: amongStrangers },
   { name: 'lets one of 4 tabs take over without IndexedDB', run: withoutDatabase },
+  { name: 'repeats nothing whose mark is in an IndexedDB that opens late', run: markOfDatabase },
+  { name: 'marks what it sent in an IndexedDB that opens late', run: slowDatabase },
   {
     name: 'repeats nothing when an owner without Web Locks only seemed gone',
     engines: ['chromium', 'firefox'],
