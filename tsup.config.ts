@@ -34,7 +34,7 @@ const shortLines: NonNullable<Options['esbuildOptions']> = (options) => {
 
 /** esbuild drops these marks with the white space; without them bundlers keep what nobody asks for. */
 function markPure(code: string): string {
-  return code.replaceAll('=new LazyPart(', '=/* @__PURE__ */new LazyPart(');
+  return code.replace(/=(?=new LazyPart\(|branded\()/g, '=/* @__PURE__ */');
 }
 
 /** The parts keep what is rare lazy and give every class one identity across the doors. */

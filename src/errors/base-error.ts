@@ -36,6 +36,9 @@ export interface ErrorDetails {
 
 /** The base of every error that this package throws. */
 export class PostreelError extends Error {
+  /** @internal */
+  static readonly brands = branded(this, 'PostreelError');
+
   /** A stable word for programs: the service's own where it gave one, otherwise ours. */
   readonly code: string;
   /** The HTTP status, when the service answered. */
@@ -108,4 +111,3 @@ function causeJson(cause: unknown, depth: number): unknown {
   const word = typeof code === 'string' ? code : undefined;
   return { name, message, code: word, cause: causeJson(cause.cause, depth + 1) };
 }
-branded(PostreelError, 'PostreelError');

@@ -2,13 +2,17 @@
 // the ESM build, the CommonJS build and duplicate installs.
 const brand = Symbol.for('postreel.error');
 
-/** Marks a class so that `instanceof` recognises its instances from other copies of the package. */
+/**
+ * Marks a class so that `instanceof` recognises its instances from other copies of the package; the
+ * names of the class, base first. Called for a static field: beside a statement of its own a bundler
+ * would keep a class that nobody asks for.
+ */
 export function branded(
   target: abstract new (...parameters: never) => Error,
   name: string,
-  parent?: abstract new (...parameters: never) => Error,
-): void {
-  const names: readonly string[] = [...(parent ? brandsOf(parent.prototype) : []), name];
+): readonly string[] {
+  // Its prototype has those of the class that it extends.
+  const names: readonly string[] = [...brandsOf(target.prototype), name];
   Object.defineProperty(target.prototype, brand, { value: names });
   Object.defineProperty(target, Symbol.hasInstance, {
     value(this: unknown, value: unknown): boolean {
@@ -24,6 +28,7 @@ export function branded(
     configurable: true,
     writable: true,
   });
+  return names;
 }
 
 /** The names of the error classes that a value belongs to, base first; empty for anything else. */

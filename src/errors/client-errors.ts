@@ -3,31 +3,41 @@ import { branded } from './brand.js';
 
 /** Our own check refused the call before it reached the network; `fieldErrors` says why. */
 export class InvalidRequestError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'InvalidRequestError');
+
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, { outcome: 'not-sent', ...details });
   }
 }
-branded(InvalidRequestError, 'InvalidRequestError', PostreelError);
 
 /** The client is misconfigured: a key, an address or an option is wrong. */
 export class ConfigurationError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'ConfigurationError');
+
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, { outcome: 'not-sent', ...details });
   }
 }
-branded(ConfigurationError, 'ConfigurationError', PostreelError);
 
 /** The service could not be reached, or the connection broke before the answer was complete. */
-export class ConnectionError extends PostreelError {}
-branded(ConnectionError, 'ConnectionError', PostreelError);
+export class ConnectionError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'ConnectionError');
+}
 
 /** No complete answer within `timeout`, or the call did not fit its `deadline`. */
-export class TimeoutError extends PostreelError {}
-branded(TimeoutError, 'TimeoutError', PostreelError);
+export class TimeoutError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'TimeoutError');
+}
 
 /** The service answered something that cannot be read as an answer to this call. */
-export class UnexpectedResponseError extends PostreelError {}
-branded(UnexpectedResponseError, 'UnexpectedResponseError', PostreelError);
+export class UnexpectedResponseError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'UnexpectedResponseError');
+}
 
 /** The error for a call that our own checks refuse: it names the field and the rule. */
 export function refuse(

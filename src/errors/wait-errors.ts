@@ -15,6 +15,9 @@ export interface WaitDetails extends ErrorDetails {
 
 /** The base of the errors that end a wait. */
 export class WaitError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'WaitError');
+
   /** The media file that was waited for; for import and bulk jobs the job's id. */
   readonly fileId: string;
   readonly lastStatus: string | undefined;
@@ -43,34 +46,42 @@ export class WaitError extends PostreelError {
     return { ...super.toJSON(), fileId, lastStatus, elapsedMs, polls };
   }
 }
-branded(WaitError, 'WaitError', PostreelError);
 
 /** The wait was longer than its `timeout`. The job itself goes on; `resume()` waits again. */
 export class WaitTimeoutError extends WaitError {
+  /** @internal */
+  static override readonly brands = branded(this, 'WaitTimeoutError');
+
   constructor(message: string, details: WaitDetails) {
     super(message, { code: 'WAIT_TIMEOUT', ...details });
   }
 }
-branded(WaitTimeoutError, 'WaitTimeoutError', WaitError);
 
 /** The file's status became `error`. */
 export class GenerationFailedError extends WaitError {
+  /** @internal */
+  static override readonly brands = branded(this, 'GenerationFailedError');
+
   constructor(message: string, details: WaitDetails) {
     super(message, { code: 'GENERATION_FAILED', ...details });
   }
 }
-branded(GenerationFailedError, 'GenerationFailedError', WaitError);
 
 /** The file's status became `canceled`. */
 export class GenerationCanceledError extends WaitError {
+  /** @internal */
+  static override readonly brands = branded(this, 'GenerationCanceledError');
+
   constructor(message: string, details: WaitDetails) {
     super(message, { code: 'GENERATION_CANCELED', ...details });
   }
 }
-branded(GenerationCanceledError, 'GenerationCanceledError', WaitError);
 
 /** An import or bulk job ended in failure. */
 export class JobFailedError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'JobFailedError');
+
   readonly jobId: string;
   /** The job's last record, as the service sent it. */
   readonly job: unknown;
@@ -81,4 +92,3 @@ export class JobFailedError extends PostreelError {
     this.job = details.job;
   }
 }
-branded(JobFailedError, 'JobFailedError', PostreelError);

@@ -13,10 +13,12 @@ export type WebhookProblem =
 
 /** A callback is not what it claims to be, and must not be acted on; `code` says why. */
 export class WebhookVerificationError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'WebhookVerificationError');
+
   declare readonly code: WebhookProblem;
 
   constructor(code: WebhookProblem, message: string, cause?: unknown) {
     super(message, { code, cause });
   }
 }
-branded(WebhookVerificationError, 'WebhookVerificationError', PostreelError);

@@ -18,8 +18,8 @@ const budgets: Readonly<Record<keyof typeof imports, readonly [eager: number, la
   'messaging from its own door': [24_000, 49_000],
   'media from its own door': [26_400, 57_300],
   'everything from postreel': [37_800, 77_300],
-  'the guards alone': [3_600, 0],
-  'the schemas': [15_200, 0],
+  'the guards alone': [3_400, 0],
+  'the schemas': [14_400, 0],
 };
 const clients = Object.entries(imports).filter(([name]) => !/stack|schemas/.test(name));
 

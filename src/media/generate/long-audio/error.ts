@@ -7,6 +7,9 @@ import type { GenerationJob } from '../../jobs/job.js';
  * charged; `cause` is the error, or the reason of the abort, that ended the call.
  */
 export class LongAudioError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'LongAudioError');
+
   /** The accepted parts, in the order of the text. `job.part` says where each one stands. */
   readonly jobs: readonly GenerationJob[];
 
@@ -24,7 +27,6 @@ export class LongAudioError extends PostreelError {
     this.jobs = jobs;
   }
 }
-branded(LongAudioError, 'LongAudioError', PostreelError);
 
 /** The error of parts that do not make one file. */
 export function notJoinable(why: string): InvalidRequestError {
