@@ -26,7 +26,6 @@ export const trackerInternals = [
   'phase',
   'prefix',
   'record',
-  'release',
   'room',
   'settle',
   'size',

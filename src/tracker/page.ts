@@ -1,4 +1,5 @@
 import { pump } from './queue/connect.js';
+import type { Rules } from './queue/adoption.js';
 import { end, grant, isAlive, isExpired, leave, noteErasure, open } from './queue/protocol.js';
 import { Life } from './queue/state.js';
 import { openDurable, openLocal } from './queue/stores.js';
@@ -15,16 +16,20 @@ export interface Page {
 }
 
 export const createPage = (tab: Tab): Page => {
+  let lock: AbortController | undefined;
   const look = async (focus?: unknown) => {
     pump(tab);
-    const isMore = tab.life === Life.Open && (await lookForOrphans(tab));
-    if (isMore && !focus) {
+    // Where that part cannot be loaded now, later pages take over.
+    const durable = tab.life === Life.Open && (await openDurable(tab));
+    const rules: Rules = { end, isAlive, isExpired, noteErasure };
+    if (durable && (await durable.adoptOrphans(tab, rules)) && !focus) {
       await sleep(1e4).then(look);
     }
   };
   const begin = async () => {
     tab.life = Life.Starting;
-    holdLock(tab);
+    lock = new AbortController();
+    holdLock(tab, lock);
     await openDurable(tab);
     open(tab);
     await look();
@@ -33,7 +38,7 @@ export const createPage = (tab: Tab): Page => {
     pagehide: () => {
       tab.database?.abort();
       leave(tab);
-      tab.release?.();
+      lock?.abort();
     },
     pageshow: ({ persisted }: PageTransitionEvent) => void (persisted && begin()),
     online: () => {
@@ -54,11 +59,10 @@ export const createPage = (tab: Tab): Page => {
         openLocal(tab);
       }
       grant(tab);
-      if (!isFirst) {
-        return;
+      if (isFirst) {
+        listen(addEventListener);
+        void begin();
       }
-      listen(addEventListener);
-      void begin();
     },
     hurry: listeners.online,
     dispose: () => {
@@ -70,24 +74,24 @@ export const createPage = (tab: Tab): Page => {
   };
 };
 
-/** Held for life: whoever asks for the names of all locks knows which tabs are gone. */
-const holdLock = (tab: Tab): void => {
+/**
+ * Held for life: whoever asks for the names of all locks knows which tabs are gone. A page that is
+ * left before it has its lock must not get it either, for it may stay in the back/forward cache.
+ */
+const holdLock = (tab: Tab, lock: AbortController): void => {
   if (tab.storage === 'memory') {
     return;
   }
   // Nobody takes the lock of another tab, so it never has to be waited for.
   // Absent in an insecure context and in old browsers, whatever the types say.
-  void (navigator.locks as LockManager | undefined)?.request(
-    tab.owner,
-    () =>
-      new Promise<void>((release) => {
-        tab.release = release;
-      }),
-  );
-};
-
-/** Where that part cannot be loaded now, later pages take over. */
-const lookForOrphans = async (tab: Tab): Promise<boolean | undefined> => {
-  const durable = await openDurable(tab);
-  return durable?.adoptOrphans(tab, { end, isAlive, isExpired, noteErasure });
+  (navigator.locks as LockManager | undefined)
+    ?.request(
+      tab.owner,
+      lock,
+      () =>
+        new Promise((release) => {
+          lock.signal.onabort = release;
+        }),
+    )
+    .catch(() => undefined);
 };

@@ -29,8 +29,6 @@ export interface Tab extends Omit<TrackerOptions, keyof Queue>, Queue {
   /** IndexedDB once it is open. */
   database?: Database | undefined;
   readonly counts: TrackerStats;
-  /** Gives up the lock of this tab. */
-  release?: () => void;
   /** No other tab takes events over now, so that no database has to decide. */
   isAlone?: boolean | undefined;
   /** Of the next look at the queue. */

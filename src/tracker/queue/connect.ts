@@ -19,7 +19,7 @@ export const connect = (state: Omit<Tab, Exclude<keyof Ports, 'emit'>>): Tab => 
     hasSlot: () => slots > 0,
     copyOf: (id: string) => read(tab, id),
     sizeOf: (record) => new TextEncoder().encode(bodyOf(tab, record)).length,
-    heldUntil: () => Number(tab.local[holdKey]) || 0,
+    heldUntil: () => +`${tab.local[holdKey]}` || 0,
     hold: (until) => write(tab, holdKey, until),
     // What there is no room for is not stored at all: at the end of the page nothing could tell
     // that it is still ours.

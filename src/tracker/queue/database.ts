@@ -9,13 +9,17 @@ type Work<Answer> = (records: IDBObjectStore, answer: (answer: Answer) => void) 
 /** Opens IndexedDB, which survives a killed browser. Where it fails or hangs, the rest goes on. */
 export const openDatabase = async (tab: Tab): Promise<Database | undefined> => {
   const { prefix } = tab;
-  const opened = await ask<IDBDatabase>((resolve, reject) => {
-    const request = indexedDB.open(prefix);
-    request.onupgradeneeded = () => request.result.createObjectStore(prefix);
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = reject;
-    // A machine that is busy opens it late, and without it a killed browser forgets.
-  }, 10_000);
+  const opened = await ask<IDBDatabase>(
+    (resolve, reject) => {
+      const request = indexedDB.open(prefix);
+      request.onupgradeneeded = () => request.result.createObjectStore(prefix);
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = reject;
+      // A machine that is busy opens it late, and without it a killed browser forgets. But Chromium
+      // lets a page hang for minutes whose predecessor was left while it made the database.
+    },
+    tab.life === Life.Open ? 3000 : 10_000,
+  );
   if (!opened) {
     return undefined;
   }

@@ -7,8 +7,6 @@ import { type Claim, type Entry, Life, Phase, type Queue } from './state.js';
 
 /** No wait is longer: a wrong clock or a far Retry-After cannot stop the queue for good. */
 export const LONGEST_WAIT = 3e5;
-/** Events that a page hands over when it is left. */
-const EXIT_EVENTS = 20;
 
 /** Takes an event in. A page that is being left hands it over at once. */
 export const take = (queue: Queue, entry: Entry): void => {
@@ -75,10 +73,7 @@ export const claimed = (queue: Queue, { entry, record }: Claim, isWon?: boolean)
   } else {
     entry.phase = Phase.Waiting;
     entry.isDoubtful = true;
-    change(queue, entry, { state: 0 });
-    if (queue.copyOf(record.id)) {
-      queue.note(entry);
-    }
+    revise(queue, entry, { state: 0 });
     queue.until = queue.now() + 1000;
   }
 };
@@ -89,17 +84,16 @@ export const leave = (queue: Queue): void => {
   queue.life = Life.Left;
   let { room } = queue;
   const batch = sendable(queue).filter((entry, index) => {
-    // A copy that is missing was erased, or others cleared the store: the next page decides.
+    // More are left to the next page, as is one whose copy is missing: erased, or cleared by others.
     const isGone = entry.isStored && !queue.copyOf(entry.record.id);
-    if (index >= EXIT_EVENTS || isGone || isForeign(queue, entry)) {
+    if (index >= 20 || isGone || isForeign(queue, entry)) {
       return false;
     }
     room -= queue.sizeOf(entry.record);
     return room >= 0;
   });
   for (const entry of batch) {
-    change(queue, entry, { state: 1 });
-    queue.note(entry);
+    revise(queue, entry, { state: 1 });
   }
   if (batch[0]) {
     queue.put(batch);
@@ -128,8 +122,8 @@ export const identify = (queue: Queue, email?: string): void => {
 /** Erases the events of all tabs, those in localStorage being known. */
 export const erase = (queue: Queue, reason: DropReason, copies: readonly StoredRecord[]) => {
   // Later than all of them, whatever the clock says now.
-  const known = [...copies, ...queue.entries.map(({ record }) => record)];
-  const at = Math.max(queue.now(), queue.erasedAt + 1, ...known.map((record) => record.at));
+  const known = [...copies, ...queue.entries.map(({ record }) => record)].map(({ at }) => at);
+  const at = Math.max(queue.now(), queue.erasedAt + 1, ...known);
   const erasure = { id: queue.prefix, at, version: at, owner: reason };
   noteErasure(queue, erasure);
   return erasure;
@@ -184,25 +178,30 @@ const change = (queue: Queue, entry: Entry, changes: Partial<EventRecord>): void
   entry.record = { ...entry.record, ...changes, version };
 };
 
-/** Changes an event that other tabs may want as well. */
-export const rewrite = (queue: Queue, entry: Entry, changes: Partial<EventRecord>): void => {
-  const seen = entry.record;
+const revise = (queue: Queue, entry: Entry, changes: Partial<EventRecord>): void => {
   // What others cleared stays away until IndexedDB has told whose it is.
-  const isGone = entry.isStored && !queue.copyOf(seen.id);
+  const isGone = entry.isStored && !queue.copyOf(entry.record.id);
   change(queue, entry, changes);
   if (!isGone) {
     queue.note(entry);
   }
+};
+
+/** Changes an event that other tabs may want as well. */
+export const rewrite = (queue: Queue, entry: Entry, changes: Partial<EventRecord>): void => {
+  const seen = entry.record;
+  revise(queue, entry, changes);
   queue.claim(entry, seen);
 };
 
 /** True when the event belongs to another tab by now; it is forgotten here. */
 export const isForeign = (queue: Queue, entry: Entry): boolean => {
   const { owner } = (entry.isStored && queue.copyOf(entry.record.id)) || queue;
-  if (owner !== queue.owner) {
+  const isOthers = owner !== queue.owner;
+  if (isOthers) {
     forget(queue, entry);
   }
-  return owner !== queue.owner;
+  return isOthers;
 };
 
 /** The events that may be sent now. */

@@ -106,8 +106,13 @@ export async function createWorld(
       const marker = `${PREFIX}0${Math.random()}`;
       await page.evaluate(plantMarker, marker);
       await until(() => service.accepted.some(({ data }) => data?.marker === marker));
-      await until(async () => (await page.evaluate(countInLocalStorage)) === 0);
-      await until(async () => (await countInDatabase(page)) === 0);
+      await until(() => page.evaluate(hasNoEvents));
+      // Tombstones stay where IndexedDB hangs.
+      const isHanging = async () => (await page.evaluate(readDatabase)) === undefined;
+      await until(
+        async () => (await page.evaluate(countInLocalStorage)) === 0 || (await isHanging()),
+      );
+      await until(async () => (await countInDatabase(page)) <= 0);
     },
     stored: countInDatabase,
     figures: (name, sent) => {
@@ -165,17 +170,24 @@ function plantMarker(marker: string): void {
   dispatchEvent(new Event('focus'));
 }
 
+/** Runs in the page: is nothing left in localStorage that could be sent? */
+const hasNoEvents = (): boolean =>
+  Object.entries(localStorage).every(
+    ([key, value]) => !(key.startsWith('postreel:app:') && String(value).includes('"event"')),
+  );
+
 /** Runs in the page: what localStorage holds of ours. */
 const countInLocalStorage = (): number =>
   Object.keys(localStorage).filter((key) => /^postreel:app:./.test(key)).length;
 
-/** The events in IndexedDB, without tombstones; -1 where none was opened yet. */
+/** The events in IndexedDB, without tombstones; -1 where there is none, or it hangs. */
 const countInDatabase = async (page: Tab): Promise<number> =>
   (await page.evaluate(readDatabase))?.filter(({ event }) => event).length ?? -1;
 
-/** Runs in the page: what IndexedDB holds, tombstones included. */
+/** Runs in the page: what IndexedDB holds, tombstones included; `undefined` where it hangs. */
 export function readDatabase(): Promise<{ event?: string; state?: number }[] | undefined> {
   return new Promise((resolve) => {
+    setTimeout(resolve, 5000);
     const request = indexedDB.open('postreel:app:');
     // It is the tracker that makes it.
     request.onupgradeneeded = () => request.transaction?.abort();
