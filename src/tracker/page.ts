@@ -82,7 +82,8 @@ const holdLock = (tab: Tab, lock: AbortController): void => {
   if (tab.storage === 'memory') {
     return;
   }
-  // Nobody takes the lock of another tab, so it never has to be waited for.
+  // Nobody takes the lock of another tab, so it never has to be waited for. The controller is the
+  // options as well: all that is read of them is its `signal`.
   // Absent in an insecure context and in old browsers, whatever the types say.
   (navigator.locks as LockManager | undefined)
     ?.request(
