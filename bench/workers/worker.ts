@@ -36,9 +36,11 @@ for await (const { error } of media.queue(source, { save })) {
 }
 
 async function onRedis() {
-  const redis = new Redis(store);
+  // A restart takes its real time: a client that counts fast tries would give up within a moment.
+  const retryStrategy = (tries: number) => Math.min(tries * 50, 2_000) * speed;
+  const redis = new Redis(store, { retryStrategy });
   redis.on('error', () => undefined); // it is restarted
-  const connection = { port: Number(new URL(store).port), host: '127.0.0.1' };
+  const connection = { port: Number(new URL(store).port), host: '127.0.0.1', retryStrategy };
   const source: AcknowledgingSource = await bullmqSource(queue, { connection, lockMs });
   return { source, budget: redisRateBudget(redis), journal: redisJournal(redis) };
 }

@@ -15,6 +15,8 @@ const longLeaseMs = 60 * 60_000;
 const askStoreAgainMs = 3_000;
 // A store that is slower than this is as good as gone.
 const longestAnswerMs = 5_000;
+// One that only restarts is back within this time.
+const restartMs = 60_000;
 
 interface Slot {
   /** When a slot in doubt comes free. */
@@ -49,6 +51,10 @@ export class PendingSlots {
   #renewedAt: number;
   /** So many slots other processes had when the store last told, and until when that counts. */
   #others = { count: 0, until: 0 };
+  /** Since when the store has not answered. */
+  #goneSince: number | undefined;
+  /** Leases that it was not told to take back, as far as is known. */
+  #owed: readonly string[] = [];
   #names = 0;
 
   constructor(parts: SlotParts) {
@@ -127,20 +133,20 @@ export class PendingSlots {
       this.#taken.set(name, { until: Number.POSITIVE_INFINITY, lease: undefined });
     }
     const leases = await this.#lease(wanted);
+    const got = leases?.length ?? Math.min(wanted, this.#freeBesideOthers(wanted));
     for (const [index, name] of names.entries()) {
-      const lease = leases?.[index];
-      if (leases && lease === undefined) {
-        this.#taken.delete(name);
+      if (index < got) {
+        this.#taken.set(name, { until: Number.POSITIVE_INFINITY, lease: leases?.[index] });
       } else {
-        this.#taken.set(name, { until: Number.POSITIVE_INFINITY, lease });
+        this.#taken.delete(name);
       }
     }
+    const taken = names.slice(0, got);
     if (!leases) {
-      return names;
+      return taken;
     }
-    const taken = names.slice(0, leases.length);
-    this.#learnOthers(taken.length < wanted);
-    if (taken.length < atLeast) {
+    this.#learnOthers(got < wanted);
+    if (got < atLeast) {
       this.release(taken);
       return [];
     }
@@ -241,9 +247,22 @@ export class PendingSlots {
   }
 
   #giveBack(leases: readonly string[]): void {
-    if (leases.length > 0) {
-      this.#store?.giveBack?.(this.#parts.group, leases).catch(() => undefined); // leases run out
+    const all = [...this.#owed, ...leases];
+    const store = this.#store;
+    if (all.length > 0 && store?.giveBack) {
+      this.#owed = [];
+      this.#tellStore(store.giveBack(this.#parts.group, all), all);
     }
+  }
+
+  // A store that restarts hears it later: until a lease runs out, nobody could use its slot.
+  #tellStore(told: Promise<void>, givenBack: readonly string[]): void {
+    const { clock } = this.#parts;
+    clock
+      .within(told, longestAnswerMs, () => undefined)
+      .catch(() => {
+        this.#owed = [...this.#owed, ...givenBack];
+      });
   }
 
   /** `undefined` where each process is by itself. */
@@ -252,16 +271,27 @@ export class PendingSlots {
     if (!store?.lease || count === 0) {
       return undefined;
     }
+    this.#giveBack([]);
     const leaseMs = store.hold ? renewedLeaseMs : longLeaseMs;
     const { group, clock } = this.#parts;
     try {
       const leases = store.lease(group, count, this.#learned.now, leaseMs);
-      return await clock.within(leases, longestAnswerMs, (late) => {
+      const places = await clock.within(leases, longestAnswerMs, (late) => {
         store.giveBack?.(group, late).catch(() => undefined); // they run out
       });
+      this.#goneSince = undefined;
+      return places;
     } catch {
+      this.#goneSince ??= clock.now();
       return undefined; // a store that is gone leaves each process to itself
     }
+  }
+
+  // While a store restarts, what others had when it last told is theirs.
+  #freeBesideOthers(wanted: number): number {
+    const goneMs = this.#parts.clock.now() - (this.#goneSince ?? Number.NEGATIVE_INFINITY);
+    const others = goneMs < restartMs ? this.others : 0;
+    return Math.max(0, this.#learned.now - others - (this.taken - wanted));
   }
 
   // Where the store has none left, others have what is not ours; else they have that at most. By the
@@ -273,9 +303,10 @@ export class PendingSlots {
   }
 
   #holdAtStore(names: readonly string[], instead: readonly string[]): void {
-    if (names.length > 0) {
-      const held = this.#store?.hold?.(this.#parts.group, names, renewedLeaseMs, instead);
-      held?.catch(() => undefined); // the next renewal tries again
+    const store = this.#store;
+    if (names.length > 0 && store?.hold) {
+      this.#owed = this.#owed.filter((name) => !names.includes(name));
+      this.#tellStore(store.hold(this.#parts.group, names, renewedLeaseMs, instead), instead);
     }
   }
 

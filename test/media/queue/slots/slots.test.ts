@@ -151,6 +151,55 @@ describe('slots with a store', () => {
   });
 });
 
+describe('slots of a store that is gone', () => {
+  it('stay with those who had them when it last told, while it may only restart', async () => {
+    const { store, slots } = leasing();
+    const [one, other] = [slots(), slots()];
+    await one.take(12);
+    const own = await other.take(20);
+    const gone = () => Promise.reject(new Error('gone'));
+    Object.assign(store, { lease: gone, hold: gone, giveBack: gone });
+    expect(await other.take(5)).toEqual([]);
+    other.release(own.slice(0, 3));
+    expect(await other.take(5, 4)).toHaveLength(3); // nobody can say when there will be more
+    await pass(60_000);
+    expect(await other.take(20)).toHaveLength(12);
+  });
+});
+
+describe('slots that a store could not take back', () => {
+  it.each(['rejects', 'hangs'])('are given back with the next question: it %s', async (habit) => {
+    const { leases, store, slots } = leasing();
+    const own = slots();
+    const before = { ...store };
+    const gone = () =>
+      habit === 'hangs' ? new Promise(() => {}) : Promise.reject(new Error('gone'));
+    const names = await own.take(6);
+    Object.assign(store, { giveBack: gone, hold: gone });
+    own.release(names.slice(0, 3));
+    own.hold(['file_1', 'file_2'], names.slice(3, 5));
+    await pass(5_000);
+    Object.assign(store, before);
+    expect(leases.size).toBe(6);
+    await own.take(1);
+    expect([...leases.keys()]).toEqual(['place 6', 'place 7']);
+  });
+
+  it('are kept when they are held again', async () => {
+    const { leases, store, slots } = leasing();
+    const own = slots();
+    const before = { ...store };
+    own.hold(['file_1'], await own.take(1));
+    Object.assign(store, { giveBack: () => Promise.reject(new Error('gone')) });
+    own.release(['file_1']);
+    await pass(0);
+    Object.assign(store, before);
+    own.hold(['file_1']);
+    await own.take(1);
+    expect(leases.has('file_1')).toBe(true);
+  });
+});
+
 describe('slots', () => {
   it('in doubt come free after ten minutes, and say when', async () => {
     const slots = new PendingSlots(partsWith());
