@@ -20,13 +20,26 @@ describe('a window that closes itself', () => {
     };
     const { outcome } = tracker.track('x');
     tracker.track('y');
-    await page.pass(100);
+    await page.pass(600);
     expect(await outcome).toEqual({ status: 'dropped', reason: 'unconfirmed' });
     page.reply = taken;
     leave();
     await page.pass(0);
     expect(events().filter((event) => event === 'x')).toHaveLength(1);
     expect(events()).toContain('y');
+  });
+});
+
+describe('a browser that is killed', () => {
+  it('has noted no failure of requests that died just before their page', async () => {
+    const tracker = page.start();
+    page.reply = () => Promise.reject(new TypeError('Failed to fetch'));
+    const { id } = tracker.track('x');
+    const stored = () => JSON.parse(page.storage[id] ?? '{}') as { state?: number };
+    await page.pass(450);
+    expect(stored()).toMatchObject({ event: 'x', state: 1 });
+    await page.pass(100);
+    expect(stored()).toMatchObject({ event: 'x', state: 0, tries: 1 });
   });
 });
 

@@ -2,6 +2,7 @@ import type { Answer } from '../queue/answers.js';
 import type { EventRecord } from '../queue/record.js';
 import type { Entry } from '../queue/state.js';
 import type { Tab } from '../tab.js';
+import { sleep } from './wait.js';
 
 /** Sends events in one request, and says what came of each. */
 export const request = async (tab: Tab, batch: readonly Entry[]) => {
@@ -26,7 +27,7 @@ export const request = async (tab: Tab, batch: readonly Entry[]) => {
         'Content-Type': 'application/json',
         ...(tab.publicKey && { Authorization: 'Bearer ' + tab.publicKey }),
       },
-      body: bodies[1] ? `[${bodies.join()}]` : `${bodies[0]}`,
+      body: bodies[1] ? `[${bodies.join()}]` : bodies.join(),
       keepalive: tab.room >= 0,
       // A page to log in would answer 200 to anything.
       redirect: 'manual',
@@ -48,6 +49,8 @@ export const request = async (tab: Tab, batch: readonly Entry[]) => {
     if (globalThis.closed) {
       status = -1;
     }
+    // As does a killed browser: what its pages noted then would be sent again.
+    await sleep(500);
   }
   clearTimeout(timer);
   return (index: number): Answer => ({ status: results?.[index] ?? status, retryAfter });

@@ -67,6 +67,15 @@ export const ENDS: readonly Case[] = [
     },
   },
   {
+    name: 'repeats an event whose request failed just before a kill with no-loss only',
+    deliveries: BOTH,
+    isAlone: true,
+    run: async (world) => {
+      const arrived = await scenarios.killAfterFailure(world);
+      expect(arrived).toBe(world.delivery === 'no-loss' ? 2 : 1);
+    },
+  },
+  {
     name: 'delivers offline events in order',
     isAlone: true,
     run: async (world) => {

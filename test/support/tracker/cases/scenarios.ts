@@ -1,4 +1,5 @@
 import { type Tab, until } from '../browser.js';
+import type { Arrival } from '../service.js';
 import type { Figures, World } from '../world.js';
 
 const slow = (delayMs: number) => async () => {
@@ -138,6 +139,33 @@ export async function killInFlight(world: World): Promise<number> {
   await browser.killAndReopen();
   await visitAgain(world);
   return service.arrivals.filter(({ data }) => data?.n === 0).length;
+}
+
+/**
+ * An event whose answer breaks off, as where a killed browser ends its requests first; the kill
+ * follows at once. How often did it arrive?
+ */
+export async function killAfterFailure(world: World): Promise<number> {
+  const { service, browser } = world;
+  for (let n = 0; ; n++) {
+    const isOurs = ({ data }: Arrival) => data?.n === n;
+    service.reply = (arrival) => {
+      const isFirst = service.arrivals.filter(isOurs).length === 1;
+      return isOurs(arrival) && isFirst ? { status: 200, isLost: 'reset' } : { status: 200 };
+    };
+    const page = await world.open();
+    await page.evaluate((number) => trackMany(number, number + 1), n);
+    await until(() => service.arrivals.some(isOurs));
+    const arrivedAt = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 100)); // the page hears of it
+    const isSoon = performance.now() - arrivedAt < 200;
+    await browser.killAndReopen();
+    await visitAgain(world);
+    // On a busy machine the page may have believed the failure by then.
+    if (isSoon || n === 10) {
+      return service.arrivals.filter(isOurs).length;
+    }
+  }
 }
 
 /** One tab sends 40 events while another, with 40 of its own, leaves. */
