@@ -93,6 +93,8 @@ afterAll(() => {
 interface Job {
   readonly row: Row;
   readonly run: Case['run'];
+  /** How often its browser died. */
+  deaths: number;
 }
 
 /** WebKit cannot be killed without loss of all it stores, nor be taken offline. */
@@ -119,7 +121,7 @@ function runsOf(engine: Engine, { name, run, deliveries = DEFAULT }: Case): Job[
     const counts = { runs: 0, sent: 0, delivered: 0, duplicates: 0, seconds: 0 };
     const row: Row = { engine, name, delivery, ...counts, failures: [] };
     rows.push(row);
-    return { row, run };
+    return { row, run, deaths: 0 };
   });
 }
 
@@ -127,7 +129,9 @@ function runsOf(engine: Engine, { name, run, deliveries = DEFAULT }: Case): Job[
 async function runAll(jobs: Job[], lanes: readonly Browser[]): Promise<void> {
   const work = async (browser: Browser) => {
     for (let job = jobs.shift(); job; job = jobs.shift()) {
-      await runOnce(job, browser);
+      if (!(await runOnce(job, browser))) {
+        jobs.unshift(job);
+      }
     }
   };
   await Promise.all(lanes.map(work));
@@ -138,7 +142,9 @@ const tooLong = () =>
     setTimeout(() => reject(new Error('Not over within 4 minutes')), 240_000).unref();
   });
 
-async function runOnce({ row, run }: Job, browser: Browser): Promise<void> {
+/** False: the browser died, and the run says nothing. */
+async function runOnce(job: Job, browser: Browser): Promise<boolean> {
+  const { row, run } = job;
   const count = ({ sent, delivered, duplicates }: Figures) => {
     row.sent += sent;
     row.delivered += delivered;
@@ -149,6 +155,12 @@ async function runOnce({ row, run }: Job, browser: Browser): Promise<void> {
   try {
     await Promise.race([run(world), tooLong()]);
   } catch (error) {
+    if (job.deaths < 2 && (await isRevived(browser))) {
+      job.deaths++;
+      console.log(`[${row.engine}] the browser died: ${row.name} runs again`);
+      await world.close();
+      return false;
+    }
     row.failures.push(String(error));
     console.log(`[${row.engine}, ${row.delivery}] ${row.name}: ${String(error)}`);
   }
@@ -158,4 +170,30 @@ async function runOnce({ row, run }: Job, browser: Browser): Promise<void> {
     writeFileSync(FIGURES, JSON.stringify(rows));
   }
   await world.close();
+  return true;
+}
+
+/** What brings a browser back that several lanes share. */
+const revivals = new Map<Browser, Promise<boolean>>();
+
+/** Opens a browser again that opens no pages any more; false where it is well. */
+async function isRevived(browser: Browser): Promise<boolean> {
+  const revival = revivals.get(browser) ?? revive(browser);
+  revivals.set(browser, revival);
+  const isNew = await revival;
+  setTimeout(() => revivals.delete(browser), 5_000).unref(); // other lanes notice a little later
+  return isNew;
+}
+
+async function revive(browser: Browser): Promise<boolean> {
+  const late = new Promise<never>((_, reject) => setTimeout(reject, 30_000).unref());
+  try {
+    await Promise.race([browser.newTab().then((page) => page.close()), late]);
+    return false;
+  } catch {
+    return browser.killAndReopen().then(
+      () => true,
+      () => false,
+    );
+  }
 }

@@ -68,21 +68,26 @@ export interface Profile extends Browser {
 
 export async function openProfile(engine: Exclude<Engine, 'webkit'>): Promise<Profile> {
   const folder = mkdtempSync(join(tmpdir(), `postreel-${engine}-`));
+  let ended: Promise<unknown>;
+  const open = async () => {
+    const context = await launch(engine, folder);
+    ended = new Promise((resolve) => context.once('close', resolve));
+    return context;
+  };
   const profile: Profile = {
     engine,
-    context: await launch(engine, folder),
+    context: await open(),
     newTab: () => profile.context.newPage(),
     setOffline: (isOffline) => profile.context.setOffline(isOffline),
     kill: async () => {
-      const closed = new Promise((resolve) => profile.context.once('close', resolve));
       for (const id of processesOf(folder)) {
         kill(id);
       }
-      await closed;
+      await ended;
       await until(() => processesOf(folder).length === 0);
     },
     reopen: async () => {
-      profile.context = await launch(engine, folder);
+      profile.context = await open();
     },
     killAndReopen: async () => {
       await profile.kill();
