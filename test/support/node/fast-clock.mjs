@@ -8,3 +8,10 @@ const now = performance.now.bind(performance);
 performance.now = () => now() * speed;
 globalThis.setTimeout = (task, delayMs = 0, ...rest) =>
   setTimeout(task, real.has(delayMs) ? delayMs : delayMs / speed, ...rest);
+
+// The wall clock too, where all processes count from one moment: p-throttle goes by it.
+const since = Number(process.env.SPEED_SINCE);
+if (since) {
+  const wall = Date.now;
+  Date.now = () => since + (wall() - since) * speed;
+}
