@@ -3,20 +3,9 @@ import type { OutstandingJobs } from '../../jobs/outstanding.js';
 import type { QueueClock } from '../clock.js';
 import type { SlotEvidence } from '../steps/commands.js';
 import { LearnedLimit } from './learned-limit.js';
+import { SlotLeases, renewedLeaseMs, uncertainMs } from './leases.js';
 
-/** How long a job takes a slot when nobody knows whether it exists. */
-export const uncertainMs = 10 * 60_000;
-
-// A store with `hold` has its leases renewed, each for as long as a job that nobody follows may go on: the service
-// still counts the jobs of a worker that died. Another store keeps them for as long as a job may take.
-const renewedLeaseMs = uncertainMs;
 const renewEveryMs = 60_000;
-const longLeaseMs = 60 * 60_000;
-const askStoreAgainMs = 3_000;
-// A store that is slower than this is as good as gone.
-const longestAnswerMs = 5_000;
-// One that only restarts is back within this time.
-const restartMs = 60_000;
 
 interface Slot {
   /** When a slot in doubt comes free. */
@@ -47,29 +36,24 @@ export class PendingSlots {
   readonly #parts: SlotParts;
   readonly #taken = new Map<string, Slot>();
   readonly #listeners = new Set<() => void>();
-  #store: RateBudgetStore | undefined;
+  readonly #leases: SlotLeases;
   #renewedAt: number;
   /** So many slots other processes had when the store last told, and until when that counts. */
   #others = { count: 0, until: 0 };
-  /** Since when the store has not answered. */
-  #goneSince: number | undefined;
-  /** Leases that it was not told to take back, as far as is known. */
-  #owed: readonly string[] = [];
   #names = 0;
 
   constructor(parts: SlotParts) {
     this.limit = parts.limit;
     this.#parts = parts;
     this.#learned = new LearnedLimit(parts.limit, parts.clock);
-    this.#store = parts.store;
+    this.#leases = new SlotLeases(parts.store, parts.group, parts.clock);
     this.#renewedAt = parts.clock.now();
     parts.others.onChange(() => this.#tell());
   }
 
   /** Leases the slots of a store from now on; false when they are leased of another one. */
   shares(store: RateBudgetStore | undefined): boolean {
-    this.#store ??= store;
-    return store === undefined || store === this.#store;
+    return this.#leases.shares(store);
   }
 
   get free(): number {
@@ -122,7 +106,7 @@ export class PendingSlots {
 
   /** When to ask the store again for a slot that it did not have. */
   get askAgainMs(): number {
-    return this.#store?.lease ? askStoreAgainMs : 0;
+    return this.#leases.askAgainMs;
   }
 
   /** Takes as many slots as are free, up to a number, and names them; none where they are too few. */
@@ -132,7 +116,7 @@ export class PendingSlots {
     for (const name of names) {
       this.#taken.set(name, { until: Number.POSITIVE_INFINITY, lease: undefined });
     }
-    const leases = await this.#lease(wanted);
+    const leases = await this.#leases.take(wanted, this.#learned.now);
     const got = leases?.length ?? Math.min(wanted, this.#freeBesideOthers(wanted));
     for (const [index, name] of names.entries()) {
       if (index < got) {
@@ -155,16 +139,15 @@ export class PendingSlots {
 
   /** These jobs take slots now, whether there are any or not. */
   hold(fileIds: readonly string[], instead: readonly string[] = []): void {
-    const canHold = this.#store?.hold !== undefined;
     const old: string[] = [];
     for (const [index, fileId] of fileIds.entries()) {
       const before = this.#taken.get(instead[index] ?? '');
       this.#taken.delete(instead[index] ?? '');
       old.push(...(before?.lease === undefined ? [] : [before.lease]));
-      const lease = canHold ? fileId : before?.lease;
+      const lease = this.#leases.canHold ? fileId : before?.lease;
       this.#taken.set(fileId, { until: Number.POSITIVE_INFINITY, lease });
     }
-    this.#holdAtStore(fileIds, old);
+    this.#leases.hold(fileIds, old);
   }
 
   /** Nobody knows whether these jobs exist: they take their slots for a while. */
@@ -207,7 +190,7 @@ export class PendingSlots {
       }
       this.#taken.delete(name);
     }
-    this.#giveBack(leases);
+    this.#leases.giveBack(leases);
     this.#tell();
   }
 
@@ -225,7 +208,7 @@ export class PendingSlots {
     }
     this.#renewedAt = now;
     const leases = [...this.#taken.values()].flatMap(({ lease }) => lease ?? []);
-    this.#holdAtStore(leases, []);
+    this.#leases.hold(leases, []);
   }
 
   /** Calls back with every change; returns a way to stop listening. */
@@ -243,54 +226,12 @@ export class PendingSlots {
         leases.push(...(lease === undefined ? [] : [lease]));
       }
     }
-    this.#giveBack(leases);
-  }
-
-  #giveBack(leases: readonly string[]): void {
-    const all = [...this.#owed, ...leases];
-    const store = this.#store;
-    if (all.length > 0 && store?.giveBack) {
-      this.#owed = [];
-      this.#tellStore(store.giveBack(this.#parts.group, all), all);
-    }
-  }
-
-  // A store that restarts hears it later: until a lease runs out, nobody could use its slot.
-  #tellStore(told: Promise<void>, givenBack: readonly string[]): void {
-    const { clock } = this.#parts;
-    clock
-      .within(told, longestAnswerMs, () => undefined)
-      .catch(() => {
-        this.#owed = [...this.#owed, ...givenBack];
-      });
-  }
-
-  /** `undefined` where each process is by itself. */
-  async #lease(count: number): Promise<readonly string[] | undefined> {
-    const store = this.#store;
-    if (!store?.lease || count === 0) {
-      return undefined;
-    }
-    this.#giveBack([]);
-    const leaseMs = store.hold ? renewedLeaseMs : longLeaseMs;
-    const { group, clock } = this.#parts;
-    try {
-      const leases = store.lease(group, count, this.#learned.now, leaseMs);
-      const places = await clock.within(leases, longestAnswerMs, (late) => {
-        store.giveBack?.(group, late).catch(() => undefined); // they run out
-      });
-      this.#goneSince = undefined;
-      return places;
-    } catch {
-      this.#goneSince ??= clock.now();
-      return undefined; // a store that is gone leaves each process to itself
-    }
+    this.#leases.giveBack(leases);
   }
 
   // While a store restarts, what others had when it last told is theirs.
   #freeBesideOthers(wanted: number): number {
-    const goneMs = this.#parts.clock.now() - (this.#goneSince ?? Number.NEGATIVE_INFINITY);
-    const others = goneMs < restartMs ? this.others : 0;
+    const others = this.#leases.isRestarting ? this.others : 0;
     return Math.max(0, this.#learned.now - others - (this.taken - wanted));
   }
 
@@ -300,14 +241,6 @@ export class PendingSlots {
     const most = Math.max(0, this.#learned.now - this.taken);
     const count = isFull ? most : Math.min(this.others, most);
     this.#others = { count, until: this.#parts.clock.now() + renewedLeaseMs };
-  }
-
-  #holdAtStore(names: readonly string[], instead: readonly string[]): void {
-    const store = this.#store;
-    if (names.length > 0 && store?.hold) {
-      this.#owed = this.#owed.filter((name) => !names.includes(name));
-      this.#tellStore(store.hold(this.#parts.group, names, renewedLeaseMs, instead), instead);
-    }
   }
 
   #tell(): void {

@@ -1,0 +1,105 @@
+import type { RateBudgetStore } from '../../../contract/rate-budget-store.js';
+import type { QueueClock } from '../clock.js';
+
+/** How long a job takes a slot when nobody knows whether it exists. */
+export const uncertainMs = 10 * 60_000;
+
+/**
+ * A store with `hold` has its leases renewed, each for as long as a job that nobody follows may go on:
+ * the service still counts the jobs of a worker that died.
+ */
+export const renewedLeaseMs = uncertainMs;
+
+// Another store keeps them for as long as a job may take.
+const longLeaseMs = 60 * 60_000;
+const askStoreAgainMs = 3_000;
+// A store that is slower than this is as good as gone.
+const longestAnswerMs = 5_000;
+// One that only restarts is back within this time.
+const restartMs = 60_000;
+
+/** The leases of pending slots at the store that the processes of a project share, if there is one. */
+export class SlotLeases {
+  readonly #group: string;
+  readonly #clock: QueueClock;
+  #store: RateBudgetStore | undefined;
+  /** Since when the store has not answered. */
+  #goneSince: number | undefined;
+  /** What it was not told to take back, as far as is known. */
+  #owed: readonly string[] = [];
+
+  constructor(store: RateBudgetStore | undefined, group: string, clock: QueueClock) {
+    this.#store = store;
+    this.#group = group;
+    this.#clock = clock;
+  }
+
+  /** Uses this store from now on; false when it uses another one. */
+  shares(store: RateBudgetStore | undefined): boolean {
+    this.#store ??= store;
+    return store === undefined || store === this.#store;
+  }
+
+  /** Does the store know leases by the ids of files? */
+  get canHold(): boolean {
+    return this.#store?.hold !== undefined;
+  }
+
+  /** When to ask the store again for a slot that it did not have. */
+  get askAgainMs(): number {
+    return this.#store?.lease ? askStoreAgainMs : 0;
+  }
+
+  /** The store has been gone for a moment, and may be back soon. */
+  get isRestarting(): boolean {
+    return this.#goneSince !== undefined && this.#clock.now() - this.#goneSince < restartMs;
+  }
+
+  /** Takes up to so many leases; `undefined` where each process is by itself. */
+  async take(count: number, limit: number): Promise<readonly string[] | undefined> {
+    const store = this.#store;
+    if (!store?.lease || count === 0) {
+      return undefined;
+    }
+    this.giveBack([]);
+    const leaseMs = store.hold ? renewedLeaseMs : longLeaseMs;
+    try {
+      const leases = store.lease(this.#group, count, limit, leaseMs);
+      const taken = await this.#clock.within(leases, longestAnswerMs, (late) => {
+        store.giveBack?.(this.#group, late).catch(() => undefined); // they run out
+      });
+      this.#goneSince = undefined;
+      return taken;
+    } catch {
+      this.#goneSince ??= this.#clock.now();
+      return undefined; // a store that is gone leaves each process to itself
+    }
+  }
+
+  /** Keeps leases under these names; those in `instead` are given back for them. */
+  hold(names: readonly string[], instead: readonly string[]): void {
+    const store = this.#store;
+    if (names.length > 0 && store?.hold) {
+      this.#owed = this.#owed.filter((name) => !names.includes(name));
+      this.#tell(store.hold(this.#group, names, renewedLeaseMs, instead), instead);
+    }
+  }
+
+  /** Gives leases back, and those that the store has not heard of. */
+  giveBack(names: readonly string[]): void {
+    const all = [...this.#owed, ...names];
+    const store = this.#store;
+    if (all.length > 0 && store?.giveBack) {
+      this.#owed = [];
+      this.#tell(store.giveBack(this.#group, all), all);
+    }
+  }
+
+  // A store that restarts hears it later: until a lease runs out, nobody could use its slot.
+  #tell(told: Promise<void>, givenBack: readonly string[]): void {
+    const heard = this.#clock.within(told, longestAnswerMs, () => undefined);
+    heard.catch(() => {
+      this.#owed = [...this.#owed, ...givenBack];
+    });
+  }
+}
