@@ -155,7 +155,9 @@ async function runOnce(job: Job, browser: Browser): Promise<boolean> {
   try {
     await Promise.race([run(world), tooLong()]);
   } catch (error) {
-    if (job.deaths < 2 && (await isRevived(browser))) {
+    // What a case found out counts, whatever became of its browser.
+    const isFinding = error instanceof Error && error.name === 'AssertionError';
+    if (!isFinding && job.deaths < 2 && (await isRevived(browser))) {
       job.deaths++;
       console.log(`[${row.engine}] the browser died: ${row.name} runs again`);
       await world.close();
