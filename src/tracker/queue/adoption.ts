@@ -33,7 +33,9 @@ export const adopt = (queue: Queue, { records, living }: Found, rules: Rules): v
       ? !living.includes(`${seen.owner}`)
       : Math.abs(queue.now() - seen.version) > ORPHAN_AGE;
     const isKnown = queue.entries.some(({ record }) => record.id === seen.id);
-    if (isKnown || !rules.isAlive(queue, seen)) {
+    // The look took a while, in which this tab may have ended the event.
+    const isOld = (queue.copyOf(seen.id)?.version ?? 0) > seen.version;
+    if (isKnown || isOld || !rules.isAlive(queue, seen)) {
       continue;
     }
     // What is ours without our knowing: IndexedDB answered too late.

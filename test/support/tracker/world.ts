@@ -14,6 +14,8 @@ declare global {
     start(options: Partial<TrackerOptions>): void;
     wasRestored?: boolean;
     popup?: Window | null;
+    /** Ends a wait that a case has made. */
+    goOn?: () => void;
     setTimeout(code: string, delayMs?: number): number;
   }
 }

@@ -59,6 +59,15 @@ describe('adopt', () => {
     adopt(queue, { records: [left()], living: LIVING }, rules);
     expect(queue.claims).toEqual([]);
   });
+  it('claims nothing that has changed since it was read', () => {
+    const claims = (version: number) => {
+      const queue = unitQueue();
+      queue.local.set('a', { ...left(), version });
+      adopt(queue, { records: [left({ version: 7 })], living: LIVING }, rules);
+      return queue.claims.length;
+    };
+    expect([6, 7, 8].map(claims)).toEqual([1, 1, 0]);
+  });
   it('claims nothing that is finished or erased, but goes on', () => {
     const queue = unitQueue({ erasedAt: 5 });
     const records = [

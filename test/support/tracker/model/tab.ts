@@ -297,7 +297,7 @@ export function look(world: World, tab: ModelTab, bug?: Bug): void {
     ids: [],
     isCommitted: false,
     work: (database) => [...database.values()],
-    done: (stored) => adopt(world, tab, { stored, before, isAbsent, bug }),
+    done: (stored) => readLocal(world, tab, { stored, before, isAbsent, bug }),
   });
 }
 
@@ -315,8 +315,7 @@ interface Look {
   readonly bug: Bug | undefined;
 }
 
-function adopt(world: World, tab: ModelTab, { stored, before, isAbsent, bug }: Look): void {
-  const { queue } = tab;
+function readLocal(world: World, tab: ModelTab, { stored, before, isAbsent, bug }: Look): void {
   const local = [...world.local.keys()].flatMap((key) =>
     key.startsWith(PREFIX) ? (copyOf(world, key) ?? []) : [],
   );
@@ -326,13 +325,28 @@ function adopt(world: World, tab: ModelTab, { stored, before, isAbsent, bug }: L
       ? [...new Map(copies.reverse().map((copy) => [copy.id, copy])).values()]
       : adoption.newest(copies);
   protocol.noteErasure(
-    queue,
+    tab.queue,
     found.find(({ id }) => id === PREFIX),
   );
   tab.isAlone = isAbsent;
-  const names = bug === 'takes from tabs that live' ? 'tabs:' : before + living(world);
+  // The names of the living are asked for once more, and meanwhile anything may happen.
+  world.callbacks.push({
+    tab,
+    run: () => {
+      const names = bug === 'takes from tabs that live' ? 'tabs:' : before + living(world);
+      adopt(world, tab, found, world.settings.hasLocks ? names : undefined);
+    },
+  });
+}
+
+function adopt(
+  world: World,
+  tab: ModelTab,
+  found: readonly StoredRecord[],
+  living: string | undefined,
+): void {
+  const { queue } = tab;
   if (queue.life === Life.Open) {
-    const living = world.settings.hasLocks ? names : undefined;
     adoption.adopt(queue, { records: found, living }, protocol);
   }
   cleanUp(world, tab, found);
