@@ -14,8 +14,12 @@ import { startLoad } from './load.js';
 
 /** How often each case runs in each engine; `REPEATS=2` is a quick look. */
 const REPEATS = { chromium: 20, firefox: 20, webkit: 10 };
-/** Cases that run side by side: in one browser, but in WebKit each in a browser of its own. */
+/** Cases that run side by side. */
 const LANES = Number(process.env['LANES'] ?? 5);
+/** Browsers that they share: one thread of Firefox does most of its work, and WebKit has one page. */
+const BROWSERS = { chromium: 1, firefox: 2, webkit: LANES };
+/** Runs after which the browsers are new: Firefox keeps 20 MB of each, and dies after some hundred. */
+const RUNS = { chromium: Infinity, firefox: 150, webkit: Infinity };
 const ENGINES = (process.env['ENGINES'] ?? 'chromium,firefox,webkit').split(',') as Engine[];
 /** Only cases whose names hold this. */
 const ONLY = process.env['ONLY'] ?? '';
@@ -42,23 +46,14 @@ const rows: Row[] = [];
 const problems = { chromium: undefined, firefox: firefoxProblem(), webkit: webkitProblem() };
 
 describe.each(ENGINES)('in %s, each case again and again', (engine) => {
-  const browsers: Browser[] = [];
   let stopLoad: () => Promise<unknown>;
-  beforeAll(async () => {
+  beforeAll(() => {
     if (problems[engine]) {
       throw new Error(problems[engine]);
     }
     stopLoad = startLoad(1);
-    if (engine === 'webkit') {
-      browsers.push(...(await Promise.all(Array.from({ length: LANES }, openWebkit))));
-    } else {
-      browsers.push(await openProfile(engine));
-    }
-  }, 180_000);
-  afterAll(async () => {
-    await stopLoad();
-    await Promise.all(browsers.map((browser) => browser.close()));
-  }, 60_000);
+  });
+  afterAll(() => stopLoad());
 
   it('keeps its promises', async () => {
     const cases = CASES.filter(({ name }) => name.includes(ONLY)).filter((each) =>
@@ -72,9 +67,10 @@ describe.each(ENGINES)('in %s, each case again and again', (engine) => {
       engine,
       cases.filter(({ isAlone }) => !isAlone),
     );
-    const lanes = Array.from({ length: LANES }, (_, lane) => browsers[lane % browsers.length]!);
-    await runAll(beside, lanes);
-    await runAll(alone, lanes.slice(0, 1));
+    while (beside.length) {
+      await runAll(beside.splice(0, RUNS[engine]), engine, LANES);
+    }
+    await runAll(alone, engine, 1);
     const broken = rows.filter((row) => row.engine === engine && row.failures.length);
     if (broken.length) {
       throw new Error(JSON.stringify(broken, undefined, 2));
@@ -125,8 +121,11 @@ function runsOf(engine: Engine, { name, run, deliveries = DEFAULT }: Case): Job[
   });
 }
 
-/** Runs jobs in as many lanes as there are browsers, of which some may be the same. */
-async function runAll(jobs: Job[], lanes: readonly Browser[]): Promise<void> {
+/** Runs jobs side by side, in browsers of their own. */
+async function runAll(jobs: Job[], engine: Engine, lanes: number): Promise<void> {
+  const count = Math.min(lanes, BROWSERS[engine]);
+  const open = () => (engine === 'webkit' ? openWebkit() : openProfile(engine));
+  const browsers = await Promise.all(Array.from({ length: count }, open));
   const work = async (browser: Browser) => {
     for (let job = jobs.shift(); job; job = jobs.shift()) {
       if (!(await runOnce(job, browser))) {
@@ -134,7 +133,11 @@ async function runAll(jobs: Job[], lanes: readonly Browser[]): Promise<void> {
       }
     }
   };
-  await Promise.all(lanes.map(work));
+  try {
+    await Promise.all(Array.from({ length: lanes }, (_, lane) => work(browsers[lane % count]!)));
+  } finally {
+    await Promise.all(browsers.map((browser) => browser.close()));
+  }
 }
 
 const tooLong = () =>
