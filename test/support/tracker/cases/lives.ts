@@ -52,8 +52,12 @@ async function prerendered(world: World): Promise<void> {
 }
 
 async function twoProjects(world: World): Promise<void> {
-  const [first, second] = [await world.open(UNSENT), await world.open({ namespace: 'other' })];
-  await first.evaluate(() => trackMany(0, 5));
+  const [first, second] = [await world.open(), await world.open({ namespace: 'other' })];
+  // Paused, so that nothing is handed over at its end, where Firefox may cut requests off.
+  await first.evaluate(() => {
+    tracker.pause();
+    trackMany(0, 5);
+  });
   await until(async () => (await world.stored(first)) === 5);
   await second.evaluate(async () => {
     trackMany(10, 15, { tab: 'other' });
@@ -63,8 +67,7 @@ async function twoProjects(world: World): Promise<void> {
   await second.close();
   await visitAgain(world);
   const own = world.service.accepted.filter(({ data }) => !data?.tab && !data?.marker);
-  // Handed over together at the end of the page, so in any order.
-  expect(own.map(({ data }) => data?.n).sort()).toEqual([0, 1, 2, 3, 4]);
+  expect(own.map(({ data }) => data?.n)).toEqual([0, 1, 2, 3, 4]);
 }
 
 /** What a page may have got wrong, and what an old browser lacks. */
