@@ -13,19 +13,18 @@ export interface HeldLock {
 
 // Tasks under a lock take milliseconds: a claim as old as this belongs to nobody.
 const staleMs = 60_000;
+// When this process began, by a clock that may be set later.
+const startedAt = processStart();
 
 /**
  * Runs a task while no other process runs one for the same file. Each claim is a file of its own
- * in `<path>.lock/`; a process that finds no claim but its own holds the lock. Names are never
- * reused, so the claim of a dead process can be removed without harm to a live one.
+ * in `<path>.lock/`; a process that finds no claim but its own holds the lock. A name is never used
+ * twice, not even by one process: so a claim that was found dead can be removed without harm to a
+ * live one, however long the disk takes.
  */
 export async function withLock<T>(path: string, task: (lock: HeldLock) => Promise<T>): Promise<T> {
   const folder = `${path}.lock`;
-  const name = `${pidScope()}-${process.pid}-${randomUUID()}`;
-  const claim = join(folder, name);
-  for (let round = 1; !(await isTaken(folder, name, claim)); round++) {
-    await sleep(Math.random() * Math.min(25, 2 + round));
-  }
+  const claim = await taken(folder);
   try {
     return await task({ isHeld: () => exists(claim) });
   } finally {
@@ -33,47 +32,56 @@ export async function withLock<T>(path: string, task: (lock: HeldLock) => Promis
   }
 }
 
-async function isTaken(folder: string, name: string, claim: string): Promise<boolean> {
+/** The claim that took the lock. */
+async function taken(folder: string): Promise<string> {
+  for (let round = 1; ; round++) {
+    const name = `${pidScope()}-${process.pid}-${randomUUID()}`;
+    if (await isTaken(folder, name)) {
+      return join(folder, name);
+    }
+    await sleep(Math.random() * Math.min(25, 2 + round));
+  }
+}
+
+async function isTaken(folder: string, name: string): Promise<boolean> {
   // Look first: a claim that cannot win gets in the way of others.
-  if ((await rivals(folder, name)).length > 0) {
+  if (await hasRivals(folder, name)) {
     return false;
   }
+  const claim = join(folder, name);
   await mkdir(folder).catch(unlessCode('EEXIST'));
   const handle = await open(claim, 'wx').catch(unlessCode('ENOENT'));
   if (!handle) {
     return false; // the last holder has just removed the folder
   }
-  await handle.close();
-  if ((await rivals(folder, name)).length === 0) {
-    return true;
+  let isAlone = false;
+  try {
+    await handle.close();
+    isAlone = !(await hasRivals(folder, name));
+  } finally {
+    if (!isAlone) {
+      await leave(folder, claim);
+    }
   }
-  await leave(folder, claim);
+  return isAlone;
+}
+
+/** Is there a claim of another process that lives? Those of dead ones are removed. */
+async function hasRivals(folder: string, own: string): Promise<boolean> {
+  const names = (await readdir(folder).catch(unlessCode('ENOENT'))) ?? [];
+  for (const name of names.filter((name) => name !== own)) {
+    const claim = join(folder, name);
+    const file = await stat(claim).catch(unlessCode('ENOENT'));
+    if (file && !isDead(name, file.mtimeMs)) {
+      return true;
+    }
+    await rm(claim, { force: true });
+  }
   return false;
 }
 
-/** The claims of other processes, once those of dead ones are removed. */
-async function rivals(folder: string, own: string): Promise<string[]> {
-  const names = (await readdir(folder).catch(unlessCode('ENOENT'))) ?? [];
-  const living: string[] = [];
-  for (const name of names) {
-    if (name === own) {
-      continue;
-    }
-    if (await isDead(folder, name)) {
-      await rm(join(folder, name), { force: true });
-    } else {
-      living.push(name);
-    }
-  }
-  return living;
-}
-
-async function isDead(folder: string, name: string): Promise<boolean> {
-  const file = await stat(join(folder, name)).catch(unlessCode('ENOENT'));
-  if (!file) {
-    return true;
-  }
-  if (Date.now() - file.mtimeMs > staleMs) {
+function isDead(name: string, claimedAt: number): boolean {
+  if (Date.now() - claimedAt > staleMs) {
     return true;
   }
   const [scope, pid = ''] = name.split('-');
@@ -82,9 +90,13 @@ async function isDead(folder: string, name: string): Promise<boolean> {
   }
   // In a container a process may come back with the number it died with.
   if (pid === String(process.pid)) {
-    return file.mtimeMs < Date.now() - process.uptime() * 1000;
+    return claimedAt < Math.min(startedAt, processStart());
   }
   return !isRunning(Number(pid));
+}
+
+function processStart(): number {
+  return Date.now() - process.uptime() * 1000;
 }
 
 async function leave(folder: string, claim: string): Promise<void> {

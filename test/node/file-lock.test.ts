@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { withLock } from '../../src/node/file-lock.js';
 import { nameOf, pidScope } from '../../src/node/pid-scope.js';
 
@@ -17,7 +17,11 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'postreel-lock-'));
   path = join(folder, 'file');
 });
-afterEach(() => rm(folder, { recursive: true }));
+afterEach(async () => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  await rm(folder, { recursive: true });
+});
 
 /** Leaves the claim of another process behind. */
 async function claim(name: string, ageMs = 0): Promise<string> {
@@ -27,6 +31,19 @@ async function claim(name: string, ageMs = 0): Promise<string> {
   const at = new Date(Date.now() - ageMs);
   await utimes(file, at, at);
   return file;
+}
+
+/** Nobody gets the lock before this claim is gone. */
+async function expectToWait(file: string): Promise<void> {
+  let isDone = false;
+  const waiting = withLock(path, () => {
+    isDone = true;
+    return Promise.resolve();
+  });
+  await sleep(100);
+  expect(isDone).toBe(false);
+  await rm(file);
+  await waiting;
 }
 
 describe('a lock between processes', () => {
@@ -62,16 +79,13 @@ describe('a lock between processes', () => {
     ['a process that runs', `${here}-${process.ppid}-a`],
     ['another machine or container', `${elsewhere}-${nobody}-a`],
   ])('is left to %s', async (_, name) => {
-    const file = await claim(name);
-    let isDone = false;
-    const waiting = withLock(path, () => {
-      isDone = true;
-      return Promise.resolve();
-    });
-    await sleep(100);
-    expect(isDone).toBe(false);
-    await rm(file);
-    await waiting;
+    await expectToWait(await claim(name));
+  });
+
+  it.each([50_000, -50_000])('is left to its holder when the clock is set by %i ms', async (ms) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
+    vi.spyOn(process, 'uptime').mockReturnValue(1);
+    await expectToWait(await claim(`${here}-${process.pid}-a`, Math.max(0, ms)));
   });
 
   it('is taken over from anybody after a minute', async () => {

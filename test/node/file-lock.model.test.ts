@@ -1,0 +1,116 @@
+import { basename, dirname } from 'node:path';
+import fc, { type Scheduler } from 'fast-check';
+import { expect, it, vi } from 'vitest';
+import { pidScope } from '../../src/node/pid-scope.js';
+
+const disk = vi.hoisted(() => ({
+  /** The names in each folder, with the times of the files. */
+  folders: new Map<string, Map<string, number>>(),
+  turn: (): Promise<unknown> => Promise.resolve(),
+  /** So many looks at the folder work; then one fails. */
+  looks: Infinity,
+}));
+
+// Each call waits for its turn, then happens at once, as on a disk.
+vi.mock('node:fs/promises', () => {
+  const { folders } = disk;
+  const failing = (code: string) => Object.assign(new Error(code), { code });
+  const folderOf = (path: string) => {
+    const folder = folders.get(path);
+    if (!folder) {
+      throw failing('ENOENT');
+    }
+    return folder;
+  };
+  const inTurn =
+    <T>(work: (path: string) => T) =>
+    async (path: string): Promise<T> => {
+      await disk.turn();
+      return work(path);
+    };
+  return {
+    mkdir: inTurn((path) => {
+      if (folders.has(path)) {
+        throw failing('EEXIST');
+      }
+      folders.set(path, new Map());
+    }),
+    open: inTurn((path) => {
+      folderOf(dirname(path)).set(basename(path), Date.now());
+      return { close: inTurn(() => undefined) };
+    }),
+    readdir: inTurn((path) => {
+      if (disk.looks-- === 0) {
+        throw failing('EMFILE');
+      }
+      return [...folderOf(path).keys()];
+    }),
+    rm: inTurn((path) => void folders.get(dirname(path))?.delete(basename(path))),
+    rmdir: inTurn((path) => {
+      if (folderOf(path).size > 0) {
+        throw failing('ENOTEMPTY');
+      }
+      folders.delete(path);
+    }),
+    stat: inTurn((path) => {
+      const mtimeMs = folderOf(dirname(path)).get(basename(path));
+      if (mtimeMs === undefined) {
+        throw failing('ENOENT');
+      }
+      return { mtimeMs };
+    }),
+  };
+});
+vi.mock('node:timers/promises', () => ({ setTimeout: () => disk.turn() }));
+
+// What the setup has loaded holds the real disk.
+vi.resetModules();
+const { withLock } = await import('../../src/node/file-lock.js');
+
+/**
+ * Some work under one lock, each call to the disk in the order that the scheduler chooses: how many
+ * at most were at it at once, and how many did it.
+ */
+async function work(scheduler: Scheduler, workers: number) {
+  let turns = 0;
+  disk.turn = async () => {
+    await scheduler.schedule(Promise.resolve());
+    if (++turns > 5_000) {
+      throw new Error('Nobody gets the lock.');
+    }
+  };
+  let inside = 0;
+  let most = 0;
+  const task = async () => {
+    most = Math.max(most, ++inside);
+    await disk.turn();
+    inside--;
+  };
+  const done = Promise.allSettled(Array.from({ length: workers }, () => withLock('file', task)));
+  const results = await scheduler.waitFor(done);
+  return { most, done: results.filter(({ status }) => status === 'fulfilled').length };
+}
+
+it('lets one at a time do its work, in whatever order the disk is asked', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.integer({ min: 2, max: 8 }),
+      fc.boolean(),
+      fc.option(fc.nat({ max: 30 })),
+      async (scheduler, workers, isLeft, looks) => {
+        disk.folders.clear();
+        disk.looks = looks ?? Infinity;
+        if (isLeft) {
+          // By a process that is dead.
+          disk.folders.set('file.lock', new Map([[`${pidScope()}-${2 ** 30}-a`, Date.now()]]));
+        }
+        const { most, done } = await work(scheduler, workers);
+        expect(most).toBe(1);
+        expect(done).toBe(disk.looks < 0 ? workers - 1 : workers);
+        expect(disk.folders.size).toBe(0);
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});
