@@ -27,6 +27,8 @@ export class SlotLeases {
   #goneSince: number | undefined;
   /** What it was not told to take back, as far as is known. */
   #owed: readonly string[] = [];
+  /** The names that it keeps, or will have heard to keep. */
+  readonly #kept = new Set<string>();
 
   constructor(store: RateBudgetStore | undefined, group: string, clock: QueueClock) {
     this.#store = store;
@@ -81,7 +83,13 @@ export class SlotLeases {
     const store = this.#store;
     if (names.length > 0 && store?.hold) {
       this.#owed = this.#owed.filter((name) => !names.includes(name));
-      this.#tell(store.hold(this.#group, names, renewedLeaseMs, instead), instead);
+      names.forEach((name) => this.#kept.add(name));
+      const told = store.hold(this.#group, names, renewedLeaseMs, instead);
+      this.#tell(told, instead);
+      told.then(
+        () => this.#giveBackAgain(names),
+        () => undefined, // what it may have heard runs out
+      );
     }
   }
 
@@ -89,9 +97,18 @@ export class SlotLeases {
   giveBack(names: readonly string[]): void {
     const all = [...this.#owed, ...names];
     const store = this.#store;
+    names.forEach((name) => this.#kept.delete(name));
     if (all.length > 0 && store?.giveBack) {
       this.#owed = [];
       this.#tell(store.giveBack(this.#group, all), all);
+    }
+  }
+
+  // A slow store may keep a lease after it heard that it was given back.
+  #giveBackAgain(names: readonly string[]): void {
+    const over = names.filter((name) => !this.#kept.has(name));
+    if (over.length > 0) {
+      this.giveBack(over);
     }
   }
 

@@ -185,6 +185,21 @@ describe('slots that a store could not take back', () => {
     expect([...leases.keys()]).toEqual(['place 6', 'place 7']);
   });
 
+  it('are given back again where it hears that last', async () => {
+    const { leases, store, slots } = leasing();
+    const own = slots();
+    const hold = store.hold!.bind(store);
+    own.hold(['file_1', 'file_2'], await own.take(2));
+    store.hold = async (...call) => {
+      await new Promise((resolve) => setTimeout(resolve, 6_000));
+      return hold(...call);
+    };
+    own.hold(['file_1', 'file_2']);
+    own.release(['file_1']);
+    await pass(6_000);
+    expect([...leases.keys()]).toEqual(['file_2']);
+  });
+
   it('are kept when they are held again', async () => {
     const { leases, store, slots } = leasing();
     const own = slots();
