@@ -86,10 +86,9 @@ export class SlotLeases {
       names.forEach((name) => this.#kept.add(name));
       const told = store.hold(this.#group, names, renewedLeaseMs, instead);
       this.#tell(told, instead);
-      told.then(
-        () => this.#giveBackAgain(names),
-        () => undefined, // what it may have heard runs out
-      );
+      // A slow store may keep a lease after it heard that it was given back.
+      const giveBackAgain = () => this.giveBack(names.filter((name) => !this.#kept.has(name)));
+      told.then(giveBackAgain, () => undefined); // what it may have heard runs out
     }
   }
 
@@ -101,14 +100,6 @@ export class SlotLeases {
     if (all.length > 0 && store?.giveBack) {
       this.#owed = [];
       this.#tell(store.giveBack(this.#group, all), all);
-    }
-  }
-
-  // A slow store may keep a lease after it heard that it was given back.
-  #giveBackAgain(names: readonly string[]): void {
-    const over = names.filter((name) => !this.#kept.has(name));
-    if (over.length > 0) {
-      this.giveBack(over);
     }
   }
 
