@@ -3,6 +3,7 @@
  * is stored, or that a browser gives to something of its own: a test looks.
  */
 export const trackerInternals = [
+  'bury',
   'claim',
   'copyOf',
   'counts',
@@ -10,6 +11,7 @@ export const trackerInternals = [
   'emit',
   'entries',
   'erasedAt',
+  'exchange',
   'failures',
   'grantedAt',
   'hasSlot',

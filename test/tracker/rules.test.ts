@@ -137,6 +137,40 @@ describe('answers that are not the service’s', () => {
   });
 });
 
+describe('a request that neither ends nor heeds its signal', () => {
+  // WebKit leaves such behind when a page comes back from the back/forward cache.
+  const forgotten = () => new Promise<never>(() => undefined);
+
+  it('counts as unconfirmed after a minute, and the next event goes', async () => {
+    const fetch = vi.fn(forgotten);
+    const tracker = page.start({ fetch });
+    tracker.track('x');
+    await page.pass(59_000);
+    expect([tracker.pending, fetch.mock.calls.length]).toEqual([1, 1]);
+    tracker.track('y');
+    await page.pass(2_000);
+    expect(tracker.stats()).toEqual({ taken: 2, unconfirmed: 1 });
+    expect([tracker.pending, fetch.mock.calls.length]).toEqual([1, 2]);
+  });
+  it('is made again after a minute under no-loss', async () => {
+    const fetch = vi.fn<typeof globalThis.fetch>(forgotten);
+    const tracker = page.start({ fetch, delivery: 'no-loss' });
+    tracker.track('x');
+    await page.pass(59_000);
+    fetch.mockImplementation(() => Promise.resolve(taken()));
+    await page.pass(5_000);
+    expect([tracker.pending, fetch.mock.calls.length]).toEqual([0, 2]);
+    expect(fetch.mock.calls[0]?.[1]?.signal?.aborted).toBe(true);
+  });
+  it('ends where only the body of its answer is missing', async () => {
+    const body = new ReadableStream();
+    const tracker = page.start({ fetch: () => Promise.resolve(new Response(body)) });
+    tracker.track('x');
+    await page.pass(61_000);
+    expect(tracker.stats()).toEqual({ taken: 1, unconfirmed: 1 });
+  });
+});
+
 describe('one failure and the others', () => {
   it('holds no other tab after a failure that is not a 429', async () => {
     page.reply = () => Promise.reject(new TypeError('blocked by a policy'));

@@ -51,7 +51,7 @@ export const connect = (state: Omit<Tab, Exclude<keyof Ports, 'emit'>>): Tab => 
     settle: (entry, reason) => {
       const status = reason ? 'dropped' : 'delivered';
       count(tab, reason ?? 'delivered');
-      entry.abort?.();
+      entry.exchange?.abort();
       entry.resolve?.({ status, reason });
       tab.emit(status, { ...entry.record, reason });
     },

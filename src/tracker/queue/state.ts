@@ -36,8 +36,8 @@ export interface Entry {
   until: number;
   /** Bytes of its request. */
   size: number;
-  /** Aborts its request. */
-  abort?: () => void;
+  /** Ends its request. */
+  exchange?: AbortController;
   /** Resolves the promise that `track` returned. */
   resolve?: (outcome: Outcome) => void;
 }

@@ -7,53 +7,55 @@ import { sleep } from './wait.js';
 /** Sends events in one request, and says what came of each. */
 export const request = async (tab: Tab, batch: readonly Entry[]) => {
   const controller = new AbortController();
-  // No answer, unless one comes.
-  let status = 0;
-  const timer = setTimeout(() => {
-    status = -1;
-    controller.abort();
-  }, 6e4);
   const bodies = batch.map((entry) => {
-    entry.abort = () => controller.abort();
+    entry.exchange = controller;
     return bodyOf(tab, entry.record);
   });
+  let status = -1;
   let retryAfter: string | null;
-  let results: readonly number[] | undefined;
-  try {
-    // Only these two headers: any other would need the service's consent.
-    const response = await (tab.fetch ?? fetch)(tab.baseUrl + '/v1/track', {
-      method: 'POST',
-      headers: {
-        'Content-Type': 'application/json',
-        ...(tab.publicKey && { Authorization: 'Bearer ' + tab.publicKey }),
-      },
-      body: bodies[1] ? `[${bodies.join()}]` : bodies.join(),
-      keepalive: tab.room >= 0,
-      // A page to log in would answer 200 to anything.
-      redirect: 'manual',
-      signal: controller.signal,
-    });
-    retryAfter = response.headers.get('Retry-After');
-    if (!response.ok) {
-      status = response.status || 302;
-    } else {
-      const answer = (await response.json()) as Reply;
-      results = answer.results;
-      // Others than the service say `ok` as well: portals, proxies, a page for offline times.
-      if (answer.success === true) {
-        status = 200;
+  let reply: Reply | undefined;
+  const exchange = async () => {
+    try {
+      // Only these two headers: any other would need the service's consent.
+      const response = await (tab.fetch ?? fetch)(tab.baseUrl + '/v1/track', {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          ...(tab.publicKey && { Authorization: 'Bearer ' + tab.publicKey }),
+        },
+        body: bodies[1] ? `[${bodies.join()}]` : bodies.join(),
+        keepalive: tab.room >= 0,
+        // A page to log in would answer 200 to anything.
+        redirect: 'manual',
+        signal: controller.signal,
+      });
+      retryAfter = response.headers.get('Retry-After');
+      if (response.ok) {
+        reply = (await response.json()) as Reply;
+        // Others than the service say `ok` as well: portals, proxies, a page for offline times.
+        status = reply.success === true ? 200 : 0;
+      } else {
+        status = response.status || 302;
+      }
+    } catch {
+      // As a killed browser does, window.close() ends requests before the page hears of its own
+      // end: what its pages noted then would be sent again.
+      await sleep(500);
+      if (!globalThis.closed) {
+        status = 0;
       }
     }
-  } catch {
-    // Nothing readable came. window.close() ends requests before the page hears of its own end.
-    if (globalThis.closed) {
-      status = -1;
-    }
-    // As does a killed browser: what its pages noted then would be sent again.
-    await sleep(500);
-  }
+  };
+  // Not left to the signal: WebKit forgets requests that were open when their page went into the
+  // back/forward cache, and they do not heed it.
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  await new Promise((resolve) => {
+    timer = setTimeout(resolve, 6e4);
+    void exchange().then(resolve);
+  });
   clearTimeout(timer);
-  return (index: number): Answer => ({ status: results?.[index] ?? status, retryAfter });
+  controller.abort();
+  return (index: number): Answer => ({ status: reply?.results?.[index] ?? status, retryAfter });
 };
 
 /** What the service says, and a proxy of ours to several events: the status of each. */
