@@ -18,6 +18,12 @@ export const webkitProblem = (): string | undefined =>
     ? undefined
     : 'webkit2gtk-driver or xvfb is not installed';
 
+/**
+ * Enough on a busy machine. One that meets a page as it goes into the back/forward cache is never
+ * answered, and keeps all others waiting.
+ */
+const LONGEST_COMMAND = 30_000;
+
 /** Displays that this process has started; each browser has one of its own. */
 let displays = 0;
 
@@ -63,8 +69,7 @@ export async function openWebkit(): Promise<Browser> {
   })) as { sessionId: string };
   const command: Command = (method, path, body) =>
     send(`${root}/${sessionId}${path}`, method, body);
-  // The machine may be busy.
-  await command('POST', '/timeouts', { script: 120_000 });
+  await command('POST', '/timeouts', { script: LONGEST_COMMAND });
   return {
     engine: 'webkit',
     newTab: tabsOf(command, await command('GET', '/window')),
@@ -121,7 +126,11 @@ function tabsOf(command: Command, first: unknown): () => Promise<Tab> {
 
 async function send(url: string, method: Method, body?: object): Promise<unknown> {
   const request = method === 'POST' ? { body: JSON.stringify(body ?? {}) } : {};
-  const response = await fetch(url, { method, ...request, signal: AbortSignal.timeout(130_000) });
+  const response = await fetch(url, {
+    method,
+    ...request,
+    signal: AbortSignal.timeout(LONGEST_COMMAND + 1_000),
+  });
   const { value } = (await response.json()) as { value: unknown };
   if (!response.ok) {
     throw new Error(JSON.stringify(value));

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { until } from '../browser.js';
-import { type World, UNSENT, expectExactly } from '../world.js';
+import { type World, PREFIX, UNSENT, expectExactly } from '../world.js';
 import type { Case } from './case.js';
 import { leave, visitAgain } from './scenarios.js';
 
@@ -29,6 +29,8 @@ const erasedElsewhere = (name: string, erase: () => void): Case => ({
     await holds.evaluate(() => trackMany(0, 10));
     await until(async () => (await world.stored(holds)) === 10);
     await erases.evaluate(erase);
+    // Browsers show a tab what another has written a few milliseconds later.
+    await until(() => holds.evaluate((key) => !!localStorage[key], PREFIX));
     await leave(holds, () => {
       location.href = '/away';
     });
