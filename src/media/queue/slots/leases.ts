@@ -85,10 +85,9 @@ export class SlotLeases {
       this.#owed = this.#owed.filter((name) => !names.includes(name));
       names.forEach((name) => this.#kept.add(name));
       const told = store.hold(this.#group, names, renewedLeaseMs, instead);
-      this.#tell(told, instead);
       // A slow store may keep a lease after it heard that it was given back.
       const giveBackAgain = () => this.giveBack(names.filter((name) => !this.#kept.has(name)));
-      told.then(giveBackAgain, () => undefined); // what it may have heard runs out
+      this.#tell(told.then(giveBackAgain), instead);
     }
   }
 
