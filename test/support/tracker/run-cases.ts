@@ -1,23 +1,45 @@
-import { afterAll, beforeAll, it } from 'vitest';
-import { type Profile, openProfile } from './browser.js';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { type Browser, type Engine, openProfile } from './browser.js';
 import { type Case, DEFAULT } from './cases/case.js';
+import { CASES } from './cases/index.js';
+import { openWebkit } from './webkit.js';
 import { type Figures, createWorld } from './world.js';
 
 const print = (figures: Figures, name: string) => console.log(name, JSON.stringify(figures));
 
-/** Runs each case once, on a site of its own: those that allow it side by side, in one browser. */
-export function describeCases(engine: 'chromium' | 'firefox', cases: readonly Case[]): void {
-  let profile: Profile;
+/**
+ * Runs a few cases in an engine that may be missing; `npm run browsers` runs the rest.
+ *
+ * @param problem Why it cannot be driven here.
+ */
+export function describeSome(engine: Engine, problem: string | undefined, names: string[]): void {
+  if (problem) {
+    console.log(`[${engine}] skipped: ${problem}`);
+  }
+  describe.skipIf(problem)(`in ${engine}`, () => {
+    describeCases(
+      engine,
+      CASES.filter(({ name }) => names.includes(name)),
+    );
+  });
+}
+
+/**
+ * Runs each case once, on a site of its own: those that allow it side by side, in one browser.
+ * WebKit has one page.
+ */
+export function describeCases(engine: Engine, cases: readonly Case[]): void {
+  let browser: Browser;
   beforeAll(async () => {
-    profile = await openProfile(engine);
+    browser = await (engine === 'webkit' ? openWebkit() : openProfile(engine));
   }, 180_000);
-  afterAll(() => profile.close(), 60_000);
+  afterAll(() => browser.close(), 60_000);
 
   for (const { name, run, deliveries = DEFAULT, isAlone } of cases) {
-    const options = { timeout: 240_000, concurrent: !isAlone };
+    const options = { timeout: 240_000, concurrent: !isAlone && engine !== 'webkit' };
     for (const delivery of deliveries) {
       it(`${name} (${delivery})`, options, async () => {
-        const world = await createWorld(profile, delivery, print);
+        const world = await createWorld(browser, delivery, print);
         try {
           await run(world);
         } finally {

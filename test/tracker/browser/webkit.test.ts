@@ -1,0 +1,8 @@
+import { describeSome } from '../../support/tracker/run-cases.js';
+import { webkitProblem } from '../../support/tracker/webkit.js';
+
+describeSome('webkit', webkitProblem(), [
+  'delivers 15 events that are followed by a navigation',
+  'goes on after the back/forward cache',
+  'hands over nothing at its end that deny() has erased in another tab',
+]);
