@@ -35,13 +35,13 @@ describe('a poll', () => {
   });
 
   it('sleeps before the first check when the job is young', async () => {
-    const { tookMs } = await settled(poll(planOf({ firstDelayMs: 80 })));
+    const { tookMs } = await settled(() => poll(planOf({ firstDelayMs: 80 })));
     expect(tookMs).toBeGreaterThanOrEqual(78);
   });
 
   it('ends with its last status when the time is up', async () => {
     const plan = planOf({ check: () => Promise.resolve('running'), timeoutMs: 60 });
-    const { error, tookMs } = await settled(poll(plan));
+    const { error, tookMs } = await settled(() => poll(plan));
     expect((error as Error).message).toMatch(/^time is up at running after \d+ checks$/);
     expect(tookMs).toBeGreaterThanOrEqual(58);
     expect(tookMs).toBeLessThan(500);
@@ -53,7 +53,7 @@ describe('a poll', () => {
       signal = until;
       return new Promise<string>(() => undefined);
     };
-    const { error, tookMs } = await settled(poll(planOf({ check, timeoutMs: 60 })));
+    const { error, tookMs } = await settled(() => poll(planOf({ check, timeoutMs: 60 })));
     expect(error).toMatchObject({ message: 'time is up at none after 1 checks' });
     expect(tookMs).toBeLessThan(500);
     expect(signal?.aborted).toBe(true);
@@ -108,7 +108,7 @@ describe('a poll', () => {
     const controller = new AbortController();
     const plan = planOf({ check, nextDelayMs: () => nextMs, signal: controller.signal });
     setTimeout(() => controller.abort('enough'), 30);
-    const { error, tookMs } = await settled(poll({ ...plan, timeoutMs: 60_000 }));
+    const { error, tookMs } = await settled(() => poll({ ...plan, timeoutMs: 60_000 }));
     expect(error).toBe('enough');
     expect(tookMs).toBeLessThan(500);
   });
@@ -123,7 +123,7 @@ describe('a poll', () => {
     const check = () => Promise.resolve(statuses.shift() ?? '');
     const plan = planOf({ check, onNews, nextDelayMs: () => 60_000, timeoutMs: 120_000 });
     setTimeout(() => tell(), 30);
-    const { value, tookMs } = await settled(poll(plan));
+    const { value, tookMs } = await settled(() => poll(plan));
     expect(value).toBe('done');
     expect(tookMs).toBeLessThan(1_000);
   });

@@ -26,7 +26,7 @@ describe('checks', () => {
 
   it('need no pause after a quiet time', async () => {
     const spacing = createSpacing();
-    const { tookMs } = await settled(spacing(() => Promise.resolve(), undefined));
+    const { tookMs } = await settled(() => spacing(() => Promise.resolve(), undefined));
     expect(tookMs).toBeLessThan(spacedMs);
   });
 
@@ -48,7 +48,7 @@ describe('checks', () => {
     controller.abort('enough');
     const ends = await Promise.allSettled(waits);
     expect(ends.every((end) => end.status === 'rejected' && end.reason === 'enough')).toBe(true);
-    const { tookMs } = await settled(spacing(() => Promise.resolve(), undefined));
+    const { tookMs } = await settled(() => spacing(() => Promise.resolve(), undefined));
     expect(tookMs).toBeLessThan(10 * spacedMs);
     expect(checked).toBe(0);
   });

@@ -43,10 +43,10 @@ export function arrivals(requests: readonly { endpoint: string | undefined }[], 
   return requests.filter((request) => request.endpoint === endpoint).length;
 }
 
-/** How long a promise takes to settle, in milliseconds, and how it settles. */
-export async function settled<T>(promise: PromiseLike<T>) {
-  const startedAt = performance.now();
-  const result = await Promise.resolve(promise).then(
+/** How long a call takes to settle, in milliseconds, and how it settles. */
+export async function settled<T>(call: () => PromiseLike<T>) {
+  const startedAt = performance.now(); // before the call: on a busy machine, beginning takes its time
+  const result = await Promise.resolve(call()).then(
     (value) => ({ value, error: undefined }),
     (error: unknown) => ({ value: undefined, error }),
   );

@@ -40,7 +40,7 @@ describe('where leading SDKs fail, Postreel', () => {
     const { media } = await serve();
     const [job] = await media().generate.video({ payload: [video] });
     const controller = new AbortController();
-    const wait = settled(job!.waitForFile({ signal: controller.signal }));
+    const wait = settled(() => job!.waitForFile({ signal: controller.signal }));
     setTimeout(() => controller.abort('enough'), 50);
     const { error, tookMs } = await wait;
     expect(error).toBe('enough');
@@ -61,14 +61,14 @@ describe('where leading SDKs fail, Postreel', () => {
     const { media, fakeMedia } = await serve({ media: { durations: () => '1h', queueTime: 0 } });
     fakeMedia.outcome({ status: 'success', unknownStatus: 'rendering' });
     const [job] = await media().generate.video({ payload: [video] });
-    await settled(job!.waitForFile({ interval: 100, timeout: 1000 }));
+    await settled(() => job!.waitForFile({ interval: 100, timeout: 1000 }));
     expect(arrivals(fakeMedia.requests, 'GET /v1/generate/status')).toBeLessThanOrEqual(11);
   });
 
   it('5: waits as long as Retry-After says', async () => {
     const { messaging, fake } = await serve();
     fake.fail('GET /contacts', { status: 429, retryAfter: 1 });
-    const { tookMs, value } = await settled(messaging().contacts.list());
+    const { tookMs, value } = await settled(() => messaging().contacts.list());
     expect(value?.items).toEqual([]);
     expect(tookMs).toBeGreaterThanOrEqual(1000);
     expect(arrivals(fake.requests, 'GET /contacts')).toBe(2);
@@ -106,7 +106,7 @@ describe('where leading SDKs fail, Postreel', () => {
   it('11: ends a call whose body stalls when its timeout is over', async () => {
     const { messaging, fake } = await serve();
     fake.fail('GET /contacts', { stall: true });
-    const { error, tookMs } = await settled(
+    const { error, tookMs } = await settled(() =>
       messaging({ retries: 0, timeout: 300 }).contacts.list(),
     );
     expect(error).toMatchObject({ name: 'TimeoutError' });
@@ -117,7 +117,7 @@ describe('where leading SDKs fail, Postreel', () => {
     const { messaging, fake } = await serve();
     fake.fail('GET /contacts', { status: 429, retryAfter: 30 });
     const controller = new AbortController();
-    const call = settled(messaging().contacts.list(undefined, { signal: controller.signal }));
+    const call = settled(() => messaging().contacts.list(undefined, { signal: controller.signal }));
     setTimeout(() => controller.abort('enough'), 200);
     const { error, tookMs } = await call;
     expect(error).toBe('enough');
@@ -127,7 +127,7 @@ describe('where leading SDKs fail, Postreel', () => {
   it('13: rejects at once with retryAfterMs when the wait cannot fit the deadline', async () => {
     const { messaging, fake } = await serve();
     fake.fail('POST /v1/send', { status: 429, retryAfter: 300 });
-    const { error, tookMs } = await settled(messaging().send(mail, { deadline: 5_000 }));
+    const { error, tookMs } = await settled(() => messaging().send(mail, { deadline: 5_000 }));
     expect(error).toMatchObject({
       name: 'RateLimitError',
       retryAfterMs: 300_000,
@@ -142,7 +142,7 @@ describe('where leading SDKs fail, Postreel', () => {
     });
     const client = messaging({ retries: 0, rateLimit: false });
     await client.contacts.list();
-    const { error } = await settled(client.contacts.list());
+    const { error } = await settled(() => client.contacts.list());
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ status: 429, requestId: expect.stringMatching(/./) as string });
     expect((error as ApiError).retryAfterMs).toBeGreaterThan(0);
@@ -156,7 +156,7 @@ describe('where leading SDKs fail, Postreel', () => {
       vi.spyOn(console, name),
     );
     await server.close();
-    const { error } = await settled(messaging({ retries: 0 }).send(mail));
+    const { error } = await settled(() => messaging({ retries: 0 }).send(mail));
     expect(error).toMatchObject({ name: 'ConnectionError', outcome: 'not-sent' });
     expect((error as Error).cause).toBeInstanceOf(Error);
     for (const spy of spies) {

@@ -44,7 +44,7 @@ describe('a wait over real sockets', () => {
       baseUrl: away.mediaUrl,
       rateLimit: { group: 'away' },
     });
-    const wait = settled(media.waitForFile('file_000001', { interval: 100 }));
+    const wait = settled(() => media.waitForFile('file_000001', { interval: 100 }));
     // Nobody listens at first: the connection is refused.
     await new Promise((resolve) => setTimeout(resolve, 250));
     const { fakeMedia: fake } = await serve({ port, media: { durations: () => 0 } });
@@ -61,7 +61,7 @@ describe('a wait over real sockets', () => {
   it.each([401, 403, 404])('ends at once with %i', async (status) => {
     const { fake, client } = await oneAudio(60_000);
     fake.fail(statusEndpoint, { status, times: 9 });
-    const { error } = await settled(client.waitForFile('file_of_old', { interval: 20 }));
+    const { error } = await settled(() => client.waitForFile('file_of_old', { interval: 20 }));
     expect(error).toMatchObject({ status });
     expect(arrivals(fake.requests, statusEndpoint)).toBe(1);
   });
@@ -90,7 +90,7 @@ describe('a wait over real sockets', () => {
   it('ends in time when the service never answers', async () => {
     const { fake, job } = await oneAudio(60_000);
     fake.fail(statusEndpoint, { hang: true, times: 99 });
-    const { error, tookMs } = await settled(job.waitForFile({ timeout: 500, interval: 20 }));
+    const { error, tookMs } = await settled(() => job.waitForFile({ timeout: 500, interval: 20 }));
     expect(error).toMatchObject({ name: 'WaitTimeoutError', fileId: job.fileId });
     expect(tookMs).toBeGreaterThanOrEqual(495);
     expect(tookMs).toBeLessThan(5_000); // the machine may be busy
@@ -110,7 +110,7 @@ describe('an abort of a wait over real sockets', () => {
       const media = new MediaClient({ apiKey: 'key', baseUrl: url });
       const [one, two] = [new AbortController(), new AbortController()];
       const waits = [one, two].map(({ signal }) =>
-        settled(media.waitForFile('file_1', { signal })),
+        settled(() => media.waitForFile('file_1', { signal })),
       );
       await until(() => open.size === 1);
       one.abort('enough');

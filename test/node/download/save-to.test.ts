@@ -120,7 +120,7 @@ describe('saveTo()', () => {
   it('wants a folder that exists', async () => {
     const { fake, file } = await finished();
     const wrong = join(folder, 'videos', 'speech.mp3');
-    const { error } = await settled(saveTo(file, wrong));
+    const { error } = await settled(() => saveTo(file, wrong));
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error).toMatchObject({
       code: 'FOLDER_MISSING',
@@ -198,7 +198,7 @@ describe('saveTo() over a bad connection', () => {
     const { fake, file } = await finished();
     fake.fail(download, { truncate: true });
     fake.fail(download, { drop: true, after: 1, times: Infinity });
-    const { error } = await settled(saveTo(file, path, { retries: 5 }));
+    const { error } = await settled(() => saveTo(file, path, { retries: 5 }));
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({
       code: 'DOWNLOAD_FAILED',
@@ -371,7 +371,7 @@ describe('saveTo() and an abort', () => {
     const { fake, file } = await finished();
     fake.fail(download, { [kind]: true, times: Infinity });
     const controller = new AbortController();
-    const saving = settled(saveTo(file, path, { signal: controller.signal }));
+    const saving = settled(() => saveTo(file, path, { signal: controller.signal }));
     // By then it waits for an answer, for bytes, or between two connections.
     while (arrivals(fake.requests, download) < 1) {
       await new Promise(setImmediate);

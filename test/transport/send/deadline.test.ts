@@ -10,7 +10,7 @@ describe('timeout', () => {
     const { messaging, fake } = await serve();
     fake.fail('GET /contacts', { [kind]: true });
     const client = messaging({ retries: 0, timeout: 200 });
-    const { error, tookMs } = await settled(client.contacts.list());
+    const { error, tookMs } = await settled(() => client.contacts.list());
     expect(error).toMatchObject({ name: 'TimeoutError', code: 'TIMEOUT' });
     expect((error as Error).message).toContain('within 200 ms');
     expectAbout(tookMs, 200);
@@ -25,7 +25,7 @@ describe('timeout', () => {
       },
     });
     const client = messagingOver(() => Promise.resolve(new Response(body)), { retries: 0 });
-    const { error, tookMs } = await settled(client.contacts.get('con_1', { timeout: 150 }));
+    const { error, tookMs } = await settled(() => client.contacts.get('con_1', { timeout: 150 }));
     expect(error).toMatchObject({ code: 'TIMEOUT' });
     expectAbout(tookMs, 150);
   });
@@ -60,7 +60,7 @@ describe('deadline', () => {
     const client = messaging();
     await client.send(mail); // connects and loads the checks: the time of the call is its own
     fake.fail('POST /v1/send', { hang: true });
-    const { error, tookMs } = await settled(client.send(mail, { deadline: 500 }));
+    const { error, tookMs } = await settled(() => client.send(mail, { deadline: 500 }));
     expect(error).toMatchObject({ code: 'DEADLINE_EXCEEDED', outcome: 'unknown' });
     expectAbout(tookMs, 500);
   });
@@ -69,7 +69,7 @@ describe('deadline', () => {
     const { messaging, fake } = await serve();
     fake.fail('GET /contacts', { hang: true, times: 99 });
     const client = messaging({ timeout: 100, retries: 99 });
-    const { error, tookMs } = await settled(client.contacts.list({}, { deadline: 600 }));
+    const { error, tookMs } = await settled(() => client.contacts.list({}, { deadline: 600 }));
     expect(error).toMatchObject({ name: 'TimeoutError' });
     expect(tookMs).toBeLessThan(600 + lateMs);
     expect(arrivals(fake.requests, 'GET /contacts')).toBeGreaterThanOrEqual(1);
@@ -79,7 +79,7 @@ describe('deadline', () => {
     const { messaging, fake } = await serve();
     const client = messaging({ rateLimit: { limit: 1, windowMs: 60_000 } });
     await client.contacts.list();
-    const { error, tookMs } = await settled(client.send(mail, { deadline: 5_000 }));
+    const { error, tookMs } = await settled(() => client.send(mail, { deadline: 5_000 }));
     expect(error).toMatchObject({ name: 'RateLimitError', outcome: 'not-sent' });
     expect((error as { retryAfterMs: number }).retryAfterMs).toBeGreaterThan(50_000);
     expect(tookMs).toBeLessThan(lateMs);
@@ -89,7 +89,7 @@ describe('deadline', () => {
   it('covers the function that fetches the key', async () => {
     const { messaging, fake } = await serve();
     const client = messaging({ apiKey: () => new Promise<string>(() => undefined) });
-    const { error, tookMs } = await settled(client.send(mail, { deadline: 200 }));
+    const { error, tookMs } = await settled(() => client.send(mail, { deadline: 200 }));
     expect(error).toMatchObject({ code: 'DEADLINE_EXCEEDED', outcome: 'not-sent' });
     expectAbout(tookMs, 200);
     expect(fake.requests).toEqual([]);
@@ -98,7 +98,9 @@ describe('deadline', () => {
   it('rejects at once, with the wait, when a retry cannot fit', async () => {
     const { messaging, fake } = await serve();
     fake.fail('GET /contacts', { status: 503, retryAfter: 30 });
-    const { error, tookMs } = await settled(messaging().contacts.list({}, { deadline: 2_000 }));
+    const { error, tookMs } = await settled(() =>
+      messaging().contacts.list({}, { deadline: 2_000 }),
+    );
     expect(error).toMatchObject({ status: 503, retryAfterMs: 30_000 });
     expect(tookMs).toBeLessThan(lateMs);
   });
@@ -106,7 +108,7 @@ describe('deadline', () => {
   it('names the wait even where the service did not', async () => {
     const { messaging, fake } = await serve();
     fake.fail('POST /v1/send', { status: 429 });
-    const { error, tookMs } = await settled(messaging().send(mail, { deadline: 2_000 }));
+    const { error, tookMs } = await settled(() => messaging().send(mail, { deadline: 2_000 }));
     expect(error).toMatchObject({ status: 429, retryAfterMs: 60_000, outcome: 'rejected' });
     expect(tookMs).toBeLessThan(lateMs);
   });
@@ -129,7 +131,7 @@ it('a turn that comes after the deadline, on a process that was busy, sends noth
   const { fetch, requests } = answering(() => ({ id: 'con_1' }));
   const client = messagingOver(fetch, { rateLimit: { limit: 1, windowMs: 300 } });
   await client.contacts.get('con_1');
-  const late = settled(client.contacts.get('con_2', { deadline: 450 }));
+  const late = settled(() => client.contacts.get('con_2', { deadline: 450 }));
   setTimeout(() => block(600), 200);
   const { error } = await late;
   expect(error).toMatchObject({ code: 'DEADLINE_EXCEEDED', outcome: 'not-sent' });

@@ -246,7 +246,7 @@ describe('a call that cannot have happened', () => {
 });
 
 async function expectUnknown(call: Call<unknown>): Promise<void> {
-  const { error } = await settled(call);
+  const { error } = await settled(() => call);
   expect(error).toMatchObject({ outcome: 'unknown' });
   expect(call.outcome).toBe('unknown');
 }

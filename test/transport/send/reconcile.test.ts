@@ -132,7 +132,7 @@ describe('a campaign that is scheduled already', () => {
     await campaigns.send(id, { scheduledFor: soon() });
     const later = new Date(Date.now() + 7_200_000);
     fake.fail('POST /campaigns/{id}/send', { [kind]: true });
-    const { error } = await settled(campaigns.send(id, { scheduledFor: later }, reconcile));
+    const { error } = await settled(() => campaigns.send(id, { scheduledFor: later }, reconcile));
     if (kind === 'loseAnswer') {
       expect(error).toBeUndefined();
     } else {
@@ -216,7 +216,7 @@ describe('reading back', () => {
       ...reconcile,
       deadline: 300,
     });
-    const { error, tookMs } = await settled(call);
+    const { error, tookMs } = await settled(() => call);
     expect(error).toMatchObject({ status: 504, outcome: 'unknown' });
     expect(tookMs).toBeLessThan(1_000);
   });
