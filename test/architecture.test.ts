@@ -48,27 +48,6 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   cli: ['contract', 'errors', 'media', 'messaging', 'node', 'testing'],
 };
 
-const mostFiles = 12;
-
-/** Short files with a reason of their own. Doors, and the files of resources, need none. */
-const shortFiles: Readonly<Record<string, string>> = {
-  'cli/version.ts': 'one fact, from the build or from the manifest',
-  'errors/transient.ts': 'the one classifier, which retries and waits ask',
-  'errors/guards.ts': 'the way in for users who import only the guards',
-  'media/routes.ts': 'joins the tables',
-  'media/schemas.ts': 'joins the schemas, and is loaded lazily',
-  'messaging/rare.ts': 'names what loads with the first call that few programs make',
-  'polling/waiting.ts': 'names what loads with the first wait',
-  'testing/messaging/seed/making.ts': 'what the three files of the seed share',
-  'tracker/global.ts': 'the entry of the script-tag build',
-  'tracker/queue/durable.ts': 'names what a page loads once it has started',
-  'tracker/send/wait.ts': 'the one wait of the tracker, which shares no code with the clients',
-};
-
-const fewestLines = 15;
-const isResourceFile = (path: string) =>
-  /^messaging\/[^/]+\/(routes|types|schemas|resource)\.ts$|\/handlers\.ts$/.test(path);
-
 describe('architecture', () => {
   it.each(Object.entries(homes))('imports %s only where it belongs', (name, home) => {
     const strangers = sources.filter(
@@ -163,26 +142,6 @@ describe('architecture', () => {
     expect(cyclesOf(sources)).toEqual([]);
   });
 
-  it('keeps folders small', () => {
-    const counts = new Map<string, number>();
-    for (const { path } of sources) {
-      counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
-    }
-    // The folder of a resource holds what the resource needs.
-    const isResource = (folder: string) => existsSync(`src/${folder}/resource.ts`);
-    const full = [...counts].filter(([folder, count]) => count > mostFiles && !isResource(folder));
-    expect(full).toEqual([]);
-  });
-
-  it('has no dust: a file is an idea', () => {
-    const short = sources
-      .filter(({ path, lines }) => lines < fewestLines && !/index\.tsx?$/.test(path))
-      .map(({ path }) => path)
-      .filter((path) => !isResourceFile(path));
-    // Both ways: a reason whose file has grown or gone is dust, too.
-    expect(short.sort()).toEqual(Object.keys(shortFiles).sort());
-  });
-
   it('imports only files that exist', () => {
     const missing = sources.flatMap(({ path, imports }) =>
       imports
@@ -207,12 +166,6 @@ describe('architecture', () => {
     });
     expect(named.length).toBeGreaterThan(20);
     expect(named.filter((places) => !places.some((place) => existsSync(place)))).toEqual([]);
-  });
-
-  it('keeps files short', () => {
-    const limit = (path: string) => (/(types|schemas)\.ts$/.test(path) ? 400 : 300);
-    const long = sources.filter(({ path, lines }) => lines > limit(path));
-    expect(long.map(({ path, lines }) => `${path}: ${lines} lines`)).toEqual([]);
   });
 
   it('names files after what they hold', () => {

@@ -3,15 +3,9 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { documents } from '../support/snippets.js';
 
-const longestReadme = 200;
 const link = /\]\(([^)\s]+)\)/g;
 
 describe('the documents', () => {
-  it(`keep the README within ${longestReadme} lines`, () => {
-    const lines = readFileSync('README.md', 'utf8').trimEnd().split('\n');
-    expect(lines.length).toBeLessThanOrEqual(longestReadme);
-  });
-
   it.each(documents())('link only to files that exist: %s', (path) => {
     const targets = [...readFileSync(path, 'utf8').matchAll(link)].map(([, target = '']) => target);
     const files = targets

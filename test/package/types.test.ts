@@ -67,7 +67,7 @@ function check(files: readonly string[], options: ts.CompilerOptions = {}) {
     ...program.getSourceFiles().flatMap((file) => problemsIn(file, program)),
   ].map(sentence);
   const names = program.getSourceFiles().map(({ fileName }) => fileName);
-  return { errors, names, instantiations: program.getInstantiationCount() };
+  return { errors, names };
 }
 
 /** What is wrong in a file; those of the compiler and of Node take ten times as long as ours. */
@@ -87,10 +87,9 @@ function sentence({ file, messageText }: ts.Diagnostic): string {
 }
 
 describe.each(['mts', 'cts'])('a consumer in .%s', (extension) => {
-  it('costs the compiler at most 150 instantiations, no types of zod, and each declaration once', () => {
-    const { errors, instantiations, names } = check([`consumer.${extension}`]);
+  it('reads no types of zod, and each declaration once', () => {
+    const { errors, names } = check([`consumer.${extension}`]);
     expect(errors).toEqual([]);
-    expect(instantiations).toBeLessThanOrEqual(150); // measured: 120; the design allows 300
     expect(names.filter((name) => name.includes('/zod/'))).toEqual([]);
     const ours = names.filter((name) => name.startsWith(project.package));
     const shared = ours.filter((name) => name.startsWith(join(project.package, 'dist/cjs')));
@@ -102,13 +101,6 @@ describe.each(['mts', 'cts'])('a consumer in .%s', (extension) => {
 
   it('combines the schemas of the package with its own zod', () => {
     expect(check([`schemas.${extension}`]).errors).toEqual([]);
-  });
-
-  it('adds at most 8,400 instantiations when its declarations are checked too', () => {
-    const options = { ...environments['Node alone'], skipLibCheck: false };
-    const consumer = check([`consumer.${extension}`], options);
-    const empty = check([`empty.${extension}`], options);
-    expect(consumer.instantiations - empty.instantiations).toBeLessThanOrEqual(8_400); // 7,435
   });
 });
 

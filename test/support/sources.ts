@@ -10,7 +10,6 @@ export interface SourceImport {
 export interface SourceFile {
   /** The path below `src/`. */
   readonly path: string;
-  readonly lines: number;
   readonly imports: readonly SourceImport[];
 }
 
@@ -23,7 +22,7 @@ export function readSources(root = 'src'): SourceFile[] {
     .filter((path) => /\.tsx?$/.test(path))
     .map((path) => {
       const text = readFileSync(join(root, path), 'utf8');
-      return { path, lines: text.split('\n').length - 1, imports: importsOf(path, text) };
+      return { path, imports: importsOf(path, text) };
     });
 }
 

@@ -72,29 +72,4 @@ describe('a mistake is one compile error with a line that names it', () => {
   });
 });
 
-describe('ten lines of a user', () => {
-  const lines = (fields: string) => `
-import { clear, MessagingClient, transient } from 'postreel';
-const messaging = new MessagingClient${fields}();
-const email = 'ann@example.com';
-const ann = await messaging.contacts.create({ email, data: { plan: 'pro', seats: 5 } });
-await messaging.contacts.update(ann.id, { data: { plan: 'free', seats: clear() } });
-const mail = { from: 'shop@example.com', to: email, subject: 'Hi', body: 'Hi' };
-await messaging.send({ ...mail, data: { seats: transient(6) } });
-await messaging.track({ email, event: 'upgraded', data: { plan: 'pro' } });
-const { data } = await messaging.contacts.get(ann.id);
-console.log(data?.plan, data?.seats);
-`;
-
-  it.each([
-    ['with custom fields', "<{ plan: 'free' | 'pro'; seats: number }>", 300],
-    ['without', '', 60],
-  ])('cost the compiler few instantiations %s', (_name, fields, most) => {
-    const { errors, instantiations } = compile(lines(fields));
-    expect(errors).toEqual([]);
-    console.log(`${instantiations} instantiations of ${most}`);
-    expect(instantiations).toBeLessThanOrEqual(most);
-  });
-});
-
 const sorted = (message: string) => message.split(/'| \| /).sort();
