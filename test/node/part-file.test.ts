@@ -1,0 +1,111 @@
+import { mkdtemp, open, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConnectionError, MediaFile } from 'postreel';
+import { saveTo } from 'postreel/node';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { PartFile } from '../../src/node/download/part-file.js';
+import { nameOf, pidScope } from '../../src/node/pid-scope.js';
+
+let folder = '';
+let path = '';
+const here = pidScope();
+const elsewhere = nameOf({ hostname: 'worker', bootId: 'other', pidNamespace: 'pid:[1]' });
+// The numbers of processes end far below.
+const nobody = 2 ** 30;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'postreel-part-'));
+  path = join(folder, 'speech.mp3');
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await rm(folder, { recursive: true });
+});
+
+const facts = { version: '"a"', totalBytes: 12 };
+
+/** Leaves the part of another process behind, as it is named while that one fills it. */
+async function leave(owner: string, text: string, { ageMs = 0, totalBytes = 12 } = {}) {
+  const own = await PartFile.open('file_1', path);
+  const name = own.path.replace(/[0-9a-f]{16}-\d+-[^-]+(-[^-]+){4}\.part$/, `${owner}-x.part`);
+  await own.remove();
+  await writeFile(name, text);
+  await writeFile(`${name}.json`, JSON.stringify({ ...facts, totalBytes }));
+  const at = new Date(Date.now() - ageMs);
+  await utimes(name, at, at);
+}
+
+/** What a new download of the same file finds. */
+async function found() {
+  const part = await PartFile.open('file_1', path);
+  const text = await readFile(part.path, 'utf8');
+  const { earlier } = part;
+  await part.remove();
+  return { bytes: earlier?.bytes, text, others: await readdir(folder) };
+}
+
+describe('what an earlier download left', () => {
+  it.each([
+    ['it gave up', 'left', 0],
+    ['its process is dead', `${here}-${nobody}`, 0],
+    ['nothing came for a quarter of an hour, wherever it ran', `${elsewhere}-${nobody}`, 901_000],
+  ])('is continued when %s, but for its last byte', async (_, owner, ageMs) => {
+    await leave(owner, 'Good', { ageMs });
+    expect(await found()).toEqual({ bytes: 3, text: 'Good', others: [] });
+  });
+
+  it.each([
+    ['a process that runs', `${here}-${process.ppid}`],
+    ['another machine or container', `${elsewhere}-${nobody}`],
+  ])('stays that of %s', async (_, owner) => {
+    await leave(owner, 'Good');
+    const { bytes, others } = await found();
+    expect(bytes).toBeUndefined();
+    expect(others).toHaveLength(2);
+  });
+
+  it('is thrown away when it is longer than its file', async () => {
+    await leave('left', 'Good morning!');
+    expect(await found()).toEqual({ bytes: undefined, text: '', others: [] });
+  });
+
+  it('may be the whole file', async () => {
+    await leave('left', 'Good morning');
+    expect(await found()).toMatchObject({ bytes: 11 });
+  });
+});
+
+describe('a part of a file', () => {
+  it('is written in as many steps as the disk takes', async () => {
+    const part = await PartFile.open('file_1', path);
+    const handle = await open(part.path);
+    const methods = Object.getPrototypeOf(handle) as FileHandle; // of all handles
+    await handle.close();
+    // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its handle below
+    const write = methods.write as (...values: unknown[]) => Promise<never>;
+    const slow = vi.spyOn(methods, 'write').mockImplementation(function (
+      this: FileHandle,
+      ...[bytes, offset, length, position]: unknown[]
+    ) {
+      return write.call(this, bytes, offset, Math.min(5, length as number), position);
+    });
+    await part.write(new TextEncoder().encode('Good morning'), 0);
+    await part.finish(path);
+    expect(slow).toHaveBeenCalledTimes(3);
+    expect(await readFile(path, 'utf8')).toBe('Good morning');
+  });
+
+  it('is removed by an abort, whatever the reason', async () => {
+    const controller = new AbortController();
+    const reason = new ConnectionError('The worker stops.', { code: 'STOP', outcome: 'unknown' });
+    const headers = { 'content-length': '12', etag: '"a"' };
+    const fetch = () => Promise.resolve(new Response('Good', { headers }));
+    const file = new MediaFile('file_1', 'https://cdn.test/file_1.mp3', { fetch });
+    const onProgress = () => controller.abort(reason);
+    const saving = saveTo(file, path, { signal: controller.signal, onProgress });
+    await expect(saving).rejects.toBe(reason);
+    expect(await readdir(folder)).toEqual([]);
+  });
+});

@@ -1,0 +1,86 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { MediaFile, type JournalEntry } from 'postreel';
+import { fileJournal, fileWorkflowState, saveTo } from 'postreel/node';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { useRecordedDisk } from '../support/node/recorded-disk.js';
+
+// No test can cut the power: what is safe then is told by the order of writes, syncs and renames.
+const { changes } = useRecordedDisk();
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'postreel'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const intent = (id: string, content = 'Hello'): JournalEntry => ({
+  type: 'intent',
+  id,
+  at: '2026-01-01T00:00:00.000Z',
+  jobs: [{ content, voiceId: 'voice_1' }],
+});
+/** The name of the folder, as it is noted. */
+const here = () => basename(folder);
+
+describe('a journal in a file', () => {
+  it('has an entry on the disk when append() resolves, and the name of a new file', async () => {
+    const journal = fileJournal(join(folder, 'jobs.jsonl'));
+    await journal.append(intent('a'));
+    expect(changes).toEqual(['appendFile jobs.jsonl', 'sync jobs.jsonl', `sync ${here()}`]);
+    changes.length = 0;
+    await journal.append(intent('b'));
+    expect(changes).toEqual(['appendFile jobs.jsonl', 'sync jobs.jsonl']);
+  });
+
+  it('has a claim on the disk when claim() resolves', async () => {
+    const names = { type: 'intent', id: 'a', at: '', jobs: [], names: ['queue/1'] } as const;
+    await fileJournal(join(folder, 'jobs.jsonl')).claim(names);
+    expect(changes).toEqual(['appendFile jobs.jsonl', 'sync jobs.jsonl', `sync ${here()}`]);
+  });
+
+  it('is replaced only by one that is on the disk', async () => {
+    const path = join(folder, 'jobs.jsonl');
+    const over = { type: 'refused', id: 'a' } as const;
+    await writeFile(path, `${JSON.stringify(intent('a', 'x'.repeat(1_200_000)))}\n`);
+    await fileJournal(path).append(over);
+    expect(await readFile(path, 'utf8')).toBe('');
+    expect(changes).toEqual([
+      'appendFile jobs.jsonl',
+      'sync jobs.jsonl',
+      'appendFile jobs.jsonl.tmp',
+      'sync jobs.jsonl.tmp',
+      `sync ${here()}`,
+      'rename jobs.jsonl.tmp to jobs.jsonl',
+      `sync ${here()}`,
+    ]);
+  });
+});
+
+describe('saveTo()', () => {
+  it('gives a file its name when its bytes are on the disk', async () => {
+    const fetch = () => Promise.resolve(new Response('Good morning'));
+    const file = new MediaFile('file_1', 'https://cdn.test/file_1.mp3', { fetch });
+    await saveTo(file, join(folder, 'speech.mp3'));
+    expect(changes).toEqual([
+      'write .postreel-*.part',
+      'sync .postreel-*.part',
+      'rename .postreel-*.part to speech.mp3',
+      `sync ${here()}`,
+    ]);
+  });
+});
+
+describe('fileWorkflowState()', () => {
+  it('is replaced only by one that is on the disk', async () => {
+    const state = { version: 1, steps: {}, transitions: {} } as const;
+    await fileWorkflowState(join(folder, 'workflows.json')).write('onboarding', state);
+    expect(changes).toEqual([
+      'writeFile workflows.json.*.tmp',
+      'sync workflows.json.*.tmp',
+      'rename workflows.json.*.tmp to workflows.json',
+      `sync ${here()}`,
+    ]);
+  });
+});
