@@ -173,19 +173,116 @@ describe('workflows.deploy()', () => {
   });
 });
 
+describe('what a deployment takes back', () => {
+  /** What was asked of the service since then, without reads. */
+  const changesSince = (start: number) =>
+    fake.requests.slice(start).flatMap(({ endpoint = '' }) => {
+      return endpoint.startsWith('GET') ? [] : [endpoint];
+    });
+
+  it('goes in the opposite order: transitions, steps, and the workflow at the end', async () => {
+    fake.fail('POST /workflows/{id}/transitions', { status: 422, after: 2 });
+    await expect(deploy()).rejects.toMatchObject({ status: 422 });
+    const taken = changesSince(0).filter((endpoint) => endpoint.startsWith('DELETE'));
+    expect(taken).toEqual([
+      ...Array.from({ length: 2 }, () => 'DELETE /workflows/{id}/transitions/{transitionId}'),
+      ...Array.from({ length: 7 }, () => 'DELETE /workflows/{id}/steps/{stepId}'),
+      'DELETE /workflows/{id}',
+    ]);
+    expect(await store.read('onboarding')).toBeUndefined();
+  });
+
+  it('enables the workflow again only when its graph is as it was', async () => {
+    await deploy();
+    const start = fake.requests.length;
+    fake.fail('POST /workflows/{id}/transitions', { status: 422 });
+    await expect(deploy(changed)).rejects.toMatchObject({ status: 422 });
+    const changes = changesSince(start);
+    expect(changes.slice(0, 2)).toEqual(['PATCH /workflows/{id}', 'POST /workflows/{id}/steps']);
+    expect(changes.slice(-2)).toEqual([
+      'DELETE /workflows/{id}/steps/{stepId}',
+      'PATCH /workflows/{id}',
+    ]);
+    expect(await live()).toMatchObject([{ enabled: true, ways: everyStep }]);
+  });
+
+  it('does not enable a workflow that was to be disabled', async () => {
+    await deploy();
+    fake.fail('POST /workflows/{id}/transitions', { status: 422 });
+    const off = { ...changed, enabled: false };
+    await expect(deploy(off)).rejects.toMatchObject({ status: 422 });
+    expect(await live()).toMatchObject([{ enabled: false }]);
+  });
+
+  it('is nothing once something was deleted: the next deployment goes on', async () => {
+    await deploy();
+    const rest = 'DELETE /workflows/{id}/transitions/{transitionId}';
+    fake.fail(rest, { status: 500, after: 1 });
+    await expect(deploy(changed)).rejects.toMatchObject({ status: 500 });
+    const [half] = await live();
+    expect(half?.enabled).toBe(false);
+    expect(half?.steps.map(({ name }) => name)).toContain('thanks');
+    await deploy(changed);
+    const ways = ['thanks next done', 'wait next thanks', 'welcome next wait'];
+    expect(await live()).toMatchObject([{ enabled: true, ways }]);
+  });
+
+  it('is nothing once a step was deleted, also where its transitions were gone already', async () => {
+    const { done, ...others } = changed.steps;
+    const short = { ...changed, steps: { welcome: { ...others.welcome, next: 'done' }, done } };
+    const { workflowId = '' } = await deploy(changed);
+    const { transitions = [] } = await clientOf().workflows.get(workflowId);
+    for (const { id } of transitions) {
+      await clientOf().workflows.transitions.delete(workflowId, id);
+    }
+    fake.fail('DELETE /workflows/{id}/steps/{stepId}', { status: 500 });
+    await expect(deploy(short)).rejects.toMatchObject({ status: 500 });
+    expect(await live()).toMatchObject([{ enabled: false, ways: ['welcome next done'] }]);
+  });
+
+  it('is nothing once the graph is complete', async () => {
+    await deploy(changed);
+    const { welcome, ...others } = changed.steps;
+    const steps = { welcome: { ...welcome, subject: 'Hello!' }, ...others };
+    fake.fail('PATCH /workflows/{id}', { status: 500, after: 2 }); // disabled, renamed, and enabled
+    const renamed = { ...changed, name: 'Onboarding 3', steps };
+    await expect(deploy(renamed)).rejects.toMatchObject({ status: 500 });
+    const [half] = await live();
+    expect(half).toMatchObject({ name: 'Onboarding 3', enabled: false });
+    expect(half?.steps[0]?.config).toMatchObject({ subject: 'Hello!' });
+  });
+});
+
+describe('what a deployment changes', () => {
+  it('is sent without the type of a step, which is fixed', async () => {
+    await deploy();
+    await deploy(changed);
+    const updates = fake.requests.filter(
+      ({ endpoint }) => endpoint === 'PATCH /workflows/{id}/steps/{stepId}',
+    );
+    expect(updates.length).toBeGreaterThan(0);
+    for (const { body } of updates) {
+      expect(body).toHaveProperty('config');
+      expect(body).not.toHaveProperty('type');
+    }
+  });
+});
+
 describe('what a deployment deletes', () => {
-  it.each(['steps/{stepId}', 'transitions/{transitionId}'])(
-    'is not taken for gone when the service fails to delete %s',
-    async (part) => {
-      await deploy();
-      const heal = fake.fail(`DELETE /workflows/{id}/${part}`, { status: 500 });
-      await expect(deploy(changed)).rejects.toMatchObject({ status: 500 });
-      heal();
-      await deploy(changed);
-      const ways = ['thanks next done', 'wait next thanks', 'welcome next wait'];
-      expect(await live()).toMatchObject([{ name: 'Onboarding 2', enabled: true, ways }]);
-    },
-  );
+  it.each([
+    ['steps/{stepId}', 500],
+    ['steps/{stepId}', 409],
+    ['transitions/{transitionId}', 500],
+    ['transitions/{transitionId}', 403],
+  ])('is not taken for gone when the service fails to delete %s with %i', async (part, status) => {
+    await deploy();
+    const heal = fake.fail(`DELETE /workflows/{id}/${part}`, { status });
+    await expect(deploy(changed)).rejects.toMatchObject({ status });
+    heal();
+    await deploy(changed);
+    const ways = ['thanks next done', 'wait next thanks', 'welcome next wait'];
+    expect(await live()).toMatchObject([{ name: 'Onboarding 2', enabled: true, ways }]);
+  });
 });
 
 describe('a deployment that dies', () => {
@@ -244,6 +341,70 @@ describe('a deployment that dies', () => {
     },
     240_000,
   );
+
+  it.each(['before', 'after'] as const)(
+    'leaves a workflow on that was enabled by hand, when it dies %s a step',
+    async (moment) => {
+      const byHand = { ...changed, enabled: undefined };
+      for (let operation = 1; ; operation++) {
+        fake = createFakeMessaging();
+        store = memoryWorkflowState();
+        const { workflowId = '' } = await deploy({ ...onboarding, enabled: undefined });
+        await clientOf().workflows.update(workflowId, { enabled: true });
+        const { end } = await dieAt(operation, moment, byHand);
+        expect(await live(), `died ${moment} ${operation}`).toMatchObject([{ enabled: true }]);
+        if (end === 'done') {
+          return;
+        }
+      }
+    },
+    240_000,
+  );
+
+  it('leaves alone a workflow of the same name when the answer to its creation is lost', async () => {
+    const other = await clientOf().workflows.create({ name: 'Onboarding', eventName: 'bought' });
+    fake.fail('POST /workflows', { drop: true });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const lost = inTime(deploy()).catch((failure: unknown) => failure);
+    expect(await lost).toMatchObject({ name: 'ConnectionError' });
+    vi.useRealTimers();
+    const { workflowId } = await deploy();
+    expect(workflowId).not.toBe(other.id);
+    const { steps, ...kept } = await clientOf().workflows.get(other.id);
+    expect(steps).toEqual([]);
+    expect(kept).toMatchObject({ enabled: false, eventName: 'bought' });
+  });
+
+  it('says so when it cannot tell which of two workflows is its own', async () => {
+    const client = clientOf(async (input, init) => {
+      if (init?.method === 'POST' && String(input).endsWith('/workflows')) {
+        await clientOf().workflows.create({ name: 'Onboarding', eventName: 'bought' });
+        fake.fail('POST /workflows', { loseAnswer: true });
+      }
+      return fake.fetch(input, init);
+    });
+    await expect(client.workflows.deploy(onboarding, { state: store })).rejects.toMatchObject({
+      code: 'DEPLOY_UNCLEAR',
+      outcome: 'unknown',
+    });
+    expect(await live()).toMatchObject([{ steps: [] }, { steps: [] }]);
+  });
+
+  it('finds what the service creates a moment after its answer was lost', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let isFirst = true;
+    const client = clientOf((input, init) => {
+      if (init?.method !== 'POST' || !isFirst) {
+        return fake.fetch(input, init);
+      }
+      isFirst = false;
+      setTimeout(() => void fake.fetch(input, { ...init, signal: null }), 500);
+      return Promise.reject(new TypeError('fetch failed'));
+    });
+    await inTime(client.workflows.deploy(onboarding, { state: store }));
+    vi.useRealTimers();
+    expect(await live()).toMatchObject([{ name: 'Onboarding', ways: everyStep }]);
+  });
 
   it.each([
     'POST /workflows',
