@@ -1,4 +1,5 @@
 import { MessagingClient, type CampaignCreate, type CampaignSend } from 'postreel';
+import { messaging as schemas } from 'postreel/schemas';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { messagingOver } from '../support/clients.js';
 import { answering } from '../support/msw.js';
@@ -50,6 +51,11 @@ describe('the audience of a campaign', () => {
       refusal('segmentId', 'is required when `audienceType` is SEGMENT'),
     ],
     [
+      'takes null for no segment',
+      { audienceType: 'SEGMENT', segmentId: null },
+      refusal('segmentId', 'is required when `audienceType` is SEGMENT'),
+    ],
+    [
       'requires a filter for FILTERED',
       { audienceType: 'FILTERED', audienceFilter: null },
       refusal('audienceFilter', 'is required when `audienceType` is FILTERED'),
@@ -71,6 +77,19 @@ describe('the audience of a campaign', () => {
     const body = { ...content, ...audience } as CampaignCreate; // what JavaScript callers may pass
     await expect(messaging.campaigns.create(body)).rejects.toMatchObject(problem);
     await expect(messaging.campaigns.replace('cmp_1', body)).rejects.toMatchObject(problem);
+  });
+
+  // The methods leave out what is null before they check; a program may use the schemas itself.
+  it.each([
+    ['segmentId', { audienceType: 'SEGMENT', segmentId: null }],
+    ['audienceFilter', { audienceType: 'FILTERED', audienceFilter: null }],
+  ])('takes null for no `%s` in the schemas either', (field, audience) => {
+    for (const { body } of [schemas.campaigns.create, schemas.campaigns.replace]) {
+      expect(body.safeParse({ ...content, ...audience })).toMatchObject({
+        success: false,
+        error: { issues: [{ path: [field] }] },
+      });
+    }
   });
 
   it.each<[string, string, object]>([
@@ -164,6 +183,26 @@ describe('sending a campaign', () => {
     await expect(messaging.campaigns.send('cmp_1', body)).rejects.toMatchObject(
       refusal('scheduledFor', 'must not be undefined: leaving it out sends to everybody now'),
     );
+  });
+
+  it.each(['scheduledfor', 'scheduled_for', 'scheduledAt', 'at'])(
+    'refuses `%s`, without which the service would send to everybody now',
+    async (name) => {
+      const body = { [name]: '2999-01-01T09:00:00Z' } as CampaignSend; // a slip that types cannot see
+      await expect(messaging.campaigns.send('cmp_1', body)).rejects.toMatchObject(
+        refusal(
+          name,
+          'is not a known field: without `scheduledFor` the campaign is sent to everybody now',
+        ),
+      );
+    },
+  );
+
+  it('sends what is new to us beside a time', async () => {
+    const { fetch, requests } = answering();
+    const body = { scheduledFor: '2999-01-01T09:00:00Z', pace: 'slow' };
+    await messagingOver(fetch).campaigns.send('cmp_1', body);
+    expect(await requests[0]?.json()).toEqual(body);
   });
 
   it('refuses a time more than 60 s in the past', async () => {
