@@ -108,6 +108,7 @@ describe('the journal', () => {
   it.each([
     ['is refused', { status: 400 }],
     ['is refused with 401', { status: 401 }],
+    ['finds no free slot, whatever the status', { status: 500, body: { error: 'Queue is full' } }],
   ])('forgets what %s', async (_, fault) => {
     const { fake, journal, client } = journaled();
     fake.fail(videoEndpoint, fault);
@@ -156,6 +157,51 @@ describe('the journal', () => {
     const { error } = await ending(client.journal.pending());
     expect(error).toMatchObject({ name: 'ConfigurationError', code: 'JOURNAL_MISSING' });
     expect((await ending(client.resumeAll())).error).toMatchObject({ code: 'JOURNAL_MISSING' });
+  });
+});
+
+describe('the names of a journal', () => {
+  const job = { fileId: 'file_1', kind: 'audio' as const };
+  const claimOf = (id: string, retriesFailed: boolean) => ({
+    type: 'intent' as const,
+    id,
+    at: '2026-01-01T00:00:00.000Z',
+    jobs: [speech()],
+    names: ['queue/1'],
+    retriesFailed,
+  });
+  async function accepted(...ends: readonly JournalEntry[]) {
+    const journal = memoryJournal();
+    await journal.claim(claimOf('first', false));
+    await journal.append({ type: 'accepted', id: 'first', jobs: [job] });
+    for (const end of ends) {
+      await journal.append(end);
+    }
+    return journal;
+  }
+  const finished = (status: string) => ({ type: 'finished' as const, fileId: 'file_1', status });
+  const settled = (status: string) => ({ type: 'settled' as const, fileId: 'file_1', status });
+
+  it.each<[string, JournalEntry[]]>([
+    ['is in progress', []],
+    ['is finished', [finished('success')]],
+    ['is saved', [finished('success'), settled('saved')]],
+  ])('stay taken while their job %s, also for a run that retries failed jobs', async (_, ends) => {
+    const journal = await accepted(...ends);
+    const taken = await journal.claim(claimOf('second', true));
+    expect(taken.get('queue/1')).toMatchObject({ state: 'accepted', job });
+    expect((await journal.pending()).unknown).toEqual([]);
+  });
+
+  it.each([['error'], ['canceled']])('are free for a run that retries after %s', async (status) => {
+    const journal = await accepted(finished(status));
+    expect((await journal.claim(claimOf('second', false))).size).toBe(1);
+    expect((await journal.claim(claimOf('third', true))).size).toBe(0);
+  });
+
+  it('stay those of a failed job when its file is dismissed', async () => {
+    const journal = await accepted(finished('error'), settled('dismissed'));
+    expect((await journal.claim(claimOf('second', true))).size).toBe(0);
   });
 });
 

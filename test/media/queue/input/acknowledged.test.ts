@@ -90,6 +90,15 @@ describe('a queue over a source that acknowledges', () => {
     expect(source.told).toEqual(['job 0 failed undefined']);
   });
 
+  it('tells that an outcome is unknown where the error does not say', async () => {
+    const { fake, media, journal } = service();
+    const claim = () => Promise.reject(new Error('disk full'));
+    const source = new ListSource(videos(1));
+    await inTime(collect(media({ journal: { ...journal, claim } }).queue(source)));
+    expect(source.told).toEqual(['job 0 failed unknown']);
+    expect(fake.files).toEqual([]);
+  });
+
   it('follows a job that another worker submitted before it died', async () => {
     const { fake, media, journal } = service();
     const worker = media({ journal }).queue(new ListSource(videos(3)));
