@@ -233,6 +233,20 @@ describe('a 429', () => {
     expect(requests).toHaveLength(5);
   });
 
+  it('closes it for an hour at most, whatever the service asks for', async () => {
+    const headers = { 'retry-after': '864000' };
+    const answers = [() => Response.json({}, { status: 429, headers })];
+    const { client, requests } = limited({}, () => (answers.shift() ?? contact)());
+    await expect(client.contacts.get('con_1')).rejects.toMatchObject({
+      status: 429,
+      retryAfterMs: 864_000_000,
+    });
+    expect(client.rateLimit.state()?.resetsAt).toEqual(new Date(Date.now() + 3_600_000));
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    await client.contacts.get('con_2');
+    expect(requests).toHaveLength(2);
+  });
+
   it('tells the calls that wait for it why', async () => {
     const answers = [tooMany];
     const { client } = limited({}, () => (answers.shift() ?? contact)());

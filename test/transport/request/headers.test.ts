@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { answering, messagingOver } from '../../support/clients.js';
+
+/** The headers that leave with a call of a client. */
+async function sent(client: Record<string, string>, call: Record<string, string>) {
+  const { fetch, requests } = answering(() => ({ id: 'con_1' }));
+  const validation = { requests: 'off', responses: 'off' } as const;
+  const messaging = messagingOver(fetch, { headers: client, validation });
+  await messaging.contacts.update('con_1', { subscribed: true }, { headers: call });
+  return requests[0]!.headers;
+}
+
+describe('the headers of a call', () => {
+  it('go before those of its client, however they are spelt', async () => {
+    const headers = await sent(
+      { 'X-Team': 'cats', 'x-region': 'north' },
+      { 'x-team': 'dogs', 'X-Trace': '1' },
+    );
+    expect(headers.get('x-team')).toBe('dogs');
+    expect(headers.get('x-region')).toBe('north');
+    expect(headers.get('x-trace')).toBe('1');
+  });
+
+  it.each(['authorization', 'Cookie', 'Content-Type'])(
+    'never replace `%s`, nor do those of its client',
+    async (name) => {
+      const usual = await sent({}, {});
+      const headers = await sent({ [name]: 'mine' }, { [name]: 'mine' });
+      expect(headers.get(name)).toBe(usual.get(name));
+    },
+  );
+});
