@@ -160,6 +160,7 @@ describe('sending a campaign', () => {
   it.each([
     ['without a body', undefined, {}],
     ['with an empty body', {}, {}],
+    ['with null for a body', null as unknown as undefined, {}],
     ['with null', { scheduledFor: null }, { scheduledFor: null }],
     [
       'at a Date',
@@ -176,6 +177,13 @@ describe('sending a campaign', () => {
     await messagingOver(fetch).campaigns.send('cmp_1', body);
     expect(requests[0]?.url).toBe('https://messaging.test/campaigns/cmp_1/send');
     expect(await requests[0]?.json()).toEqual(sent);
+  });
+
+  it('now takes options, and no body', async () => {
+    const { fetch, requests } = answering();
+    await messagingOver(fetch).campaigns.sendNow('cmp_1', { headers: { 'x-team': 'cats' } });
+    expect(await requests[0]?.json()).toEqual({});
+    expect(requests[0]?.headers.get('x-team')).toBe('cats');
   });
 
   it('refuses a scheduledFor that is undefined by accident', async () => {

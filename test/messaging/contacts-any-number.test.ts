@@ -65,6 +65,31 @@ describe('subscribeAll, unsubscribeAll and deleteAll', () => {
     expect(result.failed[0]?.error).toMatchObject({ status: 400, outcome: 'rejected' });
   });
 
+  it.each([
+    ['subscribeAll', '/contacts/bulk-subscribe'],
+    ['unsubscribeAll', '/contacts/bulk-unsubscribe'],
+    ['deleteAll', '/contacts/bulk-delete'],
+  ] as const)('do what they are called: %s', async (method, path) => {
+    const { fake, messaging } = fast();
+    const { id } = await messaging.contacts.create({ email: 'ann@example.com' });
+    await messaging.contacts[method]([id], { wait });
+    const changes = fake.requests.filter((request) => request.method !== 'GET').slice(1);
+    expect(changes.map((request) => request.path)).toEqual([path]);
+  });
+
+  it('end with the reason of an abort while they wait for the last job', async () => {
+    const reason = new Error('enough');
+    const controller = new AbortController();
+    const messaging = messagingOver((input, init) => {
+      if (new Request(input, init).method === 'GET') {
+        controller.abort(reason);
+      }
+      return Promise.resolve(Response.json({ id: 'job', jobId: 'job_1', status: 'processing' }));
+    });
+    const options = { wait, signal: controller.signal };
+    await expect(messaging.contacts.deleteAll(ids(1), options)).rejects.toBe(reason);
+  });
+
   it('end with the reason of an abort', async () => {
     const { messaging } = countingService();
     const controller = new AbortController();
@@ -160,6 +185,20 @@ describe('importAll', () => {
     expect(parts.every((part) => part.startsWith('email,note\n'))).toBe(true);
   });
 
+  it('ends with the reason of an abort while it waits for the last part', async () => {
+    const reason = new Error('enough');
+    const controller = new AbortController();
+    const messaging = messagingOver((input, init) => {
+      if (new Request(input, init).method === 'GET') {
+        controller.abort(reason);
+      }
+      return Promise.resolve(Response.json({ id: 'job', jobId: 'job_1', status: 'processing' }));
+    });
+    const options = { wait, signal: controller.signal };
+    const rows = [{ email: 'ann@example.com' }];
+    await expect(messaging.contacts.importAll(rows, options)).rejects.toBe(reason);
+  });
+
   it('asks nothing for no rows', async () => {
     const { messaging, parts } = countingService();
     await expect(messaging.contacts.importAll([])).resolves.toMatchObject({ imported: 0 });
@@ -174,6 +213,12 @@ describe('contacts by email', () => {
     const { id } = await messaging.contacts.upsert({ email: 'ann@example.com' });
     expect((await messaging.contacts.findByEmail('Ann@Example.com'))?.id).toBe(id);
     expect(await messaging.contacts.findByEmail('nn@example.com')).toBeUndefined();
+  });
+
+  it('finds an address that the service keeps in capitals', async () => {
+    const contact = { id: 'con_1', email: 'Ann@Example.com', subscribed: true, data: null };
+    const messaging = messagingOver(() => Promise.resolve(Response.json({ contacts: [contact] })));
+    expect((await messaging.contacts.findByEmail(' ann@example.com '))?.id).toBe('con_1');
   });
 
   it('subscribes and unsubscribes by email or id, and never creates a contact', async () => {

@@ -50,6 +50,7 @@ describe('guards of deletes', () => {
     [[{ name: 'Pro' }], 'Pro'],
     [[{ other: 'form' }], 'entry 1'],
     [{ total: 2 }, '2 total'],
+    [{ segments: 1, workflows: 0 }, '1 segments'],
     [{ a: { b: ['x'] } }, 'b: x'],
   ])('takes %j as a use, whatever the service calls it, and says %s', async (usage, named) => {
     const { fetch, requests } = answering(() => usage);

@@ -144,6 +144,18 @@ it('sends a `null` that a caller wrote into a change', async () => {
   await expect(requests[0]?.json()).resolves.toEqual({ description: null });
 });
 
+it('leaves out the `data` of a contact without any: there is nothing to change', async () => {
+  const { fetch, requests } = answering(() => ({}));
+  await messagingOver(fetch).contacts.update('1', { subscribed: false, data: null });
+  await expect(requests[0]?.json()).resolves.toEqual({ subscribed: false });
+});
+
+it('sends an empty text that a caller wrote into a change of a workflow', async () => {
+  const { fetch, requests } = answering(() => ({}));
+  await messagingOver(fetch).workflows.update('1', { eventName: '', enabled: true });
+  await expect(requests[0]?.json()).resolves.toEqual({ eventName: '', enabled: true });
+});
+
 function contact(): Record {
   const data = { plan: 'pro' };
   return { id: '1', email: 'ann@example.com', subscribed: true, data, ...dates, _meta: {} };

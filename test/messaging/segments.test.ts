@@ -1,4 +1,5 @@
 import { MessagingClient, type SegmentCreate } from 'postreel';
+import { messaging as schemas } from 'postreel/schemas';
 import { describe, expect, it } from 'vitest';
 import { messagingOver } from '../support/clients.js';
 import { answering } from '../support/msw.js';
@@ -54,6 +55,17 @@ describe('segments', () => {
     await expect(
       messaging.segments.create(body as SegmentCreate), // what JavaScript callers may pass
     ).rejects.toMatchObject(problem);
+  });
+
+  // `create()` leaves out what is null before it checks; a program may use the schema itself.
+  it('take null for no condition', () => {
+    const { body } = schemas.segments.create;
+    const dynamic = body.safeParse({ type: 'DYNAMIC', name: 'Pro', condition: null });
+    expect(dynamic).toMatchObject({
+      success: false,
+      error: { issues: [{ path: ['condition'], message: 'is required for a DYNAMIC segment' }] },
+    });
+    expect(body.safeParse({ type: 'STATIC', name: 'Friends', condition: null }).success).toBe(true);
   });
 
   it.each<SegmentCreate>([

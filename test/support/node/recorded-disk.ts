@@ -27,7 +27,7 @@ export function useRecordedDisk() {
     const methods = Object.getPrototypeOf(handle) as FileHandle; // of all handles
     await handle.close();
     for (const method of noted) {
-      const own = methods[method] as (this: FileHandle, ...values: unknown[]) => Promise<never>; // one of five
+      const own = Reflect.get(methods, method) as (...values: unknown[]) => Promise<never>; // one of five
       vi.spyOn(methods, method).mockImplementation(async function (
         this: FileHandle,
         ...values: unknown[]
