@@ -233,6 +233,17 @@ describe('a 429', () => {
     expect(requests).toHaveLength(5);
   });
 
+  it('closes it for a window when it names no time', async () => {
+    const answers = [() => Response.json({}, { status: 429 })];
+    const { client, requests } = limited({ retries: 0 }, () => (answers.shift() ?? contact)());
+    await expect(client.contacts.get('con_1')).rejects.toMatchObject({ status: 429 });
+    const next = client.contacts.get('con_2');
+    await vi.advanceTimersByTimeAsync(999);
+    expect(requests).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    await next;
+  });
+
   it('closes it for an hour at most, whatever the service asks for', async () => {
     const headers = { 'retry-after': '864000' };
     const answers = [() => Response.json({}, { status: 429, headers })];

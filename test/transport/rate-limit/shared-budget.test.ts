@@ -24,6 +24,24 @@ describe('SharedBudget', () => {
     expect(calls.filter(({ hasStarted }) => hasStarted)).toHaveLength(3);
   });
 
+  it('asks its store every second, however long that is full', async () => {
+    const { store } = memoryStore();
+    const asked: number[] = [];
+    const isFree = () => performance.now() - startedAt >= 2_500;
+    const full: RateBudgetStore = {
+      ...store,
+      take: (...values) => {
+        asked.push(performance.now() - startedAt);
+        return isFree() ? store.take(...values) : Promise.resolve({ waitMs: 40_000 });
+      },
+    };
+    const startedAt = performance.now();
+    const call = started(sharedBudget(full, limits));
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(asked).toEqual([0, 1_000, 2_000, 3_000]);
+    expect(call.hasStarted).toBe(true);
+  });
+
   it('gives the slot of a request that never left to another process', async () => {
     const [one, other] = processes(2);
     const calls = [started(one!), started(one!), started(other!)];

@@ -29,4 +29,42 @@ describe('the headers of a call', () => {
       expect(headers.get(name)).toBe(usual.get(name));
     },
   );
+
+  it('carry no key of their own where none is needed', async () => {
+    const { fetch, requests } = answering(() => ({}));
+    const headers = { Authorization: 'Bearer sk_other' };
+    await messagingOver(fetch, { headers }).config.get({ headers });
+    expect(requests[0]!.headers.get('authorization')).toBeNull();
+  });
+});
+
+describe('the cookie of a session', () => {
+  it('goes with the calls of the account, and with no others', async () => {
+    const { fetch, requests } = answering(() =>
+      Response.json({}, { headers: { 'set-cookie': 'session=abc; Path=/' } }),
+    );
+    const messaging = messagingOver(fetch);
+    await messaging.auth.login({ email: 'ann@example.com', password: 'secret' });
+    await messaging.users.me();
+    await messaging.contacts.get('con_1');
+    expect(requests.map(({ headers }) => headers.get('cookie'))).toEqual([
+      null,
+      'session=abc',
+      null,
+    ]);
+  });
+});
+
+describe('a password', () => {
+  const user = { email: 'ann@example.com', password: 'secret' };
+
+  it('does not travel over plain http', async () => {
+    const { fetch, requests } = answering(() => ({}));
+    const open = messagingOver(fetch, { apiKey: null, baseUrl: 'http://messaging.test' });
+    await expect(open.auth.login(user)).rejects.toMatchObject({
+      code: 'PLAIN_HTTP',
+      outcome: 'not-sent',
+    });
+    expect(requests).toEqual([]);
+  });
 });

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { backoffMs, retryAfterMs } from '../../../src/transport/response/retry-after.js';
+import {
+  backoffMs,
+  leastDelayMs,
+  retryAfterMs,
+} from '../../../src/transport/response/retry-after.js';
 import { scripted, step } from '../../support/script.js';
 
 const now = Date.parse('2030-01-01T00:00:00Z');
@@ -29,6 +33,18 @@ describe('backoffMs', () => {
   });
 });
 
+describe('leastDelayMs', () => {
+  it.each([
+    [1, 250],
+    [2, 500],
+    [8, 32_000],
+    [9, 60_000],
+    [50, 60_000],
+  ])('doubles up to a minute: attempt %i, %i ms', (attempt, delayMs) => {
+    expect(leastDelayMs(attempt)).toBe(delayMs);
+  });
+});
+
 describe('retryAfterMs', () => {
   it.each([
     ['retry-after', '0', 0],
@@ -41,6 +57,7 @@ describe('retryAfterMs', () => {
     ['x-ratelimit-reset', String(now / 1000 + 5), 5_000],
     ['x-ratelimit-reset', String(now + 5_000), 5_000],
     ['x-ratelimit-reset', String(now / 1000 - 5), 0],
+    ['x-ratelimit-reset', String(now - 5_000), 0],
   ])('reads %s: %s', (name, value, delayMs) => {
     expect(retryAfterMs(new Headers({ [name]: value }), 429)).toBe(delayMs);
   });
