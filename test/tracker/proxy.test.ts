@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type TrackProxyOptions, createTrackProxy } from '../../src/tracker/proxy/index.js';
+import {
+  type ProxiedEvent,
+  type TrackProxyOptions,
+  createTrackProxy,
+} from '../../src/tracker/proxy/index.js';
 import { type Service, startService } from '../support/tracker/service.js';
 
 let service: Service;
@@ -57,6 +61,28 @@ describe('the proxy', () => {
     service.reply = () => ({ status: 200 });
     expect((await proxy(request(event('1')))).status).toBe(200);
     expect(service.accepted).toHaveLength(1);
+  });
+  it.each([
+    [65_536, 200],
+    [65_537, 413],
+  ])('answers a body of %i bytes with %i', async (size, status) => {
+    const empty = JSON.stringify({ ...event('1'), data: { a: '' } });
+    const data = { a: 'x'.repeat(size - empty.length) };
+    expect((await proxyOf()(request({ ...event('1'), data }))).status).toBe(status);
+  });
+  it('sends one event a minute at least, however small its share', async () => {
+    const proxy = proxyOf(undefined, { share: 0 });
+    expect((await proxy(request(event('1')))).status).toBe(200);
+    expect((await proxy(request(event('2')))).status).toBe(429);
+  });
+  it('does not take the key to another address', async () => {
+    const asked: (RequestInit | undefined)[] = [];
+    const proxy = proxyOf((_, init) => {
+      asked.push(init);
+      return Promise.resolve(new Response(null, { status: 307, headers: { location: '/' } }));
+    });
+    expect((await proxy(request(event('1')))).status).toBe(503);
+    expect(asked).toMatchObject([{ redirect: 'manual' }]);
   });
   it('answers 502 when the service cannot be reached', async () => {
     const proxy = proxyOf(() => Promise.reject(new TypeError('down')));
@@ -149,6 +175,13 @@ describe('a route that anybody can call', () => {
     expect([answer.status, refused.status]).toEqual([200, 403]);
     expect(service.arrivals.map(({ email }) => email)).toEqual(['bob@example.com']);
   });
+  it('sends no contact that authorize has taken out', async () => {
+    const authorize = (_: Request, { event: name }: ProxiedEvent) => ({ event: name });
+    await proxyOf(undefined, { authorize })(request(event('1')));
+    expect(service.arrivals).toMatchObject([{ event: 'x' }]);
+    expect(service.arrivals[0]).not.toHaveProperty('email');
+    expect(service.arrivals[0]).not.toHaveProperty('data');
+  });
   it('sends nothing when authorize fails', async () => {
     const authorize = () => Promise.reject(new Error('no database: postgres://secret'));
     const answer = await proxyOf(undefined, { authorize })(request(event('1')));
@@ -159,6 +192,7 @@ describe('a route that anybody can call', () => {
     ['another site', { 'Sec-Fetch-Site': 'cross-site' }],
     ['another subdomain', { 'Sec-Fetch-Site': 'same-site' }],
     ['another origin, in an old browser', { Origin: 'https://evil.test' }],
+    ['an origin that ends like this one', { Origin: 'https://evil-app.test' }],
     ['an opaque origin', { Origin: 'null' }],
   ])('refuses %s', async (_, headers) => {
     const answer = await proxyOf()(request(event('1'), 'application/json', headers));

@@ -58,6 +58,23 @@ describe('consent and identity', () => {
     void tracker.reset();
     expect(JSON.stringify(page.storage)).not.toContain('ann@example.com');
   });
+  it('forgets the contact with reset(): what comes later waits for another one', async () => {
+    const tracker = page.start();
+    await tracker.reset();
+    tracker.track('x');
+    await page.pass(1000);
+    expect(page.sent).toEqual([]);
+    tracker.identify('bob@example.com');
+    await page.pass(1000);
+    expect(page.sent.map(({ body }) => body.email)).toEqual(['bob@example.com']);
+  });
+  it('takes in what is tracked in the very millisecond of a reset()', async () => {
+    const tracker = page.start();
+    void tracker.reset();
+    tracker.track('x', {}, { email: 'bob@example.com' });
+    await page.pass(1000);
+    expect(page.sent.map(({ body }) => body.email)).toEqual(['bob@example.com']);
+  });
   it('hands over nothing at the end of a page that another tab has erased', async () => {
     const [one, other] = [page.start(), page.start()];
     one.pause();

@@ -137,6 +137,14 @@ describe('a forged callback', () => {
 });
 
 describe('an altered callback', () => {
+  it('with its signature in capitals is refused: it has one spelling', async () => {
+    const url = altered(await signed(), ({ searchParams }) => {
+      const signature = searchParams.get('postreel_signature') ?? '';
+      searchParams.set('postreel_signature', signature.toUpperCase());
+    });
+    expect(await refusal(verifyWebhook(post(url), { secret }))).toBe('SIGNATURE_INVALID');
+  });
+
   it.each<[string, (url: URL) => void]>([
     [
       'another path',

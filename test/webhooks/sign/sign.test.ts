@@ -77,6 +77,14 @@ describe('signWebhookUrl', () => {
     await expect(signed(url)).resolves.toContain(url);
   });
 
+  it.each([
+    [15, false],
+    [16, true],
+  ])('takes a secret of %i characters: %j', async (length, isTaken) => {
+    const address = signWebhookUrl(base, { secret: 'x'.repeat(length) });
+    await (isTaken ? expect(address).resolves.toContain(base) : expect(address).rejects.toThrow());
+  });
+
   it('refuses a short secret and does not show it', async () => {
     const refusal = signWebhookUrl(base, { secret: 'hunter2' });
     await expect(refusal).rejects.toBeInstanceOf(ConfigurationError);
