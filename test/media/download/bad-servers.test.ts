@@ -121,7 +121,7 @@ describe('a download', () => {
     ['a part that was not asked for', part('Good', 'bytes 0-3/12')],
     ['a page', whole('<html>Sign in</html>', { 'content-type': 'text/html' })],
     ['an answer without content', status(204)],
-  ])('does not take %s for a file', async (_, answer) => {
+  ])('is not made of %s', async (_, answer) => {
     const { file } = answered(answer);
     const { error } = await inTime(ending(file.blob()));
     expect(error).toMatchObject({ name: 'UnexpectedResponseError', code: 'DOWNLOAD_FAILED' });
