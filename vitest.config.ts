@@ -4,40 +4,77 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
-/** Tests with real sockets, processes and browsers: only these may be tried again, and only in CI. */
-export const sockets = [
-  'test/**/*.{sockets,process,processes}.test.ts',
-  'test/{cli,examples,runtimes,projects}/**/*.test.ts',
-  'test/node/{crash,download/*}.test.ts',
-  'test/testing/{server,worker}.test.ts',
-  'test/tracker/browser/*.test.ts',
-  'test/transport/{chaos,faults}.test.ts',
-  'test/transport/response/hostile.sizes.test.ts',
-  'test/transport/send/{abort,abort.outcome,deadline,process}.test.ts',
-  'test/webhooks/receive/servers.test.ts',
-];
+/**
+ * The heavy suites, each run by `npm run test:<name>`. What none of them names is `unit`: that is
+ * `npm test`, in one process, without a browser, a store, a child process or a second compiler.
+ */
+const heavy = {
+  /** Real browsers. */
+  browsers: [
+    'test/tracker/browser/*.test.ts',
+    'test/cli/fake-page.test.ts',
+    'test/examples/tracker-page.test.ts',
+  ],
+  /** Real Redis and Postgres, and the engines on them. */
+  stores: [
+    'test/{redis,postgres,pg-boss,bullmq,bench}/*.processes.test.ts',
+    'test/examples/worker.processes.test.ts',
+  ],
+  /** Child processes: kills, the command line, other runtimes, every example. */
+  processes: [
+    'test/**/*.{process,processes}.test.ts',
+    'test/cli/{exit-codes,fake,help,media,messaging,tools}.test.ts',
+    'test/runtimes/*.test.ts',
+    'test/examples/examples.test.ts',
+    'test/node/crash.test.ts',
+  ],
+  /** The built and packed package, and real projects that install it. */
+  package: [
+    'test/package/*.test.ts',
+    'test/projects/*.test.ts',
+    'test/bench/*.test.ts',
+    'test/testing/bundle.test.ts',
+    'test/tracker/size.test.ts',
+    'test/media/loading.test.ts',
+  ],
+  /** The compiler: types, hovers, snippets of the documents, and a tree with a new endpoint. */
+  types: [
+    'test/types/*.test.ts',
+    'test/docs/{hovers,open-records,snippets,site}.test.ts',
+    'test/contract/new-endpoint.test.ts',
+    'test/cli/pull.test.ts',
+  ],
+  /** What the documents leave open, one setting of the fake after the other. */
+  worlds: ['test/worlds/*.test.ts'],
+  /** Real connections on 127.0.0.1. */
+  sockets: [
+    'test/**/*.sockets.test.ts',
+    'test/node/download/*.test.ts',
+    'test/testing/{server,worker}.test.ts',
+    'test/transport/{chaos,faults}.test.ts',
+    'test/transport/response/hostile.sizes.test.ts',
+    'test/transport/send/{abort,abort.outcome,deadline,process}.test.ts',
+    'test/webhooks/receive/servers.test.ts',
+    ...overTheWire(),
+  ],
+} as const satisfies Record<string, readonly string[]>;
 
-/** The same holds for whatever asks the fakes over real connections. */
-const overTheWire = readdirSync('test', { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.test.ts'))
-  .map((path) => `test/${path}`)
-  .filter((path) => /support\/fake-server|createServer\(/.test(readFileSync(path, 'utf8')));
-sockets.push(...overTheWire);
+type Suite = keyof typeof heavy;
 
-/** What the second transport has to do as well; `npm run test:node-fetch` runs all tests of the first. */
+/** Every test that asks the fakes over real connections. */
+function overTheWire(): string[] {
+  return readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.test.ts'))
+    .map((path) => `test/${path}`)
+    .filter((path) => /support\/fake-server|createServer\(/.test(readFileSync(path, 'utf8')));
+}
+
+/** What the second transport has to do as well. */
 const overBoth = [
   'test/transport/faults.test.ts',
   'test/transport/response/{errors,hostile.sizes,redirects}.test.ts',
   'test/transport/send/{abort,abort.outcome,deadline}.test.ts',
 ];
-
-/** `TRACKER_BROWSERS=none` leaves out what needs a browser. */
-const browsers = [
-  'test/cli/fake-page.test.ts',
-  'test/tracker/browser/*.test.ts',
-  'test/examples/tracker-page.test.ts',
-];
-const unwanted = process.env['TRACKER_BROWSERS'] === 'none' ? browsers : [];
 
 export const resolve = {
   alias: [
@@ -50,29 +87,39 @@ const always = {
   setupFiles: ['./test/support/lazy-parts.ts', './test/support/second-transport.ts'],
   testTimeout: 30_000,
   hookTimeout: 60_000,
-  exclude: ['test/types/consumer/**', 'test/projects/*/**', ...unwanted],
+  // What a killed run has left behind is no test.
+  exclude: ['test/types/consumer/**', 'test/projects/*/**', 'test/.tmp/**'],
 };
+
+/** The suites in the order in which a file that two of them name belongs to the first. */
+const suites = Object.keys(heavy) as Suite[]; // as: the keys of an object literal
+
+function heavySuite(name: Suite): TestProjectInlineConfiguration {
+  const earlier = suites.slice(0, suites.indexOf(name)).flatMap((suite) => [...heavy[suite]]);
+  return {
+    resolve,
+    test: {
+      ...always,
+      name,
+      include: [...heavy[name]],
+      exclude: [...always.exclude, ...earlier],
+      // A busy machine delays real sockets: the gate asks again before it says no, and says so.
+      retry: process.env['CI'] && !['package', 'types', 'worlds'].includes(name) ? 2 : 0,
+    },
+  };
+}
 
 const projects: TestProjectInlineConfiguration[] = [
   {
     resolve,
     test: {
       ...always,
-      name: 'units',
+      name: 'unit',
       include: ['test/**/*.test.ts'],
-      exclude: [...always.exclude, ...sockets],
+      exclude: [...always.exclude, ...Object.values(heavy).flat()],
     },
   },
-  {
-    resolve,
-    test: {
-      ...always,
-      name: 'sockets',
-      include: sockets,
-      // A busy machine delays real sockets: the gate asks again before it says no, and says so.
-      retry: process.env['CI'] ? 2 : 0,
-    },
-  },
+  ...suites.map(heavySuite),
   {
     resolve,
     test: {
@@ -86,7 +133,7 @@ const projects: TestProjectInlineConfiguration[] = [
   {
     resolve,
     test: {
-      name: 'types',
+      name: 'type-tests',
       include: [],
       typecheck: {
         enabled: true,

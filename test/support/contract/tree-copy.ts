@@ -64,7 +64,7 @@ export class TreeCopy {
   /** Runs tests of the copy; answers whether all passed, and what was printed. */
   async test(files: readonly string[], name: string): Promise<{ passed: boolean; output: string }> {
     const vitest = resolve('node_modules/vitest/vitest.mjs');
-    const args = [vitest, 'run', '--project', 'units', '--experimental.fsModuleCache'];
+    const args = [vitest, 'run', '--project', 'unit', '--experimental.fsModuleCache'];
     const child = spawn(process.execPath, [...args, ...files, '-t', name], { cwd: this.folder });
     let output = '';
     child.stdout.on('data', (chunk) => {

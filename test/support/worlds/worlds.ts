@@ -1,4 +1,3 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import type { Table, Value } from 'postreel/testing';
 
@@ -90,39 +89,19 @@ export function nameOf(world: World): string {
 export const isWhole = process.env['WORLDS'] === 'all';
 
 /**
- * Everything, or the share whose turn it is: after so many runs all of it has been seen. A run says
- * which share it takes; `WORLDS_SHARE` asks for one.
+ * Everything, or a tenth of it: the same one each time, unless `WORLDS_SHARE` asks for another.
+ * `npm run test:worlds` takes all.
  */
 export function inTurn<T>(all: readonly T[], name: string, shares = 10): readonly T[] {
   if (isWhole || process.env['WORLDS'] === 'alternatives') {
     return all;
   }
-  const share = shareOf(name) % shares;
-  console.log(`${name}: share ${share} of ${shares}; repeat it with WORLDS_SHARE=${share}`);
+  const share = Number(process.env['WORLDS_SHARE'] ?? 0) % shares;
+  console.log(`${name}: share ${share} of ${shares}; WORLDS_SHARE asks for another one`);
   return all.filter((_, index) => index % shares === share);
 }
 
-/** The seed of this run: `WORLDS_SEED`, or a new one. */
+/** The seed of this run: the same one each time, unless `WORLDS_SEED` asks for another. */
 export function newSeed(): number {
-  return Number(process.env['WORLDS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-}
-
-function shareOf(name: string): number {
-  const asked = process.env['WORLDS_SHARE'];
-  if (asked !== undefined) {
-    return Number(asked);
-  }
-  const folder = 'node_modules/.cache/worlds';
-  const run = lastRun(`${folder}/${name}`) + 1;
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(`${folder}/${name}`, String(run));
-  return run;
-}
-
-function lastRun(path: string): number {
-  try {
-    return Number(readFileSync(path, 'utf8')) || 0;
-  } catch {
-    return Math.floor(Math.random() * 10); // the first run of a machine starts anywhere
-  }
+  return Number(process.env['WORLDS_SEED'] ?? 1);
 }
