@@ -47,7 +47,7 @@ export const resolve = {
 };
 
 const always = {
-  setupFiles: ['./test/support/lazy-parts.ts', './test/support/second-transport.ts'],
+  setupFiles: ['./test/support/second-transport.ts'],
   testTimeout: 30_000,
   hookTimeout: 60_000,
   exclude: ['test/types/consumer/**', 'test/projects/*/**', ...unwanted],

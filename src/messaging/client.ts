@@ -3,7 +3,7 @@ import type { ClientOptions, DataOptions } from '../contract/client-options.js';
 import { schemaMap, type RouteSchemas } from '../contract/schemas.js';
 import type { ClientEvents } from '../contract/events.js';
 import type { JobUpdate, JobWatch } from '../polling/job.js';
-import { createSpacing } from '../polling/waits.js';
+import { createSpacing } from '../polling/spacing.js';
 import type { ApiKey } from '../transport/auth/api-key.js';
 import { Connection } from '../transport/connection.js';
 import { ServiceClient } from '../transport/service-client.js';
@@ -35,6 +35,7 @@ import type {
 } from './emails/each-types.js';
 import type { UntypedSendRequest } from './emails/untyped.js';
 import type { SendJournal } from './emails/send-journal.js';
+import { verifyAll } from './emails/verify-all.js';
 import { Events } from './events/resource.js';
 import { Tracking } from './events/tracking.js';
 import type { TrackRequest, TrackResult, UntypedTrackRequest } from './events/types.js';
@@ -45,7 +46,6 @@ import { Templates } from './templates/resource.js';
 import { renderText } from './templates/template-text.js';
 import { Uploads } from './uploads/resource.js';
 import { Users } from './users/resource.js';
-import { loadRare } from './shared/rarely.js';
 import { filters, type AnyFields, type FilterBuilder, type FilterMapping } from './shared/where.js';
 import type { WorkflowMapping } from './workflows/code/mapping.js';
 import { Workflows } from './workflows/resource.js';
@@ -210,6 +210,7 @@ export class MessagingClient<
     message: EachMessage<Fields>,
     options: SendEachOptions = {},
   ): Promise<SendEachResult> {
+    // Loaded here: few programs mail a list.
     const { sendEach } = await import('./emails/send-each.js');
     return sendEach<Fields>(recipients, message, (body, more) => this.send(body, more), {
       ...options,
@@ -241,7 +242,6 @@ export class MessagingClient<
     emails: Iterable<string> | AsyncIterable<string>,
     options?: RequestOptions,
   ): AsyncIterableIterator<VerifiedAddress> {
-    const { verifyAll } = await loadRare();
     yield* verifyAll(emails, (body) => this.verify(body, { priority: 'bulk', ...options }));
   }
 
