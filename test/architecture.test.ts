@@ -19,6 +19,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   ioredis: /^redis\//,
   bullmq: /^bullmq\//,
   '@opentelemetry/api': /^otel\//,
+  postreel: /^cli\//,
   commander: /^cli\//,
   'cli-progress': /^cli\/terminal\/progress\.ts$/,
 };
