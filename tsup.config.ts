@@ -1,136 +1,68 @@
-import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import { gzipSync } from 'node:zlib';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { defineConfig, type Options } from 'tsup';
-import { declare } from './scripts/build/declarations.js';
-import {
-  besideTheCommand,
-  bundledInCommand,
-  bundledInCommonJs,
-  licensesOf,
-} from './scripts/bundled.js';
-import { commandBundle } from './scripts/command-bundle.js';
-import { doors } from './scripts/doors.js';
-import { cutIntoParts } from './scripts/parts.js';
-import { trackerInternals } from './scripts/tracker-internals.js';
+import { entryPoints } from './scripts/entry-points.js';
 
-const isOfTracker = ({ entry }: { readonly entry: string }) => entry.startsWith('tracker/');
-const entriesOf = (some: ReturnType<typeof doors>) =>
-  Object.fromEntries(some.map(({ entry, source }) => [entry, source]));
-const entry = entriesOf(doors().filter((door) => !isOfTracker(door)));
-const isNative = ({ entry }: { readonly entry: string }) => entry === 'tracker/native/index';
-/** Built by itself: each byte counts in a page, so its internal names are shortened. */
-const trackerEntry = entriesOf(doors().filter((door) => isOfTracker(door) && !isNative(door)));
-/** Nobody loads both, and what they shared would be a third file for every page. */
-const nativeEntry = entriesOf(doors().filter(isNative));
-const parts = await cutIntoParts(entry, 'src/cli/index.ts');
+/** Cannot be required everywhere (Jest), so CommonJS carries them. */
+const esModulesOnly = ['ky', 'p-retry', 'is-network-error', 'p-throttle'];
 
-/** A quarter less to install. Names stay, and a line that a stack trace shows fits a screen. */
-const shortLines: NonNullable<Options['esbuildOptions']> = (options) => {
-  options.minifyWhitespace = true;
-  options.lineLimit = 200;
+/** The command's tools and what they need; the library has nothing of them. */
+const tools = [
+  'commander',
+  'cli-progress',
+  'string-width',
+  'strip-ansi',
+  'ansi-regex',
+  'emoji-regex',
+  'is-fullwidth-code-point',
+];
+
+/** Share no class with other entry points: each is one file. */
+const standalone = {
+  // The only one that leaves zod to its users, who combine these schemas with their own.
+  'schemas/index': 'src/schemas/index.ts',
+  // In CommonJS, a file that is split does not begin with 'use client'.
+  'tracker/react/index': 'src/tracker/react/index.ts',
 };
+const all = Object.fromEntries(entryPoints().map(({ entry, source }) => [entry, source]));
+const together = Object.fromEntries(Object.entries(all).filter(([name]) => !(name in standalone)));
 
-/** esbuild drops these marks with the white space; without them bundlers keep what nobody asks for. */
-function markPure(code: string): string {
-  return code.replace(/=(?=new LazyPart\(|branded\()/g, '=/* @__PURE__ */');
-}
-
-/** The parts keep what is rare lazy and give every class one identity across the doors. */
 const modules: Options = {
   target: 'es2022',
-  splitting: false,
-  esbuildPlugins: [parts.plugin],
-  silent: true,
-  removeNodeProtocol: false,
   tsconfig: 'tsconfig.build.json',
+  removeNodeProtocol: false,
+  silent: true,
   outExtension: () => ({ js: '.js' }),
 };
-
-const esm: Options = {
-  ...modules,
-  entry,
-  format: 'esm',
-  outDir: 'dist/esm',
-  plugins: [{ name: 'pure', renderChunk: (code) => ({ code: markPure(code) }) }],
-  esbuildOptions: (options, context) => {
-    shortLines(options, context);
-    options.entryPoints = parts.entryPoints;
-  },
-  onSuccess: () => declare(doors().map((door) => door.entry)),
-};
-
+const esm: Options = { ...modules, format: 'esm', outDir: 'dist/esm' };
 const cjs: Options = {
   ...modules,
-  entry,
   format: 'cjs',
   outDir: 'dist/cjs',
-  noExternal: bundledInCommonJs,
   inject: ['scripts/text-encoder.js'],
-  esbuildOptions: (options, context) => {
-    shortLines(options, context);
-    options.entryPoints = parts.entryPoints;
-    // Jest knows no import() in a CommonJS module.
-    options.supported = { 'dynamic-import': false };
-  },
-  onSuccess: async () => {
-    await writeFile('dist/cjs/package.json', '{ "type": "commonjs" }\n');
-    await writeFile('dist/cjs/LICENSES.txt', licensesOf(bundledInCommonJs));
-  },
+  onSuccess: () => writeFile('dist/cjs/package.json', '{ "type": "commonjs" }\n'),
 };
 
-/** The command is one file with the tools that it needs, so that the library gains nothing from it. */
-const cli: Options = {
-  ...commandBundle,
+/** The command uses the package by its name, as its users do. */
+const command: Options = {
   entry: { cli: 'src/cli/index.ts' },
+  format: 'esm',
   outDir: 'dist',
+  target: 'node20',
+  tsconfig: 'tsconfig.build.json',
+  external: [/^postreel(\/|$)/],
+  noExternal: tools,
   splitting: false,
   silent: true,
-  external: besideTheCommand,
-  noExternal: [/./],
-  esbuildPlugins: [parts.commandPlugin],
-  removeNodeProtocol: false,
-  tsconfig: 'tsconfig.build.json',
   outExtension: () => ({ js: '.js' }),
-  onSuccess: async () => {
-    await writeFile('dist/cli.LICENSES.txt', licensesOf(await bundledInCommand()));
+  // Packages in CommonJS ask for Node's own modules by `require`.
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
   },
+  onSuccess: () => writeFile('dist/LICENSES.txt', licensesOf([...esModulesOnly, 'zod', ...tools])),
 };
 
-const shorten: NonNullable<Options['esbuildOptions']> = (options) => {
-  options.mangleProps = new RegExp(`^(${trackerInternals.join('|')})$`);
-};
-
-const shortenModules: NonNullable<Options['esbuildOptions']> = (options, context) => {
-  shorten(options, context);
-  shortLines(options, context);
-};
-
-const trackerEsm: Options = {
-  ...modules,
-  splitting: true,
-  esbuildPlugins: [],
-  entry: trackerEntry,
-  format: 'esm',
-  outDir: 'dist/esm',
-  esbuildOptions: shortenModules,
-};
-
-const nativeEsm: Options = { ...trackerEsm, entry: nativeEntry, splitting: false };
-
-const trackerCjs: Options = {
-  ...modules,
-  // Splitting CommonJS rewrites the head of a file, where React's directive must stand.
-  esbuildPlugins: [],
-  entry: { ...trackerEntry, ...nativeEntry },
-  format: 'cjs',
-  outDir: 'dist/cjs',
-  inject: ['scripts/text-encoder.js'],
-  esbuildOptions: shortenModules,
-};
-
-/** The build for a script tag, which sets the global `postreelTracker`. */
+/** For a script tag: sets the global `postreelTracker`. */
 const scriptTag: Options = {
   entry: { tracker: 'src/tracker/global.ts' },
   format: 'iife',
@@ -139,18 +71,27 @@ const scriptTag: Options = {
   platform: 'browser',
   minify: true,
   silent: true,
-  esbuildOptions: shorten,
-  onSuccess: async () => {
-    const file = 'dist/tracker.global.js';
-    const script = await readFile(file);
-    const integrity = 'sha384-' + createHash('sha384').update(script).digest('base64');
-    const size = gzipSync(script, { level: 9 }).length;
-    console.log(`${file}: ${script.length} bytes, ${size} gzip\nintegrity="${integrity}"`);
-  },
 };
 
-// They run side by side, so none of them may clear the folder of another.
 export default defineConfig(() => {
   rmSync('dist', { recursive: true, force: true });
-  return [esm, cjs, cli, trackerEsm, nativeEsm, trackerCjs, scriptTag];
+  return [
+    // zod goes into the chunk with the schemas, which a client loads with its first call.
+    { ...esm, entry: together, splitting: true, noExternal: ['zod'] },
+    { ...esm, entry: standalone, splitting: false },
+    { ...cjs, entry: together, splitting: true, noExternal: ['zod', ...esModulesOnly] },
+    { ...cjs, entry: standalone, splitting: false },
+    command,
+    scriptTag,
+  ];
 });
+
+/** The licences of bundled packages ask for their text. */
+function licensesOf(names: readonly string[]): string {
+  const notices = names.map((name) => {
+    const folder = `node_modules/${name}`;
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry)) ?? 'LICENSE';
+    return `# ${name}\n\n${readFileSync(`${folder}/${file}`, 'utf8').trim()}\n`;
+  });
+  return notices.join('\n');
+}

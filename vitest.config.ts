@@ -84,7 +84,7 @@ export const resolve = {
 };
 
 const always = {
-  setupFiles: ['./test/support/lazy-parts.ts', './test/support/second-transport.ts'],
+  setupFiles: ['./test/support/second-transport.ts'],
   testTimeout: 30_000,
   hookTimeout: 60_000,
   // What a killed run has left behind is no test.

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
-import { doors } from './doors.js';
+import { entryPoints } from './entry-points.js';
 
 export const page = 'docs/api.md';
 
@@ -12,7 +12,7 @@ const namesOnly = new Set(['postreel/schemas']);
 
 /** Lists every public name of every door, with its signature, from the built declarations. */
 export async function describeApi(root = '.'): Promise<string> {
-  const entries = doors().map(({ name, entry }) => ({
+  const entries = entryPoints().map(({ name, entry }) => ({
     door: name.replace(/^\./, 'postreel'),
     file: resolve(root, `dist/cjs/${entry}.d.ts`),
   }));

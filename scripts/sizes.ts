@@ -89,7 +89,7 @@ const sizeOf = (outputs: readonly { size: number }[]) =>
 const filesOf = (outputs: readonly { inputs: object }[]) =>
   outputs.flatMap(({ inputs }) => Object.keys(inputs));
 
-/** What people import, and what it may weigh. */
+/** What people import. */
 export const imports = {
   stack: `import ky from 'ky'; import retry from 'p-retry'; import throttle from 'p-throttle';
     import { EventEmitter } from 'eventemitter3'; console.log(ky, retry, throttle, EventEmitter);`,

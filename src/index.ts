@@ -31,7 +31,6 @@ export type {
   OpenRecord,
   Timestamp,
 } from './contract/records.js';
-// By `export *` throughout: a bundler that wants one name then loads only the file that has it.
 export * from './errors/index.js';
 export * from './errors/wait-errors.js';
 export * from './errors/webhook-error.js';

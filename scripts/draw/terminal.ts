@@ -47,7 +47,7 @@ const colors: Readonly<Record<number, string>> = {
 const scene = await startScene();
 const lines: Run[][] = [];
 for (const { line, args, answer } of commands) {
-  const terminal = await inTerminal(args, { env: scene.env, cwd: scene.folder, columns });
+  const terminal = inTerminal(args, { env: scene.env, cwd: scene.folder, columns });
   if (answer !== undefined) {
     await terminal.until('[y/N]');
     terminal.type(`${answer}\r`);

@@ -283,12 +283,6 @@ export const openRecords: Readonly<Record<string, readonly OpenRecordRow[]>> = {
       settings: ['trackRequires'],
     },
     {
-      name: 'UntypedTrackRequest',
-      what: 'the same of a client without types for custom fields',
-      silent: 'POST /v1/track',
-      settings: ['trackRequires'],
-    },
-    {
       name: 'EventStatsQuery',
       what: 'the query of the numbers',
       silent: last,

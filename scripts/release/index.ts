@@ -31,7 +31,7 @@ async function release(args: readonly string[]): Promise<void> {
   step('the tarball');
   refuse(problemsOf(await readTarball(tarball)));
   step('what is bundled');
-  const sbom = await sbomOf(folder);
+  const sbom = sbomOf(folder);
   writeFileSync('release/sbom.cdx.json', `${JSON.stringify(sbom, undefined, 2)}\n`);
   say(`release/sbom.cdx.json: ${sbom.components.length} packages`);
   step('the changelog');

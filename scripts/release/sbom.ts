@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { bundledInCommand, bundledInCommonJs } from '../bundled.js';
 
 /** A bill of materials in CycloneDX, as far as this script writes it. */
 export interface Sbom {
@@ -16,8 +15,8 @@ interface Component {
   readonly [field: string]: unknown;
 }
 
-/** What users install, from npm, and what is inside of our own files, from the bundler. */
-export async function sbomOf(folder: string): Promise<Sbom> {
+/** What users install, from npm, and what is inside of our own files, from the licences beside them. */
+export function sbomOf(folder: string): Sbom {
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'];
   const text = execFileSync('npm', args, {
     cwd: folder,
@@ -25,15 +24,12 @@ export async function sbomOf(folder: string): Promise<Sbom> {
     maxBuffer: 64 * 1024 * 1024,
   });
   const sbom = JSON.parse(text) as Sbom; // as: npm's documented output
-  const bundled = new Map<string, string[]>();
-  const carry = (file: string, names: readonly string[]) =>
-    names.forEach((name) => bundled.set(name, [...(bundled.get(name) ?? []), file]));
-  carry('dist/cjs', bundledInCommonJs);
-  carry('dist/cli.js', await bundledInCommand());
-  return { ...sbom, components: [...sbom.components, ...[...bundled].map(componentOf)] };
+  const licences = readFileSync('dist/LICENSES.txt', 'utf8');
+  const bundled = [...licences.matchAll(/^# (.+)$/gm)].map(([, name = '']) => componentOf(name));
+  return { ...sbom, components: [...sbom.components, ...bundled] };
 }
 
-function componentOf([name, files]: readonly [string, readonly string[]]): Component {
+function componentOf(name: string): Component {
   const { version, license } = JSON.parse(
     readFileSync(`node_modules/${name}/package.json`, 'utf8'),
   ) as { version: string; license: string }; // as: npm's format
@@ -44,6 +40,6 @@ function componentOf([name, files]: readonly [string, readonly string[]]): Compo
     version,
     purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
     licenses: [{ license: { id: license } }],
-    properties: files.map((value) => ({ name: 'postreel:bundledIn', value })),
+    properties: [{ name: 'postreel:bundledIn', value: 'dist' }],
   };
 }

@@ -32,11 +32,11 @@ const needed = [
   'CHANGELOG.md',
   'package.json',
   'dist/cli.js',
-  'dist/cli.LICENSES.txt',
-  'dist/cjs/LICENSES.txt',
+  'dist/LICENSES.txt',
   'dist/openapi.json',
 ];
-const allowed = /^dist\/|^(LICENSE|README\.md|CHANGELOG\.md|package\.json)$/;
+const allowed =
+  /^dist\/|^docs\/(recipes\/)?[\w-]+\.md$|^(LICENSE|README\.md|CHANGELOG\.md|package\.json)$/;
 const secret = /(^|\/)(\.env|\.npmrc|\.git|.*\.pem|.*\.tgz|node_modules)(\/|$)/;
 const installScripts = ['preinstall', 'install', 'postinstall', 'prepare'];
 

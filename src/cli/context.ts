@@ -1,6 +1,5 @@
-import type { MediaClient } from '../media/client.js';
-import type { MediaOptions } from '../media/options.js';
-import type { MessagingClient } from '../messaging/client.js';
+import type { MediaClient, MediaOptions } from 'postreel/media';
+import type { MessagingClient } from 'postreel/messaging';
 import { withoutKeys, type Environment } from './environment.js';
 import type { Output, Streams } from './terminal/output.js';
 
@@ -22,7 +21,7 @@ export class Context {
 
   /** A client of the messaging service of the environment. Its code is loaded now. */
   async messaging(): Promise<MessagingClient> {
-    const { MessagingClient } = await import('../messaging/client.js');
+    const { MessagingClient } = await import('postreel/messaging');
     const client = new MessagingClient({
       apiKey: this.environment['MESSAGING_API_KEY'],
       baseUrl: this.environment['MESSAGING_BASE_URL'],
@@ -34,7 +33,7 @@ export class Context {
 
   /** A client of the media service of the environment. Its code is loaded now. */
   async media(options: Pick<MediaOptions, 'journal'> = {}): Promise<MediaClient> {
-    const { MediaClient } = await import('../media/client.js');
+    const { MediaClient } = await import('postreel/media');
     const client = new MediaClient({
       ...options,
       apiKey: this.environment['MEDIA_API_KEY'],

@@ -1,4 +1,4 @@
-import { isPostreelError, type Outcome, type PostreelError } from '../errors/index.js';
+import { isPostreelError, type Outcome, type PostreelError } from 'postreel';
 
 /** What the exit code of a command says. Scripts rely on these numbers: they never change. */
 export const exitCodes = {

@@ -2,10 +2,11 @@ import { ServiceClient } from '../transport/service-client.js';
 import { ConfigurationError } from '../errors/index.js';
 import type { MediaEvents } from './events.js';
 import type { MediaFile } from './jobs/file.js';
+import { joinAudio } from './generate/long-audio/join.js';
 import type { Generate } from './generate/resource.js';
 import type { GenerationJob, JobRecord } from './jobs/job.js';
 import type { MediaJob } from './generate/media-job.js';
-import type { JobRecords } from './jobs/job-records.js';
+import { jobRecords, type JobRecords } from './jobs/job-records.js';
 import type { JournalIntent } from './jobs/journal-types.js';
 import type { MediaOptions } from './options.js';
 import type { MediaPlan } from './queue/plan.js';
@@ -24,7 +25,6 @@ import { watch } from './status/watch.js';
 import { createContext, type MediaContext } from './context.js';
 import { LazyQueue } from './lazy-queue.js';
 import { refuse } from '../errors/client-errors.js';
-import { loadPart } from '../transport/load-part.js';
 import { callSite } from '../transport/call.js';
 import { oneOf } from '../transport/option-checks.js';
 import { kindOf } from '../transport/request/url.js';
@@ -124,7 +124,8 @@ export class MediaClient extends ServiceClient<MediaEvents> {
    */
   queue(jobs: JobSource | AcknowledgingSource, options: QueueOptions = {}): MediaQueue {
     return new LazyQueue(callSite(), async () => {
-      const { openQueue } = await loadPart(() => import('./queue/open.js'));
+      // Loaded here: most programs make one file at a time.
+      const { openQueue } = await import('./queue/open.js');
       return openQueue(this.#context, jobs, options);
     });
   }
@@ -134,7 +135,8 @@ export class MediaClient extends ServiceClient<MediaEvents> {
    * those of `queue()`: jobs beyond them are a problem.
    */
   async plan(jobs: readonly MediaJob[], caps: SpendingCaps = {}): Promise<MediaPlan> {
-    const { planJobs } = await loadPart(() => import('./queue/plan.js'));
+    // Loaded here, as the queue is.
+    const { planJobs } = await import('./queue/plan.js');
     const { limits, pendingLimit } = this.#context;
     return planJobs(jobs, { ...limits, pending: pendingLimit }, caps);
   }
@@ -145,7 +147,6 @@ export class MediaClient extends ServiceClient<MediaEvents> {
    * @throws an `InvalidRequestError` with the code `AUDIO_NOT_JOINABLE` when they are not
    */
   async joinAudio(files: readonly MediaFile[], options?: TransferOptions): Promise<Blob> {
-    const { joinAudio } = await loadPart(() => import('./generate/long-audio/join.js'), 'follow');
     const parts: Uint8Array<ArrayBuffer>[] = [];
     for (const file of files) {
       parts.push(new Uint8Array(await file.arrayBuffer(options)));
@@ -171,15 +172,4 @@ export class MediaClient extends ServiceClient<MediaEvents> {
 // Outside of the class: builds rename one that names itself, and consoles show that name.
 function derived(options: MediaOptions) {
   return new MediaClient(options);
-}
-
-// Most clients have no journal: its code is loaded when it is first asked for.
-function jobRecords(options: MediaOptions): JobRecords {
-  const load = () => loadPart(() => import('./jobs/job-records.js'), 'follow');
-  return {
-    pending: async () => (await load()).pendingJobs(options),
-    acknowledge: async (fileId) => (await load()).acknowledge(options, fileId),
-    dismiss: async (id) => (await load()).dismiss(options, id),
-    resolve: async (intentId, fileIds) => (await load()).resolve(options, intentId, fileIds),
-  };
 }

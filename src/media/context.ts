@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../contract/call.js';
 import { schemaMap } from '../contract/schemas.js';
-import { createSpacing } from '../polling/waits.js';
+import { createSpacing } from '../polling/spacing.js';
 import { Connection } from '../transport/connection.js';
 import { normalizeBaseUrl } from '../transport/request/url.js';
 import { requireThat, isObject, type OwnOptions } from '../transport/option-checks.js';

@@ -3,7 +3,7 @@ import type { ClientOptions, DataOptions } from '../contract/client-options.js';
 import { schemaMap, type RouteSchemas } from '../contract/schemas.js';
 import type { ClientEvents } from '../contract/events.js';
 import type { JobUpdate, JobWatch } from '../polling/job.js';
-import { createSpacing } from '../polling/waits.js';
+import { createSpacing } from '../polling/spacing.js';
 import type { ApiKey } from '../transport/auth/api-key.js';
 import { Connection } from '../transport/connection.js';
 import { ServiceClient } from '../transport/service-client.js';
@@ -17,7 +17,6 @@ import { Campaigns } from './campaigns/resource.js';
 import { Config } from './config/resource.js';
 import { Contacts } from './contacts/resource.js';
 import type { BulkJob, ImportJob } from './contacts/types.js';
-import type { UntypedContacts } from './contacts/untyped.js';
 import { Domains } from './domains/resource.js';
 import { Emails } from './emails/resource.js';
 import type {
@@ -33,11 +32,11 @@ import type {
   SendEachOptions,
   SendEachResult,
 } from './emails/each-types.js';
-import type { UntypedSendRequest } from './emails/untyped.js';
 import type { SendJournal } from './emails/send-journal.js';
+import { verifyAll } from './emails/verify-all.js';
 import { Events } from './events/resource.js';
 import { Tracking } from './events/tracking.js';
-import type { TrackRequest, TrackResult, UntypedTrackRequest } from './events/types.js';
+import type { TrackRequest, TrackResult } from './events/types.js';
 import { Projects } from './projects/resource.js';
 import { routes } from './routes.js';
 import { Segments } from './segments/resource.js';
@@ -45,7 +44,6 @@ import { Templates } from './templates/resource.js';
 import { renderText } from './templates/template-text.js';
 import { Uploads } from './uploads/resource.js';
 import { Users } from './users/resource.js';
-import { loadRare } from './shared/rarely.js';
 import { filters, type AnyFields, type FilterBuilder, type FilterMapping } from './shared/where.js';
 import type { WorkflowMapping } from './workflows/code/mapping.js';
 import { Workflows } from './workflows/resource.js';
@@ -113,7 +111,7 @@ export class MessagingClient<
   Fields extends object = object,
 > extends ServiceClient<MessagingEvents> {
   /** Contacts and their custom fields. */
-  readonly contacts: keyof Fields extends never ? UntypedContacts : Contacts<Fields>;
+  readonly contacts: Contacts<Fields>;
   /** Email templates. */
   readonly templates: Templates;
   /** Bulk email. */
@@ -158,7 +156,7 @@ export class MessagingClient<
       spacing: createSpacing(),
       tell: (update) => events.emit('job:update', update),
     };
-    this.contacts = new Contacts<Fields>(transport, watch, rules) as typeof this.contacts; // the same methods
+    this.contacts = new Contacts<Fields>(transport, watch, rules);
     const warn = (message: string) => events.emit('warning', { method: '', path: '', message });
     this.templates = new Templates(transport, warn);
     const { spacing } = watch;
@@ -186,11 +184,8 @@ export class MessagingClient<
    * recipients one after another: after an error with the outcome `'unknown'`, some of them may
    * have received it.
    */
-  send(
-    body: keyof Fields extends never ? UntypedSendRequest : SendRequest<Fields>,
-    options?: RequestOptions,
-  ): Call<SendResult> {
-    return this.#emails.send(body as SendRequest<Fields>, options); // the same for any fields
+  send(body: SendRequest<Fields>, options?: RequestOptions): Call<SendResult> {
+    return this.#emails.send(body, options);
   }
 
   /**
@@ -210,6 +205,7 @@ export class MessagingClient<
     message: EachMessage<Fields>,
     options: SendEachOptions = {},
   ): Promise<SendEachResult> {
+    // Loaded here: few programs mail a list.
     const { sendEach } = await import('./emails/send-each.js');
     return sendEach<Fields>(recipients, message, (body, more) => this.send(body, more), {
       ...options,
@@ -221,11 +217,8 @@ export class MessagingClient<
    * Tracks an event for a contact, who is created or updated, and starts the workflows that listen
    * for it. A public key is enough. The SDK never sends it twice on its own.
    */
-  track(
-    body: keyof Fields extends never ? UntypedTrackRequest : TrackRequest<Fields>,
-    options?: RequestOptions,
-  ): Call<TrackResult> {
-    return this.#tracking.track(body as TrackRequest<Fields>, options); // the same for any fields
+  track(body: TrackRequest<Fields>, options?: RequestOptions): Call<TrackResult> {
+    return this.#tracking.track(body, options);
   }
 
   /** Checks an email address: format, domain, typos, disposable and personal providers. */
@@ -241,7 +234,6 @@ export class MessagingClient<
     emails: Iterable<string> | AsyncIterable<string>,
     options?: RequestOptions,
   ): AsyncIterableIterator<VerifiedAddress> {
-    const { verifyAll } = await loadRare();
     yield* verifyAll(emails, (body) => this.verify(body, { priority: 'bulk', ...options }));
   }
 

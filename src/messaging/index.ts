@@ -16,8 +16,6 @@ export {
   type StoredData,
   type Transient,
   type TypedData,
-  type UntypedData,
-  type UntypedPatch,
 } from './shared/data.js';
 export type * from './shared/filter.js';
 export {
@@ -59,13 +57,11 @@ export type * from './config/types.js';
 export type * from './contacts/fields.js';
 export type * from './contacts/resource.js';
 export type * from './contacts/types.js';
-export type * from './contacts/untyped.js';
 export type * from './domains/resource.js';
 export type * from './domains/types.js';
 export type * from './emails/each-types.js';
 export type * from './emails/send-journal.js';
 export type * from './emails/types.js';
-export type * from './emails/untyped.js';
 export type * from './events/resource.js';
 export type * from './events/types.js';
 export type * from './projects/billing.js';

@@ -19,6 +19,16 @@ export interface FakeServerOptions {
   messaging?: Omit<FakeMessagingOptions, 'baseUrl'>;
   /** Options of the fake at `/media`. @default a clock that follows the wall */
   media?: Omit<FakeMediaOptions, 'baseUrl' | 'cdnUrl'>;
+  /**
+   * For the command: answers what is below none of the services' addresses; `undefined` for a 404.
+   * @internal
+   */
+  page?: (request: Request) => Promise<Response | undefined>;
+  /**
+   * For the command: called when a response has ended, also without an answer.
+   * @internal
+   */
+  onEnd?: (exchange: Exchange) => void;
 }
 
 /** Both fakes on a real socket, until it is closed. */
@@ -40,14 +50,6 @@ interface Reply {
   readonly headerNames: 'lower' | 'upper';
 }
 
-/** What the command has beside the services. */
-export interface ServerExtras {
-  /** Answers what is below none of the services' addresses; `undefined` for a 404. */
-  readonly page?: (request: Request) => Promise<Response | undefined>;
-  /** Called when a response has ended, also without an answer. */
-  readonly onEnd?: (exchange: Exchange) => void;
-}
-
 /** A request and how it ended. */
 export interface Exchange {
   readonly method: string;
@@ -59,11 +61,8 @@ export interface Exchange {
 }
 
 /** Starts both fakes behind node:http. */
-export async function startFakeServer(
-  options: FakeServerOptions = {},
-  { page, onEnd }: ServerExtras = {},
-): Promise<FakeServer> {
-  const { port = 0, host = '127.0.0.1' } = options;
+export async function startFakeServer(options: FakeServerOptions = {}): Promise<FakeServer> {
+  const { port = 0, host = '127.0.0.1', page, onEnd } = options;
   let handle: Handle = () => Promise.reject(new Error('The fakes are not ready yet.'));
   // Not imported, so that bundlers for browsers find no node: module here.
   const server = process.getBuiltinModule('node:http').createServer((incoming, response) => {

@@ -1,6 +1,6 @@
 import { pump } from './queue/connect.js';
-import type { Rules } from './queue/adoption.js';
-import { end, grant, isAlive, isExpired, leave, noteErasure, open } from './queue/protocol.js';
+import { adoptOrphans } from './queue/orphans.js';
+import { grant, leave, open } from './queue/protocol.js';
 import { Life } from './queue/state.js';
 import { openDurable, openLocal } from './queue/stores.js';
 import { sleep } from './send/wait.js';
@@ -19,10 +19,11 @@ export const createPage = (tab: Tab): Page => {
   let lock: AbortController | undefined;
   const look = async (focus?: unknown) => {
     pump(tab);
-    // Where that part cannot be loaded now, later pages take over.
-    const durable = tab.life === Life.Open && (await openDurable(tab));
-    const rules: Rules = { end, isAlive, isExpired, noteErasure };
-    if (durable && (await durable.adoptOrphans(tab, rules)) && !focus) {
+    if (tab.life !== Life.Open || tab.storage === 'memory') {
+      return;
+    }
+    await openDurable(tab);
+    if ((await adoptOrphans(tab)) && !focus) {
       await sleep(1e4).then(look);
     }
   };

@@ -2,7 +2,7 @@ import type { ClientOptions } from '../contract/client-options.js';
 import type { ClientEvents } from '../contract/events.js';
 import type { ApiKey } from './auth/api-key.js';
 import { loggerOf } from './console-logger.js';
-import { ProjectLimit } from './rate-limit/project.js';
+import { BudgetSource } from './rate-limit/registry.js';
 import { Events } from './events.js';
 import { Keyring } from './auth/keyring.js';
 import { Session } from './auth/session.js';
@@ -24,7 +24,7 @@ export class Connection<Map extends ClientEvents = ClientEvents> {
   readonly settings: Settings;
   readonly #options: ConnectionOptions;
   readonly #session: Session;
-  readonly #budgets: ProjectLimit;
+  readonly #budgets: BudgetSource;
 
   /** Opens a connection to a service, or derives one when the options come from {@link derive}. */
   constructor(
@@ -48,7 +48,7 @@ export class Connection<Map extends ClientEvents = ClientEvents> {
     const parentBudgets = parent && keepsKey ? parent.#budgets : undefined;
     const keepsBudget = parent && options.rateLimit === parent.#options.rateLimit;
     this.#budgets =
-      parentBudgets && keepsBudget ? parentBudgets : new ProjectLimit(this.settings, parentBudgets);
+      parentBudgets && keepsBudget ? parentBudgets : new BudgetSource(this.settings, parentBudgets);
     this.events =
       parent && options.logger === parent.#options.logger
         ? parent.events
@@ -65,7 +65,7 @@ export class Connection<Map extends ClientEvents = ClientEvents> {
 
   /** The name of the project, for what all its clients share; it holds the key. */
   async projectName(): Promise<string> {
-    return this.#budgets.nameFor(await this.keyring.key());
+    return this.#budgets.projectName(await this.keyring.key());
   }
 
   /** The options of a client that shares this connection as far as the changes allow. */

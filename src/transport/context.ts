@@ -5,7 +5,7 @@ import type { Keyring } from './auth/keyring.js';
 import type { Session } from './auth/session.js';
 import type { CallState } from './call.js';
 import type { Events } from './events.js';
-import type { ProjectLimit } from './rate-limit/project.js';
+import type { BudgetSource } from './rate-limit/registry.js';
 import type { RequestCarrier, OutgoingRequest } from './send/http.js';
 import type { Settings } from './settings.js';
 import type { SchemaMap } from './validation/issues.js';
@@ -15,7 +15,7 @@ export interface TransportParts {
   readonly settings: Settings;
   readonly keyring: Keyring;
   readonly session: Session;
-  readonly budgets: ProjectLimit;
+  readonly budgets: BudgetSource;
   readonly events: Events<ClientEvents>;
   readonly loadSchemas: () => Promise<SchemaMap>;
 }

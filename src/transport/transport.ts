@@ -3,29 +3,26 @@ import type { Answer, ListOptions, RequestOptions } from '../contract/call.js';
 import type { Input, ItemOf, Returned } from '../contract/methods.js';
 import type { Paginated } from '../contract/paginated.js';
 import type { Method, Route } from '../contract/route.js';
-import { LaterList } from '../pagination/later-list.js';
+import { PagedList } from '../pagination/paginated.js';
 import { callSite, locate, RunningCall, type CallState } from './call.js';
 import { factsOf, type CallContext, type RawInput, type TransportParts } from './context.js';
 import { withinDeadline } from './deadline.js';
-import { LazyPart } from './load-part.js';
 import type { RateLimitState } from './rate-limit/budget.js';
 import { checkCallOptions, isObject } from './option-checks.js';
 import { freeRoute, splitPath, type FreeInput } from './request/custom-request.js';
 import { prepare } from './request/prepare.js';
-import type { Performer } from './send/perform.js';
-
-/** What only a client that makes a call needs. */
-export const performing = /* @__PURE__ */ new LazyPart(() => import('./send/perform.js'));
+import { Performer } from './send/perform.js';
 
 const noOptions: RequestOptions = {};
 
 /** Takes calls to the service and brings back their answers. */
 export class Transport {
   readonly #parts: TransportParts;
-  #performer: Performer | undefined;
+  readonly #performer: Performer;
 
   constructor(parts: TransportParts) {
     this.#parts = parts;
+    this.#performer = new Performer(parts, this.call.bind(this));
   }
 
   /** Sends one call. It starts at once. */
@@ -66,16 +63,12 @@ export class Transport {
     // What is no query is refused with its call, not spread into letters.
     const isQuery = query === undefined || isObject(query);
     const asked = isQuery ? { ...query } : query;
-    const open = ({ PagedList }: NonNullable<typeof performing.loaded>) =>
-      new PagedList<ItemOf<R>>(
-        route,
-        asked,
-        (page) => this.call(route, { ...rest, query: isQuery ? page : query }, options, site),
-        options.prefetch,
-      );
-    return performing.loaded
-      ? open(performing.loaded)
-      : new LaterList(route, asked, async () => ({ list: open(await performing.load()) }));
+    return new PagedList<ItemOf<R>>(
+      route,
+      asked,
+      (page) => this.call(route, { ...rest, query: isQuery ? page : query }, options, site),
+      options.prefetch,
+    );
   }
 
   /** A call to an endpoint that no row describes. */
@@ -138,7 +131,9 @@ export class Transport {
     const given = input.bodyLater ? await withBody(route, input, input.bodyLater, options) : input;
     const call = prepare(route, given, options, { parts: this.#parts, state, startedAt });
     // Listeners of whole calls are rare: without one there is nothing to do.
-    return this.#parts.events.isHeard('call:end') ? this.#observed(call) : this.#perform(call);
+    return this.#parts.events.isHeard('call:end')
+      ? this.#observed(call)
+      : this.#performer.perform(call);
   }
 
   async #observed(call: CallContext): Promise<Answer<unknown>> {
@@ -151,31 +146,13 @@ export class Transport {
     };
     events.emit('call:start', { ...facts, baseUrl: settings.baseUrl });
     try {
-      const answer = await this.#perform(call);
+      const answer = await this.#performer.perform(call);
       end();
       return answer;
     } catch (failure) {
       end(failure ?? new Error('The call failed without a reason.'));
       throw failure;
     }
-  }
-
-  /** Checks, sends, and reads the answer. Only a first call waits: calls keep their order. */
-  async #perform(call: CallContext): Promise<Answer<unknown>> {
-    if (!this.#performer) {
-      const { Performer } = performing.loaded ?? (await this.#load(call));
-      this.#performer ??= new Performer(this.#parts, this.call.bind(this));
-    }
-    return this.#performer.perform(call);
-  }
-
-  #load(call: CallContext) {
-    const { settings, loadSchemas } = this.#parts;
-    if (settings.validation.requests !== 'off') {
-      // Fetched at the same time: a first call needs both. The check itself reports a failure.
-      loadSchemas().catch(() => undefined);
-    }
-    return withinDeadline(performing.load(), call);
   }
 }
 

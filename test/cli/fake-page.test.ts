@@ -10,7 +10,7 @@ let page: Page;
 let messaging: MessagingClient;
 let media: MediaClient;
 beforeAll(async () => {
-  terminal = await inTerminal(['fake', '--port', '0', '--seed', '4', '--no-log']);
+  terminal = inTerminal(['fake', '--port', '0', '--seed', '4', '--no-log']);
   await terminal.until('Web page: ');
   const env = Object.fromEntries(
     [...terminal.text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [

@@ -12,7 +12,7 @@ afterEach(() => {
 
 /** Starts the fakes in a terminal and reads what an `.env` file would have. */
 async function start(args: readonly string[], options: Parameters<typeof inTerminal>[1] = {}) {
-  terminal = await inTerminal(['fake', '--port', '0', ...args], options);
+  terminal = inTerminal(['fake', '--port', '0', ...args], options);
   await terminal.until('Web page: ');
   const lines = [...terminal.text.matchAll(/^([A-Z_]+)=(.*)$/gm)];
   const env = Object.fromEntries(lines.map(([, name = '', value = '']) => [name, value]));
@@ -42,9 +42,9 @@ describe('postreel fake', () => {
   });
 
   it('takes the next port when the usual one is taken, and no other than the one it was given', async () => {
-    const taken = await inTerminal(['fake', '--no-log']);
+    const taken = inTerminal(['fake', '--no-log']);
     await taken.until('Web page: ');
-    const next = await inTerminal(['fake', '--no-log']);
+    const next = inTerminal(['fake', '--no-log']);
     await next.until('Web page: ');
     const portOf = ({ text }: Terminal) => Number(/Web page: http:.*?:(\d+)/.exec(text)?.[1]);
     expect(portOf(next)).toBeGreaterThan(portOf(taken));

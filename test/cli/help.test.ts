@@ -51,9 +51,9 @@ describe('postreel --help', () => {
   );
 
   it('has colors in a terminal and fits its width', async () => {
-    const wide = await inTerminal(['--help'], { columns: 120 });
-    const narrow = await inTerminal(['send', '--help'], { columns: 60, env: { NO_COLOR: '1' } });
-    const refused = await inTerminal(['--help', '--no-color']);
+    const wide = inTerminal(['--help'], { columns: 120 });
+    const narrow = inTerminal(['send', '--help'], { columns: 60, env: { NO_COLOR: '1' } });
+    const refused = inTerminal(['--help', '--no-color']);
     expect(await Promise.all([wide.ended, narrow.ended, refused.ended])).toEqual([0, 0, 0]);
     expect(wide.written).toContain('\u001B[1m');
     expect(narrow.written + refused.written).not.toContain('\u001B[1m');
@@ -67,10 +67,8 @@ describe('the help in a real terminal', () => {
     'of %s has colors where they are wanted, and fits its width',
     async (_name, command) => {
       const args = [...command, '--help'];
-      const [wide, narrow] = await Promise.all([
-        inTerminal(args, { columns: 120 }),
-        inTerminal(args, { columns: 60, env: { NO_COLOR: '1' } }),
-      ]);
+      const wide = inTerminal(args, { columns: 120 });
+      const narrow = inTerminal(args, { columns: 60, env: { NO_COLOR: '1' } });
       expect(await Promise.all([wide.ended, narrow.ended])).toEqual([0, 0]);
       expect(wide.written).toContain('\u001B[1m');
       expect(narrow.written).not.toContain('\u001B[1m');

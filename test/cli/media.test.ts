@@ -22,7 +22,7 @@ describe.concurrent('in a terminal', () => {
     const cwd = emptyFolder();
     const env = { ...scene.env, ...('noColor' in look && { NO_COLOR: look.noColor }) };
     const args = ['audio', 'Good morning!', ...voice, '--out', 'morning.mp3', '--yes'];
-    const terminal = await inTerminal(args, { cwd, env, columns: look.columns });
+    const terminal = inTerminal(args, { cwd, env, columns: look.columns });
     expect([await terminal.ended, terminal.text]).toEqual([
       0,
       expect.stringContaining('saved morning.mp3'),
@@ -41,7 +41,7 @@ describe.concurrent('in a terminal', () => {
     const cwd = emptyFolder();
     const env = { ...scene.env, ...('noColor' in look && { NO_COLOR: look.noColor }) };
     const args = ['video', '--idea', 'Why cats purr', ...voice, '--out', 'cats.mp4'];
-    const terminal = await inTerminal(args, { cwd, env, columns: look.columns });
+    const terminal = inTerminal(args, { cwd, env, columns: look.columns });
     await terminal.until('Go on? [y/N]');
     expect(terminal.text).toContain('Make 1 video:\n  requests: 1');
     terminal.type('y\r');
@@ -69,7 +69,7 @@ describe.concurrent('in a terminal', () => {
     });
     writeFileSync(join(cwd, 'jobs.json'), JSON.stringify(jobs));
     const args = ['video', '--jobs', 'jobs.json', '--yes'];
-    const terminal = await inTerminal(args, { cwd, env: own.env });
+    const terminal = inTerminal(args, { cwd, env: own.env });
     expect(await terminal.ended).toBe(0);
     await own.server.close();
     const screen = (await screenOf(terminal.written)).map(textOf);
@@ -83,21 +83,21 @@ describe.concurrent('in a terminal', () => {
     const { env } = scene;
     const cwd = emptyFolder();
     const video = ['video', '--idea', 'Why cats sleep', ...voice, '--yes'];
-    const first = await inTerminal(video, { cwd, env });
+    const first = inTerminal(video, { cwd, env });
     await vi.waitFor(() => expect(submitted('Why cats sleep')).toBe(true), 10_000);
     first.type('\u0003');
     expect([await first.ended, first.text]).toEqual([
       130,
       expect.stringContaining('`postreel jobs resume` waits for it'),
     ]);
-    const pending = await inTerminal(['jobs', 'pending'], { cwd, env });
+    const pending = inTerminal(['jobs', 'pending'], { cwd, env });
     expect([await pending.ended, pending.text]).toEqual([0, expect.stringContaining('not saved')]);
-    const resumed = await inTerminal(['jobs', 'resume', '--out', 'cats.mp4'], { cwd, env });
+    const resumed = inTerminal(['jobs', 'resume', '--out', 'cats.mp4'], { cwd, env });
     expect([await resumed.ended, resumed.text]).toEqual([
       0,
       expect.stringContaining('saved cats.mp4'),
     ]);
-    const none = await inTerminal(['jobs', 'pending'], { cwd, env, columns: 40 });
+    const none = inTerminal(['jobs', 'pending'], { cwd, env, columns: 40 });
     expect([await none.ended, none.text]).toEqual([0, 'No jobs.\n']);
   });
 });
@@ -111,7 +111,7 @@ describe.concurrent('jobs by their ids, in a terminal', () => {
     const env = { ...scene.env, ...look };
     const job = await submit(`Good night with ${screen.columns} columns!`);
     const args = ['jobs', 'wait', job, '--out', 'night.mp3'];
-    const waited = await inTerminal(args, { cwd, env, ...screen });
+    const waited = inTerminal(args, { cwd, env, ...screen });
     expect([await waited.ended, waited.text]).toEqual([
       0,
       expect.stringContaining('saved night.mp3'),
@@ -119,7 +119,7 @@ describe.concurrent('jobs by their ids, in a terminal', () => {
     expect(hasColors(waited.written)).toBe(!('NO_COLOR' in look));
     const intent = { type: 'intent', id: 'call_1', at: '2026-01-01T00:00:00.000Z', jobs: [{}] };
     writeFileSync(join(cwd, 'postreel-jobs.jsonl'), `${JSON.stringify(intent)}\n`);
-    const dismissed = await inTerminal(['jobs', 'dismiss', 'call_1'], { cwd, env, ...screen });
+    const dismissed = inTerminal(['jobs', 'dismiss', 'call_1'], { cwd, env, ...screen });
     await dismissed.until('Go on? [y/N]');
     dismissed.type('y\r');
     expect([await dismissed.ended, dismissed.text]).toEqual([

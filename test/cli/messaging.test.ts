@@ -32,12 +32,12 @@ describe('in a terminal', () => {
     async (name, args, said) => {
       const fresh = ['--state', `state-${Math.random()}.json`];
       const own = name === 'workflows deploy' ? [...args, ...fresh] : args;
-      const colored = await inTerminal(own, { ...place(), columns: 100 });
+      const colored = inTerminal(own, { ...place(), columns: 100 });
       expect([await colored.ended, colored.text]).toEqual([0, expect.stringContaining(said)]);
       expect(hasColors(colored.written)).toBe(true);
       const again = name === 'workflows deploy' ? [...args, '--state', 'plain.json'] : args;
       const env = { ...scene.env, NO_COLOR: '1' };
-      const plain = await inTerminal(again, { ...place(), env, columns: 40 });
+      const plain = inTerminal(again, { ...place(), env, columns: 40 });
       expect([await plain.ended, plain.text]).toEqual([0, expect.stringContaining(said)]);
       expect(hasColors(plain.written)).toBe(false);
     },
@@ -48,7 +48,7 @@ describe('in a terminal', () => {
     ['workflows simulate', ['workflows', 'simulate', 'flow.mjs'], ['When', 'welcome', 'tips']],
   ])('the table of postreel %s fits the width', async (_name, args, words) => {
     for (const columns of [120, 40]) {
-      const terminal = await inTerminal(args, { ...place(), columns });
+      const terminal = inTerminal(args, { ...place(), columns });
       expect(await terminal.ended).toBe(0);
       words.forEach((word) => expect(terminal.text).toContain(word));
       const table = terminal.text.split('assumed:')[0] ?? '';
@@ -60,10 +60,10 @@ describe('in a terminal', () => {
 
   it('postreel contacts export writes what can be imported again, and overwrites nothing', async () => {
     const args = ['contacts', 'export', 'out.csv'];
-    const first = await inTerminal(args, place());
+    const first = inTerminal(args, place());
     expect([await first.ended, first.text]).toEqual([0, 'wrote 3 contacts to out.csv\n']);
     expect(readFileSync(join(scene.folder, 'out.csv'), 'utf8')).toMatch(/^email,subscribed,?/);
-    const second = await inTerminal(args, place());
+    const second = inTerminal(args, place());
     expect([await second.ended, second.text]).toEqual([1, expect.stringContaining('EEXIST')]);
   });
 
@@ -87,10 +87,8 @@ describe('in a terminal', () => {
     ['jobs pending', ['jobs', 'pending'], 'No jobs.'],
   ])('postreel %s prints the same with and without color and width', async (_name, args, word) => {
     const env = { ...scene.env, NO_COLOR: '1' };
-    const [wide, plain] = await Promise.all([
-      inTerminal(args, { ...place(), columns: 120 }),
-      inTerminal(args, { ...place(), env, columns: 40 }),
-    ]);
+    const wide = inTerminal(args, { ...place(), columns: 120 });
+    const plain = inTerminal(args, { ...place(), env, columns: 40 });
     expect([await wide.ended, await plain.ended]).toEqual([0, 0]);
     expect(wide.text).toContain(word);
     expect(plain.text).toBe(wide.text);
@@ -104,7 +102,7 @@ describe('a plan', () => {
     ['\r', 8, 0],
     ['\u0003', 8, 0],
   ])('is asked about in a terminal: after %j nothing else happens', async (keys, code, sent) => {
-    const terminal = await inTerminal(send, place());
+    const terminal = inTerminal(send, place());
     await terminal.until('Go on? [y/N]');
     expect(terminal.text).toContain('Send 1 email:\n  to: ann@example.com');
     expect(scene.server.messaging.outbox).toHaveLength(0);
@@ -141,7 +139,7 @@ describe('without a terminal', () => {
   it('--no-json gives text, and --json gives JSON in a terminal', async () => {
     const text = await piped(['contacts', 'list', '--no-json'], place());
     expect(text.stdout).toMatch(/^Email +Subscribed/);
-    const terminal = await inTerminal(['--json', 'verify', 'ann@example.com'], place());
+    const terminal = inTerminal(['--json', 'verify', 'ann@example.com'], place());
     expect(await terminal.ended).toBe(0);
     expect(JSON.parse(terminal.text)).toMatchObject({ email: 'ann@example.com' });
   });

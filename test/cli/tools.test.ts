@@ -20,10 +20,8 @@ describe('in a terminal', () => {
     ['doctor', /ok +messaging: answers in \d+ ms and accepts the key/],
   ])('postreel %s looks at both services, with and without color', async (name, said) => {
     const { env, folder: cwd } = scene;
-    const [colored, plain] = await Promise.all([
-      inTerminal([name], { env, cwd, columns: 120 }),
-      inTerminal([name, '--no-color'], { env, cwd, columns: 40 }),
-    ]);
+    const colored = inTerminal([name], { env, cwd, columns: 120 });
+    const plain = inTerminal([name, '--no-color'], { env, cwd, columns: 40 });
     expect([await colored.ended, await plain.ended]).toEqual([0, 0]);
     expect(colored.text).toMatch(said);
     expect(plain.text).toMatch(said);
@@ -34,7 +32,7 @@ describe('in a terminal', () => {
     const { env, server } = scene;
     server.messaging.settings.ids = 'uuid';
     const cwd = emptyFolder();
-    const terminal = await inTerminal(['probe'], { env, cwd });
+    const terminal = inTerminal(['probe'], { env, cwd });
     expect(await terminal.ended).toBe(0);
     server.messaging.settings.ids = 'text';
     expect(terminal.text).toContain('messaging ids: uuid  (the document: text)');
@@ -93,7 +91,7 @@ describe('postreel completion', () => {
   });
 
   it.each(['zsh', 'fish'])('%s gets a script with every command', async (shell) => {
-    const terminal = await inTerminal(['completion', shell]);
+    const terminal = inTerminal(['completion', shell]);
     expect(await terminal.ended).toBe(0);
     for (const word of ['send', 'workflows', 'simulate', '--journal']) {
       expect(terminal.text).toContain(word);

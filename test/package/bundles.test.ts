@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,19 +14,37 @@ const clients = Object.entries(imports).filter(([name]) => !/stack|schemas/.test
 describe('a bundle for browsers', () => {
   it.each(clients)('of %s holds zod in its lazy part only', async (_name, code) => {
     const { eagerFiles, lazyFiles } = await bundle(code);
-    const isZod = (file: string) => file.includes('/zod/');
-    expect(eagerFiles.filter(isZod)).toEqual([]);
+    expect(eagerFiles.flatMap(zodIn)).toEqual([]);
     // The guards need no schema, then or later.
-    expect(lazyFiles.some(isZod)).toBe(code.includes('Client') || code.includes('*'));
+    expect(lazyFiles.some((file) => zodIn(file).length > 0)).toBe(/Client|\*/.test(code));
   });
 
   it.each(clients)(
     'of %s holds zod/mini, without classic zod and its locales',
     async (_n, code) => {
       const { lazyFiles } = await bundle(code);
-      expect(lazyFiles.filter((file) => /\/zod\/.*(classic|locales)\//.test(file))).toEqual([]);
+      expect(lazyFiles.flatMap(zodIn).filter((file) => /classic|locales/.test(file))).toEqual([]);
     },
   );
+
+  it('of the schemas takes the zod of the program that combines them with its own', async () => {
+    const { eagerFiles } = await bundle(imports['the schemas']);
+    expect(eagerFiles.some((file) => file.startsWith('node_modules/zod/'))).toBe(true);
+    expect(eagerFiles.filter((file) => file.startsWith('dist/')).flatMap(zodIn)).toEqual([]);
+  });
+
+  it.each([
+    ['postreel/tracker', []],
+    ['postreel/tracker/react', ['react']],
+    ['postreel/tracker/proxy', []],
+    ['postreel/tracker/extras', []],
+    ['postreel/tracker/native', []],
+  ] as const)('of %s holds no package and loads nothing later', async (name, external) => {
+    const { eagerFiles, lazyFiles, externals } = await bundle(`export * from '${name}';`, external);
+    expect(eagerFiles.filter((file) => !/^(<stdin>$|dist\/esm\/)/.test(file))).toEqual([]);
+    expect(lazyFiles).toEqual([]);
+    expect(externals).toEqual(external);
+  });
 
   it.each(Object.entries(imports))('of %s asks the page for nothing', async (_name, code) => {
     const { externals } = await bundle(code);
@@ -64,6 +83,15 @@ describe('a bundle of postreel/testing for browsers', () => {
     expect(await run(text)).toBe('undefined true\n');
   });
 });
+
+/** The modules of zod in a file of ours, by the line that the build writes before each; or the file itself. */
+function zodIn(file: string): string[] {
+  if (file.includes('node_modules/zod/')) {
+    return [file];
+  }
+  const text = file.startsWith('dist/') ? readFileSync(join(repository, file), 'utf8') : '';
+  return [...text.matchAll(/^\/\/ node_modules\/(zod\/.*)$/gm)].map(([, path = '']) => path);
+}
 
 /** One file with everything, as a bundler without splitting writes it. */
 async function textOf(code: string): Promise<{ text: string; warnings: unknown[] }> {

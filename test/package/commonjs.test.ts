@@ -1,7 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { doors, installPackage, repository, type Project } from '../support/package/installed.js';
+import { doors, installPackage, type Project } from '../support/package/installed.js';
 
 let project: Project;
 beforeAll(async () => {
@@ -46,27 +44,4 @@ describe('the CommonJS build', () => {
     const file = await project.write('names.cjs', code);
     expect(await project.run(process.execPath, [file])).toBe('MessagingClient MediaClient\n');
   });
-
-  it('names the license of each package that it carries', () => {
-    const folder = join(project.package, 'dist/cjs');
-    const text = readFileSync(join(folder, 'LICENSES.txt'), 'utf8');
-    const code = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.js'))
-      .map((name) => readFileSync(join(folder, name), 'utf8'))
-      .join('\n');
-    const isRequired = (name: string) => new RegExp(`\\brequire\\("${name}[/"]`).test(code);
-    const carried = dependenciesOf('.').filter((name) => !isRequired(name));
-    const named = [...text.matchAll(/^# (.+)$/gm)].map(([, name]) => name);
-    expect(isRequired('zod')).toBe(true);
-    expect(new Set([...carried, ...carried.flatMap(dependenciesOf)])).toEqual(new Set(named));
-  });
 });
-
-/** What a package asks for, or this one. */
-function dependenciesOf(name: string): string[] {
-  const folder = name === '.' ? repository : join(repository, 'node_modules', name);
-  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-    dependencies?: Record<string, string>;
-  }; // as: npm's format
-  return Object.keys(manifest.dependencies ?? {});
-}

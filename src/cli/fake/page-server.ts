@@ -1,6 +1,4 @@
-import type { Fault } from '../../testing/core/faults.js';
-import type { Service } from '../../testing/core/service.js';
-import type { FakeServer } from '../../testing/server.js';
+import type { Fault, Service, FakeServer } from 'postreel/testing';
 import { page } from './page.js';
 import { stateOf } from './state.js';
 

@@ -1,4 +1,4 @@
-import type { FakeServer } from '../../testing/server.js';
+import type { FakeServer } from 'postreel/testing';
 
 /** The most rows of each table: the page is for looking, not for exports. */
 const mostRows = 200;

@@ -1,7 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { mediaBehaviors } from '../../testing/behavior/media.js';
-import { messagingBehaviors } from '../../testing/behavior/messaging.js';
-import type { Table } from '../../testing/behavior/setting.js';
+import { mediaBehaviors, messagingBehaviors, type Table } from 'postreel/testing';
 import { CommandEnd } from '../exit-codes.js';
 import type { Target } from './ask.js';
 import { probeMedia } from './media.js';

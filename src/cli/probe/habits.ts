@@ -1,6 +1,4 @@
-import type { mediaBehaviors } from '../../testing/behavior/media.js';
-import type { messagingBehaviors } from '../../testing/behavior/messaging.js';
-import type { BehaviorOf } from '../../testing/behavior/setting.js';
+import type { mediaBehaviors, messagingBehaviors, BehaviorOf } from 'postreel/testing';
 import type { sharedBehaviors } from '../../testing/behavior/shared.js';
 import { fieldsOf, type Answer } from './ask.js';
 

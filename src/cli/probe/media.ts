@@ -1,4 +1,4 @@
-import type { mediaBehaviors } from '../../testing/behavior/media.js';
+import type { mediaBehaviors } from 'postreel/testing';
 import { ask, statusOf, type Target } from './ask.js';
 import { errorShapeOf, sharedHabits, type Seen } from './habits.js';
 

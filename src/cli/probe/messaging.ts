@@ -1,4 +1,4 @@
-import type { messagingBehaviors } from '../../testing/behavior/messaging.js';
+import type { messagingBehaviors } from 'postreel/testing';
 import { ask, fieldsOf, inside, isRefusal, itemsOf, type Answer, type Target } from './ask.js';
 import { errorShapeOf, sharedHabits, type Seen } from './habits.js';
 

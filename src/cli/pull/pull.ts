@@ -1,9 +1,7 @@
-import type { RequestOptions } from '../../contract/call.js';
+import type { RequestOptions } from 'postreel';
 import { isRecord } from '../../contract/records.js';
-import type { ContactField, FieldInventory } from '../../messaging/contacts/types.js';
-import type { EventNames } from '../../messaging/events/types.js';
+import type { ContactField, FieldInventory, EventNames, Template } from 'postreel/messaging';
 import { variablesOf } from '../../messaging/templates/template-text.js';
-import type { Template } from '../../messaging/templates/types.js';
 import { typesFile, type PulledTemplate, type PulledTypes } from './types-file.js';
 
 /** A client, as far as types are pulled from its project. */

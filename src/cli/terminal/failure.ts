@@ -1,4 +1,4 @@
-import { isPostreelError } from '../../errors/index.js';
+import { isPostreelError } from 'postreel';
 import type { Context } from '../context.js';
 import { withoutKeys } from '../environment.js';
 import { CommandEnd, exitCodeOf } from '../exit-codes.js';

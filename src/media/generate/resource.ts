@@ -1,7 +1,6 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
 import { isPostreelError } from '../../errors/index.js';
-import { loadPart } from '../../transport/load-part.js';
 import { RunningCall } from '../../transport/call.js';
 import { refuse } from '../../errors/client-errors.js';
 import type { Transport } from '../../transport/transport.js';
@@ -10,7 +9,7 @@ import type { GenerationJob, JobRecord } from '../jobs/job.js';
 import type { Submission } from '../jobs/submit.js';
 import { onAbort } from '../../async/abort.js';
 import { audioRecords, videoRecords } from './accepted.js';
-import type { SubmitPart } from './long-audio/submit.js';
+import { submitLongAudio, type SubmitPart } from './long-audio/submit.js';
 import { routes } from './routes.js';
 import type {
   AudioRequest,
@@ -85,8 +84,7 @@ export class Generate implements NamesOf<typeof routes> {
    * sentence ends, one after another. Resolves to one job per part, in order; `job.part` says which.
    * @throws a `LongAudioError` that has the accepted parts as its `jobs`, also after an abort
    */
-  async longAudio(body: LongAudioRequest, options?: RequestOptions): Promise<GenerationJob[]> {
-    const { submitLongAudio } = await loadPart(() => import('./long-audio/submit.js'));
+  longAudio(body: LongAudioRequest, options?: RequestOptions): Promise<GenerationJob[]> {
     const { pendingLimit } = this.#host;
     const submit: SubmitPart = (request, part, signal) =>
       this.#audioPart(request, part, { ...options, signal });

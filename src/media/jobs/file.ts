@@ -47,6 +47,8 @@ export class MediaFile {
     return this.#url;
   }
 
+  // Each loads the download here: many programs only hand the URL on.
+
   /** The bytes as they arrive, over as many connections as it takes. */
   async stream(options: TransferOptions = {}): Promise<ReadableStream<Uint8Array>> {
     const { toStream } = await import('../download/transfer.js');

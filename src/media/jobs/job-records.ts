@@ -21,22 +21,18 @@ export interface JobRecords {
   resolve(intentId: string, fileIds: readonly (string | null)[]): Promise<void>;
 }
 
-export async function pendingJobs(options: { journal?: JobJournal | undefined }) {
-  return journalOf(options).pending();
+/** Reads and changes the journal of a client's options; each call refuses when there is none. */
+export function jobRecords(options: { journal?: JobJournal | undefined }): JobRecords {
+  return {
+    pending: async () => journalOf(options).pending(),
+    acknowledge: async (fileId) =>
+      journalOf(options).append({ type: 'settled', fileId, status: 'saved' }),
+    dismiss: async (id) => dismiss(journalOf(options), id),
+    resolve: async (intentId, fileIds) => resolve(journalOf(options), intentId, fileIds),
+  };
 }
 
-export async function acknowledge(
-  options: { journal?: JobJournal | undefined },
-  fileId: string,
-): Promise<void> {
-  await journalOf(options).append({ type: 'settled', fileId, status: 'saved' });
-}
-
-export async function dismiss(
-  options: { journal?: JobJournal | undefined },
-  id: string,
-): Promise<void> {
-  const journal = journalOf(options);
+async function dismiss(journal: JobJournal, id: string): Promise<void> {
   const { unknown } = await journal.pending();
   const isIntent = unknown.some((intent) => intent.id === id);
   await journal.append(
@@ -44,12 +40,11 @@ export async function dismiss(
   );
 }
 
-export async function resolve(
-  options: { journal?: JobJournal | undefined },
+async function resolve(
+  journal: JobJournal,
   intentId: string,
   fileIds: readonly (string | null)[],
 ): Promise<void> {
-  const journal = journalOf(options);
   const { unknown } = await journal.pending();
   const intent = unknown.find(({ id }) => id === intentId);
   if (!intent) {

@@ -31,6 +31,7 @@ export class MediaPool {
   queue(jobs: JobSource, options: PoolQueueOptions = {}): MediaQueue {
     return new LazyQueue(callSite(), async () => {
       requireJobs(jobs);
+      // Loaded here, as the queue of one client is.
       const { PoolQueue } = await import('./pool-queue.js');
       return new PoolQueue(this.#clients.map(contextOf), jobs, options);
     });

@@ -3,7 +3,6 @@ import { fingerprint } from '../../contract/fingerprint.js';
 import { onAbort } from '../../async/abort.js';
 import type { PostreelError } from '../../errors/index.js';
 import type { RunningCall } from '../../transport/call.js';
-import { loadPart } from '../../transport/load-part.js';
 import type { Transport } from '../../transport/transport.js';
 import type { MediaContext } from '../context.js';
 import { audioRecords, videoRecords } from '../generate/accepted.js';
@@ -68,7 +67,7 @@ export async function queueHost(context: MediaContext, isNamed: boolean): Promis
   const { connection, options, poller, waits } = context;
   const { events, transport } = connection;
   const journal = isNamed ? journalOf(options) : options.journal;
-  const { schemas } = await loadPart(() => import('../schemas.js'));
+  const { schemas } = await import('../schemas.js');
   return {
     clock: systemClock,
     slots: await slotsOf(context),

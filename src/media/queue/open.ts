@@ -3,16 +3,17 @@ import type { MediaContext } from '../context.js';
 import { journalOf } from '../jobs/journal.js';
 import { requireJobs } from '../lazy-queue.js';
 import { queueHost } from './host.js';
+import { AcknowledgedQueue } from './input/acknowledged.js';
 import type { AcknowledgingSource } from './input/job-source.js';
 import type { JobSource, MediaQueue, QueueOptions } from './options.js';
 import { JobQueue } from './queue.js';
 
 /** Makes the queue of a client for what it was given. */
-export async function openQueue(
+export function openQueue(
   context: MediaContext,
   jobs: JobSource | AcknowledgingSource,
   options: QueueOptions,
-): Promise<MediaQueue> {
+): MediaQueue {
   if (!isAcknowledging(jobs)) {
     requireJobs(jobs);
     const isNamed = options.name !== undefined;
@@ -20,7 +21,6 @@ export async function openQueue(
   }
   // What a source hands out again must be known, or it would be paid for again.
   journalOf(context.options);
-  const { AcknowledgedQueue } = await import('./input/acknowledged.js');
   const { events } = context.connection;
   return new AcknowledgedQueue(jobs, options, {
     open: (stream, own) => new JobQueue(stream, own, () => queueHost(context, true), true),

@@ -1,5 +1,4 @@
 import type { FieldError } from '../../errors/index.js';
-import { loadPart } from '../../transport/load-part.js';
 import { checkJobs } from '../generate/rules.js';
 import { capOf } from './driver/rules.js';
 import type { SpendingCaps } from './options.js';
@@ -36,7 +35,7 @@ export async function planJobs(
   limits: PlanLimits,
   caps: SpendingCaps,
 ): Promise<MediaPlan> {
-  const { schemas } = await loadPart(() => import('../schemas.js'));
+  const { schemas } = await import('../schemas.js');
   const { warnings, problems } = checkJobs(jobs, schemas.generate);
   const minutes = jobs.reduce((sum, job) => sum + estimatedMinutes(job), 0);
   const beyond = problemsOf(caps, jobs.length, minutes);

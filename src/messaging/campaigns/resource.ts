@@ -3,13 +3,12 @@ import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import { jobStage } from '../../contract/job-status.js';
 import type { Acknowledgement, Timestamp } from '../../contract/records.js';
-import type { RecordWaitOptions } from '../../polling/record.js';
-import { waitForRecord } from '../../polling/waits.js';
+import { waitForRecord, type RecordWaitOptions } from '../../polling/record.js';
 import type { Spacing } from '../../polling/spacing.js';
 import type { Transport } from '../../transport/transport.js';
 import { isReturned, writable } from '../shared/write-back.js';
-import { loadRare } from '../shared/rarely.js';
-import type { CampaignChange } from './edit.js';
+import { notFields, notTime } from '../shared/refusals.js';
+import { edit, type CampaignChange } from './edit.js';
 import { isFields, isTime, kindOf } from './send-body.js';
 import { routes } from './routes.js';
 import type {
@@ -122,10 +121,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
     if (isFields(input.body)) {
       return this.#transport.send(routes.send, input, options);
     }
-    const bodyLater = async () => {
-      const { notFields } = await loadRare();
-      throw notFields(kindOf(body));
-    };
+    const bodyLater = () => Promise.reject(notFields(kindOf(body)));
     return this.#transport.send(routes.send, { ...input, bodyLater }, options);
   }
 
@@ -140,10 +136,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
    */
   schedule(id: string, at: Timestamp, options?: RequestOptions): Call<Acknowledgement> {
     const input = { params: { id }, body: { scheduledFor: at } };
-    const bodyLater = async () => {
-      const { notTime } = await loadRare();
-      throw notTime();
-    };
+    const bodyLater = () => Promise.reject(notTime());
     const guard = isTime(at) ? {} : { bodyLater };
     return this.#transport.send(routes.send, { ...input, ...guard }, options);
   }
@@ -152,12 +145,11 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
    * Changes some fields of a campaign: reads it, applies your change to a draft, and replaces the whole
    * campaign. Rejects with a `ConflictError` if somebody else has changed it in the meantime.
    */
-  async edit(
+  edit(
     id: string,
     change: CampaignChange<Fields>,
     options?: RequestOptions,
   ): Promise<Campaign<Fields>> {
-    const { edit } = await loadRare();
     return edit(id, change, {
       read: () => this.get(id, options),
       replace: (body) => this.replace(id, body, options),

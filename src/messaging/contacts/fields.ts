@@ -2,7 +2,8 @@ import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
-import { loadRare, refuseIfUsed } from '../shared/rarely.js';
+import { refuseIfUsed } from '../shared/refusals.js';
+import { checkFields } from './check-fields.js';
 import { routes } from './routes.js';
 import type {
   FieldDeleteOptions,
@@ -49,7 +50,6 @@ export class ContactFields implements MethodsFor<typeof routes.fields> {
    * `{ plan: 'string', seats: 'number', trialEnds: 'date' }`.
    */
   async check(expected: FieldTypes, options?: RequestOptions): Promise<FieldDrift> {
-    const { checkFields } = await loadRare();
     const { fields } = await this.list(options);
     return checkFields(expected, fields);
   }

@@ -2,13 +2,14 @@ import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement, FileInput } from '../../contract/records.js';
-import type { JobWaitOptions, JobWatch } from '../../polling/job.js';
-import { waitForJob } from '../../polling/waits.js';
+import { waitForJob, type JobWaitOptions, type JobWatch } from '../../polling/job.js';
 import type { DataOptions } from '../../contract/client-options.js';
 import type { Transport } from '../../transport/transport.js';
-import { loadRare } from '../shared/rarely.js';
 import { isReturned, withEmptyDeleted, writable } from '../shared/write-back.js';
 import { ContactFields } from './fields.js';
+import { findByEmail, idOf } from './find-by-email.js';
+import { inBulk } from './in-bulk.js';
+import { lookupAll } from './lookup-all.js';
 import { routes } from './routes.js';
 import type {
   BulkAllOptions,
@@ -78,8 +79,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   }
 
   /** Finds the contact with this email, in upper or lower case; `undefined` if there is none. */
-  async findByEmail(email: string, options?: RequestOptions): Promise<Contact<Fields> | undefined> {
-    const { findByEmail } = await loadRare();
+  findByEmail(email: string, options?: RequestOptions): Promise<Contact<Fields> | undefined> {
     return findByEmail<Fields>((query, more) => this.list(query, more), email, options);
   }
 
@@ -128,7 +128,6 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     emails: Iterable<string> | AsyncIterable<string>,
     options?: RequestOptions,
   ): AsyncIterableIterator<ContactLookupResult> {
-    const { lookupAll } = await loadRare();
     yield* lookupAll(emails, (body) => this.lookup(body, options));
   }
 
@@ -150,7 +149,8 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   ): Promise<ImportAllResult> {
     const { wait, onProgress, ...rest } = options;
     const { signal } = rest;
-    const { importAll } = await loadRare();
+    // Loaded here: few programs import CSV files.
+    const { importAll } = await import('./import-all.js');
     return importAll(rows, {
       start: (file) => this.import(file, asBulk(rest)),
       wait: (jobId) => this.waitForImport(jobId, { ...wait, signal }),
@@ -225,19 +225,17 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     subscribed: boolean,
     options?: RequestOptions,
   ): Promise<Contact<Fields>> {
-    const { idOf } = await loadRare();
     const id = await idOf((query, more) => this.list(query, more), idOrEmail, options);
     return this.update(id, { subscribed }, options);
   }
 
-  async #inBulk(
+  #inBulk(
     ids: Iterable<string> | AsyncIterable<string>,
     start: (body: ContactSelection, options: RequestOptions) => Call<JobStarted>,
     options: BulkAllOptions = {},
   ): Promise<BulkResult> {
     const { wait, onProgress, ...rest } = options;
     const { signal } = rest;
-    const { inBulk } = await loadRare();
     return inBulk(ids, {
       start: (body) => start(body, asBulk(rest)),
       wait: (jobId) => this.waitForBulkJob(jobId, { ...wait, signal }),

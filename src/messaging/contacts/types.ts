@@ -4,7 +4,15 @@ import type { JobWaitOptions } from '../../polling/job.js';
 import type { DataPatch, StoredData, TypedData } from '../shared/data.js';
 
 /** A contact of a project. */
-export interface Contact<Fields extends object = object> extends ContactRecord {
+export interface Contact<Fields extends object = object> {
+  id: string;
+  /** Unique within a project. */
+  email: string;
+  subscribed: boolean;
+  /** ISO 8601. */
+  createdAt?: string | undefined;
+  /** ISO 8601. */
+  updatedAt?: string | undefined;
   /** Custom fields; `null` when the contact has none. */
   data: (keyof Fields extends never ? StoredData : TypedData<Fields>) | null;
 }
@@ -23,23 +31,18 @@ export interface UpsertMeta {
   isUpdate: boolean;
 }
 
-/** A contact of a project, custom fields aside. */
-export interface ContactRecord {
-  id: string;
-  /** Unique within a project. */
-  email: string;
-  subscribed: boolean;
-  /** ISO 8601. */
-  createdAt?: string | undefined;
-  /** ISO 8601. */
-  updatedAt?: string | undefined;
-}
-
 /**
  * A contact to create, or to update if one has this email. A contact that a method returned will do:
  * its `id`, `createdAt`, `updatedAt` and `_meta` are left out.
  */
-export interface ContactCreate<Fields extends object = object> extends NewContact {
+export interface ContactCreate<Fields extends object = object> {
+  email: string;
+  /**
+   * The service does not document whether leaving it out resubscribes a contact who has
+   * unsubscribed: set it when you update.
+   * @default true
+   */
+  subscribed?: boolean | undefined;
   /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
   data?: DataPatch<Fields> | null | undefined;
 }
@@ -48,28 +51,13 @@ export interface ContactCreate<Fields extends object = object> extends NewContac
  * Changes to a contact. A contact that a method returned will do: its `id`, `createdAt`, `updatedAt`
  * and `_meta` are left out.
  */
-export interface ContactUpdate<Fields extends object = object> extends ContactChange {
-  /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
-  data?: DataPatch<Fields> | null | undefined;
-}
-
-/** A contact to create, custom fields aside. */
-export interface NewContact {
-  email: string;
-  /**
-   * The service does not document whether leaving it out resubscribes a contact who has
-   * unsubscribed: set it when you update.
-   * @default true
-   */
-  subscribed?: boolean | undefined;
-}
-
-/** Changes to a contact, custom fields aside. */
-export interface ContactChange {
+export interface ContactUpdate<Fields extends object = object> {
   /** A `ConflictError` if another contact of the project has it. */
   email?: string | undefined;
   /** A change fires `contact.subscribed` or `contact.unsubscribed`. */
   subscribed?: boolean | undefined;
+  /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
+  data?: DataPatch<Fields> | null | undefined;
 }
 
 /** Which contacts to list. */

@@ -18,15 +18,7 @@ export type SendRequest<Fields extends object = object> =
   TemplateSend<Fields> | ContentSend<Fields>;
 
 /** An email made from a template. Fields beside `template` override the template's own. */
-export interface TemplateSend<Fields extends object = object>
-  extends SendFields<Fields>, TemplatePart {}
-
-/** An email with its own content. */
-export interface ContentSend<Fields extends object = object>
-  extends SendFields<Fields>, ContentPart {}
-
-/** The template of an email, and what overrides it. */
-export interface TemplatePart {
+export interface TemplateSend<Fields extends object = object> extends SendFields<Fields> {
   /** The id of a template; its variables come from `data`. */
   template: string;
   /** Its domain must be verified. Required if the template has no sender. */
@@ -37,8 +29,8 @@ export interface TemplatePart {
   body?: string | undefined;
 }
 
-/** An email's own content. */
-export interface ContentPart {
+/** An email with its own content. */
+export interface ContentSend<Fields extends object = object> extends SendFields<Fields> {
   template?: undefined;
   /** Its domain must be verified. */
   from: Address;
@@ -49,16 +41,7 @@ export interface ContentPart {
 }
 
 /** Fields of every email, with the custom fields that the client was given. */
-export interface SendFields<Fields extends object = object> extends SendPart {
-  /**
-   * Template variables, also stored on the contacts. `null` deletes a field; an empty string is
-   * ignored; `transient(value)` is used for this email only.
-   */
-  data?: MessageData<Fields> | undefined;
-}
-
-/** Fields of every email, custom fields aside. */
-export interface SendPart {
+export interface SendFields<Fields extends object = object> {
   /** Each recipient is created as a contact, or the contact with that email is updated. */
   to: Recipients;
   /**
@@ -77,6 +60,11 @@ export interface SendPart {
   reply?: string | undefined;
   /** At most 10; by default the service accepts 10 MB in total. */
   attachments?: readonly Attachment[] | undefined;
+  /**
+   * Template variables, also stored on the contacts. `null` deletes a field; an empty string is
+   * ignored; `transient(value)` is used for this email only.
+   */
+  data?: MessageData<Fields> | undefined;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { DataOptions } from '../../contract/client-options.js';
 import type { Transport } from '../../transport/transport.js';
-import { refuseIfUsed } from '../shared/rarely.js';
+import { refuseIfUsed } from '../shared/refusals.js';
 import { withEmptyDeleted } from '../shared/write-back.js';
 import { routes } from './routes.js';
 import type {

@@ -1,31 +1,21 @@
 import type { RequestOptions } from '../../contract/call.js';
 import type { OpenInput, OpenRecord } from '../../contract/records.js';
-import type { MessageData, UntypedData } from '../shared/data.js';
+import type { MessageData } from '../shared/data.js';
 import type { ListQuery, PeriodQuery } from '../shared/query.js';
 
 /**
  * An event to track. The service does not document which fields are required; a call without `email` or
  * `event` is sent with a `warning`.
  */
-export interface TrackRequest<Fields extends object = object> extends TrackPart, OpenInput {
-  /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
-  data?: MessageData<Fields> | undefined;
-}
-
-/** The same with custom fields of any type. */
-export interface UntypedTrackRequest extends TrackPart, OpenInput {
-  /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
-  data?: UntypedData | undefined;
-}
-
-/** An event to track, custom fields aside. */
-export interface TrackPart {
+export interface TrackRequest<Fields extends object = object> extends OpenInput {
   /** The contact's email; a contact is created if none has it. */
   email?: string | undefined;
   /** The name of the event, e.g. `order.paid`. Workflows that listen for it are started. */
   event?: string | undefined;
   /** The service does not document this name. */
   subscribed?: boolean | undefined;
+  /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
+  data?: MessageData<Fields> | undefined;
 }
 
 /** The ids of a tracked event and its contact. */

@@ -3,7 +3,7 @@ import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import { isRecord, type Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
-import { loadRare } from '../shared/rarely.js';
+import { notConfirmed } from '../shared/refusals.js';
 import { writable } from '../shared/write-back.js';
 import { ProjectBilling } from './billing.js';
 import { ProjectMembers } from './members.js';
@@ -107,10 +107,7 @@ export class Projects implements MethodsFor<typeof routes> {
     }
     const input = { params: { id }, body: rest };
     const isOther = confirm !== undefined && confirm !== id;
-    const bodyLater = async () => {
-      const { notConfirmed } = await loadRare();
-      throw notConfirmed(id, routes.reset.path);
-    };
+    const bodyLater = () => Promise.reject(notConfirmed(id, routes.reset.path));
     const guard = isOther ? { bodyLater } : {};
     return this.#transport.send(routes.reset, { ...input, ...guard }, options);
   }

@@ -59,20 +59,14 @@ export interface StoredData {
   [key: string]: unknown;
 }
 
-/** Custom fields to store, whose types the client was not given: a record, or a type of your own. */
-export type UntypedPatch = PersistentData | (FieldObject & NoReservedKeys);
-
-/** The same for an email or event, where `transient()` is allowed. */
-export type UntypedData = ContactData | (FieldObject & NoReservedKeys);
-
-/** Custom fields to store, of the types that the client was given. */
+/** Custom fields to store, of the types that the client was given; without them a record, or a type of your own. */
 export type DataPatch<Fields extends object> = keyof Fields extends never
-  ? UntypedPatch
+  ? PersistentData | (FieldObject & NoReservedKeys)
   : NoReservedKeys & { readonly [Key in keyof Fields]?: Written<Fields[Key]> | null | undefined };
 
 /** Custom fields of an email or event, of the types that the client was given. */
 export type MessageData<Fields extends object> = keyof Fields extends never
-  ? UntypedData
+  ? ContactData | (FieldObject & NoReservedKeys)
   : NoReservedKeys & {
       readonly [Key in keyof Fields]?:
         | Written<Fields[Key]>

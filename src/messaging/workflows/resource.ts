@@ -3,7 +3,6 @@ import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { Spacing } from '../../polling/spacing.js';
-import { loadPart } from '../../transport/load-part.js';
 import type { Transport } from '../../transport/transport.js';
 import { writable } from '../shared/write-back.js';
 import type { WorkflowDefinition } from './code/definition.js';
@@ -112,7 +111,8 @@ export class Workflows implements MethodsFor<typeof routes> {
     settings: DeployOptions,
     options?: RequestOptions,
   ): Promise<Deployment> {
-    const { deploy } = await loadPart(() => import('./code/deploy.js'));
+    // Loaded here: workflows as code are for scripts.
+    const { deploy } = await import('./code/deploy.js');
     return deploy(definition, this, { mapping: this.#mapping, ...settings }, options);
   }
 
@@ -125,7 +125,8 @@ export class Workflows implements MethodsFor<typeof routes> {
     { mapping = this.#mapping }: { mapping?: Partial<WorkflowMapping> | undefined } = {},
     options?: RequestOptions,
   ): Promise<PulledWorkflow> {
-    const { definitionOf } = await loadPart(() => import('./code/pull.js'));
+    // Loaded here: workflows as code are for scripts.
+    const { definitionOf } = await import('./code/pull.js');
     return definitionOf(await this.get(id, options), mapping);
   }
 }

@@ -56,5 +56,5 @@ function takeOver(tab: Tab): void {
     }
   }
   // Nobody else lives.
-  adopt(tab, { records, living: tab.owner }, rules);
+  adopt(tab, { records, living: tab.owner });
 }

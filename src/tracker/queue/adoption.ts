@@ -1,23 +1,14 @@
-import type { end, isAlive, isExpired, noteErasure } from './protocol.js';
+import { end, isAlive } from './protocol.js';
 import type { StoredRecord } from './record.js';
 import { type Claim, type Entry, Phase, type Queue } from './state.js';
 
-// How a tab takes over the events of tabs that are gone: as pure as the protocol, but loaded later,
-// since a page needs it only where an earlier one has left something.
+// How a tab takes over the events of tabs that are gone: as pure as the protocol.
 
 /**
  * Where no locks can tell, the owner is gone when it has not changed an event for so long. More than
  * a request may take: what is on its way is not sent by two tabs.
  */
 const ORPHAN_AGE = 9e4;
-
-/** What the core lends: imported from here, bundlers would cut it into chunks of its own. */
-export interface Rules {
-  readonly end: typeof end;
-  readonly isAlive: typeof isAlive;
-  readonly isExpired: typeof isExpired;
-  readonly noteErasure: typeof noteErasure;
-}
 
 /** What a page knows when it looks for the events of others. */
 export interface Found {
@@ -27,7 +18,7 @@ export interface Found {
 }
 
 /** Takes over the events of tabs that are gone. */
-export const adopt = (queue: Queue, { records, living }: Found, rules: Rules): void => {
+export const adopt = (queue: Queue, { records, living }: Found): void => {
   for (const seen of records) {
     const isOwnerGone = living
       ? !living.includes(`${seen.owner}`)
@@ -35,7 +26,7 @@ export const adopt = (queue: Queue, { records, living }: Found, rules: Rules): v
     const isKnown = queue.entries.some(({ record }) => record.id === seen.id);
     // The look took a while, in which this tab may have ended the event.
     const isOld = (queue.copyOf(seen.id)?.version ?? 0) > seen.version;
-    if (isKnown || isOld || !rules.isAlive(queue, seen)) {
+    if (isKnown || isOld || !isAlive(queue, seen)) {
       continue;
     }
     // What is ours without our knowing: IndexedDB answered too late.
@@ -50,17 +41,12 @@ export const adopt = (queue: Queue, { records, living }: Found, rules: Rules): v
       version: Math.max(queue.now(), seen.version + 1),
     };
     const entry: Entry = { record, phase: Phase.Waiting, isStored: true, until: 0, size: 0 };
-    queue.claim(entry, seen, (...answer) => adopted(...answer, rules));
+    queue.claim(entry, seen, adopted);
   }
 };
 
 /** IndexedDB has the new owner of an event, or another tab was first. */
-const adopted = (
-  queue: Queue,
-  { entry, record }: Claim,
-  isWon: boolean | undefined,
-  { isAlive, end }: Rules,
-): void => {
+const adopted = (queue: Queue, { entry, record }: Claim, isWon: boolean | undefined): void => {
   if (!isWon || !isAlive(queue, record)) {
     return;
   }

@@ -1,12 +1,14 @@
 import type { Tab } from '../tab.js';
-import { type Rules, adopt, newest } from './adoption.js';
+import { sleep } from '../send/wait.js';
+import { adopt, newest } from './adoption.js';
+import { isAlive, isExpired, noteErasure } from './protocol.js';
 import type { StoredRecord } from './record.js';
 import { Life } from './state.js';
 
 /** Takes over the events of tabs that are gone; true while other tabs have events. */
-export const adoptOrphans = async (tab: Tab, rules: Rules): Promise<boolean | undefined> => {
+export const adoptOrphans = async (tab: Tab): Promise<boolean | undefined> => {
   if (tab.database) {
-    return adoptNow(tab, rules);
+    return adoptNow(tab);
   }
   // Nothing else can tell that exactly one tab gets each.
   return locks()?.request(`${tab.prefix}adopt`, { ifAvailable: true }, async (lock) => {
@@ -14,7 +16,7 @@ export const adoptOrphans = async (tab: Tab, rules: Rules): Promise<boolean | un
       return true;
     }
     tab.isAlone = true;
-    const isMore = await adoptNow(tab, rules);
+    const isMore = await adoptNow(tab);
     // What was taken over is written by then.
     await sleep(100);
     tab.isAlone = undefined;
@@ -22,18 +24,18 @@ export const adoptOrphans = async (tab: Tab, rules: Rules): Promise<boolean | un
   });
 };
 
-const adoptNow = async (tab: Tab, rules: Rules): Promise<boolean> => {
+const adoptNow = async (tab: Tab): Promise<boolean> => {
   const before = await livingTabs();
   // What a tab wrote while leaving may reach this process later than the end of its lock.
   await sleep(1000);
-  const records = await readAll(tab, rules);
+  const records = await readAll(tab);
   // A tab that has started since then asked for its lock before it wrote its first event.
   const living = before + (await livingTabs());
   if (tab.life === Life.Open) {
-    adopt(tab, { records, living: locks() && living }, rules);
+    adopt(tab, { records, living: locks() && living });
   }
-  cleanUp(tab, records, rules);
-  return records.some((record) => rules.isAlive(tab, record) && record.owner !== tab.owner);
+  cleanUp(tab, records);
+  return records.some((record) => isAlive(tab, record) && record.owner !== tab.owner);
 };
 
 /** Absent in an insecure context and in old browsers, whatever the types say. */
@@ -42,10 +44,8 @@ const locks = (): LockManager | undefined => navigator.locks;
 /** A text with the names of all tabs that live, also of those that are just starting. */
 const livingTabs = async (): Promise<string> => JSON.stringify([await locks()?.query()]);
 
-const sleep = (delayMs: number) => new Promise((resolve) => setTimeout(resolve, delayMs));
-
 /** The newest copies of all records, tombstones included, after noting what was erased. */
-const readAll = async (tab: Tab, { noteErasure }: Rules): Promise<StoredRecord[]> => {
+const readAll = async (tab: Tab): Promise<StoredRecord[]> => {
   const stored = await tab.database?.readAll();
   const noted = Object.keys(tab.local).flatMap((key) => {
     const copy = key.startsWith(tab.prefix) && tab.copyOf(key);
@@ -60,13 +60,13 @@ const readAll = async (tab: Tab, { noteErasure }: Rules): Promise<StoredRecord[]
 };
 
 /** Removes what is finished from the stores; its tombstone stays until it is too old. */
-const cleanUp = (tab: Tab, found: readonly StoredRecord[], rules: Rules): void => {
+const cleanUp = (tab: Tab, found: readonly StoredRecord[]): void => {
   for (const record of found) {
     const { id, at } = record;
-    if (rules.isAlive(tab, record) || id === tab.prefix) {
+    if (isAlive(tab, record) || id === tab.prefix) {
       continue;
     }
-    if (at <= tab.erasedAt || rules.isExpired(tab, record)) {
+    if (at <= tab.erasedAt || isExpired(tab, record)) {
       // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- keys are properties here
       delete tab.local[id];
       void tab.database?.remove(id);

@@ -3,7 +3,7 @@ import type { DropReason, Outcome } from '../types.js';
 import type { EventRecord, StoredRecord } from './record.js';
 
 /** Where an event of this tab is. */
-export const enum Phase {
+export enum Phase {
   Waiting,
   /** Being noted as handed over. */
   Marking,
@@ -12,7 +12,7 @@ export const enum Phase {
 }
 
 /** Where a page is. */
-export const enum Life {
+export enum Life {
   /** Not before consent and activation. */
   Held,
   /** Until the stores are open. */

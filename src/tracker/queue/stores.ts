@@ -1,5 +1,6 @@
 import type { Tab } from '../tab.js';
 import type { DropReason } from '../types.js';
+import { openDatabase } from './database.js';
 import { erase } from './protocol.js';
 import { type StoredRecord, tombstoneOf } from './record.js';
 
@@ -74,18 +75,11 @@ export const eraseAll = async (tab: Tab, reason: DropReason, isAsked?: boolean):
   await tab.database?.clear(erasure);
 };
 
-/** Loads the part of the tracker that a page can start without, and opens IndexedDB. */
-export const openDurable = async (tab: Tab) => {
-  try {
-    if (tab.storage !== 'memory') {
-      const durable = await import('./durable.js');
-      tab.database ??= await durable.openDatabase(tab);
-      return durable;
-    }
-  } catch {
-    // Offline, or a new version of the site has replaced it: localStorage has to do.
+/** Opens IndexedDB; where it cannot be opened, localStorage has to do. */
+export const openDurable = async (tab: Tab): Promise<void> => {
+  if (tab.storage !== 'memory') {
+    tab.database ??= await openDatabase(tab);
   }
-  return undefined;
 };
 
 const remove = ({ local }: Tab, key: string): void => {

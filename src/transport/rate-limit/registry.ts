@@ -1,34 +1,21 @@
 import { fingerprint } from '../../contract/fingerprint.js';
 import type { BudgetLimits, RateBudgetStore } from '../../contract/rate-budget-store.js';
 import type { Settings } from '../settings.js';
-import type { Budget } from './budget.js';
+import type { Budget, RateLimitState } from './budget.js';
 import { ClientBudget } from './client-budget.js';
 import { LocalBudget } from './local-budget.js';
-import {
-  keepBudgets,
-  knownBudgets,
-  projectName,
-  type ProjectLimit,
-  type Registry,
-} from './project.js';
 import { SharedBudget } from './shared-budget.js';
 
 const manyBudgets = 1000;
 
-const sources = new WeakMap<ProjectLimit, BudgetSource>();
-
-/** The budgets of a client, made with its first call. */
-export function budgetsOf(project: ProjectLimit): BudgetSource {
-  const known = sources.get(project);
-  if (known) {
-    return known;
-  }
-  const { settings, parent } = project;
-  const source = new BudgetSource(settings, parent && budgetsOf(parent));
-  sources.set(project, source);
-  project.source = source;
-  return source;
+/** The budgets of a process. The stored ones stand on the local one of their project. */
+interface Registry {
+  readonly local: Map<string, LocalBudget>;
+  readonly shared: WeakMap<RateBudgetStore, WeakMap<LocalBudget, SharedBudget>>;
 }
+
+// One registry for all copies of the package in a process: the service counts them as one.
+const registryKey = Symbol.for('postreel.budgets.2');
 
 /** Finds the budget of a client's project. The first key names it; it then outlives that key. */
 export class BudgetSource {
@@ -44,6 +31,16 @@ export class BudgetSource {
     this.#parent = parent;
     this.#group = settings.group ?? (parent ? parent.#group : undefined);
     this.#store = settings.store ?? (parent ? parent.#store : undefined);
+  }
+
+  /** The name of the project that a key belongs to, its group or else the key: it holds the key. */
+  projectName(key: string | null): string {
+    return `${this.#settings.baseUrl} ${this.#group ?? key ?? ''}`;
+  }
+
+  /** What is left of the budget that calls with this key share; `undefined` when limiting is off. */
+  state(key: string | null): RateLimitState | undefined {
+    return this.for(key)?.state();
   }
 
   /**
@@ -75,7 +72,7 @@ export class BudgetSource {
   #ofProject(key: string | null, limits: BudgetLimits): Budget {
     const { hasOwnLimits } = this.#settings;
     // Others may read a store, and print what is global: a name must not give the key away.
-    const name = fingerprint(projectName(this.#settings, this.#group, key));
+    const name = fingerprint(this.projectName(key));
     const local = localBudget(name, limits);
     const budget = this.#store ? sharedBudget(this.#store, name, limits, local) : local;
     if (hasOwnLimits) {
@@ -113,13 +110,14 @@ function sharedBudget(
   return budget;
 }
 
-function registry(): Registry<LocalBudget, SharedBudget> {
-  const known = knownBudgets<Registry<LocalBudget, SharedBudget>>();
+function registry(): Registry {
+  const known = (globalThis as { [registryKey]?: Registry })[registryKey]; // kept below
   if (known) {
     return known;
   }
-  const budgets = { local: new Map(), shared: new WeakMap() };
-  keepBudgets(budgets);
+  const budgets: Registry = { local: new Map(), shared: new WeakMap() };
+  // Not enumerable: nobody should copy it by accident.
+  Object.defineProperty(globalThis, registryKey, { value: budgets });
   return budgets;
 }
 

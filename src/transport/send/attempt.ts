@@ -12,7 +12,6 @@ import {
 } from '../context.js';
 import { notSentInTime } from '../deadline.js';
 import type { Budget, Slot } from '../rate-limit/budget.js';
-import { budgetsOf } from '../rate-limit/registry.js';
 import { classify, requestIdOf } from '../response/classify.js';
 import { connectionError, timeoutError } from '../response/network-error.js';
 import { readText } from '../response/read.js';
@@ -29,9 +28,7 @@ export async function attempt(
   parts: TransportParts,
 ): Promise<RawAnswer> {
   const { number, key } = one;
-  const budget = call.isCharged
-    ? budgetsOf(parts.budgets).for(key ?? parts.keyring.current)
-    : undefined;
+  const budget = call.isCharged ? parts.budgets.for(key ?? parts.keyring.current) : undefined;
   const turn = budget && acquire(budget, number, call, parts);
   const slot = turn instanceof Promise ? await turn : turn; // nearly always there is room
   if (call.signal?.aborted) {

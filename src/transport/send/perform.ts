@@ -9,9 +9,7 @@ import { Validator } from '../validation/validator.js';
 import { readBack, type MakeCall } from './reconcile.js';
 import { Sender } from './sender.js';
 
-export { PagedList } from '../../pagination/paginated.js';
-
-/** What a client needs from its first call on, loaded with that: checks, sends, and reads answers. */
+/** Checks calls, sends them, and reads their answers. */
 export class Performer {
   readonly #parts: TransportParts;
   readonly #validator: Validator;

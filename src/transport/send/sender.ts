@@ -4,6 +4,7 @@ import type { CallContext, RawAnswer, TransportParts } from '../context.js';
 import { withinDeadline } from '../deadline.js';
 import { attempt } from './attempt.js';
 import type { RequestCarrier } from './http.js';
+import { Retries } from './retry.js';
 import { mayRetry } from './retry-policy.js';
 
 /** Sends one call with the client's key; a refused key is renewed once. */
@@ -28,7 +29,6 @@ export class Sender {
       if (!this.#isWorthAnother(failure)) {
         throw failure;
       }
-      const { Retries } = await loadRetries(failure);
       const again = (number: number, carrier: RequestCarrier) => this.#attempt(number, carrier);
       return new Retries(this.#call, again, this.#parts).goOn(failure);
     }
@@ -72,15 +72,5 @@ export class Sender {
       }
       throw failure;
     }
-  }
-}
-
-// Most calls need no retry, so what makes them, p-retry and ky, is loaded after a first failure. Where it cannot be
-// loaded, e.g. in a page that has lost its network, the call ends with the failure that it had.
-async function loadRetries(failure: unknown) {
-  try {
-    return await import('./retry.js');
-  } catch {
-    throw failure;
   }
 }

@@ -5,29 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { spawn as spawnTerminal } from '@lydell/node-pty';
-import { build } from 'esbuild';
-import { commandBundle } from '../../../scripts/command-bundle.js';
 
-const source = fileURLToPath(new URL('../../../src/cli/index.ts', import.meta.url));
-let bundled: Promise<string> | undefined;
-
-/** The command as it is published: one file. It is built once for a test file. */
-export function command(): Promise<string> {
-  bundled ??= bundle();
-  return bundled;
-}
-
-async function bundle(): Promise<string> {
-  const outfile = join(emptyFolder(), 'cli.mjs');
-  await build({
-    ...commandBundle,
-    entryPoints: [source],
-    bundle: true,
-    outfile,
-    logLevel: 'error',
-  });
-  return outfile;
-}
+/** The command as it is published: `npm test` builds it first. */
+export const command = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
 
 /** A new folder to run a command in. */
 export function emptyFolder(): string {
@@ -51,7 +31,7 @@ export interface Piped {
 /** Runs `postreel …` without a terminal. */
 export async function piped(args: readonly string[], options: RunOptions = {}): Promise<Piped> {
   const { cwd = emptyFolder(), input = '' } = options;
-  const child = spawn(process.execPath, [await command(), ...args], {
+  const child = spawn(process.execPath, [command, ...args], {
     cwd,
     env: envOf(options),
     timeout: 25_000,
@@ -69,7 +49,7 @@ export async function piped(args: readonly string[], options: RunOptions = {}): 
 /** Runs `postreel …` for a reader that leaves before it begins, as `head -0` does. */
 export async function unread(args: readonly string[], options: RunOptions = {}): Promise<Piped> {
   const cwd = options.cwd ?? emptyFolder();
-  const child = spawn(process.execPath, [await command(), ...args], {
+  const child = spawn(process.execPath, [command, ...args], {
     cwd,
     env: envOf(options),
     timeout: 25_000,
@@ -108,9 +88,9 @@ export function hasColors(written: string): boolean {
 }
 
 /** Runs `postreel …` in a terminal of that width. */
-export async function inTerminal(args: readonly string[], options: Screen = {}): Promise<Terminal> {
+export function inTerminal(args: readonly string[], options: Screen = {}): Terminal {
   const { cwd = emptyFolder(), columns = 100 } = options;
-  const terminal = spawnTerminal(process.execPath, [await command(), ...args], {
+  const terminal = spawnTerminal(process.execPath, [command, ...args], {
     name: 'xterm-256color',
     cols: columns,
     rows: 40,

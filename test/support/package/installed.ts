@@ -63,7 +63,7 @@ export async function installPackage(neighbours: Neighbours = {}): Promise<Proje
   const folder = mkdtempSync(join(tmpdir(), 'postreel-'));
   const target = join(folder, 'node_modules', manifest.name);
   mkdirSync(target, { recursive: true });
-  for (const place of packedPlaces) {
+  for (const place of packedPlaces()) {
     cpSync(join(repository, place), join(target, place), { recursive: true });
   }
   const names = [...Object.keys(manifest.dependencies), ...(neighbours.with ?? [])];
@@ -109,11 +109,25 @@ export async function dryPack(): Promise<Packed> {
 }
 
 // npm packs the last three without being asked. It takes seconds to say so: a test of its own asks.
-const packedPlaces = [...manifest.files, 'package.json', 'README.md', 'LICENSE'];
+const packedPlaces = () => [
+  ...manifest.files.flatMap(placesOf),
+  'package.json',
+  'README.md',
+  'LICENSE',
+];
+
+/** The folder or file, or the files of `folder/*.md`. */
+function placesOf(pattern: string): string[] {
+  return pattern.endsWith('/*.md')
+    ? readdirSync(join(repository, dirname(pattern)))
+        .filter((name) => name.endsWith('.md'))
+        .map((name) => join(dirname(pattern), name))
+    : [pattern];
+}
 
 /** The files of an installed package. */
 export function packedFiles(): string[] {
-  return packedPlaces.flatMap((place) =>
+  return packedPlaces().flatMap((place) =>
     statSync(join(repository, place)).isDirectory() ? filesIn(place) : [place],
   );
 }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import '../../../src/messaging/rare.js'; // loads from the disk, which knows nothing of the fake's time
+import '../../../src/messaging/contacts/import-all.js'; // loads from the disk, which knows nothing of the fake's time
 import type { Law, MessagingScene } from './law.js';
 import { passing } from './wait-laws.js';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { adopt, mayClaim, newest } from '../../../src/tracker/queue/adoption.js';
-import * as rules from '../../../src/tracker/queue/protocol.js';
 import type { EventRecord, StoredRecord } from '../../../src/tracker/queue/record.js';
 import { Phase, type Queue } from '../../../src/tracker/queue/state.js';
 import {
@@ -22,7 +21,7 @@ function look(
   changes: Partial<Queue> = {},
 ): UnitQueue {
   const queue = unitQueue(changes);
-  adopt(queue, { records: [record], living }, rules);
+  adopt(queue, { records: [record], living });
   return queue;
 }
 
@@ -56,14 +55,14 @@ describe('adopt', () => {
     const queue = unitQueue();
     addStored(queue, 'b');
     addStored(queue, 'a');
-    adopt(queue, { records: [left()], living: LIVING }, rules);
+    adopt(queue, { records: [left()], living: LIVING });
     expect(queue.claims).toEqual([]);
   });
   it('claims nothing that has changed since it was read', () => {
     const claims = (version: number) => {
       const queue = unitQueue();
       queue.local.set('a', { ...left(), version });
-      adopt(queue, { records: [left({ version: 7 })], living: LIVING }, rules);
+      adopt(queue, { records: [left({ version: 7 })], living: LIVING });
       return queue.claims.length;
     };
     expect([6, 7, 8].map(claims)).toEqual([1, 1, 0]);
@@ -75,7 +74,7 @@ describe('adopt', () => {
       recordOf('erased', { at: 5, owner: 'gone' }),
       recordOf('alive', { at: 6, owner: 'gone' }),
     ];
-    adopt(queue, { records, living: LIVING }, rules);
+    adopt(queue, { records, living: LIVING });
     expect(queue.claims.map(({ record }) => record.id)).toEqual(['alive']);
   });
   it.each([
@@ -85,7 +84,7 @@ describe('adopt', () => {
     [-90_001, 1],
   ])('without locks, claims what nobody has changed for %i ms: %i', (age, count) => {
     const queue = unitQueue();
-    adopt(queue, { records: [left({ version: NOW - age })] }, rules);
+    adopt(queue, { records: [left({ version: NOW - age })] });
     expect(queue.claims).toHaveLength(count);
   });
 });

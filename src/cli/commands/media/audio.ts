@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { MediaClient } from '../../../media/client.js';
-import type { GenerationJob } from '../../../media/jobs/job.js';
+import type { MediaClient, GenerationJob } from 'postreel/media';
 import type { Context } from '../../context.js';
 import { CommandEnd } from '../../exit-codes.js';
 import { confirm } from '../../terminal/confirm.js';

@@ -1,7 +1,5 @@
 import type { Command } from 'commander';
-import type { MediaClient } from '../../../media/client.js';
-import type { JournalIntent } from '../../../media/jobs/journal-types.js';
-import type { GenerationJob, JobRecord } from '../../../media/jobs/job.js';
+import type { MediaClient, JournalIntent, GenerationJob, JobRecord } from 'postreel/media';
 import type { Context } from '../../context.js';
 import { CommandEnd } from '../../exit-codes.js';
 import { confirm } from '../../terminal/confirm.js';

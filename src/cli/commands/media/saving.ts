@@ -1,10 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import type { MediaClient } from '../../../media/client.js';
-import type { MediaFile } from '../../../media/jobs/file.js';
-import type { GenerationJob } from '../../../media/jobs/job.js';
-import { saveTo } from '../../../node/download/save-to.js';
-import { fileJournal } from '../../../node/journal/file-journal.js';
+import type { MediaClient, MediaFile, GenerationJob } from 'postreel/media';
+import { saveTo, fileJournal } from 'postreel/node';
 import type { Context } from '../../context.js';
 import { CommandEnd } from '../../exit-codes.js';
 import type { Progress } from '../../terminal/progress.js';

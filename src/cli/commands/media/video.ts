@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { MediaClient } from '../../../media/client.js';
-import type { VideoJob } from '../../../media/generate/types.js';
-import type { QueueProgress, QueueResult } from '../../../media/queue/options.js';
+import type { MediaClient, VideoJob, QueueProgress, QueueResult } from 'postreel/media';
 import type { Context } from '../../context.js';
 import { CommandEnd } from '../../exit-codes.js';
 import { confirm } from '../../terminal/confirm.js';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { SendRequest } from '../../../messaging/emails/types.js';
-import { attachment } from '../../../node/files.js';
+import type { SendRequest } from 'postreel/messaging';
+import { attachment } from 'postreel/node';
 import type { Context } from '../../context.js';
 import { CommandEnd } from '../../exit-codes.js';
 import { confirm } from '../../terminal/confirm.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AddressVerification } from '../../../messaging/emails/types.js';
+import type { AddressVerification } from 'postreel/messaging';
 import type { Context } from '../../context.js';
 import type { Output } from '../../terminal/output.js';
 import { plain } from '../../terminal/table.js';

@@ -1,15 +1,11 @@
 import type { Command } from 'commander';
-import { toMermaid } from '../../../messaging/workflows/code/mermaid.js';
-import {
-  simulate,
-  type SimulatedContact,
-} from '../../../messaging/workflows/code/simulation/simulate.js';
+import { toMermaid, simulate, type SimulatedContact } from 'postreel/workflows';
 import type { Context } from '../../context.js';
 import { confirm } from '../../terminal/confirm.js';
 import { tableOf } from '../../terminal/table.js';
 import { collect, collectData, examples, wholeNumber, yesOption } from '../options.js';
 import { readDefinition } from './workflows/definition-file.js';
-import { fileWorkflowState } from '../../../node/workflow-state.js';
+import { fileWorkflowState } from 'postreel/node';
 
 interface SimulateFlags {
   readonly email?: readonly string[];

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.js';
-import { isPostreelError } from '../../../errors/index.js';
+import { isPostreelError } from 'postreel';
 
 /** What one read-only request says about a service. */
 export interface ServiceCheck {

@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
 import type { Command } from 'commander';
-import { createClock, type Clock } from '../../../testing/core/time/clock.js';
 import {
+  createClock,
+  type Clock,
   startFakeServer,
   type FakeServer,
   type FakeServerOptions,
-} from '../../../testing/server.js';
+} from 'postreel/testing';
 import type { Context } from '../../context.js';
 import { CommandEnd } from '../../exit-codes.js';
 import { createPage } from '../../fake/page-server.js';
@@ -66,18 +67,18 @@ async function runFake(flags: Flags, context: Context): Promise<void> {
   const started: { server?: FakeServer } = {};
   const options = optionsOf(flags, clock);
   const server = await listen(flags, (port) =>
-    startFakeServer(
-      { port, host, ...options },
-      {
-        page: createPage(() => started.server),
-        onEnd: (exchange) => {
-          const text = log ? lineOf(exchange, context) : undefined;
-          if (text !== undefined) {
-            output.note(text);
-          }
-        },
+    startFakeServer({
+      port,
+      host,
+      ...options,
+      page: createPage(() => started.server),
+      onEnd: (exchange) => {
+        const text = log ? lineOf(exchange, context) : undefined;
+        if (text !== undefined) {
+          output.note(text);
+        }
       },
-    ),
+    }),
   );
   started.server = server;
   if (seed !== undefined) {

@@ -347,7 +347,7 @@ function adopt(
 ): void {
   const { queue } = tab;
   if (queue.life === Life.Open) {
-    adoption.adopt(queue, { records: found, living }, protocol);
+    adoption.adopt(queue, { records: found, living });
   }
   cleanUp(world, tab, found);
   world.callbacks.push({

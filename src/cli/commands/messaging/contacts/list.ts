@@ -1,4 +1,4 @@
-import type { Contact } from '../../../../messaging/contacts/types.js';
+import type { Contact } from 'postreel/messaging';
 import type { Context } from '../../../context.js';
 import { tableOf, type Column } from '../../../terminal/table.js';
 

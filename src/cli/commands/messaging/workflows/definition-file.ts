@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isRecord } from '../../../../contract/records.js';
-import { checkDefinition } from '../../../../messaging/workflows/code/check.js';
-import type { WorkflowDefinition } from '../../../../messaging/workflows/code/definition.js';
+import { defineWorkflow, type WorkflowDefinition } from 'postreel/workflows';
 import { CommandEnd } from '../../../exit-codes.js';
 
 /** The one workflow that a module of the user exports, under whatever name. */
@@ -14,8 +13,7 @@ export async function readDefinition(file: string): Promise<WorkflowDefinition> 
     const count = found.size === 0 ? 'no workflow' : `${found.size} workflows`;
     throw new CommandEnd('rejected', `${file} exports ${count}; it must export one.`);
   }
-  checkDefinition(definition);
-  return definition;
+  return defineWorkflow(definition);
 }
 
 async function load(file: string): Promise<Record<string, unknown>> {

@@ -1,0 +1,78 @@
+import ts from 'typescript';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundle } from '../../scripts/sizes.js';
+import { dryPack, installPackage, type Project } from '../support/package/installed.js';
+
+// With room: they are there for what goes far off, not for the last kilobyte.
+const guards: Readonly<Record<string, readonly [code: string, maxKilobytes: number]>> = {
+  'a messaging client': [`export { MessagingClient } from 'postreel/messaging';`, 100],
+  'a media client': [`export { MediaClient } from 'postreel/media';`, 115],
+  'the tracker': [`export { createTracker } from 'postreel/tracker';`, 9],
+};
+
+describe('the size of', () => {
+  it.each(Object.entries(guards))(
+    '%s, bundled, minified and gzipped in all its chunks, is far from its guard',
+    async (name, [code, maxKilobytes]) => {
+      const { eager, lazy } = await bundle(code);
+      const kilobytes = (eager + lazy) / 1000;
+      tell(`${name}: ${kilobytes.toFixed(1)} KB`, `${maxKilobytes} KB`);
+      expect(kilobytes).toBeGreaterThan(1); // something was bundled
+      expect(kilobytes).toBeLessThanOrEqual(maxKilobytes);
+    },
+  );
+
+  it('the tarball is far from its guard', async () => {
+    const { size } = await dryPack();
+    tell(`the tarball: ${(size / 1e6).toFixed(2)} MB`, '1.2 MB');
+    expect(size).toBeLessThanOrEqual(1.2e6);
+  });
+});
+
+describe('ten calls of a user', () => {
+  const lines = (fields: string) => `
+    import { clear, MessagingClient, transient } from 'postreel';
+    const messaging = new MessagingClient${fields}();
+    const email = 'ann@example.com';
+    const ann = await messaging.contacts.create({ email, data: { plan: 'pro', seats: 5 } });
+    await messaging.contacts.update(ann.id, { data: { plan: 'free', seats: clear() } });
+    const mail = { from: 'shop@example.com', to: email, subject: 'Hi', body: 'Hi' };
+    await messaging.send({ ...mail, data: { seats: transient(6) } });
+    await messaging.track({ email, event: 'upgraded', data: { plan: 'pro' } });
+    const { data } = await messaging.contacts.get(ann.id);
+    console.log(data?.plan, data?.seats);
+    for await (const contact of messaging.contacts.list()) console.log(contact.email);
+    await messaging.templates.get('tpl_1');
+    await messaging.verify({ email });
+    await messaging.segments.list();`;
+  let project: Project;
+  beforeAll(async () => {
+    project = await installPackage();
+  });
+  afterAll(() => project.remove());
+
+  it.each([
+    ['with', `<{ plan: 'free' | 'pro'; seats: number }>`],
+    ['without', ''],
+  ])('cost the compiler few instantiations %s custom fields', async (name, fields) => {
+    const file = await project.write('ten-calls.mts', lines(fields));
+    const program = ts.createProgram([file], {
+      strict: true,
+      noEmit: true,
+      skipLibCheck: true,
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.NodeNext,
+      lib: ['lib.es2022.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+      types: [],
+    });
+    const problems = program.getSemanticDiagnostics(program.getSourceFile(file));
+    expect(problems.map(({ messageText }) => messageText)).toEqual([]);
+    const instantiations = program.getInstantiationCount();
+    tell(`ten calls ${name} custom fields: ${instantiations} instantiations`, '300');
+    expect(instantiations).toBeLessThanOrEqual(300);
+  });
+});
+
+function tell(figure: string, guard: string): void {
+  console.log(`${figure} (guard: ${guard})`);
+}
