@@ -102,8 +102,6 @@ function heavySuite(name: Suite): TestProjectInlineConfiguration {
       name,
       include: [...heavy[name]],
       exclude: [...always.exclude, ...earlier],
-      // A busy machine delays real sockets: the gate asks again before it says no, and says so.
-      retry: process.env['CI'] && !['package', 'types', 'worlds'].includes(name) ? 2 : 0,
     },
   };
 }
@@ -126,7 +124,6 @@ const projects: TestProjectInlineConfiguration[] = [
       name: 'node-fetch',
       include: overBoth,
       env: { TRANSPORT: 'node' },
-      retry: process.env['CI'] ? 2 : 0,
     },
   },
   {

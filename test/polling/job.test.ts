@@ -1,7 +1,8 @@
 import { JobFailedError, WaitError, WaitTimeoutError, type ImportJob } from 'postreel';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
 import { serve } from '../support/fake-server.js';
+import { settledInTime } from '../support/settled.js';
 
 const quick = { interval: 1 };
 
@@ -120,30 +121,36 @@ describe('a check that fails', () => {
 });
 
 describe('a wait that takes too long', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   it('rejects with what it saw, and can be resumed', async () => {
     const answers: unknown[] = Array.from({ length: 50 }, () => ({ status: 'running' }));
-    const error: unknown = await waitFor(answers, { timeout: 150 }).catch(
-      (thrown: unknown) => thrown,
-    );
+    const { error } = await settledInTime(() => waitFor(answers, { timeout: 150 }));
     expect(error).toBeInstanceOf(WaitTimeoutError);
     if (!(error instanceof WaitError)) {
       return;
     }
     expect(error).toMatchObject({ code: 'WAIT_TIMEOUT', fileId: 'job_1', lastStatus: 'running' });
-    expect(error.elapsedMs).toBeGreaterThanOrEqual(148);
-    expect(error.polls).toBeGreaterThanOrEqual(1);
+    expect(error.elapsedMs).toBe(150);
+    expect(error.polls).toBe(3);
     expect(error.message).toContain('call `resume()` to wait again');
     answers.splice(0, answers.length, { status: 'done' });
-    await expect(error.resume({ timeout: 5_000 })).resolves.toEqual({ status: 'done' });
+    const resumed = await settledInTime(() => error.resume({ timeout: 5_000 }));
+    expect(resumed.value).toEqual({ status: 'done' });
   });
 
   it('resumes with the options of the first wait', async () => {
     const onUpdate = vi.fn();
     const answers: unknown[] = Array.from({ length: 50 }, () => ({ status: 'running' }));
-    const wait = waitFor(answers, { timeout: 400, onUpdate });
-    const error: unknown = await wait.catch((thrown: unknown) => thrown);
+    const { error } = await settledInTime(() => waitFor(answers, { timeout: 400, onUpdate }));
     onUpdate.mockClear();
-    await expect((error as WaitError).resume()).rejects.toBeInstanceOf(WaitTimeoutError);
+    const resumed = await settledInTime(() => (error as WaitError).resume());
+    expect(resumed.error).toBeInstanceOf(WaitTimeoutError);
     expect(onUpdate).toHaveBeenCalled();
   });
 });

@@ -1,8 +1,16 @@
 import { ConnectionError, NotFoundError, UnexpectedResponseError } from 'postreel';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { passingDelayMs } from '../../src/polling/transient.js';
 import { poll, type Check, type PollPlan } from '../../src/polling/poll.js';
-import { settled } from '../support/fake-server.js';
+import { settledInTime } from '../support/settled.js';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const passing = new ConnectionError('lost', { code: 'CONNECTION_LOST' });
 
@@ -10,7 +18,7 @@ describe('a poll', () => {
   it('checks until there is a result', async () => {
     const statuses = ['queued', 'running', 'done'];
     const plan = planOf({ check: () => Promise.resolve(statuses.shift() ?? '') });
-    await expect(poll(plan)).resolves.toBe('done');
+    expect(await settledInTime(() => poll(plan))).toMatchObject({ value: 'done' });
     expect(statuses).toEqual([]);
   });
 
@@ -19,7 +27,8 @@ describe('a poll', () => {
     const reports: [number, string | undefined, boolean, number][] = [];
     const report = ({ attempt, status, changed }: Check<string>, next: number) =>
       reports.push([attempt, status, changed, next]);
-    await poll(planOf({ check: () => Promise.resolve(statuses.shift() ?? ''), report }));
+    const check = () => Promise.resolve(statuses.shift() ?? '');
+    await settledInTime(() => poll(planOf({ check, report })));
     expect(reports).toEqual([
       [1, 'queued', false, 5],
       [2, 'queued', false, 5],
@@ -35,16 +44,15 @@ describe('a poll', () => {
   });
 
   it('sleeps before the first check when the job is young', async () => {
-    const { tookMs } = await settled(() => poll(planOf({ firstDelayMs: 80 })));
-    expect(tookMs).toBeGreaterThanOrEqual(78);
+    const { tookMs } = await settledInTime(() => poll(planOf({ firstDelayMs: 80 })));
+    expect(tookMs).toBe(80);
   });
 
   it('ends with its last status when the time is up', async () => {
     const plan = planOf({ check: () => Promise.resolve('running'), timeoutMs: 60 });
-    const { error, tookMs } = await settled(() => poll(plan));
+    const { error, tookMs } = await settledInTime(() => poll(plan));
     expect((error as Error).message).toMatch(/^time is up at running after \d+ checks$/);
-    expect(tookMs).toBeGreaterThanOrEqual(58);
-    expect(tookMs).toBeLessThan(500);
+    expect(tookMs).toBe(60);
   });
 
   it('ends on time even when a check does not, and lets go of that check', async () => {
@@ -53,9 +61,9 @@ describe('a poll', () => {
       signal = until;
       return new Promise<string>(() => undefined);
     };
-    const { error, tookMs } = await settled(() => poll(planOf({ check, timeoutMs: 60 })));
+    const { error, tookMs } = await settledInTime(() => poll(planOf({ check, timeoutMs: 60 })));
     expect(error).toMatchObject({ message: 'time is up at none after 1 checks' });
-    expect(tookMs).toBeLessThan(500);
+    expect(tookMs).toBe(60);
     expect(signal?.aborted).toBe(true);
   });
 
@@ -73,7 +81,8 @@ describe('a poll', () => {
     check.mockRejectedValueOnce(passing).mockRejectedValueOnce(passing);
     const failures: number[] = [];
     const passingDelay = (_: unknown, count: number) => (failures.push(count), 1);
-    await expect(poll(planOf({ check, passingDelayMs: passingDelay }))).resolves.toBe('done');
+    const plan = planOf({ check, passingDelayMs: passingDelay });
+    expect(await settledInTime(() => poll(plan))).toMatchObject({ value: 'done' });
     expect(failures).toEqual([1, 2]);
   });
 
@@ -83,7 +92,7 @@ describe('a poll', () => {
     check.mockRejectedValueOnce(passing);
     const failures: number[] = [];
     const passingDelay = (_: unknown, count: number) => (failures.push(count), 1);
-    await poll(planOf({ check, passingDelayMs: passingDelay }));
+    await settledInTime(() => poll(planOf({ check, passingDelayMs: passingDelay })));
     expect(failures).toEqual([1, 1]);
   });
 
@@ -108,9 +117,9 @@ describe('a poll', () => {
     const controller = new AbortController();
     const plan = planOf({ check, nextDelayMs: () => nextMs, signal: controller.signal });
     setTimeout(() => controller.abort('enough'), 30);
-    const { error, tookMs } = await settled(() => poll({ ...plan, timeoutMs: 60_000 }));
+    const { error, tookMs } = await settledInTime(() => poll({ ...plan, timeoutMs: 60_000 }));
     expect(error).toBe('enough');
-    expect(tookMs).toBeLessThan(500);
+    expect(tookMs).toBe(30);
   });
 
   it('checks before its time when there is news', async () => {
@@ -123,9 +132,9 @@ describe('a poll', () => {
     const check = () => Promise.resolve(statuses.shift() ?? '');
     const plan = planOf({ check, onNews, nextDelayMs: () => 60_000, timeoutMs: 120_000 });
     setTimeout(() => tell(), 30);
-    const { value, tookMs } = await settled(() => poll(plan));
+    const { value, tookMs } = await settledInTime(() => poll(plan));
     expect(value).toBe('done');
-    expect(tookMs).toBeLessThan(1_000);
+    expect(tookMs).toBe(30);
   });
 
   it.each([0, -1, Number.NaN])('cannot take %s', async (timeoutMs) => {

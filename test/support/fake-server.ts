@@ -42,13 +42,3 @@ export async function serve(options: FakeServerOptions = {}) {
 export function arrivals(requests: readonly { endpoint: string | undefined }[], endpoint: string) {
   return requests.filter((request) => request.endpoint === endpoint).length;
 }
-
-/** How long a call takes to settle, in milliseconds, and how it settles. */
-export async function settled<T>(call: () => PromiseLike<T>) {
-  const startedAt = performance.now(); // before the call: on a busy machine, beginning takes its time
-  const result = await Promise.resolve(call()).then(
-    (value) => ({ value, error: undefined }),
-    (error: unknown) => ({ value: undefined, error }),
-  );
-  return { ...result, tookMs: performance.now() - startedAt };
-}

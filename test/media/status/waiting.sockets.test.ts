@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { MediaClient } from 'postreel';
 import { startFakeServer } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
-import { arrivals, serve, settled } from '../../support/fake-server.js';
+import { arrivals, serve } from '../../support/fake-server.js';
+import { settled } from '../../support/settled.js';
 import { gaps, speech, statusEndpoint, video } from '../../support/media/fake-time.js';
 
 // The rules of waiting run on a fake clock elsewhere; here are those that a socket can break.

@@ -5,7 +5,8 @@ import { ConfigurationError, ConnectionError, MediaFile, NotFoundError } from 'p
 import { saveTo, type SaveProgress } from 'postreel/node';
 import type { FakeMediaOptions } from 'postreel/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { arrivals, serve, settled } from '../../support/fake-server.js';
+import { arrivals, serve } from '../../support/fake-server.js';
+import { settled } from '../../support/settled.js';
 
 const download = 'GET /cdn/{file}';
 
@@ -380,7 +381,7 @@ describe('saveTo() and an abort', () => {
     const at = performance.now();
     controller.abort('enough');
     expect((await saving).error).toBe('enough');
-    expect(performance.now() - at).toBeLessThan(200);
+    expect(performance.now() - at).toBeLessThan(5_000); // an attempt would take 30 s
     expect(await readdir(folder)).toEqual([]);
   });
 

@@ -9,8 +9,8 @@ export interface Try {
 
 export interface Tally {
   readonly tries: number;
-  /** From `abort()` to the rejection, less what the event loop itself was late. */
-  readonly worstMs: number;
+  /** The most turns of the event loop from `abort()` to the rejection, however busy the machine is. */
+  readonly mostTurns: number;
   readonly reasonsKept: number;
   readonly listenersLeft: number;
 }
@@ -18,7 +18,7 @@ export interface Tally {
 /** How many calls are under way together. */
 export const batchSize = 10;
 
-/** Aborts many calls in the same phase, in modest batches, and measures how soon each hears it. */
+/** Aborts many calls in the same phase, in modest batches, and counts how soon each hears it. */
 export async function abortMany(
   tries: number,
   start: (signal: AbortSignal, index: number) => Try,
@@ -32,14 +32,14 @@ export async function abortMany(
   }
   return {
     tries: results.length,
-    worstMs: Math.max(...results.map(({ lateMs }) => lateMs)),
+    mostTurns: Math.max(...results.map(({ turns }) => turns)),
     reasonsKept: results.filter(({ keptReason }) => keptReason).length,
     listenersLeft: results.reduce((sum, { listenersLeft }) => sum + listenersLeft, 0),
   };
 }
 
 interface Heard {
-  readonly lateMs: number;
+  readonly turns: number;
   readonly keptReason: boolean;
   readonly listenersLeft: number;
 }
@@ -51,37 +51,26 @@ async function abortOne(
   const controller = new AbortController();
   const reason = { index };
   const { call, inPhase } = start(controller.signal, index);
-  const end = Promise.resolve(call).then(
-    () => ({ error: undefined, at: now() }),
-    (error: unknown) => ({ error, at: now() }),
-  );
+  let isOver = false;
+  let error: unknown;
+  const end = Promise.resolve(call)
+    .then(undefined, (thrown: unknown) => {
+      error = thrown;
+    })
+    .finally(() => {
+      isOver = true;
+    });
   await inPhase;
-  // A timer of nothing from the same moment: what it is late is not the call's fault.
-  const control = new Promise<Moment>((resolve) => {
-    setTimeout(() => resolve(now()), 0);
-  });
-  const abortedAt = now();
   controller.abort(reason);
-  const [{ error, at }, controlAt] = await Promise.all([end, control]);
+  let turns = 0;
+  while (!isOver) {
+    await new Promise(setImmediate);
+    turns++;
+  }
+  await end;
   return {
-    lateMs: at.wallMs > controlAt.wallMs ? at.wallMs - controlAt.wallMs : within(abortedAt, at),
+    turns,
     keptReason: error === reason,
     listenersLeft: getEventListeners(controller.signal, 'abort').length,
   };
-}
-
-interface Moment {
-  readonly wallMs: number;
-  /** What this process has had of the processor. */
-  readonly busyMs: number;
-}
-
-function now(): Moment {
-  const { user, system } = process.cpuUsage();
-  return { wallMs: performance.now(), busyMs: (user + system) / 1000 };
-}
-
-// Inside one turn of the loop nothing but work can pass the time, ours or that of other processes.
-function within(from: Moment, to: Moment): number {
-  return Math.min(to.wallMs - from.wallMs, to.busyMs - from.busyMs);
 }

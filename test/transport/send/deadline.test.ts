@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { answering, messagingOver } from '../../support/clients.js';
-import { arrivals, serve, settled } from '../../support/fake-server.js';
+import { arrivals, serve } from '../../support/fake-server.js';
+import { settled } from '../../support/settled.js';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
 const lateMs = 4_000; // "on time", on a busy machine: what must not be waited for takes 30 s

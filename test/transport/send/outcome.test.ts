@@ -2,7 +2,8 @@ import type { Call, SendRequest, VideoJob } from 'postreel';
 import type { Fault } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 import { answering, messagingOver } from '../../support/clients.js';
-import { arrivals, serve, settled } from '../../support/fake-server.js';
+import { arrivals, serve } from '../../support/fake-server.js';
+import { settled } from '../../support/settled.js';
 
 const mail: SendRequest = {
   from: 'shop@example.com',

@@ -1,0 +1,24 @@
+import { vi } from 'vitest';
+
+/** How long a call takes to settle, in milliseconds, and how it settles. */
+export async function settled<T>(call: () => PromiseLike<T>) {
+  const startedAt = performance.now(); // before the call: on a busy machine, beginning takes its time
+  const result = await Promise.resolve(call()).then(
+    (value) => ({ value, error: undefined }),
+    (error: unknown) => ({ value: undefined, error }),
+  );
+  return { ...result, tookMs: performance.now() - startedAt };
+}
+
+/** The same on a fake clock, which it moves from timer to timer until the call has settled. */
+export async function settledInTime<T>(call: () => PromiseLike<T>) {
+  let isOver = false;
+  const result = settled(call).finally(() => {
+    isOver = true;
+  });
+  await vi.advanceTimersByTimeAsync(0);
+  while (!isOver) {
+    await vi.advanceTimersToNextTimerAsync();
+  }
+  return result;
+}
