@@ -68,13 +68,6 @@ function overTheWire(): string[] {
     .filter((path) => /support\/fake-server|createServer\(/.test(readFileSync(path, 'utf8')));
 }
 
-/** What the second transport has to do as well. */
-const overBoth = [
-  'test/transport/faults.test.ts',
-  'test/transport/response/{errors,hostile.sizes,redirects}.test.ts',
-  'test/transport/send/{abort,abort.outcome,deadline}.test.ts',
-];
-
 export const resolve = {
   alias: [
     { find: /^postreel$/, replacement: source('index.ts') },
@@ -83,7 +76,6 @@ export const resolve = {
 };
 
 const always = {
-  setupFiles: ['./test/support/second-transport.ts'],
   testTimeout: 30_000,
   hookTimeout: 60_000,
   // What a killed run has left behind is no test.
@@ -117,15 +109,6 @@ const projects: TestProjectInlineConfiguration[] = [
     },
   },
   ...suites.map(heavySuite),
-  {
-    resolve,
-    test: {
-      ...always,
-      name: 'node-fetch',
-      include: overBoth,
-      env: { TRANSPORT: 'node' },
-    },
-  },
   {
     resolve,
     test: {

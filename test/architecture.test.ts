@@ -15,7 +15,6 @@ const homes: Readonly<Record<string, RegExp>> = {
   eventemitter3: /^transport\/events\.ts$/,
   msw: /^testing\//,
   react: /^tracker\/react\//,
-  undici: /^node\/node-fetch\.ts$/,
   ioredis: /^redis\//,
   bullmq: /^bullmq\//,
   '@opentelemetry/api': /^otel\//,

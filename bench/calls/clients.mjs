@@ -81,10 +81,6 @@ export const clients = {
   // Answers are checked where somebody listens for what differs.
   'postreel, answers checked': async (url) => callsOf(listening(await postreel(url, {}))),
 
-  'postreel, nodeFetch()': async (url) => {
-    const { nodeFetch } = await import('../../dist/esm/node/index.js');
-    return callsOf(listening(await postreel(url, { fetch: await nodeFetch() })));
-  },
 };
 
 // With its defaults on: checks of requests, the rate budget, retries, the timeout.

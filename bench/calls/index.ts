@@ -15,7 +15,6 @@ const all = [
   '@octokit/request',
   'postreel',
   'postreel, answers checked',
-  'postreel, nodeFetch()',
 ];
 const { BENCH_CLIENTS, BENCH_ROUNDS = '15' } = process.env;
 const names = BENCH_CLIENTS?.split(';') ?? all;
@@ -39,7 +38,7 @@ try {
 await report({
   title: 'Calls',
   command: 'npm run bench:calls',
-  method: `The CPU time of one call, client side, and beside \`fetch\` and ky in the same rounds: medians of ${BENCH_ROUNDS} interleaved rounds after ${warmRounds} to warm up, each client in a process of its own, the service in another one. Every client has its defaults; Postreel has its checks of requests, rate budget and retries, and those of answers where the row says so and with nodeFetch().`,
+  method: `The CPU time of one call, client side, and beside \`fetch\` and ky in the same rounds: medians of ${BENCH_ROUNDS} interleaved rounds after ${warmRounds} to warm up, each client in a process of its own, the service in another one. Every client has its defaults; Postreel has its checks of requests, rate budget and retries, and those of answers where the row says so.`,
   tables,
 });
 

@@ -1,4 +1,4 @@
-import { isRecord, type Bytes, type FileInput } from './records.js';
+import { isRecord, type FileInput } from './records.js';
 
 /** A type that a row carries without a value: the tables are plain data. */
 export interface Shape<T> {
@@ -118,12 +118,12 @@ export interface UploadFacts {
   readonly filename: string;
   readonly maxBytes?: number;
   /** Makes the body. Only the rows with uploads name it, so that a client without them has none of it. */
-  readonly form: (file: FileInput, facts: UploadFacts) => FormData | MultipartBytes;
+  readonly form: (file: FileInput, facts: UploadFacts) => MultipartBody;
 }
 
-/** A multipart body in one piece, and the content type that names its boundary. */
-export interface MultipartBytes {
-  readonly bytes: Bytes;
+/** A multipart body, and the content type that names its boundary. */
+export interface MultipartBody {
+  readonly content: Blob;
   readonly contentType: string;
 }
 

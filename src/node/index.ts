@@ -9,6 +9,5 @@ export {
 } from './files.js';
 export { fileJournal } from './journal/file-journal.js';
 export { fileRateBudgetStore } from './rate-budget/rate-budget-store.js';
-export { nodeFetch, type NodeFetchOptions, type UndiciDispatcher } from './node-fetch.js';
 export { saveTo, type SaveEach, type SaveOptions, type SaveProgress } from './download/save-to.js';
 export { fileWorkflowState } from './workflow-state.js';

@@ -14,7 +14,7 @@ const leaseMs = 120_000;
 
 console.log(
   noPostgres === undefined
-    ? 'postgresRateBudget is tested with PostgreSQL.'
+    ? 'postgresRateBudget is tested with PostgreSQL; its tests on PGlite are skipped (`PGLITE=1` asks for both).'
     : `postgresRateBudget is tested with PGlite only, on one connection: ${noPostgres}.`,
 );
 

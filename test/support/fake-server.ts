@@ -1,12 +1,8 @@
 import { MediaClient, MessagingClient, type MediaOptions, type MessagingOptions } from 'postreel';
 import { startFakeServer, type FakeServer, type FakeServerOptions } from 'postreel/testing';
-import { nodeFetch } from 'postreel/node';
 import { afterEach } from 'vitest';
 
 const open: FakeServer[] = [];
-
-// `TRANSPORT=node` runs every test of real sockets over the second transport.
-const transport = process.env['TRANSPORT'] === 'node' ? { fetch: nodeFetch() } : {};
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()));
@@ -25,14 +21,12 @@ export async function serve(options: FakeServerOptions = {}) {
       new MessagingClient({
         apiKey: fake.secretKey,
         baseUrl: server.messagingUrl,
-        ...transport,
         ...more,
       }),
     media: (more: MediaOptions = {}) =>
       new MediaClient({
         apiKey: fakeMedia.apiKey,
         baseUrl: server.mediaUrl,
-        ...transport,
         ...more,
       }),
   };

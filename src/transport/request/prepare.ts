@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../../contract/call.js';
 import { isRecord, type FileInput } from '../../contract/records.js';
-import type { MultipartBytes, Route } from '../../contract/route.js';
+import type { MultipartBody, Route } from '../../contract/route.js';
 import { ConfigurationError, InvalidRequestError, refuse } from '../../errors/client-errors.js';
 import { isPostreelError } from '../../errors/guards.js';
 import { isBrowser, signInInTheClear } from '../auth/api-key.js';
@@ -105,7 +105,7 @@ function requestOf(
 ): OutgoingRequest {
   const content = contentOf(route, input.body);
   const headers = headersOf(settings.headers, options.headers);
-  // The type of a form names its boundary: it is left to `fetch`.
+  // The type of a caller's form names its boundary: it is left to `fetch`.
   if (typeof content === 'string' || (settings.service.alwaysJson && content === undefined)) {
     headers['content-type'] = 'application/json';
   }
@@ -145,14 +145,14 @@ function queryOf(query: object | undefined): object | undefined {
   throw refuse([{ field: '', message: `pass the query as an object; got ${kindOf(query)}` }]);
 }
 
-type Content = string | FormData | MultipartBytes | undefined;
+type Content = string | FormData | MultipartBody | undefined;
 
 function contentBody(content: Content, headers: Record<string, string>): OutgoingRequest['body'] {
   if (typeof content !== 'object' || content instanceof FormData) {
     return content;
   }
   headers['content-type'] = content.contentType;
-  return content.bytes;
+  return content.content;
 }
 
 function contentOf(route: Route, body: unknown): Content {

@@ -1,26 +1,27 @@
 import { isBytes, type FileInput, type NamedFile } from '../../contract/records.js';
-import type { MultipartBytes, UploadFacts } from '../../contract/route.js';
+import type { MultipartBody, UploadFacts } from '../../contract/route.js';
 import { refuse } from '../../errors/client-errors.js';
 import { megabytes } from './body.js';
 
 /**
- * A multipart body with one file in it. The content type of a form is left to `fetch`: it sets the
- * boundary. Bytes are put into one piece here: of a form `fetch` makes a blob and a stream, which take
- * several times the memory of the file.
+ * A multipart body with one file in it, written here and not left to a `FormData`: that of Node means
+ * nothing to the `fetch` of the undici package, and takes several times the memory of the file.
  */
-export function multipartBody(file: FileInput, facts: UploadFacts): FormData | MultipartBytes {
-  if (isNamedFile(file) && isBytes(file.data)) {
-    return multipartBytes({ ...file, data: bytesOf(file.data) }, facts);
-  }
-  const { blob, filename } = asBlob(file, facts);
-  refuseTooLarge(blob.size, facts);
-  const form = new FormData();
-  form.append(
-    isNamedFile(file) ? (file.fieldName ?? facts.field) : facts.field,
-    inPieces(blob),
-    filename,
+export function multipartBody(file: FileInput, facts: UploadFacts): MultipartBody {
+  const { data, filename, contentType, field } = partOf(file, facts);
+  refuseTooLarge(data.size, facts);
+  const encoder = new TextEncoder(); // not every test runner has one where nothing is uploaded
+  const boundary = `postreel-${crypto.randomUUID()}`;
+  const head = encoder.encode(
+    `--${boundary}\r\n` +
+      `Content-Disposition: form-data; name="${escaped(field)}"; filename="${escaped(filename)}"\r\n` +
+      `Content-Type: ${escaped(contentType)}\r\n\r\n`,
   );
-  return form;
+  const tail = encoder.encode(`\r\n--${boundary}--\r\n`);
+  return {
+    content: new Blob([head, ...piecesOf(data), tail]),
+    contentType: `multipart/form-data; boundary=${boundary}`,
+  };
 }
 
 function refuseTooLarge(size: number, { maxBytes, field }: UploadFacts): void {
@@ -30,66 +31,55 @@ function refuseTooLarge(size: number, { maxBytes, field }: UploadFacts): void {
   }
 }
 
-function multipartBytes(
-  { data, filename, contentType, fieldName }: NamedFile & { data: Uint8Array },
-  facts: UploadFacts,
-): MultipartBytes {
-  refuseTooLarge(data.length, facts);
-  const encoder = new TextEncoder(); // not every test runner has one where nothing is uploaded
-  const boundary = `postreel-${crypto.randomUUID()}`;
-  const name = `name="${escaped(fieldName ?? facts.field)}"`;
-  const head = encoder.encode(
-    `--${boundary}\r\nContent-Disposition: form-data; ${name}; ` +
-      `filename="${escaped(filename ?? facts.filename)}"\r\n` +
-      `Content-Type: ${escaped(contentType ?? facts.contentType)}\r\n\r\n`,
-  );
-  const tail = encoder.encode(`\r\n--${boundary}--\r\n`);
-  const bytes = new Uint8Array(head.length + data.length + tail.length);
-  bytes.set(head);
-  bytes.set(data, head.length);
-  bytes.set(tail, head.length + data.length);
-  return { bytes, contentType: `multipart/form-data; boundary=${boundary}` };
-}
-
 // As forms do (HTML, "Multipart form data").
 function escaped(text: string): string {
   return text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-function bytesOf(data: ArrayBuffer | ArrayBufferView): Uint8Array {
-  return ArrayBuffer.isView(data)
-    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-    : new Uint8Array(data);
-}
-
 const pieceBytes = 64 * 1024;
 
 /** The same bytes, not copied. A body of one piece lies in memory three times more while Node sends it. */
-function inPieces(blob: Blob): Blob {
+function piecesOf(blob: Blob): Blob[] {
   const pieces: Blob[] = [];
   for (let start = 0; start < blob.size; start += pieceBytes) {
     pieces.push(blob.slice(start, start + pieceBytes));
   }
-  return new Blob(pieces, { type: blob.type });
+  return pieces;
 }
 
-function asBlob(file: FileInput, facts: UploadFacts): { blob: Blob; filename: string } {
+/** The one part of a multipart body. */
+interface Part {
+  readonly data: Blob;
+  readonly filename: string;
+  readonly contentType: string;
+  readonly field: string;
+}
+
+function partOf(file: FileInput, facts: UploadFacts): Part {
+  const { field } = facts;
   if (isNamedFile(file)) {
-    const type = file.contentType ?? (file.data instanceof Blob ? file.data.type : '');
-    const blob = new Blob([file.data as BlobPart], { type: type || facts.contentType }); // bytes on any buffer
-    return { blob, filename: file.filename ?? nameOf(file.data) ?? facts.filename };
+    const data = dataOf(file.data);
+    const contentType = (file.contentType ?? data.type) || facts.contentType;
+    const filename = file.filename ?? nameOf(file.data) ?? facts.filename;
+    return { data, filename, contentType, field: file.fieldName ?? field };
   }
-  if (file instanceof Blob) {
-    const blob = file.type === '' ? new Blob([file], { type: facts.contentType }) : file;
-    return { blob, filename: nameOf(file) ?? facts.filename };
-  }
-  if (isBytes(file)) {
-    const blob = new Blob([file as BlobPart], { type: facts.contentType }); // bytes on any buffer
-    return { blob, filename: facts.filename };
+  if (file instanceof Blob || isBytes(file)) {
+    const data = dataOf(file);
+    return {
+      data,
+      filename: nameOf(file) ?? facts.filename,
+      contentType: data.type || facts.contentType,
+      field,
+    };
   }
   const message =
     'must be a File, a Blob, bytes or { data, filename, contentType }; for a path use `csvFile()` or `imageFile()` of postreel/node';
-  throw refuse([{ field: facts.field, message }]);
+  throw refuse([{ field, message }]);
+}
+
+// Bytes are copied: what is sent is what was given, whatever happens to them meanwhile.
+function dataOf(data: NamedFile['data']): Blob {
+  return data instanceof Blob ? data : new Blob([data as BlobPart]); // bytes on any buffer
 }
 
 function isNamedFile(file: FileInput): file is NamedFile {

@@ -1,12 +1,11 @@
 import { direct } from '../../contract/client-options.js';
-import type { Bytes } from '../../contract/records.js';
 
 /** A request that is ready to leave. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Record<string, string>;
-  readonly body?: string | FormData | Bytes;
+  readonly body?: string | FormData | Blob;
   readonly cache?: 'no-store';
   readonly credentials?: 'include';
 }
@@ -55,7 +54,7 @@ export function rawFault(fault: unknown): unknown {
 
 /** A request whose body may be a stream. */
 export interface StreamedRequest extends Omit<OutgoingRequest, 'body'> {
-  readonly body?: string | FormData | Bytes | ReadableStream<Uint8Array>;
+  readonly body?: string | FormData | Blob | ReadableStream<Uint8Array>;
   readonly duplex?: 'half';
 }
 

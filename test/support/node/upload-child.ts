@@ -1,13 +1,11 @@
 // Uploads many files of 5 MB at once to a service that reads none of them for a while, and prints how
 // much memory each of them took besides the bytes that were given.
 import { MessagingClient } from 'postreel';
-import { nodeFetch } from 'postreel/node';
 
-const [, , transport = '', files = '20'] = process.argv;
+const [, , files = '20'] = process.argv;
 const count = Number(files);
 const size = 5_000_000;
-const fetch = transport === 'nodeFetch()' ? nodeFetch() : undefined;
-const messaging = new MessagingClient({ rateLimit: false, fetch });
+const messaging = new MessagingClient({ rateLimit: false });
 
 const bytes = new Uint8Array(size).fill(97);
 await messaging.contacts.import(bytes.subarray(0, 1_000)); // loads what a call needs

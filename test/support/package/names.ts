@@ -89,7 +89,6 @@ export const names: Readonly<Record<string, readonly string[]>> = {
     'fileRateBudgetStore',
     'fileWorkflowState',
     'imageFile',
-    'nodeFetch',
     'saveTo',
   ],
   'postreel/testing': [

@@ -101,10 +101,9 @@ describe('a file', () => {
     expect([...usual.keys()]).toEqual(['file']);
   });
 
-  it('of named bytes is one piece, whose names cannot break out of their header', async () => {
+  it('has a name that cannot break out of their header', async () => {
     const filename = 'a"\r\nX-Evil: 1.csv';
     const body = multipartBody({ data: bytes.buffer, filename, contentType: 'text/n' }, facts);
-    expect(body).not.toBeInstanceOf(FormData);
     const form = await formOf(body);
     expect([...form.keys()]).toEqual(['file']);
     const file = form.get('file') as File;
@@ -121,13 +120,15 @@ describe('a file', () => {
 
   it('that is too big is refused before it is sent', () => {
     const limit = new Blob([new Uint8Array(1024 * 1024)]);
-    expect(multipartBody(limit, facts)).toBeInstanceOf(FormData);
+    expect(multipartBody(limit, facts).content.size).toBeGreaterThan(limit.size);
     expect(refusalOf(() => multipartBody(new Blob([limit, 'a']), facts))).toBe(
       'file: must be at most 1 MB; got 1.01 MB',
     );
     const { field, filename, contentType, form } = facts;
     const unlimited = { field, filename, contentType, form };
-    expect(multipartBody(new Blob([limit, 'a']), unlimited)).toBeInstanceOf(FormData);
+    expect(multipartBody(new Blob([limit, 'a']), unlimited).content.size).toBeGreaterThan(
+      limit.size,
+    );
   });
 
   it.each(['a,b', 7, undefined, null])('cannot be %j', (value) => {
@@ -139,9 +140,6 @@ describe('a file', () => {
 
 /** A body as a service reads it. */
 async function formOf(body: ReturnType<typeof multipartBody>): Promise<FormData> {
-  if (body instanceof FormData) {
-    return body;
-  }
   const headers = { 'content-type': body.contentType };
-  return new Response(body.bytes, { headers }).formData();
+  return new Response(body.content, { headers }).formData();
 }
