@@ -70,6 +70,16 @@ export default tseslint.config(
     },
   },
   {
+    files: ['test/**'],
+    ignores: ['test/support/property.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        { name: 'fast-check', message: 'Import test/support/property.js: it has a fixed seed.' },
+      ],
+    },
+  },
+  {
     // Longer than they should be; the list only shrinks.
     files: [
       'src/testing/core/pipeline.ts',

@@ -9,7 +9,7 @@ const isPackage = (target: string) => !/\.(tsx?|json)$/.test(target);
 /** Which packages may be imported where. */
 const homes: Readonly<Record<string, RegExp>> = {
   'zod/mini': /schema(s)?\.ts$|^schemas\//,
-  ky: /^transport\/send\/retry\.ts$/,
+  ky: /^transport\/send\/http\.ts$/,
   'p-retry': /^transport\/send\/retry\.ts$/,
   'p-throttle': /^polling\/spacing\.ts$/,
   eventemitter3: /^transport\/events\.ts$/,

@@ -85,9 +85,3 @@ export interface DataOptions {
    */
   emptyString?: 'warn' | 'throw' | 'delete' | 'send' | undefined;
 }
-
-/**
- * Marks a `fetch` that takes an address and an init and needs no `Request` made for it. Shared by
- * all copies of the package in a process.
- */
-export const direct = Symbol.for('postreel.directFetch');

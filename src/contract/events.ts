@@ -28,6 +28,7 @@ export interface ResponseEvent extends CallEvent {
 
 /** A failed attempt will be repeated. */
 export interface RetryEvent extends CallEvent {
+  /** The longest until the next attempt, in milliseconds: a backoff takes half of it at least. */
   readonly delayMs: number;
   readonly error: Error;
 }

@@ -67,7 +67,7 @@ export class PostreelError extends Error {
   declare readonly body: unknown;
 
   constructor(message: string, details: ErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    super(oneLine(message), details.cause === undefined ? undefined : { cause: details.cause });
     this.code = details.code ?? 'POSTREEL_ERROR';
     this.status = details.status;
     this.requestId = details.requestId;
@@ -100,6 +100,11 @@ export class PostreelError extends Error {
       cause: causeJson(this.cause, 0),
     };
   }
+}
+
+// Messages quote ids and names of the service: in a log or a terminal they must stay one line of text.
+function oneLine(message: string): string {
+  return message.replace(/\p{Cc}+/gu, ' ');
 }
 
 // Names, messages and codes only; a chain may refer to itself.

@@ -7,6 +7,7 @@ import { Events } from './events.js';
 import { Keyring } from './auth/keyring.js';
 import { Session } from './auth/session.js';
 import { keyOf, settle, type ServiceFacts, type Settings } from './settings.js';
+import { createHttp } from './send/http.js';
 import { Transport } from './transport.js';
 import type { SchemaMap } from './validation/issues.js';
 
@@ -59,6 +60,7 @@ export class Connection<Map extends ClientEvents = ClientEvents> {
       session: this.#session,
       budgets: this.#budgets,
       events: this.events,
+      http: createHttp(this.settings.fetch),
       loadSchemas,
     });
   }

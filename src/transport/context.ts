@@ -6,7 +6,7 @@ import type { Session } from './auth/session.js';
 import type { CallState } from './call.js';
 import type { Events } from './events.js';
 import type { BudgetSource } from './rate-limit/registry.js';
-import type { RequestCarrier, OutgoingRequest } from './send/http.js';
+import type { Http, OutgoingRequest } from './send/http.js';
 import type { Settings } from './settings.js';
 import type { SchemaMap } from './validation/issues.js';
 
@@ -17,6 +17,7 @@ export interface TransportParts {
   readonly session: Session;
   readonly budgets: BudgetSource;
   readonly events: Events<ClientEvents>;
+  readonly http: Http;
   readonly loadSchemas: () => Promise<SchemaMap>;
 }
 
@@ -67,8 +68,6 @@ export interface Attempt {
   /** 1 for the first. */
   readonly number: number;
   readonly key: string | null;
-  /** What carries its request; `undefined` is `fetch` itself. */
-  readonly carrier: RequestCarrier | undefined;
 }
 
 /** An answer that says yes, read and parsed. */

@@ -1,28 +1,39 @@
 import { monotonicMs } from '../async/timers.js';
 import type { Answer, ListOptions, RequestOptions } from '../contract/call.js';
+import { isPostreelError } from '../errors/index.js';
 import type { Input, ItemOf, Returned } from '../contract/methods.js';
 import type { Paginated } from '../contract/paginated.js';
 import type { Method, Route } from '../contract/route.js';
 import { PagedList } from '../pagination/paginated.js';
 import { callSite, locate, RunningCall, type CallState } from './call.js';
-import { factsOf, type CallContext, type RawInput, type TransportParts } from './context.js';
+import {
+  factsOf,
+  type CallContext,
+  type RawAnswer,
+  type RawInput,
+  type TransportParts,
+} from './context.js';
+import { CallKey } from './auth/call-key.js';
 import { withinDeadline } from './deadline.js';
 import type { RateLimitState } from './rate-limit/budget.js';
 import { checkCallOptions, isObject } from './option-checks.js';
 import { freeRoute, splitPath, type FreeInput } from './request/custom-request.js';
 import { prepare } from './request/prepare.js';
-import { Performer } from './send/perform.js';
+import { resultOf } from './response/result.js';
+import { readBack } from './send/reconcile.js';
+import { sendWithRetries } from './send/retry.js';
+import { Validator } from './validation/validator.js';
 
 const noOptions: RequestOptions = {};
 
 /** Takes calls to the service and brings back their answers. */
 export class Transport {
   readonly #parts: TransportParts;
-  readonly #performer: Performer;
+  readonly #validator: Validator;
 
   constructor(parts: TransportParts) {
     this.#parts = parts;
-    this.#performer = new Performer(parts, this.call.bind(this));
+    this.#validator = new Validator(parts);
   }
 
   /** Sends one call. It starts at once. */
@@ -113,7 +124,6 @@ export class Transport {
     return keyring.current === undefined ? undefined : budgets.state(keyring.current);
   }
 
-  // The steps of a call, each in the file of its name.
   async #run(
     route: Route,
     input: RawInput,
@@ -131,9 +141,39 @@ export class Transport {
     const given = input.bodyLater ? await withBody(route, input, input.bodyLater, options) : input;
     const call = prepare(route, given, options, { parts: this.#parts, state, startedAt });
     // Listeners of whole calls are rare: without one there is nothing to do.
-    return this.#parts.events.isHeard('call:end')
-      ? this.#observed(call)
-      : this.#performer.perform(call);
+    return this.#parts.events.isHeard('call:end') ? this.#observed(call) : this.#perform(call);
+  }
+
+  // The steps of a call, each in the file of its name.
+  async #perform(call: CallContext): Promise<Answer<unknown>> {
+    // Also where nothing is waited for: the caller may still want to listen for its events.
+    await this.#validator.checkRequest(call);
+    const key = await CallKey.of(call, this.#parts);
+    const answer = await sendWithRetries(call, key, this.#parts).catch((failure: unknown) =>
+      this.#reconcile(failure, call),
+    );
+    if (call.usesSession) {
+      this.#parts.session.keep(call.route, answer.response);
+    }
+    const data = resultOf(call, answer.body);
+    await this.#validator.checkAnswer(call, data);
+    call.state.outcome = undefined;
+    return { data, response: answer.response, requestId: answer.requestId };
+  }
+
+  // A lost answer of a call that can be read back need not stay unknown.
+  async #reconcile(failure: unknown, call: CallContext): Promise<RawAnswer> {
+    const { route, options } = call;
+    const isLost = isPostreelError(failure) && failure.outcome === 'unknown';
+    if (!isLost || !options.reconcile || !route.readBack) {
+      throw failure;
+    }
+    const found = await readBack(route.readBack, call, this.call.bind(this)).catch(() => undefined);
+    options.signal?.throwIfAborted();
+    if (found) {
+      return found;
+    }
+    throw failure;
   }
 
   async #observed(call: CallContext): Promise<Answer<unknown>> {
@@ -146,7 +186,7 @@ export class Transport {
     };
     events.emit('call:start', { ...facts, baseUrl: settings.baseUrl });
     try {
-      const answer = await this.#performer.perform(call);
+      const answer = await this.#perform(call);
       end();
       return answer;
     } catch (failure) {

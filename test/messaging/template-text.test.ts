@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defineTemplate } from '../../src/messaging/templates/define-template.js';
 import { MessagingClient } from '../../src/messaging/index.js';
 import { renderText, variablesOf } from '../../src/messaging/templates/template-text.js';
+import fc from '../support/property.js';
 
 describe('the variables of a template', () => {
   it('are names, dotted paths and fallbacks', () => {

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { MessagingClient } from 'postreel';
 import { dnsRecords, dnsTable, dnsZone } from 'postreel/node';
 import { createFakeMessaging } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
+import fc from '../support/property.js';
 
 describe('the DNS records of a domain', () => {
   it('are read from what the service answers, as a table and as a zone file', async () => {

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
-import fc, { type Scheduler } from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { pidScope } from '../../src/node/pid-scope.js';
+import fc, { type Scheduler } from '../support/property.js';
 
 const disk = vi.hoisted(() => ({
   /** The names in each folder, with the times of the files. */

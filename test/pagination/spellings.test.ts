@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { messagingOver } from '../support/clients.js';
 import { listService, type ListSpelling } from '../support/transport/list-service.js';
+import fc from '../support/property.js';
 
 const spelling: fc.Arbitrary<ListSpelling> = fc.record({
   style: fc.constantFrom('cursor', 'page', 'array', 'cursor-and-totals'),

@@ -25,7 +25,7 @@ describe('the events of a call', () => {
     expect(seen).toMatchObject([
       ['request', { ...call, attempt: 1 }],
       ['response', { ...call, attempt: 1, status: 503, outcome: 'rejected' }],
-      ['retry', { ...call, attempt: 1, delayMs: 0, error: { name: 'ServerError' } }],
+      ['retry', { ...call, attempt: 1, delayMs: 1_000, error: { name: 'ServerError' } }],
       ['request', { ...call, attempt: 2 }],
       ['response', { ...call, attempt: 2, status: 200, outcome: undefined }],
     ]);

@@ -1,4 +1,4 @@
-import type { RequestOptions } from '../../contract/call.js';
+import type { ListOptions } from '../../contract/call.js';
 import { isRecord, type FileInput } from '../../contract/records.js';
 import type { MultipartBody, Route } from '../../contract/route.js';
 import { ConfigurationError, InvalidRequestError, refuse } from '../../errors/client-errors.js';
@@ -7,7 +7,7 @@ import { isBrowser, signInInTheClear } from '../auth/api-key.js';
 import type { CallState } from '../call.js';
 import type { CallContext, RawInput, TransportParts } from '../context.js';
 import type { OutgoingRequest } from '../send/http.js';
-import { count, isObject, oneOf, positive } from '../option-checks.js';
+import { count, isObject, oneOf, positive, requireThat } from '../option-checks.js';
 import type { ServiceFacts } from '../settings.js';
 import { jsonText, wireValue } from './body.js';
 import { fillPath, kindOf, queryString } from './url.js';
@@ -20,13 +20,16 @@ let lastId = 0;
 export function prepare(
   route: Route,
   input: RawInput,
-  options: RequestOptions,
+  options: ListOptions,
   { parts, state, startedAt }: { parts: TransportParts; state: CallState; startedAt: number },
 ): CallContext {
   const { settings } = parts;
   requireFetch(settings.fetch);
-  const { timeout, deadline, retries, priority } = options;
+  const { timeout, deadline, retries, priority, prefetch } = options;
   try {
+    if (prefetch !== undefined) {
+      checkPrefetch(prefetch, route.returns.list !== undefined);
+    }
     const path = fillPath(route.path, input.params);
     const query = queryOf(input.query);
     const sent = { ...input, query, body: bodyOf(route, input) };
@@ -59,6 +62,16 @@ export function prepare(
   } catch (error) {
     throw refusal(error, { method: route.method, path: route.path });
   }
+}
+
+// Each page ahead is held in memory.
+const maxAhead = 100;
+
+/** Refuses a number of pages that cannot be requested ahead, and one for a call without pages. */
+function checkPrefetch(pages: number, isList: boolean): void {
+  requireThat(isList, 'prefetch', pages, 'left out: only lists have pages');
+  const isCount = Number.isInteger(pages) && pages >= 0 && pages <= maxAhead;
+  requireThat(isCount, 'prefetch', pages, `a whole number from 0 to ${maxAhead}`);
 }
 
 // Jest's jsdom has none of them; what is missing would fail in the midst of a call.

@@ -1,19 +1,12 @@
-import type { RandomSource } from '../../async/timers.js';
-
-const baseMs = 500;
-const capMs = 8_000;
-
-/** Full jitter: anything up to 0.5 s, 1 s, 2 s … capped at 8 s. */
-export function backoffMs(attempt: number, random: RandomSource = Math.random): number {
-  return random() * Math.min(capMs, baseMs * 2 ** (attempt - 1));
-}
+const firstPauseMs = 250;
+const maxGrownPauseMs = 60_000;
 
 /**
- * The least wait after so many attempts, whatever the service asks: 0.25 s, 0.5 s, 1 s … up to a
- * minute. One that says "now" and refuses again, or whose clock is ahead, does not mean it.
+ * How long nothing is sent after a 429: what the service asks for, and at least 0.25 s, 0.5 s, 1 s … up
+ * to a minute. One that says "now" and refuses again, or whose clock is ahead, does not mean it.
  */
-export function leastDelayMs(attempt: number): number {
-  return Math.min(60_000, (baseMs / 2) * 2 ** (attempt - 1));
+export function pauseAfterRefusalMs(askedMs: number, attempt: number): number {
+  return Math.max(askedMs, Math.min(maxGrownPauseMs, firstPauseMs * 2 ** (attempt - 1)));
 }
 
 /**
@@ -49,7 +42,7 @@ function delayFrom(text: string, nowMs: number): number | undefined {
 
 // Services disagree whether a reset is a delay or a point in time; the size tells them apart.
 function delayFromNumber(value: number, nowMs: number): number | undefined {
-  // A number with hundreds of digits would close the gate for good.
+  // `Number('9'.repeat(400))` is Infinity.
   if (!Number.isFinite(value)) {
     return undefined;
   }

@@ -15,7 +15,7 @@ import type { Budget, Slot } from '../rate-limit/budget.js';
 import { classify, requestIdOf } from '../response/classify.js';
 import { connectionError, timeoutError } from '../response/network-error.js';
 import { readText } from '../response/read.js';
-import { exchange, rawFault } from './http.js';
+import { pauseAfterRefusalMs } from '../response/retry-after.js';
 
 // Far more than any answer of these services; an endless body must end somewhere.
 const longestAnswerBytes = 256 * 1024 * 1024;
@@ -28,7 +28,7 @@ export async function attempt(
   parts: TransportParts,
 ): Promise<RawAnswer> {
   const { number, key } = one;
-  const budget = call.isCharged ? parts.budgets.for(key ?? parts.keyring.current) : undefined;
+  const budget = budgetFor(call, key, parts);
   const turn = budget && acquire(budget, number, call, parts);
   const slot = turn instanceof Promise ? await turn : turn; // nearly always there is room
   if (call.signal?.aborted) {
@@ -42,6 +42,15 @@ export async function attempt(
   }
   const limitMs = Math.min(call.timeoutMs, remainingMs);
   return new Exchange(one, call, { limitMs, slot, budget, parts }).run();
+}
+
+/** The rate budget that a call is charged to, if any. */
+export function budgetFor(
+  call: CallContext,
+  key: string | null,
+  { budgets, keyring }: TransportParts,
+): Budget | undefined {
+  return call.isCharged ? budgets.for(key ?? keyring.current) : undefined;
 }
 
 function acquire(
@@ -100,7 +109,7 @@ class Exchange {
       state.outcome = undefined;
       return { body, response, requestId: this.#requestId };
     } catch (fault) {
-      throw this.#explain(rawFault(fault));
+      throw this.#explain(fault);
     } finally {
       this.#end();
     }
@@ -108,10 +117,9 @@ class Exchange {
 
   async #head(): Promise<Response> {
     const { parts, slot } = this.#with;
-    const { key, carrier } = this.#attempt;
+    const { key } = this.#attempt;
     const timer = this.#timer;
-    const way = { signal: timer.signal, fetch: parts.settings.fetch, carrier };
-    const answer = exchange(this.#call.request, key, way);
+    const answer = parts.http(this.#call.request, key, timer.signal);
     try {
       this.#response = await timer.within(answer);
     } catch (fault) {
@@ -137,13 +145,13 @@ class Exchange {
 
   #classify(response: Response, text: string): unknown {
     const { budget, parts } = this.#with;
-    const { key } = this.#attempt;
+    const { key, number } = this.#attempt;
     try {
       return classify({ response, text, key, requestId: this.#requestId }, this.#call);
     } catch (failure) {
       if (failure instanceof RateLimitError) {
         const askedMs = failure.retryAfterMs ?? parts.settings.windowMs;
-        budget?.close(Math.min(askedMs, longestCloseMs));
+        budget?.close(Math.min(pauseAfterRefusalMs(askedMs, number), longestCloseMs));
       }
       throw failure;
     }

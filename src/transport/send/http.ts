@@ -1,4 +1,4 @@
-import { direct } from '../../contract/client-options.js';
+import ky from 'ky';
 
 /** A request that is ready to leave. */
 export interface OutgoingRequest {
@@ -10,52 +10,34 @@ export interface OutgoingRequest {
   readonly credentials?: 'include';
 }
 
-/** Carries a request that is ready: calls `send` once and resolves with its response. */
-export type RequestCarrier = (url: string, send: () => Promise<Response>) => Promise<Response>;
-
-/** How a request leaves. */
-export interface Way {
-  readonly signal: AbortSignal | undefined;
-  readonly fetch: typeof globalThis.fetch | undefined;
-  /** `undefined` hands the request to `fetch` itself, as fast as it can be. */
-  readonly carrier: RequestCarrier | undefined;
-}
-
-/**
- * Sends one request and resolves with the response's head. Redirects are not followed here: a POST
- * would become a GET, and the key must not reach another origin.
- */
-export function exchange(
+/** Sends one request with a key and resolves with the head of its answer. */
+export type Http = (
   request: OutgoingRequest,
   key: string | null,
-  { signal, fetch, carrier }: Way,
-): Promise<Response> {
-  const { url, headers, ...rest } = sentOnce(request);
-  const init: RequestInit = { ...rest, headers: withKey(headers, key), redirect: 'manual' };
-  if (signal) {
-    init.signal = signal;
-  }
-  const own = fetch ?? globalThis.fetch;
-  // An address and an init, and no `Request`: Next.js drops what that carries, and each one costs an
-  // abort controller and its collection. Somebody's own `fetch` may answer without a promise.
-  const send = () => Promise.resolve(own(url, init));
-  return carrier && !(direct in own) ? carrier(url, send) : send();
+  signal: AbortSignal | undefined,
+) => Promise<Response>;
+
+/**
+ * The HTTP of one client: one ky, which carries every attempt of every call. Its retries, timeout and
+ * errors are off, since they are decided for the whole call. Redirects are not followed: a POST would
+ * become a GET, and the key must not reach another origin.
+ */
+export function createHttp(ownFetch: typeof globalThis.fetch | undefined): Http {
+  const send = ky.create({ retry: 0, timeout: false, throwHttpErrors: false, redirect: 'manual' });
+  return ({ url, headers, ...rest }, key, signal) => {
+    const init: RequestInit = { ...rest, headers: withKey(headers, key), redirect: 'manual' };
+    if (signal) {
+      init.signal = signal;
+    }
+    const fetch = ownFetch ?? globalThis.fetch;
+    // `fetch` gets the address and the init instead of ky's `Request`: another copy of undici does not
+    // know that class, its body is a stream without a length, and Next.js drops its options.
+    return send(url, { ...init, fetch: async () => fetch(url, sentOnce(init)) });
+  };
 }
 
 function withKey(headers: Record<string, string>, key: string | null): Record<string, string> {
   return key === null ? headers : { ...headers, authorization: `Bearer ${key}` };
-}
-
-/** ky 2 wraps a network fault in an error that carries the request, and with it the key. */
-export function rawFault(fault: unknown): unknown {
-  const isWrapped = fault instanceof Error && 'request' in fault && fault.cause !== undefined;
-  return isWrapped ? fault.cause : fault;
-}
-
-/** A request whose body may be a stream. */
-export interface StreamedRequest extends Omit<OutgoingRequest, 'body'> {
-  readonly body?: string | FormData | Blob | ReadableStream<Uint8Array>;
-  readonly duplex?: 'half';
 }
 
 /**
@@ -63,16 +45,16 @@ export interface StreamedRequest extends Omit<OutgoingRequest, 'body'> {
  * used before ends without an answer (denoland/deno#32566), and the service may have acted by then:
  * a second email, a second paid video. It cannot repeat a body that streams.
  */
-export function sentOnce(request: OutgoingRequest): StreamedRequest {
-  if (request.method !== 'POST' || !('Deno' in globalThis)) {
-    return request;
+export function sentOnce(init: RequestInit): RequestInit & { readonly duplex?: 'half' } {
+  if (init.method !== 'POST' || !('Deno' in globalThis)) {
+    return init;
   }
-  const { body, headers } = new Response(request.body ?? '');
+  const { body, headers } = new Response(init.body ?? '');
   // A form's content type names its boundary.
-  const type = request.body instanceof FormData ? headers.get('content-type') : null;
+  const type = init.body instanceof FormData ? headers.get('content-type') : null;
   return {
-    ...request,
-    headers: { ...request.headers, ...(type !== null && { 'content-type': type }) },
+    ...init,
+    headers: { ...(init.headers as object), ...(type !== null && { 'content-type': type }) }, // ours are plain
     // Passed on, or Deno sees the text behind the stream.
     ...(body && { body: body.pipeThrough(new TransformStream()), duplex: 'half' }),
   };

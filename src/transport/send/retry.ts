@@ -1,116 +1,137 @@
-import ky from 'ky';
-import pRetry from 'p-retry';
+import pRetry, { type RetryContext } from 'p-retry';
 import { isAbortOf } from '../../async/abort.js';
 import { monotonicMs, sleep } from '../../async/timers.js';
 import { isPostreelError, type PostreelError } from '../../errors/index.js';
+import { isTransient } from '../../errors/transient.js';
 import { factsOf, type CallContext, type RawAnswer, type TransportParts } from '../context.js';
 import { longestPauseMs } from '../rate-limit/budget.js';
-import type { RequestCarrier } from './http.js';
-import { retryDelayMs } from './retry-policy.js';
+import type { CallKey } from '../auth/call-key.js';
+import { pauseAfterRefusalMs } from '../response/retry-after.js';
+import { attempt, budgetFor } from './attempt.js';
+
+// Between half of a second and one, one and two, two and four … up to eight.
+const backoff = { minTimeout: 500, factor: 2, maxTimeout: 8_000, randomize: true } as const;
 
 // A call against a service that answers 429 for ever makes at most ten requests: the first one,
 // one after each refusal that it waits out, and one with a renewed key.
-const mostRefusals = 8;
+const maxRefusals = 8;
 
-/** Sends one attempt, numbered from 1, by something that carries its request. */
-type SendAttempt = (number: number, carrier: RequestCarrier) => Promise<RawAnswer>;
+/**
+ * Makes attempts until one has an answer or the call must not be sent again. p-retry counts them and
+ * backs off; a 429 closes the rate budget, where the next attempt waits, and takes no retry away.
+ */
+export async function sendWithRetries(
+  call: CallContext,
+  key: CallKey,
+  parts: TransportParts,
+): Promise<RawAnswer> {
+  const retries = new Retries(call, key, parts);
+  try {
+    return await pRetry((number) => retries.attempt(number), {
+      ...backoff,
+      retries: call.retries,
+      ...(call.signal && { signal: call.signal }),
+      onFailedAttempt: (context) => retries.beforeNext(context),
+      shouldConsumeRetry: () => !retries.isRefused,
+    });
+  } catch (failure) {
+    return retries.end(failure);
+  }
+}
 
-/** The attempts after a first one that failed. Delays are ours: p-retry's own are zero. */
-export class Retries {
+/** May the call be sent again after this failure? */
+export function mayRetry(
+  failure: PostreelError,
+  { route, isPartial, options }: CallContext,
+): boolean {
+  const allowsUnknown = options.retry?.unknownOutcome ?? false;
+  if (failure.status === 429) {
+    return !isPartial || allowsUnknown;
+  }
+  if (failure.code === 'NOT_CONNECTED') {
+    return true;
+  }
+  return (route.repeatable || allowsUnknown) && isTransient(failure);
+}
+
+/** What the attempts of one call have come to so far. */
+class Retries {
   readonly #call: CallContext;
-  readonly #attempt: SendAttempt;
+  readonly #key: CallKey;
   readonly #parts: TransportParts;
-  readonly #longestMs: number;
+  readonly #maxPauseMs: number;
   /** When the retries must be over, waits for the rate limit included. */
   readonly #endsAt: number;
+  #answer: RawAnswer | undefined;
+  #failure: unknown;
   #refusals = 0;
   #mayHaveHappened = false;
 
-  constructor(call: CallContext, attempt: SendAttempt, parts: TransportParts) {
+  constructor(call: CallContext, key: CallKey, parts: TransportParts) {
     this.#call = call;
-    this.#attempt = attempt;
+    this.#key = key;
     this.#parts = parts;
-    this.#longestMs = longestPauseMs(parts.settings.windowMs);
-    this.#endsAt = monotonicMs() + 5 * this.#longestMs;
+    this.#maxPauseMs = longestPauseMs(parts.settings.windowMs);
+    this.#endsAt = Math.min(call.deadlineAt, monotonicMs() + 5 * this.#maxPauseMs);
   }
 
-  async goOn(first: unknown): Promise<RawAnswer> {
-    try {
-      this.#remember(first);
-      await this.#waitAfter(first, 1);
-      return await this.#repeat(this.#call.retries - (counts(first) ? 1 : 0));
-    } catch (failure) {
-      return this.#settle(failure);
-    }
+  /** Did the last attempt end in a 429? */
+  get isRefused(): boolean {
+    return isPostreelError(this.#failure) && this.#failure.status === 429;
   }
 
-  // Whatever an attempt throws, an abort's reason included, comes out as it went in.
-  async #repeat(retries: number): Promise<RawAnswer> {
+  async attempt(number: number): Promise<RawAnswer> {
     try {
-      return await pRetry((number) => this.#attemptAgain(number + 1).catch(carry), {
-        retries,
-        minTimeout: 0,
-        maxTimeout: 0,
-        shouldConsumeRetry: ({ error }) => counts(reasonOf(error)),
-        shouldRetry: async ({ error, attemptNumber }) => {
-          await this.#waitAfter(reasonOf(error), attemptNumber + 1).catch(carry);
-          return true;
-        },
-      });
+      this.#answer = await this.#attemptWithKey(number);
+      return this.#answer;
     } catch (failure) {
-      throw reasonOf(failure);
-    }
-  }
-
-  async #attemptAgain(number: number): Promise<RawAnswer> {
-    try {
-      return await this.#attempt(number, kyCarrier);
-    } catch (failure) {
-      this.#remember(failure);
+      this.#failure = failure;
+      this.#mayHaveHappened ||= isPostreelError(failure) && failure.outcome === 'unknown';
       throw failure;
     }
   }
 
-  #remember(failure: unknown): void {
-    this.#mayHaveHappened ||= isPostreelError(failure) && failure.outcome === 'unknown';
-  }
-
-  /** Waits before the next attempt; throws the failure when there must be none. */
-  async #waitAfter(failure: unknown, attempt: number): Promise<void> {
-    const delayMs = this.#delayAfter(failure, attempt);
-    if (delayMs === undefined) {
-      throw failure;
-    }
+  /** Waits as long as the service asks; throws the failure when there must be no other attempt. */
+  async beforeNext(context: RetryContext): Promise<void> {
+    const { attemptNumber, retriesConsumed, retriesLeft } = context;
+    const failure = this.#failure;
     const { signal } = this.#call;
-    const error = failure as PostreelError; // nothing else has a delay
-    this.#parts.events.emit('retry', { ...factsOf(this.#call), attempt, delayMs, error });
-    await sleep(delayMs, signal);
+    if (signal?.aborted && context.error !== failure) {
+      throw signal.reason; // aborted between two attempts
+    }
+    const isFinal =
+      retriesLeft <= 0 ||
+      !isPostreelError(failure) ||
+      isAbortOf(signal, failure) ||
+      !mayRetry(failure, this.#call);
+    if (isFinal) {
+      throw failure;
+    }
+    const askedMs = this.#askedMs(failure, attemptNumber);
+    const backoffMs = this.isRefused ? 0 : longestBackoffMs(retriesConsumed);
+    const delayMs = askedMs + backoffMs;
+    if (!this.#mayWait(askedMs) || monotonicMs() + delayMs >= this.#endsAt) {
+      // The caller can take over a wait that is too long for the call.
+      if (failure.retryAfterMs === undefined) {
+        Object.assign(failure, { retryAfterMs: Math.ceil(delayMs) });
+      }
+      throw failure;
+    }
+    const facts = { ...factsOf(this.#call), attempt: attemptNumber };
+    this.#parts.events.emit('retry', { ...facts, delayMs, error: failure });
+    if (!this.isRefused || !this.#hasBudget) {
+      await sleep(askedMs, signal);
+    }
   }
 
-  #delayAfter(failure: unknown, attempt: number): number | undefined {
-    const { signal, deadlineAt, retries } = this.#call;
-    if (retries <= 0 || isAbortOf(signal, failure) || !isPostreelError(failure)) {
-      return undefined;
+  /**
+   * How the call ends. A delete that was lost and is then not found has happened. Any other end of a
+   * retry, an abort included, says nothing about the attempt before it.
+   */
+  end(failure: unknown): RawAnswer {
+    if (this.#answer) {
+      return this.#answer; // the abort came with it
     }
-    const delayMs = retryDelayMs(failure, attempt, this.#call, this.#parts.settings.windowMs);
-    if (delayMs === undefined) {
-      return undefined;
-    }
-    const mayWait = !isRefusal(failure) || ++this.#refusals <= mostRefusals;
-    const fits = monotonicMs() + delayMs < Math.min(deadlineAt, this.#endsAt);
-    if (mayWait && fits && delayMs <= this.#longestMs) {
-      return delayMs;
-    }
-    // The caller can take over the wait that is too long for the call.
-    if (failure.retryAfterMs === undefined) {
-      Object.assign(failure, { retryAfterMs: Math.ceil(delayMs) });
-    }
-    return undefined;
-  }
-
-  // A delete that was lost and is then not found has happened. Any other end of a retry, an abort
-  // included, says nothing about the attempt before it.
-  #settle(failure: unknown): RawAnswer {
     const { route, state, signal } = this.#call;
     const isOurs = isPostreelError(failure) && !isAbortOf(signal, failure);
     const mayHaveHappened = this.#mayHaveHappened;
@@ -129,35 +150,39 @@ export class Retries {
     }
     throw failure;
   }
-}
 
-// ky's own retry, timeout and errors are off: which of them apply is decided for the whole call.
-const kyCarrier: RequestCarrier = (url, send) =>
-  ky(url, { retry: 0, timeout: false, throwHttpErrors: false, fetch: send });
+  #askedMs(failure: PostreelError, attempt: number): number {
+    const { windowMs } = this.#parts.settings;
+    return this.isRefused
+      ? pauseAfterRefusalMs(failure.retryAfterMs ?? windowMs, attempt)
+      : (failure.retryAfterMs ?? 0);
+  }
 
-/** Does a retry after this failure count? One that waits for the rate limit does not. */
-function counts(failure: unknown): boolean {
-  return !isPostreelError(failure) || !isRefusal(failure);
-}
+  #mayWait(askedMs: number): boolean {
+    if (this.isRefused && ++this.#refusals > maxRefusals) {
+      return false;
+    }
+    const maxQueueMs =
+      this.isRefused && this.#hasBudget ? this.#parts.settings.maxQueueMs : Infinity;
+    return askedMs <= Math.min(this.#maxPauseMs, maxQueueMs);
+  }
 
-function isRefusal({ status }: PostreelError): boolean {
-  return status === 429;
-}
+  get #hasBudget(): boolean {
+    return budgetFor(this.#call, this.#key.value, this.#parts) !== undefined;
+  }
 
-/** Carries any thrown value through p-retry, which rewraps what is not an error it knows. */
-class Carrier extends Error {
-  readonly reason: unknown;
-
-  constructor(reason: unknown) {
-    super('carried');
-    this.reason = reason;
+  async #attemptWithKey(number: number): Promise<RawAnswer> {
+    try {
+      return await attempt({ number, key: this.#key.value }, this.#call, this.#parts);
+    } catch (failure) {
+      if (!(await this.#key.isRenewedAfter(failure))) {
+        throw failure;
+      }
+    }
+    return attempt({ number, key: this.#key.value }, this.#call, this.#parts);
   }
 }
 
-function carry(reason: unknown): never {
-  throw new Carrier(reason);
-}
-
-function reasonOf(failure: unknown): unknown {
-  return failure instanceof Carrier ? failure.reason : failure;
+function longestBackoffMs(retriesConsumed: number): number {
+  return Math.min(backoff.maxTimeout, 2 * backoff.minTimeout * backoff.factor ** retriesConsumed);
 }

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { filters, MessagingClient, where, type MessagingOptions } from 'postreel';
 import { createClock, createFakeMessaging, type MessagingBehavior } from 'postreel/testing';
 import { defineWorkflow, memoryWorkflowState, simulate, type Simulation } from 'postreel/workflows';
@@ -17,6 +16,7 @@ import {
   type RandomFields,
   type RandomRun,
 } from '../../support/messaging/random-workflow.js';
+import fc from '../../support/property.js';
 
 const start = new Date('2026-01-01T00:00:00.000Z');
 const days = 30;

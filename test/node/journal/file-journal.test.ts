@@ -1,12 +1,12 @@
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import type { JournalEntry } from 'postreel';
 import { fileJournal } from 'postreel/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { JournalState } from '../../../src/media/jobs/journal-state.js';
 import { anyEntry, history } from '../../support/media/journal-entries.js';
+import fc from '../../support/property.js';
 
 let folder = '';
 let path = '';

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import type { JournalEntry } from 'postreel';
+import fc from '../property.js';
 
 const text = fc.string({ unit: 'grapheme', maxLength: 12 });
 const few = (prefix: string) =>

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import {
   and,
   filters,
@@ -9,6 +8,7 @@ import {
   type StepDefinition,
 } from 'postreel';
 import { defineWorkflow } from 'postreel/workflows';
+import fc from '../property.js';
 
 /** A contact, its events and a graph for it to go through. */
 export interface RandomRun {

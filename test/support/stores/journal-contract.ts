@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import {
   memoryJournal,
   type JobJournal,
@@ -8,6 +7,7 @@ import {
 } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { history } from '../media/journal-entries.js';
+import fc from '../property.js';
 
 const at = '2026-01-01T00:00:00.000Z';
 const speech = { content: 'Good morning!', voiceId: 'voice_1' };

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import type { Table, Value } from 'postreel/testing';
+import fc from '../property.js';
 
 /** Some settings of a fake, by their names; the rest is as documented. */
 export type World = Readonly<Record<string, Value>>;

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LocalBudget } from '../../../src/transport/rate-limit/local-budget.js';
 import { started, takeNow, turn } from '../../support/transport/turns.js';
+import fc from '../../support/property.js';
 
 const limits = { limit: 3, windowMs: 1_000, headroom: 0 };
 

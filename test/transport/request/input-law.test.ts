@@ -1,9 +1,9 @@
 import { runInNewContext } from 'node:vm';
-import fc from 'fast-check';
 import { InvalidRequestError } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { jsonText, wireValue } from '../../../src/transport/request/body.js';
 import { answering, messagingOver } from '../../support/clients.js';
+import fc from '../../support/property.js';
 
 /** A value of a caller, and what it means on the wire; no meaning where it must be refused. */
 interface Meant {

@@ -1,11 +1,7 @@
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  backoffMs,
-  leastDelayMs,
-  retryAfterMs,
-} from '../../../src/transport/response/retry-after.js';
+import { pauseAfterRefusalMs, retryAfterMs } from '../../../src/transport/response/retry-after.js';
 import { scripted, step } from '../../support/script.js';
+import fc from '../../support/property.js';
 
 const now = Date.parse('2030-01-01T00:00:00Z');
 
@@ -15,33 +11,16 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('backoffMs', () => {
-  it.each([
-    [1, 500],
-    [2, 1_000],
-    [3, 2_000],
-    [5, 8_000],
-    [50, 8_000],
-  ])('is anything up to a cap: attempt %i, %i ms', (attempt, capMs) => {
-    expect(backoffMs(attempt, () => 0)).toBe(0);
-    expect(backoffMs(attempt, () => 0.5)).toBe(capMs / 2);
-    fc.assert(
-      fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (random) => {
-        expect(backoffMs(attempt, () => random)).toBeLessThanOrEqual(capMs);
-      }),
-    );
-  });
-});
-
-describe('leastDelayMs', () => {
+describe('the pause after a 429', () => {
   it.each([
     [1, 250],
     [2, 500],
     [8, 32_000],
     [9, 60_000],
     [50, 60_000],
-  ])('doubles up to a minute: attempt %i, %i ms', (attempt, delayMs) => {
-    expect(leastDelayMs(attempt)).toBe(delayMs);
+  ])('is at least so long, whatever the service asks: attempt %i, %i ms', (attempt, delayMs) => {
+    expect(pauseAfterRefusalMs(0, attempt)).toBe(delayMs);
+    expect(pauseAfterRefusalMs(90_000, attempt)).toBe(90_000);
   });
 });
 
@@ -111,22 +90,37 @@ describe('the wait before a repeat', () => {
     expect(retries).toMatchObject([{ delayMs }]);
   });
 
-  it('after a 503 is what the service says', async () => {
-    const { client, retries } = scripted([step.status(503, { 'retry-after': '20' })]);
+  it('after a 503 is what the service says, and a backoff', async () => {
+    const { client, requests, retries } = scripted([step.status(503, { 'retry-after': '20' })]);
     const call = client.contacts.get('con_1');
     await vi.advanceTimersByTimeAsync(20_000);
+    expect(requests).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1_000);
     await call;
-    expect(retries).toMatchObject([{ delayMs: 20_000 }]);
+    expect(retries).toMatchObject([{ delayMs: 21_000 }]);
   });
 
-  it('is random below a cap that doubles, where the service says nothing', async () => {
-    vi.spyOn(Math, 'random').mockReturnValue(0.5);
-    const { client, retries } = scripted([step.lost, step.status(500), step.lost]);
-    const call = client.contacts.get('con_1', { retries: 3 });
-    await vi.runAllTimersAsync();
-    await call;
-    expect(retries.map(({ delayMs }) => delayMs)).toEqual([250, 500, 1_000]);
-  });
+  it.each([0, 0.5, 0.999])(
+    'is random and doubles, where the service says nothing: %d',
+    async (random) => {
+      vi.spyOn(Math, 'random').mockReturnValue(random);
+      const lost = Array.from({ length: 5 }, () => step.lost);
+      const { client, requests, retries } = scripted(lost);
+      const call = client.contacts.get('con_1', { retries: 5 });
+      const waits: number[] = [];
+      for (let count = 1; count <= 5; count++) {
+        const startedAt = Date.now();
+        while (requests.length <= count) {
+          await vi.advanceTimersToNextTimerAsync();
+        }
+        waits.push(Date.now() - startedAt);
+      }
+      await call;
+      const least = [500, 1_000, 2_000, 4_000, 8_000];
+      expect(waits).toEqual(least.map((ms) => Math.min(8_000, Math.round(ms * (1 + random)))));
+      expect(retries.map(({ delayMs }) => delayMs)).toEqual([1_000, 2_000, 4_000, 8_000, 8_000]);
+    },
+  );
 
   it('is the caller’s to decide when it would take too long', async () => {
     const { client, requests } = scripted([step.status(429, { 'retry-after': '3600' })]);

@@ -1,10 +1,10 @@
 import { runInNewContext } from 'node:vm';
 import { WebhookVerificationError } from 'postreel';
 import { verifyWebhook } from 'postreel/webhooks';
-import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { parseCallback } from '../../../src/webhooks/receive/callback-body.js';
 import { post, secret, signed, success } from '../../support/webhooks/callbacks.js';
+import fc from '../../support/property.js';
 
 const id = fc.string({ minLength: 1 });
 const extra = fc.dictionary(

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { splitText } from '../../../../src/media/generate/long-audio/split-text.js';
+import fc from '../../../support/property.js';
 
 afterEach(() => void vi.unstubAllGlobals());
 
