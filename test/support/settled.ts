@@ -12,12 +12,12 @@ export async function settled<T>(call: () => PromiseLike<T>) {
 
 /** The same on a fake clock, which it moves from timer to timer until the call has settled. */
 export async function settledInTime<T>(call: () => PromiseLike<T>) {
-  let isOver = false;
+  const run = { isOver: false };
   const result = settled(call).finally(() => {
-    isOver = true;
+    run.isOver = true;
   });
   await vi.advanceTimersByTimeAsync(0);
-  while (!isOver) {
+  while (!run.isOver) {
     await vi.advanceTimersToNextTimerAsync();
   }
   return result;

@@ -51,19 +51,19 @@ async function abortOne(
   const controller = new AbortController();
   const reason = { index };
   const { call, inPhase } = start(controller.signal, index);
-  let isOver = false;
+  const run = { isOver: false };
   let error: unknown;
   const end = Promise.resolve(call)
     .then(undefined, (thrown: unknown) => {
       error = thrown;
     })
     .finally(() => {
-      isOver = true;
+      run.isOver = true;
     });
   await inPhase;
   controller.abort(reason);
   let turns = 0;
-  while (!isOver) {
+  while (!run.isOver) {
     await new Promise(setImmediate);
     turns++;
   }
