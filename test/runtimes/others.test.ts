@@ -33,7 +33,7 @@ const runtimes: readonly Runtime[] = [
 let project: Project;
 let world: World;
 beforeAll(async () => {
-  project = await installPackage({ instead: { ky: 'ky2', 'p-retry': 'p-retry9' } });
+  project = await installPackage();
 });
 afterAll(() => project.remove());
 beforeEach(async () => {
