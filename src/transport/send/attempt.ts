@@ -15,7 +15,7 @@ import type { Budget, Slot } from '../rate-limit/budget.js';
 import { classify, requestIdOf } from '../response/classify.js';
 import { connectionError, timeoutError } from '../response/network-error.js';
 import { readText } from '../response/read.js';
-import { exchange, rawFault } from './http.js';
+import { exchange } from './http.js';
 
 // Far more than any answer of these services; an endless body must end somewhere.
 const longestAnswerBytes = 256 * 1024 * 1024;
@@ -100,7 +100,7 @@ class Exchange {
       state.outcome = undefined;
       return { body, response, requestId: this.#requestId };
     } catch (fault) {
-      throw this.#explain(rawFault(fault));
+      throw this.#explain(fault);
     } finally {
       this.#end();
     }

@@ -47,12 +47,6 @@ function withKey(headers: Record<string, string>, key: string | null): Record<st
   return key === null ? headers : { ...headers, authorization: `Bearer ${key}` };
 }
 
-/** ky 2 wraps a network fault in an error that carries the request, and with it the key. */
-export function rawFault(fault: unknown): unknown {
-  const isWrapped = fault instanceof Error && 'request' in fault && fault.cause !== undefined;
-  return isWrapped ? fault.cause : fault;
-}
-
 /** A request whose body may be a stream. */
 export interface StreamedRequest extends Omit<OutgoingRequest, 'body'> {
   readonly body?: string | FormData | Bytes | ReadableStream<Uint8Array>;
