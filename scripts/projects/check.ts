@@ -6,7 +6,7 @@ import {
   startPostgres,
   type PostgresServer,
 } from '../../test/support/stores/postgres-server.js';
-import { cleanEnv, install, nodeFolder, Skipped } from './install.js';
+import { cleanEnv, install, installCommand, nodeFolder, Skipped } from './install.js';
 import { run, visit, type End, type Place } from './machine.js';
 import { startService, type Service } from './service.js';
 import type { Project, Row } from './table.js';
@@ -15,7 +15,7 @@ import type { Project, Row } from './table.js';
 export interface Cell {
   readonly project: string;
   readonly row: string;
-  readonly result: 'ok' | 'skipped' | 'FAILED';
+  readonly result: 'passed' | 'skipped' | 'FAILED';
   /** Why it was skipped, or what failed. */
   readonly reason: string;
   readonly seconds: number;
@@ -40,7 +40,7 @@ export async function check(project: Project, base: string, tarball: string): Pr
     database = await startDatabase(project);
     const { folder, env } = await prepare(project, base, tarball);
     const place = { folder, env: { ...env, DATABASE_URL: database?.url } };
-    const cells = [cell('install', 'ok')];
+    const cells = [cell('install', 'passed')];
     for (const row of project.rows) {
       const before = Date.now();
       const [result, reason, output] = await tryRow(row, place, service);
@@ -54,7 +54,7 @@ export async function check(project: Project, base: string, tarball: string): Pr
     if (error instanceof Skipped) {
       return project.rows.map((row) => cell(row.name, 'skipped', error.message));
     }
-    return [cell('install', 'FAILED', 'npm install', String(error))];
+    return [cell('install', 'FAILED', installCommand(project), String(error))];
   } finally {
     await service.close();
     await database?.stop();
@@ -98,7 +98,7 @@ async function tryRow(row: Row, place: Place, service: Service): Promise<Verdict
   if (emails !== (row.emails ?? 0) || events !== (row.events ?? 0)) {
     return ['FAILED', `${emails} emails and ${events} events arrived`, output];
   }
-  return ['ok'];
+  return ['passed'];
 }
 
 function ofRow(row: Row, place: Place): Promise<End> {

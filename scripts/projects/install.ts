@@ -1,7 +1,7 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { run, type Place } from './machine.js';
+import { run, type End, type Place } from './machine.js';
 import type { Project } from './table.js';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
@@ -34,7 +34,12 @@ export async function install(project: Project, place: Place, tarball: string): 
     postreel: `file:${tarball}`,
   };
   await writeFile(path, JSON.stringify(manifest, null, 2));
-  return reasonOf(await run(`npm install ${quiet}`, { folder, env }));
+  return reasonOf(await run(installCommand(project), { folder, env }));
+}
+
+/** What installs a project. */
+export function installCommand(project: Project): string {
+  return project.install ?? `npm install ${quiet}`;
 }
 
 const nodes = new Map<number, Promise<string>>();
@@ -61,24 +66,33 @@ async function installNode(version: number, folder: string): Promise<string> {
 /** A project that cannot run on this machine. */
 export class Skipped extends Error {}
 
-// Only what this machine lacks is a reason to skip: everything else is a failure.
-function reasonOf({ isGood, output }: { isGood: boolean; output: string }): Reason {
+// A package or a version that the registry does not have, in the words of npm, Yarn and pnpm.
+const missing = /E404|ETARGET|No matching version|NO_MATCHING_VERSION|FETCH_404|Package not found/i;
+
+/**
+ * Why an installation cannot succeed on this machine, or nothing when it did. Only what the machine
+ * lacks is a reason to skip: every other failure is an error, also a dependency that does not exist.
+ */
+export function reasonOf({ isGood, output }: End): Reason {
   if (isGood) {
     return undefined;
   }
-  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENOTCACHED/.test(output)) {
-    return 'the npm registry cannot be reached';
+  if (!missing.test(output)) {
+    if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENOTCACHED/.test(output)) {
+      return 'the npm registry cannot be reached';
+    }
+    if (/EBADPLATFORM/.test(output)) {
+      return 'npm has none for this platform';
+    }
   }
-  if (/E404|ETARGET|EBADPLATFORM/.test(output)) {
-    return `npm has none (${/code (\w+)/.exec(output)?.[1] ?? ''})`;
-  }
-  throw new Error(`npm install failed:\n${output}`);
+  throw new Error(`the installation failed:\n${output}`);
 }
 
 /** The environment of a project: nothing of the repository or of the npm that runs this. */
 export function cleanEnv(folder: string, node: string = dirname(process.execPath)) {
   const kept = Object.entries(process.env).filter(
-    ([name]) => !/^(npm_(?!config_)|INIT_CWD|NODE_|VITEST|MESSAGING_|MEDIA_)/.test(name),
+    ([name]) =>
+      !/^(npm_(?!config_)|INIT_CWD|NODE_(?!EXTRA_CA_CERTS$)|VITEST|MESSAGING_|MEDIA_)/.test(name),
   );
   const path = (process.env['PATH'] ?? '')
     .split(':')

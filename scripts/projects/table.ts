@@ -27,6 +27,8 @@ export interface Project {
   readonly packages?: Readonly<Record<string, string>>;
   /** The major version of Node that installs and runs it. @default the one that runs this */
   readonly node?: number;
+  /** The command that installs it. @default `npm install` */
+  readonly install?: string;
   /** What it needs of the machine: a Postgres, whose address is in `$DATABASE_URL`. */
   readonly needs?: 'postgres';
   readonly rows: readonly Row[];
@@ -62,6 +64,33 @@ function nodeVersion(node: number): Project {
     emails: 1,
   }));
   return { name: `node-${node}`, folder: 'node', node, rows };
+}
+
+const yarn4 = 'npx --yes --package @yarnpkg/cli-dist@4 yarn';
+
+/** Other package managers, on the oldest Node: their choice of versions must run on it. */
+const packageManagers: readonly Project[] = [
+  installedBy('yarn-1', 'npx --yes yarn@1.22.22 install --non-interactive --no-lockfile'),
+  // Plug'n'Play: no node_modules, and a package finds only what it lists itself.
+  installedBy(
+    'yarn-4-pnp',
+    `touch yarn.lock && YARN_NODE_LINKER=pnp ${yarn4} install --no-immutable`,
+    `${yarn4} node`,
+  ),
+  // No hoisting: as strict, with node_modules.
+  installedBy(
+    'pnpm-no-hoist',
+    'npx --yes pnpm@10 install --no-lockfile --config.hoist=false --config.shamefully-hoist=false',
+  ),
+];
+
+function installedBy(name: string, install: string, node = 'node'): Project {
+  const rows = ['send.cjs', 'send.mjs'].map((file) => ({
+    name: file,
+    run: `${node} ${file} 20`,
+    emails: 1,
+  }));
+  return { name, folder: 'node', node: 20, install, rows };
 }
 
 /** The smallest two, which `npm test` runs. */
@@ -163,6 +192,7 @@ export const projects: readonly Project[] = [
     .filter(([version]) => version !== '5.4')
     .map(([version, resolutions]) => typeScript(version, resolutions)),
   ...[20, 22, 24, 26].map(nodeVersion),
+  ...packageManagers,
 ];
 
 function nextPage(path: string): Pick<Row, 'serve' | 'open'> {

@@ -2,24 +2,24 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { changedNames, missingNames, unreleased } from './changelog.js';
+import { contactProblems } from './contact.js';
 import { originOf } from './repository.js';
 import { buildTwice } from './reproduce.js';
 import { sbomOf } from './sbom.js';
 import { problemsOf, readTarball } from './tarball.js';
 
 /**
- * Prepares a release: `npm run release -- --dry-run` checks everything and publishes nothing. The
- * tarball and its bill of materials are in `release/`. Publishing is for the workflow, which can
- * prove where the tarball was made.
+ * Prepares a release: `npm run release -- --dry-run` runs `npm run check`, builds, packs and publishes
+ * nothing. The tarball and its bill of materials are in `release/`. The tests are a job of the
+ * workflow, and so is publishing: it can prove where the tarball was made.
  */
 async function release(args: readonly string[]): Promise<void> {
   if (!args.includes('--dry-run')) {
     throw new Error('Push a tag: the workflow publishes. Here only --dry-run works.');
   }
   if (!args.includes('--skip-checks')) {
-    step('lint and types');
-    run('npm', ['run', 'lint']);
-    run('npm', ['run', 'typecheck']);
+    step('npm run check');
+    run('npm', ['run', 'check']);
   }
   step('two builds from two clones');
   const { folder, files, hash } = await buildTwice();
@@ -34,8 +34,8 @@ async function release(args: readonly string[]): Promise<void> {
   const sbom = sbomOf(folder);
   writeFileSync('release/sbom.cdx.json', `${JSON.stringify(sbom, undefined, 2)}\n`);
   say(`release/sbom.cdx.json: ${sbom.components.length} packages`);
-  step('the changelog');
-  refuse(changelogProblems());
+  step('the changelog and the security contact');
+  refuse([...changelogProblems(), ...contactProblems(readFileSync('SECURITY.md', 'utf8'))]);
   say('Ready. Nothing was published.');
 }
 

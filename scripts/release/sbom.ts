@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** A bill of materials in CycloneDX, as far as this script writes it. */
 export interface Sbom {
@@ -24,7 +25,7 @@ export function sbomOf(folder: string): Sbom {
     maxBuffer: 64 * 1024 * 1024,
   });
   const sbom = JSON.parse(text) as Sbom; // as: npm's documented output
-  const licences = readFileSync('dist/LICENSES.txt', 'utf8');
+  const licences = readFileSync(join(folder, 'dist/LICENSES.txt'), 'utf8');
   const bundled = [...licences.matchAll(/^# (.+)$/gm)].map(([, name = '']) => componentOf(name));
   return { ...sbom, components: [...sbom.components, ...bundled] };
 }

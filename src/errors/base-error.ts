@@ -103,8 +103,8 @@ export class PostreelError extends Error {
 }
 
 // Messages quote ids and names of the service: in a log or a terminal they must stay one line of text.
-function oneLine(message: string): string {
-  return message.replace(/\p{Cc}+/gu, ' ');
+function oneLine(message: unknown): string {
+  return String(message).replace(/\p{Cc}+/gu, ' ');
 }
 
 // Names, messages and codes only; a chain may refer to itself.

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { changedNames, missingNames, unreleased } from '../../scripts/release/changelog.js';
+import { contactProblems } from '../../scripts/release/contact.js';
 import { originOf } from '../../scripts/release/repository.js';
 import { hashesOf } from '../../scripts/release/reproduce.js';
 import { problemsOf, type Tarball } from '../../scripts/release/tarball.js';
@@ -65,6 +66,34 @@ describe('the repository of a release', () => {
 
   it('is left out where there is no workflow', () => {
     expect(originOf({})).toBeUndefined();
+  });
+});
+
+describe('the security contact', () => {
+  const page = (contact: string) =>
+    `# Security\n\nSECURITY_CONTACT = \`${contact}\`\n\nWrite to it.\n`;
+
+  it('stands in SECURITY.md in the form that a release looks for', () => {
+    const text = readFileSync('SECURITY.md', 'utf8');
+    expect(text).toMatch(/^SECURITY_CONTACT = `.+`$/m);
+    const named = text.replace(/^(SECURITY_CONTACT = `).+`$/m, '$1security@example.com`');
+    expect(contactProblems(named)).toEqual([]);
+  });
+
+  it.each(['security@example.com', 'https://example.com/report'])('may be %s', (contact) => {
+    expect(contactProblems(page(contact))).toEqual([]);
+  });
+
+  it.each(['security contact not yet published', '', 'TODO', 'http://example.com', 'a@b'])(
+    'stops a release while it is "%s"',
+    (contact) => {
+      const problem = expect.stringContaining('SECURITY.md names no contact') as string;
+      expect(contactProblems(page(contact))).toEqual([problem]);
+    },
+  );
+
+  it('stops a release when it is not there', () => {
+    expect(contactProblems('# Security\n')).toHaveLength(1);
   });
 });
 

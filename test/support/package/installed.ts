@@ -52,8 +52,6 @@ export interface Project {
 
 /** What the project has beside the package, all of it from this repository's own installation. */
 interface Neighbours {
-  /** Other packages in place of a dependency: `{ ky: 'ky2' }`. */
-  readonly instead?: Readonly<Record<string, string>>;
   /** More packages, e.g. an optional peer. */
   readonly with?: readonly string[];
 }
@@ -68,7 +66,7 @@ export async function installPackage(neighbours: Neighbours = {}): Promise<Proje
   }
   const names = [...Object.keys(manifest.dependencies), ...(neighbours.with ?? [])];
   for (const name of names) {
-    await link(folder, name, neighbours.instead?.[name] ?? name);
+    await link(folder, name);
   }
   const dependencies = Object.fromEntries([manifest.name, ...names].map((name) => [name, '*']));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
@@ -138,10 +136,10 @@ function filesIn(folder: string): string[] {
     .map((entry) => relative(repository, join(entry.parentPath, entry.name)));
 }
 
-async function link(folder: string, name: string, source: string): Promise<void> {
-  const from = join(repository, 'node_modules', source);
+async function link(folder: string, name: string): Promise<void> {
+  const from = join(repository, 'node_modules', name);
   if (!existsSync(from)) {
-    throw new Error(`${source} is not installed: run npm ci.`);
+    throw new Error(`${name} is not installed: run npm ci.`);
   }
   const to = join(folder, 'node_modules', name);
   mkdirSync(dirname(to), { recursive: true });

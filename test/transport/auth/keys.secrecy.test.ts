@@ -1,5 +1,4 @@
 import { inspect } from 'node:util';
-import ky2 from 'ky2';
 import { MediaClient, MessagingClient, type Logger } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { cleanCause } from '../../../src/transport/auth/redact.js';
@@ -145,16 +144,9 @@ describe('a request', () => {
 });
 
 describe('the cause of an error', () => {
-  it('of ky 2, which carries the request, becomes one that can be printed', async () => {
-    const options = {
-      headers: { authorization: `Bearer ${key}` },
-      retry: 0,
-      fetch: () => Promise.reject(new TypeError('fetch failed')),
-    };
-    const thrown: unknown = await ky2('https://x.test', options).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
+  it('that carries the request becomes one that can be printed', () => {
+    const request = { headers: { authorization: `Bearer ${key}` } };
+    const thrown = Object.assign(new TypeError('fetch failed'), { request });
     expect(printed(thrown)).toContain(key);
     expect(printed(cleanCause(thrown, key))).not.toContain(key);
   });

@@ -1,4 +1,3 @@
-import ky2 from 'ky2';
 import { ConnectionError } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { neverLeft } from '../../../src/transport/response/network-error.js';
@@ -104,10 +103,6 @@ describe('a fault that means the request never left', () => {
       outcome: 'not-sent',
     });
   });
-
-  it.each(notSent)('%s, wrapped as ky 2 does it', async (_, thrown) => {
-    await expect(kyError(thrown)).resolves.toSatisfy(neverLeft);
-  });
 });
 
 describe('a fault that says nothing', () => {
@@ -150,13 +145,4 @@ function node(facts: { code: string; syscall?: string }, message?: string): Type
 function sendAgainst(thrown: unknown): Promise<unknown> {
   // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- some throw anything
   return messagingOver(() => Promise.reject(thrown), { retries: 0 }).send(mail);
-}
-
-function kyError(thrown: unknown): Promise<unknown> {
-  // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- some throw anything
-  const fetch = () => Promise.reject(thrown);
-  return ky2('https://x.test', { retry: 0, timeout: false, fetch }).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 }
