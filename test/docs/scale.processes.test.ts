@@ -41,9 +41,8 @@ describe('the recipes of docs/scale.md', () => {
       PATH: process.env['PATH'],
       MEDIA_BASE_URL: fake.mediaUrl,
       MEDIA_API_KEY: fake.media.apiKey,
-      JOURNAL: join(folder, 'journal.jsonl'),
     };
-    const child = spawn(process.execPath, [path], { env });
+    const child = spawn(process.execPath, [path], { env, cwd: folder });
     const heard = { output: '' };
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => {
@@ -54,10 +53,7 @@ describe('the recipes of docs/scale.md', () => {
   }
 
   it('cron: runs that overlap, and a later one, submit each job once', async () => {
-    const onDisk = recipe('Cron')
-      .replace('memoryJournal()', "fileJournal(process.env['JOURNAL'] ?? '')")
-      .replace(/^/, "import { fileJournal } from 'postreel/node';\n");
-    const path = await script('cron.ts', onDisk);
+    const path = await script('cron.ts', recipe('Cron'));
     const before = fake.media.files.length;
     const runs = [run(path), run(path)];
     await Promise.all(runs.map(({ ended }) => ended));

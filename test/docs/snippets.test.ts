@@ -45,7 +45,7 @@ beforeAll(async () => {
   }
   complaints = await compile();
   const commands = snippets.map(({ file }) => [resolve(folder, file.replace('.ts', '.js'))]);
-  ends = runAll(commands, folder);
+  ends = runAll(commands);
 }, 120_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

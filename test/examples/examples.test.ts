@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runAll } from '../support/scripts.js';
@@ -15,7 +15,7 @@ const examples = [slowest, ...names].map((name) => ({ name, path: join('examples
 mkdirSync('test/.tmp', { recursive: true });
 const folder = mkdtempSync('test/.tmp/examples-');
 await build({ entryPoints: examples.map(({ path }) => path), outdir: folder, tsconfigRaw: {} });
-const ends = runAll(examples.map(({ name }) => [join(folder, name.replace('.ts', '.js'))]));
+const ends = runAll(examples.map(({ name }) => [resolve(folder, name.replace('.ts', '.js'))]));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the examples', () => {

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
 import { furnish } from './furnished-project.js';
 
@@ -21,13 +20,10 @@ const atOnce = 2;
 const speed = 60;
 
 /**
- * Runs scripts, a few at a time and each with fakes of its own; the ends come in their order.
- * `folder` is where they run.
+ * Runs scripts, a few at a time and each with fakes and in a folder of its own; the ends come in
+ * their order.
  */
-export function runAll(
-  commands: readonly (readonly string[])[],
-  folder = '.',
-): Promise<ScriptEnd>[] {
+export function runAll(commands: readonly (readonly string[])[]): Promise<ScriptEnd>[] {
   const waiting: (() => void)[] = [];
   let free = atOnce;
   const runInTurn = async (command: readonly string[]) => {
@@ -36,7 +32,7 @@ export function runAll(
     }
     free -= 1;
     try {
-      return await run(command, folder);
+      return await run(command);
     } finally {
       free += 1;
       waiting.shift()?.();
@@ -49,14 +45,26 @@ export function runAll(
   });
 }
 
-/** Runs one script with fast timers, against fakes whose time runs as fast. */
-async function run(command: readonly string[], cwd: string): Promise<ScriptEnd> {
+function run(command: readonly string[]): Promise<ScriptEnd> {
+  return withServices((runHere) => runHere(command));
+}
+
+/** Runs scripts with fast timers in one folder, against fakes whose time runs as fast. */
+export async function withServices<Result>(
+  work: (
+    run: (command: readonly string[]) => Promise<ScriptEnd>,
+    fake: FakeServer,
+  ) => Promise<Result>,
+): Promise<Result> {
   const clock = createClock({ mode: 'real', speed });
   const fake = await startFakeServer({ messaging: { clock }, media: { clock } });
   furnish(fake.messaging);
-  const folder = await mkdtemp(join(tmpdir(), 'postreel-script-'));
+  // Inside the repository, where `postreel` means this package.
+  await mkdir('test/.tmp', { recursive: true });
+  const folder = resolve(await mkdtemp('test/.tmp/script-'));
+  const env = { ...environmentOf(fake), TMPDIR: folder };
   try {
-    return await execute(command, { cwd, env: { ...environmentOf(fake), TMPDIR: folder } });
+    return await work((command) => execute(command, { cwd: folder, env }), fake);
   } finally {
     await fake.close();
     await rm(folder, { recursive: true, force: true });
@@ -72,6 +80,7 @@ function environmentOf(fake: FakeServer): NodeJS.ProcessEnv {
     MESSAGING_API_KEY: fake.messaging.secretKey,
     MEDIA_BASE_URL: fake.mediaUrl,
     MEDIA_API_KEY: fake.media.apiKey,
+    WEBHOOK_SECRET: 'the secret of the tests',
   };
 }
 

@@ -1,5 +1,5 @@
-import express from 'express';
-import { MessagingClient } from 'postreel';
+import express, { type ErrorRequestHandler } from 'express';
+import { isPostreelError, MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
@@ -9,3 +9,11 @@ app.post('/signup', async (_request, response) => {
   const { emails } = await messaging.send(mail);
   response.status(202).json({ sent: emails.length });
 });
+
+// Without it Express answers with the error's `status`: a 401 to your key becomes the visitor's.
+const onError: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  if (!isPostreelError(error)) return next(error);
+  console.error(error);
+  response.status(502).json({ mayBeSent: error.outcome === 'unknown' });
+};
+app.use(onError);

@@ -1,10 +1,17 @@
+import { isPostreelError } from 'postreel';
 import { messaging } from '../../messaging.js';
 
-export const dynamic = 'force-dynamic';
 export const runtime = 'nodejs';
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
 
-export async function GET() {
-  const { emails } = await messaging().send(mail);
-  return Response.json({ sent: emails.length });
+export async function POST() {
+  try {
+    const { emails } = await messaging().send(mail);
+    return Response.json({ sent: emails.length });
+  } catch (error) {
+    console.error(error);
+    // The error's own `status` is about your key and your request, not about the visitor's.
+    const mayBeSent = isPostreelError(error) && error.outcome === 'unknown';
+    return Response.json({ mayBeSent }, { status: 502 });
+  }
 }

@@ -1,0 +1,275 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { repository } from '../support/package/installed.js';
+import {
+  inScene,
+  install,
+  kill,
+  pack,
+  readmeBlocks,
+  start,
+  type Running,
+  type Scene,
+} from '../support/package/readme.js';
+
+const longestMs = 120_000;
+const poll = { timeout: longestMs, interval: 20 };
+
+/** The lines of the README for a shell, and why one is not run as it stands. */
+const shellLines: Readonly<Record<string, string>> = {
+  'npm ci && npm run demo': 'needs the registry, and builds what other tests read; the demo is run',
+  'npm test': 'is the tests themselves',
+  'npm pack': 'builds what other tests read; run with --ignore-scripts',
+  'npm init -y && npm pkg set type=module': 'run',
+  'npm install ./postreel-0.1.0.tgz # with the path of the clone':
+    'needs the registry; the tarball is unpacked, and its dependencies are linked',
+  'npx postreel fake --speed 60 >> .env': 'run',
+};
+
+const blocks = readmeBlocks();
+
+function program(heading: string): string {
+  const found = blocks.find((block) => block.heading === heading && block.language === 'ts');
+  if (!found) {
+    throw new Error(`The README has no program under "${heading}".`);
+  }
+  return found.code;
+}
+
+let parent = '';
+let tarball = '';
+beforeAll(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'postreel-tarball-'));
+  tarball = await pack(parent);
+}, longestMs);
+afterAll(() => rm(parent, { recursive: true, force: true }));
+
+describe('the README', () => {
+  it('has only blocks that are named here', () => {
+    const programs = blocks.filter(({ language }) => language === 'ts');
+    expect(programs.map(({ heading }) => heading)).toEqual([
+      'Send an email, track an event',
+      'Make a video',
+      'In a web page',
+      'In a server',
+      'In a worker',
+      'In tests',
+    ]);
+    const lines = blocks
+      .filter(({ language }) => language !== 'ts')
+      .flatMap(({ code }) => code.trim().split('\n'));
+    expect(lines).toEqual(Object.keys(shellLines));
+  });
+
+  it('has a demo that ends well', async () => {
+    const demo = start('npx tsx demo/index.ts', repository);
+    onTestFinished(() => kill(demo));
+    expect(await demo.ended, demo.printed()).toBe(0);
+    expect(demo.printed()).toMatch(/sent to ann@example\.com[\s\S]*COMPLETED[\s\S]*saved .*\.mp4/);
+    expect(demo.printed()).toContain('Next: `npx postreel fake`');
+  });
+
+  it(
+    'leads from an empty folder to a fake, an email and a video, and keeps what is in .env',
+    async () => {
+      const folder = await mkdtemp(join(parent, 'project-'));
+      const run = async (line: string) => {
+        const { ended, printed } = start(line, folder);
+        expect(await ended, printed()).toBe(0);
+        return printed();
+      };
+      await run('npm init -y && npm pkg set type=module');
+      await install(tarball, folder);
+      await writeFile(join(folder, '.env'), 'KEPT=yes\n');
+      const fake = start('npx postreel fake --speed 60 >> .env', folder);
+      onTestFinished(() => kill(fake));
+      const environment = () => parseEnv(readFileSync(join(folder, '.env'), 'utf8'));
+      await expect.poll(environment, poll).toMatchObject({ KEPT: 'yes', MEDIA_API_KEY: /./ });
+
+      await writeFile(join(folder, 'app.js'), program('Send an email, track an event'));
+      expect(await run('node --env-file=.env app.js')).toBe('sent to ann@example.com\n');
+      await writeFile(join(folder, 'app.js'), program('Make a video'));
+      expect(await run('node --env-file=.env app.js')).toMatch(/success\n$/);
+      expect(await videosIn(folder)).toHaveLength(1);
+
+      // The page of the README has the key and the address that the fake has printed.
+      const { MESSAGING_PUBLIC_KEY, MESSAGING_BASE_URL = '' } = environment();
+      const page = program('In a web page');
+      expect(page).toContain(`'${MESSAGING_PUBLIC_KEY}', // MESSAGING_PUBLIC_KEY`);
+      expect(page).toContain(new URL(MESSAGING_BASE_URL).pathname);
+    },
+    longestMs,
+  );
+});
+
+describe('the program that sends an email', () => {
+  const code = program('Send an email, track an event');
+
+  it.each([
+    ['an answer that says no', { status: 422 }, 'rejected', 0],
+    ['an answer that is lost', { loseAnswer: true }, 'unknown', 1],
+  ])('prints the outcome of %s, and sends nothing twice', async (_, fault, outcome, emails) => {
+    await inScene(tarball, async ({ folder, fake, run }) => {
+      await writeFile(join(folder, 'app.js'), code);
+      fake.messaging.fail('POST /v1/send', { ...fault, times: Infinity });
+      const { code: exit, output } = await run('node --env-file=.env app.js');
+      expect([exit, output.split(' ')[0]], output).toEqual([0, outcome]);
+      expect(fake.messaging.outbox).toHaveLength(emails);
+    });
+  });
+});
+
+it('the program that makes a video saves two of them under two names', async () => {
+  const code = program('Make a video');
+  const twice = code.replace(/^ +\{ workflowType.*\},\n/m, '$&$&');
+  expect(twice).not.toBe(code);
+  await inScene(tarball, async ({ folder, fake, run }) => {
+    await writeFile(join(folder, 'app.js'), twice);
+    const { code: exit, output } = await run('node --env-file=.env app.js');
+    expect(exit, output).toBe(0);
+    expect(fake.media.files).toHaveLength(2);
+    expect(await videosIn(folder)).toHaveLength(2);
+  });
+});
+
+// In browsers the tracker has tests of its own; outside of a page it does nothing.
+it('the program of a web page can be bundled and loaded', async () => {
+  await inScene(tarball, async ({ folder, run }) => {
+    await writeFile(join(folder, 'main.js'), program('In a web page'));
+    const entryPoints = [join(folder, 'main.js')];
+    const outfile = join(folder, 'bundle.mjs');
+    await build({ entryPoints, outfile, bundle: true, format: 'esm', platform: 'browser' });
+    expect(await run('node bundle.mjs')).toEqual({ code: 0, output: '' });
+  });
+});
+
+describe('the server', () => {
+  const code = program('In a server');
+  const signUp = async (url: string) => {
+    const response = await fetch(`${url}/signup`, { method: 'POST' });
+    return [response.status, await response.text()];
+  };
+
+  async function listening({ folder, start }: Scene): Promise<string> {
+    await writeFile(join(folder, 'app.ts'), code);
+    const server = start('npx tsx --env-file=.env app.ts');
+    await expect.poll(server.printed, poll).toMatch(/listening on \d+\n/);
+    return `http://127.0.0.1:${/listening on (\d+)/.exec(server.printed())?.[1]}`;
+  }
+
+  it('sends the email, tracks the event and pays for no video', async () => {
+    await inScene(tarball, async (scene) => {
+      const { messaging, media } = scene.fake;
+      expect(await signUp(await listening(scene))).toEqual([202, 'Accepted']);
+      expect([messaging.outbox.length, messaging.project.events.length]).toEqual([1, 1]);
+      expect(media.requests).toEqual([]);
+    });
+  });
+
+  it('keeps the status of the service from the visitor, and says whether the email may be sent', async () => {
+    await inScene(tarball, async (scene) => {
+      const { messaging } = scene.fake;
+      const url = await listening(scene);
+      messaging.fail('POST /v1/send', { status: 401 });
+      expect(await signUp(url)).toEqual([502, '{"mayBeSent":false}']);
+      messaging.fail('POST /v1/send', { loseAnswer: true });
+      expect(await signUp(url)).toEqual([502, '{"mayBeSent":true}']);
+      expect(messaging.outbox).toHaveLength(1);
+    });
+  });
+
+  it('asks no visitor to sign up again when only the event fails', async () => {
+    await inScene(tarball, async (scene) => {
+      scene.fake.messaging.fail('POST /v1/track', { status: 422 });
+      expect(await signUp(await listening(scene))).toEqual([202, 'Accepted']);
+      expect(scene.fake.messaging.outbox).toHaveLength(1);
+    });
+  });
+});
+
+describe('the worker', () => {
+  const line = 'node --env-file=.env app.js';
+  const code = program('In a worker');
+  const savedIn = (output: string) => output.match(/is saved/g)?.length ?? 0;
+
+  it.each([
+    ['while its call is under way', 0, ({ fake }: Scene) => fake.media.files.length === 3],
+    [
+      'while its videos are made',
+      3,
+      ({ folder, fake }: Scene) => {
+        const journal = join(folder, 'jobs.jsonl');
+        const fileId = fake.media.files[2]?.fileId;
+        return fileId !== undefined && readFileSync(journal, 'utf8').includes(fileId);
+      },
+    ],
+    [
+      'after its first video is saved',
+      3,
+      (_: Scene, worker: Running) => savedIn(worker.printed()) > 0,
+    ],
+  ])(
+    'killed %s and started again, submits no video twice and mails nothing',
+    async (_, videos, isTime) => {
+      await inScene(tarball, async (scene) => {
+        const { folder, fake } = scene;
+        await writeFile(join(folder, 'app.js'), code);
+        if (videos === 0) {
+          fake.media.fail('POST /v1/generate/video', { stall: true });
+        }
+        const worker = scene.start(line);
+        await expect.poll(() => isTime(scene, worker), poll).toBe(true);
+        await kill(worker);
+        const early = savedIn(worker.printed());
+        expect(early, worker.printed()).toBeLessThan(3);
+
+        const { code: exit, output } = await scene.run(line);
+        expect(exit, output).toBe(0);
+        expect(fake.media.files).toHaveLength(3);
+        expect(await videosIn(folder)).toHaveLength(videos);
+        // Nothing is known of a call that was under way: each of its videos is named.
+        expect(output.match(/OUTCOME_UNKNOWN/g)?.length ?? 0, output).toBe(3 - videos);
+        expect(fake.messaging.requests).toEqual([]);
+      });
+    },
+    longestMs,
+  );
+
+  it(
+    'mails nothing when every job fails, and pays for no job again in the next run',
+    async () => {
+      await inScene(tarball, async ({ folder, fake, run }) => {
+        await writeFile(join(folder, 'app.js'), code);
+        for (let job = 0; job < 3; job++) {
+          fake.media.outcome({ status: 'error', after: '5s' });
+        }
+        for (const time of ['first', 'second']) {
+          const { code: exit, output } = await run(line);
+          expect([exit, savedIn(output)], `${time}: ${output}`).toEqual([0, 0]);
+          expect(output.match(/GenerationFailedError/g)?.length, output).toBeGreaterThan(0);
+          expect(fake.media.files).toHaveLength(3);
+        }
+        expect(fake.messaging.requests).toEqual([]);
+      });
+    },
+    longestMs,
+  );
+});
+
+it('the tests pass', async () => {
+  await inScene(tarball, async ({ folder, run }) => {
+    await writeFile(join(folder, 'app.test.js'), program('In tests'));
+    const { code, output } = await run('node --test');
+    expect(code, output).toBe(0);
+    expect(output).toMatch(/pass 2\n/);
+  });
+});
+
+async function videosIn(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => name.endsWith('.mp4'));
+}
