@@ -3,6 +3,13 @@ import { MessagingClient } from 'postreel';
 
 const { contacts, workflows } = new MessagingClient();
 
+// A second workflow of the same event would send the email twice; example 24 deploys changes.
+for await (const { name } of workflows.list()) {
+  if (name === 'Welcome') {
+    console.log('This project has the workflow already.');
+    process.exit();
+  }
+}
 const { id } = await workflows.create({ name: 'Welcome', eventName: 'signed_up' });
 
 // The service does not document the fields of `config`.
@@ -26,7 +33,7 @@ for (const transition of [
 }
 await workflows.update(id, { enabled: true }); // from now on every `signed_up` starts it
 
-const contact = await contacts.create({ email: 'ann@example.com', data: { plan: 'pro' } });
+const contact = await contacts.upsert({ email: 'ann@example.com', data: { plan: 'pro' } });
 await workflows.executions.start(id, { contactId: contact.id });
 for await (const { status } of workflows.executions.list(id)) {
   console.log(status);

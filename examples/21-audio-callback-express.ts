@@ -5,10 +5,14 @@ import express from 'express';
 import { MediaClient } from 'postreel';
 import { createInbox } from 'postreel/webhooks';
 
+const secret = process.env['WEBHOOK_SECRET']; // 32 random bytes as hexadecimal digits
+if (!secret) {
+  throw new Error('WEBHOOK_SECRET is not set.');
+}
 const media = new MediaClient();
 
 const inbox = createInbox({
-  secret: process.env['WEBHOOK_SECRET'] ?? 'only for trying things out',
+  secret,
   status: (fileId) => media.generate.status({ fileId }), // read back before a callback is believed
   onError: (error) => console.error('refused', error),
 });

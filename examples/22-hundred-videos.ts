@@ -1,7 +1,8 @@
 // Makes a hundred videos within every limit of the service, and draws how far they are.
 import { MediaClient, type QueueProgress, type VideoJob } from 'postreel';
+import { fileJournal } from 'postreel/node';
 
-const media = new MediaClient();
+const media = new MediaClient({ journal: fileJournal('cats.jsonl') });
 const total = 100;
 
 function* videos(): Generator<VideoJob> {
@@ -25,7 +26,9 @@ function draw({ done, failed, pending, etaMs }: QueueProgress): void {
 }
 
 const urls: string[] = [];
-for await (const { index, file, error } of media.queue(videos(), { onProgress: draw })) {
+// With a name and a journal, a second run goes on where this one ended.
+const queue = media.queue(videos(), { name: 'cats', onProgress: draw });
+for await (const { index, file, error } of queue) {
   if (file) {
     urls[index] = file.url;
   } else {

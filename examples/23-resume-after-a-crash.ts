@@ -1,10 +1,9 @@
 // Makes videos with a journal on the disk. After a crash, run it again: it goes on where it was.
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isPostreelError, MediaClient } from 'postreel';
 import { fileJournal, saveTo } from 'postreel/node';
 
-const folder = process.env.VIDEO_FOLDER ?? tmpdir();
+const folder = process.env.VIDEO_FOLDER ?? '.'; // one that is kept: the journal is in it
 const media = new MediaClient({ journal: fileJournal(join(folder, 'videos.jsonl')) });
 
 const topics = ['Why cats purr', 'Why dogs bark', 'Why birds sing'];

@@ -1,6 +1,7 @@
 // An onboarding workflow in one file: drawn, simulated, deployed and run.
 import { MessagingClient, where } from 'postreel';
-import { defineWorkflow, memoryWorkflowState, simulate, toMermaid } from 'postreel/workflows';
+import { fileWorkflowState } from 'postreel/node';
+import { defineWorkflow, simulate, toMermaid } from 'postreel/workflows';
 
 const messaging = new MessagingClient();
 
@@ -24,7 +25,8 @@ for (const { email, at, step } of simulate(onboarding, [ann], { days: 30 }).emai
   console.log(`${email} would get "${step}" at ${at.toISOString()}`);
 }
 
-const state = memoryWorkflowState(); // a file or your database, so that the next run finds it
+// Keep this file: by it the next run finds the workflow, and makes no second one.
+const state = fileWorkflowState('workflows.json');
 const { operations } = await messaging.workflows.deploy(onboarding, { state });
 console.log(`deployed in ${operations.length} steps`);
 await messaging.track({ email: ann.email, event: 'signed_up', data: ann.data });

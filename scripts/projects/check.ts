@@ -110,7 +110,7 @@ function ofRow(row: Row, place: Place): Promise<End> {
     if (row.by === 'chromium') {
       return documentOf(`${url}${path}`, row.answer ?? '');
     }
-    const response = await fetch(`${url}${path}`);
+    const response = await fetch(`${url}${path}`, { method: row.by === 'post' ? 'POST' : 'GET' });
     return response.text();
   });
 }

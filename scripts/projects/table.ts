@@ -7,7 +7,7 @@ export interface Row {
   readonly serve?: string;
   readonly open?: string;
   /** Who opens the path. @default 'fetch' */
-  readonly by?: 'fetch' | 'chromium';
+  readonly by?: 'fetch' | 'post' | 'chromium';
   /** What the page then says. */
   readonly answer?: string;
   /** Emails that arrive at the service meanwhile: never fewer, never more. @default 0 */
@@ -131,8 +131,8 @@ export const projects: readonly Project[] = [
     name: 'next',
     rows: [
       { name: 'build without keys', run: 'next build', keys: false },
-      { name: 'Node route', ...nextPage('/api/node'), answer: '"sent":1', emails: 1 },
-      { name: 'edge route', ...nextPage('/api/edge'), answer: '"sent":1', emails: 1 },
+      { name: 'Node route', ...nextPage('/api/node'), by: 'post', answer: '"sent":1', emails: 1 },
+      { name: 'edge route', ...nextPage('/api/edge'), by: 'post', answer: '"sent":1', emails: 1 },
       { name: 'server component', ...nextPage('/'), answer: 'contacts: 0' },
       { name: 'client page', ...nextPage('/client'), by: 'chromium', answer: 'tracked', events: 1 },
     ],
@@ -174,6 +174,7 @@ export const projects: readonly Project[] = [
         name: 'request',
         serve: 'workerd serve config.capnp --socket-addr http=127.0.0.1:$PORT',
         open: '/signup',
+        by: 'post',
         answer: '"sent":1',
         emails: 1,
       },

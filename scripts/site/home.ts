@@ -13,7 +13,7 @@ titleTemplate: Email and video from TypeScript
 hero:
   name: Postreel
   text: Email and video from TypeScript
-  tagline: One typed client for a messaging service and one for a media service. No duplicate sends, no lost jobs, no 429s.
+  tagline: One typed client for a messaging service and one for a media service. No duplicate sends, jobs that outlive a crash, and calls that keep to the rate limit.
   actions:
     - { theme: brand, text: Start, link: /start }
     - { theme: alt, text: Recipes, link: /recipes/ }
@@ -22,10 +22,10 @@ features:
   - title: No duplicate sends
     details: Neither service supports idempotency keys. Only what is safe to retry is retried, and every error says whether the call took effect.
     link: /errors
-  - title: No lost jobs
-    details: A journal keeps the id of every video that you paid for. After a crash, a queue picks up where it stopped.
+  - title: Jobs that outlive a crash
+    details: A journal records each job before it is submitted, and its id when the service answers. After a crash, a queue picks up where it stopped.
     link: /node
-  - title: No 429s
+  - title: Rate limits
     details: Calls run right up to the service's limit and wait their turn beyond it, in one process or across many.
     link: /scale
   - title: Events that survive

@@ -72,7 +72,7 @@ ${Object.entries(exitCodes)
   .join('\n')}
 
 Try it without an account:
-  $ npx postreel fake > .env &
+  $ npx postreel fake >> .env &
   $ npx postreel status
 `;
 

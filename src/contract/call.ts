@@ -18,7 +18,7 @@ export interface Call<T> extends Promise<T> {
   /** Resolves to the result with the HTTP response and the service's request id. */
   withResponse(): Promise<Answer<T>>;
   /**
-   * Resolves to `{ data }` or `{ error }` and never rejects. An abort is an error with the code
+   * Resolves to `{ data }`, or to `{ error }` if the call fails. An abort is an error with the code
    * `ABORTED` and the signal's reason as its `cause`.
    */
   safe(): Promise<Safe<T>>;

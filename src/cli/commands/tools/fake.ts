@@ -53,7 +53,7 @@ export function addFake(program: Command, context: Context): void {
       'after',
       examples(
         'fake',
-        'fake --port 4010 --speed 60 > .env',
+        'fake --port 4010 --speed 60 >> .env',
         'fake --seed 100 --behavior behavior.json',
       ),
     )
@@ -93,7 +93,7 @@ async function runFake(flags: Flags, context: Context): Promise<void> {
   await server.close();
 }
 
-/** Without `--port`, a second fake takes the next port: `> .env` has emptied the file by now. */
+/** Without `--port`, a second fake takes the next port. */
 async function listen(
   { port: given }: Flags,
   start: (port: number) => Promise<FakeServer>,
