@@ -18,6 +18,7 @@ export const names: Readonly<Record<string, readonly string[]>> = {
     'MediaPool',
     'MessagingClient',
     'NotFoundError',
+    'PartialError',
     'PermissionError',
     'PostreelError',
     'RateLimitError',
