@@ -36,6 +36,8 @@ export interface RawInput {
   readonly isFree?: boolean | undefined;
   /** Does this call count towards the rate limit, whatever its row says? */
   readonly isCharged?: boolean | undefined;
+  /** Runs when the rate limit lets the call go, before each attempt; what it throws ends the call unsent. */
+  readonly beforeSending?: (() => Promise<void>) | undefined;
 }
 
 /** One call: what does not change from attempt to attempt. */

@@ -35,6 +35,9 @@ export async function attempt(
     slot?.cancel(); // in the very moment of its turn
   }
   call.signal?.throwIfAborted();
+  if (call.input.beforeSending) {
+    await prepared(call.input.beforeSending, slot, call);
+  }
   const remainingMs = call.deadlineAt - monotonicMs();
   if (remainingMs <= 0) {
     slot?.cancel();
@@ -42,6 +45,20 @@ export async function attempt(
   }
   const limitMs = Math.min(call.timeoutMs, remainingMs);
   return new Exchange(one, call, { limitMs, slot, budget, parts }).run();
+}
+
+async function prepared(
+  beforeSending: () => Promise<void>,
+  slot: Slot | undefined,
+  { signal }: CallContext,
+): Promise<void> {
+  try {
+    await beforeSending();
+    signal?.throwIfAborted();
+  } catch (failure) {
+    slot?.cancel();
+    throw failure;
+  }
 }
 
 /** The rate budget that a call is charged to, if any. */
