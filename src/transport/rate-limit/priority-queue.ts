@@ -1,6 +1,6 @@
 import type { ThrottledEvent } from '../../contract/events.js';
 import { RateLimitError } from '../../errors/index.js';
-import { monotonicMs } from '../../async/timers.js';
+import { longestDelayMs, monotonicMs } from '../../async/timers.js';
 import { WaitQueue, type Waiter } from '../../async/wait-queue.js';
 import type { Slot, Turn } from './budget.js';
 
@@ -89,7 +89,7 @@ export function queueTimeout(
   return new RateLimitError(`${what} Try again later, or allow a longer \`deadline\`.`, {
     code: 'QUEUE_TIMEOUT',
     outcome: 'not-sent',
-    retryAfterMs: Math.max(1, Math.ceil(waitMs)),
+    retryAfterMs: Math.min(Math.max(1, Math.ceil(waitMs)), longestDelayMs),
     method,
     path,
   });

@@ -1,6 +1,6 @@
 import pRetry, { type RetryContext } from 'p-retry';
 import { isAbortOf } from '../../async/abort.js';
-import { monotonicMs, sleep } from '../../async/timers.js';
+import { longestDelayMs, monotonicMs, sleep } from '../../async/timers.js';
 import { isPostreelError, type PostreelError } from '../../errors/index.js';
 import { isTransient } from '../../errors/transient.js';
 import { factsOf, type CallContext, type RawAnswer, type TransportParts } from '../context.js';
@@ -113,7 +113,7 @@ class Retries {
     if (!this.#mayWait(askedMs) || monotonicMs() + delayMs >= this.#endsAt) {
       // The caller can take over a wait that is too long for the call.
       if (failure.retryAfterMs === undefined) {
-        Object.assign(failure, { retryAfterMs: Math.ceil(delayMs) });
+        Object.assign(failure, { retryAfterMs: Math.min(Math.ceil(delayMs), longestDelayMs) });
       }
       throw failure;
     }

@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Slot } from '../../../src/transport/rate-limit/budget.js';
-import { PriorityQueue, type Forecast } from '../../../src/transport/rate-limit/priority-queue.js';
+import {
+  PriorityQueue,
+  queueTimeout,
+  type Forecast,
+} from '../../../src/transport/rate-limit/priority-queue.js';
 import { turn } from '../../support/transport/turns.js';
 
 const slot: Slot = { accepted: noop, release: noop, abandon: noop, cancel: noop };
@@ -120,3 +124,8 @@ describe('PriorityQueue', () => {
 function noop(): void {
   // nothing to do
 }
+
+it('a wait of months is told as the longest that a timer can wait', () => {
+  const { retryAfterMs } = queueTimeout({ reason: 'limit', waitMs: 90 * 86_400_000 }, turn());
+  expect(retryAfterMs).toBe(2 ** 31 - 1);
+});
