@@ -80,6 +80,8 @@ const always = {
   hookTimeout: 60_000,
   // What a killed run has left behind is no test.
   exclude: ['test/types/consumer/**', 'test/projects/*/**', 'test/.tmp/**'],
+  // What is built runs as it is.
+  server: { deps: { external: [/\/dist\//] } },
 };
 
 /** The suites in the order in which a file that two of them name belongs to the first. */

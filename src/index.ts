@@ -1,3 +1,4 @@
+/** @module postreel */
 export type { Answer, Call, ListOptions, RequestOptions, Safe } from './contract/call.js';
 export type {
   ClientOptions,

@@ -1,3 +1,5 @@
+import type { EntryPointNames } from '../public-names.js';
+
 /** What stands under Unreleased in a changelog. */
 export function unreleased(changelog: string): string {
   const [, section = ''] =
@@ -5,11 +7,11 @@ export function unreleased(changelog: string): string {
   return section.trim();
 }
 
-/** The public names that two versions of docs/api.md do not have in common, or declare otherwise. */
+/** The names that one of two lists of public names has and the other has not. */
 export function changedNames(before: string, after: string): string[] {
-  const [old, fresh] = [declarations(before), declarations(after)] as const;
-  const names = new Set([...old.keys(), ...fresh.keys()]);
-  return [...names].filter((name) => old.get(name) !== fresh.get(name)).sort();
+  const [old, fresh] = [namesIn(before), namesIn(after)] as const;
+  const all = [...new Set([...old, ...fresh])];
+  return all.filter((name) => !old.has(name) || !fresh.has(name)).sort();
 }
 
 /** The names that a text does not mention. */
@@ -17,19 +19,7 @@ export function missingNames(names: readonly string[], text: string): string[] {
   return names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text));
 }
 
-const start =
-  /^(?:declare class|interface|type|declare function|function|const|declare const) (\w+)/;
-
-/** Every declaration of the page by its name. */
-function declarations(page: string): Map<string, string> {
-  const found = new Map<string, string>();
-  let name: string | undefined;
-  for (const line of page.split('\n')) {
-    const [, next] = start.exec(line) ?? [];
-    name = next ?? (/^(```|#)/.test(line) ? undefined : name);
-    if (name !== undefined) {
-      found.set(name, `${found.get(name) ?? ''}${line}\n`);
-    }
-  }
-  return found;
+function namesIn(list: string): Set<string> {
+  const entryPoints = Object.values(JSON.parse(list) as Record<string, EntryPointNames>); // as: our own file
+  return new Set(entryPoints.flatMap(({ values, types }) => [...values, ...types]));
 }

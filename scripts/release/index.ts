@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { publicNamesFile } from '../public-names.js';
 import { changedNames, missingNames, unreleased } from './changelog.js';
 import { contactProblems } from './contact.js';
 import { originOf } from './repository.js';
@@ -69,7 +70,7 @@ function pack(folder: string): string {
   return `release/${packed.filename}`;
 }
 
-/** Public names that changed since the last tag and that the hand-written changelog leaves out. */
+/** Public names that came or went since the last tag and that the hand-written changelog leaves out. */
 function changelogProblems(): string[] {
   const tag = lastTag();
   const written = unreleased(readFileSync('CHANGELOG.md', 'utf8'));
@@ -80,8 +81,8 @@ function changelogProblems(): string[] {
     say('No earlier release: there is nothing to compare.');
     return [];
   }
-  const before = execFileSync('git', ['show', `${tag}:docs/api.md`], { encoding: 'utf8' });
-  const changed = changedNames(before, readFileSync('docs/api.md', 'utf8'));
+  const before = execFileSync('git', ['show', `${tag}:${publicNamesFile}`], { encoding: 'utf8' });
+  const changed = changedNames(before, readFileSync(publicNamesFile, 'utf8'));
   return missingNames(changed, written).map((name) => `CHANGELOG.md does not mention ${name}.`);
 }
 

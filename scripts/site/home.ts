@@ -39,12 +39,8 @@ features:
     link: /testing
 ---
 
-<div class="vp-doc program">
-
 ## A whole program
 
 ${email}
-
-</div>
 `,
 };

@@ -1,14 +1,11 @@
-/**
- * Builds the site into `site/dist`: `npm run site`. It fails on a warning, on a link that leads
- * nowhere, and on a method that the search does not find.
- */
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+/** Builds the site into `site/dist`: `npm run site`. It fails on a warning and on a broken link. */
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'vitepress';
-import { problemsOf } from './check/index.js';
 import { home } from './home.js';
+import { brokenLinks } from './links.js';
 import { documentPages, examplesPage, type Page } from './pages.js';
-import { referencePages } from './reference/pages.js';
+import { writeReference } from './reference.js';
 import { sidebarOf } from './sidebar.js';
 import { writeTexts } from './texts.js';
 
@@ -24,27 +21,24 @@ for (const name of ['warn', 'error'] as const) {
   };
 }
 
-const pages = await allPages();
+const documents = documentPages();
+const pages = [home, ...documents, examplesPage(documents)];
+rmSync(source, { recursive: true, force: true });
+rmSync(target, { recursive: true, force: true });
 stage(pages);
+await writeReference(source);
+const reference = readFileSync(join(source, 'reference/typedoc-sidebar.json'), 'utf8');
+const sidebar = { ...sidebarOf(pages), '/reference/': JSON.parse(reference) as unknown };
+writeFileSync(join(source, 'sidebar.json'), JSON.stringify(sidebar));
 await build('site');
-writeTexts(pages, target);
-const problems = [...warnings, ...(await problemsOf(target))];
-console.log(`${pages.length} pages in ${target}, ${problems.length} problems`);
+writeTexts(pages, source, target);
+
+const problems = [...warnings, ...brokenLinks(target)];
 problems.forEach((problem) => console.log(`- ${problem}`));
+console.log(`${pages.length} pages and the reference in ${target}, ${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-async function allPages(): Promise<Page[]> {
-  const documents = documentPages();
-  const reference = (await referencePages()).map(({ path, text }) => ({
-    path: `reference/${path}.md`,
-    text,
-  }));
-  return [home, ...documents, examplesPage(documents), ...reference];
-}
-
 function stage(all: readonly Page[]): void {
-  rmSync(source, { recursive: true, force: true });
-  rmSync(target, { recursive: true, force: true });
   for (const { path, text } of all) {
     const file = join(source, path);
     mkdirSync(dirname(file), { recursive: true });
@@ -52,5 +46,4 @@ function stage(all: readonly Page[]): void {
   }
   cpSync('docs/images', join(source, 'public/images'), { recursive: true });
   cpSync('docs/trace.svg', join(source, 'public/images/trace.svg'));
-  writeFileSync(join(source, 'sidebar.json'), JSON.stringify(sidebarOf(all)));
 }

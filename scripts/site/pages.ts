@@ -18,7 +18,7 @@ export function documentPages(): Page[] {
 }
 
 /** Lists of everything would be the first to be found, whatever one looks for. */
-const unsearched = new Set(['endpoints.md', 'open-records.md', 'changelog.md']);
+const unsearched = new Set(['open-records.md', 'changelog.md']);
 
 interface Source {
   readonly source: string;
@@ -35,7 +35,7 @@ function sources(): Source[] {
     { source: 'README.md', path: 'start.md' },
     { source: 'CONTRIBUTING.md', path: 'contributing.md' },
     { source: 'CHANGELOG.md', path: 'changelog.md' },
-    ...inFolder('docs', '').filter(({ source }) => source !== 'docs/api.md'),
+    ...inFolder('docs', ''),
     ...inFolder('docs/recipes', 'recipes/'),
     ...inFolder('docs/decisions', 'decisions/'),
     ...examples.map((name) => ({
@@ -63,10 +63,7 @@ function withPictures(text: string): string {
   );
 }
 
-const fixed: Readonly<Record<string, string>> = {
-  examples: '/examples/index.md',
-  'docs/api.md': '/reference/index.md',
-};
+const fixed: Readonly<Record<string, string>> = { examples: '/examples/index.md' };
 
 interface Place extends Source {
   readonly addresses: ReadonlyMap<string, string>;

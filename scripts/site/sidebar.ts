@@ -15,7 +15,7 @@ const guides: Readonly<Record<string, readonly string[]>> = {
   Details: ['endpoints', 'open-records', 'tracker-protocol'],
 };
 
-/** What stands beside each page: guides, recipes and examples, the reference. */
+/** What stands beside each page: guides, recipes and examples. */
 export function sidebarOf(pages: readonly Page[]): Readonly<Record<string, readonly Item[]>> {
   const titles = new Map(pages.map(({ path, text }) => [path, titleOf(text)]));
   const item = (path: string): Item => ({
@@ -36,7 +36,6 @@ export function sidebarOf(pages: readonly Page[]): Readonly<Record<string, reado
     { text: 'Examples', link: '/examples/', items: below('examples') },
   ];
   return {
-    '/reference/': [{ text: 'Reference', link: '/reference/', items: below('reference') }],
     '/recipes/': recipes,
     '/examples/': recipes,
     '/': [...chapters, { text: 'Decisions', collapsed: true, items: below('decisions') }],

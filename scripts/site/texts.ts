@@ -1,23 +1,19 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { titleOf, type Page } from './pages.js';
 
-/** Puts each page as plain Markdown beside its HTML, and `llms.txt`, which lists them. */
-export function writeTexts(pages: readonly Page[], folder: string): void {
-  for (const { path, text } of pages) {
-    const file = join(folder, path);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, plain(text));
+/** Puts each page as plain Markdown beside its HTML, and `llms.txt`, which lists the documents. */
+export function writeTexts(documents: readonly Page[], source: string, target: string): void {
+  const paths = readdirSync(source, { recursive: true, encoding: 'utf8' });
+  for (const path of paths.filter((name) => name.endsWith('.md'))) {
+    writeFileSync(join(target, path), plain(readFileSync(join(source, path), 'utf8')));
   }
-  writeFileSync(join(folder, 'llms.txt'), llms(pages));
+  writeFileSync(join(target, 'llms.txt'), llms(documents));
 }
 
 /** Without what only VitePress reads. */
 function plain(text: string): string {
-  return text
-    .replace(/^---\n[\s\S]*?\n---\n+/, '')
-    .replace(/^(### )<span[^>]*>(.*)<\/span>/gm, '$1$2')
-    .replace(/ \{#[\w-]+\}$/gm, '');
+  return text.replace(/^---\n[\s\S]*?\n---\n+/, '').replace(/ \{#[\w-]+\}$/gm, '');
 }
 
 function llms(pages: readonly Page[]): string {
@@ -37,7 +33,7 @@ Each page is also there as Markdown, under the address of its HTML with \`.md\` 
     intro,
     list('Guides', (path) => !path.includes('/') && path !== 'index.md'),
     list('Recipes', (path) => path.startsWith('recipes/')),
-    list('Reference', (path) => path.startsWith('reference/')),
+    '## Reference\n\n- [Every public name](/reference/index.md)',
     list('Examples', (path) => path.startsWith('examples/')),
   ].join('\n\n')}\n`;
 }

@@ -1,7 +1,6 @@
 import type { MarkdownOptions } from 'vitepress';
 
 export const markdown: MarkdownOptions = {
-  theme: { light: 'github-light-high-contrast', dark: 'github-dark' },
   anchor: { slugify },
   // Braces are the services' own template syntax here, and nothing for Vue.
   config(md) {

@@ -2,13 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { rowsOf } from '../../scripts/openapi/rows.js';
-import { readEndpoints } from '../../scripts/endpoints.js';
-import { brokenLinks } from '../../scripts/site/check/links.js';
+import { brokenLinks } from '../../scripts/site/links.js';
 import { documentPages, examplesPage } from '../../scripts/site/pages.js';
-import { exampleOf } from '../../scripts/site/reference/examples.js';
 import { slugify } from '../../site/.vitepress/markdown.js';
-import { tokenize } from '../../site/.vitepress/search.js';
 
 // `npm run site` builds all of it and checks the result; these are the parts that take no time.
 const documents = documentPages();
@@ -25,28 +21,6 @@ describe('the pages of the site', () => {
 
   it('show one drawing instead of its source', () => {
     expect(pages.get('/tracker-protocol.md')).toContain('](/images/tracker-protocol.svg)');
-  });
-});
-
-describe('the reference', () => {
-  it('has an example for each method, which is the same on every day', () => {
-    const examples = rowsOf().map((row) => ({ sdk: row.sdk, code: exampleOf(row) }));
-    expect(examples.length).toBe(readEndpoints().length);
-    expect(examples.filter(({ sdk, code }) => !code.includes(`${sdk}(`))).toEqual([]);
-    expect(
-      examples.filter(({ code }) => /20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.[1-9]/.test(code)),
-    ).toEqual([]);
-  });
-});
-
-describe('the search', () => {
-  it('keeps the names of methods and the requests of endpoints whole', () => {
-    expect(tokenize('await messaging.contacts.list({ limit: 5 }).')).toContain(
-      'messaging.contacts.list',
-    );
-    expect(tokenize('DELETE /contacts/fields/{field} · secret key')).toContain(
-      'DELETE /contacts/fields/{field}',
-    );
   });
 });
 

@@ -3,9 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAll, type ScriptEnd } from '../support/scripts.js';
-import { rowsOf } from '../../scripts/openapi/rows.js';
-import { exampleOf } from '../../scripts/site/reference/examples.js';
-import { documents, snippetsOf, type Snippet } from '../support/snippets.js';
+import { documents, snippetsOf } from '../support/snippets.js';
 
 // Inside the repository, but outside of node_modules: only there `postreel` means this package.
 const parent = 'test/.tmp';
@@ -16,21 +14,12 @@ const configuration = {
   include: ['*.ts'],
 };
 
-// The reference shows a call of each method: they compile, and are made in test/contract.
-const calls = rowsOf().map((row) => exampleOf(row).replace('const result = ', ''));
-const reference: Snippet = {
-  name: 'the reference',
-  code: `import { MediaClient, MessagingClient } from 'postreel';
-export async function all(messaging: MessagingClient, media: MediaClient) {
-${calls.join('\n')}
-}
-`,
-};
-
-const snippets = [...documents().flatMap(snippetsOf), reference].map((snippet, index) => ({
-  ...snippet,
-  file: `${String(index).padStart(3, '0')}.ts`,
-}));
+const snippets = documents()
+  .flatMap(snippetsOf)
+  .map((snippet, index) => ({
+    ...snippet,
+    file: `${String(index).padStart(3, '0')}.ts`,
+  }));
 
 let folder = '';
 let complaints = '';

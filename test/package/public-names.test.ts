@@ -1,0 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { publicNamesFile, readPublicNames } from '../../scripts/public-names.js';
+
+it('the public names change only together with the list of them: npm run api', async () => {
+  expect(await readPublicNames()).toEqual(JSON.parse(readFileSync(publicNamesFile, 'utf8')));
+});
