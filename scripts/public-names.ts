@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { format } from 'prettier';
+import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
 import { entryPoints } from './entry-points.js';
 
@@ -49,7 +49,8 @@ function exportsOf(program: ts.Program, file: string): string[] {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const text = JSON.stringify(await readPublicNames());
-  writeFileSync(publicNamesFile, await format(text, { parser: 'json' }));
+  const style = await resolveConfig(publicNamesFile);
+  const text = await format(JSON.stringify(await readPublicNames()), { ...style, parser: 'json' });
+  writeFileSync(publicNamesFile, text);
   console.log(`${publicNamesFile} is written.`);
 }
