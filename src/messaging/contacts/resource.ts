@@ -78,7 +78,10 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return this.create(body, options);
   }
 
-  /** Finds the contact with this email, in upper or lower case; `undefined` if there is none. */
+  /**
+   * Finds the contact with this email; `undefined` if there is none. An exact match wins; one that
+   * differs in upper and lower case is found too, and several of these are a `ConflictError`.
+   */
   findByEmail(email: string, options?: RequestOptions): Promise<Contact<Fields> | undefined> {
     return findByEmail<Fields>((query, more) => this.list(query, more), email, options);
   }
