@@ -1,9 +1,10 @@
 import type { RequestOptions } from '../contract/call.js';
+import { flag, text, wholeNumber, withMethods, type OptionKinds } from '../contract/options.js';
 import { schemaMap } from '../contract/schemas.js';
 import { createSpacing } from '../polling/spacing.js';
 import { Connection } from '../transport/connection.js';
 import { normalizeBaseUrl } from '../transport/request/url.js';
-import { requireThat, isObject, type OwnOptions } from '../transport/option-checks.js';
+import { clientOptions, rateLimitOf, rateLimitOptions } from '../transport/option-kinds.js';
 import type { ServiceFacts } from '../transport/settings.js';
 import type { MediaEvents } from './events.js';
 import { Generate } from './generate/resource.js';
@@ -12,15 +13,25 @@ import { GenerationJob, JobMemory, type JobRecord } from './jobs/job.js';
 import { outstandingJobs } from './jobs/outstanding.js';
 import { announced, submit } from './jobs/submit.js';
 import * as notices from './notices.js';
-import type { MediaOptions } from './options.js';
+import type { JobJournal } from './jobs/journal-types.js';
+import type { MediaOptions, MediaRateLimitOptions } from './options.js';
 import { routes } from './routes.js';
 import { sharedCountedPoller } from './status/counted-poller.js';
 import { FileWaits } from './status/file-waits.js';
 import { StatusPoller } from './status/poller.js';
 
-const ownOptions: OwnOptions<MediaOptions> = { appUrl: true, journal: true, coalesce: true };
+const mediaOptions: OptionKinds<MediaOptions> = {
+  ...clientOptions,
+  rateLimit: rateLimitOf<MediaRateLimitOptions>({ ...rateLimitOptions, pending: wholeNumber(1) }),
+  appUrl: text,
+  journal: withMethods<JobJournal>(
+    'a journal, such as `fileJournal(path)` of postreel/node',
+    ...(['claim', 'append', 'find', 'pending'] as const),
+  ),
+  coalesce: flag,
+};
 
-const service: ServiceFacts = {
+const service: ServiceFacts<MediaOptions> = {
   name: 'media',
   environment: { apiKey: 'MEDIA_API_KEY', baseUrl: 'MEDIA_BASE_URL' },
   keyPrefixes: undefined,
@@ -28,10 +39,8 @@ const service: ServiceFacts = {
   limit: 10,
   windowMs: 600_000,
   alwaysJson: true,
-  options: ownOptions,
+  options: mediaOptions,
 };
-
-const journalForm = 'a journal, such as `fileJournal(path)` of postreel/node';
 
 // "20 queued or processing jobs at a time" (Limits)
 const usualPendingLimit = 20;
@@ -39,7 +48,7 @@ const usualPendingLimit = 20;
 /** What the parts of a media client share. */
 export interface MediaContext {
   readonly options: MediaOptions;
-  readonly connection: Connection<MediaEvents>;
+  readonly connection: Connection<MediaEvents, MediaOptions>;
   readonly poller: StatusPoller;
   readonly waits: FileWaits;
   readonly generate: Generate;
@@ -54,11 +63,9 @@ export interface MediaContext {
 }
 
 /** Makes the parts of a media client and wires them to each other. */
-export function createContext(options: MediaOptions): MediaContext {
-  const connection = new Connection<MediaEvents>(service, options, loadSchemas);
-  const { journal } = options;
-  requireThat(isObject(journal), 'journal', journal, journalForm);
-  const { events, settings, transport } = connection;
+export function createContext(given: MediaOptions): MediaContext {
+  const connection = new Connection<MediaEvents, MediaOptions>(service, given, loadSchemas);
+  const { events, settings, transport, options } = connection;
   const memory = new JobMemory();
   const poller = createPoller(connection);
   const waits = new FileWaits({ poller, memory, events, settings, journal: options.journal });
@@ -97,7 +104,7 @@ export function createContext(options: MediaOptions): MediaContext {
   return { options, connection, poller, waits, generate, pendingLimit, limits, job, adopt };
 }
 
-function createPoller(connection: Connection<MediaEvents>): StatusPoller {
+function createPoller(connection: Connection<MediaEvents, MediaOptions>): StatusPoller {
   const { events, transport } = connection;
   const ask = (fileId: string, options: RequestOptions, isCharged: boolean) =>
     transport.send(generateRoutes.status, { query: { fileId }, isPoll: true, isCharged }, options);
@@ -111,7 +118,7 @@ function createPoller(connection: Connection<MediaEvents>): StatusPoller {
 
 // Jobs that are submitted beside a queue take its slots, until somebody sees their end.
 function countOutstanding(
-  connection: Connection<MediaEvents>,
+  connection: Connection<MediaEvents, MediaOptions>,
   poller: StatusPoller,
   fileId: string,
 ): void {

@@ -1,5 +1,6 @@
 import type { Call, RequestOptions } from '../contract/call.js';
 import type { ClientOptions, DataOptions } from '../contract/client-options.js';
+import { group, oneOf, readOptions, withMethods, type OptionKinds } from '../contract/options.js';
 import { schemaMap, type RouteSchemas } from '../contract/schemas.js';
 import type { ClientEvents } from '../contract/events.js';
 import type { JobUpdate, JobWatch } from '../polling/job.js';
@@ -7,7 +8,7 @@ import { createSpacing } from '../polling/spacing.js';
 import type { ApiKey } from '../transport/auth/api-key.js';
 import { Connection } from '../transport/connection.js';
 import { ServiceClient } from '../transport/service-client.js';
-import type { OwnOptions } from '../transport/option-checks.js';
+import { clientOptions, readCallOptions } from '../transport/option-kinds.js';
 import type { ServiceFacts } from '../transport/settings.js';
 import { Activity } from './activity/resource.js';
 import { Analytics } from './analytics/resource.js';
@@ -26,13 +27,14 @@ import type {
   VerifiedAddress,
   VerifyRequest,
 } from './emails/types.js';
-import type {
-  EachMessage,
-  EachRecipient,
-  SendEachOptions,
-  SendEachResult,
+import {
+  sendEachOptions,
+  type EachMessage,
+  type EachRecipient,
+  type SendEachOptions,
+  type SendEachResult,
 } from './emails/each-types.js';
-import type { SendJournal } from './emails/send-journal.js';
+import { journalKind, type SendJournal } from './emails/send-journal.js';
 import { verifyAll } from './emails/verify-all.js';
 import { Events } from './events/resource.js';
 import { Tracking } from './events/tracking.js';
@@ -81,14 +83,18 @@ export interface MessagingOptions extends ClientOptions {
   filterMapping?: Partial<FilterMapping> | undefined;
 }
 
-const ownOptions: OwnOptions<MessagingOptions> = {
-  data: true,
-  journal: true,
-  workflowMapping: true,
-  filterMapping: true,
+const messagingOptions: OptionKinds<MessagingOptions> = {
+  ...clientOptions,
+  data: group({
+    reserved: oneOf('warn', 'throw', 'send'),
+    emptyString: oneOf('warn', 'throw', 'delete', 'send'),
+  }),
+  journal: journalKind,
+  workflowMapping: withMethods('an object of functions that map workflows'),
+  filterMapping: withMethods('an object of functions that write filters'),
 };
 
-const service: ServiceFacts = {
+const service: ServiceFacts<MessagingOptions> = {
   name: 'messaging',
   environment: { apiKey: 'MESSAGING_API_KEY', baseUrl: 'MESSAGING_BASE_URL' },
   keyPrefixes: { secret: 'sk_', public: 'pk_' },
@@ -97,7 +103,7 @@ const service: ServiceFacts = {
   limit: 1000,
   windowMs: 60_000,
   alwaysJson: false,
-  options: ownOptions,
+  options: messagingOptions,
 };
 
 /**
@@ -140,16 +146,20 @@ export class MessagingClient<
   readonly projects: Projects;
   /** Builds filters of your custom fields as your service spells them (`filterMapping`). */
   readonly filters: FilterBuilder<keyof Fields extends never ? AnyFields : Fields>;
-  readonly #connection: Connection<MessagingEvents>;
+  readonly #connection: Connection<MessagingEvents, MessagingOptions>;
   readonly #emails: Emails<Fields>;
   readonly #tracking: Tracking<Fields>;
   readonly #journal: SendJournal | undefined;
 
   constructor(options: MessagingOptions = {}) {
-    const rules = options.data ?? {};
-    const load = () => loadSchemas(rules);
-    const connection = new Connection<MessagingEvents>(service, options, load);
+    const load = () => loadSchemas(connection.options.data ?? {});
+    const connection: Connection<MessagingEvents, MessagingOptions> = new Connection(
+      service,
+      options,
+      load,
+    );
     super(connection);
+    const { data: rules = {}, journal, workflowMapping, filterMapping } = connection.options;
     this.#connection = connection;
     const { transport, events } = connection;
     const watch: JobWatch = {
@@ -162,8 +172,8 @@ export class MessagingClient<
     const { spacing } = watch;
     this.campaigns = new Campaigns(transport, { spacing, render: renderText });
     this.segments = new Segments(transport);
-    this.workflows = new Workflows(transport, { spacing, mapping: options.workflowMapping });
-    this.filters = filters(options.filterMapping);
+    this.workflows = new Workflows(transport, { spacing, mapping: workflowMapping });
+    this.filters = filters(filterMapping);
     this.events = new Events(transport, rules);
     this.domains = new Domains(transport, spacing);
     this.activity = new Activity(transport);
@@ -175,7 +185,7 @@ export class MessagingClient<
     this.projects = new Projects(transport, warn);
     this.#emails = new Emails(transport, rules);
     this.#tracking = new Tracking(transport, rules);
-    this.#journal = options.journal;
+    this.#journal = journal;
   }
 
   /**
@@ -203,13 +213,13 @@ export class MessagingClient<
   async sendEach(
     recipients: Iterable<EachRecipient<Fields>> | AsyncIterable<EachRecipient<Fields>>,
     message: EachMessage<Fields>,
-    options: SendEachOptions = {},
+    options?: SendEachOptions,
   ): Promise<SendEachResult> {
     // Loaded here: few programs mail a list.
     const { sendEach } = await import('./emails/send-each.js');
     return sendEach<Fields>(recipients, message, (body, more) => this.send(body, more), {
-      ...options,
-      journal: options.journal ?? this.#journal,
+      journal: this.#journal,
+      ...readOptions(options, sendEachOptions, { name: '`sendEach()`' }),
     });
   }
 
@@ -235,7 +245,7 @@ export class MessagingClient<
     options?: RequestOptions,
   ): AsyncIterableIterator<VerifiedAddress> {
     yield* verifyAll(emails, (body) =>
-      this.verify(body, { ...options, priority: options?.priority ?? 'bulk' }),
+      this.verify(body, { priority: 'bulk', ...readCallOptions(options) }),
     );
   }
 

@@ -1,10 +1,13 @@
 import type { ItemIterator, Page, Paginated } from '../contract/paginated.js';
+import { atLeast, readOptions, type OptionKinds } from '../contract/options.js';
 import { largestPage, type Route } from '../contract/route.js';
 import { Items } from './items.js';
 import { ListPage } from './page.js';
 import { PagesAhead, type AheadLimits, type LinkedPage } from './pages-ahead.js';
 import { listFacts, sizedQuery, startQuery, type PageQuery } from './start.js';
 import { Walk, type PageCall } from './walk.js';
+
+const toArrayOptions: OptionKinds<{ max?: number | undefined }> = { max: atLeast(0) };
 
 /** Fetches one page. */
 export type FetchPage = (query: PageQuery) => PageCall;
@@ -51,9 +54,10 @@ export class PagedList<T> implements Paginated<T> {
     }
   }
 
-  async toArray({ max = Number.POSITIVE_INFINITY }: { max?: number | undefined } = {}): Promise<
-    T[]
-  > {
+  async toArray(options?: { max?: number | undefined }): Promise<T[]> {
+    const { max = Number.POSITIVE_INFINITY } = readOptions(options, toArrayOptions, {
+      name: '`toArray()`',
+    });
     const items: T[] = [];
     if (max <= 0) {
       return items;

@@ -1,9 +1,11 @@
 import { callSafely } from '../async/notifier.js';
 import { jobStage, statusOf } from '../contract/job-status.js';
+import { readOptions } from '../contract/options.js';
 import { isRecord, type OpenRecord } from '../contract/records.js';
 import { NotFoundError } from '../errors/index.js';
 import { JobFailedError, WaitTimeoutError } from '../errors/wait-errors.js';
 import { poll, type Check } from './poll.js';
+import { recordWaitOptions } from './record.js';
 import type { Spacing } from './spacing.js';
 import { passingDelayMs } from './transient.js';
 
@@ -51,12 +53,16 @@ export async function waitForJob<Job extends OpenRecord>(
   jobId: string,
   check: (signal: AbortSignal | undefined) => Promise<Job>,
   watch: JobWatch,
-  options: JobWaitOptions<Job>,
+  given: JobWaitOptions<Job> | undefined,
 ): Promise<Job> {
+  const options = readOptions<JobWaitOptions<Job>>(given, recordWaitOptions, { name: 'a wait' });
   const { timeout = 600_000, interval = 2_000, signal, onUpdate, isDone } = options;
   let known: Job | undefined;
   let isGone = false;
-  const resume = (again: object = {}) => waitForJob(jobId, check, watch, { ...options, ...again });
+  const resume = async (again?: object) => {
+    const changes = readOptions(again, recordWaitOptions, { name: 'a wait' });
+    return waitForJob(jobId, check, watch, { ...options, ...changes });
+  };
   return poll<Job, Job>({
     signal,
     timeoutMs: timeout,

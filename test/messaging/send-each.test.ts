@@ -194,7 +194,7 @@ describe('sendEach()', () => {
       '`key` is needed with a journal: it names the email',
     );
     await expect(clientOf().sendEach(people, message, { concurrency: 0 })).rejects.toThrow(
-      '`concurrency` must be a whole number above 0',
+      '`concurrency` must be a whole number from 1 up',
     );
     expect(fake.requests).toHaveLength(0);
   });

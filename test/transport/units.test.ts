@@ -1,5 +1,6 @@
 import { MessagingClient, PostreelError, type ValidationOptions } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { clientOptions } from '../../src/transport/option-kinds.js';
 import { of, route } from '../../src/contract/route.js';
 import { cleanCause } from '../../src/transport/auth/redact.js';
 import { Connection } from '../../src/transport/connection.js';
@@ -369,6 +370,7 @@ describe('schemas that cannot be loaded', () => {
     limit: 1,
     windowMs: 1,
     alwaysJson: false,
+    options: clientOptions,
   };
   const gone = new TypeError('Failed to fetch dynamically imported module');
   const row = route('GET /one', { query: of<object>(), returns: of<object>() });

@@ -1,4 +1,5 @@
 import { abortable } from '../../async/abort.js';
+import { abortSignal, readOptions, text, type OptionKinds } from '../../contract/options.js';
 import {
   ConnectionError,
   isPostreelError,
@@ -27,6 +28,12 @@ export interface DownloadOptions {
   ifRange?: string | undefined;
 }
 
+const downloadOptions: OptionKinds<DownloadOptions> = {
+  signal: abortSignal,
+  range: text,
+  ifRange: text,
+};
+
 /**
  * A finished video or audio. Its URL needs no key and gets none. When the URL has expired (403 or
  * 410), the file's status is checked once for a new one.
@@ -50,19 +57,19 @@ export class MediaFile {
   // Each loads the download here: many programs only hand the URL on.
 
   /** The bytes as they arrive, over as many connections as it takes. */
-  async stream(options: TransferOptions = {}): Promise<ReadableStream<Uint8Array>> {
+  async stream(options?: TransferOptions): Promise<ReadableStream<Uint8Array>> {
     const { toStream } = await import('../download/transfer.js');
     return toStream(this, options);
   }
 
   /** Downloads the whole file as a `Blob`. */
-  async blob(options: TransferOptions = {}): Promise<Blob> {
+  async blob(options?: TransferOptions): Promise<Blob> {
     const { toBlob } = await import('../download/transfer.js');
     return toBlob(this, options);
   }
 
   /** Downloads the whole file into memory. */
-  async arrayBuffer(options: TransferOptions = {}): Promise<ArrayBuffer> {
+  async arrayBuffer(options?: TransferOptions): Promise<ArrayBuffer> {
     return (await this.blob(options)).arrayBuffer();
   }
 
@@ -70,7 +77,7 @@ export class MediaFile {
    * Copies the file to a stream, such as an upload to your own storage, and closes it. On failure the
    * stream is aborted with the error.
    */
-  async pipeTo(stream: WritableStream<Uint8Array>, options: TransferOptions = {}): Promise<void> {
+  async pipeTo(stream: WritableStream<Uint8Array>, options?: TransferOptions): Promise<void> {
     const { pipeTo } = await import('../download/transfer.js');
     return pipeTo(this, stream, options);
   }
@@ -79,7 +86,8 @@ export class MediaFile {
    * The response of a single connection, with status 200, or 206 when a range was asked for. Nothing
    * is retried, and nothing checks that all of the body arrives.
    */
-  async response(options: DownloadOptions = {}): Promise<Response> {
+  async response(given?: DownloadOptions): Promise<Response> {
+    const options = readOptions(given, downloadOptions, { name: 'a download' });
     try {
       return await this.#connect(options);
     } catch (error) {

@@ -5,15 +5,16 @@ import { requireJobs } from '../lazy-queue.js';
 import { queueHost } from './host.js';
 import { AcknowledgedQueue } from './input/acknowledged.js';
 import type { AcknowledgingSource } from './input/job-source.js';
-import type { JobSource, MediaQueue, QueueOptions } from './options.js';
+import { readQueueOptions, type JobSource, type MediaQueue, type QueueOptions } from './options.js';
 import { JobQueue } from './queue.js';
 
 /** Makes the queue of a client for what it was given. */
 export function openQueue(
   context: MediaContext,
   jobs: JobSource | AcknowledgingSource,
-  options: QueueOptions,
+  given: QueueOptions | undefined,
 ): MediaQueue {
+  const options = readQueueOptions(given);
   if (!isAcknowledging(jobs)) {
     requireJobs(jobs);
     const isNamed = options.name !== undefined;

@@ -179,7 +179,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
    */
   waitUntilSent(
     id: string,
-    options: RecordWaitOptions<Campaign<Fields>> = {},
+    options?: RecordWaitOptions<Campaign<Fields>>,
   ): Promise<Campaign<Fields>> {
     const check = (signal: AbortSignal | undefined) => this.get(id, { signal, retries: 0 });
     const spacing = this.#spacing;

@@ -1,8 +1,11 @@
 import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
+import { callback, group, readOptions } from '../../contract/options.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement, FileInput } from '../../contract/records.js';
 import { waitForJob, type JobWaitOptions, type JobWatch } from '../../polling/job.js';
+import { recordWaitOptions } from '../../polling/record.js';
+import { requestOptions } from '../../transport/option-kinds.js';
 import type { DataOptions } from '../../contract/client-options.js';
 import type { Transport } from '../../transport/transport.js';
 import { isReturned, withEmptyDeleted, writable } from '../shared/write-back.js';
@@ -146,11 +149,10 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
    * Imports any number of contacts, in files below 5 MB, one after another: rows as objects, or the text
    * of a CSV file in pieces. Each job is awaited; the result says which rows failed. Memory stays flat.
    */
-  async importAll(
-    rows: ImportRows<Fields>,
-    options: ImportAllOptions = {},
-  ): Promise<ImportAllResult> {
-    const { wait, onProgress, ...rest } = options;
+  async importAll(rows: ImportRows<Fields>, options?: ImportAllOptions): Promise<ImportAllResult> {
+    const { wait, onProgress, ...rest } = readOptions<ImportAllOptions>(options, manyOptions, {
+      name: '`contacts.importAll()`',
+    });
     const { signal } = rest;
     // Loaded here: few programs import CSV files.
     const { importAll } = await import('./import-all.js');
@@ -168,7 +170,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   }
 
   /** Waits for an import to finish. Rejects with a `JobFailedError` if it fails. */
-  waitForImport(jobId: string, options: JobWaitOptions<ImportJob> = {}): Promise<ImportJob> {
+  waitForImport(jobId: string, options?: JobWaitOptions<ImportJob>): Promise<ImportJob> {
     const look = this.#look(routes.getImport, jobId);
     return waitForJob(jobId, look, this.#watch, options);
   }
@@ -218,7 +220,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   }
 
   /** Waits for a bulk job to finish. Rejects with a `JobFailedError` if it fails. */
-  waitForBulkJob(jobId: string, options: JobWaitOptions<BulkJob> = {}): Promise<BulkJob> {
+  waitForBulkJob(jobId: string, options?: JobWaitOptions<BulkJob>): Promise<BulkJob> {
     const look = this.#look(routes.getBulkJob, jobId);
     return waitForJob(jobId, look, this.#watch, options);
   }
@@ -232,12 +234,14 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return this.update(id, { subscribed }, options);
   }
 
-  #inBulk(
+  async #inBulk(
     ids: Iterable<string> | AsyncIterable<string>,
     start: (body: ContactSelection, options: RequestOptions) => Call<JobStarted>,
-    options: BulkAllOptions = {},
+    options?: BulkAllOptions,
   ): Promise<BulkResult> {
-    const { wait, onProgress, ...rest } = options;
+    const { wait, onProgress, ...rest } = readOptions<BulkAllOptions>(options, manyOptions, {
+      name: 'a call for many contacts',
+    });
     const { signal } = rest;
     return inBulk(ids, {
       start: (body) => start(body, asBulk(rest)),
@@ -258,6 +262,12 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
       this.#transport.send(route, { params: { jobId }, isPoll: true }, { signal, retries: 0 });
   }
 }
+
+const manyOptions = {
+  ...requestOptions,
+  wait: group(recordWaitOptions),
+  onProgress: callback<(progress: unknown) => void>(),
+};
 
 // Many calls go after those that somebody waits for.
 function asBulk(options: RequestOptions): RequestOptions {

@@ -1,6 +1,8 @@
 import type { RequestOptions } from '../../contract/call.js';
+import { callback, oneOf, text, wholeNumber, type OptionKinds } from '../../contract/options.js';
+import { requestOptions } from '../../transport/option-kinds.js';
 import type { MessageData } from '../shared/data.js';
-import type { SendJournal } from './send-journal.js';
+import { journalKind, type SendJournal } from './send-journal.js';
 import type { ContentSend, NamedAddress, TemplateSend } from './types.js';
 
 /** Whom to mail: an address, with data of its own if you like. */
@@ -49,6 +51,15 @@ export interface SendEachOptions extends RequestOptions {
   /** Called with what became of each email. What it throws is ignored. */
   onResult?: ((result: EachResult) => void) | undefined;
 }
+
+export const sendEachOptions: OptionKinds<SendEachOptions> = {
+  ...requestOptions,
+  journal: journalKind,
+  key: text,
+  unknown: oneOf('list', 'send'),
+  concurrency: wholeNumber(1),
+  onResult: callback(),
+};
 
 /** What became of an email to many. */
 export interface SendEachResult {

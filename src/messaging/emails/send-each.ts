@@ -57,9 +57,6 @@ class EachRun<Fields extends object> {
     if (journal && key === '') {
       throw refuse([{ field: 'key', message: 'is needed with a journal: it names the email' }]);
     }
-    if (!Number.isInteger(concurrency) || concurrency < 1) {
-      throw refuse([{ field: 'concurrency', message: 'must be a whole number above 0' }]);
-    }
     this.#message = message;
     this.#send = send;
     this.#options = { journal, key, unknown, onResult };

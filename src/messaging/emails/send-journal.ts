@@ -1,3 +1,5 @@
+import { withMethods } from '../../contract/options.js';
+
 /**
  * Where a messaging client writes down whom it mails: the same journal that a media client takes, such
  * as `fileJournal()` of `postreel/node`. Each method is one atomic step.
@@ -44,3 +46,9 @@ export type KnownSend =
   /** An email is on its way, or nobody knows whether it was sent. */
   | { readonly state: 'claimed'; readonly id: string }
   | { readonly state: 'accepted'; readonly job: { readonly fileId: string } };
+
+/** Known by its methods. */
+export const journalKind = withMethods<SendJournal>(
+  'a journal, such as `fileJournal(path)` of postreel/node',
+  ...(['claim', 'append', 'find'] as const),
+);

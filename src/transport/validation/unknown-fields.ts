@@ -1,5 +1,5 @@
 import type { KnownFields } from '../../contract/schemas.js';
-import { nearest } from './nearest.js';
+import { nearest } from '../../contract/nearest.js';
 
 // Records that a service returned have them; they have no effect, as everybody expects.
 const answerOnly = new Set(['id', 'createdAt', 'updatedAt', 'status', '_meta']);

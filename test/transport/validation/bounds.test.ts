@@ -1,5 +1,6 @@
 import { isPostreelError, type Logger, type MismatchEvent } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { clientOptions } from '../../../src/transport/option-kinds.js';
 import { of, wholeList, route } from '../../../src/contract/route.js';
 import { Connection } from '../../../src/transport/connection.js';
 import { answerProblems } from '../../../src/transport/validation/issues.js';
@@ -155,6 +156,7 @@ describe('loading the checks', () => {
     limit: 10,
     windowMs: 1_000,
     alwaysJson: false,
+    options: clientOptions,
   };
   const connect = (
     load: () => Promise<never>,
