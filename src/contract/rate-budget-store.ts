@@ -10,7 +10,7 @@ export interface BudgetLimits {
  * The longest that nobody may send, in milliseconds: one absurd `Retry-After`, or a clock that was
  * wrong for a while, must not lock everybody out for good.
  */
-export const longestCloseMs = 3_600_000;
+export const maxCloseMs = 3_600_000;
 
 /** The answer to a wish to send: a slot, or how long to wait before asking again. */
 export type StoreAnswer = { readonly slot: string } | { readonly waitMs: number };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { capacityOf, longestCloseMs, type RateBudgetStore } from '../contract/rate-budget-store.js';
+import { capacityOf, maxCloseMs, type RateBudgetStore } from '../contract/rate-budget-store.js';
 import { withRenewedSlots } from '../transport/rate-limit/renewed-slots.js';
 import { checkPostgres, rowOf, type PostgresClient } from './client.js';
 
@@ -30,7 +30,7 @@ export function postgresRateBudget(pool: PostgresClient): RateBudgetStore {
       await pool.query(text, [group, slot]);
     },
     async close(group, delayMs) {
-      await call('postreel_close($1, $2)', group, Math.min(delayMs, longestCloseMs));
+      await call('postreel_close($1, $2)', group, Math.min(delayMs, maxCloseMs));
     },
     async lease(group, count, limit, leaseMs) {
       const names = Array.from({ length: count }, () => randomUUID());

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { monotonicMs } from '../async/timers.js';
 import {
   capacityOf,
-  longestCloseMs,
+  maxCloseMs,
   type BudgetLimits,
   type RateBudgetStore,
   type StoreAnswer,
 } from '../contract/rate-budget-store.js';
 import { withRenewedSlots } from '../transport/rate-limit/renewed-slots.js';
 import { checkClient, run, type RedisClient, type Script } from './client.js';
-import * as scripts from './scripts.js';
+import * as scripts from './rate-budget-scripts.js';
 
 /** How a budget in Redis is stored. */
 export interface RedisBudgetOptions {
@@ -89,7 +89,7 @@ class RedisRateBudget {
   }
 
   async close(group: string, delayMs: number): Promise<void> {
-    const forMs = Math.ceil(Math.min(delayMs, longestCloseMs));
+    const forMs = Math.ceil(Math.min(delayMs, maxCloseMs));
     if (forMs > 0) {
       await this.#run(scripts.close, group, ['closed'], [forMs]);
     }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   capacityOf,
-  longestCloseMs,
+  maxCloseMs,
   type BudgetLimits,
   type StoreAnswer,
 } from '../../contract/rate-budget-store.js';
@@ -30,7 +30,7 @@ export function takeSlot(
   now: number,
 ): StoreAnswer {
   expire(budget, leaseMs, now);
-  budget.closedUntil = Math.min(budget.closedUntil, now + longestCloseMs);
+  budget.closedUntil = Math.min(budget.closedUntil, now + maxCloseMs);
   if (budget.closedUntil > now) {
     return { waitMs: budget.closedUntil - now };
   }

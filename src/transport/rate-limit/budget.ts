@@ -59,13 +59,13 @@ export interface Budget {
 export const stragglingMs = 2_000;
 
 /** Longer than an attempt lasts by default: a sender that died may have sent at its very end. */
-export const longestAttemptMs = 120_000;
+export const maxAttemptMs = 120_000;
 
 /**
  * The longest pause that a call sits out when the service asks for one: a 429 that names no time,
  * and several in a row. Whether to wait longer is up to the caller.
  */
-export function longestPauseMs(windowMs: number): number {
+export function maxPauseMs(windowMs: number): number {
   return Math.max(2 * windowMs, 60_000);
 }
 

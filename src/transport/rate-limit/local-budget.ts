@@ -2,8 +2,8 @@ import { capacityOf, type BudgetLimits } from '../../contract/rate-budget-store.
 import { monotonicMs, hasIoContexts, longestDelayMs } from '../../async/timers.js';
 import { AckWindow } from './ack-window.js';
 import {
-  longestAttemptMs,
-  longestPauseMs,
+  maxAttemptMs,
+  maxPauseMs,
   stragglingMs,
   type Budget,
   type RateLimitState,
@@ -42,7 +42,7 @@ export class LocalBudget implements Budget {
       return this.#take();
     }
     const closedMs = this.#closedMs(monotonicMs());
-    if (closedMs > longestPauseMs(this.#limits.windowMs)) {
+    if (closedMs > maxPauseMs(this.#limits.windowMs)) {
       return Promise.reject(queueTimeout({ reason: 'service', waitMs: closedMs }, turn));
     }
     if (hasIoContexts()) {
@@ -81,7 +81,7 @@ export class LocalBudget implements Budget {
     this.#closedUntil = Math.max(this.#closedUntil, now + delayMs);
     this.#congestion.refused(now, delayMs + windowMs);
     const pause = { reason: 'service', waitMs: this.#closedMs(now) } as const;
-    this.#queue?.refuse(pause, longestPauseMs(windowMs));
+    this.#queue?.refuse(pause, maxPauseMs(windowMs));
     this.#schedule();
   }
 
@@ -106,7 +106,7 @@ export class LocalBudget implements Budget {
     this.#window.inFlight++;
     const slot = new LocalSlot(this);
     if (hasIoContexts()) {
-      this.#leases.push({ endsAt: slot.sentAt + longestAttemptMs, slot });
+      this.#leases.push({ endsAt: slot.sentAt + maxAttemptMs, slot });
     }
     return slot;
   }
@@ -142,7 +142,7 @@ export class LocalBudget implements Budget {
       return this.#take();
     }
     const forecast = this.#forecastBehind(ahead);
-    if (forecast.reason === 'service' && forecast.waitMs > longestPauseMs(this.#limits.windowMs)) {
+    if (forecast.reason === 'service' && forecast.waitMs > maxPauseMs(this.#limits.windowMs)) {
       throw queueTimeout(forecast, turn);
     }
     return forecast.waitMs > 0 ? forecast : { ...forecast, waitMs: inFlightMs };

@@ -6,7 +6,7 @@ import { ClientBudget } from './client-budget.js';
 import { LocalBudget } from './local-budget.js';
 import { SharedBudget } from './shared-budget.js';
 
-const manyBudgets = 1000;
+const maxBudgets = 1000;
 
 /** The budgets of a process. The stored ones stand on the local one of their project. */
 interface Registry {
@@ -88,7 +88,7 @@ function localBudget(name: string, limits: BudgetLimits): LocalBudget {
   if (known) {
     return known;
   }
-  if (local.size >= manyBudgets) {
+  if (local.size >= maxBudgets) {
     dropIdle(local);
   }
   const budget = new LocalBudget(limits);

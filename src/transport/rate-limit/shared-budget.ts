@@ -8,8 +8,8 @@ import { isPostreelError } from '../../errors/index.js';
 import { monotonicMs, answerWithin, hasIoContexts, sleep } from '../../async/timers.js';
 import {
   bothSlots,
-  longestAttemptMs,
-  longestPauseMs,
+  maxAttemptMs,
+  maxPauseMs,
   stragglingMs,
   type Budget,
   type RateLimitState,
@@ -144,7 +144,7 @@ export class SharedBudget implements Budget {
       own.cancel();
       this.#fullUntil = monotonicMs() + answer.waitMs;
       // A slot comes free within a window: for longer only the service makes us wait.
-      const isLimit = answer.waitMs <= longestPauseMs(this.#limits.windowMs);
+      const isLimit = answer.waitMs <= maxPauseMs(this.#limits.windowMs);
       return { reason: isLimit ? 'limit' : 'service', waitMs: answer.waitMs };
     }
     this.#fullUntil = Number.NEGATIVE_INFINITY;
@@ -157,7 +157,7 @@ export class SharedBudget implements Budget {
       return undefined;
     }
     try {
-      const leaseMs = this.#limits.windowMs + longestAttemptMs;
+      const leaseMs = this.#limits.windowMs + maxAttemptMs;
       const answer = this.#store.take(this.#group, this.#limits, leaseMs);
       const onLate = (late: StoreAnswer) => this.#giveBack(late);
       return await answerWithin(answer, longestAnswerMs, { onLate, signal });
@@ -207,7 +207,7 @@ export class SharedBudget implements Budget {
   }
 
   #refuse(forecast: Forecast): void {
-    this.#queue.refuse(forecast, longestPauseMs(this.#limits.windowMs));
+    this.#queue.refuse(forecast, maxPauseMs(this.#limits.windowMs));
   }
 
   #failAll(reason: unknown): void {

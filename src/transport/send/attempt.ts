@@ -1,6 +1,6 @@
 import { isAbortOf } from '../../async/abort.js';
 import { AttemptTimer, monotonicMs } from '../../async/timers.js';
-import { longestCloseMs } from '../../contract/rate-budget-store.js';
+import { maxCloseMs } from '../../contract/rate-budget-store.js';
 import { isPostreelError, RateLimitError, type PostreelError } from '../../errors/index.js';
 import { cleanCause } from '../auth/redact.js';
 import {
@@ -168,7 +168,7 @@ class Exchange {
     } catch (failure) {
       if (failure instanceof RateLimitError) {
         const askedMs = failure.retryAfterMs ?? parts.settings.windowMs;
-        budget?.close(Math.min(pauseAfterRefusalMs(askedMs, number), longestCloseMs));
+        budget?.close(Math.min(pauseAfterRefusalMs(askedMs, number), maxCloseMs));
       }
       throw failure;
     }

@@ -4,7 +4,7 @@ import { longestDelayMs, monotonicMs, sleep } from '../../async/timers.js';
 import { isPostreelError, type PostreelError } from '../../errors/index.js';
 import { isTransient } from '../../errors/transient.js';
 import { factsOf, type CallContext, type RawAnswer, type TransportParts } from '../context.js';
-import { longestPauseMs } from '../rate-limit/budget.js';
+import { maxPauseMs } from '../rate-limit/budget.js';
 import type { CallKey } from '../auth/call-key.js';
 import { pauseAfterRefusalMs } from '../response/retry-after.js';
 import { attempt, budgetFor } from './attempt.js';
@@ -71,7 +71,7 @@ class Retries {
     this.#call = call;
     this.#key = key;
     this.#parts = parts;
-    this.#maxPauseMs = longestPauseMs(parts.settings.windowMs);
+    this.#maxPauseMs = maxPauseMs(parts.settings.windowMs);
     this.#endsAt = Math.min(call.deadlineAt, monotonicMs() + 5 * this.#maxPauseMs);
   }
 

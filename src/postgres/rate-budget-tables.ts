@@ -3,7 +3,7 @@
  * so that steps come one after the other. Slots do not wait for the disk: when the server crashes,
  * the last fraction of a second of them is forgotten.
  */
-export const budgetTables = `
+export const rateBudgetTables = `
 create table if not exists postreel_projects (
   project text primary key,
   closed_until timestamptz not null default '-infinity'
