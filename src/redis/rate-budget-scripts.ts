@@ -20,48 +20,65 @@ local function keep(key, ms)
 end`;
 
 /**
- * Takes a slot. A sorted set holds until when each slot is taken. The epoch tells whether the
- * server has lost its memory since this sender last asked: what was sent before is forgotten then,
- * so nobody sends for one window.
+ * Takes slots. A sorted set holds until when each slot is taken. The epoch tells whether the server has
+ * lost its memory since this sender last asked: what was sent before is forgotten then, so nothing is
+ * sent for one window. While the budget is closed, one slot a window is a probe: `closed` holds when
+ * it was closed or last tried.
  *
- * KEYS: slots, closed, epoch. ARGV: id, capacity, window, lease, epoch as known, epoch if none, how
- * long an epoch is kept.
- * Answers: 1 or 0, wait, epoch.
+ * KEYS: slots, closed, epoch. ARGV: capacity, window, lease, epoch as known, epoch if none, how long an
+ * epoch is kept, ids of slots.
+ * Answers: how many of the ids were taken, wait, is it a probe, epoch.
  */
 export const take = script(`${now}${expire}${keep}
 local slots, closed, epoch = KEYS[1], KEYS[2], KEYS[3]
-local id, capacity, window, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local known, current = ARGV[5], redis.call('GET', epoch)
+local capacity, window, lease = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local known, current = ARGV[4], redis.call('GET', epoch)
 if not current then
-  current = ARGV[6]
+  current = ARGV[5]
   redis.call('SET', epoch, current)
 end
-keep(epoch, tonumber(ARGV[7]))
+keep(epoch, tonumber(ARGV[6]))
 if known ~= '' and known ~= current and redis.call('PTTL', closed) < window then
-  redis.call('SET', closed, 1, 'PX', window)
+  redis.call('SET', closed, now, 'PX', window)
 end
-local shut = redis.call('PTTL', closed)
-if shut > 0 then return { 0, shut, current } end
+local wait, last = redis.call('PTTL', closed), #ARGV
+local isProbe = wait > 0
+if isProbe then
+  local tried = now - tonumber(redis.call('GET', closed))
+  if tried >= 0 and tried < window then return { 0, wait, 0, current } end
+  last = 7
+end
 expire(slots, lease)
-if redis.call('ZSCORE', slots, id) then return { 1, 0, current } end
-if redis.call('ZCARD', slots) >= capacity then
-  local first = redis.call('ZRANGE', slots, 0, 0, 'WITHSCORES')
-  return { 0, math.max(1, math.min(first[2] - now, window)), current }
+local taken = 0
+for index = 7, last do
+  local id = ARGV[index]
+  if not redis.call('ZSCORE', slots, id) then
+    if redis.call('ZCARD', slots) >= capacity then break end
+    redis.call('ZADD', slots, now + lease, id)
+  end
+  taken = taken + 1
 end
-redis.call('ZADD', slots, now + lease, id)
+if taken == 0 then
+  local first = redis.call('ZRANGE', slots, 0, 0, 'WITHSCORES')
+  return { 0, math.max(1, math.min(first[2] - now, window)), 0, current }
+end
+if isProbe then redis.call('SET', closed, now, 'PX', wait) end
 keep(slots, lease)
-return { 1, 0, current }`);
+return { taken, 0, isProbe and 1 or 0, current }`);
 
 /** Keeps slots for so long from now. KEYS: slots. ARGV: how long, ids. */
 export const keepSlots = script(`${now}${keep}
 for index = 2, #ARGV do redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[index]) end
 keep(KEYS[1], tonumber(ARGV[1]))`);
 
-/** Lets nobody send for so long. KEYS: closed. ARGV: delay. */
-export const close = script(`
+/** Closes the budget for so long. KEYS: closed. ARGV: delay. */
+export const close = script(`${now}
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then
-  redis.call('SET', KEYS[1], 1, 'PX', ARGV[1])
+  redis.call('SET', KEYS[1], now, 'PX', ARGV[1])
 end`);
+
+/** Opens the budget again. KEYS: closed. */
+export const reopen = script(`redis.call('DEL', KEYS[1])`);
 
 /** Takes places. KEYS: places. ARGV: limit, lease, names. Answers the names that got one. */
 export const lease = script(`${now}${expire}${keep}

@@ -85,6 +85,7 @@ function acquire(
     isRepeat: number > 1,
     maxWaitMs: Math.min(settings.maxQueueMs, deadlineAt - monotonicMs()),
     onWait: (event) => events.emit('throttled', event),
+    onWarning: (message) => events.emit('warning', { method: route.method, path, message }),
   });
 }
 

@@ -42,7 +42,7 @@ export function modelStore(
   const nothing = () => undefined;
   const tooMany = () => Array.from({ length: 30 }, () => `lease ${++names}`);
   return {
-    take: () => Promise.resolve({ slot: 'slot' }),
+    take: () => Promise.resolve({ slots: ['slot'] }),
     release: () => Promise.resolve(),
     cancel: () => Promise.resolve(),
     close: () => Promise.resolve(),
