@@ -15,7 +15,7 @@ export interface HeldLock {
 /** How a lock is waited for. */
 export interface LockWait {
   /** Is the wait none that must keep the process alive? Asked again and again. */
-  isBackground(): boolean;
+  readonly isBackground: () => boolean;
 }
 
 // Tasks under a lock take milliseconds: a claim that has been seen for so long was left behind.

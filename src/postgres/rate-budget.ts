@@ -14,7 +14,9 @@ import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
  */
 export function postgresRateBudget(pool: PostgresClient): RateBudgetStore {
   checkPostgres(pool, 'postgresRateBudget');
-  const run = async (text: string, ...values: unknown[]) => void (await rowsOf(pool, text, values));
+  const run = async (text: string, ...values: unknown[]): Promise<void> => {
+    await rowsOf(pool, text, values);
+  };
   const keep = (group: string, slots: readonly string[], forMs: number) =>
     run('select postreel_keep_slots($1, $2::text[], $3)', group, slots, forMs);
   return {

@@ -63,7 +63,7 @@ class RedisRateBudget {
       cancel: (group, slot) => this.#free(group, 'slots', [slot]),
       renew: (...asked) => this.keep(...asked),
       close: (...asked) => this.close(...asked),
-      reopen: async (group) => void (await this.#run(scripts.reopen, group, ['closed'], [])),
+      reopen: (group) => this.reopen(group),
       lease: (...asked) => this.lease(...asked),
       hold: (...asked) => this.hold(...asked),
       giveBack: (group, places) => this.#free(group, 'places', places),
@@ -99,6 +99,10 @@ class RedisRateBudget {
     if (forMs > 0) {
       await this.#run(scripts.close, group, ['closed'], [forMs]);
     }
+  }
+
+  async reopen(group: string): Promise<void> {
+    await this.#run(scripts.reopen, group, ['closed'], []);
   }
 
   async lease(

@@ -153,7 +153,11 @@ export class SharedBudget implements Budget {
   /** Slots here and in the store, as many as are wanted and free, or how long there is none. */
   async #take(turn: Turn, wanted: () => number): Promise<Slot[] | Forecast> {
     const own = [await this.#own.acquire(turn)];
-    for (let more; own.length < wanted() && (more = this.#own.takeNow());) {
+    while (own.length < wanted()) {
+      const more = this.#own.takeNow();
+      if (!more) {
+        break;
+      }
       own.push(more);
     }
     const cancelFrom = (index: number) => own.splice(index).forEach((slot) => slot.cancel());

@@ -36,7 +36,7 @@ export class SlotRenewal {
 
   #schedule(): void {
     this.#timer = this.#begunAt.size > 0 ? setTimeout(() => this.#run(), renewEveryMs) : undefined;
-    this.#timer?.unref?.(); // browsers' timers have none
+    (this.#timer as { unref?: () => void } | undefined)?.unref?.(); // as: browsers' timers have none
   }
 
   #run(): void {

@@ -246,7 +246,7 @@ async function slotOf(store: ReturnType<typeof fileRateBudgetStore>): Promise<st
 }
 
 let skippedMs = 0;
-const { bigint } = process.hrtime;
+const bigint = process.hrtime.bigint.bind(process.hrtime);
 
 /** Only the clock goes on: the disk is a real one. */
 function passes(delayMs: number): void {

@@ -298,7 +298,7 @@ describe('the slots of a store that renews them', () => {
     const { store } = memoryStore();
     const take = vi.spyOn(store, 'take');
     const renew = vi.fn(() => Promise.resolve());
-    const budget = sharedBudget({ ...store, take: store.take, renew }, limits);
+    const budget = sharedBudget({ ...store, renew }, limits);
     const call = started(budget);
     await vi.advanceTimersByTimeAsync(0);
     expect(take).toHaveBeenCalledWith('project', limits, 5_000, 1);
