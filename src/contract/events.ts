@@ -49,7 +49,7 @@ export interface MismatchEvent {
   readonly issues: readonly FieldError[];
 }
 
-/** Something in a request will have no effect. */
+/** Something in a request will have no effect, or goes on without what it should have, e.g. a store. */
 export interface WarningEvent {
   readonly method: string;
   readonly path: string;

@@ -49,7 +49,7 @@ export interface RateBudgetStore {
    */
   lease?(group: string, count: number, limit: number, leaseMs: number): Promise<readonly string[]>;
   /**
-   * Keeps places under these names, e.g. file ids, for another `leaseMs`: whoever holds a name again
+   * Keeps places under these names, e.g. file ids, for another `leaseMs`: holding a name again
    * renews it. The places in `instead` are given back for them. Jobs that are there already take their
    * places even beyond the limit.
    */

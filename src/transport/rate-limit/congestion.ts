@@ -31,7 +31,7 @@ export class CongestionWindow {
     this.#opensAt = Math.max(this.#opensAt, now + quietMs);
   }
 
-  /** The service took a request. One that left before the last refusal says nothing any more. */
+  /** The service took a request. One that left before the last refusal proves nothing. */
   accepted(sentAt: number): void {
     if (sentAt <= this.#refusedAt || this.#bound >= maxInFlight) {
       return;

@@ -145,7 +145,7 @@ export class LocalBudget implements Budget {
     return this.#limits.windowMs;
   }
 
-  // Where a request can be cancelled at any point, nobody may be left to end its slot.
+  // Where a request can be cancelled at any point, no code of it may be left to end its slot.
   #endLeases(now: number): void {
     while ((this.#leases[0]?.endsAt ?? Number.POSITIVE_INFINITY) <= now) {
       this.#leases.shift()?.slot.abandon();
@@ -164,7 +164,7 @@ export class LocalBudget implements Budget {
     return forecast.waitMs > 0 ? forecast : { ...forecast, waitMs: inFlightMs };
   }
 
-  /** How many requests may leave right now, when nobody is closed out. */
+  /** How many requests may leave right now, while the gate is open. */
   #free(): number {
     const now = monotonicMs();
     const bound = this.#congestion.bound(now, this.#limits.headroom > 0);

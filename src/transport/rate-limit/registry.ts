@@ -45,7 +45,7 @@ export class BudgetSource {
 
   /**
    * The budget that calls with this key share; `undefined` when limiting is off. A call without a
-   * key that leaves before the key is known counts for nobody: it must not name the budget.
+   * key that leaves before the key is known is not counted: it must not name the budget.
    */
   for(key: string | null | undefined): Budget | undefined {
     const { limits } = this.#settings;
@@ -116,7 +116,7 @@ function registry(): Registry {
     return known;
   }
   const budgets: Registry = { local: new Map(), shared: new WeakMap() };
-  // Not enumerable: nobody should copy it by accident.
+  // Not enumerable, so that it is not copied by accident.
   Object.defineProperty(globalThis, registryKey, { value: budgets });
   return budgets;
 }
