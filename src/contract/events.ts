@@ -33,7 +33,7 @@ export interface RetryEvent extends CallEvent {
   readonly error: Error;
 }
 
-/** A call waits for the rate limit, or the service asked everybody to wait. */
+/** A call waits for the rate limit, or the service asked to wait. */
 export interface ThrottledEvent {
   readonly reason: 'limit' | 'service' | 'status-counts';
   /** How long the wait is expected to take, in milliseconds. */

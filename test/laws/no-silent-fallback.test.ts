@@ -60,7 +60,7 @@ async function warningsOf(step: Step, fault: () => Promise<unknown>): Promise<st
     apiKey: 'sk_law',
     baseUrl: 'https://messaging.test',
     retries: 0,
-    rateLimit: { store: store as RateBudgetStore, group: `law 7 ${++groups}` }, // as: it is broken
+    rateLimit: { store, group: `law 7 ${++groups}` },
     fetch: () => (answers.shift() ?? contact)(),
   });
   const warnings: string[] = [];

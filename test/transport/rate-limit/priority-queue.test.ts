@@ -98,7 +98,7 @@ describe('PriorityQueue', () => {
   it('refuses in a pause those who cannot wait so long, and all of them when nobody should', async () => {
     const queue = new PriorityQueue(noop);
     const hasty = expect(queue.wait(turn({ maxWaitMs: 20_000 }), inTenSeconds)).rejects.toThrow(
-      'The service asked everybody to wait, for about 30 s from now.',
+      'The service asked to wait, for about 30 s from now.',
     );
     const patient = queue.wait(turn(), inTenSeconds);
     queue.refuse({ reason: 'service', waitMs: 30_000 }, 120_000);
