@@ -12,6 +12,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   ky: /^transport\/send\/http\.ts$/,
   'p-retry': /^transport\/send\/retry\.ts$/,
   'p-throttle': /^polling\/spacing\.ts$/,
+  papaparse: /^messaging\/contacts\//,
   eventemitter3: /^transport\/events\.ts$/,
   msw: /^testing\//,
   react: /^tracker\/react\//,

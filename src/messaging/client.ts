@@ -46,6 +46,7 @@ import { Templates } from './templates/resource.js';
 import { renderText } from './templates/template-text.js';
 import { Uploads } from './uploads/resource.js';
 import { Users } from './users/resource.js';
+import { checkRows, type RowSource } from './shared/row-source.js';
 import { filters, type AnyFields, type FilterBuilder, type FilterMapping } from './shared/where.js';
 import type { WorkflowMapping } from './workflows/code/mapping.js';
 import { Workflows } from './workflows/resource.js';
@@ -238,15 +239,16 @@ export class MessagingClient<
 
   /**
    * Checks any number of email addresses, several at a time, and yields the results in order. A check
-   * that fails is a result with an `error`.
+   * that fails is a result with an `error`. An abort, a refused key (401, 403) and a source that throws
+   * end it, after the results of the checks that are under way.
    */
   async *verifyAll(
-    emails: Iterable<string> | AsyncIterable<string>,
+    emails: RowSource<string>,
     options?: RequestOptions,
   ): AsyncIterableIterator<VerifiedAddress> {
-    yield* verifyAll(emails, (body) =>
-      this.verify(body, { priority: 'bulk', ...readCallOptions(options) }),
-    );
+    checkRows(emails, 'verifyAll()');
+    const bulk: RequestOptions = { priority: 'bulk', ...readCallOptions(options) };
+    yield* verifyAll(emails, (body) => this.verify(body, bulk), bulk);
   }
 
   /** Creates a client with other options that shares this one's events, session and rate budget. */

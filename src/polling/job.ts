@@ -92,7 +92,7 @@ export async function waitForJob<Job extends OpenRecord>(
     timeoutError: (last, polls, elapsedMs) =>
       new WaitTimeoutError(
         `Job ${jobId} was not done within ${Math.round(elapsedMs / 1000)} s (last status "${last?.status ?? 'none'}"). The job goes on; call \`resume()\` to wait again.`,
-        { id: jobId, lastStatus: last?.status, elapsedMs, polls, resume },
+        { id: jobId, lastStatus: last?.status, elapsedMs, polls, resume, outcome: 'unknown' },
       ),
   });
 }
@@ -109,6 +109,7 @@ function finish<Job>(
     throw new JobFailedError(`Job ${jobId} ended with the status "${status}".`, {
       jobId,
       job: record,
+      outcome: 'unknown', // it may have done a part
     });
   }
   return undefined;

@@ -137,8 +137,8 @@ export const callTraps: readonly Trap[] = [
       const large = { data: new Uint8Array(6 * 1024 * 1024) };
       await refused(messaging.contacts.import(large), 'file');
       const rows = ids(7).map((id) => ({ email: `${id}@b.c`, note: 'x'.repeat(900_000) }));
-      const { imported, failed } = await messaging.contacts.importAll(rows, { wait });
-      expect([imported, failed, fake.project.contacts.size]).toEqual([7, [], 7]);
+      const { done, failed } = await messaging.contacts.importAll(rows, { wait });
+      expect([done, failed, fake.project.contacts.size]).toEqual([7, [], 7]);
     },
   },
   {
