@@ -72,4 +72,9 @@ export interface ListOptions extends RequestOptions {
    * @default 1 item by item, 0 with `pages()`
    */
   prefetch?: number | undefined;
+  /**
+   * `'allow'` takes a list as it is where the service says that there is more, but not how to get it.
+   * Otherwise it ends in an `UnexpectedResponseError` with the code `LIST_INCOMPLETE`.
+   */
+  incomplete?: 'allow' | undefined;
 }

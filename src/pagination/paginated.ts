@@ -5,7 +5,7 @@ import { Items } from './items.js';
 import { ListPage } from './page.js';
 import { PagesAhead, type AheadLimits, type LinkedPage } from './pages-ahead.js';
 import { listFacts, sizedQuery, startQuery, type PageQuery } from './start.js';
-import { Walk, type PageCall } from './walk.js';
+import { Walk, type ListEnds, type PageCall } from './walk.js';
 
 const toArrayOptions: OptionKinds<{ max?: number | undefined }> = { max: atLeast(0) };
 
@@ -18,13 +18,20 @@ export class PagedList<T> implements Paginated<T> {
   readonly #query: PageQuery;
   readonly #fetch: FetchPage;
   readonly #prefetch: number | undefined;
+  readonly #ends: ListEnds;
   #first: Promise<Page<T>> | undefined;
 
-  constructor(route: Route, query: object | undefined, fetch: FetchPage, prefetch?: number) {
+  constructor(
+    route: Route,
+    query: object | undefined,
+    fetch: FetchPage,
+    { prefetch, ...ends }: ListEnds & { readonly prefetch?: number | undefined } = {},
+  ) {
     this.#route = route;
     this.#query = startQuery({ ...query }, this.#facts);
     this.#fetch = fetch;
     this.#prefetch = prefetch;
+    this.#ends = ends;
   }
 
   // Awaiting is one page of the size that the caller or the service chose.
@@ -87,7 +94,7 @@ export class PagedList<T> implements Paginated<T> {
   }
 
   #start(query: PageQuery): Promise<ListPage<T>> {
-    const walk = new Walk(this.#route, this.#fetch, this.#ahead(1));
+    const walk = new Walk(this.#route, this.#fetch, this.#ahead(1), this.#ends);
     return ListPage.load<T>(walk, { query, index: 0, total: undefined });
   }
 

@@ -94,6 +94,7 @@ const maxAhead = 100;
 export const listOptions: OptionKinds<ListOptions> = {
   ...requestOptions,
   prefetch: wholeNumber(0, maxAhead),
+  incomplete: oneOf('allow'),
 };
 
 /** The options of a call as they were given, checked. `own` are those of one method alone. */

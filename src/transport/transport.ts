@@ -80,7 +80,13 @@ export class Transport {
       route,
       asked,
       (page) => this.call(route, { ...rest, query: isQuery ? page : query }, options, site),
-      prefetchOf(options),
+      {
+        ...listOptionsOf(options),
+        onMismatch: ({ field, message }) => {
+          const { method, path } = route;
+          this.#parts.events.emit('mismatch', { method, path, issues: [{ field, message }] });
+        },
+      },
     );
   }
 
@@ -196,12 +202,13 @@ export class Transport {
   }
 }
 
-// What is no number of pages is refused with the call of the first page.
-function prefetchOf(options: ListOptions): number | undefined {
+// What does not fit is refused with the call of the first page.
+function listOptionsOf(options: ListOptions): Pick<ListOptions, 'prefetch' | 'incomplete'> {
   try {
-    return readCallOptions(options).prefetch;
+    const { prefetch, incomplete } = readCallOptions(options);
+    return { prefetch, incomplete };
   } catch {
-    return undefined;
+    return {};
   }
 }
 

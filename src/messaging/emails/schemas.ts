@@ -43,7 +43,9 @@ const sendAliases = {
   htmlBody: 'body',
   replyTo: 'reply',
   sender: 'from',
+  recipients: 'to',
   templateId: 'template',
+  too: 'to',
   variables: 'data',
 };
 
