@@ -52,7 +52,8 @@ const command: Options = {
   tsconfig: 'tsconfig.build.json',
   external: [/^postreel(\/|$)/],
   noExternal: tools,
-  splitting: false,
+  // The door for agents is a chunk of its own, since it imports a peer.
+  splitting: true,
   silent: true,
   outExtension: () => ({ js: '.js' }),
   // Packages in CommonJS ask for Node's own modules by `require`.

@@ -8,7 +8,7 @@ const isPackage = (target: string) => !/\.(tsx?|json)$/.test(target);
 
 /** Which packages may be imported where. */
 const homes: Readonly<Record<string, RegExp>> = {
-  'zod/mini': /schema(s)?\.ts$|^schemas\//,
+  'zod/mini': /schema(s)?\.ts$|^schemas\/|^cli\/mcp\//,
   ky: /^transport\/send\/http\.ts$/,
   'p-retry': /^transport\/send\/retry\.ts$/,
   'p-throttle': /^polling\/spacing\.ts$/,
@@ -21,6 +21,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   '@opentelemetry/api': /^otel\//,
   postreel: /^cli\//,
   commander: /^cli\//,
+  '@modelcontextprotocol/sdk': /^cli\/mcp\//,
   'cli-progress': /^cli\/terminal\/progress\.ts$/,
 };
 const nodeHomes = /^(node|redis|postgres|cli)\/|^testing\/server/;
@@ -70,7 +71,7 @@ describe('architecture', () => {
     const names = sources.flatMap(({ imports }) =>
       imports.map(({ target }) => target).filter(isPackage),
     );
-    const isKnown = (name: string) => name in homes || /^(node:|postreel\/)/.test(name);
+    const isKnown = (name: string) => name in homes || /^(node:|postreel\/|@modelcontextprotocol\/sdk\/)/.test(name);
     const unknown = names.filter((name) => !isKnown(name));
     expect(new Set(unknown)).toEqual(new Set(unknown.filter((name) => /^(msw|react)/.test(name))));
   });
