@@ -60,7 +60,9 @@ async function openAgent(answer: Answer, env: Record<string, string>, args: stri
   await client.connect(transport);
   opened.push(() => client.close());
   const call = (name: string, given: Record<string, unknown> = {}) =>
-    client.callTool({ name, arguments: given }) as Promise<CallToolResult>; // as: no task
+    client.callTool({ name, arguments: given }).catch((error: unknown) => {
+      throw new Error(`${name} is not answered`, { cause: error });
+    }) as Promise<CallToolResult>; // as: no task
   const agent: Agent = {
     client,
     folder,
@@ -155,9 +157,7 @@ describe('the client of the protocol drives every tool', () => {
       ];
       expect(tools.map(({ name }) => name).sort()).toEqual(driven.sort());
       for (const [name, args] of Object.entries(calls)) {
-        const answer = await agent.call(name, args).catch((error: unknown) => {
-          throw new Error(`${name} is not answered`, { cause: error });
-        });
+        const answer = await agent.call(name, args);
         expect([name, answer.isError, textOf(answer)]).toEqual([
           name,
           undefined,
