@@ -71,7 +71,8 @@ describe('architecture', () => {
     const names = sources.flatMap(({ imports }) =>
       imports.map(({ target }) => target).filter(isPackage),
     );
-    const isKnown = (name: string) => name in homes || /^(node:|postreel\/|@modelcontextprotocol\/sdk\/)/.test(name);
+    const isKnown = (name: string) =>
+      name in homes || /^(node:|postreel\/|@modelcontextprotocol\/sdk\/)/.test(name);
     const unknown = names.filter((name) => !isKnown(name));
     expect(new Set(unknown)).toEqual(new Set(unknown.filter((name) => /^(msw|react)/.test(name))));
   });
