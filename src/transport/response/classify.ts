@@ -107,6 +107,10 @@ function parse(received: Received, call: CallContext): unknown {
 
 function redirected(received: Received, call: CallContext): PostreelError {
   const { response, key } = received;
+  if (response.redirected) {
+    const message = `${lineOf(call)} was redirected, and \`fetch\` followed in spite of \`redirect: 'manual'\`.`;
+    throw unexpected(message + effectHint(call), call, received);
+  }
   const target = response.headers.get('location');
   const where = target === null ? '' : ` to ${redact(originOf(target), key).slice(0, longestName)}`;
   const message = `${lineOf(call)} was answered with a redirect${where}, which is not followed. Set \`baseUrl\` to the service's own address.`;
@@ -139,6 +143,11 @@ function unexpected(
   });
 }
 
+// A `fetch` that follows makes a GET of a POST: its answer is not the answer to the call.
 function isRedirect(response: Response): boolean {
-  return response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400);
+  return (
+    response.redirected ||
+    response.type === 'opaqueredirect' ||
+    (response.status >= 300 && response.status < 400)
+  );
 }
