@@ -1,7 +1,12 @@
 import { isAbortOf } from '../../async/abort.js';
 import { AttemptTimer, monotonicMs } from '../../async/timers.js';
 import { maxCloseMs } from '../../contract/rate-budget-store.js';
-import { isPostreelError, RateLimitError, type PostreelError } from '../../errors/index.js';
+import {
+  isPostreelError,
+  RateLimitError,
+  type Outcome,
+  type PostreelError,
+} from '../../errors/index.js';
 import { cleanCause } from '../auth/redact.js';
 import {
   factsOf,
@@ -13,9 +18,16 @@ import {
 import { notSentInTime } from '../deadline.js';
 import type { Budget, Slot } from '../rate-limit/budget.js';
 import { classify, requestIdOf } from '../response/classify.js';
-import { connectionError, timeoutError } from '../response/network-error.js';
-import { readText } from '../response/read.js';
+import {
+  connectionError,
+  isConnectFault,
+  neverHandedOver,
+  timeoutError,
+  unusableResponse,
+} from '../response/network-error.js';
+import { letGo, readText } from '../response/read.js';
 import { pauseAfterRefusalMs } from '../response/retry-after.js';
+import { UnusableResponse, type Sending } from './http.js';
 
 // Far more than any answer of these services; an endless body must end somewhere.
 const longestAnswerBytes = 256 * 1024 * 1024;
@@ -103,6 +115,7 @@ class Exchange {
   readonly #with: ExchangeParts;
   readonly #timer: AttemptTimer;
   readonly #startedAt = monotonicMs();
+  #sending: Sending | undefined;
   #response: Response | undefined;
   #requestId: string | undefined;
 
@@ -120,14 +133,13 @@ class Exchange {
       events.emit('request', this.#event());
     }
     state.hasLeft = true;
+    state.outcome = 'unknown';
     try {
       const response = await this.#head();
       const text = await this.#text(response);
       const body = this.#classify(response, text);
       state.outcome = undefined;
       return { body, response, requestId: this.#requestId };
-    } catch (fault) {
-      throw this.#explain(fault);
     } finally {
       this.#end();
     }
@@ -137,13 +149,13 @@ class Exchange {
     const { parts, slot } = this.#with;
     const { key } = this.#attempt;
     const timer = this.#timer;
-    const answer = parts.http(this.#call.request, key, timer.signal);
     try {
-      this.#response = await timer.within(answer);
+      this.#sending = parts.http(this.#call.request, key, timer.signal);
+      this.#response = await timer.within(this.#sending.answer);
     } catch (fault) {
-      // A fetch that does not hear an abort must not leave its answer open either.
-      answer.then((late) => late.body?.cancel()).catch(() => undefined);
-      throw fault;
+      // A fetch that ignores an abort must not leave its answer open either.
+      this.#sending?.answer.then(letGo).catch(() => undefined);
+      throw this.#explain(fault);
     }
     this.#requestId = requestIdOf(this.#response.headers, key);
     if (this.#response.status !== 429) {
@@ -157,7 +169,11 @@ class Exchange {
     try {
       return await this.#timer.within(readText(response, limit, this.#timer.signal));
     } catch (fault) {
-      return this.#withoutBody(response, fault);
+      // The status line of a refusal decides, even when its body is lost.
+      if (response.ok || this.#isAborted(fault)) {
+        throw this.#explain(fault);
+      }
+      return '';
     }
   }
 
@@ -171,16 +187,9 @@ class Exchange {
         const askedMs = failure.retryAfterMs ?? parts.settings.windowMs;
         budget?.close(Math.min(pauseAfterRefusalMs(askedMs, number), maxCloseMs));
       }
+      this.#call.state.outcome = isPostreelError(failure) ? failure.outcome : 'unknown';
       throw failure;
     }
-  }
-
-  // The status line of a refusal decides, even when its body is lost.
-  #withoutBody(response: Response, fault: unknown): string {
-    if (response.ok || this.#isAborted(fault)) {
-      throw fault;
-    }
-    return '';
   }
 
   #isAborted(fault: unknown): boolean {
@@ -191,33 +200,42 @@ class Exchange {
 
   // An abort leaves with the caller's own reason; everything else becomes one of our errors.
   #explain(fault: unknown): unknown {
-    const { signal, state } = this.#call;
-    if (this.#isAborted(fault)) {
-      state.outcome = 'unknown';
-      return signal?.reason;
-    }
-    const failure = this.#failureOf(fault);
-    state.outcome = failure.outcome;
-    return failure;
+    const outcome = this.#outcomeOf(fault);
+    this.#call.state.outcome = outcome;
+    return this.#isAborted(fault) ? this.#call.signal?.reason : this.#failureOf(fault, outcome);
   }
 
-  #failureOf(fault: unknown): PostreelError {
+  #failureOf(fault: unknown, outcome: Outcome): PostreelError {
     const timer = this.#timer;
-    const { key } = this.#attempt;
-    const { headers } = this.#call.request;
-    if (isPostreelError(fault)) {
-      return fault;
+    if (timer.timedOut) {
+      return timeoutError(timer.limitMs, this.#call, outcome);
     }
-    if (!timer.timedOut) {
-      return connectionError(cleanCause(fault, key, headers['cookie']), this.#call);
+    if (fault instanceof UnusableResponse) {
+      return unusableResponse(fault.message, this.#call);
     }
-    return timeoutError(timer.limitMs, this.#call);
+    const cause = cleanCause(fault, this.#attempt.key, this.#call.request.headers['cookie']);
+    const departure = this.#sending?.departure;
+    return departure
+      ? connectionError(cause, this.#call, { outcome, connectFault: departure.connectFault })
+      : neverHandedOver(cause, this.#call);
+  }
+
+  // No fault after the head of an answer proves that nothing was sent, whatever it is called.
+  #outcomeOf(fault: unknown): Outcome {
+    const departure = this.#sending?.departure;
+    if (!departure) {
+      return 'not-sent'; // `fetch` never had it
+    }
+    const isGivenUp = this.#timer.signal?.aborted ?? false;
+    const hasLeft = this.#response ? true : departure.after(fault, isGivenUp);
+    return (hasLeft ?? !isConnectFault(fault, this.#call.request.url)) ? 'unknown' : 'not-sent';
   }
 
   #end(): void {
     const { slot, parts } = this.#with;
     const { outcome } = this.#call.state;
     this.#timer.stop();
+    this.#sending?.departure?.stop();
     if (outcome === 'not-sent') {
       slot?.cancel();
     } else if (this.#response) {

@@ -1,4 +1,5 @@
 import ky from 'ky';
+import { Departure } from './departure.js';
 
 /** A request that is ready to leave. */
 export interface OutgoingRequest {
@@ -10,12 +11,20 @@ export interface OutgoingRequest {
   readonly credentials?: 'include';
 }
 
-/** Sends one request with a key and resolves with the head of its answer. */
+/** A request on its way. */
+export interface Sending {
+  /** The head of the answer. */
+  readonly answer: Promise<Response>;
+  /** Whether the request has left; `undefined` until `fetch` has it. */
+  readonly departure: Departure | undefined;
+}
+
+/** Sends one request with a key. */
 export type Http = (
   request: OutgoingRequest,
   key: string | null,
   signal: AbortSignal | undefined,
-) => Promise<Response>;
+) => Sending;
 
 /**
  * The HTTP of one client: one ky, which carries every attempt of every call. Its retries, timeout and
@@ -29,11 +38,42 @@ export function createHttp(ownFetch: typeof globalThis.fetch | undefined): Http 
     if (signal) {
       init.signal = signal;
     }
-    const fetch = ownFetch ?? globalThis.fetch;
+    let departure: Departure | undefined;
     // `fetch` gets the address and the init instead of ky's `Request`: another copy of undici does not
     // know that class, its body is a stream without a length, and Next.js drops its options.
-    return send(url, { ...init, fetch: async () => fetch(url, sentOnce(init)) });
+    const carry = async () => {
+      departure = new Departure(rest.method, url, ownFetch);
+      const fetch = ownFetch ?? globalThis.fetch;
+      return checkResponse(await fetch(url, sentOnce(init)));
+    };
+    return {
+      answer: send(url, { ...init, fetch: carry }),
+      get departure() {
+        return departure;
+      },
+    };
   };
+}
+
+/** The user's `fetch` returned something that is no answer. */
+export class UnusableResponse extends Error {}
+
+// Mocks return all kinds of things, and the request may have been sent all the same.
+function checkResponse(response: unknown): Response {
+  const { status, headers, text, bodyUsed } = Object(response) as Partial<Response>; // or anything
+  const isResponse =
+    Number.isInteger(status) && typeof headers?.get === 'function' && typeof text === 'function';
+  if (!isResponse) {
+    const what = response === null ? 'null' : typeof response;
+    const kind = what === 'object' ? 'an object that is not a `Response`' : what;
+    throw new UnusableResponse(`\`fetch\` returned ${kind}: it must return a \`Response\``);
+  }
+  if (bodyUsed) {
+    throw new UnusableResponse(
+      '`fetch` returned a `Response` whose body has been read: it must return a new one for each call',
+    );
+  }
+  return response as Response; // as far as it is used here
 }
 
 function withKey(headers: Record<string, string>, key: string | null): Record<string, string> {

@@ -48,10 +48,8 @@ export function mayRetry(
   if (failure.status === 429) {
     return !isPartial || allowsUnknown;
   }
-  if (failure.code === 'NOT_CONNECTED') {
-    return true;
-  }
-  return (route.repeatable || allowsUnknown) && isTransient(failure);
+  const isHarmless = failure.outcome === 'not-sent' || route.repeatable || allowsUnknown;
+  return isHarmless && isTransient(failure);
 }
 
 /** What the attempts of one call have come to so far. */
