@@ -1,6 +1,7 @@
 import pRetry, { type RetryContext } from 'p-retry';
 import { isAbortOf } from '../../async/abort.js';
 import { longestDelayMs, monotonicMs, sleep } from '../../async/timers.js';
+import { isRepeatable } from '../../contract/route.js';
 import { isPostreelError, type PostreelError } from '../../errors/index.js';
 import { isTransient } from '../../errors/transient.js';
 import { factsOf, type CallContext, type RawAnswer, type TransportParts } from '../context.js';
@@ -42,13 +43,13 @@ export async function sendWithRetries(
 /** May the call be sent again after this failure? */
 export function mayRetry(
   failure: PostreelError,
-  { route, isPartial, options }: CallContext,
+  { route, input, isPartial, options }: CallContext,
 ): boolean {
   const allowsUnknown = options.retry?.unknownOutcome ?? false;
   if (failure.status === 429) {
     return !isPartial || allowsUnknown;
   }
-  const isHarmless = failure.outcome === 'not-sent' || route.repeatable || allowsUnknown;
+  const isHarmless = failure.outcome === 'not-sent' || isRepeatable(route, input.body) || allowsUnknown;
   return isHarmless && isTransient(failure);
 }
 
