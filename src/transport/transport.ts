@@ -150,8 +150,22 @@ export class Transport {
     return this.#parts.events.isHeard('call:end') ? this.#observed(call) : this.#perform(call);
   }
 
-  // The steps of a call, each in the file of its name.
   async #perform(call: CallContext): Promise<Answer<unknown>> {
+    if (!call.usesSession) {
+      return this.#steps(call);
+    }
+    const { session } = this.#parts;
+    session.reserve(call.route);
+    try {
+      return await this.#steps(call);
+    } catch (failure) {
+      session.failed(call.route, failure);
+      throw failure;
+    }
+  }
+
+  // The steps of a call, each in the file of its name.
+  async #steps(call: CallContext): Promise<Answer<unknown>> {
     // Also where nothing is waited for: the caller may still want to listen for its events.
     await this.#validator.checkRequest(call);
     const key = await CallKey.of(call, this.#parts);

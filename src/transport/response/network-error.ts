@@ -7,7 +7,6 @@ import {
 } from '../../errors/index.js';
 import { callOf, lineOf, type CallContext } from '../context.js';
 import { causesOf, read } from '../fault.js';
-import { isObject } from '../option-checks.js';
 import { effectHint } from './api-error.js';
 
 // Faults that only a connection which never opened can have: the name was not found, nothing listens
@@ -52,7 +51,7 @@ function isOfConnecting(fault: object, place: Place): boolean {
   const errors = read(fault, 'errors');
   // Several addresses were tried: none of them may have got through.
   return Array.isArray(errors) && errors.length > 0
-    ? (errors as unknown[]).every((one) => isObject(one) && isOneOfConnecting(one, place))
+    ? errors.every((one) => isOneOfConnecting(Object(one) as object, place))
     : isOneOfConnecting(fault, place);
 }
 
@@ -86,7 +85,7 @@ function systemCodeOf(fault: unknown): string | undefined {
   const codes = causesOf(fault).flatMap((one) => {
     const errors = read(one, 'errors');
     const [first] = Array.isArray(errors) ? (errors as unknown[]) : [];
-    return [read(one, 'code'), isObject(first) ? read(first, 'code') : undefined];
+    return [read(one, 'code'), read(Object(first) as object, 'code')];
   });
   const isCode = (code: unknown) => typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code);
   return codes.find(isCode) as string | undefined; // found as one
