@@ -12,13 +12,22 @@ const contactIds = ['con_1'];
 const grants: readonly [string, Call][] = [
   ['create()', ({ contacts }) => contacts.create({ email })],
   ['create({ subscribed: true })', ({ contacts }) => contacts.create({ email, subscribed: true })],
-  ['update({ subscribed: true })', ({ contacts }) => contacts.update('con_1', { subscribed: true })],
+  [
+    'update({ subscribed: true })',
+    ({ contacts }) => contacts.update('con_1', { subscribed: true }),
+  ],
   ['subscribe()', ({ contacts }) => contacts.subscribe('con_1')],
   ['bulkSubscribe()', ({ contacts }) => contacts.bulkSubscribe({ contactIds })],
 ];
 const others: readonly [string, Call][] = [
-  ['create({ subscribed: false })', ({ contacts }) => contacts.create({ email, subscribed: false })],
-  ['update({ subscribed: false })', ({ contacts }) => contacts.update('con_1', { subscribed: false })],
+  [
+    'create({ subscribed: false })',
+    ({ contacts }) => contacts.create({ email, subscribed: false }),
+  ],
+  [
+    'update({ subscribed: false })',
+    ({ contacts }) => contacts.update('con_1', { subscribed: false }),
+  ],
   ['update({ data })', ({ contacts }) => contacts.update('con_1', { data: { plan: 'pro' } })],
   ['unsubscribe()', ({ contacts }) => contacts.unsubscribe('con_1')],
   ['bulkUnsubscribe()', ({ contacts }) => contacts.bulkUnsubscribe({ contactIds })],

@@ -49,7 +49,8 @@ export function mayRetry(
   if (failure.status === 429) {
     return !isPartial || allowsUnknown;
   }
-  const isHarmless = failure.outcome === 'not-sent' || isRepeatable(route, input.body) || allowsUnknown;
+  const isHarmless =
+    failure.outcome === 'not-sent' || isRepeatable(route, input.body) || allowsUnknown;
   return isHarmless && isTransient(failure);
 }
 
