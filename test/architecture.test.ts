@@ -29,10 +29,11 @@ const nodeHomes = /^(node|redis|postgres|cli)\/|^testing\/server/;
 /** Which folder may import which, types included. What stands in `src` itself is the door. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   async: [],
+  http: [],
   errors: [],
   contract: ['errors'],
   pagination: ['contract', 'errors'],
-  transport: ['async', 'contract', 'errors', 'pagination'],
+  transport: ['async', 'contract', 'errors', 'http', 'pagination'],
   polling: ['async', 'contract', 'errors', 'transport'],
   messaging: ['async', 'contract', 'errors', 'pagination', 'polling', 'transport'],
   media: ['async', 'contract', 'errors', 'pagination', 'polling', 'transport'],
@@ -45,7 +46,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   otel: ['async', 'contract', 'errors', 'media'],
   'pg-boss': ['contract', 'errors', 'media'],
   bullmq: ['contract', 'errors', 'media'],
-  tracker: [],
+  tracker: ['http'], // its proxy, on a server
   testing: [],
   cli: ['contract', 'messaging', 'testing'],
 };

@@ -7,7 +7,6 @@ import { Connection } from '../../src/transport/connection.js';
 import { onAbort, abortable } from '../../src/async/abort.js';
 import { readText, unwrap } from '../../src/transport/response/read.js';
 import { refuse } from '../../src/errors/client-errors.js';
-import { sentOnce } from '../../src/transport/send/http.js';
 import { answerWithin, sleep } from '../../src/async/timers.js';
 import { answering, mediaOver, messagingOver } from '../support/clients.js';
 
@@ -330,35 +329,6 @@ describe('a cause', () => {
     const clean = cleanCause(Object.assign(bare, { code: 7 }), 'sk_secret') as Error;
     expect(clean).not.toHaveProperty('code');
     expect(clean.message).not.toContain('sk_secret');
-  });
-});
-
-describe('where Deno repeats requests on its own', () => {
-  const request = { method: 'POST', url: 'https://a.test', headers: { a: 'b' } };
-
-  it('a POST has a body that streams, and keeps its type', async () => {
-    vi.stubGlobal('Deno', {});
-    const form = new FormData();
-    form.append('file', new Blob(['x']), 'x.txt');
-    const sent = sentOnce({ ...request, body: form });
-    expect(sent.body).toBeInstanceOf(ReadableStream);
-    expect(sent.duplex).toBe('half');
-    const headers = sent.headers as Record<string, string>; // as they were given
-    expect(headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
-    expect(headers['a']).toBe('b');
-    const text = sentOnce({ ...request, body: 'text' });
-    expect(text.headers).toEqual({ a: 'b' });
-    await expect(new Response(text.body).text()).resolves.toBe('text');
-    const nothing = sentOnce(request);
-    await expect(new Response(nothing.body).text()).resolves.toBe('');
-  });
-
-  it('everything else is left alone', () => {
-    const post = { ...request, body: 'text' };
-    expect(sentOnce(post)).toBe(post);
-    vi.stubGlobal('Deno', {});
-    const get = { ...request, method: 'GET' };
-    expect(sentOnce(get)).toBe(get);
   });
 });
 

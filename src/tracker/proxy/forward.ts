@@ -1,3 +1,4 @@
+import { sendOnce } from '../../http/send-once.js';
 import type { ProxiedEvent, TrackProxyOptions } from './options.js';
 
 /** The service may take this long; the page does not wait for it. */
@@ -27,10 +28,10 @@ export async function forward(event: ProxiedEvent, options: TrackProxyOptions): 
 
 async function exchange(
   event: ProxiedEvent,
-  { apiKey, baseUrl, fetch: send = fetch }: TrackProxyOptions,
+  { apiKey, baseUrl, fetch }: TrackProxyOptions,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const response = await send(baseUrl.replace(/\/+$/, '') + '/v1/track', {
+  const response = await sendOnce(fetch, baseUrl.replace(/\/+$/, '') + '/v1/track', {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',

@@ -1,4 +1,5 @@
 import ky from 'ky';
+import { sendOnce } from '../../http/send-once.js';
 import { Departure } from './departure.js';
 
 /** A request that is ready to leave. */
@@ -43,8 +44,7 @@ export function createHttp(ownFetch: typeof globalThis.fetch | undefined): Http 
     // know that class, its body is a stream without a length, and Next.js drops its options.
     const carry = async () => {
       departure = new Departure(rest.method, url, ownFetch);
-      const fetch = ownFetch ?? globalThis.fetch;
-      return checkResponse(await fetch(url, sentOnce(init)));
+      return checkResponse(await sendOnce(ownFetch, url, init));
     };
     return {
       answer: send(url, { ...init, fetch: carry }),
@@ -78,24 +78,4 @@ function checkResponse(response: unknown): Response {
 
 function withKey(headers: Record<string, string>, key: string | null): Record<string, string> {
   return key === null ? headers : { ...headers, authorization: `Bearer ${key}` };
-}
-
-/**
- * Keeps Deno from sending a POST a second time on its own. It does so when a connection that was
- * used before ends without an answer (denoland/deno#32566), and the service may have acted by then:
- * a second email, a second paid video. It cannot repeat a body that streams.
- */
-export function sentOnce(init: RequestInit): RequestInit & { readonly duplex?: 'half' } {
-  if (init.method !== 'POST' || !('Deno' in globalThis)) {
-    return init;
-  }
-  const { body, headers } = new Response(init.body ?? '');
-  // A form's content type names its boundary.
-  const type = init.body instanceof FormData ? headers.get('content-type') : null;
-  return {
-    ...init,
-    headers: { ...(init.headers as object), ...(type !== null && { 'content-type': type }) }, // ours are plain
-    // Passed on, or Deno sees the text behind the stream.
-    ...(body && { body: body.pipeThrough(new TransformStream()), duplex: 'half' }),
-  };
 }
