@@ -39,7 +39,7 @@ const connectCodes = new Set([
 export function isConnectFault(fault: unknown, url: string): boolean {
   const { hostname, port, protocol } = new URL(url);
   const place = { hostname, port: Number(port || (protocol === 'https:' ? 443 : 80)) };
-  return isDenoConnectFault(fault) || causesOf(fault).some((cause) => isOfConnecting(cause, place));
+  return causesOf(fault).some((one) => isOfDeno(one) || isOfConnecting(one, place));
 }
 
 interface Place {
@@ -73,11 +73,11 @@ function isOneOfConnecting(fault: object, { hostname, port }: Place): boolean {
 // Deno has no codes: the phase stands in the message, behind the address that was called.
 const denoConnect = /^error sending request for url \([^ ]*\): client error \(Connect\): /;
 
-function isDenoConnectFault(fault: unknown): boolean {
-  if (!('Deno' in globalThis) || !(fault instanceof Error)) {
+function isOfDeno(fault: object): boolean {
+  if (!('Deno' in globalThis)) {
     return false;
   }
-  return fault.name === 'NotCapable' || denoConnect.test(fault.message);
+  return read(fault, 'name') === 'NotCapable' || denoConnect.test(String(read(fault, 'message')));
 }
 
 /** What the system calls the fault: a word of capitals, such as ECONNREFUSED. */

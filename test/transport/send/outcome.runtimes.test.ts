@@ -35,6 +35,14 @@ const notSent: readonly [string, unknown][] = [
     ),
   ],
   [
+    'Deno 2.9: refused',
+    new TypeError('fetch failed', {
+      cause: new Error(
+        'error sending request for url (http://127.0.0.1:1/): client error (Connect): tcp connect error: Connection refused (os error 111)',
+      ),
+    }),
+  ],
+  [
     'Deno: name not found',
     new TypeError(
       'error sending request for url (https://x/): client error (Connect): dns error: failed to lookup address information: Name or service not known',
