@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidRequestError } from '../../src/errors/index.js';
-import { evaluateFilter, matches } from '../../src/messaging/shared/matches.js';
-import { and, filters, or, where } from '../../src/messaging/shared/where.js';
+import { InvalidRequestError } from 'postreel';
+import { evaluateFilter, matches } from 'postreel/messaging';
+import { and, filters, or, where } from 'postreel/messaging';
 import { messagingOver } from '../support/clients.js';
-import type { Filter } from '../../src/messaging/shared/filter.js';
+import type { Filter } from 'postreel/messaging';
 
 describe('where', () => {
   it('writes filter elements as the document shows them', () => {

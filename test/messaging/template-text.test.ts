@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { defineTemplate } from '../../src/messaging/templates/define-template.js';
-import { MessagingClient } from '../../src/messaging/index.js';
+import { defineTemplate } from 'postreel/messaging';
+import { MessagingClient } from 'postreel/messaging';
 import { renderText, variablesOf } from '../../src/messaging/templates/template-text.js';
 import fc from '../support/property.js';
 

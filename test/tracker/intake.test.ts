@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Tracker, TrackerNotices } from '../../src/tracker/index.js';
+import type { Tracker, TrackerNotices } from 'postreel/tracker';
 import { fakePage } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;

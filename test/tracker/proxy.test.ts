@@ -3,7 +3,7 @@ import {
   type ProxiedEvent,
   type TrackProxyOptions,
   createTrackProxy,
-} from '../../src/tracker/proxy/index.js';
+} from 'postreel/tracker/proxy';
 import { Callers } from '../../src/tracker/proxy/callers.js';
 import { Sender } from '../../src/tracker/proxy/sender.js';
 import { type Service, startService } from '../support/tracker/service.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Tracker, type TrackerNotices, createTracker } from '../../src/tracker/index.js';
+import { type Tracker, type TrackerNotices, createTracker } from 'postreel/tracker';
 import { fakePage, taken } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;

@@ -1,7 +1,7 @@
 import type { Campaign, CampaignCreate, CampaignSend, CreatedCampaign } from 'postreel';
 import { expectTypeOf } from 'vitest';
 import type { MethodsFor } from '../../src/contract/methods.js';
-import type { Campaigns } from '../../src/messaging/campaigns/resource.js';
+import type { Campaigns } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/campaigns/routes.js';
 
 type Rows = MethodsFor<typeof routes>;

@@ -1,4 +1,4 @@
-import type { JobRecord } from '../../../src/media/jobs/job.js';
+import type { JobRecord } from 'postreel/media';
 import { step } from '../../../src/media/queue/scheduler.js';
 import type { QueueCommand } from '../../../src/media/queue/steps/commands.js';
 import type { QueueEvent, RefusalKind } from '../../../src/media/queue/steps/events.js';

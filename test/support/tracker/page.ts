@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { type TrackerOptions, createTracker } from '../../../src/tracker/index.js';
+import { type TrackerOptions, createTracker } from 'postreel/tracker';
 
 /** One request of the tracker under test. */
 export interface Sent {

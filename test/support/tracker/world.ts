@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Tracker, TrackerOptions } from '../../../src/tracker/index.js';
+import type { Tracker, TrackerOptions } from 'postreel/tracker';
 import { type App, startApp } from './app.js';
 import { type Browser, type Tab, until } from './browser.js';
 import { type Service, startService } from './service.js';

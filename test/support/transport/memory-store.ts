@@ -1,4 +1,4 @@
-import type { RateBudgetStore } from '../../../src/contract/rate-budget-store.js';
+import type { RateBudgetStore } from 'postreel';
 import {
   closeBudget,
   emptyBudget,

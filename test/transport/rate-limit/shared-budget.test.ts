@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RateBudgetStore, StoreAnswer } from '../../../src/contract/rate-budget-store.js';
+import type { RateBudgetStore, StoreAnswer } from 'postreel';
 import { LocalBudget } from '../../../src/transport/rate-limit/local-budget.js';
 import { SharedBudget } from '../../../src/transport/rate-limit/shared-budget.js';
 import { memoryStore } from '../../support/transport/memory-store.js';

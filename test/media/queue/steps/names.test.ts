@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NamedJob } from '../../../../src/media/jobs/journal-types.js';
+import type { NamedJob } from 'postreel/media';
 import {
   ends,
   entriesOf,

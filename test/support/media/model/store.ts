@@ -1,4 +1,4 @@
-import type { RateBudgetStore } from '../../../../src/contract/rate-budget-store.js';
+import type { RateBudgetStore } from 'postreel';
 import type { Random } from './random.js';
 import type { VirtualTime } from './time.js';
 
