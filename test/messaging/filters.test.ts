@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidRequestError } from 'postreel';
-import { evaluateFilter, matches } from 'postreel/messaging';
-import { and, filters, or, where } from 'postreel/messaging';
+import { evaluateFilter, matches, and, filters, or, where, type Filter } from 'postreel/messaging';
 import { messagingOver } from '../support/clients.js';
-import type { Filter } from 'postreel/messaging';
 
 describe('where', () => {
   it('writes filter elements as the document shows them', () => {

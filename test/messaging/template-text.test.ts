@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defineTemplate } from 'postreel/messaging';
-import { MessagingClient } from 'postreel/messaging';
+import { defineTemplate, MessagingClient } from 'postreel/messaging';
 import { renderText, variablesOf } from '../../src/messaging/templates/template-text.js';
 import fc from '../support/property.js';
 

@@ -1,6 +1,11 @@
-import { transient, type MessagingClient, type SendRequest } from 'postreel';
+import {
+  transient,
+  type MessagingClient,
+  type SendRequest,
+  type Call,
+  type RequestOptions,
+} from 'postreel';
 import { expectTypeOf, it } from 'vitest';
-import type { Call, RequestOptions } from 'postreel';
 import type { MethodsFor } from '../../src/contract/methods.js';
 import type { Emails } from '../../src/messaging/emails/resource.js';
 import type { routes } from '../../src/messaging/emails/routes.js';

@@ -1,7 +1,10 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import { defineTemplate } from 'postreel/messaging';
-import type { TemplateData, TemplateValue } from 'postreel/messaging';
-import type { SendRequest } from 'postreel/messaging';
+import {
+  defineTemplate,
+  type TemplateData,
+  type TemplateValue,
+  type SendRequest,
+} from 'postreel/messaging';
 
 describe('the data of a defined template', () => {
   it('requires a variable without a fallback', () => {

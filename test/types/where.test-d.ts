@@ -1,7 +1,5 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import { and, filters, where } from 'postreel/messaging';
-import type { SegmentCreate } from 'postreel/messaging';
-import type { FilterElement } from 'postreel/messaging';
+import { and, filters, where, type SegmentCreate, type FilterElement } from 'postreel/messaging';
 
 interface Fields {
   plan: 'free' | 'pro';

@@ -1,11 +1,13 @@
 import type { StepCreate, StepType, TransitionCreate, WorkflowCreate } from 'postreel';
 import { expectTypeOf } from 'vitest';
 import type { MethodsFor } from '../../src/contract/methods.js';
-import type { WorkflowExecutions } from 'postreel/messaging';
-import type { Workflows } from 'postreel/messaging';
+import type {
+  WorkflowExecutions,
+  Workflows,
+  WorkflowSteps,
+  WorkflowTransitions,
+} from 'postreel/messaging';
 import type { routes } from '../../src/messaging/workflows/routes.js';
-import type { WorkflowSteps } from 'postreel/messaging';
-import type { WorkflowTransitions } from 'postreel/messaging';
 
 type Rows = MethodsFor<typeof routes>;
 

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Fault } from 'postreel/testing';
-import type { Service } from 'postreel/testing';
+import type { Fault, Service } from 'postreel/testing';
 import { makeService } from '../../support/testing/make-service.js';
 
 afterEach(() => vi.useRealTimers());

@@ -1,7 +1,6 @@
-import type { QueueResult } from 'postreel';
+import type { QueueResult, RateBudgetStore } from 'postreel';
 import type { FakeMedia } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
-import type { RateBudgetStore } from 'postreel';
 import { OutstandingJobs } from '../../../../src/media/jobs/outstanding.js';
 import { systemClock } from '../../../../src/media/queue/clock.js';
 import {

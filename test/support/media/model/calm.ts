@@ -1,6 +1,5 @@
 import type { MediaJob, QueueProgress } from 'postreel';
-import { GenerationJob } from 'postreel/media';
-import { MediaFile } from 'postreel/media';
+import { GenerationJob, MediaFile } from 'postreel/media';
 import { OutstandingJobs } from '../../../../src/media/jobs/outstanding.js';
 import type { QueueHost } from '../../../../src/media/queue/host.js';
 import { JobQueue } from '../../../../src/media/queue/queue.js';

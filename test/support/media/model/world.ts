@@ -1,15 +1,18 @@
-import { memoryJournal, type MediaJob, type QueueProgress, type QueueResult } from 'postreel';
-import { GenerationJob, type JobRecord } from 'postreel/media';
-import { MediaFile } from 'postreel/media';
+import {
+  memoryJournal,
+  type MediaJob,
+  type QueueProgress,
+  type QueueResult,
+  type RateBudgetStore,
+  isPostreelError,
+} from 'postreel';
+import { GenerationJob, type JobRecord, MediaFile, type JobJournal } from 'postreel/media';
 import { OutstandingJobs } from '../../../../src/media/jobs/outstanding.js';
-import type { JobJournal } from 'postreel/media';
 import { submit } from '../../../../src/media/jobs/submit.js';
 import type { QueueHost } from '../../../../src/media/queue/host.js';
 import { JobQueue } from '../../../../src/media/queue/queue.js';
 import { PendingSlots } from '../../../../src/media/queue/slots/slots.js';
 import { RunningCall } from '../../../../src/transport/call.js';
-import type { RateBudgetStore } from 'postreel';
-import { isPostreelError } from 'postreel';
 import { Random } from './random.js';
 import { modelStore, type StoreHabit } from './store.js';
 import { HostileService, promptOf, type Habits } from './service.js';
