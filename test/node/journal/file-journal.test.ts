@@ -6,7 +6,7 @@ import { fileJournal } from 'postreel/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { JournalState } from '../../../src/media/jobs/journal-state.js';
 import { anyEntry, history } from '../../support/media/journal-entries.js';
-import fc from '../../support/property.js';
+import fc, { runs } from '../../support/property.js';
 
 let folder = '';
 let path = '';
@@ -102,7 +102,7 @@ describe('a journal that a crash has torn', () => {
         await fileJournal(path).append(intent('next'));
         expect(await fileJournal(path).read()).toEqual([...whole, intent('next')]);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -121,7 +121,7 @@ describe('a journal that is compacted', () => {
         expect(pendingIn(short)).toEqual(pendingIn(entries));
         expect(runOf(short)).toEqual(runOf(entries));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(400) },
     );
   });
 
@@ -132,7 +132,7 @@ describe('a journal that is compacted', () => {
         expect(pendingIn(short)).toEqual(pendingIn(entries));
         expect(runOf(short)).toEqual(runOf(entries));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(400) },
     );
   });
 
