@@ -60,7 +60,8 @@ const command: Options = {
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
   },
-  onSuccess: () => writeFile('dist/LICENSES.txt', licensesOf([...esModulesOnly, 'zod', ...tools])),
+  onSuccess: () =>
+    writeFile('dist/LICENSES.txt', licensesOf([...esModulesOnly, 'papaparse', 'zod', ...tools])),
 };
 
 /** For a script tag: sets the global `postreelTracker`. */
