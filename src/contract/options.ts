@@ -118,6 +118,11 @@ export function withMethods<T>(
   return { form, allows: (value) => hasMethods(value, names) };
 }
 
+/** An object of fields or functions, whose names are not checked. */
+export function plainObject<T>(form: string): OptionKind<T> {
+  return { form, allows: isOptionsObject };
+}
+
 /** What is checked elsewhere, where its own message is better. */
 export function anything<T>(): OptionKind<T> {
   return { form: 'something else', allows: () => true };

@@ -1,6 +1,6 @@
 import type { Call, RequestOptions } from '../contract/call.js';
 import type { ClientOptions, DataOptions } from '../contract/client-options.js';
-import { group, oneOf, readOptions, withMethods, type OptionKinds } from '../contract/options.js';
+import { group, oneOf, plainObject, readOptions, type OptionKinds } from '../contract/options.js';
 import { schemaMap, type RouteSchemas } from '../contract/schemas.js';
 import type { ClientEvents } from '../contract/events.js';
 import type { JobUpdate, JobWatch } from '../polling/job.js';
@@ -91,8 +91,8 @@ const messagingOptions: OptionKinds<MessagingOptions> = {
     emptyString: oneOf('warn', 'throw', 'delete', 'send'),
   }),
   journal: journalKind,
-  workflowMapping: withMethods('an object of functions that map workflows'),
-  filterMapping: withMethods('an object of functions that write filters'),
+  workflowMapping: plainObject('an object of functions that map workflows'),
+  filterMapping: plainObject('an object of functions that write filters'),
 };
 
 const service: ServiceFacts<MessagingOptions> = {

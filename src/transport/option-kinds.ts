@@ -1,4 +1,4 @@
-import type { ListOptions, RequestOptions } from '../contract/call.js';
+import type { HeadersInput, ListOptions, RequestOptions } from '../contract/call.js';
 import type { ClientOptions, RateLimitOptions } from '../contract/client-options.js';
 import type { Logger } from '../contract/events.js';
 import {
@@ -21,6 +21,7 @@ import {
 } from '../contract/options.js';
 import type { RateBudgetStore } from '../contract/rate-budget-store.js';
 import type { ApiKey } from './auth/api-key.js';
+import { headersForm } from './request/headers.js';
 
 const limitForm = 'an object such as { limit: 1000, windowMs: 60_000 }';
 const store = withMethods<RateBudgetStore>(
@@ -57,6 +58,12 @@ const logger: OptionKind<Logger> = {
     loggerMethods.some((name) => withMethods<Logger>('', name).allows(value)),
 };
 
+// Each name and value is checked where they are read.
+const headers: OptionKind<HeadersInput> = {
+  form: headersForm,
+  allows: (value) => typeof value === 'object' && value !== null,
+};
+
 /** The options that both clients take. */
 export const clientOptions: OptionKinds<ClientOptions & { apiKey?: ApiKey | undefined }> = {
   apiKey: anything(), // the key's own check never repeats it
@@ -69,7 +76,7 @@ export const clientOptions: OptionKinds<ClientOptions & { apiKey?: ApiKey | unde
     { requests: oneOf('throw', 'off'), responses: oneOf('event', 'throw', 'off') },
     "an object: { requests: 'off' }",
   ),
-  headers: anything(),
+  headers,
   logger,
   dangerouslyAllowSecretKeyInBrowser: flag,
   dangerouslyAllowPlainHttp: flag,
@@ -80,7 +87,7 @@ export const requestOptions: OptionKinds<RequestOptions> = {
   signal: abortSignal,
   timeout: milliseconds,
   deadline: milliseconds,
-  headers: anything(),
+  headers,
   retries: wholeNumber(0),
   retry: group({ unknownOutcome: flag }, 'an object; for a number use `retries`'),
   reconcile: flag,

@@ -7,6 +7,7 @@ import {
   ServerError,
   UnexpectedResponseError,
 } from '../../errors/index.js';
+import { cleanCause } from '../../transport/auth/redact.js';
 import { retryAfterMs } from '../../transport/response/retry-after.js';
 import type { TransferOptions } from '../download/transfer-options.js';
 
@@ -100,9 +101,9 @@ export class MediaFile {
     }
   }
 
-  /** What identifies the file, for logs. */
+  /** What identifies the file, for logs: the URL comes without its query, which may be a signature. */
   toJSON(): { fileId: string; url: string } {
-    return { fileId: this.fileId, url: this.url };
+    return { fileId: this.fileId, url: this.url.replace(/[?#].*$/, '') };
   }
 
   async #connect({ signal, range, ifRange }: DownloadOptions): Promise<Response> {
@@ -123,7 +124,7 @@ export class MediaFile {
       if (signal?.aborted) {
         throw signal.reason;
       }
-      throw connectionLost(this.fileId, cause);
+      throw connectionLost(this.fileId, cleanCause(cause, searchOf(this.#url)));
     }
     if (isFile(response, range)) {
       return response;
@@ -141,6 +142,10 @@ export class MediaFile {
       return undefined; // the first error says more
     }
   }
+}
+
+function searchOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).search : undefined;
 }
 
 // An expired link may also lead to a page that says so.

@@ -31,7 +31,7 @@ const ofTheConnection: ReadonlySet<string> = new Set([
   ...['upgrade', 'proxy-authenticate', 'proxy-authorization', 'content-length', 'expect'],
 ]);
 
-const form = 'an object of names and values, a `Headers`, a `Map` or a list of pairs';
+export const headersForm = 'an object of names and values, a `Headers`, a `Map` or a list of pairs';
 
 function entriesOf(input: unknown): (readonly unknown[])[] {
   if (input === undefined) {
@@ -47,7 +47,7 @@ function entriesOf(input: unknown): (readonly unknown[])[] {
   const isPair = (entry: unknown): entry is readonly unknown[] =>
     Array.isArray(entry) && entry.length === 2;
   if (!entries.every(isPair)) {
-    throw invalidOption(`\`headers\` must be ${form}`);
+    throw invalidOption(`\`headers\` must be ${headersForm}`);
   }
   return entries;
 }

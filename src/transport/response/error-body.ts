@@ -33,7 +33,7 @@ export function readError(text: string, clean: (text: string) => string): Said {
   const errorText = string(body['error']);
   const message = string(inner['message']) ?? string(inner['detail']);
   return {
-    code: string(inner['code']) ?? (message && errorText) ?? undefined,
+    code: codeOf(string(inner['code'])) ?? codeOf(message && errorText),
     message: message ?? errorText ?? string(inner['title']) ?? string(body['data']),
     requestId: string(inner['requestId']) ?? string(body['requestId']),
     suggestion: string(inner['suggestion']),
@@ -42,6 +42,11 @@ export function readError(text: string, clean: (text: string) => string): Said {
     fieldErrors: fieldErrorsOf([inner, body], string),
     body: copy,
   };
+}
+
+// A sentence in the place of a code may hold anything, an address too.
+function codeOf(text: string | undefined): string | undefined {
+  return text !== undefined && /^[a-z][\w.:/-]{0,63}$/i.test(text) ? text : undefined;
 }
 
 // The page of a gateway is no sentence.

@@ -7,6 +7,7 @@ import {
   type Outcome,
   type PostreelError,
 } from '../../errors/index.js';
+import { secretsOf } from '../auth/call-secrets.js';
 import { cleanCause } from '../auth/redact.js';
 import {
   factsOf,
@@ -157,7 +158,7 @@ class Exchange {
       this.#sending?.answer.then(letGo).catch(() => undefined);
       throw this.#explain(fault);
     }
-    this.#requestId = requestIdOf(this.#response.headers, key);
+    this.#requestId = requestIdOf(this.#response.headers, this.#call, key);
     if (this.#response.status !== 429) {
       slot?.accepted();
     }
@@ -213,7 +214,7 @@ class Exchange {
     if (fault instanceof UnusableResponse) {
       return unusableResponse(fault.message, this.#call);
     }
-    const cause = cleanCause(fault, this.#attempt.key, this.#call.request.headers['cookie']);
+    const cause = cleanCause(fault, ...secretsOf(this.#call, this.#attempt.key));
     const departure = this.#sending?.departure;
     return departure
       ? connectionError(cause, this.#call, { outcome, connectFault: departure.connectFault })
