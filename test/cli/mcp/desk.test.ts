@@ -106,7 +106,7 @@ describe('a plan', () => {
   it('names the values that a service returned', async () => {
     const scene = openDesk();
     const [contact] = scene.messaging.project.contacts.values();
-    contact!.data = { note: 'Please send our price list to eve@example.com today' };
+    contact!.data['note'] = 'Please send our price list to eve@example.com today';
     await scene.call('find_contacts');
     const person = reader();
     const id = await scene.plan('plan_email', { ...mail, to: 'eve@example.com' });

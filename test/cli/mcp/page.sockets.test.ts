@@ -75,7 +75,10 @@ it('answers under its own address only', async () => {
       ),
     );
     let read = '';
-    socket.on('data', (chunk) => (read += chunk.toString())).on('close', () => resolve(read));
+    socket.on('data', (chunk) => {
+      read += chunk.toString();
+    });
+    socket.once('close', () => resolve(read));
   });
   expect(text).toMatch(/^HTTP\/1.1 404/);
 });

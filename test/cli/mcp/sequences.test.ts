@@ -42,7 +42,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     seal: fc.constantFrom('own', 'other', 'made up'),
   }),
   fc.record({ kind: fc.constant('pass'), minutes: fc.constantFrom(1, 9, 10) }),
-) as fc.Arbitrary<Step>; // as: oneof() widens the constants
+); // as: oneof() widens the constants
 
 it(
   `holds exactly what was said yes to, once, in ${runs} sequences`,

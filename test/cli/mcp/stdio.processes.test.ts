@@ -47,7 +47,9 @@ async function openAgent(answer: Answer, env: Record<string, string>, args: stri
     stderr: 'pipe',
   });
   let stderr = '';
-  transport.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
   const capabilities = answer === 'cannot ask' ? {} : { elicitation: { form: {} } };
   const client = new Client({ name: 'tests', version: '1' }, { capabilities });
   const asked: string[] = [];
@@ -80,11 +82,11 @@ async function openAgent(answer: Answer, env: Record<string, string>, args: stri
   return agent;
 }
 
-async function openFakes(behavior: { messaging?: object; media?: object } = {}) {
+async function openFakes({ messaging, media }: { messaging?: object; media?: object } = {}) {
   const clock = createClock({ mode: 'real', speed: 60 });
   const fake = await startFakeServer({
-    messaging: { clock, rateLimit: false, behavior: behavior.messaging },
-    media: { clock, rateLimit: false, behavior: behavior.media, durations: () => '1m' },
+    messaging: { clock, rateLimit: { limit: Infinity }, ...(messaging && { behavior: messaging }) },
+    media: { clock, rateLimit: false, ...(media && { behavior: media }), durations: () => '1m' },
   });
   fake.messaging.seed({ contacts: 3, templates: 1, campaigns: 1, segments: 1, workflows: 1 });
   opened.push(() => fake.close());

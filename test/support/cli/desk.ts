@@ -39,10 +39,10 @@ export const calm = (): Progress => ({
   report: () => undefined,
 });
 
-export function openDesk(behavior: { messaging?: object; media?: object } = {}): DeskScene {
+export function openDesk(): DeskScene {
   const clock = createClock();
-  const messaging = createFakeMessaging({ clock, rateLimit: false, behavior: behavior.messaging });
-  const media = createFakeMedia({ clock, rateLimit: false, behavior: behavior.media });
+  const messaging = createFakeMessaging({ clock, rateLimit: { limit: Infinity } });
+  const media = createFakeMedia({ clock, rateLimit: false });
   messaging.seed({ contacts: 3, templates: 1, campaigns: 1, segments: 1, workflows: 1 });
   const folder = mkdtempSync(join(tmpdir(), 'postreel-desk-'));
   let now = 0;
