@@ -87,11 +87,7 @@ export type * from './users/resource.js';
 export type * from './users/types.js';
 export type * from './workflows/code/definition.js';
 export type { WorkflowDrift } from './workflows/code/compare.js';
-export type {
-  Deployment,
-  DeployOptions,
-  IncompleteDeployment,
-} from './workflows/code/deploy.js';
+export type { Deployment, DeployOptions, IncompleteDeployment } from './workflows/code/deploy.js';
 export type {
   StepContent,
   TransitionEnds,
