@@ -7,7 +7,7 @@ import type { Generate } from './generate/resource.js';
 import type { GenerationJob, JobRecord } from './jobs/job.js';
 import type { MediaJob } from './generate/media-job.js';
 import { jobRecords, type JobRecords } from './jobs/job-records.js';
-import type { JournalIntent } from './jobs/journal-types.js';
+import type { UnknownCall } from './jobs/journal-types.js';
 import type { MediaOptions } from './options.js';
 import type { MediaPlan } from './queue/plan.js';
 import type { TransferOptions } from './download/transfer-options.js';
@@ -65,7 +65,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     this.#context = context;
     contexts.set(this, context);
     this.generate = context.generate;
-    this.journal = jobRecords(context.options);
+    this.journal = jobRecords(context);
   }
 
   /** Finds a job again, from what `JSON.stringify(job)` kept of it. */
@@ -158,10 +158,10 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   }
 
   /**
-   * Picks up after a crash: the jobs of the journal that are not finished, and the intents of
-   * which nobody knows whether they were submitted. The latter are never sent again.
+   * Picks up after a crash: the jobs of the journal that are not finished, and the calls whose
+   * answer was lost. The latter are never sent again.
    */
-  async resumeAll(): Promise<{ jobs: GenerationJob[]; unknown: readonly JournalIntent[] }> {
+  async resumeAll(): Promise<{ jobs: GenerationJob[]; unknown: readonly UnknownCall[] }> {
     const { jobs, unknown } = await this.journal.pending();
     return { jobs: jobs.map((record) => this.job(record)), unknown };
   }

@@ -1,6 +1,10 @@
+import { systemClock } from '../async/clock.js';
 import type { RequestOptions } from '../contract/call.js';
-import { flag, text, wholeNumber, withMethods, type OptionKinds } from '../contract/options.js';
+import { fingerprint } from '../contract/fingerprint.js';
+import { atLeast, flag, text, wholeNumber, type OptionKinds } from '../contract/options.js';
 import { schemaMap } from '../contract/schemas.js';
+import { journalKind } from '../journal/option.js';
+import { scopeOf } from '../journal/scope.js';
 import { createSpacing } from '../polling/spacing.js';
 import { Connection } from '../transport/connection.js';
 import { normalizeBaseUrl } from '../transport/request/url.js';
@@ -10,10 +14,10 @@ import type { MediaEvents } from './events.js';
 import { Generate } from './generate/resource.js';
 import { routes as generateRoutes } from './generate/routes.js';
 import { GenerationJob, JobMemory, type JobRecord } from './jobs/job.js';
+import { MediaJournal } from './jobs/journal.js';
 import { outstandingJobs } from './jobs/outstanding.js';
-import { announced, submit } from './jobs/submit.js';
+import { submit } from './jobs/submit.js';
 import * as notices from './notices.js';
-import type { JobJournal } from './jobs/journal-types.js';
 import type { MediaOptions, MediaRateLimitOptions } from './options.js';
 import { routes } from './routes.js';
 import { sharedCountedPoller } from './status/counted-poller.js';
@@ -24,10 +28,8 @@ const mediaOptions: OptionKinds<MediaOptions> = {
   ...clientOptions,
   rateLimit: rateLimitOf<MediaRateLimitOptions>({ ...rateLimitOptions, pending: wholeNumber(1) }),
   appUrl: text,
-  journal: withMethods<JobJournal>(
-    'a journal, such as `fileJournal(path)` of postreel/node',
-    ...(['claim', 'append', 'find', 'pending'] as const),
-  ),
+  journal: journalKind,
+  keepSettled: atLeast(0),
   coalesce: flag,
 };
 
@@ -45,6 +47,10 @@ const service: ServiceFacts<MediaOptions> = {
 // "20 queued or processing jobs at a time" (Limits)
 const usualPendingLimit = 20;
 
+// What a call has cost is known by its answer alone: it is waited for longer than any other.
+const paidTimeoutMs = 120_000;
+const usualKeepMs = 30 * 24 * 3_600_000;
+
 /** What the parts of a media client share. */
 export interface MediaContext {
   readonly options: MediaOptions;
@@ -54,6 +60,12 @@ export interface MediaContext {
   readonly generate: Generate;
   /** How many jobs may be queued or processing at one time. */
   readonly pendingLimit: number;
+  /** Where the client's jobs are written down. */
+  readonly journal: MediaJournal | undefined;
+  /** How long an attempt of a paid call may take unless the caller says it, in milliseconds. */
+  readonly paidTimeoutMs: number | undefined;
+  /** Names the project that the client's jobs belong to, without its key. */
+  owner(): Promise<string>;
   /** The rate limit, for estimates when it is left to the caller. */
   readonly limits: { readonly limit: number; readonly windowMs: number };
   /** The handle of a job. */
@@ -66,9 +78,12 @@ export interface MediaContext {
 export function createContext(given: MediaOptions): MediaContext {
   const connection = new Connection<MediaEvents, MediaOptions>(service, given, loadSchemas);
   const { events, settings, transport, options } = connection;
+  const journal = createJournal(options, connection);
+  const timeoutMs = options.timeout === undefined ? paidTimeoutMs : undefined;
+  const owner = async () => fingerprint(await connection.projectName());
   const memory = new JobMemory();
   const poller = createPoller(connection);
-  const waits = new FileWaits({ poller, memory, events, settings, journal: options.journal });
+  const waits = new FileWaits({ poller, memory, events, settings, journal });
   const appUrl = options.appUrl === undefined ? undefined : normalizeBaseUrl(options.appUrl);
   const { rateLimit } = options;
   const pendingLimit = (rateLimit === false ? undefined : rateLimit?.pending) ?? usualPendingLimit;
@@ -90,18 +105,32 @@ export function createContext(given: MediaOptions): MediaContext {
     get looksCount() {
       return poller.counts;
     },
-    submit: (submission) => {
-      const send = () => announced(submission.send(), events);
-      const onTrouble = (error: unknown) => notices.noJournal(events, error);
-      return submit({ ...submission, send }, options.journal, onTrouble);
-    },
+    timeoutMs,
+    submit: (submission) => submit({ ...submission, owner }, journal, events),
     adopt: (record) => {
       countOutstanding(connection, poller, record.fileId);
       return adopt(record);
     },
   });
   const limits = settings.limits ?? service;
-  return { options, connection, poller, waits, generate, pendingLimit, limits, job, adopt };
+  const parts = { options, connection, poller, waits, generate, pendingLimit, journal, owner };
+  return { ...parts, paidTimeoutMs: timeoutMs, limits, job, adopt };
+}
+
+function createJournal(
+  { journal, keepSettled = usualKeepMs }: MediaOptions,
+  { settings, events }: Connection<MediaEvents, MediaOptions>,
+): MediaJournal | undefined {
+  return (
+    journal &&
+    new MediaJournal({
+      store: journal,
+      scope: scopeOf(journal, settings),
+      clock: systemClock,
+      keepMs: keepSettled,
+      onTrouble: (error) => notices.noJournal(events, error),
+    })
+  );
 }
 
 function createPoller(connection: Connection<MediaEvents, MediaOptions>): StatusPoller {

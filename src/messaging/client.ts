@@ -27,14 +27,15 @@ import type {
   VerifiedAddress,
   VerifyRequest,
 } from './emails/types.js';
+import { journalKind } from '../journal/option.js';
+import type { JournalStore } from '../journal/store.js';
 import {
   sendEachOptions,
   type EachMessage,
   type EachRecipient,
   type SendEachOptions,
-  type SendEachResult,
+  type SendEachReport,
 } from './emails/each-types.js';
-import { journalKind, type SendJournal } from './emails/send-journal.js';
 import { verifyAll } from './emails/verify-all.js';
 import { Events } from './events/resource.js';
 import { Tracking } from './events/tracking.js';
@@ -71,7 +72,7 @@ export interface MessagingOptions extends ClientOptions {
    * Where `sendEach()` writes down who has an email, such as `fileJournal()` of `postreel/node`. A media
    * client may use the same one.
    */
-  journal?: SendJournal | undefined;
+  journal?: JournalStore | undefined;
   /**
    * How `workflows.deploy()` and `pull()` write and read what the service's document does not show.
    * @default `defaultWorkflowMapping` of `postreel/workflows`; what you leave out stays
@@ -150,7 +151,7 @@ export class MessagingClient<
   readonly #connection: Connection<MessagingEvents, MessagingOptions>;
   readonly #emails: Emails<Fields>;
   readonly #tracking: Tracking<Fields>;
-  readonly #journal: SendJournal | undefined;
+  readonly #journal: JournalStore | undefined;
 
   constructor(options: MessagingOptions = {}) {
     const load = () => loadSchemas(connection.options.data ?? {});
@@ -203,7 +204,9 @@ export class MessagingClient<
    * Sends an email to each of any number of recipients, a few at a time within the rate limit, and
    * says what became of each. With a journal and a `key` a run after a crash sends the rest and nobody
    * gets the email twice; who may have it is listed as `unknown` and mailed again only with
-   * `unknown: 'send'`. A wrong key (401, 403) ends the run.
+   * `unknown: 'send'`. A row that cannot be sent is among the `failed`.
+   * @throws a `PartialError` with the report so far when the run ends early: an abort, a wrong key (401,
+   *   403), a journal that cannot be written, a list of recipients that throws
    * @example
    * const { sent, failed, unknown } = await messaging.sendEach(
    *   ['ann@example.com', { email: 'bea@example.com', data: { plan: 'pro' } }],
@@ -215,13 +218,23 @@ export class MessagingClient<
     recipients: Iterable<EachRecipient<Fields>> | AsyncIterable<EachRecipient<Fields>>,
     message: EachMessage<Fields>,
     options?: SendEachOptions,
-  ): Promise<SendEachResult> {
+  ): Promise<SendEachReport<EachRecipient<Fields>>> {
     // Loaded here: few programs mail a list.
     const { sendEach } = await import('./emails/send-each.js');
-    return sendEach<Fields>(recipients, message, (body, more) => this.send(body, more), {
-      journal: this.#journal,
-      ...readOptions(options, sendEachOptions, { name: '`sendEach()`' }),
-    });
+    const { events, settings } = this.#connection;
+    return sendEach<Fields>(
+      recipients,
+      message,
+      {
+        journal: this.#journal,
+        ...readOptions(options, sendEachOptions, { name: '`sendEach()`' }),
+      },
+      {
+        project: settings,
+        send: (body, more, hook) => this.#emails.sendAfter(hook, body, more),
+        warn: (text) => events.emit('warning', { method: 'POST', path: '/v1/send', message: text }),
+      },
+    );
   }
 
   /**

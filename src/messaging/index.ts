@@ -60,7 +60,6 @@ export type * from './contacts/types.js';
 export type * from './domains/resource.js';
 export type * from './domains/types.js';
 export type * from './emails/each-types.js';
-export type * from './emails/send-journal.js';
 export type * from './emails/types.js';
 export type * from './events/resource.js';
 export type * from './events/types.js';

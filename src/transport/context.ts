@@ -41,6 +41,8 @@ export interface RawInput {
   readonly isCharged?: boolean | undefined;
   /** Runs when the rate limit lets the call go, before each attempt; what it throws ends the call unsent. */
   readonly beforeSending?: (() => Promise<void>) | undefined;
+  /** Takes the body of a yes that comes after the call was given up; its request is not aborted then. */
+  readonly onLate?: ((body: unknown) => void) | undefined;
 }
 
 /** A method, so that one with options of its own fits. */

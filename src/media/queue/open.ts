@@ -21,10 +21,15 @@ export function openQueue(
     return new JobQueue(jobs, options, () => queueHost(context, isNamed));
   }
   // What a source hands out again must be known, or it would be paid for again.
-  journalOf(context.options);
+  journalOf(context);
   const { events } = context.connection;
   return new AcknowledgedQueue(jobs, options, {
-    open: (stream, own) => new JobQueue(stream, own, () => queueHost(context, true), true),
+    open: (stream, jobOf) => {
+      // Two queues may number their jobs alike: engine, queue and prefix are part of the name.
+      const queue = JSON.stringify([options.name ?? 'source', jobs.name ?? '']);
+      const naming = { queue, jobOf, mayRecur: true };
+      return new JobQueue(stream, options, () => queueHost(context, true), naming);
+    },
     warn: (message) => events.emit('warning', { method: '', path: '', message }),
   });
 }

@@ -1,5 +1,5 @@
 import { hasIoContexts } from '../../async/timers.js';
-import { jobStage } from '../../contract/job-status.js';
+import { isCanceled, jobStage, statusOf } from '../../contract/job-status.js';
 import { refuse } from '../../errors/client-errors.js';
 import { callSite, locate } from '../../transport/call.js';
 import { kindOf } from '../../transport/request/url.js';
@@ -8,7 +8,7 @@ import type { Events } from '../../transport/events.js';
 import type { MediaEvents } from '../events.js';
 import { MediaFile } from '../jobs/file.js';
 import type { JobMemory } from '../jobs/job.js';
-import type { JobJournal } from '../jobs/journal-types.js';
+import type { MediaJournal } from '../jobs/journal.js';
 import * as notices from '../notices.js';
 import { countedIntervalMs } from './counted-poller.js';
 import type { FileKind } from './intervals.js';
@@ -22,7 +22,7 @@ export interface WaitParts {
   readonly memory: JobMemory;
   readonly events: Events<MediaEvents>;
   readonly settings: Pick<Settings, 'fetch'>;
-  readonly journal: JobJournal | undefined;
+  readonly journal: MediaJournal | undefined;
 }
 
 /** The waits of one client for its files. */
@@ -85,12 +85,13 @@ export class FileWaits {
   tell(update: FileUpdate): void {
     const { events, journal } = this.#parts;
     events.emit('job:update', update);
-    if (!journal || jobStage(update.status) === 'active') {
-      return;
+    const { fileId, raw } = update;
+    const status = statusOf(raw);
+    const stage = jobStage(status);
+    if (journal && stage !== 'active') {
+      journal
+        .finish(fileId, isCanceled(status) ? 'canceled' : stage)
+        .catch((error: unknown) => notices.noJournal(events, error));
     }
-    const { fileId, status } = update;
-    journal
-      .append({ type: 'finished', fileId, status })
-      .catch((error: unknown) => notices.noJournal(events, error));
   }
 }

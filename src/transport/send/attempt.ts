@@ -33,6 +33,8 @@ import { UnusableResponse, type Sending } from './http.js';
 // Far more than any answer of these services; an endless body must end somewhere.
 const longestAnswerBytes = 256 * 1024 * 1024;
 const longestErrorBytes = 64 * 1024;
+// A paid answer that is later than this will not come.
+const longestLateMs = 5 * 60_000;
 
 /** Waits for a slot of the rate limit, sends the request once and reads what comes back. */
 export async function attempt(
@@ -117,6 +119,8 @@ class Exchange {
   readonly #timer: AttemptTimer;
   readonly #startedAt = monotonicMs();
   #sending: Sending | undefined;
+  /** Ends a request that is heard out. */
+  readonly #lateSignal: AbortSignal | undefined;
   #response: Response | undefined;
   #requestId: string | undefined;
 
@@ -125,6 +129,7 @@ class Exchange {
     this.#call = call;
     this.#with = parts;
     this.#timer = new AttemptTimer(parts.limitMs, call.signal);
+    this.#lateSignal = call.input.onLate && AbortSignal.timeout(longestLateMs);
   }
 
   async run(): Promise<RawAnswer> {
@@ -151,11 +156,17 @@ class Exchange {
     const { key } = this.#attempt;
     const timer = this.#timer;
     try {
-      this.#sending = parts.http(this.#call.request, key, timer.signal);
+      this.#sending = parts.http(this.#call.request, key, this.#fetchSignal);
       this.#response = await timer.within(this.#sending.answer);
     } catch (fault) {
+      const late = this.#sending?.answer;
+      if (this.#lateSignal) {
+        const text = late?.then((one) => readText(one, longestAnswerBytes, this.#lateSignal));
+        this.#hearLate(text ?? Promise.resolve(''));
+        throw this.#explain(fault);
+      }
       // A fetch that ignores an abort must not leave its answer open either.
-      this.#sending?.answer.then(letGo).catch(() => undefined);
+      late?.then(letGo).catch(() => undefined);
       throw this.#explain(fault);
     }
     this.#requestId = requestIdOf(this.#response.headers, this.#call, key);
@@ -167,15 +178,27 @@ class Exchange {
 
   async #text(response: Response): Promise<string> {
     const limit = response.ok ? longestAnswerBytes : longestErrorBytes;
+    const text = readText(response, limit, this.#fetchSignal);
     try {
-      return await this.#timer.within(readText(response, limit, this.#timer.signal));
+      return await this.#timer.within(text);
     } catch (fault) {
+      this.#hearLate(text);
       // The status line of a refusal decides, even when its body is lost.
       if (response.ok || this.#isAborted(fault)) {
         throw this.#explain(fault);
       }
       return '';
     }
+  }
+
+  // What is paid for is heard out, though nobody waits for it any more.
+  #hearLate(text: Promise<string>): void {
+    const { onLate } = this.#call.input;
+    text.then((late) => onLate?.(JSON.parse(late) as unknown)).catch(() => undefined); // no ids in it
+  }
+
+  get #fetchSignal(): AbortSignal | undefined {
+    return this.#lateSignal ?? this.#timer.signal;
   }
 
   #classify(response: Response, text: string): unknown {
@@ -228,6 +251,9 @@ class Exchange {
       return 'not-sent'; // `fetch` never had it
     }
     const isGivenUp = this.#timer.signal?.aborted ?? false;
+    if (this.#lateSignal && isGivenUp) {
+      return 'unknown'; // it is not taken back, and may still leave
+    }
     const hasLeft = this.#response ? true : departure.after(fault, isGivenUp);
     return (hasLeft ?? !isConnectFault(fault, this.#call.request.url)) ? 'unknown' : 'not-sent';
   }

@@ -25,7 +25,7 @@ export const rules: QueueRules = {
 
 export function entryOf(index: number, more: Partial<Entry> = {}): Entry {
   const base = { kind: 'video', minutes: 1, format: 'idea', brand: undefined } as const;
-  return { index, name: undefined, ...base, ...more };
+  return { index, name: undefined, print: undefined, ...base, ...more };
 }
 
 export function entriesOf(count: number, more: (index: number) => Partial<Entry> = () => ({})) {

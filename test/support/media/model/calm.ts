@@ -81,8 +81,10 @@ function calmHost(time: VirtualTime, tookMs: (job: MediaJob) => number): QueueHo
     reportUnknown: () => undefined,
     file: (fileId, url) => new MediaFile(fileId, url, { fetch: undefined }),
     problem: () => undefined,
+    nameOf: (_, job) => job,
     find: () => Promise.resolve(new Map()),
-    settle: () => undefined,
+    settle: () => Promise.resolve(),
+    flush: () => Promise.resolve(),
     tell: () => undefined,
   };
 }

@@ -1,7 +1,7 @@
-import { monotonicMs, answerWithin, longestDelayMs } from '../../async/timers.js';
+import { monotonicMs, answerWithin, longestDelayMs } from './timers.js';
 
-/** The time that a queue goes by. */
-export interface QueueClock {
+/** The time that waits go by: the process's own, or a test's. */
+export interface Clock {
   /** Milliseconds that only go forward. */
   now(): number;
   /** Runs a task once at that time; returns a way to stop it. Keeps the process alive meanwhile. */
@@ -14,7 +14,7 @@ export interface QueueClock {
 const never = new AbortController().signal;
 
 /** The process's own time. */
-export const systemClock: QueueClock = {
+export const systemClock: Clock = {
   now: monotonicMs,
   at(time, task) {
     const delayMs = Math.min(Math.max(0, Math.ceil(time - monotonicMs())), longestDelayMs);
