@@ -160,7 +160,7 @@ const doors: Subject[] = [
   }),
   ...door<MediaOptions>({
     name: 'new MediaClient()',
-    samples: { ...client, appUrl: 'https://a.test', coalesce: true },
+    samples: { ...client, appUrl: 'https://a.test', keepSettled: 1, coalesce: true },
     means: { apiKey: ['null'], baseUrl: ['null'] },
     open: (options) => new MediaClient(options),
   }),
@@ -251,7 +251,15 @@ const doors: Subject[] = [
   ...door<SendEachOptions>({
     name: 'sendEach()',
     samples: {
-      ...{ ...request, journal: {}, key: 'k', unknown: 'send', concurrency: 1, onResult: fails },
+      ...{
+        ...request,
+        journal: {},
+        key: 'k',
+        unknown: 'send',
+        concurrency: 1,
+        from: 0,
+        onResult: fails,
+      },
     },
     open: (options) =>
       messaging.sendEach(
