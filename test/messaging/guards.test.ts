@@ -200,11 +200,25 @@ describe('campaigns', () => {
     const { messaging } = furnished();
     const { id } = await messaging.campaigns.create({ ...content, audienceType: 'ALL' });
     const call = messaging.campaigns.edit(id, async (draft) => {
-      await messaging.campaigns.edit(id, (other) => ({ ...other, name: 'Other' }));
+      await messaging.campaigns.replace(id, { ...content, audienceType: 'ALL', name: 'Other' });
       draft.subject = 'Lost';
     });
     await expect(call).rejects.toMatchObject({ code: 'CAMPAIGN_CHANGED', outcome: 'not-sent' });
     expect((await messaging.campaigns.get(id)).subject).toBe(content.subject);
+  });
+
+  it('edit() within an edit of the same campaign ends instead of waiting for itself', async () => {
+    vi.useFakeTimers();
+    const { messaging } = furnished();
+    const { id } = await messaging.campaigns.create({ ...content, audienceType: 'ALL' });
+    const call = messaging.campaigns.edit(id, () => messaging.campaigns.edit(id, () => undefined));
+    const failed = expect(call).rejects.toMatchObject({
+      code: 'CAMPAIGN_CHANGED',
+      outcome: 'not-sent',
+    });
+    await vi.advanceTimersByTimeAsync(31_000);
+    await failed;
+    vi.useRealTimers();
   });
 
   it('preview() fills in the variables and names those without a value', async () => {

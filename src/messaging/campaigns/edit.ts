@@ -4,6 +4,8 @@ import { ConflictError } from '../../errors/index.js';
 import type { Campaign, CampaignCreate } from './types.js';
 
 const pauseMs = 10;
+/** As long as one attempt of a call may take: who waits longer may be waiting for itself. */
+const maxWaitMs = 30_000;
 
 /** Changes a draft in place, or returns another campaign. It may be async. */
 export type CampaignChange<Fields extends object = object> = (draft: Campaign<Fields>) => unknown;
@@ -28,7 +30,13 @@ export async function edit<Fields extends object>(
   plan: EditPlan<Fields>,
 ): Promise<Campaign<Fields>> {
   // Each edit asks for itself: in Workers a request must not await a promise of another one.
-  while (edited.has(id)) {
+  for (let waitedMs = 0; edited.has(id); waitedMs += pauseMs) {
+    if (waitedMs >= maxWaitMs) {
+      throw new ConflictError(
+        `Campaign ${id} has been edited by another call for ${maxWaitMs / 1000} s. Nothing was replaced; edit it again.`,
+        { code: 'CAMPAIGN_CHANGED', outcome: 'not-sent' },
+      );
+    }
     await sleep(pauseMs, plan.signal);
   }
   edited.add(id);

@@ -6,7 +6,7 @@ import {
   isPostreelError,
   PartialError,
   UnexpectedResponseError,
-  type PostreelError,
+  PostreelError,
 } from '../../errors/index.js';
 import { wireValue } from '../../transport/request/body.js';
 import { kindOf } from '../../transport/request/url.js';
@@ -215,7 +215,7 @@ class EachRun<Fields extends object> {
     if (known.state === 'sent') {
       this.#report(row, { email, status: 'sent', id: known.id, isEarlier: true });
     } else {
-      this.#report(row, { email, status: 'unknown', error: undefined });
+      this.#report(row, { email, status: 'unknown', error: mayHaveBeenMailed() });
     }
   }
 
@@ -287,6 +287,13 @@ function bodyOf<Fields extends object>(
   const body: unknown =
     entries.length > 0 ? { ...message, data: Object.fromEntries(entries), to } : { ...message, to };
   return body as SendRequest<Fields>; // of the same fields
+}
+
+function mayHaveBeenMailed(): PostreelError {
+  return new PostreelError(
+    "This recipient may have been mailed when an earlier run ended. `unknown: 'send'` mails them again.",
+    { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
+  );
 }
 
 // An answer without a list says yes all the same; a list without the recipient says that it was skipped.

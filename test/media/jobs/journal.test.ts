@@ -105,6 +105,7 @@ describe('the journal', () => {
     const { fake, client } = journaled();
     fake.outcome({ status: 'error' }, ({ kind }) => kind === 'audio');
     const [made] = await inTime(client.generate.video({ payload: [video()] }));
+    await pass(1); // jobs of one millisecond have no order
     const spoken = await inTime(client.generate.audio(speech()));
     expect(await client.journal.pending()).toEqual({
       jobs: [made!.toJSON(), spoken.toJSON()],
