@@ -234,7 +234,9 @@ export class MessagingClient<
     emails: Iterable<string> | AsyncIterable<string>,
     options?: RequestOptions,
   ): AsyncIterableIterator<VerifiedAddress> {
-    yield* verifyAll(emails, (body) => this.verify(body, { priority: 'bulk', ...options }));
+    yield* verifyAll(emails, (body) =>
+      this.verify(body, { ...options, priority: options?.priority ?? 'bulk' }),
+    );
   }
 
   /** Creates a client with other options that shares this one's events, session and rate budget. */

@@ -4,14 +4,17 @@ const wordsForFull = [
   /too many (pending|queued|active|concurrent|running)/i,
   /(pending|queued|concurrent)[ _-]?(jobs?|files?|videos?)?[ _-]?(limit|cap)/i,
   /queue is full/i,
+  // "At most 20 jobs may be queued or processing at one time" (Limits)
+  /\b(jobs|files|videos) (may|can) be (pending|queued|processing)/i,
 ];
 
 /**
- * Does the service say that it has no pending slot left? Then it has taken no job, whatever the
- * status of its answer: the document gives none.
+ * Was a call refused because all pending slots are taken? The document gives no status for that, so
+ * the words decide, but only how long to wait: after a 408 or a 5xx the outcome is unknown, whatever
+ * the words are.
  */
-export function saysFull(failure: unknown): boolean {
-  if (!isPostreelError(failure) || failure.status === undefined) {
+export function isPendingLimitError(failure: unknown): boolean {
+  if (!isPostreelError(failure) || failure.outcome !== 'rejected') {
     return false;
   }
   const text = `${failure.code} ${failure.message}`;

@@ -4,7 +4,6 @@ import { callSite, locate, RunningCall } from '../../transport/call.js';
 import { FileIdsMissingError } from '../generate/accepted.js';
 import type { MediaJob } from '../generate/media-job.js';
 import type { MediaEmitter } from '../notices.js';
-import { saysFull } from './full.js';
 import type { JobRecord } from './job.js';
 import type { JobJournal, JournalEntry, NamedJob } from './journal-types.js';
 
@@ -104,7 +103,7 @@ async function noteFailure(
   if (failure instanceof FileIdsMissingError) {
     const { jobs, unassigned } = failure.accepted;
     await note({ type: 'accepted', id, jobs, unassigned });
-  } else if (outcome === 'not-sent' || outcome === 'rejected' || saysFull(failure)) {
+  } else if (outcome === 'not-sent' || outcome === 'rejected') {
     await note({ type: 'refused', id });
   }
 }

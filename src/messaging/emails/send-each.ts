@@ -63,7 +63,7 @@ class EachRun<Fields extends object> {
     this.#message = message;
     this.#send = send;
     this.#options = { journal, key, unknown, onResult };
-    this.#rest = { priority: 'bulk', ...rest };
+    this.#rest = { ...rest, priority: rest.priority ?? 'bulk' };
     this.#atOnce = concurrency;
   }
 

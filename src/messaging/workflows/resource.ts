@@ -113,7 +113,12 @@ export class Workflows implements MethodsFor<typeof routes> {
   ): Promise<Deployment> {
     // Loaded here: workflows as code are for scripts.
     const { deploy } = await import('./code/deploy.js');
-    return deploy(definition, this, { mapping: this.#mapping, ...settings }, options);
+    return deploy(
+      definition,
+      this,
+      { ...settings, mapping: settings.mapping ?? this.#mapping },
+      options,
+    );
   }
 
   /**

@@ -84,6 +84,7 @@ describe('the journal', () => {
   it.each([
     ['lost answer', { loseAnswer: true }],
     ['500', { status: 500 }],
+    ['500 with the words of a full queue', { status: 500, body: { error: 'Queue is full' } }],
     ['broken answer', { malformed: true }],
   ])('lists a %s as unknown, and nothing sends it again', async (_, fault) => {
     const { fake, journal, client, media } = journaled();
@@ -108,7 +109,7 @@ describe('the journal', () => {
   it.each([
     ['is refused', { status: 400 }],
     ['is refused with 401', { status: 401 }],
-    ['finds no free slot, whatever the status', { status: 500, body: { error: 'Queue is full' } }],
+    ['finds no free slot', { status: 402, body: { error: 'Queue is full' } }],
   ])('forgets what %s', async (_, fault) => {
     const { fake, journal, client } = journaled();
     fake.fail(videoEndpoint, fault);

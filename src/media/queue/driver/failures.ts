@@ -1,7 +1,7 @@
 import { isPostreelError, PostreelError, type Outcome } from '../../../errors/index.js';
 import { WaitTimeoutError } from '../../../errors/wait-errors.js';
 import type { GenerationJob } from '../../jobs/job.js';
-import { saysFull } from '../../jobs/full.js';
+import { isPendingLimitError } from '../../jobs/full.js';
 import type { JobEnd } from '../steps/commands.js';
 import type { Refusal, RefusalKind } from '../steps/events.js';
 
@@ -19,11 +19,11 @@ export function refusalOf(failure: unknown, outcome: Outcome | undefined): Refus
 }
 
 function kindOf(error: PostreelError | undefined, outcome: Outcome | undefined): RefusalKind {
-  if (error?.status === 429 || saysFull(error)) {
-    return 'limit';
-  }
   if (outcome === 'unknown') {
     return 'unknown';
+  }
+  if (error?.status === 429 || isPendingLimitError(error)) {
+    return 'limit';
   }
   if (error?.status === 401 || error?.name === 'ConfigurationError') {
     return 'rejected-client';

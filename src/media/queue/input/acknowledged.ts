@@ -43,7 +43,7 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
     this.#options = options;
     this.#mostInHand = inHandPerSlot * (options.concurrency ?? usualConcurrency);
     const key = (job: MediaJob) => this.#ids.get(job) ?? '';
-    this.#queue = below.open(this.#jobs(), { name: 'source', ...options, key });
+    this.#queue = below.open(this.#jobs(), { ...options, name: options.name ?? 'source', key });
   }
 
   get running(): readonly GenerationJob[] {
