@@ -31,6 +31,9 @@ interface Tally {
 type Counter = (now: number) => Tally;
 
 export function createRateLimiter(options: RateLimitOptions): RateLimiter {
+  if (options.limit === Infinity) {
+    return { check: () => ({ isAllowed: true, headers: {} }), reset: () => undefined };
+  }
   const counters = new Map<string, Counter>();
   const count = counterOf[options.algorithm ?? 'sliding'];
   return {

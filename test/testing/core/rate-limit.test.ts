@@ -65,3 +65,14 @@ it('says when a bucket has its next token', () => {
   }
   expect(check('key', 0).headers).toEqual({ 'Retry-After': '60' });
 });
+
+it.each(['sliding', 'fixed', 'bucket'] as const)(
+  '%s without a limit allows everything',
+  (algorithm) => {
+    const headers = 'ratelimit';
+    const { check } = createRateLimiter({ limit: Infinity, windowMs: 1000, algorithm, headers });
+    for (const now of [0, 0, 0, 1, 5000]) {
+      expect(check('a', now)).toEqual({ isAllowed: true, headers: {} });
+    }
+  },
+);
