@@ -52,14 +52,16 @@ const command: Options = {
   tsconfig: 'tsconfig.build.json',
   external: [/^postreel(\/|$)/],
   noExternal: tools,
-  splitting: false,
+  // The door for agents is a chunk of its own, since it imports a peer.
+  splitting: true,
   silent: true,
   outExtension: () => ({ js: '.js' }),
   // Packages in CommonJS ask for Node's own modules by `require`.
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
   },
-  onSuccess: () => writeFile('dist/LICENSES.txt', licensesOf([...esModulesOnly, 'zod', ...tools])),
+  onSuccess: () =>
+    writeFile('dist/LICENSES.txt', licensesOf([...esModulesOnly, 'papaparse', 'zod', ...tools])),
 };
 
 /** For a script tag: sets the global `postreelTracker`. */

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { unpackedEntryPoints } from './test/support/package/unpacked.js';
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
@@ -62,10 +64,33 @@ type Suite = keyof typeof heavy;
 
 /** Every test that asks the fakes over real connections. */
 function overTheWire(): string[] {
-  return readdirSync('test', { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.test.ts'))
-    .map((path) => `test/${path}`)
-    .filter((path) => /support\/fake-server|createServer\(/.test(readFileSync(path, 'utf8')));
+  return testsIn('test').filter((path) =>
+    /support\/fake-server|createServer\(/.test(readFileSync(path, 'utf8')),
+  );
+}
+
+/** Suites that use the package by its entry points alone: they also run over what is packed. */
+function ofThePackage(): string[] {
+  return ['testing', 'tracker', 'webhooks', 'messaging', 'media']
+    .flatMap((folder) => testsIn(`test/${folder}`))
+    .filter((path) => !readsSources(path));
+}
+
+function testsIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.test\.tsx?$/.test(path))
+    .map((path) => `${folder}/${path}`);
+}
+
+/** Does a file, or a helper that it imports, import a file of `src/`? Types do not count. */
+function readsSources(path: string): boolean {
+  const imports = readFileSync(path, 'utf8').matchAll(
+    /^(?:im|ex)port (?!type)[^;]*? from '(\..+)'/gm,
+  );
+  return [...imports].some(([, to = '']) => {
+    const target = join(dirname(path), to).replace(/\.js$/, '.ts');
+    return target.startsWith('src/') || (target.endsWith('.ts') && readsSources(target));
+  });
 }
 
 export const resolve = {
@@ -76,8 +101,9 @@ export const resolve = {
 };
 
 const always = {
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  // For what hangs: a busy machine takes ten times as long as an idle one.
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
   // What a killed run has left behind is no test.
   exclude: ['test/types/consumer/**', 'test/projects/*/**', 'test/.tmp/**'],
   // What is built runs as it is.
@@ -111,6 +137,16 @@ const projects: TestProjectInlineConfiguration[] = [
     },
   },
   ...suites.map(heavySuite),
+  {
+    resolve: { alias: unpackedEntryPoints() },
+    test: {
+      ...always,
+      name: 'packed',
+      globalSetup: ['test/support/package/unpack.ts'],
+      include: ofThePackage(),
+      exclude: [...always.exclude, ...Object.values(heavy).flat()],
+    },
+  },
   {
     resolve,
     test: {

@@ -8,10 +8,11 @@ const isPackage = (target: string) => !/\.(tsx?|json)$/.test(target);
 
 /** Which packages may be imported where. */
 const homes: Readonly<Record<string, RegExp>> = {
-  'zod/mini': /schema(s)?\.ts$|^schemas\//,
+  'zod/mini': /schema(s)?\.ts$|^schemas\/|^cli\/mcp\//,
   ky: /^transport\/send\/http\.ts$/,
   'p-retry': /^transport\/send\/retry\.ts$/,
   'p-throttle': /^polling\/spacing\.ts$/,
+  papaparse: /^messaging\/contacts\//,
   eventemitter3: /^transport\/events\.ts$/,
   msw: /^testing\//,
   react: /^tracker\/react\//,
@@ -20,6 +21,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   '@opentelemetry/api': /^otel\//,
   postreel: /^cli\//,
   commander: /^cli\//,
+  '@modelcontextprotocol/sdk': /^cli\/mcp\//,
   'cli-progress': /^cli\/terminal\/progress\.ts$/,
 };
 const nodeHomes = /^(node|redis|postgres|cli)\/|^testing\/server/;
@@ -27,24 +29,26 @@ const nodeHomes = /^(node|redis|postgres|cli)\/|^testing\/server/;
 /** Which folder may import which, types included. What stands in `src` itself is the door. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   async: [],
+  http: [],
   errors: [],
   contract: ['errors'],
+  journal: ['async', 'contract', 'errors'],
   pagination: ['contract', 'errors'],
-  transport: ['async', 'contract', 'errors', 'pagination'],
+  transport: ['async', 'contract', 'errors', 'http', 'pagination'],
   polling: ['async', 'contract', 'errors', 'transport'],
-  messaging: ['async', 'contract', 'errors', 'pagination', 'polling', 'transport'],
-  media: ['async', 'contract', 'errors', 'pagination', 'polling', 'transport'],
+  messaging: ['async', 'contract', 'errors', 'journal', 'pagination', 'polling', 'transport'],
+  media: ['async', 'contract', 'errors', 'journal', 'pagination', 'polling', 'transport'],
   schemas: ['media', 'messaging'],
   workflows: ['messaging'],
   webhooks: ['async', 'contract', 'errors'],
-  node: ['async', 'contract', 'errors', 'media', 'messaging'],
-  redis: ['async', 'contract', 'errors', 'media', 'transport'],
-  postgres: ['async', 'contract', 'errors', 'media', 'transport'],
+  node: ['async', 'contract', 'errors', 'journal', 'media', 'messaging'],
+  redis: ['async', 'contract', 'errors', 'journal', 'transport'],
+  postgres: ['async', 'contract', 'errors', 'journal', 'transport'],
   otel: ['async', 'contract', 'errors', 'media'],
   'pg-boss': ['contract', 'errors', 'media'],
   bullmq: ['contract', 'errors', 'media'],
-  tracker: [],
-  testing: [],
+  tracker: ['http'], // its proxy, on a server
+  testing: ['journal'], // its store, to test those of users
   cli: ['contract', 'messaging', 'testing'],
 };
 
@@ -69,7 +73,8 @@ describe('architecture', () => {
     const names = sources.flatMap(({ imports }) =>
       imports.map(({ target }) => target).filter(isPackage),
     );
-    const isKnown = (name: string) => name in homes || /^(node:|postreel\/)/.test(name);
+    const isKnown = (name: string) =>
+      name in homes || /^(node:|postreel\/|@modelcontextprotocol\/sdk\/)/.test(name);
     const unknown = names.filter((name) => !isKnown(name));
     expect(new Set(unknown)).toEqual(new Set(unknown.filter((name) => /^(msw|react)/.test(name))));
   });

@@ -5,8 +5,12 @@ import {
   type StoreAnswer,
 } from '../../src/contract/rate-budget-store.js';
 
+/** A store that holds places too. */
+export type PlaceStore = RateBudgetStore &
+  Required<Pick<RateBudgetStore, 'lease' | 'hold' | 'giveBack'>>;
+
 /** A budget that the workers of one process share as if they were several, on the process's clock. */
-export class MemoryBudget implements Required<RateBudgetStore> {
+export class MemoryBudget implements PlaceStore {
   readonly #slots = new Map<string, number>();
   readonly #places = new Map<string, number>();
   #closedUntil = 0;
@@ -24,7 +28,7 @@ export class MemoryBudget implements Required<RateBudgetStore> {
     }
     const slot = `slot ${++this.#names}`;
     this.#slots.set(slot, now + leaseMs);
-    return Promise.resolve({ slot });
+    return Promise.resolve({ slots: [slot] });
   }
 
   release(_: string, slot: string, { windowMs }: BudgetLimits): Promise<void> {

@@ -8,7 +8,7 @@ import {
 } from 'postreel';
 import { createClock, createFakeMedia } from 'postreel/testing';
 import { randomFrom } from '../rate-limit/random.js';
-import { MemoryBudget } from './memory-budget.js';
+import { MemoryBudget, type PlaceStore } from './memory-budget.js';
 import { LeasedList } from './leased-list.js';
 
 /** How a crew on virtual time is run. */
@@ -131,7 +131,7 @@ function item(index: number): SourceItem {
   return { id: prompt, job };
 }
 
-function oneGroup(store: Required<RateBudgetStore>): RateBudgetStore {
+function oneGroup(store: PlaceStore): RateBudgetStore {
   return {
     take: (_, limits, leaseMs) => store.take('all', limits, leaseMs),
     release: (_, slot, limits) => store.release('all', slot, limits),

@@ -42,7 +42,11 @@ async function onRedis() {
   redis.on('error', () => undefined); // it is restarted
   const connection = { port: Number(new URL(store).port), host: '127.0.0.1', retryStrategy };
   const source: AcknowledgingSource = await bullmqSource(queue, { connection, lockMs });
-  return { source, budget: redisRateBudget(redis), journal: redisJournal(redis) };
+  return {
+    source,
+    budget: redisRateBudget(redis),
+    journal: redisJournal(redis, { prefix: 'films' }),
+  };
 }
 
 async function onPostgres() {
@@ -52,7 +56,11 @@ async function onPostgres() {
   boss.on('error', () => undefined);
   await boss.start();
   const source: AcknowledgingSource = pgBossSource(boss, queue);
-  return { source, budget: postgresRateBudget(pool), journal: postgresJournal(pool) };
+  return {
+    source,
+    budget: postgresRateBudget(pool),
+    journal: postgresJournal(pool, { name: 'films' }),
+  };
 }
 
 // The store goes by the real time, and the leases of pending slots are meant in ours.

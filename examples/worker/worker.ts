@@ -28,7 +28,7 @@ process.exit();
 async function onRedis(): Promise<{ media: MediaClient; source: AcknowledgingSource }> {
   const redis = new Redis(store);
   const rateLimit = { store: redisRateBudget(redis) };
-  const media = new MediaClient({ journal: redisJournal(redis), rateLimit });
+  const media = new MediaClient({ journal: redisJournal(redis, { prefix: 'films' }), rateLimit });
   return { media, source: await bullmqSource('videos', { connection: { url: store } }) };
 }
 
@@ -40,6 +40,6 @@ async function onPostgres(): Promise<{ media: MediaClient; source: Acknowledging
   const queue = { name: 'videos', retryLimit: 20, expireInSeconds: 6 * 3_600 };
   await boss.createQueue('videos', queue);
   const rateLimit = { store: postgresRateBudget(pool) };
-  const media = new MediaClient({ journal: postgresJournal(pool), rateLimit });
+  const media = new MediaClient({ journal: postgresJournal(pool, { name: 'films' }), rateLimit });
   return { media, source: pgBossSource(boss, 'videos') };
 }

@@ -1,4 +1,4 @@
-import type { List, Route, Single } from '../../src/contract/route.js';
+import { isRepeatable, type List, type Route, type Single } from '../../src/contract/route.js';
 import type { RouteSchemas } from '../../src/contract/schemas.js';
 import { errorAnswers, errorSchemas } from './errors.js';
 import { jsonSchemaOf, type JsonSchema } from './json-schema.js';
@@ -83,7 +83,7 @@ function operationOf(row: Row): object {
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: needsBody(schemas), content: body } }),
     responses: { '200': successOf(row), ...errorAnswers },
-    'x-repeatable': route.repeatable,
+    'x-repeatable': isRepeatable(route, {}),
   };
 }
 

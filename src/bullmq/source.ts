@@ -1,4 +1,4 @@
-import type { ConnectionOptions, Job } from 'bullmq';
+import type { ConnectionOptions, Job, Queue, Worker } from 'bullmq';
 import { ConfigurationError } from '../errors/index.js';
 import type { MediaJob } from '../media/generate/media-job.js';
 import type { AcknowledgingSource, SourceItem } from '../media/queue/input/job-source.js';
@@ -6,6 +6,8 @@ import type { AcknowledgingSource, SourceItem } from '../media/queue/input/job-s
 /** Where a BullMQ queue is, and how its jobs are made into media jobs. */
 export interface BullmqOptions {
   connection: ConnectionOptions;
+  /** What BullMQ's own keys begin with, as the queue has it. @default 'bull' */
+  prefix?: string | undefined;
   /** Where jobs go that may have been submitted. @default the name of the queue and `-unknown` */
   unknown?: string | undefined;
   /** The media job in the data of a job. @default the data itself */
@@ -30,9 +32,15 @@ export type BullmqSource = AcknowledgingSource<BullmqItem> & {
  */
 export async function bullmqSource(
   queue: string,
-  { connection, unknown = `${queue}-unknown`, jobOf, lockMs = 120_000 }: BullmqOptions,
+  {
+    connection,
+    prefix = 'bull',
+    unknown = `${queue}-unknown`,
+    jobOf,
+    lockMs = 120_000,
+  }: BullmqOptions,
 ): Promise<BullmqSource> {
-  const { Queue, Worker } = await import('bullmq').catch((cause: unknown) => {
+  const { Queue: Aside, Worker: Taker } = await import('bullmq').catch((cause: unknown) => {
     const message = '`postreel/bullmq` needs `bullmq`. Install it beside `postreel`.';
     throw new ConfigurationError(message, { code: 'BULLMQ_MISSING', cause });
   });
@@ -40,33 +48,24 @@ export async function bullmqSource(
   const token = crypto.randomUUID();
   // Taking a job again is safe: the journal knows what was submitted, and it is followed.
   const lock = { lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: 1_000 };
-  const worker = new Worker(queue, null, { connection, autorun: false, ...lock });
-  const aside = new Queue(unknown, { connection });
+  const worker = new Taker(queue, null, { connection, prefix, autorun: false, ...lock });
+  const aside = new Aside(unknown, { connection, prefix });
   worker.on('error', () => undefined); // whoever asks hears of it
   aside.on('error', () => undefined);
   await worker.startStalledCheckTimer();
   return {
-    async take(count) {
-      const items: BullmqItem[] = [];
-      while (items.length < count) {
-        const held = (await worker.getNextJob(token, { block: false })) as Job | undefined; // if any
-        if (held === undefined) {
-          return items;
-        }
-        items.push({ id: String(held.id), job: read(held.data as never), held }); // the caller's own data
-      }
-      return items;
-    },
+    // Each queue numbers its jobs 1, 2, 3: its place is part of their names.
+    name: `bullmq/${prefix}/${queue}`,
+    take: (count) => takeJobs(worker, token, { count, read }),
     async done({ held }, { fileId }) {
       await held.moveToCompleted({ fileId }, token, false);
     },
-    async fail({ id, job, held }, error, { outcome }) {
+    async fail(item, error, { outcome }) {
       if (outcome === 'unknown') {
-        await aside.add(held.name, { id, job, message: String(error) }, { jobId: `unknown-${id}` });
-        await held.moveToCompleted({ unknown: true }, token, false);
+        await setAside(aside, item, { error, token });
       } else {
         const reason = error instanceof Error ? error : new Error(String(error));
-        await held.moveToFailed(reason, token, false);
+        await item.held.moveToFailed(reason, token, false);
       }
     },
     async extend({ held }) {
@@ -76,4 +75,30 @@ export async function bullmqSource(
       await Promise.all([worker.close(), aside.close()]);
     },
   };
+}
+
+// First there, then gone here; a crash in between brings it again, and the id keeps it single.
+async function setAside(
+  aside: Queue,
+  { id, job, held }: BullmqItem,
+  { error, token }: { readonly error: unknown; readonly token: string },
+): Promise<void> {
+  await aside.add(held.name, { id, job, message: String(error) }, { jobId: `unknown-${id}` });
+  await held.moveToCompleted({ unknown: true }, token, false);
+}
+
+async function takeJobs(
+  worker: Worker,
+  token: string,
+  { count, read }: { readonly count: number; readonly read: (data: never) => MediaJob },
+): Promise<BullmqItem[]> {
+  const items: BullmqItem[] = [];
+  while (items.length < count) {
+    const held = (await worker.getNextJob(token, { block: false })) as Job | undefined; // if any
+    if (held === undefined) {
+      return items;
+    }
+    items.push({ id: String(held.id), job: read(held.data as never), held }); // the caller's own data
+  }
+  return items;
 }

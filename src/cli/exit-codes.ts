@@ -53,6 +53,7 @@ const jobErrors = [
   'GenerationCanceledError',
   'JobFailedError',
   'LongAudioError',
+  'PartialError',
   'WaitTimeoutError',
 ];
 

@@ -26,6 +26,14 @@ export interface Call<T> extends Promise<T> {
   readonly outcome: Outcome | undefined;
 }
 
+/**
+ * Headers as an object, a `Headers`, a `Map` or a list of pairs. What is `undefined` is left out. What
+ * belongs to the connection or the body, such as `Connection` and `Content-Length`, is refused.
+ */
+export type HeadersInput =
+  | Readonly<Record<string, string | undefined>>
+  | Iterable<readonly [name: string, value: string | undefined]>;
+
 /** Options of a single call. All times are in milliseconds. */
 export interface RequestOptions {
   /** Ends the call at once, in every phase; it rejects with `signal.reason`. */
@@ -39,7 +47,7 @@ export interface RequestOptions {
   /** The longest that the whole call may take, queueing and retries included, in milliseconds. */
   deadline?: number | undefined;
   /** More headers for this call. `Authorization` and `Content-Type` are ours. */
-  headers?: Readonly<Record<string, string>> | undefined;
+  headers?: HeadersInput | undefined;
   /**
    * How many times the call may be repeated where that is safe; 0 turns retries off.
    * @default 2
@@ -64,4 +72,9 @@ export interface ListOptions extends RequestOptions {
    * @default 1 item by item, 0 with `pages()`
    */
   prefetch?: number | undefined;
+  /**
+   * `'allow'` takes a list as it is where the service says that there is more, but not how to get it.
+   * Otherwise it ends in an `UnexpectedResponseError` with the code `LIST_INCOMPLETE`.
+   */
+  incomplete?: 'allow' | undefined;
 }

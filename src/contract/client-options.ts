@@ -1,3 +1,4 @@
+import type { HeadersInput } from './call.js';
 import type { Logger } from './events.js';
 import type { RateBudgetStore } from './rate-budget-store.js';
 
@@ -61,7 +62,7 @@ export interface ClientOptions {
   rateLimit?: RateLimitOptions | false | undefined;
   validation?: ValidationOptions | undefined;
   /** More headers for every call. */
-  headers?: Readonly<Record<string, string>> | undefined;
+  headers?: HeadersInput | undefined;
   logger?: Logger | undefined;
   /** Allows a secret key in a browser, where every visitor can read it. Think twice. */
   dangerouslyAllowSecretKeyInBrowser?: boolean | undefined;

@@ -33,7 +33,7 @@ export interface RetryEvent extends CallEvent {
   readonly error: Error;
 }
 
-/** A call waits for the rate limit, or the service asked everybody to wait. */
+/** A call waits for the rate limit, or the service asked to wait. */
 export interface ThrottledEvent {
   readonly reason: 'limit' | 'service' | 'status-counts';
   /** How long the wait is expected to take, in milliseconds. */
@@ -49,7 +49,7 @@ export interface MismatchEvent {
   readonly issues: readonly FieldError[];
 }
 
-/** Something in a request will have no effect. */
+/** Something in a request will have no effect, or goes on without what it should have, e.g. a store. */
 export interface WarningEvent {
   readonly method: string;
   readonly path: string;

@@ -6,35 +6,50 @@ export interface BudgetLimits {
   readonly headroom: number;
 }
 
-/**
- * The longest that nobody may send, in milliseconds: one absurd `Retry-After`, or a clock that was
- * wrong for a while, must not lock everybody out for good.
- */
-export const longestCloseMs = 3_600_000;
+/** The longest that a budget is closed, in milliseconds, whatever the service asks. */
+export const maxCloseMs = 3_600_000;
 
-/** The answer to a wish to send: a slot, or how long to wait before asking again. */
-export type StoreAnswer = { readonly slot: string } | { readonly waitMs: number };
+/** The answer to a request for slots: some of them, or how long to wait before asking again. */
+export type StoreAnswer =
+  | {
+      /** One at least, and no more than were asked for. */
+      readonly slots: readonly string[];
+      /** The service has asked to wait; the request of this one slot tries whether it still means it. */
+      readonly isProbe?: boolean | undefined;
+    }
+  | { readonly waitMs: number };
 
 /**
  * Keeps the rate budget of a project for several processes. Each method is one atomic step.
  * Times are in milliseconds, measured by the store's own clock.
  */
 export interface RateBudgetStore {
-  /** Takes a slot for at most `leaseMs`: a process that dies must not keep it. */
-  take(group: string, limits: BudgetLimits, leaseMs: number): Promise<StoreAnswer>;
+  /**
+   * Takes up to `count` slots (1 if left out), each for at most `leaseMs`: a process that dies must
+   * not keep them.
+   * While the budget is closed there are none, but for one a window as a probe.
+   */
+  take(group: string, limits: BudgetLimits, leaseMs: number, count?: number): Promise<StoreAnswer>;
   /** The answer was read: the slot comes free one window from now. */
   release(group: string, slot: string, limits: BudgetLimits): Promise<void>;
   /** The request never left: the slot is free at once. */
   cancel(group: string, slot: string): Promise<void>;
-  /** The service asked everybody to wait. */
+  /**
+   * Keeps the slots of requests under way for another `leaseMs`. A store that can do this is asked for
+   * short leases, a window and four seconds, and every second to renew them.
+   */
+  renew?(group: string, slots: readonly string[], leaseMs: number): Promise<void>;
+  /** The service asked to wait: no process sends for so long. */
   close(group: string, delayMs: number): Promise<void>;
+  /** The service took a probe: the budget is open again. */
+  reopen?(group: string): Promise<void>;
   /**
    * Takes up to `count` of `limit` places for jobs that the service has not finished, each for at
    * most `leaseMs`. Resolves to the places that were free.
    */
   lease?(group: string, count: number, limit: number, leaseMs: number): Promise<readonly string[]>;
   /**
-   * Keeps places under these names, e.g. file ids, for another `leaseMs`: whoever holds a name again
+   * Keeps places under these names, e.g. file ids, for another `leaseMs`: holding a name again
    * renews it. The places in `instead` are given back for them. Jobs that are there already take their
    * places even beyond the limit.
    */

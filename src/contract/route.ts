@@ -87,8 +87,12 @@ export interface Route<
   /** The path with its parameters in braces, as in the service's document. */
   readonly path: Path;
   readonly key: KeyRule;
-  /** May the call be sent again when nobody knows whether the first one arrived? */
-  readonly repeatable: boolean;
+  /**
+   * May the call be sent again when it is unknown whether the first one arrived? Where the body decides,
+   * the row says so. The same state twice is harmless only where no one else writes it meanwhile: a
+   * repeat of what grants consent could undo an unsubscribe.
+   */
+  readonly repeatable: boolean | ((body: never) => boolean);
   /** Does the call change something that matters when its answer is lost? */
   readonly changes: boolean;
   readonly returns: Returns;
@@ -133,7 +137,7 @@ export interface RouteFacts<Query, Body, Returns extends Single<unknown> | List<
   readonly body?: Shape<Body>;
   readonly returns?: Returns;
   readonly key?: KeyRule;
-  readonly repeatable?: boolean;
+  readonly repeatable?: boolean | ((body: Body & {}) => boolean);
   readonly changes?: boolean;
   readonly upload?: UploadFacts;
   readonly maxBodyBytes?: number;
@@ -141,6 +145,11 @@ export interface RouteFacts<Query, Body, Returns extends Single<unknown> | List<
   readonly charged?: boolean;
   readonly readBack?: ReadBack;
   readonly isAccepted?: (body: unknown) => boolean;
+}
+
+/** May a call with this body be sent again when it is unknown whether the first one arrived? */
+export function isRepeatable({ repeatable }: Pick<Route, 'repeatable'>, body: unknown): boolean {
+  return typeof repeatable === 'function' ? repeatable(body as never) : repeatable; // rows know their bodies
 }
 
 type PathOf<Line extends string> = Line extends `${Method} ${infer Path}` ? Path : never;

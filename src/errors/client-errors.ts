@@ -52,7 +52,8 @@ export function refuse(
     where.method === undefined
       ? capitalised(sentence)
       : `${where.method} ${where.path ?? ''} was not sent: ${sentence}`;
-  return new InvalidRequestError(`${line}${more}.`, {
+  const end = `${line}${more}`.endsWith('?') ? '' : '.';
+  return new InvalidRequestError(`${line}${more}${end}`, {
     code: 'INVALID_REQUEST',
     outcome: 'not-sent',
     fieldErrors,

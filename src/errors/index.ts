@@ -18,3 +18,5 @@ export {
   UnexpectedResponseError,
 } from './client-errors.js';
 export { isApiError, isPostreelError } from './guards.js';
+export { PartialError } from './partial-error.js';
+export type { PartialReport, Report, ReportedRow } from './report.js';

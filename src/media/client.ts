@@ -7,26 +7,29 @@ import type { Generate } from './generate/resource.js';
 import type { GenerationJob, JobRecord } from './jobs/job.js';
 import type { MediaJob } from './generate/media-job.js';
 import { jobRecords, type JobRecords } from './jobs/job-records.js';
-import type { JournalIntent } from './jobs/journal-types.js';
+import type { UnknownCall } from './jobs/journal-types.js';
 import type { MediaOptions } from './options.js';
 import type { MediaPlan } from './queue/plan.js';
 import type { TransferOptions } from './download/transfer-options.js';
 import type { AcknowledgingSource } from './queue/input/job-source.js';
 import type { JobSource, MediaQueue, QueueOptions, SpendingCaps } from './queue/options.js';
-import type { FileUpdate, WaitOptions } from './status/wait-options.js';
+import {
+  readWaitsOptions,
+  type FileUpdate,
+  type Settle,
+  type WaitOptions,
+} from './status/wait-options.js';
 import {
   waitForAll,
   waitForAny,
   waitUntilError,
   type FileResult,
-  type Settle,
 } from './status/wait-for-files.js';
 import { watch } from './status/watch.js';
 import { createContext, type MediaContext } from './context.js';
 import { LazyQueue } from './lazy-queue.js';
 import { refuse } from '../errors/client-errors.js';
 import { callSite } from '../transport/call.js';
-import { oneOf } from '../transport/option-checks.js';
 import { kindOf } from '../transport/request/url.js';
 
 const contexts = new WeakMap<MediaClient, MediaContext>();
@@ -62,7 +65,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     this.#context = context;
     contexts.set(this, context);
     this.generate = context.generate;
-    this.journal = jobRecords(options);
+    this.journal = jobRecords(context);
   }
 
   /** Finds a job again, from what `JSON.stringify(job)` kept of it. */
@@ -96,12 +99,12 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   ): Promise<MediaFile[]>;
   async waitForFiles(
     fileIds: readonly string[],
-    { settle = 'all', ...options }: WaitOptions & { settle?: Settle | undefined } = {},
+    given?: WaitOptions & { settle?: Settle | undefined },
   ): Promise<FileResult[] | MediaFile | MediaFile[]> {
     if (!Array.isArray(fileIds)) {
       throw refuse([{ field: 'fileIds', message: `must be a list; got ${kindOf(fileIds)}` }]);
     }
-    oneOf('settle', settle, ['all', 'any', 'first-error']);
+    const { settle = 'all', ...options } = readWaitsOptions(given);
     const wait = (fileId: string, own: WaitOptions) => this.waitForFile(fileId, own);
     if (settle === 'any') {
       return waitForAny(fileIds, wait, options);
@@ -113,7 +116,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   }
 
   /** Checks the status of a file at intervals and yields each update, up to the last one. */
-  watch(fileId: string, options: WaitOptions = {}): AsyncIterableIterator<FileUpdate> {
+  watch(fileId: string, options?: WaitOptions): AsyncIterableIterator<FileUpdate> {
     return watch((own) => this.waitForFile(fileId, own), options);
   }
 
@@ -122,7 +125,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
    * longest first, and yields each file or error as it comes. Nothing is sent before iteration.
    * A source with `take()` is told what became of each job; it needs a client with a journal.
    */
-  queue(jobs: JobSource | AcknowledgingSource, options: QueueOptions = {}): MediaQueue {
+  queue(jobs: JobSource | AcknowledgingSource, options?: QueueOptions): MediaQueue {
     return new LazyQueue(callSite(), async () => {
       // Loaded here: most programs make one file at a time.
       const { openQueue } = await import('./queue/open.js');
@@ -134,7 +137,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
    * Checks jobs against every rule and works out requests and time, without a call. The caps are
    * those of `queue()`: jobs beyond them are a problem.
    */
-  async plan(jobs: readonly MediaJob[], caps: SpendingCaps = {}): Promise<MediaPlan> {
+  async plan(jobs: readonly MediaJob[], caps?: SpendingCaps): Promise<MediaPlan> {
     // Loaded here, as the queue is.
     const { planJobs } = await import('./queue/plan.js');
     const { limits, pendingLimit } = this.#context;
@@ -155,10 +158,10 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   }
 
   /**
-   * Picks up after a crash: the jobs of the journal that are not finished, and the intents of
-   * which nobody knows whether they were submitted. The latter are never sent again.
+   * Picks up after a crash: the jobs of the journal that are not finished, and the calls whose
+   * answer was lost. The latter are never sent again.
    */
-  async resumeAll(): Promise<{ jobs: GenerationJob[]; unknown: readonly JournalIntent[] }> {
+  async resumeAll(): Promise<{ jobs: GenerationJob[]; unknown: readonly UnknownCall[] }> {
     const { jobs, unknown } = await this.journal.pending();
     return { jobs: jobs.map((record) => this.job(record)), unknown };
   }

@@ -1,26 +1,39 @@
+import { systemClock } from '../async/clock.js';
 import type { RequestOptions } from '../contract/call.js';
+import { fingerprint } from '../contract/fingerprint.js';
+import { atLeast, flag, text, wholeNumber, type OptionKinds } from '../contract/options.js';
 import { schemaMap } from '../contract/schemas.js';
+import { journalKind } from '../journal/option.js';
+import { scopeOf } from '../journal/scope.js';
 import { createSpacing } from '../polling/spacing.js';
 import { Connection } from '../transport/connection.js';
 import { normalizeBaseUrl } from '../transport/request/url.js';
-import { requireThat, isObject, type OwnOptions } from '../transport/option-checks.js';
+import { clientOptions, rateLimitOf, rateLimitOptions } from '../transport/option-kinds.js';
 import type { ServiceFacts } from '../transport/settings.js';
 import type { MediaEvents } from './events.js';
 import { Generate } from './generate/resource.js';
 import { routes as generateRoutes } from './generate/routes.js';
 import { GenerationJob, JobMemory, type JobRecord } from './jobs/job.js';
+import { MediaJournal } from './jobs/journal.js';
 import { outstandingJobs } from './jobs/outstanding.js';
-import { announced, submit } from './jobs/submit.js';
+import { submit } from './jobs/submit.js';
 import * as notices from './notices.js';
-import type { MediaOptions } from './options.js';
+import type { MediaOptions, MediaRateLimitOptions } from './options.js';
 import { routes } from './routes.js';
 import { sharedCountedPoller } from './status/counted-poller.js';
 import { FileWaits } from './status/file-waits.js';
 import { StatusPoller } from './status/poller.js';
 
-const ownOptions: OwnOptions<MediaOptions> = { appUrl: true, journal: true, coalesce: true };
+const mediaOptions: OptionKinds<MediaOptions> = {
+  ...clientOptions,
+  rateLimit: rateLimitOf<MediaRateLimitOptions>({ ...rateLimitOptions, pending: wholeNumber(1) }),
+  appUrl: text,
+  journal: journalKind,
+  keepSettled: atLeast(0),
+  coalesce: flag,
+};
 
-const service: ServiceFacts = {
+const service: ServiceFacts<MediaOptions> = {
   name: 'media',
   environment: { apiKey: 'MEDIA_API_KEY', baseUrl: 'MEDIA_BASE_URL' },
   keyPrefixes: undefined,
@@ -28,23 +41,31 @@ const service: ServiceFacts = {
   limit: 10,
   windowMs: 600_000,
   alwaysJson: true,
-  options: ownOptions,
+  options: mediaOptions,
 };
-
-const journalForm = 'a journal, such as `fileJournal(path)` of postreel/node';
 
 // "20 queued or processing jobs at a time" (Limits)
 const usualPendingLimit = 20;
 
+// What a call has cost is known by its answer alone: it is waited for longer than any other.
+const paidTimeoutMs = 120_000;
+const usualKeepMs = 30 * 24 * 3_600_000;
+
 /** What the parts of a media client share. */
 export interface MediaContext {
   readonly options: MediaOptions;
-  readonly connection: Connection<MediaEvents>;
+  readonly connection: Connection<MediaEvents, MediaOptions>;
   readonly poller: StatusPoller;
   readonly waits: FileWaits;
   readonly generate: Generate;
   /** How many jobs may be queued or processing at one time. */
   readonly pendingLimit: number;
+  /** Where the client's jobs are written down. */
+  readonly journal: MediaJournal | undefined;
+  /** How long an attempt of a paid call may take unless the caller says it, in milliseconds. */
+  readonly paidTimeoutMs: number | undefined;
+  /** Names the project that the client's jobs belong to, without its key. */
+  owner(): Promise<string>;
   /** The rate limit, for estimates when it is left to the caller. */
   readonly limits: { readonly limit: number; readonly windowMs: number };
   /** The handle of a job. */
@@ -54,14 +75,15 @@ export interface MediaContext {
 }
 
 /** Makes the parts of a media client and wires them to each other. */
-export function createContext(options: MediaOptions): MediaContext {
-  const connection = new Connection<MediaEvents>(service, options, loadSchemas);
-  const { journal } = options;
-  requireThat(isObject(journal), 'journal', journal, journalForm);
-  const { events, settings, transport } = connection;
+export function createContext(given: MediaOptions): MediaContext {
+  const connection = new Connection<MediaEvents, MediaOptions>(service, given, loadSchemas);
+  const { events, settings, transport, options } = connection;
+  const journal = createJournal(options, connection);
+  const timeoutMs = options.timeout === undefined ? paidTimeoutMs : undefined;
+  const owner = async () => fingerprint(await connection.projectName());
   const memory = new JobMemory();
   const poller = createPoller(connection);
-  const waits = new FileWaits({ poller, memory, events, settings, journal: options.journal });
+  const waits = new FileWaits({ poller, memory, events, settings, journal });
   const appUrl = options.appUrl === undefined ? undefined : normalizeBaseUrl(options.appUrl);
   const { rateLimit } = options;
   const pendingLimit = (rateLimit === false ? undefined : rateLimit?.pending) ?? usualPendingLimit;
@@ -83,21 +105,35 @@ export function createContext(options: MediaOptions): MediaContext {
     get looksCount() {
       return poller.counts;
     },
-    submit: (submission) => {
-      const send = () => announced(submission.send(), events);
-      const onTrouble = (error: unknown) => notices.noJournal(events, error);
-      return submit({ ...submission, send }, options.journal, onTrouble);
-    },
+    timeoutMs,
+    submit: (submission) => submit({ ...submission, owner }, journal, events),
     adopt: (record) => {
       countOutstanding(connection, poller, record.fileId);
       return adopt(record);
     },
   });
   const limits = settings.limits ?? service;
-  return { options, connection, poller, waits, generate, pendingLimit, limits, job, adopt };
+  const parts = { options, connection, poller, waits, generate, pendingLimit, journal, owner };
+  return { ...parts, paidTimeoutMs: timeoutMs, limits, job, adopt };
 }
 
-function createPoller(connection: Connection<MediaEvents>): StatusPoller {
+function createJournal(
+  { journal, keepSettled = usualKeepMs }: MediaOptions,
+  { settings, events }: Connection<MediaEvents, MediaOptions>,
+): MediaJournal | undefined {
+  return (
+    journal &&
+    new MediaJournal({
+      store: journal,
+      scope: scopeOf(journal, settings),
+      clock: systemClock,
+      keepMs: keepSettled,
+      onTrouble: (error) => notices.noJournal(events, error),
+    })
+  );
+}
+
+function createPoller(connection: Connection<MediaEvents, MediaOptions>): StatusPoller {
   const { events, transport } = connection;
   const ask = (fileId: string, options: RequestOptions, isCharged: boolean) =>
     transport.send(generateRoutes.status, { query: { fileId }, isPoll: true, isCharged }, options);
@@ -111,7 +147,7 @@ function createPoller(connection: Connection<MediaEvents>): StatusPoller {
 
 // Jobs that are submitted beside a queue take its slots, until somebody sees their end.
 function countOutstanding(
-  connection: Connection<MediaEvents>,
+  connection: Connection<MediaEvents, MediaOptions>,
   poller: StatusPoller,
   fileId: string,
 ): void {

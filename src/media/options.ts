@@ -1,6 +1,6 @@
 import type { ClientOptions, RateLimitOptions } from '../contract/client-options.js';
 import type { ApiKey } from '../transport/auth/api-key.js';
-import type { JobJournal } from './jobs/journal-types.js';
+import type { JournalStore } from '../journal/store.js';
 
 /** How a media client keeps to the service's limits. */
 export interface MediaRateLimitOptions extends RateLimitOptions {
@@ -21,7 +21,13 @@ export interface MediaOptions extends Omit<ClientOptions, 'rateLimit'> {
   /** The application's address, for `job.editorUrl`. */
   appUrl?: string | undefined;
   /** Records jobs before and after they are submitted, so that a crash loses none. */
-  journal?: JobJournal | undefined;
+  journal?: JournalStore | undefined;
+  /**
+   * How long the journal keeps jobs whose file is saved, failed or dismissed, in milliseconds. A named
+   * queue knows them for so long; after that it would submit them again.
+   * @default 2_592_000_000 (30 days)
+   */
+  keepSettled?: number | undefined;
   /**
    * Merges calls of `generate.video()` that are made in the same tick for the same folder.
    * @default false

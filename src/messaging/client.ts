@@ -1,5 +1,6 @@
 import type { Call, RequestOptions } from '../contract/call.js';
 import type { ClientOptions, DataOptions } from '../contract/client-options.js';
+import { group, oneOf, plainObject, readOptions, type OptionKinds } from '../contract/options.js';
 import { schemaMap, type RouteSchemas } from '../contract/schemas.js';
 import type { ClientEvents } from '../contract/events.js';
 import type { JobUpdate, JobWatch } from '../polling/job.js';
@@ -7,7 +8,7 @@ import { createSpacing } from '../polling/spacing.js';
 import type { ApiKey } from '../transport/auth/api-key.js';
 import { Connection } from '../transport/connection.js';
 import { ServiceClient } from '../transport/service-client.js';
-import type { OwnOptions } from '../transport/option-checks.js';
+import { clientOptions, readCallOptions } from '../transport/option-kinds.js';
 import type { ServiceFacts } from '../transport/settings.js';
 import { Activity } from './activity/resource.js';
 import { Analytics } from './analytics/resource.js';
@@ -26,13 +27,15 @@ import type {
   VerifiedAddress,
   VerifyRequest,
 } from './emails/types.js';
-import type {
-  EachMessage,
-  EachRecipient,
-  SendEachOptions,
-  SendEachResult,
+import { journalKind } from '../journal/option.js';
+import type { JournalStore } from '../journal/store.js';
+import {
+  sendEachOptions,
+  type EachMessage,
+  type EachRecipient,
+  type SendEachOptions,
+  type SendEachReport,
 } from './emails/each-types.js';
-import type { SendJournal } from './emails/send-journal.js';
 import { verifyAll } from './emails/verify-all.js';
 import { Events } from './events/resource.js';
 import { Tracking } from './events/tracking.js';
@@ -44,6 +47,7 @@ import { Templates } from './templates/resource.js';
 import { renderText } from './templates/template-text.js';
 import { Uploads } from './uploads/resource.js';
 import { Users } from './users/resource.js';
+import { checkRows, type RowSource } from './shared/row-source.js';
 import { filters, type AnyFields, type FilterBuilder, type FilterMapping } from './shared/where.js';
 import type { WorkflowMapping } from './workflows/code/mapping.js';
 import { Workflows } from './workflows/resource.js';
@@ -68,7 +72,7 @@ export interface MessagingOptions extends ClientOptions {
    * Where `sendEach()` writes down who has an email, such as `fileJournal()` of `postreel/node`. A media
    * client may use the same one.
    */
-  journal?: SendJournal | undefined;
+  journal?: JournalStore | undefined;
   /**
    * How `workflows.deploy()` and `pull()` write and read what the service's document does not show.
    * @default `defaultWorkflowMapping` of `postreel/workflows`; what you leave out stays
@@ -81,14 +85,18 @@ export interface MessagingOptions extends ClientOptions {
   filterMapping?: Partial<FilterMapping> | undefined;
 }
 
-const ownOptions: OwnOptions<MessagingOptions> = {
-  data: true,
-  journal: true,
-  workflowMapping: true,
-  filterMapping: true,
+const messagingOptions: OptionKinds<MessagingOptions> = {
+  ...clientOptions,
+  data: group({
+    reserved: oneOf('warn', 'throw', 'send'),
+    emptyString: oneOf('warn', 'throw', 'delete', 'send'),
+  }),
+  journal: journalKind,
+  workflowMapping: plainObject('an object of functions that map workflows'),
+  filterMapping: plainObject('an object of functions that write filters'),
 };
 
-const service: ServiceFacts = {
+const service: ServiceFacts<MessagingOptions> = {
   name: 'messaging',
   environment: { apiKey: 'MESSAGING_API_KEY', baseUrl: 'MESSAGING_BASE_URL' },
   keyPrefixes: { secret: 'sk_', public: 'pk_' },
@@ -97,7 +105,7 @@ const service: ServiceFacts = {
   limit: 1000,
   windowMs: 60_000,
   alwaysJson: false,
-  options: ownOptions,
+  options: messagingOptions,
 };
 
 /**
@@ -140,16 +148,20 @@ export class MessagingClient<
   readonly projects: Projects;
   /** Builds filters of your custom fields as your service spells them (`filterMapping`). */
   readonly filters: FilterBuilder<keyof Fields extends never ? AnyFields : Fields>;
-  readonly #connection: Connection<MessagingEvents>;
+  readonly #connection: Connection<MessagingEvents, MessagingOptions>;
   readonly #emails: Emails<Fields>;
   readonly #tracking: Tracking<Fields>;
-  readonly #journal: SendJournal | undefined;
+  readonly #journal: JournalStore | undefined;
 
   constructor(options: MessagingOptions = {}) {
-    const rules = options.data ?? {};
-    const load = () => loadSchemas(rules);
-    const connection = new Connection<MessagingEvents>(service, options, load);
+    const load = () => loadSchemas(connection.options.data ?? {});
+    const connection: Connection<MessagingEvents, MessagingOptions> = new Connection(
+      service,
+      options,
+      load,
+    );
     super(connection);
+    const { data: rules = {}, journal, workflowMapping, filterMapping } = connection.options;
     this.#connection = connection;
     const { transport, events } = connection;
     const watch: JobWatch = {
@@ -162,8 +174,8 @@ export class MessagingClient<
     const { spacing } = watch;
     this.campaigns = new Campaigns(transport, { spacing, render: renderText });
     this.segments = new Segments(transport);
-    this.workflows = new Workflows(transport, { spacing, mapping: options.workflowMapping });
-    this.filters = filters(options.filterMapping);
+    this.workflows = new Workflows(transport, { spacing, mapping: workflowMapping });
+    this.filters = filters(filterMapping);
     this.events = new Events(transport, rules);
     this.domains = new Domains(transport, spacing);
     this.activity = new Activity(transport);
@@ -175,7 +187,7 @@ export class MessagingClient<
     this.projects = new Projects(transport, warn);
     this.#emails = new Emails(transport, rules);
     this.#tracking = new Tracking(transport, rules);
-    this.#journal = options.journal;
+    this.#journal = journal;
   }
 
   /**
@@ -192,7 +204,9 @@ export class MessagingClient<
    * Sends an email to each of any number of recipients, a few at a time within the rate limit, and
    * says what became of each. With a journal and a `key` a run after a crash sends the rest and nobody
    * gets the email twice; who may have it is listed as `unknown` and mailed again only with
-   * `unknown: 'send'`. A wrong key (401, 403) ends the run.
+   * `unknown: 'send'`. A row that cannot be sent is among the `failed`.
+   * @throws a `PartialError` with the report so far when the run ends early: an abort, a wrong key (401,
+   *   403), a journal that cannot be written, a list of recipients that throws
    * @example
    * const { sent, failed, unknown } = await messaging.sendEach(
    *   ['ann@example.com', { email: 'bea@example.com', data: { plan: 'pro' } }],
@@ -203,14 +217,24 @@ export class MessagingClient<
   async sendEach(
     recipients: Iterable<EachRecipient<Fields>> | AsyncIterable<EachRecipient<Fields>>,
     message: EachMessage<Fields>,
-    options: SendEachOptions = {},
-  ): Promise<SendEachResult> {
+    options?: SendEachOptions,
+  ): Promise<SendEachReport<EachRecipient<Fields>>> {
     // Loaded here: few programs mail a list.
     const { sendEach } = await import('./emails/send-each.js');
-    return sendEach<Fields>(recipients, message, (body, more) => this.send(body, more), {
-      ...options,
-      journal: options.journal ?? this.#journal,
-    });
+    const { events, settings } = this.#connection;
+    return sendEach<Fields>(
+      recipients,
+      message,
+      {
+        journal: this.#journal,
+        ...readOptions(options, sendEachOptions, { name: '`sendEach()`' }),
+      },
+      {
+        project: settings,
+        send: (body, more, hook) => this.#emails.sendAfter(hook, body, more),
+        warn: (text) => events.emit('warning', { method: 'POST', path: '/v1/send', message: text }),
+      },
+    );
   }
 
   /**
@@ -228,15 +252,16 @@ export class MessagingClient<
 
   /**
    * Checks any number of email addresses, several at a time, and yields the results in order. A check
-   * that fails is a result with an `error`.
+   * that fails is a result with an `error`. An abort, a refused key (401, 403) and a source that throws
+   * end it, after the results of the checks that are under way.
    */
   async *verifyAll(
-    emails: Iterable<string> | AsyncIterable<string>,
+    emails: RowSource<string>,
     options?: RequestOptions,
   ): AsyncIterableIterator<VerifiedAddress> {
-    yield* verifyAll(emails, (body) =>
-      this.verify(body, { ...options, priority: options?.priority ?? 'bulk' }),
-    );
+    checkRows(emails, 'verifyAll()');
+    const bulk: RequestOptions = { priority: 'bulk', ...readCallOptions(options) };
+    yield* verifyAll(emails, (body) => this.verify(body, bulk), bulk);
   }
 
   /** Creates a client with other options that shares this one's events, session and rate budget. */

@@ -60,7 +60,6 @@ export type * from './contacts/types.js';
 export type * from './domains/resource.js';
 export type * from './domains/types.js';
 export type * from './emails/each-types.js';
-export type * from './emails/send-journal.js';
 export type * from './emails/types.js';
 export type * from './events/resource.js';
 export type * from './events/types.js';
@@ -86,8 +85,14 @@ export type * from './uploads/types.js';
 export type * from './users/resource.js';
 export type * from './users/types.js';
 export type * from './workflows/code/definition.js';
-export type { Deployment, DeployOptions } from './workflows/code/deploy.js';
-export type { StepContent, TransitionEnds, WorkflowMapping } from './workflows/code/mapping.js';
+export type { WorkflowDrift } from './workflows/code/compare.js';
+export type { Deployment, DeployOptions, IncompleteDeployment } from './workflows/code/deploy.js';
+export type {
+  StepContent,
+  TransitionEnds,
+  WorkflowHead,
+  WorkflowMapping,
+} from './workflows/code/mapping.js';
 export type { DeployOperation } from './workflows/code/plan.js';
 export type { PulledWorkflow } from './workflows/code/pull.js';
 export type {

@@ -2,19 +2,26 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { monotonicMs } from '../async/timers.js';
 import { hasCode } from './file-system.js';
-import { isRunning, pidScope } from './pid-scope.js';
+import { isRunning, pidScope, startToken } from './pid-scope.js';
 
 /** What the holder of a lock can check before it does something that cannot be undone. */
 export interface HeldLock {
-  /** False when others took the process for dead because it stalled for too long. */
+  /** False when another process took this one for dead because it stalled for too long. */
   isHeld(): Promise<boolean>;
 }
 
-// Tasks under a lock take milliseconds: a claim as old as this belongs to nobody.
+/** How a lock is waited for. */
+export interface LockWait {
+  /** Is the wait none that must keep the process alive? Asked again and again. */
+  readonly isBackground: () => boolean;
+}
+
+// Tasks under a lock take milliseconds: a claim that has been seen for so long was left behind.
 const staleMs = 60_000;
-// When this process began, by a clock that may be set later.
-const startedAt = processStart();
+// Processes that live are done before: so long a background wait keeps the process alive too.
+const briefMs = 500;
 
 /**
  * Runs a task while no other process runs one for the same file. Each claim is a file of its own
@@ -22,9 +29,13 @@ const startedAt = processStart();
  * twice, not even by one process: so a claim that was found dead can be removed without harm to a
  * live one, however long the disk takes.
  */
-export async function withLock<T>(path: string, task: (lock: HeldLock) => Promise<T>): Promise<T> {
+export async function withLock<T>(
+  path: string,
+  task: (lock: HeldLock) => Promise<T>,
+  { isBackground }: LockWait = { isBackground: () => false },
+): Promise<T> {
   const folder = `${path}.lock`;
-  const claim = await taken(folder);
+  const claim = await taken(folder, isBackground);
   try {
     return await task({ isHeld: () => exists(claim) });
   } finally {
@@ -33,18 +44,20 @@ export async function withLock<T>(path: string, task: (lock: HeldLock) => Promis
 }
 
 /** The claim that took the lock. */
-async function taken(folder: string): Promise<string> {
+async function taken(folder: string, isBackground: () => boolean): Promise<string> {
+  const startedAt = monotonicMs();
   for (let round = 1; ; round++) {
-    const name = `${pidScope()}-${process.pid}-${randomUUID()}`;
+    const name = `${pidScope()}-${process.pid}-${startToken()}-${randomUUID()}`;
     if (await isTaken(folder, name)) {
       return join(folder, name);
     }
-    await sleep(Math.random() * Math.min(25, 2 + round));
+    const ref = !isBackground() || monotonicMs() - startedAt < briefMs;
+    await sleep(Math.random() * Math.min(25, 2 + round), undefined, { ref });
   }
 }
 
 async function isTaken(folder: string, name: string): Promise<boolean> {
-  // Look first: a claim that cannot win gets in the way of others.
+  // First without a claim: one that cannot win gets in the way of others.
   if (await hasRivals(folder, name)) {
     return false;
   }
@@ -69,39 +82,42 @@ async function isTaken(folder: string, name: string): Promise<boolean> {
 /** Is there a claim of another process that lives? Those of dead ones are removed. */
 async function hasRivals(folder: string, own: string): Promise<boolean> {
   const names = (await readdir(folder).catch(unlessCode('ENOENT'))) ?? [];
+  const seenAt = firstSeen(folder, names);
   for (const name of names.filter((name) => name !== own)) {
-    const claim = join(folder, name);
-    const file = await stat(claim).catch(unlessCode('ENOENT'));
-    if (file && !isDead(name, file.mtimeMs)) {
+    if (!isDead(name) && monotonicMs() - (seenAt.get(name) ?? 0) <= staleMs) {
       return true;
     }
-    await rm(claim, { force: true });
+    await rm(join(folder, name), { force: true });
   }
   return false;
 }
 
-function isDead(name: string, claimedAt: number): boolean {
-  if (Date.now() - claimedAt > staleMs) {
-    return true;
-  }
-  const [scope, pid = ''] = name.split('-');
+function isDead(name: string): boolean {
+  const [scope, pid, start] = name.split('-');
   if (scope !== pidScope()) {
-    return false; // its number means nothing here: only its age tells
+    return false; // its number means nothing here
   }
   // In a container a process may come back with the number it died with.
-  if (pid === String(process.pid)) {
-    return claimedAt < Math.min(startedAt, processStart());
-  }
-  return !isRunning(Number(pid));
+  return pid === String(process.pid) ? start !== startToken() : !isRunning(Number(pid));
 }
 
-function processStart(): number {
-  return Date.now() - process.uptime() * 1000;
+const claimsIn = new Map<string, ReadonlyMap<string, number>>();
+
+/**
+ * When each claim in a folder was first seen, by a clock that is never set: the time of a file is by
+ * the clock of another host or container, or from before the clock was set.
+ */
+function firstSeen(folder: string, names: readonly string[]): ReadonlyMap<string, number> {
+  const now = monotonicMs();
+  const before = claimsIn.get(folder);
+  const seenAt = new Map(names.map((name) => [name, before?.get(name) ?? now]));
+  claimsIn.set(folder, seenAt);
+  return seenAt;
 }
 
 async function leave(folder: string, claim: string): Promise<void> {
   await rm(claim, { force: true });
-  await rmdir(folder).catch(() => undefined); // others have their claims in it
+  await rmdir(folder).catch(() => undefined); // it holds the claims of others
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -13,6 +13,7 @@ export interface PidScopeFacts {
 }
 
 let own: string | undefined;
+let start: string | undefined;
 
 /** Names the set of processes in which this process's id is unique. */
 export function pidScope(): string {
@@ -24,12 +25,21 @@ export function pidScope(): string {
   return own;
 }
 
+/** Tells this process from earlier ones with its id: when it began, in ticks since the machine did. */
+export function startToken(): string {
+  start ??= unlessMissing(() => {
+    const text = readFileSync('/proc/self/stat', 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19];
+  });
+  return start ?? 'unknown';
+}
+
 /** Does a process of this scope still run? */
 export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return hasCode(error, 'EPERM'); // it runs, as somebody else
+    return hasCode(error, 'EPERM'); // it runs, as another user
   }
 }
 
@@ -39,7 +49,7 @@ export function nameOf({ hostname, bootId, pidNamespace }: PidScopeFacts): strin
 }
 
 // Systems other than Linux have no such files.
-function unlessMissing(read: () => string): string | undefined {
+function unlessMissing(read: () => string | undefined): string | undefined {
   try {
     return read();
   } catch {

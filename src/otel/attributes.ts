@@ -1,5 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { CallStartEvent } from '../contract/events.js';
+import { isPostreelError } from '../errors/index.js';
 
 /** What names a span: of a path only its pattern, since its values may be somebody's address. */
 type Named = Pick<CallStartEvent, 'method' | 'route'> & { readonly callId: number };
@@ -27,4 +28,13 @@ export function requestAttributes({ method, route, baseUrl }: CallStartEvent): A
 /** The attribute that says what kind of error it was. */
 export function errorAttribute(type: string): Attributes {
   return { 'error.type': type };
+}
+
+/** What kind of failure ended a call: few different words, whatever the service calls its errors. */
+export function errorTypeOf(error: unknown): string {
+  if (!isPostreelError(error)) {
+    return '_OTHER';
+  }
+  const isWord = /^[A-Z][A-Z_]{1,39}$/.test(error.code);
+  return isWord || error.status === undefined ? error.code : `HTTP_${error.status}`;
 }

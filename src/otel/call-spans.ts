@@ -8,8 +8,7 @@ import type {
   ResponseEvent,
   RetryEvent,
 } from '../contract/events.js';
-import { isPostreelError } from '../errors/index.js';
-import { errorAttribute, requestAttributes, spanName } from './attributes.js';
+import { errorAttribute, errorTypeOf, requestAttributes, spanName } from './attributes.js';
 import type { Metrics } from './metrics.js';
 
 type Api = typeof OpenTelemetry;
@@ -92,10 +91,9 @@ export class CallSpans {
     if (!call) {
       return;
     }
-    const code = isPostreelError(error) ? error.code : '_OTHER';
     call.span.addEvent('retry', {
       'postreel.retry.delay': delayMs / 1_000,
-      ...errorAttribute(code),
+      ...errorAttribute(errorTypeOf(error)),
     });
     call.readyAt = monotonicMs() + delayMs;
     this.#metrics.retried(call.attributes);
@@ -108,12 +106,11 @@ export class CallSpans {
       return undefined;
     }
     this.#open.delete(callId);
-    const code = isPostreelError(error) ? error.code : '_OTHER';
     call.span.setAttributes({
       'postreel.attempts': call.attempts,
       'postreel.queue.duration': call.queuedMs / 1_000,
       ...outcomeOf(outcome),
-      ...(error === undefined ? undefined : errorAttribute(code)),
+      ...(error === undefined ? undefined : errorAttribute(errorTypeOf(error))),
     });
     this.#finish(call.attempt, true);
     this.#finish(call.span, error !== undefined);

@@ -15,6 +15,10 @@ export class ListPage<T> implements LinkedPage<T> {
   readonly #place: Place;
   readonly #next: PageQuery | undefined;
   readonly #raw: RawPage;
+  /** How many items came before this page; `undefined` where the walk began in the middle. */
+  readonly #before: number | undefined;
+  /** Does the service say that there is more, but not how to get it? */
+  readonly #isCutOff: boolean;
 
   static async load<T>(walk: Walk, place: Place): Promise<ListPage<T>> {
     return new ListPage<T>(walk, place, await walk.load(place));
@@ -24,20 +28,30 @@ export class ListPage<T> implements LinkedPage<T> {
     this.#walk = walk;
     this.#place = place;
     this.#raw = raw;
-    this.#next = nextQuery(raw, place.query, walk.facts);
+    this.#before = place.itemsBefore ?? (isStart(place.query) ? 0 : undefined);
+    this.#next = nextQuery(raw, place.query, walk.facts, this.#unread);
     this.items = raw.items as readonly T[]; // the row says what its items are
-    this.hasMore = this.#next !== undefined;
+    this.#isCutOff = raw.hasLostLink === true && raw.items.length > 0;
+    this.hasMore = this.#next !== undefined || this.#isCutOff;
     this.cursor = this.#next && cursorOf(this.#next, walk.facts);
     this.total = place.total ?? this.#ownTotal();
+    if (!this.hasMore && this.#unread > 0) {
+      walk.tellShortfall(this.total ?? 0, (this.#before ?? 0) + raw.items.length);
+    }
   }
 
   async nextPage(): Promise<ListPage<T> | undefined> {
+    if (this.#isCutOff) {
+      this.#walk.endEarly();
+    }
     if (!this.#next) {
       return undefined;
     }
     const { total } = this;
     const index = this.#place.index + 1;
-    return ListPage.load<T>(this.#walk, { query: this.#next, index, total, before: this.#raw });
+    const itemsBefore = this.#before === undefined ? undefined : this.#before + this.items.length;
+    const place = { query: this.#next, index, total, before: this.#raw, itemsBefore };
+    return ListPage.load<T>(this.#walk, place);
   }
 
   get hasNextLeft(): boolean {
@@ -48,6 +62,13 @@ export class ListPage<T> implements LinkedPage<T> {
     const { query } = this.#place;
     const { facts, ahead } = this.#walk;
     return new Items<T>(() => Promise.resolve(this), { query, facts, ahead });
+  }
+
+  /** How many items are missing from the total after this page. */
+  get #unread(): number {
+    const total = this.#place.total ?? this.#raw.total;
+    const isKnown = total !== undefined && this.#before !== undefined;
+    return isKnown ? Math.max(0, total - this.#before - this.#raw.items.length) : 0;
   }
 
   // Pages after the first report 0, which says nothing: 0 counts only where the list starts and ends.

@@ -1,10 +1,13 @@
 import type { ItemIterator, Page, Paginated } from '../contract/paginated.js';
+import { atLeast, readOptions, type OptionKinds } from '../contract/options.js';
 import { largestPage, type Route } from '../contract/route.js';
 import { Items } from './items.js';
 import { ListPage } from './page.js';
 import { PagesAhead, type AheadLimits, type LinkedPage } from './pages-ahead.js';
 import { listFacts, sizedQuery, startQuery, type PageQuery } from './start.js';
-import { Walk, type PageCall } from './walk.js';
+import { Walk, type ListEnds, type PageCall } from './walk.js';
+
+const toArrayOptions: OptionKinds<{ max?: number | undefined }> = { max: atLeast(0) };
 
 /** Fetches one page. */
 export type FetchPage = (query: PageQuery) => PageCall;
@@ -15,13 +18,20 @@ export class PagedList<T> implements Paginated<T> {
   readonly #query: PageQuery;
   readonly #fetch: FetchPage;
   readonly #prefetch: number | undefined;
+  readonly #ends: ListEnds;
   #first: Promise<Page<T>> | undefined;
 
-  constructor(route: Route, query: object | undefined, fetch: FetchPage, prefetch?: number) {
+  constructor(
+    route: Route,
+    query: object | undefined,
+    fetch: FetchPage,
+    { prefetch, ...ends }: ListEnds & { readonly prefetch?: number | undefined } = {},
+  ) {
     this.#route = route;
     this.#query = startQuery({ ...query }, this.#facts);
     this.#fetch = fetch;
     this.#prefetch = prefetch;
+    this.#ends = ends;
   }
 
   // Awaiting is one page of the size that the caller or the service chose.
@@ -51,9 +61,10 @@ export class PagedList<T> implements Paginated<T> {
     }
   }
 
-  async toArray({ max = Number.POSITIVE_INFINITY }: { max?: number | undefined } = {}): Promise<
-    T[]
-  > {
+  async toArray(options?: { max?: number | undefined }): Promise<T[]> {
+    const { max = Number.POSITIVE_INFINITY } = readOptions(options, toArrayOptions, {
+      name: '`toArray()`',
+    });
     const items: T[] = [];
     if (max <= 0) {
       return items;
@@ -83,7 +94,7 @@ export class PagedList<T> implements Paginated<T> {
   }
 
   #start(query: PageQuery): Promise<ListPage<T>> {
-    const walk = new Walk(this.#route, this.#fetch, this.#ahead(1));
+    const walk = new Walk(this.#route, this.#fetch, this.#ahead(1), this.#ends);
     return ListPage.load<T>(walk, { query, index: 0, total: undefined });
   }
 

@@ -12,6 +12,8 @@ export interface RawPage {
   readonly page?: number;
   readonly pageSize?: number;
   readonly totalPages?: number;
+  /** Is there a link to the next page that holds neither a cursor nor a page number? */
+  readonly hasLostLink?: boolean;
 }
 
 /** Reads a list in any of its shapes; `undefined` when there is no list in the answer. */
@@ -31,13 +33,17 @@ export function readList(body: unknown, facts: ListFacts): RawPage | undefined {
   return items && { items, ...positionOf(list) };
 }
 
-/** The query of the page after this one, or `undefined` when this was the last. */
+/**
+ * The query of the page after this one, or `undefined` when this was the last. `unread` items are still
+ * to come by the total, where that and the items before are known.
+ */
 export function nextQuery(
   page: RawPage,
   query: PageQuery,
   facts: ListFacts,
+  unread = 0,
 ): PageQuery | undefined {
-  if (page.hasMore === false) {
+  if (page.hasMore === false || page.hasLostLink) {
     return undefined;
   }
   if (page.cursor !== undefined) {
@@ -53,13 +59,20 @@ export function nextQuery(
   if (query['cursor'] !== undefined && page.page === undefined && page.hasMore !== true) {
     return undefined;
   }
-  if (!hasPageAfter(page, current, size, facts)) {
+  if (!hasPageAfter(page, { current, size, unread, facts })) {
     return undefined;
   }
   return without({ ...query, page: current + 1 }, 'cursor');
 }
 
-function hasPageAfter(page: RawPage, current: number, size: number, facts: ListFacts): boolean {
+interface PagePosition {
+  readonly current: number;
+  readonly size: number;
+  readonly unread: number;
+  readonly facts: ListFacts;
+}
+
+function hasPageAfter(page: RawPage, { current, size, unread, facts }: PagePosition): boolean {
   if (page.hasMore === true) {
     return true;
   }
@@ -70,7 +83,8 @@ function hasPageAfter(page: RawPage, current: number, size: number, facts: ListF
     return current < page.totalPages;
   }
   const counts = facts.list === 'page' || page.page !== undefined || page.pageSize !== undefined;
-  return counts && page.total !== undefined && current * size < page.total;
+  // A service may well send smaller pages than it was asked for.
+  return counts && page.total !== undefined && (current * size < page.total || unread > 0);
 }
 
 function itemsOf(body: Record<string, unknown>, name: string | undefined): unknown[] | undefined {
@@ -109,19 +123,72 @@ function arraysIn(body: Record<string, unknown>): unknown[][] {
   return arrays;
 }
 
+// Where services put what they say about the page, beside the items.
+const besides = ['pagination', 'paging', 'meta', 'page_info', 'pageInfo'];
+
+/** Names of the same fact, in lower case without underscores. */
+const names = {
+  cursor: ['cursor', 'nextcursor', 'nextpagetoken', 'endcursor'],
+  hasMore: ['hasmore', 'hasnext', 'hasnextpage'],
+  total: ['total', 'totalcount', 'totalitems'],
+  page: ['page', 'currentpage'],
+  pageSize: ['pagesize', 'perpage'],
+  totalPages: ['totalpages', 'pagecount', 'lastpage'],
+};
+
 function positionOf(body: Record<string, unknown>): Omit<RawPage, 'items'> {
-  const { hasMore } = body;
-  const cursor = body['cursor'] ?? body['nextCursor'] ?? body['next_cursor'];
+  const facts = factsIn(body);
+  const first = (wanted: readonly string[]) =>
+    wanted.map((name) => facts.get(name)).find((value) => value !== undefined && value !== null);
+  const link = linkOf(body);
+  const cursor = first(names.cursor) ?? link?.cursor;
+  const hasMore = first(names.hasMore);
   const numbers = ['total', 'page', 'pageSize', 'totalPages'] as const;
   return {
     ...((typeof cursor === 'string' || typeof cursor === 'number') &&
       cursor !== '' && { cursor: String(cursor) }),
-    ...(typeof hasMore === 'boolean' && { hasMore }),
+    ...(typeof hasMore === 'boolean' ? { hasMore } : link !== undefined && { hasMore: true }),
+    ...(link && !link.isKnown && cursor === undefined && { hasLostLink: true }),
     ...Object.fromEntries(
       numbers.flatMap((name) => {
-        const value = numberOf(body[name]);
+        const value = numberOf(first(names[name]));
         return value === undefined ? [] : [[name, value]];
       }),
     ),
   };
+}
+
+function factsIn(body: Record<string, unknown>): ReadonlyMap<string, unknown> {
+  const places = [body, ...besides.map((name) => body[name]).filter(isRecord)];
+  const facts = new Map<string, unknown>();
+  for (const place of places) {
+    const wanted = Object.values(names).flat();
+    for (const name in place) {
+      const plain = name.toLowerCase().replaceAll('_', '');
+      if (wanted.includes(plain) && !facts.has(plain) && !isRecord(place[name])) {
+        facts.set(plain, place[name]);
+      }
+    }
+  }
+  return facts;
+}
+
+interface NextLink {
+  readonly cursor: string | undefined;
+  /** Does it say where the next page is, in a way that a query can? */
+  readonly isKnown: boolean;
+}
+
+function linkOf(body: Record<string, unknown>): NextLink | undefined {
+  const links = ['links', '_links'].map((name) => body[name]).filter(isRecord);
+  const found = [...links.map(({ next }) => next), body['next']].find(
+    (next) => next !== undefined && next !== null && next !== '',
+  );
+  const href = isRecord(found) ? found['href'] : found;
+  if (typeof href !== 'string' || !/[?/]/.test(href)) {
+    return undefined;
+  }
+  const query = new URLSearchParams(href.slice(href.indexOf('?') + 1));
+  const cursor = query.get('cursor') ?? undefined;
+  return { cursor, isKnown: cursor !== undefined || query.has('page') };
 }

@@ -1,5 +1,5 @@
 import type { List, Route } from '../contract/route.js';
-import { UnexpectedResponseError } from '../errors/index.js';
+import { UnexpectedResponseError, type FieldError } from '../errors/index.js';
 import type { AheadLimits } from './pages-ahead.js';
 import { cursorOf, listFacts, type PageQuery } from './start.js';
 import type { RawPage } from './styles.js';
@@ -15,10 +15,20 @@ export interface Place {
   readonly total: number | undefined;
   /** The page before this one, to notice a service that keeps sending the same. */
   readonly before?: RawPage;
+  /** How many items the pages before this one had. */
+  readonly itemsBefore?: number | undefined;
 }
 
 /** The call for one page; `hasLeft` says whether its request is on the way. */
 export type PageCall = PromiseLike<unknown> & { readonly hasLeft?: boolean };
+
+/** What happens where a list ends before it is over. */
+export interface ListEnds {
+  /** Is a list that says that there is more, but not how to get it, taken as it is? */
+  readonly incomplete?: 'allow' | undefined;
+  /** Called where fewer items came than the list said. */
+  readonly onMismatch?: (issue: FieldError) => void;
+}
 
 // How many cursors are remembered one by one; a longer circle is found all the same.
 const manyCursors = 1000;
@@ -31,14 +41,21 @@ export class Walk {
   /** How far an iteration from a page on looks ahead. */
   readonly ahead: AheadLimits;
   readonly #route: Route;
+  readonly #ends: ListEnds;
   readonly #load: (query: PageQuery) => PageCall;
   /** At which index each cursor was used; the same page may be loaded twice. */
   readonly #seen = new Map<string, number>();
   #latest: PageCall | undefined;
   #lastFilled = 0;
 
-  constructor(route: Route, load: (query: PageQuery) => PageCall, ahead: AheadLimits) {
+  constructor(
+    route: Route,
+    load: (query: PageQuery) => PageCall,
+    ahead: AheadLimits,
+    ends: ListEnds,
+  ) {
     this.#route = route;
+    this.#ends = ends;
     this.facts = listFacts(route);
     this.#load = load;
     this.ahead = ahead;
@@ -88,6 +105,24 @@ export class Walk {
     } else if (index - this.#lastFilled >= mostEmptyPages) {
       throw this.#circle('empty page');
     }
+  }
+
+  /** A list ended with fewer items than it said. */
+  tellShortfall(total: number, came: number): void {
+    const message = `said ${total}, but ${came} items came: the list may have changed while it was read`;
+    this.#ends.onMismatch?.({ field: 'total', message });
+  }
+
+  /** Ends a list of which the service says that there is more, but not how to get it. */
+  endEarly(): void {
+    if (this.#ends.incomplete === 'allow') {
+      return;
+    }
+    const { method, path } = this.#route;
+    throw new UnexpectedResponseError(
+      `${method} ${path} says that there are more items, but not how to get them. Take those so far with \`{ incomplete: 'allow' }\`.`,
+      { code: 'LIST_INCOMPLETE', method, path, outcome: 'rejected' },
+    );
   }
 
   #circle(what: string): UnexpectedResponseError {

@@ -47,6 +47,7 @@ export function pgBossSource(
     await boss.complete(queue, id, output);
   };
   return {
+    name: `pg-boss/${queue}`,
     async take(count) {
       const jobs = await boss.fetch(queue, { batchSize: count });
       return jobs.map(({ id, data }) => ({ id, job: read(data as never) })); // the caller's own data

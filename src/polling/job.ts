@@ -1,9 +1,11 @@
 import { callSafely } from '../async/notifier.js';
 import { jobStage, statusOf } from '../contract/job-status.js';
+import { readOptions } from '../contract/options.js';
 import { isRecord, type OpenRecord } from '../contract/records.js';
 import { NotFoundError } from '../errors/index.js';
 import { JobFailedError, WaitTimeoutError } from '../errors/wait-errors.js';
 import { poll, type Check } from './poll.js';
+import { recordWaitOptions } from './record.js';
 import type { Spacing } from './spacing.js';
 import { passingDelayMs } from './transient.js';
 
@@ -51,12 +53,16 @@ export async function waitForJob<Job extends OpenRecord>(
   jobId: string,
   check: (signal: AbortSignal | undefined) => Promise<Job>,
   watch: JobWatch,
-  options: JobWaitOptions<Job>,
+  given: JobWaitOptions<Job> | undefined,
 ): Promise<Job> {
+  const options = readOptions<JobWaitOptions<Job>>(given, recordWaitOptions, { name: 'a wait' });
   const { timeout = 600_000, interval = 2_000, signal, onUpdate, isDone } = options;
   let known: Job | undefined;
   let isGone = false;
-  const resume = (again: object = {}) => waitForJob(jobId, check, watch, { ...options, ...again });
+  const resume = async (again?: object) => {
+    const changes = readOptions(again, recordWaitOptions, { name: 'a wait' });
+    return waitForJob(jobId, check, watch, { ...options, ...changes });
+  };
   return poll<Job, Job>({
     signal,
     timeoutMs: timeout,
@@ -86,7 +92,7 @@ export async function waitForJob<Job extends OpenRecord>(
     timeoutError: (last, polls, elapsedMs) =>
       new WaitTimeoutError(
         `Job ${jobId} was not done within ${Math.round(elapsedMs / 1000)} s (last status "${last?.status ?? 'none'}"). The job goes on; call \`resume()\` to wait again.`,
-        { id: jobId, lastStatus: last?.status, elapsedMs, polls, resume },
+        { id: jobId, lastStatus: last?.status, elapsedMs, polls, resume, outcome: 'unknown' },
       ),
   });
 }
@@ -103,6 +109,7 @@ function finish<Job>(
     throw new JobFailedError(`Job ${jobId} ended with the status "${status}".`, {
       jobId,
       job: record,
+      outcome: 'unknown', // it may have done a part
     });
   }
   return undefined;

@@ -1,6 +1,5 @@
 import { AttemptTimer, monotonicMs, sleep } from '../async/timers.js';
 import { onAbort } from '../async/abort.js';
-import { positive } from '../transport/option-checks.js';
 
 /** What one status check found. */
 export interface Check<Record> {
@@ -37,7 +36,6 @@ export interface PollPlan<Record, Result> {
 
 /** Checks again and again until the job is done, has failed, the time is up or the caller aborts. */
 export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Promise<Result> {
-  positive('timeout', plan.timeoutMs);
   plan.signal?.throwIfAborted();
   const startedAt = monotonicMs();
   const elapsed = () => monotonicMs() - startedAt;

@@ -1,5 +1,13 @@
 import { callSafely } from '../async/notifier.js';
 import { jobStage } from '../contract/job-status.js';
+import {
+  abortSignal,
+  atLeast,
+  callback,
+  milliseconds,
+  readOptions,
+  type OptionKinds,
+} from '../contract/options.js';
 import { isRecord } from '../contract/records.js';
 import { JobFailedError, WaitTimeoutError } from '../errors/wait-errors.js';
 import { poll } from './poll.js';
@@ -19,6 +27,15 @@ export interface RecordWaitOptions<Item> {
   isDone?: ((record: Item) => boolean) | undefined;
 }
 
+/** The options of a wait; those of a job have the same names. */
+export const recordWaitOptions: OptionKinds<RecordWaitOptions<unknown>> = {
+  timeout: milliseconds,
+  interval: atLeast(0),
+  signal: abortSignal,
+  onUpdate: callback(),
+  isDone: callback(),
+};
+
 /** What is particular to one kind of record. */
 export interface RecordWait<Item> {
   readonly id: string;
@@ -30,17 +47,25 @@ export interface RecordWait<Item> {
   readonly timeout: number;
   /** In milliseconds. */
   readonly interval: number;
+  /** The least time between two status checks, whatever the caller wants. */
+  readonly minInterval?: number;
   readonly spacing: Spacing;
 }
 
 /** Checks a record until it has come to its end; a failed or cancelled one rejects. */
-export function waitForRecord<Item>(
+export async function waitForRecord<Item>(
   plan: RecordWait<Item>,
-  options: RecordWaitOptions<Item>,
+  given: RecordWaitOptions<Item> | undefined,
 ): Promise<Item> {
-  const { id, kind, spacing } = plan;
-  const { timeout = plan.timeout, interval = plan.interval, signal, onUpdate, isDone } = options;
-  const resume = (again: object = {}) => waitForRecord(plan, { ...options, ...again });
+  const { id, kind, spacing, minInterval = 0 } = plan;
+  const options = readOptions(given, recordWaitOptions, { name: 'a wait' });
+  const { timeout = plan.timeout, signal, onUpdate, isDone } = options;
+  const interval = Math.max(minInterval, options.interval ?? plan.interval);
+  const resume = async (again?: object) =>
+    waitForRecord(plan, {
+      ...options,
+      ...readOptions(again, recordWaitOptions, { name: 'a wait' }),
+    });
   return poll<Item, Item>({
     signal,
     timeoutMs: timeout,

@@ -1,3 +1,4 @@
+import { sleep } from '../async/timers.js';
 import { isRecord } from '../contract/records.js';
 import { ConfigurationError } from '../errors/index.js';
 
@@ -18,12 +19,30 @@ export function checkPostgres(pool: unknown, where: string): void {
   );
 }
 
-/** The first row of an answer, whose columns the query names. */
-export async function rowOf<Row>(
+/** The rows of an answer. A statement that lost against another one is run again. */
+export async function rowsOf(
   pool: PostgresClient,
   text: string,
   values: unknown[],
-): Promise<Row> {
-  const { rows } = await pool.query(text, values);
-  return rows[0] as Row; // the query says what it selects
+): Promise<readonly unknown[]> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const { rows } = await pool.query(text, values);
+      return rows;
+    } catch (error) {
+      if (tries === maxTries || !isConflict(error)) {
+        throw error;
+      }
+    }
+    await sleep(Math.random() * Math.min(maxPauseMs, 2 * tries), undefined);
+  }
+}
+
+// Some seconds: as long as a slot is waited for.
+const maxTries = 100;
+const maxPauseMs = 100;
+
+// serialization_failure and deadlock_detected: the statement had no effect, and may succeed at once.
+function isConflict(error: unknown): boolean {
+  return isRecord(error) && (error['code'] === '40001' || error['code'] === '40P01');
 }

@@ -1,74 +1,82 @@
-import type { JobRecord } from '../media/jobs/job.js';
-import type { JobJournal, JournalIntent, NamedJob } from '../media/jobs/journal-types.js';
-import { checkPostgres, type PostgresClient } from './client.js';
+import { keyOf, storedKey, storedValue, valueOf } from '../journal/stored-text.js';
+import type { JournalStore } from '../journal/store.js';
+import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
 
 /** How a journal in Postgres is kept. */
 export interface PostgresJournalOptions {
   /**
-   * Keeps several journals apart, e.g. those of several projects.
+   * Keeps several journals apart, e.g. those of several projects. Without it a client needs a
+   * `rateLimit.group`, since several projects may use one database.
    * @default 'default'
    */
   name?: string | undefined;
 }
 
 /**
- * A journal in Postgres, for `new MediaClient({ journal })`, shared by any number of machines. It
- * keeps what is not over, and the names of jobs for good; nothing reads all of it.
+ * A journal in Postgres, for `new MediaClient({ journal })`, shared by any number of machines.
  *
  * @param pool - A pool of `pg`, or anything with `query(text, values)`, which stays yours to close.
  *   Run `migratePostgres(pool)` once before.
  */
 export function postgresJournal(
   pool: PostgresClient,
-  { name = 'default' }: PostgresJournalOptions = {},
-): JobJournal {
+  { name }: PostgresJournalOptions = {},
+): JournalStore {
   checkPostgres(pool, 'postgresJournal');
+  const journal = name ?? 'default';
   return {
-    async claim(intent) {
-      const text = 'select name, known from postreel_claim($1, $2::jsonb)';
-      const { rows } = await pool.query(text, [name, JSON.stringify(intent)]);
-      return namesIn(rows);
+    needsGroup: name === undefined ? 'give `postgresJournal()` a `name`' : undefined,
+    async putIfAbsent(key, value) {
+      // The update changes nothing: it makes the statement answer with the row that stands.
+      const text = `insert into postreel_journal as j (journal, key, value) values ($1, $2, $3)
+        on conflict (journal, key) do update set value = j.value returning value`;
+      const values = [journal, storedKey(key), storedValue(value)];
+      return valueOf(firstOf(await rowsOf(pool, text, values)).value);
     },
-    async append(entry) {
-      await pool.query('select postreel_append($1, $2::jsonb)', [name, JSON.stringify(entry)]);
+    async put(key, value) {
+      const text = `insert into postreel_journal (journal, key, value) values ($1, $2, $3)
+        on conflict (journal, key) do update set value = excluded.value`;
+      await rowsOf(pool, text, [journal, storedKey(key), storedValue(value)]);
     },
-    async find(names) {
-      const text = 'select name, known from postreel_known($1, $2::text[])';
-      const { rows } = await pool.query(text, [name, names]);
-      return namesIn(rows);
+    async get(keys) {
+      const text = `select key, value from postreel_journal
+        where journal = $1 and key = any ($2::text[])`;
+      const rows = await rowsOf(pool, text, [journal, keys.map(storedKey)]);
+      return new Map(itemsOf(rows).map(({ key, value }) => [key, value]));
     },
-    async pending() {
-      const jobs = await pool.query(
-        `select job, status from postreel_jobs where journal = $1 and is_listed order by position`,
-        [name],
-      );
-      const intents = await pool.query(
-        `select intent from postreel_intents
-          where journal = $1 and jsonb_array_length(intent->'jobs') > 0 order by position`,
-        [name],
-      );
-      const listed = jobs.rows as { job: JobRecord; status: string | null }[]; // as selected
-      return {
-        jobs: listed.map(({ job }) => job),
-        finished: listed.filter(({ status }) => status !== null).map(({ job }) => job),
-        unknown: intents.rows.map((row) => (row as { intent: JournalIntent }).intent), // as selected
-      };
+    async list(prefix, { after, limit } = {}) {
+      const from = storedKey(prefix);
+      const isBehind = after !== undefined && after >= prefix;
+      const text = `select key, value from postreel_journal
+        where journal = $1 and key ${isBehind ? '>' : '>='} $2 and key < $3 order by key limit $4`;
+      const values = [journal, isBehind ? storedKey(after) : from, `${from}\x7f`, limit ?? null];
+      const rows = await rowsOf(pool, text, values);
+      return itemsOf(rows);
+    },
+    async delete(keys) {
+      const text = 'delete from postreel_journal where journal = $1 and key = any ($2::text[])';
+      await rowsOf(pool, text, [journal, keys.map(storedKey)]);
+    },
+    flush: () => Promise.resolve(), // what was answered is written
+    async now() {
+      const text = 'select floor(extract(epoch from clock_timestamp()) * 1000) as value';
+      return Number(firstOf(await rowsOf(pool, text, [])).value);
     },
   };
 }
 
-interface KnownRow {
-  readonly name: string;
-  readonly known: NamedJob & { readonly status?: string | null };
+interface Row {
+  readonly key: string;
+  readonly value: string;
 }
 
-function namesIn(rows: readonly unknown[]): Map<string, NamedJob> {
-  return new Map(
-    (rows as readonly KnownRow[]).map(({ name, known }) => [name, withStatus(known)]), // as selected
-  );
+function firstOf([row]: readonly unknown[]): Row {
+  return row as Row; // as selected
 }
 
-// JSON has no `undefined`.
-function withStatus(known: KnownRow['known']): NamedJob {
-  return known.state === 'accepted' ? { ...known, status: known.status ?? undefined } : known;
+function itemsOf(rows: readonly unknown[]): Row[] {
+  return (rows as readonly Row[]).map(({ key, value }) => ({
+    key: keyOf(key),
+    value: valueOf(value),
+  })); // as selected
 }

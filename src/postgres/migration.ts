@@ -1,12 +1,12 @@
 import { checkPostgres, type PostgresClient } from './client.js';
-import { budgetTables } from './budget-tables.js';
+import { rateBudgetTables } from './rate-budget-tables.js';
 import { journalTables } from './journal-tables.js';
 
 /**
  * The tables and functions of this package as SQL, for those who run their migrations by
  * themselves. It may be run again, and drops nothing.
  */
-export const postgresMigration = budgetTables + journalTables;
+export const postgresMigration = rateBudgetTables + journalTables;
 
 // Any number that nobody else uses: two migrations at once would trip over each other.
 const migrationLock = 7_067_843_121;

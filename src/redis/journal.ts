@@ -1,126 +1,100 @@
-import type { JobRecord } from '../media/jobs/job.js';
-import type {
-  JobJournal,
-  JournalAnswer,
-  JournalEntry,
-  JournalIntent,
-  NamedJob,
-} from '../media/jobs/journal-types.js';
-import { checkClient, run, type RedisClient, type Script } from './client.js';
-import * as scripts from './journal-scripts.js';
+import { keyOf, storedKey, storedValue, valueOf } from '../journal/stored-text.js';
+import type { JournalStore } from '../journal/store.js';
+import { checkClient, run, script, type RedisClient, type Script } from './client.js';
 
 /** How a journal in Redis is kept. */
 export interface RedisJournalOptions {
   /**
-   * What the names of its keys begin with; another one is another journal.
+   * What the names of its keys begin with; another one is another journal. Without it a client needs a
+   * `rateLimit.group`, since several projects may use one Redis.
    * @default 'postreel'
    */
   prefix?: string | undefined;
 }
 
 /**
- * A journal in Redis, for `new MediaClient({ journal })`, shared by any number of machines. It keeps
- * what is not over, and the names of jobs for good. A journal is as safe as its Redis: turn on
- * `appendonly` with `appendfsync always` and `maxmemory-policy noeviction`, or use Postgres.
+ * A journal in Redis, for `new MediaClient({ journal })`, shared by any number of machines. A journal is
+ * as safe as its Redis: turn on `appendonly` with `appendfsync always` and
+ * `maxmemory-policy noeviction`, or use Postgres.
  *
  * @param redis - A client of `ioredis`, which stays yours to close. Redis 5 or newer.
  */
 export function redisJournal(
   redis: RedisClient,
-  { prefix = 'postreel' }: RedisJournalOptions = {},
-): JobJournal {
+  { prefix }: RedisJournalOptions = {},
+): JournalStore {
   checkClient(redis, 'redisJournal');
-  const names = kinds.map((kind) => `{${prefix}:journal}:${kind}`);
-  const call = (script: Script, args: readonly (string | number)[]) =>
-    run(redis, script, names, args);
+  const base = `{${prefix ?? 'postreel'}:journal}`;
+  const call = (one: Script, args: readonly (string | number)[]) =>
+    run(redis, one, [`${base}:values`, `${base}:keys`], args);
   return {
-    async claim(intent) {
-      return namesIn(await call(scripts.claim, intentArguments(intent)));
+    needsGroup: prefix === undefined ? 'give `redisJournal()` a `prefix`' : undefined,
+    async putIfAbsent(key, value) {
+      return valueOf(String(await call(scripts.putIfAbsent, [storedKey(key), storedValue(value)])));
     },
-    async append(entry) {
-      const [script, args] = scriptFor(entry);
-      await call(script, args);
+    async put(key, value) {
+      await call(scripts.put, [storedKey(key), storedValue(value)]);
     },
-    async find(wanted) {
-      return namesIn(await call(scripts.find, wanted));
+    async get(keys) {
+      const found = new Map<string, string>();
+      if (keys.length > 0) {
+        const values = (await call(scripts.get, keys.map(storedKey))) as (string | null)[]; // as it answers
+        for (const [index, key] of keys.entries()) {
+          const value = values[index];
+          if (typeof value === 'string') {
+            found.set(key, valueOf(value));
+          }
+        }
+      }
+      return found;
     },
-    async pending() {
-      const [files, calls] = (await call(scripts.pending, [])) as [Pair[], Pair[]]; // as it answers
-      const listed = files.map(([text, status]) => ({
-        job: JSON.parse(text) as JobRecord,
-        status,
-      })); // as written
-      return {
-        jobs: listed.map(({ job }) => job),
-        finished: listed.filter(({ status }) => status !== '').map(({ job }) => job),
-        unknown: calls.map(intentLeft).filter(({ jobs }) => jobs.length > 0),
-      };
+    async list(begin, { after, limit = -1 } = {}) {
+      const from = storedKey(begin);
+      const isBehind = after !== undefined && after >= begin;
+      const args = [isBehind ? `(${storedKey(after)}` : `[${from}`, `(${from}\x7f`, limit];
+      const flat = (await call(scripts.list, args)) as string[]; // keys and values in turn
+      return flat.flatMap((key, index) =>
+        index % 2 === 0 ? [{ key: keyOf(key), value: valueOf(flat[index + 1] ?? '') }] : [],
+      );
+    },
+    async delete(keys) {
+      if (keys.length > 0) {
+        await call(scripts.remove, keys.map(storedKey));
+      }
+    },
+    flush: () => Promise.resolve(), // what was answered is written
+    async now() {
+      return Number(await call(scripts.now, []));
     },
   };
 }
 
-type Pair = readonly [string, string];
-
-const kinds = [
-  'intents',
-  'left',
-  'facts',
-  'claims',
-  'names',
-  'jobs',
-  'status',
-  'listed',
-  'open',
-  'named',
-];
-
-function scriptFor(entry: JournalEntry): [Script, readonly (string | number)[]] {
-  switch (entry.type) {
-    case 'intent':
-      return [scripts.intent, intentArguments(entry)];
-    case 'accepted':
-      return [scripts.accept, answerArguments(entry)];
-    case 'refused':
-      return [scripts.refuse, [entry.id]];
-    case 'finished': {
-      const isFailure = entry.status === 'error' || entry.status === 'canceled';
-      return [scripts.finish, [entry.fileId, entry.status, isFailure ? 1 : 0]];
-    }
-    case 'settled':
-      return [scripts.finish, [entry.fileId, entry.status, 1]];
-  }
-}
-
-function intentArguments(intent: JournalIntent): (string | number)[] {
-  const { id, jobs, names = [], retriesFailed = false } = intent;
-  const count = Math.max(jobs.length, names.length);
-  return [id, JSON.stringify(intent), JSON.stringify(names), String(retriesFailed), count];
-}
-
-function answerArguments({ id, jobs, unassigned = [] }: JournalAnswer): (string | number)[] {
-  const pairs = [...jobs, ...unassigned].flatMap((job) =>
-    job ? [job.fileId, JSON.stringify(job)] : ['', ''],
-  );
-  return [id, jobs.length, ...pairs];
-}
-
-// Only the jobs and names whose places are left.
-function intentLeft([text, left]: Pair): JournalIntent {
-  const intent = JSON.parse(text) as JournalIntent; // as written
-  const places = new Set(left.split('\n').map(Number));
-  const isLeft = (_: unknown, index: number) => places.has(index + 1);
-  const jobs = intent.jobs.filter(isLeft);
-  const names = intent.names?.filter(isLeft);
-  return names ? { ...intent, jobs, names } : { ...intent, jobs };
-}
-
-function namesIn(answer: unknown): Map<string, NamedJob> {
-  const rows = answer as readonly (readonly [string, string, string, string | number])[]; // as the scripts answer
-  return new Map(
-    rows.map(([name, state, what, more]): [string, NamedJob] =>
-      state === 'accepted'
-        ? [name, { state, job: JSON.parse(what) as JobRecord, status: String(more) || undefined }] // as written
-        : [name, { state: 'claimed', id: what, ageMs: Number(more) }],
-    ),
-  );
-}
+// KEYS of every script: values, keys. ARGV of the first two: key, value.
+const scripts = {
+  putIfAbsent: script(`
+if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 1 then redis.call('ZADD', KEYS[2], 0, ARGV[1]) end
+return redis.call('HGET', KEYS[1], ARGV[1])`),
+  put: script(`
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('ZADD', KEYS[2], 0, ARGV[1])`),
+  get: script(`
+local found = {}
+for index, key in ipairs(ARGV) do found[index] = redis.call('HGET', KEYS[1], key) end
+return found`),
+  // ARGV: from, to, how many.
+  list: script(`
+local items = {}
+for _, key in ipairs(redis.call('ZRANGEBYLEX', KEYS[2], ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3])) do
+  items[#items + 1] = key
+  items[#items + 1] = redis.call('HGET', KEYS[1], key)
+end
+return items`),
+  remove: script(`
+for _, key in ipairs(ARGV) do
+  redis.call('HDEL', KEYS[1], key)
+  redis.call('ZREM', KEYS[2], key)
+end`),
+  now: script(`
+local time = redis.call('TIME')
+return string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000))`),
+};

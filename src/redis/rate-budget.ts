@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { monotonicMs } from '../async/timers.js';
 import {
   capacityOf,
-  longestCloseMs,
+  maxCloseMs,
   type BudgetLimits,
   type RateBudgetStore,
   type StoreAnswer,
 } from '../contract/rate-budget-store.js';
-import { withRenewedSlots } from '../transport/rate-limit/renewed-slots.js';
+import { storedNumber } from '../contract/stored-number.js';
 import { checkClient, run, type RedisClient, type Script } from './client.js';
-import * as scripts from './scripts.js';
+import * as scripts from './rate-budget-scripts.js';
 
 /** How a budget in Redis is stored. */
 export interface RedisBudgetOptions {
@@ -23,8 +23,8 @@ export interface RedisBudgetOptions {
 /**
  * A rate budget and the pending slots in Redis, shared by any number of machines. All times are
  * Redis's own. The slots of a process that dies come free a window and a few seconds later. When Redis
- * does not answer, each process keeps to the limit by itself; when it has lost its memory, nobody sends
- * for one window.
+ * does not answer, each process keeps to the limit by itself, with a `warning`; when it has lost its
+ * memory, nothing is sent for one window.
  *
  * @param redis - A client of `ioredis`, which stays yours to close. Redis 5 or newer.
  */
@@ -33,8 +33,7 @@ export function redisRateBudget(
   { prefix = 'postreel' }: RedisBudgetOptions = {},
 ): RateBudgetStore {
   checkClient(redis, 'redisRateBudget');
-  const budget = new RedisRateBudget(redis, prefix);
-  return withRenewedSlots(budget.store(), (...slots) => budget.keep(...slots));
+  return new RedisRateBudget(redis, prefix).store();
 }
 
 // How much longer than two windows an idle project is remembered.
@@ -62,26 +61,33 @@ class RedisRateBudget {
       take: (...asked) => this.take(...asked),
       release: (group, slot, { windowMs }) => this.keep(group, [slot], windowMs),
       cancel: (group, slot) => this.#free(group, 'slots', [slot]),
+      renew: (...asked) => this.keep(...asked),
       close: (...asked) => this.close(...asked),
+      reopen: (group) => this.reopen(group),
       lease: (...asked) => this.lease(...asked),
       hold: (...asked) => this.hold(...asked),
       giveBack: (group, places) => this.#free(group, 'places', places),
     };
   }
 
-  // The slot is named here: a client that repeats the command after a lost answer takes it once.
-  async take(group: string, limits: BudgetLimits, leaseMs: number): Promise<StoreAnswer> {
-    const slot = randomUUID();
+  // The slots are named here: a client that repeats the command after a lost answer takes them once.
+  async take(
+    group: string,
+    limits: BudgetLimits,
+    leaseMs: number,
+    count = 1,
+  ): Promise<StoreAnswer> {
+    const slots = Array.from({ length: count }, () => randomUUID());
     const windowMs = Math.ceil(limits.windowMs);
-    const args = [slot, capacityOf(limits), windowMs, Math.ceil(leaseMs)];
+    const args = [capacityOf(limits), windowMs, Math.ceil(leaseMs)];
     const seen = this.#seen.get(group);
     const isFresh = seen !== undefined && monotonicMs() < seen.until;
     const epochs = [isFresh ? seen.epoch : '', randomUUID(), 2 * windowMs + idleMs];
     const keys = ['slots', 'closed', 'epoch'];
-    const answer = await this.#run(scripts.take, group, keys, [...args, ...epochs]);
-    const [isGranted, waitMs, epoch] = answer as [number, number, string]; // as the script answers
+    const answer = await this.#run(scripts.take, group, keys, [...args, ...epochs, ...slots]);
+    const { taken, waitMs, isProbe, epoch } = readTaken(answer);
     this.#seen.set(group, { epoch, until: monotonicMs() + windowMs + idleMs / 2 });
-    return isGranted === 1 ? { slot } : { waitMs };
+    return taken > 0 ? { slots: slots.slice(0, taken), isProbe } : { waitMs };
   }
 
   async keep(group: string, slots: readonly string[], forMs: number): Promise<void> {
@@ -89,10 +95,14 @@ class RedisRateBudget {
   }
 
   async close(group: string, delayMs: number): Promise<void> {
-    const forMs = Math.ceil(Math.min(delayMs, longestCloseMs));
+    const forMs = Math.ceil(Math.min(delayMs, maxCloseMs));
     if (forMs > 0) {
       await this.#run(scripts.close, group, ['closed'], [forMs]);
     }
+  }
+
+  async reopen(group: string): Promise<void> {
+    await this.#run(scripts.reopen, group, ['closed'], []);
   }
 
   async lease(
@@ -103,7 +113,7 @@ class RedisRateBudget {
   ): Promise<readonly string[]> {
     const names = Array.from({ length: count }, () => randomUUID());
     const args = [limit, Math.ceil(leaseMs), ...names];
-    return (await this.#run(scripts.lease, group, ['places'], args)) as string[]; // as the script answers
+    return listIn(await this.#run(scripts.lease, group, ['places'], args)).map(String);
   }
 
   async hold(
@@ -130,4 +140,20 @@ class RedisRateBudget {
     const names = keys.map((key) => `${this.#prefix}:{${group}}:${key}`);
     return run(this.#redis, script, names, args);
   }
+}
+
+function readTaken(answer: unknown) {
+  const [taken, waitMs, probe, epoch] = listIn(answer);
+  if (typeof epoch !== 'string') {
+    throw new Error('it answered no epoch');
+  }
+  const isProbe = storedNumber(probe) === 1;
+  return { taken: storedNumber(taken), waitMs: storedNumber(waitMs), isProbe, epoch };
+}
+
+function listIn(answer: unknown): readonly unknown[] {
+  if (Array.isArray(answer)) {
+    return answer;
+  }
+  throw new Error(`it answered something else where a list belongs: ${typeof answer}`);
 }

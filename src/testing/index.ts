@@ -8,6 +8,7 @@ export type { RecordedRequest } from './core/record.js';
 export type { Task } from './core/time/schedule.js';
 export type { Service } from './core/service.js';
 export type { EndpointName } from './endpoint-names.js';
+export { testJournal, type TestJournalOptions } from './journal/test-journal.js';
 export { createFakeMedia, type FakeMedia } from './media/create.js';
 export type { FakeMediaOptions } from './media/options.js';
 export type { Job } from './media/jobs/outcomes.js';

@@ -18,6 +18,7 @@ export {
   type OutcomeStatus,
   type PendingEvent,
   type ReservedField,
+  type Sendable,
   type TrackedEvent,
   type TrackerNotices,
   type TrackerStats,

@@ -33,12 +33,15 @@ export interface TrackerOptions {
    */
   readonly delivery?: 'no-duplicates' | 'no-loss';
   /**
-   * Whether `no-duplicates` tries again when the service may have taken the event: up to three
-   * times without an answer, until `maxAge` after a 408 or a 5xx other than 503. `false` drops it
-   * as `unconfirmed` at once. @default true
+   * Whether `no-duplicates` tries again when the service may have taken the event: after no answer, a
+   * 408 or a 5xx other than 503, three tries in all. `false` drops it as `unconfirmed` at once.
+   * @default true
    */
   readonly retryAmbiguous?: boolean;
-  /** `memory` writes nothing to disk: undelivered events end with the page. @default 'durable' */
+  /**
+   * `memory` writes no event to disk: undelivered events end with the page. What `consent.deny()` and
+   * `reset()` decide still holds for all tabs and visits. @default 'durable'
+   */
   readonly storage?: 'durable' | 'memory';
   /** Events of this tab kept at most; more are dropped. @default 500 */
   readonly maxQueue?: number;
@@ -46,7 +49,12 @@ export interface TrackerOptions {
   readonly maxBytes?: number;
   /** An event older than this, in milliseconds, is dropped. @default 86400000 */
   readonly maxAge?: number;
-  /** `pending` keeps events in memory until `consent.grant()`. @default 'granted' */
+  /**
+   * What this page starts with. `pending` keeps events in memory until `consent.grant()`; `denied`
+   * takes none in, erases those that are stored, and writes nothing. After a `consent.deny()`, on this
+   * visit or an earlier one, `granted` is not enough: only `consent.grant()` undoes it.
+   * @default 'granted'
+   */
   readonly consent?: 'granted' | 'pending' | 'denied';
   /** Drop everything when the browser sends Global Privacy Control. @default true */
   readonly honorGpc?: boolean;
@@ -85,11 +93,12 @@ export interface Tracker<Events extends EventMap<Events> = AnyEvents> {
   /** Events of this tab that are not yet delivered or dropped. */
   readonly pending: number;
   readonly consent: {
-    /** Stores and sends what was held back. */
+    /** Stores and sends what was held back, and undoes a denial: for all tabs and later visits. */
     grant(): void;
     /**
-     * Erases every stored event, of all tabs, and drops those that come. Nothing is sent from now
-     * on; resolves when the erasure is safely on disk.
+     * Erases every stored event, of all tabs, and drops those that come, until `grant()`. The other
+     * tabs obey as soon as the browser tells them, later visits as long as the browser keeps one of
+     * the two stores. Resolves when IndexedDB has it.
      */
     deny(): Promise<void>;
   };
@@ -104,7 +113,8 @@ export interface Tracker<Events extends EventMap<Events> = AnyEvents> {
   flush(options?: { readonly timeout?: number }): Promise<boolean>;
   /**
    * Forgets the contact and erases every stored event, of all tabs: call it on logout, after
-   * `flush()`. Nothing erased is sent from now on; resolves when the erasure is safely on disk.
+   * `flush()`. The other tabs forget their contact too and wait for `identify()`. Resolves when
+   * IndexedDB has it; a redirect need not wait for that.
    */
   reset(): Promise<void>;
   /** What has become of the events of this page, and of those that it took over from others. */

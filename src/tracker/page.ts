@@ -1,9 +1,9 @@
-import { pump } from './queue/connect.js';
+import { watchExits } from './exit.js';
 import { adoptOrphans } from './queue/orphans.js';
-import { grant, leave, open } from './queue/protocol.js';
+import { leave, open, start, sweep } from './queue/protocol.js';
+import { pump } from './queue/pump.js';
 import { Life } from './queue/state.js';
-import { openDurable, openLocal } from './queue/stores.js';
-import { sleep } from './send/wait.js';
+import { decisionsKeyOf, openDurable } from './queue/stores.js';
 import type { Tab } from './tab.js';
 
 /** The life of one page: it starts, sends, leaves, comes back and ends. */
@@ -11,89 +11,111 @@ export interface Page {
   /** Stores and sends from now on. */
   readonly start: () => void;
   /** Ends the wait after a failure; not that of a 429, which the service asked for. */
-  readonly hurry: () => void;
+  readonly retryNow: () => void;
   readonly dispose: () => void;
 }
 
-export const createPage = (tab: Tab): Page => {
-  let lock: AbortController | undefined;
-  const look = async (focus?: unknown) => {
-    pump(tab);
-    if (tab.life !== Life.Open || tab.storage === 'memory') {
-      return;
-    }
-    await openDurable(tab);
-    if ((await adoptOrphans(tab)) && !focus) {
-      await sleep(1e4).then(look);
-    }
-  };
+/** How often a page looks for events of tabs that have gone while others still have some. */
+const NEXT_LOOK = 1e4;
+
+export const createPage = (tab: Tab): Page => (tab.document ? livingPage(tab) : NO_PAGE);
+
+/** On a server there is none. */
+const NO_PAGE: Page = {
+  start: () => undefined,
+  retryNow: () => undefined,
+  dispose: () => undefined,
+};
+
+const livingPage = (tab: Tab): Page => {
+  const { look, stopLooking } = createLook(tab);
   const begin = async () => {
     tab.life = Life.Starting;
-    lock = new AbortController();
-    holdLock(tab, lock);
     await openDurable(tab);
     open(tab);
     await look();
   };
-  const listeners = {
-    pagehide: () => {
-      tab.database?.abort();
-      leave(tab);
-      lock?.abort();
-    },
-    pageshow: ({ persisted }: PageTransitionEvent) => void (persisted && begin()),
-    online: () => {
-      tab.until = 0;
-      pump(tab);
-    },
-    focus: look,
+  const end = () => {
+    stopLooking();
+    tab.database?.abort();
+    leave(tab);
+    tab.channel.close();
   };
-  const listen = (change: (name: string, listener: never) => void) => {
-    for (const name in listeners) {
-      change(name, listeners[name as keyof typeof listeners] as never);
+  const comeBack = () => {
+    tab.isWithinSite = false;
+    // Others may have decided meanwhile.
+    tab.isConsentKnown = false;
+    tab.channel.open();
+    if (tab.isStarted) {
+      void begin();
     }
   };
+  const stopListening = listen({
+    pagehide: end,
+    pageshow: ({ persisted }: PageTransitionEvent) => {
+      if (persisted) {
+        comeBack();
+      }
+    },
+    online: () => retryNow(tab),
+    focus: () => void look(),
+    // Another tab has decided, or cleared what it found.
+    storage: ({ key }: StorageEvent) => {
+      if (key === null || key === decisionsKeyOf(tab)) {
+        sweep(tab);
+      }
+    },
+  });
+  const stopWatching = watchExits(tab);
+  tab.channel.open();
   return {
     start: () => {
-      const isFirst = tab.life === Life.Held;
+      const isFirst = !tab.isStarted;
+      start(tab);
       if (isFirst) {
-        openLocal(tab);
-      }
-      grant(tab);
-      if (isFirst) {
-        listen(addEventListener);
         void begin();
       }
     },
-    hurry: listeners.online,
+    retryNow: () => retryNow(tab),
     dispose: () => {
-      if (tab.life !== Life.Held) {
-        listen(removeEventListener);
-      }
-      listeners.pagehide();
+      stopListening();
+      stopWatching();
+      end();
     },
   };
 };
 
-/**
- * Held for life: whoever asks for the names of all locks knows which tabs are gone. A page that is
- * left before it has its lock must not get it either, for it may stay in the back/forward cache.
- */
-const holdLock = (tab: Tab, lock: AbortController): void => {
-  if (tab.storage === 'memory') {
-    return;
-  }
-  // Nobody takes the lock of another tab, so it never has to be waited for. The controller is the
-  // options as well: all that is read of them is its `signal`.
-  // Absent in an insecure context and in old browsers, whatever the types say.
-  (navigator.locks as LockManager | undefined)
-    ?.request(
-      tab.owner,
-      lock,
-      () =>
-        new Promise((release) => {
-          lock.signal.onabort = release;
-        }),
-    )
-    .catch(() => undefined);
+/** Sends, and looks for what other pages have left: now, and again while others have events. */
+const createLook = (tab: Tab) => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    clearTimeout(timer);
+    pump(tab);
+    if (tab.life !== Life.Open || !tab.isDurable || isLooking) {
+      return;
+    }
+    isLooking = true;
+    await openDurable(tab);
+    const isMore = await adoptOrphans(tab);
+    isLooking = false;
+    if (isMore) {
+      timer = setTimeout(() => void look(), NEXT_LOOK);
+    }
+  };
+  return { look, stopLooking: () => clearTimeout(timer) };
+};
+
+const retryNow = (tab: Tab): void => {
+  tab.until = 0;
+  pump(tab);
+};
+
+/** Listens to a page; returns the function that stops it. */
+const listen = (listeners: {
+  readonly [Name in keyof WindowEventMap]?: (event: never) => void;
+}): (() => void) => {
+  const entries = Object.entries(listeners) as [string, EventListener][];
+  entries.forEach(([name, listener]) => addEventListener(name, listener));
+  return () => entries.forEach(([name, listener]) => removeEventListener(name, listener));
 };

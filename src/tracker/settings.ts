@@ -18,11 +18,11 @@ export const checkOptions = (
 };
 
 /**
- * What the keys of one project begin with in the storage of the origin, so that the events of two
- * projects never mix.
+ * What the keys of one project begin with in the storage of the origin. The name is encoded, so that
+ * no prefix begins with another one: the events of two projects never mix.
  */
 export const prefixOf = ({ namespace, publicKey, baseUrl }: TrackerOptions): string =>
-  `postreel:${namespace ?? publicKey ?? baseUrl}:`;
+  `postreel:${encodeURIComponent(namespace ?? publicKey ?? baseUrl)}:`;
 
 let count = 1e6;
 

@@ -2,15 +2,18 @@ import { snapshot } from './data.js';
 import { createEmitter } from './emitter.js';
 import type { TrackOptions, Tracker, TrackerOptions } from './options.js';
 import { type Page, createPage } from './page.js';
-import { connect, pump } from './queue/connect.js';
+import { createChannel } from './queue/channel.js';
+import { isDenied, UNDECIDED } from './queue/decisions.js';
 import { takeIn } from './queue/intake.js';
-import { identify } from './queue/protocol.js';
+import { connect } from './queue/ports.js';
+import { decide, identify } from './queue/protocol.js';
+import { pump } from './queue/pump.js';
 import { Life } from './queue/state.js';
-import { eraseAll } from './queue/stores.js';
-import { sleep } from './send/wait.js';
+import { eraseAll, eraseStored, openLocal, storedDecisions } from './queue/stores.js';
 import { checkOptions, newId, prefixOf } from './settings.js';
 import { type Tab, refusalOf } from './tab.js';
-import type { AnyEvents, DropReason, EventData, EventMap } from './types.js';
+import type { AnyEvents, EventData, EventMap } from './types.js';
+import { sleep, within } from './wait.js';
 
 /**
  * Creates the event tracker of a page. On a server it does nothing, quietly.
@@ -31,7 +34,8 @@ export function createTracker<Events extends EventMap<Events> = AnyEvents>(
 export const createTab = (options: TrackerOptions): Tab => {
   checkOptions(options);
   const prefix = prefixOf(options);
-  return connect({
+  // Complete once this function returns; nothing below runs before.
+  const tab = {
     ...options,
     ...createEmitter(),
     baseUrl: options.baseUrl.replace(/\/+$/, ''),
@@ -39,77 +43,134 @@ export const createTab = (options: TrackerOptions): Tab => {
     // No key leaves the page for a proxy.
     ...(options.proxy && { publicKey: undefined }),
     maxAgeMs: options.maxAge ?? 864e5,
+    // What a proxy of ours takes in one request.
+    maxBatch: options.proxy ? 20 : 1,
+    isDurable: options.storage !== 'memory',
     document: globalThis.document,
     prefix,
     owner: newId(prefix),
     entries: [],
+    origin: {},
     local: {},
-    life: Life.Held,
+    storedLength: 0,
+    life: Life.Pending,
+    isStarted: false,
+    isConsentKnown: false,
+    isWithinSite: false,
+    decisions: UNDECIDED,
+    identifiedAt: 0,
     until: 0,
     counts: {},
     failures: 0,
-    misses: 0,
+    unanswered: 0,
     // Browsers allow 64 KiB of keepalive requests in flight, shared by the whole page.
     room: 6e4,
-    grantedAt: 0,
-    erasedAt: 0,
-  });
+  } as unknown as Tab;
+  Object.assign(tab, connect(tab), { channel: createChannel(tab) });
+  if (tab.document) {
+    openLocal(tab);
+  }
+  setContact(tab);
+  return tab;
+};
+
+/** The contact of the options is newer than all that was erased before. */
+export const setContact = (tab: Tab): void => {
+  tab.decisions = storedDecisions(tab);
+  tab.identifiedAt = Math.max(Date.now(), tab.decisions.erasedAt + 1);
 };
 
 /** What users call. */
 export const apiOf = (tab: Tab, page: Page) => {
-  const eraseFor = async (reason: DropReason, isAsked?: boolean) => {
-    if (reason !== 'server') {
-      await eraseAll(tab, reason, isAsked);
-    }
-  };
-  const begin = async (consent = tab.consent, isAsked?: boolean): Promise<void> => {
+  const begin = (consent = tab.consent): void => {
     tab.consent = consent;
     const reason = refusalOf(tab);
-    if (reason) {
-      await eraseFor(reason, isAsked);
+    if (reason === 'server') {
+      return;
     }
-    // Nobody may ever see a page that is rendered in advance.
+    if (reason) {
+      void eraseStored(tab);
+    }
+    // No visitor may ever see a page that is rendered in advance.
     else if ((tab.document as { prerendering?: boolean }).prerendering) {
       // It happens once.
-      document.addEventListener('prerenderingchange', () => void begin());
+      document.addEventListener('prerenderingchange', () => begin());
     } else if (consent !== 'pending') {
       page.start();
     }
   };
-  void begin();
+  const decideFor = async (decision: 'erased' | 'denied'): Promise<void> => {
+    if (tab.document) {
+      await eraseAll(tab, decision);
+    }
+  };
+  begin();
   return {
     on: tab.on,
     dispose: page.dispose,
     get pending() {
       return tab.entries.length;
     },
-    consent: { grant: () => void begin('granted'), deny: () => begin('denied', true) },
+    consent: {
+      grant: () => {
+        grant(tab);
+        begin('granted');
+      },
+      deny: () => decideFor('denied'),
+    },
     identify: (email: string) => identify(tab, email || undefined),
-    track: (event: string, data?: EventData, { email }: TrackOptions = {}) => {
+    track: (event: string, given?: object, { email }: TrackOptions = {}) => {
+      // The event map allows no other, and `snapshot` makes it plain.
+      const data = given as EventData | undefined;
       const id = newId(tab.prefix);
       const tracked = takeIn(tab, { id, event, email: email || tab.email, data });
-      pump(tab);
+      // What one task tracks goes in one batch.
+      queueMicrotask(() => pump(tab));
       return tracked;
     },
-    flush: async ({ timeout = 5000 } = {}) => {
-      page.hurry();
-      for (let left = timeout; tab.entries[0] && left > 0; left -= 50) {
-        await sleep(50);
-      }
-      return !tab.entries[0];
+    flush: ({ timeout = 5000 } = {}) => {
+      page.retryNow();
+      return emptied(tab, timeout);
     },
     reset: () => {
       tab.email = undefined;
-      return eraseFor(refusalOf(tab) ?? 'reset', true);
+      return decideFor('erased');
     },
     stats: () => snapshot(tab.counts),
     pause: () => {
       tab.isPaused = true;
     },
-    resume: () => {
-      tab.isPaused = false;
-      pump(tab);
-    },
+    resume: () => resume(tab),
   };
+};
+
+const resume = (tab: Tab): void => {
+  tab.isPaused = false;
+  pump(tab);
+};
+
+/** Undoes a denial, in all tabs and for later visits. */
+const grant = (tab: Tab): void => {
+  if (!tab.document) {
+    return;
+  }
+  const wasDenied = isDenied(tab.decisions);
+  decide(tab, 'granted');
+  if (tab.isDurable || wasDenied) {
+    tab.saveDecisions(tab.decisions);
+  }
+  tab.channel.tell(tab.decisions);
+};
+
+/** Waits until nothing is left to send, or for this time; was it emptied? */
+const emptied = async (tab: Tab, timeout: number): Promise<boolean> => {
+  let isOver = false;
+  const empty = async () => {
+    while (tab.entries[0] && !isOver) {
+      await sleep(50);
+    }
+  };
+  await within(timeout, empty());
+  isOver = true;
+  return !tab.entries[0];
 };

@@ -31,9 +31,20 @@ export type EventData = { readonly [field: string]: FieldValue } & {
 /** What a typed event map must look like: interfaces are fine, reserved names are not. */
 export type EventMap<Events> = {
   [Name in keyof Events]: {
-    [Field in keyof Events[Name]]: Field extends ReservedField ? never : FieldValue;
+    [Field in keyof Events[Name]]: Field extends ReservedField
+      ? never
+      : Sendable<Events[Name][Field]>;
   };
 };
+
+/** A value as it is where JSON can carry it: interfaces at any depth, but no functions. */
+export type Sendable<Value> = Value extends FieldValue
+  ? Value
+  : Value extends (...parameters: never[]) => unknown
+    ? never
+    : Value extends object
+      ? { readonly [Field in keyof Value]: Sendable<Value[Field]> }
+      : never;
 
 /** Any event name with any data: the map of a tracker without one. */
 export type AnyEvents = Record<string, EventData>;
@@ -44,10 +55,12 @@ export type OutcomeStatus = 'delivered' | 'queued' | 'dropped';
 /**
  * Why an event was dropped, or why it waits.
  *
- * - `rejected`: the service answered no (400, 422 and the like).
- * - `unconfirmed`: it was handed over and no answer came; `no-duplicates` does not repeat it.
+ * - `rejected`: the service refused it (400, 422 and the like).
+ * - `unconfirmed`: the service may or may not have taken it: it was handed over and no answer came, or
+ *   three answers left it open. `no-duplicates` does not repeat it.
  * - `expired`: older than `maxAge`. `overflow`: the queue was full. `reset`: erased by `reset()`.
- * - `denied`, `gpc`, `filtered` (by `beforeSend`), `server`: never taken in.
+ * - `denied`: consent was denied, here or in another tab. `gpc`, `filtered` (by `beforeSend`), `server`:
+ *   never taken in.
  */
 export type DropReason =
   | 'rejected'

@@ -151,15 +151,9 @@ function ours(reason: unknown, { outcome, signal }: CallState): PostreelError {
   if (isPostreelError(reason)) {
     return reason;
   }
-  if (isBug(reason) && !isAbortOf(signal, reason)) {
-    const message = 'The call failed for a reason that this package does not know.';
-    return new PostreelError(message, { code: 'UNEXPECTED_ERROR', outcome, cause: reason });
+  if (isAbortOf(signal, reason)) {
+    return new PostreelError('The call was aborted.', { code: 'ABORTED', outcome, cause: reason });
   }
-  return new PostreelError('The call was aborted.', { code: 'ABORTED', outcome, cause: reason });
-}
-
-function isBug(reason: unknown): boolean {
-  return [TypeError, RangeError, ReferenceError, SyntaxError].some(
-    (kind) => reason instanceof kind,
-  );
+  const message = 'The call failed for a reason that this package does not know.';
+  return new PostreelError(message, { code: 'UNEXPECTED_ERROR', outcome, cause: reason });
 }

@@ -1,5 +1,6 @@
-import type { ListOptions } from '../contract/call.js';
+import type { ListOptions, RequestOptions } from '../contract/call.js';
 import type { CallEvent, ClientEvents } from '../contract/events.js';
+import type { OptionKind } from '../contract/options.js';
 import type { Route } from '../contract/route.js';
 import type { Keyring } from './auth/keyring.js';
 import type { Session } from './auth/session.js';
@@ -27,7 +28,9 @@ export interface RawInput {
   readonly query?: object | undefined;
   readonly body?: unknown;
   /** Makes the body that is sent where that takes time, or refuses the call. */
-  readonly bodyLater?: (() => Promise<unknown>) | undefined;
+  readonly bodyLater?: BodyLater | undefined;
+  /** The options that only this method has; `bodyLater` gets them. */
+  readonly ownOptions?: Readonly<Record<string, OptionKind>> | undefined;
   /** Is the body a record that the service returned? Its fields are no surprise then. */
   readonly isHandedBack?: boolean | undefined;
   /** Is this a status check of something that changes by itself? */
@@ -36,7 +39,14 @@ export interface RawInput {
   readonly isFree?: boolean | undefined;
   /** Does this call count towards the rate limit, whatever its row says? */
   readonly isCharged?: boolean | undefined;
+  /** Runs when the rate limit lets the call go, before each attempt; what it throws ends the call unsent. */
+  readonly beforeSending?: (() => Promise<void>) | undefined;
+  /** Takes the body of a yes that comes after the call was given up; its request is not aborted then. */
+  readonly onLate?: ((body: unknown) => void) | undefined;
 }
+
+/** A method, so that one with options of its own fits. */
+export type BodyLater = { make(options: RequestOptions): Promise<unknown> }['make'];
 
 /** One call: what does not change from attempt to attempt. */
 export interface CallContext {

@@ -3,15 +3,16 @@ import type {
   RateLimitOptions,
   ValidationOptions,
 } from '../contract/client-options.js';
+import type { OptionKinds } from '../contract/options.js';
 import type { BudgetLimits, RateBudgetStore } from '../contract/rate-budget-store.js';
 import { ConfigurationError } from '../errors/index.js';
-import { checkClientOptions, count, number, positive } from './option-checks.js';
 import { isInTheClear, type ApiKey, type KeyPrefixes } from './auth/api-key.js';
 import type { SessionPaths } from './auth/session.js';
+import { readHeaders, type HeaderRecord } from './request/headers.js';
 import { normalizeBaseUrl } from './request/url.js';
 
 /** What is particular to one of the two services. */
-export interface ServiceFacts {
+export interface ServiceFacts<Options = object> {
   readonly name: string;
   readonly environment: { readonly apiKey: string; readonly baseUrl: string };
   /** How its keys begin; `undefined` where they have no form. */
@@ -22,8 +23,8 @@ export interface ServiceFacts {
   readonly windowMs: number;
   /** Does every request carry `Content-Type: application/json`, a GET included? */
   readonly alwaysJson: boolean;
-  /** The options that only its client has. */
-  readonly options?: Readonly<Record<string, true>>;
+  /** The options of its client. */
+  readonly options: OptionKinds<Options>;
 }
 
 /** A client's options, checked and complete. */
@@ -43,34 +44,34 @@ export interface Settings {
   readonly validation: Required<{
     [Name in keyof ValidationOptions]: NonNullable<ValidationOptions[Name]>;
   }>;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<HeaderRecord>;
   /** Would a key or a password travel over plain http for others to read? */
   readonly travelsInTheClear: boolean;
 }
 
-/** Fills in defaults and the environment's values, and refuses what cannot work. */
+/** Fills in defaults and the environment's values; the options have been read. */
 export function settle(service: ServiceFacts, options: ClientOptions): Settings {
-  checkClientOptions(options, service);
-  const limits = options.rateLimit;
+  const limits = options.rateLimit === false ? undefined : options.rateLimit;
+  const { limit = service.limit, windowMs = service.windowMs, headroom = 0 } = limits ?? {};
   const baseUrl = normalizeBaseUrl(addressOf(service, options));
   return {
     service,
     baseUrl,
     fetch: options.fetch,
-    timeoutMs: positive('timeout', options.timeout ?? 30_000),
-    retries: count('retries', options.retries ?? 2),
-    limits: limits === false ? undefined : limitsOf(service, limits),
-    windowMs: (limits === false ? undefined : limits?.windowMs) ?? service.windowMs,
-    group: limits === false ? undefined : limits?.group,
-    maxQueueMs: (limits === false ? undefined : limits?.maxQueueMs) ?? Number.POSITIVE_INFINITY,
-    hasOwnLimits: limits !== false && hasLimits(limits),
-    store: limits === false ? undefined : limits?.store,
+    timeoutMs: options.timeout ?? 30_000,
+    retries: options.retries ?? 2,
+    limits: options.rateLimit === false ? undefined : { limit, windowMs, headroom },
+    windowMs,
+    group: limits?.group,
+    maxQueueMs: limits?.maxQueueMs ?? Number.POSITIVE_INFINITY,
+    hasOwnLimits: options.rateLimit !== false && hasLimits(limits),
+    store: limits?.store,
     validation: {
       requests: options.validation?.requests ?? 'throw',
       responses: options.validation?.responses ?? 'event',
     },
-    headers: options.headers ?? {},
-    travelsInTheClear: isInTheClear(baseUrl) && !options.dangerouslyAllowPlainHttp,
+    headers: readHeaders(options.headers),
+    travelsInTheClear: isInTheClear(baseUrl) && options.dangerouslyAllowPlainHttp !== true,
   };
 }
 
@@ -98,21 +99,6 @@ function addressOf(service: ServiceFacts, options: ClientOptions): string {
     `The ${service.name} client needs the service's address. Give it as \`baseUrl\` or in ${service.environment.baseUrl}.`,
     { code: 'BASE_URL_MISSING' },
   );
-}
-
-function limitsOf(service: ServiceFacts, given: ClientOptions['rateLimit']): BudgetLimits {
-  const own = given === false ? undefined : given;
-  const headroom = own?.headroom ?? 0;
-  if (!(headroom >= 0 && headroom < 1)) {
-    throw new ConfigurationError('`rateLimit.headroom` must be a share from 0 up to 1.', {
-      code: 'INVALID_OPTION',
-    });
-  }
-  return {
-    limit: number('rateLimit.limit', own?.limit ?? service.limit),
-    windowMs: positive('rateLimit.windowMs', own?.windowMs ?? service.windowMs),
-    headroom,
-  };
 }
 
 function hasLimits({ limit, windowMs, headroom }: RateLimitOptions = {}): boolean {

@@ -2,12 +2,14 @@ import { monotonicMs } from '../async/timers.js';
 import type { Answer, ListOptions, RequestOptions } from '../contract/call.js';
 import { isPostreelError } from '../errors/index.js';
 import type { Input, ItemOf, Returned } from '../contract/methods.js';
+import { isRecord } from '../contract/records.js';
 import type { Paginated } from '../contract/paginated.js';
 import type { Method, Route } from '../contract/route.js';
 import { PagedList } from '../pagination/paginated.js';
 import { callSite, locate, RunningCall, type CallState } from './call.js';
 import {
   factsOf,
+  type BodyLater,
   type CallContext,
   type RawAnswer,
   type RawInput,
@@ -16,7 +18,7 @@ import {
 import { CallKey } from './auth/call-key.js';
 import { withinDeadline } from './deadline.js';
 import type { RateLimitState } from './rate-limit/budget.js';
-import { checkCallOptions, isObject } from './option-checks.js';
+import { readCallOptions } from './option-kinds.js';
 import { freeRoute, splitPath, type FreeInput } from './request/custom-request.js';
 import { prepare } from './request/prepare.js';
 import { resultOf } from './response/result.js';
@@ -72,13 +74,19 @@ export class Transport {
     const { query, ...rest } = input;
     const site = callSite();
     // What is no query is refused with its call, not spread into letters.
-    const isQuery = query === undefined || isObject(query);
+    const isQuery = query === undefined || isRecord(query);
     const asked = isQuery ? { ...query } : query;
     return new PagedList<ItemOf<R>>(
       route,
       asked,
       (page) => this.call(route, { ...rest, query: isQuery ? page : query }, options, site),
-      options.prefetch,
+      {
+        ...listOptionsOf(options),
+        onMismatch: ({ field, message }) => {
+          const { method, path } = route;
+          this.#parts.events.emit('mismatch', { method, path, issues: [{ field, message }] });
+        },
+      },
     );
   }
 
@@ -127,25 +135,37 @@ export class Transport {
   async #run(
     route: Route,
     input: RawInput,
-    options: RequestOptions,
+    given: RequestOptions,
     state: CallState,
   ): Promise<Answer<unknown>> {
     state.outcome = 'not-sent';
+    const options = given === noOptions ? noOptions : readCallOptions(given, input.ownOptions);
     state.signal = options.signal;
-    if (options !== noOptions) {
-      checkCallOptions(options);
-    }
     options.signal?.throwIfAborted();
     const startedAt = monotonicMs();
     // Built before anything is waited for: what the caller changes from now on does not matter.
-    const given = input.bodyLater ? await withBody(route, input, input.bodyLater, options) : input;
-    const call = prepare(route, given, options, { parts: this.#parts, state, startedAt });
+    const filled = input.bodyLater ? await withBody(route, input, input.bodyLater, options) : input;
+    const call = prepare(route, filled, options, { parts: this.#parts, state, startedAt });
     // Listeners of whole calls are rare: without one there is nothing to do.
     return this.#parts.events.isHeard('call:end') ? this.#observed(call) : this.#perform(call);
   }
 
-  // The steps of a call, each in the file of its name.
   async #perform(call: CallContext): Promise<Answer<unknown>> {
+    if (!call.usesSession) {
+      return this.#steps(call);
+    }
+    const { session } = this.#parts;
+    session.reserve(call.route);
+    try {
+      return await this.#steps(call);
+    } catch (failure) {
+      session.failed(call.route, failure);
+      throw failure;
+    }
+  }
+
+  // The steps of a call, each in the file of its name.
+  async #steps(call: CallContext): Promise<Answer<unknown>> {
     // Also where nothing is waited for: the caller may still want to listen for its events.
     await this.#validator.checkRequest(call);
     const key = await CallKey.of(call, this.#parts);
@@ -196,16 +216,25 @@ export class Transport {
   }
 }
 
+// What does not fit is refused with the call of the first page.
+function listOptionsOf(options: ListOptions): Pick<ListOptions, 'prefetch' | 'incomplete'> {
+  try {
+    const { prefetch, incomplete } = readCallOptions(options);
+    return { prefetch, incomplete };
+  } catch {
+    return {};
+  }
+}
+
 // Making a body may take as long as sending it.
 async function withBody(
   route: Route,
   input: RawInput,
-  bodyLater: () => Promise<unknown>,
-  { deadline, signal }: RequestOptions,
+  bodyLater: BodyLater,
+  options: RequestOptions,
 ): Promise<RawInput> {
-  // A deadline that is none is refused when the call is prepared.
-  const leftMs = deadline !== undefined && deadline > 0 ? deadline : Number.POSITIVE_INFINITY;
-  const deadlineAt = monotonicMs() + leftMs;
-  const limits = { route, path: route.path, deadlineAt, signal };
-  return { ...input, body: await withinDeadline(bodyLater(), limits) };
+  const { deadline = Number.POSITIVE_INFINITY, signal } = options;
+  const limits = { route, path: route.path, deadlineAt: monotonicMs() + deadline, signal };
+  const body = (await withinDeadline(bodyLater(options), limits)) ?? input.body;
+  return { ...input, body };
 }

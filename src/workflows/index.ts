@@ -15,6 +15,7 @@ export {
   defaultWorkflowMapping,
   type StepContent,
   type TransitionEnds,
+  type WorkflowHead,
   type WorkflowMapping,
 } from '../messaging/workflows/code/mapping.js';
 export { toMermaid, type MermaidOptions } from '../messaging/workflows/code/mermaid.js';

@@ -35,6 +35,7 @@ describe('in a terminal', () => {
       const colored = inTerminal(own, { ...place(), columns: 100 });
       expect([await colored.ended, colored.text]).toEqual([0, expect.stringContaining(said)]);
       expect(hasColors(colored.written)).toBe(true);
+      scene.server.messaging.reset(); // without a state, an equal workflow would be taken over
       const again = name === 'workflows deploy' ? [...args, '--state', 'plain.json'] : args;
       const env = { ...scene.env, NO_COLOR: '1' };
       const plain = inTerminal(again, { ...place(), env, columns: 40 });
@@ -163,5 +164,20 @@ describe('without a terminal', () => {
     expect((await piped(args, place())).code).toBe(0);
     const { code, stdout } = await piped(args, place());
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { operations: [] }]);
+  });
+
+  it('workflows deploy refuses to undo what others have changed without --overwrite', async () => {
+    const args = ['workflows', 'deploy', 'flow.mjs', '--state', 'drift.json', '--yes'];
+    expect((await piped(args, place())).code).toBe(0);
+    const [live] = scene.server.messaging.project.workflows.values();
+    Object.assign(live ?? {}, { name: 'By hand' });
+    const refused = await piped(args, place());
+    expect([refused.code, refused.stderr]).toEqual([
+      9,
+      expect.stringContaining('theirs: workflow'),
+    ]);
+    expect(live?.name).toBe('By hand');
+    expect((await piped([...args, '--overwrite'], place())).code).toBe(0);
+    expect(live?.name).toBe('Onboarding');
   });
 });

@@ -65,6 +65,13 @@ describe('the audience of a campaign', () => {
       { audienceType: 'FILTERED', audienceFilter: 'plan = pro' },
       refusal('audienceFilter', 'must be an object'),
     ],
+    ...[{}, { and: [] }, { or: [{}] }, { and: [condition, {}] }, { all: [], any: [] }].map(
+      (audienceFilter): [string, object, object] => [
+        `refuses the empty filter ${JSON.stringify(audienceFilter)}, which may select everybody`,
+        { audienceType: 'FILTERED', audienceFilter },
+        refusal('audienceFilter', expect.stringContaining("use `audienceType: 'ALL'`")),
+      ],
+    ),
     ['requires an audience', {}, refusal('audienceType', 'is required')],
     [
       'refuses an audience that is not listed',
@@ -161,7 +168,6 @@ describe('sending a campaign', () => {
     ['without a body', undefined, {}],
     ['with an empty body', {}, {}],
     ['with null for a body', null as unknown as undefined, {}],
-    ['with null', { scheduledFor: null }, { scheduledFor: null }],
     [
       'at a Date',
       { scheduledFor: new Date('2999-01-01T09:00:00Z') },
@@ -186,10 +192,11 @@ describe('sending a campaign', () => {
     expect(requests[0]?.headers.get('x-team')).toBe('cats');
   });
 
-  it('refuses a scheduledFor that is undefined by accident', async () => {
-    const body = { scheduledFor: undefined } as unknown as CampaignSend; // lenient compilers let it pass
+  it.each([undefined, null])('refuses a scheduledFor that is %s by accident', async (time) => {
+    const body = { scheduledFor: time } as unknown as CampaignSend; // lenient compilers let it pass
+    const message = `must not be ${String(time)}: the service would send to everybody now; if you mean that, use \`campaigns.sendNow(id)\``;
     await expect(messaging.campaigns.send('cmp_1', body)).rejects.toMatchObject(
-      refusal('scheduledFor', 'must not be undefined: leaving it out sends to everybody now'),
+      refusal('scheduledFor', message),
     );
   });
 

@@ -25,12 +25,21 @@ describe('bulk calls', () => {
     await expect(call).rejects.toMatchObject(refusal('contactIds', message));
   });
 
-  it.each(methods)('%s takes 1000 contacts, and again after a 503', async (method) => {
+  const repeated = ['bulkUnsubscribe', 'bulkDelete'] as const;
+
+  it.each(repeated)('%s takes 1000 contacts, and again after a 503', async (method) => {
     const answers = [unavailable(), Response.json({ jobId: 'job_1' })];
     const { fetch, requests } = answering(() => answers.shift());
     const { jobId } = await messagingOver(fetch).contacts[method]({ contactIds: manyIds(1000) });
     expect(jobId).toBe('job_1');
     expect(requests).toHaveLength(2);
+  });
+
+  it('bulkSubscribe is not made again after a 503, since somebody may have left in between', async () => {
+    const { fetch, requests } = answering(() => unavailable());
+    const call = messagingOver(fetch).contacts.bulkSubscribe({ contactIds: ['con_1'] });
+    await expect(call).rejects.toMatchObject({ status: 503, outcome: 'unknown' });
+    expect(requests).toHaveLength(1);
   });
 });
 

@@ -60,8 +60,8 @@ describe('subscribeAll, unsubscribeAll and deleteAll', () => {
     const { messaging } = countingService((call) => call === 2);
     const result = await messaging.contacts.deleteAll(ids(2001), { wait });
     expect(result.done).toBe(1001);
-    expect(result.failed).toHaveLength(1);
-    expect(result.failed[0]?.contactIds[0]).toBe('con_1000');
+    expect(result.failed).toHaveLength(1000);
+    expect(result.failed[0]).toMatchObject({ row: 'con_1000', index: 1000 });
     expect(result.failed[0]?.error).toMatchObject({ status: 400, outcome: 'rejected' });
   });
 
@@ -87,7 +87,10 @@ describe('subscribeAll, unsubscribeAll and deleteAll', () => {
       return Promise.resolve(Response.json({ id: 'job', jobId: 'job_1', status: 'processing' }));
     });
     const options = { wait, signal: controller.signal };
-    await expect(messaging.contacts.deleteAll(ids(1), options)).rejects.toBe(reason);
+    await expect(messaging.contacts.deleteAll(ids(1), options)).rejects.toMatchObject({
+      name: 'PartialError',
+      cause: reason,
+    });
   });
 
   it('end with the reason of an abort', async () => {
@@ -97,7 +100,7 @@ describe('subscribeAll, unsubscribeAll and deleteAll', () => {
     const onProgress = () => controller.abort(reason);
     const { signal } = controller;
     const call = messaging.contacts.unsubscribeAll(ids(3000), { wait, onProgress, signal });
-    await expect(call).rejects.toBe(reason);
+    await expect(call).rejects.toMatchObject({ name: 'PartialError', cause: reason });
   });
 
   it('change contacts of the fake', async () => {
@@ -118,7 +121,7 @@ describe('importAll', () => {
       { email: 'bea@example.com', note: 'two\nlines' },
     ];
     await expect(messaging.contacts.importAll(rows, { wait })).resolves.toMatchObject({
-      imported: 2,
+      done: 2,
       failed: [],
     });
     const ann = await messaging.contacts.findByEmail('ann@example.com');
@@ -134,8 +137,8 @@ describe('importAll', () => {
         yield { email: `contact-${index}@example.com`, note: 'é'.repeat(400) };
       }
     };
-    const { imported } = await messaging.contacts.importAll(rows(), { wait });
-    expect(imported).toBe(12_000);
+    const { done } = await messaging.contacts.importAll(rows(), { wait });
+    expect(done).toBe(12_000);
     expect(parts.length).toBeGreaterThan(1);
     for (const part of parts) {
       expect(new TextEncoder().encode(part).length).toBeLessThan(5 * 1024 * 1024);
@@ -153,9 +156,10 @@ describe('importAll', () => {
       email: `contact-${index}@example.com`,
       note: 'x'.repeat(170_000),
     }));
-    const { imported, failed } = await messaging.contacts.importAll(rows, { wait });
-    expect(imported).toBe(8);
-    expect(failed).toMatchObject([{ firstRow: 4, rows: 3, error: { outcome: 'rejected' } }]);
+    const { done, failed } = await messaging.contacts.importAll(rows, { wait });
+    expect(done).toBe(8);
+    expect(failed.map(({ index }) => index)).toEqual([3, 4, 5]);
+    expect(failed[0]?.error).toMatchObject({ outcome: 'rejected' });
   });
 
   it('cuts the pieces of a CSV file at rows, not at line breaks inside quotes', async () => {
@@ -167,8 +171,8 @@ describe('importAll', () => {
         yield await Promise.resolve(Uint8Array.of(byte));
       }
     };
-    const { imported } = await messaging.contacts.importAll(pieces(), { wait });
-    expect(imported).toBe(2);
+    const { done } = await messaging.contacts.importAll(pieces(), { wait });
+    expect(done).toBe(2);
     expect(parts).toEqual(['email,note\nann@example.com,"a\nb ""c"""\nbea@example.com,ü\n']);
   });
 
@@ -178,8 +182,8 @@ describe('importAll', () => {
     const pieces = async function* () {
       yield await Promise.resolve(`email,note\n${lines.join('\n')}`);
     };
-    const { imported } = await messaging.contacts.importAll(pieces(), { wait });
-    expect(imported).toBe(9);
+    const { done } = await messaging.contacts.importAll(pieces(), { wait });
+    expect(done).toBe(9);
     expect(parts.length).toBeGreaterThan(1);
     expect(parts.flatMap((part) => part.trimEnd().split('\n').slice(1))).toEqual(lines);
     expect(parts.every((part) => part.startsWith('email,note\n'))).toBe(true);
@@ -196,12 +200,15 @@ describe('importAll', () => {
     });
     const options = { wait, signal: controller.signal };
     const rows = [{ email: 'ann@example.com' }];
-    await expect(messaging.contacts.importAll(rows, options)).rejects.toBe(reason);
+    await expect(messaging.contacts.importAll(rows, options)).rejects.toMatchObject({
+      name: 'PartialError',
+      cause: reason,
+    });
   });
 
   it('asks nothing for no rows', async () => {
     const { messaging, parts } = countingService();
-    await expect(messaging.contacts.importAll([])).resolves.toMatchObject({ imported: 0 });
+    await expect(messaging.contacts.importAll([])).resolves.toMatchObject({ done: 0 });
     expect(parts).toEqual([]);
   });
 });

@@ -109,10 +109,18 @@ describe('creating and updating', () => {
     ]);
   });
 
-  it('creates again after a 503, since it is an upsert', async () => {
+  it('subscribes nobody again after a 503: they may have unsubscribed in between', async () => {
+    const { fetch, requests } = answering(() => unavailable());
+    const call = messagingOver(fetch).contacts.create({ email: 'ann@example.com' });
+    await expect(call).rejects.toMatchObject({ status: 503, outcome: 'unknown' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('creates a contact that is not subscribed again after a 503, since it is an upsert', async () => {
     const answers = [unavailable(), Response.json(upserted)];
     const { fetch, requests } = answering(() => answers.shift());
-    const created = await messagingOver(fetch).contacts.create({ email: 'ann@example.com' });
+    const body = { email: 'ann@example.com', subscribed: false };
+    const created = await messagingOver(fetch).contacts.create(body);
     expect(created._meta).toEqual({ isNew: true, isUpdate: false });
     expect(requests).toHaveLength(2);
   });
@@ -227,11 +235,11 @@ describe('fields', () => {
     await expect(messaging.contacts.fields.list()).resolves.toEqual(inventory);
   });
 
-  it('deletes a field again after a 503', async () => {
-    const answers = [unavailable(), new Response(null, { status: 204 })];
-    const { fetch, requests } = answering(() => answers.shift());
-    await expect(messagingOver(fetch).contacts.fields.delete('data.plan')).resolves.toEqual({});
-    expect(requests).toHaveLength(2);
+  it('deletes no field again after a 503: it would also erase what was written since', async () => {
+    const { fetch, requests } = answering(() => unavailable());
+    const call = messagingOver(fetch).contacts.fields.delete('data.plan');
+    await expect(call).rejects.toMatchObject({ status: 503, outcome: 'unknown' });
+    expect(requests).toHaveLength(1);
   });
 });
 

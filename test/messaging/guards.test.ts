@@ -52,6 +52,9 @@ describe('guards of deletes', () => {
     [{ total: 2 }, '2 total'],
     [{ segments: 1, workflows: 0 }, '1 segments'],
     [{ a: { b: ['x'] } }, 'b: x'],
+    [{ inUse: true, references: [] }, 'inUse'],
+    [{ count: '3' }, '3 count'],
+    [{ page: 1, pageSize: 20, total: 1 }, '1 total'],
   ])('takes %j as a use, whatever the service calls it, and says %s', async (usage, named) => {
     const { fetch, requests } = answering(() => usage);
     const call = messagingOver(fetch).events.delete('paid', { ifUnused: true });
@@ -60,15 +63,33 @@ describe('guards of deletes', () => {
     expect(requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  it.each([{}, { success: true }, undefined])(
-    'takes %j for no word about the uses, and deletes nothing',
-    async (usage) => {
-      const { fetch, requests } = answering(() => usage ?? new Response(null, { status: 204 }));
-      const call = messagingOver(fetch).events.delete('paid', { ifUnused: true });
-      await expect(call).rejects.toMatchObject({ code: 'USAGE_UNKNOWN', outcome: 'not-sent' });
-      expect(requests.map(({ method }) => method)).toEqual(['GET']);
-    },
-  );
+  it.each([
+    { references: [], page: 1, pageSize: 20, totalPages: 1, total: 0 },
+    { count: '0' },
+    { inUse: false },
+    { event: 'paid', references: [], hasMore: false, cursor: null },
+    { success: true, data: { segments: [], workflows: [] } },
+  ])('takes %j for no use', async (usage) => {
+    const { fetch, requests } = answering(() => usage);
+    await messagingOver(fetch).events.delete('paid', { ifUnused: true });
+    expect(requests.map(({ method }) => method)).toEqual(['GET', 'DELETE']);
+  });
+
+  it.each([
+    {},
+    { success: true },
+    undefined,
+    { status: 'referenced', references: [] },
+    { canDelete: false, references: [] },
+    { references: [], hasMore: true },
+    { references: [], cursor: 'next' },
+    { count: -1 },
+  ])('takes %j for no clear word about the uses, and deletes nothing', async (usage) => {
+    const { fetch, requests } = answering(() => usage ?? new Response(null, { status: 204 }));
+    const call = messagingOver(fetch).events.delete('paid', { ifUnused: true });
+    await expect(call).rejects.toMatchObject({ code: 'USAGE_UNKNOWN', outcome: 'not-sent' });
+    expect(requests.map(({ method }) => method)).toEqual(['GET']);
+  });
 
   it('cancels executions first, where the service would refuse the delete', async () => {
     const { messaging } = furnished();
@@ -179,11 +200,25 @@ describe('campaigns', () => {
     const { messaging } = furnished();
     const { id } = await messaging.campaigns.create({ ...content, audienceType: 'ALL' });
     const call = messaging.campaigns.edit(id, async (draft) => {
-      await messaging.campaigns.edit(id, (other) => ({ ...other, name: 'Other' }));
+      await messaging.campaigns.replace(id, { ...content, audienceType: 'ALL', name: 'Other' });
       draft.subject = 'Lost';
     });
     await expect(call).rejects.toMatchObject({ code: 'CAMPAIGN_CHANGED', outcome: 'not-sent' });
     expect((await messaging.campaigns.get(id)).subject).toBe(content.subject);
+  });
+
+  it('edit() within an edit of the same campaign ends instead of waiting for itself', async () => {
+    vi.useFakeTimers();
+    const { messaging } = furnished();
+    const { id } = await messaging.campaigns.create({ ...content, audienceType: 'ALL' });
+    const call = messaging.campaigns.edit(id, () => messaging.campaigns.edit(id, () => undefined));
+    const failed = expect(call).rejects.toMatchObject({
+      code: 'CAMPAIGN_CHANGED',
+      outcome: 'not-sent',
+    });
+    await vi.advanceTimersByTimeAsync(31_000);
+    await failed;
+    vi.useRealTimers();
   });
 
   it('preview() fills in the variables and names those without a value', async () => {

@@ -3,11 +3,12 @@ import {
   MessagingClient,
   type EachResult,
   type MessagingOptions,
-  type RequestOptions,
+  pendingJobs,
+  type PartialError,
 } from 'postreel';
 import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { sendEach } from '../../src/messaging/emails/send-each.js';
+import { failingJournal, recordedJournal } from '../support/media/recorded-journal.js';
 
 const message = { from: 'shop@example.com', subject: 'News', body: '<p>{{plan ?? "free"}}</p>' };
 const people = Array.from({ length: 25 }, (_, index) => `p${index}@example.com`);
@@ -34,7 +35,7 @@ describe('sendEach()', () => {
     const result = await clientOf().sendEach(people, message, {
       onResult: (one) => results.push(one),
     });
-    expect(result).toEqual({ sent: 25, earlier: 0, failed: [], unknown: [] });
+    expect(result).toEqual({ done: 25, sent: 25, earlier: 0, failed: [], unknown: [] });
     expect(mailed()).toEqual([...people].sort());
     const ids = results.map((one) => (one.status === 'sent' ? one.id : undefined));
     expect(new Set(ids)).toEqual(new Set(fake.outbox.map(({ id }) => id)));
@@ -60,49 +61,57 @@ describe('sendEach()', () => {
     fake.fail('POST /v1/send', { loseAnswer: true });
     const twice = ['ann@example.com', 'bea@example.com', 'ann@example.com'];
     const { sent, unknown } = await clientOf().sendEach(twice, message, { concurrency: 1 });
-    expect({ sent, unknown }).toEqual({
-      sent: 1,
-      unknown: ['ann@example.com', 'ann@example.com'],
-    });
+    expect(sent).toBe(1);
+    expect(unknown).toMatchObject([
+      { row: 'ann@example.com', index: 0 },
+      { row: 'ann@example.com', index: 2 },
+    ]);
     expect(mailed()).toEqual(['ann@example.com', 'bea@example.com']);
   });
 
   it('reports an email as sent once that is written down', async () => {
-    const journal = memoryJournal();
-    const log: string[] = [];
-    const slow: typeof journal = {
-      ...journal,
-      async append(entry) {
-        await new Promise((resolve) => setImmediate(resolve));
-        await journal.append(entry);
-        log.push(entry.type);
-      },
-    };
-    await clientOf({ journal: slow }).sendEach(people.slice(0, 1), message, {
+    const { journal, facts } = recordedJournal();
+    await clientOf({ journal }).sendEach(people.slice(0, 1), message, {
       key,
-      onResult: ({ status }) => log.push(status),
+      onResult: ({ status }) => facts.push(status),
     });
-    expect(log).toEqual(['accepted', 'settled', 'sent']);
+    expect(facts).toEqual(['claim', 'accepted', 'sent']);
   });
 
-  it('writes down who is unknown before it frees the others of a batch', async () => {
-    const journal = memoryJournal();
-    fake.fail('POST /v1/send', { status: 422 });
-    fake.fail('POST /v1/send', { loseAnswer: true, after: 1 });
-    await clientOf({ journal }).sendEach(people.slice(0, 2), message, { key });
-    const entries = (await journal.read()).map(({ type }) => type);
-    expect(entries).toEqual(['intent', 'intent', 'refused']);
+  it('claims an email right before it leaves, whatever waits behind it', async () => {
+    const { journal, facts } = recordedJournal();
+    const messaging = clientOf({
+      journal,
+      rateLimit: { limit: 2, windowMs: 60_000, group: crypto.randomUUID() },
+    });
+    const abort = new AbortController();
+    const options = { key, signal: abort.signal };
+    const run = messaging.sendEach(people, message, options).catch((error: unknown) => error);
+    while (fake.outbox.length < 2) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    abort.abort(new Error('enough'));
+    await run;
+    expect(facts.filter((fact) => fact === 'claim')).toHaveLength(2);
   });
 
   it('goes behind other calls unless it is told not to', async () => {
-    const options: (string | undefined)[] = [];
-    const send = (_: object, { priority }: RequestOptions) => {
-      options.push(priority);
-      return Promise.resolve({ emails: [], timestamp: '' });
-    };
-    await sendEach(people.slice(0, 1), message, send, {});
-    await sendEach(people.slice(0, 1), message, send, { priority: 'interactive' });
-    expect(options).toEqual(['bulk', 'interactive']);
+    const waits: number[] = [];
+    for (const priority of [undefined, 'interactive'] as const) {
+      const messaging = clientOf({
+        rateLimit: { limit: 1, windowMs: 50, group: crypto.randomUUID() },
+      });
+      const before = fake.outbox.length;
+      const run = messaging.sendEach(people.slice(0, 4), message, { priority, concurrency: 4 });
+      while (fake.outbox.length === before) {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      const own = { ...message, to: 'boss@example.com' };
+      await messaging.send(own);
+      waits.push(fake.outbox.length - before);
+      await run;
+    }
+    expect(waits[0]).toBeLessThan(waits[1]!);
   });
 
   it('sends only the rest in a second run with the same journal and key', async () => {
@@ -126,7 +135,7 @@ describe('sendEach()', () => {
     expect(await messaging.sendEach(people, message, { key })).toMatchObject({
       sent: 0,
       earlier: 24,
-      unknown,
+      unknown: unknown.map(({ row, index }) => ({ row, index })),
     });
     expect(mailed()).toEqual([...people].sort());
     expect(await messaging.sendEach(people, message, { key, unknown: 'send' })).toMatchObject({
@@ -134,7 +143,7 @@ describe('sendEach()', () => {
       earlier: 24,
       unknown: [],
     });
-    expect(fake.outbox.filter(({ to }) => to === unknown[0])).toHaveLength(2);
+    expect(fake.outbox.filter(({ to }) => to === unknown[0]!.row)).toHaveLength(2);
   });
 
   it('tries those that the service refused again in the next run, and keeps the unknown ones', async () => {
@@ -146,9 +155,10 @@ describe('sendEach()', () => {
     expect(first).toMatchObject({ sent: 6, failed: [{ error: { status: 422 } }] });
     expect(first.unknown).toHaveLength(1);
     const second = await messaging.sendEach(people.slice(0, 8), message, { key });
-    expect(second).toMatchObject({ sent: 1, earlier: 6, failed: [], unknown: first.unknown });
+    expect(second).toMatchObject({ sent: 1, earlier: 6, failed: [] });
+    expect(second.unknown).toMatchObject([{ row: first.unknown[0]!.row }]);
     // A media client with the same journal has nothing to look after.
-    expect(await journal.pending()).toEqual({ jobs: [], finished: [], unknown: [] });
+    expect(await pendingJobs(journal)).toEqual({ jobs: [], finished: [], unknown: [] });
   });
 
   it('does nothing twice when two runs go on at once', async () => {
@@ -162,30 +172,35 @@ describe('sendEach()', () => {
   it('ends when the key is wrong, with nobody marked as mailed', async () => {
     const journal = memoryJournal();
     const wrong = clientOf({ journal, apiKey: 'sk_wrong' }).sendEach(people, message, { key });
-    await expect(wrong).rejects.toMatchObject({ status: 401 });
+    await expect(wrong).rejects.toMatchObject({ name: 'PartialError', cause: { status: 401 } });
     const requests = fake.requests.length;
     expect(requests).toBeLessThanOrEqual(10);
     expect((await clientOf({ journal }).sendEach(people, message, { key })).sent).toBe(25);
   });
 
-  it.each([401, 403])(
-    'ends after the first batch with %i: the others have the same key',
-    async (status) => {
-      fake.fail('POST /v1/send', { status, times: Infinity });
-      await expect(clientOf().sendEach(people, message)).rejects.toMatchObject({ status });
-      expect(fake.requests).toHaveLength(10);
-    },
-  );
+  it.each([401, 403])('ends with %i: the others have the same key', async (status) => {
+    fake.fail('POST /v1/send', { status, times: Infinity });
+    await expect(clientOf().sendEach(people, message)).rejects.toMatchObject({
+      cause: { status },
+    });
+    expect(fake.requests.length).toBeLessThanOrEqual(20);
+  });
 
-  it('stops between two batches when it is aborted', async () => {
+  it('stops when it is aborted, with what was done and where to go on', async () => {
     const abort = new AbortController();
     const run = clientOf().sendEach(people, message, {
       signal: abort.signal,
       concurrency: 5,
       onResult: () => abort.abort(new Error('enough')),
     });
-    await expect(run).rejects.toThrow('enough');
-    expect(fake.outbox.length).toBeLessThanOrEqual(5);
+    const error = (await run.catch((failure: unknown) => failure)) as PartialError;
+    expect(error).toMatchObject({ code: 'PARTIAL_RESULT', cause: { message: 'enough' } });
+    const { done, unknown, failed, notReached, resumeFrom } = error.result;
+    expect(done + unknown.length + failed.length + notReached!).toBe(people.length);
+    expect(resumeFrom).toBe(people.length - notReached!);
+    expect(fake.outbox.length).toBeLessThanOrEqual(6);
+    const rest = await clientOf().sendEach(people, message, { from: resumeFrom });
+    expect(rest.done).toBe(notReached);
   });
 
   it('wants a key with a journal, and a number of emails at once', async () => {
@@ -194,8 +209,80 @@ describe('sendEach()', () => {
       '`key` is needed with a journal: it names the email',
     );
     await expect(clientOf().sendEach(people, message, { concurrency: 0 })).rejects.toThrow(
-      '`concurrency` must be a whole number above 0',
+      '`concurrency` must be a whole number from 1 up',
     );
     expect(fake.requests).toHaveLength(0);
+  });
+
+  it('reports rows that are no recipients as failed, and mails the others', async () => {
+    const rows = ['ann@example.com', { email: null }, null, 7, {}, 'no address', 'bea@example.com'];
+    const { done, failed } = await clientOf().sendEach(rows as string[], message);
+    expect(done).toBe(2);
+    expect(failed.map(({ index }) => index)).toEqual([1, 2, 3, 4, 5]);
+    expect(failed.every(({ error }) => (error as Error).name === 'InvalidRequestError')).toBe(true);
+    expect(mailed()).toEqual(['ann@example.com', 'bea@example.com']);
+  });
+
+  it('sends what was read of a list that throws, and says where to go on', async () => {
+    const list = function* () {
+      yield* people.slice(0, 7);
+      throw new Error('the list is torn');
+    };
+    const error = (await clientOf()
+      .sendEach(list(), message)
+      .catch((failure: unknown) => failure)) as PartialError;
+    expect(error).toMatchObject({ cause: { message: 'the list is torn' } });
+    expect(error.result).toMatchObject({ done: 7, resumeFrom: 7, notReached: undefined });
+  });
+
+  it.each([
+    ['a yes without data', { success: true }],
+    ['an empty yes', undefined],
+  ])('takes %s for sent', async (_, body) => {
+    fake.fail('POST /v1/send', { status: body ? 200 : 204, ...(body && { body }) });
+    expect(await clientOf().sendEach(people.slice(0, 1), message)).toMatchObject({ done: 1 });
+  });
+
+  it('does not report a recipient whom the service has skipped as sent', async () => {
+    const data = { emails: [], timestamp: '2026-01-01T00:00:00.000Z' };
+    fake.fail('POST /v1/send', { status: 200, body: { success: true, data } });
+    const { done, failed } = await clientOf().sendEach(people.slice(0, 1), message);
+    expect(done).toBe(0);
+    expect(failed).toMatchObject([{ error: { code: 'RECIPIENT_SKIPPED' } }]);
+  });
+
+  it('sends the JSON form of data, not the inside of an entity', async () => {
+    const data = { password: 'hash', toJSON: () => ({ plan: 'pro' }) };
+    await clientOf().sendEach([{ email: 'ann@example.com', data: data as object }], message);
+    expect(fake.outbox.map(({ body }) => body)).toEqual(['<p>pro</p>']);
+    expect(JSON.stringify(fake.requests)).not.toContain('hash');
+  });
+
+  it('ends early when the journal cannot be written: nobody is mailed without a claim', async () => {
+    const journal = failingJournal((key) => key.includes('example.com'));
+    const run = clientOf({ journal }).sendEach(people.slice(0, 3), message, { key });
+    await expect(run).rejects.toMatchObject({ cause: { code: 'JOURNAL_UNAVAILABLE' } });
+    expect(fake.outbox).toEqual([]);
+  });
+
+  it('keeps the claims of ten that race apart: each is marked by its own name', async () => {
+    const memory = memoryJournal();
+    const late = async () => {
+      const delays = Math.floor(Math.random() * 5);
+      for (let turn = 0; turn < delays; turn++) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    const journal = {
+      ...memory,
+      put: (name: string, value: string) => late().then(() => memory.put(name, value)),
+      putIfAbsent: (name: string, value: string) =>
+        late().then(() => memory.putIfAbsent(name, value)),
+    };
+    fake.fail('POST /v1/send', { status: 422, times: 6, probability: 0.5 });
+    await clientOf({ journal }).sendEach(people, message, { key });
+    const second = await clientOf({ journal }).sendEach(people, message, { key });
+    expect(second.done).toBe(25);
+    expect(mailed()).toEqual([...people].sort());
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defineTemplate } from '../../src/messaging/templates/define-template.js';
-import { MessagingClient } from '../../src/messaging/index.js';
+import { defineTemplate, MessagingClient } from 'postreel/messaging';
 import { renderText, variablesOf } from '../../src/messaging/templates/template-text.js';
 import fc from '../support/property.js';
 

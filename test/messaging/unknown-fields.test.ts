@@ -126,7 +126,7 @@ describe('a required field that is misspelled', () => {
     [
       'template',
       (m) => m.send({ to: email, templateId: 'tpl_1' } as never),
-      /`template` by `templateId`/,
+      /`templateId` is not a field. Did you mean `template`\?/,
     ],
     [
       'audienceType',
@@ -172,5 +172,26 @@ describe('a warning that nobody hears', () => {
       expect.stringContaining('warning'),
       expect.objectContaining({ message: expect.stringContaining('`logged`') as string }),
     );
+  });
+});
+
+describe('a required field that stands there under another name', () => {
+  const unreachable = messagingOver(() => {
+    throw new Error('must not reach the network');
+  });
+  const mail = { from: 'shop@example.com', subject: 'Hi' };
+
+  it.each([
+    [
+      { ...mail, to: 'a@b.c', html: '<p>Hi</p>' },
+      '`body` is required unless `template` is set; `html` is not a field. Did you mean `body`?',
+    ],
+    [
+      { ...mail, too: 'a@b.c', body: 'Hi' },
+      '`to` is required; `too` is not a field. Did you mean `to`?',
+    ],
+    [{ ...mail, whom: 'a@b.c', body: 'Hi' }, '`to` is required; `whom` is not a field'],
+  ])('is named: %j', async (body, message) => {
+    await expect(unreachable.send(body as never)).rejects.toThrow(message); // wrong on purpose
   });
 });

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pendingJobs } from 'postreel';
 import { fileJournal } from 'postreel/node';
 import { startFakeServer, type FakeServer } from 'postreel/testing';
 import { expect, it } from 'vitest';
@@ -114,7 +115,7 @@ function momentIn(
 
 /** How long a run on real time takes to its first request, where the journal knows of a job. */
 async function timeToWork(server: FakeServer, folder: string): Promise<number | undefined> {
-  const { jobs } = await fileJournal(join(folder, 'jobs.jsonl')).pending();
+  const { jobs } = await pendingJobs(fileJournal(join(folder, 'jobs.jsonl')));
   if (jobs.length === 0) {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { pidScope } from '../../src/node/pid-scope.js';
-import fc, { type Scheduler } from '../support/property.js';
+import fc, { runs, type Scheduler } from '../support/property.js';
 
 const disk = vi.hoisted(() => ({
   /** The names in each folder, with the times of the files. */
@@ -111,6 +111,6 @@ it('lets one at a time do its work, in whatever order the disk is asked', async 
         expect(disk.folders.size).toBe(0);
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: runs(200) },
   );
 });

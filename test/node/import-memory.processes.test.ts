@@ -8,7 +8,7 @@ import { bundled } from '../support/node/bundled.js';
 
 const rows = 1_000_000;
 
-// The process that imports one row takes 67; measured with a million rows: 112 to 130.
+// Above the process that imports one row. Measured with a million objects: 103.
 const mostMb = 150;
 
 // A service that reads each file to its end and forgets it: the memory here is the client's alone.
@@ -46,7 +46,7 @@ it.each(['objects', 'text'])(
     expect({ imported, failed }).toEqual({ imported: rows, failed: [] });
     expect(parts).toBeGreaterThan(1);
     expect(largest).toBeLessThanOrEqual(5 * 1024 * 1024);
-    expect(rssMb).toBeLessThan(mostMb);
+    expect(rssMb - one.rssMb).toBeLessThan(mostMb);
   },
   400_000,
 );

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { MediaFile, type JournalEntry } from 'postreel';
+import { MediaFile } from 'postreel';
 import { fileJournal, fileWorkflowState, saveTo } from 'postreel/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { useRecordedDisk } from '../support/node/recorded-disk.js';
@@ -15,37 +15,24 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const intent = (id: string, content = 'Hello'): JournalEntry => ({
-  type: 'intent',
-  id,
-  at: '2026-01-01T00:00:00.000Z',
-  jobs: [{ content, voiceId: 'voice_1' }],
-});
 /** The name of the folder, as it is noted. */
 const here = () => basename(folder);
 
 describe('a journal in a file', () => {
-  it('has an entry on the disk when append() resolves, and the name of a new file', async () => {
+  it('has a write on the disk when it resolves, and the name of a new file', async () => {
     const journal = fileJournal(join(folder, 'jobs.jsonl'));
-    await journal.append(intent('a'));
+    await journal.put('a', '1');
     expect(changes).toEqual(['appendFile jobs.jsonl', 'sync jobs.jsonl', `sync ${here()}`]);
     changes.length = 0;
-    await journal.append(intent('b'));
+    await journal.putIfAbsent('b', '1');
     expect(changes).toEqual(['appendFile jobs.jsonl', 'sync jobs.jsonl']);
-  });
-
-  it('has a claim on the disk when claim() resolves', async () => {
-    const names = { type: 'intent', id: 'a', at: '', jobs: [], names: ['queue/1'] } as const;
-    await fileJournal(join(folder, 'jobs.jsonl')).claim(names);
-    expect(changes).toEqual(['appendFile jobs.jsonl', 'sync jobs.jsonl', `sync ${here()}`]);
   });
 
   it('is replaced only by one that is on the disk', async () => {
     const path = join(folder, 'jobs.jsonl');
-    const over = { type: 'refused', id: 'a' } as const;
-    await writeFile(path, `${JSON.stringify(intent('a', 'x'.repeat(1_200_000)))}\n`);
-    await fileJournal(path).append(over);
-    expect(await readFile(path, 'utf8')).toBe('');
+    await writeFile(path, `${JSON.stringify(['put', 'a', 'x'.repeat(1_200_000)])}\n`);
+    await fileJournal(path).delete(['a']);
+    expect((await readFile(path, 'utf8')).length).toBeLessThan(100);
     expect(changes).toEqual([
       'appendFile jobs.jsonl',
       'sync jobs.jsonl',

@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { repository } from '../support/package/installed.js';
+import { pack, repository } from '../support/package/installed.js';
 import {
   inScene,
   install,
   kill,
-  pack,
   readmeBlocks,
   start,
   type Running,

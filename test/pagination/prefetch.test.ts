@@ -21,7 +21,7 @@ function tenPages(prefetch?: number, failing: number[] = []) {
       const next = page < 9 ? { cursor: String(page + 1), hasMore: true } : { hasMore: false };
       return Promise.resolve({ items: [2 * page, 2 * page + 1], ...next });
     },
-    prefetch,
+    { prefetch },
   );
   return { list, asked };
 }
@@ -86,7 +86,9 @@ describe('`prefetch` of a list', () => {
       const answer = { items: [page], cursor: String(page + 1), hasMore: true };
       return page === 1 ? second : Promise.resolve(answer);
     };
-    const items = new PagedList<number>(routes.list, {}, fetch, 5)[Symbol.asyncIterator]();
+    const items = new PagedList<number>(routes.list, {}, fetch, { prefetch: 5 })[
+      Symbol.asyncIterator
+    ]();
     await items.next();
     await items.return?.();
     arrive({ items: [1], cursor: '2', hasMore: true });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { messagingOver } from '../support/clients.js';
 import { listService, type ListSpelling } from '../support/transport/list-service.js';
-import fc from '../support/property.js';
+import fc, { runs } from '../support/property.js';
 
 const spelling: fc.Arbitrary<ListSpelling> = fc.record({
   style: fc.constantFrom('cursor', 'page', 'array', 'cursor-and-totals'),
@@ -27,7 +27,7 @@ it('yields each of 10 000 items exactly once in every spelling of a list', async
       }
       expect(seen).toEqual(items.map(({ id }) => id));
     }),
-    { numRuns: 40 },
+    { numRuns: runs(10) },
   );
 });
 
@@ -42,7 +42,7 @@ it('yields each item exactly once whatever the size of list and page', async () 
         expect((await contacts.toArray()).map(({ id }) => id)).toEqual(items.map(({ id }) => id));
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(60) },
   );
 });
 

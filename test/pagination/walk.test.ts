@@ -13,7 +13,7 @@ function listOf(pageAt: (cursor: number) => RawPage, prefetch?: number) {
     asked.push(cursor);
     return Promise.resolve(pageAt(cursor));
   };
-  const list = new PagedList<unknown>(routes.list, {}, fetch, prefetch);
+  const list = new PagedList<unknown>(routes.list, {}, fetch, { prefetch });
   return { list, asked };
 }
 

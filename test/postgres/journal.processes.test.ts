@@ -1,8 +1,8 @@
 import { PGlite } from '@electric-sql/pglite';
 import { Pool } from 'pg';
 import { migratePostgres, postgresJournal, type PostgresClient } from 'postreel/postgres';
-import { afterAll, beforeAll, describe } from 'vitest';
-import { journalContract } from '../support/stores/journal-contract.js';
+import { testJournal } from 'postreel/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noPostgres, startPostgres } from '../support/stores/postgres-server.js';
 
 const kind = noPostgres === undefined ? 'PostgreSQL' : 'PGlite, on one connection';
@@ -29,5 +29,15 @@ describe(`postgresJournal on ${kind}`, () => {
   });
   afterAll(() => stop());
 
-  journalContract((name) => postgresJournal(client, { name }));
+  it('is a journal', () =>
+    testJournal(() => postgresJournal(client, { name: 'tested' }), { runs: 5 }));
+
+  it('keeps any text, and lists keys by their code units', async () => {
+    const journal = postgresJournal(client, { name: 'texts' });
+    const texts = ['\u0000', '\ud83d', '😀', '\uffff', '~', 'é', 'z', '\u0001', '%', "'"];
+    for (const text of texts) {
+      await journal.put(text, text);
+    }
+    expect(await journal.list('')).toEqual([...texts].sort().map((key) => ({ key, value: key })));
+  });
 });

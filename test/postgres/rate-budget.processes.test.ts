@@ -44,7 +44,7 @@ function tests(open: () => PostgresClient): void {
     const store = postgresRateBudget(open());
     expect(await store.take('ahead', { ...limits, windowMs: 300 }, 400)).toEqual({ waitMs: 300 });
     await new Promise((resolve) => setTimeout(resolve, 430));
-    expect(await store.take('ahead', limits, 400)).toHaveProperty('slot');
+    expect(await store.take('ahead', limits, 400)).toHaveProperty('slots');
   });
 
   it('migrates again without harm, also when several begin at once', async () => {
@@ -70,6 +70,47 @@ describe.skipIf(noPostgres)('postgresRateBudget on PostgreSQL', () => {
   });
 
   tests(() => pool);
+
+  it.each(['repeatable read', 'serializable'])(
+    'keeps the limit where the default isolation is %s',
+    async (isolation) => {
+      const strict = new Pool({
+        connectionString: server.url,
+        options: `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`,
+      });
+      const { rows } = await strict.query('show transaction_isolation');
+      expect(rows).toEqual([{ transaction_isolation: isolation }]);
+      const processes = [1, 2, 3, 4].map(() => postgresRateBudget(strict));
+      const limit = 30;
+      const asked = await Promise.all(
+        Array.from({ length: 60 }, async (_, index) => {
+          const store = processes[index % 4]!;
+          const answer = await store.take(
+            isolation,
+            { ...limits, limit },
+            leaseMs,
+            1 + (index % 3),
+          );
+          if ('waitMs' in answer) {
+            return [];
+          }
+          await Promise.all(answer.slots.map((slot) => store.release(isolation, slot, limits)));
+          return answer.slots;
+        }),
+      );
+      expect(new Set(asked.flat()).size).toBe(limit);
+      await strict.end();
+    },
+  );
+
+  it('reads numbers that the driver was told to hand out as text', async () => {
+    const getTypeParser = () => (text: string) => text;
+    const texts = new Pool({ connectionString: server.url, types: { getTypeParser } });
+    const store = postgresRateBudget(texts);
+    await store.take('texts', { ...limits, limit: 1 }, leaseMs);
+    expect(await store.take('texts', { ...limits, limit: 1 }, leaseMs)).toEqual({ waitMs: 60_000 });
+    await texts.end();
+  });
 
   it('remembers what was sent when the server crashed', async () => {
     const store = postgresRateBudget(pool);

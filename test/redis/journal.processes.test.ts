@@ -1,8 +1,7 @@
 import { Redis } from 'ioredis';
-import type { JobJournal } from 'postreel';
 import { redisJournal } from 'postreel/redis';
+import { testJournal } from 'postreel/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { journalContract } from '../support/stores/journal-contract.js';
 import { noRedis, startRedis, type RedisServer } from '../support/stores/redis-server.js';
 
 if (noRedis !== undefined) {
@@ -22,17 +21,22 @@ describe.skipIf(noRedis)('redisJournal', () => {
     await server.stop();
   });
 
-  journalContract((name): JobJournal => redisJournal(redis, { prefix: name }));
+  it('is a journal', () =>
+    testJournal(() => redisJournal(redis, { prefix: 'tested' }), { runs: 5 }));
+
+  it('keeps any text, and lists keys by their code units', async () => {
+    const journal = redisJournal(redis, { prefix: 'texts' });
+    const texts = ['\u0000', '\ud83d', '😀', '\uffff', '~', 'é', 'z', '\u0001', '%', "'"];
+    for (const text of texts) {
+      await journal.put(text, text);
+    }
+    expect(await journal.list('')).toEqual([...texts].sort().map((key) => ({ key, value: key })));
+  });
 
   it('is as it was after its server was killed', async () => {
     const journal = redisJournal(redis, { prefix: 'killed' });
-    const job = { fileId: 'file_1', kind: 'video' as const };
-    const at = new Date().toISOString();
-    await journal.claim({ type: 'intent', id: 'call_1', at, jobs: [], names: ['queue/1'] });
-    await journal.append({ type: 'accepted', id: 'call_1', jobs: [job] });
+    await journal.putIfAbsent('a', '1');
     await server.restart();
-    expect(await journal.find(['queue/1'])).toEqual(
-      new Map([['queue/1', { state: 'accepted', job, status: undefined }]]),
-    );
+    expect(await journal.get(['a'])).toEqual(new Map([['a', '1']]));
   });
 });

@@ -48,10 +48,10 @@ describe.skipIf(noRedis)('redisRateBudget', () => {
     const store = redisRateBudget(redis);
     expect(await store.take('ahead', limits, 400)).toEqual({ waitMs: 300 });
     await new Promise((resolve) => setTimeout(resolve, 420));
-    expect(await store.take('ahead', limits, 400)).toHaveProperty('slot');
+    expect(await store.take('ahead', limits, 400)).toHaveProperty('slots');
   });
 
-  it('lets nobody send for one window when Redis has lost what was sent', async () => {
+  it('is closed for one window when Redis has lost what was sent', async () => {
     const store = redisRateBudget(redis);
     await store.take('lost', limits, leaseMs);
     await store.take('lost', limits, leaseMs);
@@ -61,8 +61,30 @@ describe.skipIf(noRedis)('redisRateBudget', () => {
     });
     expect(await redisRateBudget(redis).take('lost', limits, leaseMs)).toHaveProperty('waitMs');
     await new Promise((resolve) => setTimeout(resolve, 330));
-    expect(await store.take('lost', limits, leaseMs)).toHaveProperty('slot');
+    expect(await store.take('lost', limits, leaseMs)).toHaveProperty('slots');
   });
+
+  it('reads numbers that the client was told to hand out as text', async () => {
+    const texts = new Redis(server.url, { stringNumbers: true });
+    const store = redisRateBudget(texts);
+    const slots = await store.take('texts', limits, leaseMs, 2);
+    expect('slots' in slots && slots.slots).toHaveLength(2);
+    expect(await store.take('texts', limits, leaseMs)).toEqual({ waitMs: 300 });
+    texts.disconnect();
+  });
+
+  it.each([null, 'OK', [], [1], ['x', 0, 0, 'epoch'], [1, 0, 0, 7]])(
+    'rejects with what it was answered instead of believing it: %j',
+    async (answer) => {
+      const odd: RedisClient = {
+        eval: () => Promise.resolve(answer),
+        evalsha: () => Promise.resolve(answer),
+      };
+      await expect(redisRateBudget(odd).take('odd', limits, leaseMs)).rejects.toThrow(
+        'it answered',
+      );
+    },
+  );
 
   it('takes one slot when a client repeats the command after a lost answer', async () => {
     const repeating: RedisClient = {
@@ -78,7 +100,7 @@ describe.skipIf(noRedis)('redisRateBudget', () => {
   it('leaves no key behind that lasts for ever', async () => {
     const store = redisRateBudget(redis, { prefix: 'mine' });
     const answer = await store.take('idle', limits, leaseMs);
-    await store.release('idle', 'slot' in answer ? answer.slot : '', limits);
+    await store.release('idle', 'slots' in answer ? (answer.slots[0] ?? '') : '', limits);
     await store.close('idle', 1_000);
     await store.lease?.('idle', 1, 2, leaseMs);
     const keys = await redis.keys('mine:{idle}:*');

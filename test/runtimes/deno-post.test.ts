@@ -19,7 +19,7 @@ const file = { data: 'email\neve@example.com\n', filename: 'people.csv' };
 const last = () => server.messaging.requests.at(-1)!;
 const framing = () => [last().headers['transfer-encoding'], last().headers['content-length']];
 
-// Deno repeats every POST but one whose body streams (test/runtimes/others.test.ts shows it).
+// Deno repeats what has no streamed body (test/runtimes/faults.test.ts shows it).
 describe('where Deno is', () => {
   it.each([
     ['with JSON', () => messaging.send(mail), /^application\/json$/],
@@ -37,9 +37,15 @@ describe('where Deno is', () => {
     }
   });
 
-  it('a PATCH does not: it may be repeated', async () => {
+  it('a PATCH streams too', async () => {
     vi.stubGlobal('Deno', {});
-    await messaging.contacts.update('nobody', { data: { plan: 'pro' } }).safe();
+    await messaging.contacts.update('con_unknown', { data: { plan: 'pro' } }).safe();
+    expect(framing()).toEqual(['chunked', undefined]);
+  });
+
+  it('a GET does not: it may be repeated', async () => {
+    vi.stubGlobal('Deno', {});
+    await messaging.contacts.get('con_unknown').safe();
     expect(framing()[0]).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Fault } from '../../src/testing/index.js';
+import type { Fault } from 'postreel/testing';
 import { faces, newContact, type Face } from '../support/testing/faces.js';
 
 describe.each(Object.entries(faces))('%s', (_name, open) => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { MessagingClient } from 'postreel';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createClock, startFakeServer, type FakeServer } from '../../src/testing/index.js';
+import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
 import { newContact } from '../support/testing/faces.js';
 
 let server: FakeServer;

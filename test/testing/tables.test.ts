@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { namesFile, namesOfEndpoints, readEndpoints } from '../../scripts/endpoints.js';
 import table from '../../src/testing/endpoints.json' with { type: 'json' };
-import { createFakeMedia, createFakeMessaging } from '../../src/testing/index.js';
+import { createFakeMedia, createFakeMessaging } from 'postreel/testing';
 
 const rowsOf = (service: string) =>
   table.filter((row) => row.service === service).map((row) => `${row.method} ${row.path}`);

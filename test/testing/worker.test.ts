@@ -6,7 +6,7 @@ import chromium from '@sparticuz/chromium';
 import { build } from 'esbuild';
 import { chromium as browsers, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startFakeServer, type Fault } from '../../src/testing/index.js';
+import { startFakeServer, type Fault } from 'postreel/testing';
 import type { Lab } from '../support/testing/worker-page.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));

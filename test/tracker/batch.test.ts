@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTracker } from '../../src/tracker/index.js';
+import { createTracker } from 'postreel/tracker';
 import { fakePage, taken } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
@@ -23,12 +23,15 @@ const startOnProxy = (reply: () => Response) => {
 };
 const leave = () => page.events.dispatchEvent(new Event('pagehide'));
 
-describe('the end of a page that has a proxy', () => {
+describe('a page that has a proxy', () => {
   it('hands over up to 20 events in one request', async () => {
     const tracker = startOnProxy(taken);
+    tracker.pause();
+    await page.pass(0);
     for (let n = 0; n < 25; n++) {
       tracker.track('x', { n });
     }
+    tracker.resume();
     leave();
     await page.pass(0);
     expect(bodies).toHaveLength(1);
@@ -42,11 +45,10 @@ describe('the end of a page that has a proxy', () => {
     await page.pass(0);
     expect(bodies).toEqual([]);
   });
-  it('hears of each event what became of it', async () => {
+  it('learns of each event what became of it', async () => {
     const results = [200, 400, 503];
     const tracker = startOnProxy(() => Response.json({ success: true, results }));
     const outcomes = ['a', 'b', 'c'].map((name) => tracker.track(name).outcome);
-    leave();
     await page.pass(0);
     expect(tracker.stats()).toEqual({ taken: 3, delivered: 1, rejected: 1 });
     expect(await Promise.all(outcomes.slice(0, 2))).toMatchObject([
@@ -55,11 +57,17 @@ describe('the end of a page that has a proxy', () => {
     ]);
     expect(tracker.pending).toBe(1);
   });
-  it('sends one event in a request while the page lives', async () => {
+  it('sends what one task tracks in one request while the page lives', async () => {
     const tracker = startOnProxy(taken);
-    tracker.track('a');
-    tracker.track('b');
+    for (let n = 0; n < 25; n++) {
+      tracker.track('x', { n });
+    }
     await page.pass(0);
-    expect(bodies).toMatchObject([{ event: 'a' }, { event: 'b' }]);
+    expect(bodies.map((body) => (body as unknown[]).length)).toEqual([20, 5]);
+  });
+  it('sends one event as it is', async () => {
+    startOnProxy(taken).track('a');
+    await page.pass(0);
+    expect(bodies).toMatchObject([{ event: 'a' }]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { snapshot } from '../../src/tracker/data.js';
 import { delayOf } from '../../src/tracker/queue/answers.js';
-import { createTracker, transient } from '../../src/tracker/index.js';
+import { createTracker, transient } from 'postreel/tracker';
 
 const tracker = createTracker({ publicKey: 'pk_test', baseUrl: 'https://service.test' });
 

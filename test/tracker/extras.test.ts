@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { autoPage, chain, debug, once, sample, stamp } from '../../src/tracker/extras/index.js';
+import { autoPage, chain, debug, once, sample, stamp } from 'postreel/tracker/extras';
 import { fakePage } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;

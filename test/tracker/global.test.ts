@@ -42,12 +42,16 @@ describe('the script-tag build', () => {
     page['window'] = page;
     runInContext(snippet ?? '', page);
     runInContext(
-      'tracker.identify("a@b.c"); tracker.track("bad"); tracker.track("x", {n: 1})',
+      'tracker.identify("a@b.c"); tracker.track("bad"); tracker.track("x", {n: 1}); tracker.consent.deny()',
       page,
     );
     expect(calls).toEqual([]);
     page['postreelTracker'] = {
-      createTracker: () => ({ identify: note('identify'), track: note('track') }),
+      createTracker: () => ({
+        identify: note('identify'),
+        track: note('track'),
+        consent: { deny: note('deny') },
+      }),
     };
     tag.onload?.();
     expect(tag.src).toBe('/assets/tracker.global.js');
@@ -55,7 +59,18 @@ describe('the script-tag build', () => {
       ['identify', 'a@b.c'],
       ['track', 'bad'],
       ['track', 'x', { n: 1 }],
+      ['deny'],
     ]);
+  });
+  it('knows every verb in the inline snippet', () => {
+    const text = readFileSync('docs/tracker.md', 'utf8');
+    const verbs = /'(track identify [a-z ]+)'/.exec(text)?.[1]?.split(' ') ?? [];
+    const page = createContext({}); // a server: nothing is touched
+    runInContext(script, page);
+    const made = 'postreelTracker.createTracker({ publicKey: "pk_", baseUrl: "" })';
+    // As the line above makes it.
+    const real = runInContext(`Object.keys(${made})`, page) as string[];
+    expect([...verbs, 'consent', 'pending'].sort()).toEqual([...real].sort());
   });
   it('can be reached by the name of the package', () => {
     const path = createRequire(import.meta.url).resolve('postreel/tracker.global.js');

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTracker } from '../../src/tracker/index.js';
+import { createTracker } from 'postreel/tracker';
 import {
   type NativeStorage,
   type NativeTrackerOptions,
   createNativeTracker,
-} from '../../src/tracker/native/index.js';
+} from 'postreel/tracker/native';
 
 let store: Map<string, string>;
 let sent: { event: string; data?: { n: number } }[];

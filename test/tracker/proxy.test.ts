@@ -3,7 +3,9 @@ import {
   type ProxiedEvent,
   type TrackProxyOptions,
   createTrackProxy,
-} from '../../src/tracker/proxy/index.js';
+} from 'postreel/tracker/proxy';
+import { Callers } from '../../src/tracker/proxy/callers.js';
+import { Sender } from '../../src/tracker/proxy/sender.js';
 import { type Service, startService } from '../support/tracker/service.js';
 
 let service: Service;
@@ -70,8 +72,8 @@ describe('the proxy', () => {
     const data = { a: 'x'.repeat(size - empty.length) };
     expect((await proxyOf()(request({ ...event('1'), data }))).status).toBe(status);
   });
-  it('sends one event a minute at least, however small its share', async () => {
-    const proxy = proxyOf(undefined, { share: 0 });
+  it('sends one event a minute at least, however low its limit', async () => {
+    const proxy = proxyOf(undefined, { perMinute: 0 });
     expect((await proxy(request(event('1')))).status).toBe(200);
     expect((await proxy(request(event('2')))).status).toBe(429);
   });
@@ -104,7 +106,7 @@ describe('the proxy', () => {
       sent.push(Date.now());
       return Promise.resolve(Response.json({ success: true }));
     };
-    const proxy = proxyOf(take, { share: 1 });
+    const proxy = proxyOf(take, { perMinute: 1000 });
     const statuses = async (count: number) => {
       const responses = Array.from({ length: count }, (_, n) =>
         proxy(request(event(`${Date.now()}-${n}`))),
@@ -146,7 +148,7 @@ describe('the proxy', () => {
   });
 });
 
-describe('a route that anybody can call', () => {
+describe('a public route', () => {
   it('lets nothing but event, email and data through', async () => {
     const extra = {
       subscribed: true,
@@ -235,15 +237,23 @@ describe('a route that anybody can call', () => {
     expect([answer.status, body]).toEqual([200, { success: true, results: [200, 400, 400, 200] }]);
     expect(service.accepted).toHaveLength(2);
   });
-  it('answers in time when the service hangs, and frees its slot', async () => {
-    let signal: AbortSignal | null | undefined;
-    const hang = (_: unknown, init?: RequestInit) =>
-      new Promise<Response>((_resolve, reject) => {
-        signal = init?.signal;
-        signal?.addEventListener('abort', () => reject(new Error('aborted')));
-      });
-    const answer = await proxyOf(hang, { timeout: 20 })(request(event('1')));
-    expect([answer.status, signal?.aborted]).toEqual([504, true]);
+  it('answers in time when the service hangs, and frees its slot after a minute', async () => {
+    vi.useFakeTimers({ now: 0 });
+    const signals: (AbortSignal | null | undefined)[] = [];
+    const hang = (_: unknown, init?: RequestInit) => {
+      signals.push(init?.signal);
+      return new Promise<Response>(() => undefined);
+    };
+    const proxy = proxyOf(hang, { perMinute: 1 });
+    const answer = proxy(request(event('1')));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([(await answer).status, signals[0]?.aborted]).toEqual([504, false]);
+    await vi.advanceTimersByTimeAsync(50_000);
+    expect(signals[0]?.aborted).toBe(true);
+    vi.setSystemTime(120_001);
+    const next = proxy(request(event('2')));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([(await next).status, signals.length]).toEqual([504, 2]);
   });
   it.each([
     [401, 503],
@@ -267,5 +277,197 @@ describe('a route that anybody can call', () => {
   it('does not take a page to log in for a delivery', async () => {
     const proxy = proxyOf(() => Promise.resolve(new Response('<!doctype html>')));
     expect((await proxy(request(event('1')))).status).toBe(502);
+  });
+});
+
+describe('an event that the service may have taken', () => {
+  it.each([500, 502, 504, 408])('is never sent again after a %i', async (status) => {
+    const proxy = proxyOf();
+    service.reply = () => ({ status });
+    const first = await proxy(request(event('1')));
+    service.reply = () => ({ status: 200 });
+    const again = await proxy(request([event('1'), event('2')]));
+    expect([first.status, await again.json()]).toEqual([
+      502,
+      { success: true, results: [502, 200] },
+    ]);
+    expect(service.arrivals).toHaveLength(2);
+  });
+  it('is never sent again after a lost or unreadable answer', async () => {
+    for (const fetching of [
+      () => Promise.reject(new TypeError('reset')),
+      () => Promise.resolve(new Response('<!doctype html>')),
+    ]) {
+      const send = vi.fn(fetching);
+      const proxy = proxyOf(send);
+      const statuses = [await proxy(request(event('1'))), await proxy(request(event('1')))];
+      expect(statuses.map(({ status }) => status)).toEqual([502, 502]);
+      expect(send).toHaveBeenCalledTimes(1);
+    }
+  });
+  it('is known to be taken once a late answer has come', async () => {
+    vi.useFakeTimers({ now: 0 });
+    let take: (response: Response) => void = () => undefined;
+    const send = vi.fn(
+      () =>
+        new Promise<Response>((resolve) => {
+          take = resolve;
+        }),
+    );
+    const proxy = proxyOf(send);
+    const first = proxy(request(event('1')));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await first).status).toBe(504);
+    const again = proxy(request(event('1')));
+    await vi.advanceTimersByTimeAsync(1000);
+    take(Response.json({ success: true }));
+    expect((await again).status).toBe(200);
+    expect((await proxy(request(event('1')))).status).toBe(200);
+    expect(send).toHaveBeenCalledTimes(1);
+  });
+  it('does not hide what became of the others', async () => {
+    vi.useFakeTimers({ now: 0 });
+    const proxy = proxyOf((_, init) =>
+      (init!.body as string).includes('slow')
+        ? new Promise<Response>(() => undefined)
+        : Promise.resolve(Response.json({ success: true })),
+    );
+    const answer = proxy(request([{ ...event('1'), event: 'slow' }, event('2')]));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await (await answer).json()).toEqual({ success: true, results: [504, 200] });
+  });
+  it('stays in memory whatever other ids come', async () => {
+    vi.useFakeTimers({ now: 0 });
+    let status = 500;
+    const send = vi.fn(() => Promise.resolve(Response.json({ success: true }, { status })));
+    const sender = new Sender({ apiKey: 'sk_test', baseUrl: service.url, fetch: send });
+    await sender.send({ id: 'in doubt', event: event('') });
+    status = 200;
+    for (let n = 0; n <= 10_000; n++) {
+      vi.setSystemTime(n * 200);
+      await sender.send({ id: `${n}`, event: event('') });
+    }
+    const answer = await sender.send({ id: 'in doubt', event: event('') });
+    expect([answer.status, send.mock.calls.length]).toEqual([502, 10_002]);
+  });
+  it('has an id of a sensible length', async () => {
+    expect((await proxyOf()(request(event('x'.repeat(501))))).status).toBe(400);
+    expect((await proxyOf()(request(event('x'.repeat(500))))).status).toBe(200);
+  });
+});
+
+describe('waits that the service asks for', () => {
+  it.each([
+    ['99999999', '300'],
+    ['Fri, 31 Dec 2099 23:59:59 GMT', '300'],
+    ['Thu, 01 Jan 1970 00:00:30 GMT', '30'],
+    ['20', '20'],
+    ['soon', '60'],
+    ['Infinity', '60'],
+    ['', '60'],
+  ])('are clamped: %s becomes %s seconds', async (retryAfter, seconds) => {
+    vi.useFakeTimers({ now: 0 });
+    const headers = { 'Retry-After': retryAfter };
+    const proxy = proxyOf(() => Promise.resolve(new Response('', { status: 429, headers })));
+    const answers = [await proxy(request(event('1'))), await proxy(request(event('2')))];
+    for (const answer of answers) {
+      expect([answer.status, answer.headers.get('Retry-After')]).toEqual([429, seconds]);
+    }
+  });
+});
+
+describe('the share of a caller', () => {
+  const callerOf = ({ headers }: Request) => headers.get('X-Real-IP') ?? undefined;
+  const batch = (ip: string, count = 20) =>
+    request(
+      Array.from({ length: count }, () => event(`${Math.random()}`)),
+      'application/json',
+      { 'X-Real-IP': ip },
+    );
+  const countOf = (results: number[], status: number) =>
+    results.filter((result) => result === status).length;
+  const resultsOf = async (answer: Response) =>
+    ((await answer.json()) as { results: number[] }).results;
+  const take = () => Promise.resolve(Response.json({ success: true }));
+
+  it('leaves the rest to the others, and comes back after a minute', async () => {
+    vi.useFakeTimers({ now: 0 });
+    const proxy = proxyOf(take, { callerOf, perCaller: 30 });
+    await proxy(batch('1'));
+    const second = await proxy(batch('1'));
+    expect(second.headers.get('Retry-After')).toBe('60');
+    const results = await resultsOf(second);
+    expect([countOf(results, 200), countOf(results, 429)]).toEqual([10, 10]);
+    expect(countOf(await resultsOf(await proxy(batch('2'))), 200)).toBe(20);
+    vi.setSystemTime(60_000);
+    expect(countOf(await resultsOf(await proxy(batch('1'))), 200)).toBe(20);
+  });
+  it('is 60 events a minute by default', async () => {
+    vi.useFakeTimers({ now: 0 });
+    const proxy = proxyOf(take, { callerOf: () => Promise.resolve('same') });
+    let taken = 0;
+    for (let n = 0; n < 5; n++) {
+      taken += countOf(await resultsOf(await proxy(batch('1'))), 200);
+    }
+    expect(taken).toBe(60);
+  });
+  it('keeps the number of callers that it knows bounded', () => {
+    vi.useFakeTimers({ now: 0 });
+    const callers = new Callers(1);
+    for (let ip = 0; ip < 10_000; ip++) {
+      callers.take(`${ip}`);
+    }
+    expect([callers.take('10000'), callers.take('10001'), callers.take('7')]).toEqual([
+      0, 60_000, 60_000,
+    ]);
+    vi.setSystemTime(60_000);
+    expect([callers.take('10000'), callers.take('10001'), callers.take('7')]).toEqual([0, 0, 0]);
+  });
+  it('sends nothing where the caller cannot be found out', async () => {
+    const proxy = proxyOf(undefined, { callerOf: () => Promise.reject(new Error('no session')) });
+    expect([(await proxy(request(event('1')))).status, service.arrivals]).toEqual([503, []]);
+  });
+  it('is all of perMinute without callerOf', async () => {
+    vi.useFakeTimers({ now: 0 });
+    const proxy = proxyOf(take, { perMinute: 30 });
+    await proxy(batch('1'));
+    expect(countOf(await resultsOf(await proxy(batch('2'))), 429)).toBe(10);
+  });
+});
+
+describe('what stands in front of the route', () => {
+  const behind = { Origin: 'https://shop.test', Host: '10.0.0.7:3000' };
+
+  it.each([
+    ['names the host that was asked for', { ...behind, 'X-Forwarded-Host': 'shop.test, cdn' }, {}],
+    ['rewrites Host, with origins', behind, { origins: ['https://shop.test'] }],
+    [
+      'serves pages of another host of yours',
+      { ...behind, 'Sec-Fetch-Site': 'same-site' },
+      { origins: ['https://shop.test'] },
+    ],
+  ])('serves pages where it %s', async (_, headers, options) => {
+    const answer = await proxyOf(
+      undefined,
+      options,
+    )(request(event('1'), 'application/json', headers));
+    expect(answer.status).toBe(200);
+  });
+  it.each([
+    ['rewrites Host and says nothing', behind],
+    ['names another host', { ...behind, 'X-Forwarded-Host': 'other.test' }],
+  ])('refuses pages where it %s', async (_, headers) => {
+    const answer = await proxyOf()(request(event('1'), 'application/json', headers));
+    expect(answer.status).toBe(403);
+  });
+  it.each([
+    ['application/json', 200],
+    ['Application/JSON; charset=UTF-8', 200],
+    ['application/json ; charset=utf-8', 200],
+    ['application/jsonp', 415],
+    ['text/plain; application/json', 415],
+    ['text/json', 415],
+  ])('answers a %s with %i', async (type, status) => {
+    expect((await proxyOf()(request(event('1'), type))).status).toBe(status);
   });
 });

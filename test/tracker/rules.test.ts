@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTracker } from '../../src/tracker/index.js';
+import { createTracker } from 'postreel/tracker';
 import { fakePage, taken } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
@@ -280,5 +280,203 @@ describe('settings', () => {
     page.start().track('x');
     await page.pass(1000);
     expect(events()).toEqual(['x']);
+  });
+});
+
+describe('a denial', () => {
+  const keys = () => Object.keys(page.storage);
+  const deny = async () => {
+    await page.start().consent.deny();
+    await page.pass(0);
+  };
+
+  it('outlives a reset in another tab', async () => {
+    const [one, other] = [page.start(), page.start()];
+    await page.pass(0);
+    await one.consent.deny();
+    await other.reset();
+    const outcomes = [one, other].map(
+      (tracker) => tracker.track('x', {}, { email: 'a@b.c' }).outcome,
+    );
+    expect(await Promise.all(outcomes)).toMatchObject([{ reason: 'denied' }, { reason: 'denied' }]);
+    await page.pass(10_000);
+    expect(page.sent).toEqual([]);
+  });
+  it('outlives localStorage.clear() in any tab', async () => {
+    const [one, other] = [page.start(), page.start()];
+    await page.pass(0);
+    void one.consent.deny();
+    keys().forEach((key) => Reflect.deleteProperty(page.storage, key));
+    await page.pass(0);
+    expect(await other.track('x').outcome).toMatchObject({ reason: 'denied' });
+    expect(keys()).toEqual(['postreel:test:consent']);
+  });
+  it('holds for a tab that keeps events in memory', async () => {
+    const memory = page.start({ storage: 'memory' });
+    await page.pass(0);
+    await deny();
+    expect(await memory.track('x').outcome).toMatchObject({ reason: 'denied' });
+    expect(await page.start({ storage: 'memory' }).track('x').outcome).toMatchObject({
+      reason: 'denied',
+    });
+  });
+  it('by a tab that keeps events in memory erases those of earlier visits', async () => {
+    const earlier = page.start();
+    earlier.pause();
+    earlier.track('x');
+    earlier.dispose();
+    await page.start({ storage: 'memory' }).consent.deny();
+    expect(keys()).toEqual(['postreel:test:consent']);
+  });
+  it.each(['granted', undefined] as const)(
+    'is not undone by a later visit: %s',
+    async (consent) => {
+      await deny();
+      vi.setSystemTime(Date.now() + 30 * 86_400_000);
+      const next = page.start(consent ? { consent } : {});
+      expect(await next.track('x').outcome).toMatchObject({ reason: 'denied' });
+    },
+  );
+  it('is undone by grant(), in every tab', async () => {
+    const [one, other] = [page.start(), page.start()];
+    await page.pass(0);
+    await one.consent.deny();
+    await page.pass(0);
+    other.consent.grant();
+    await page.pass(0);
+    one.track('x', {}, { email: 'ann@example.com' });
+    await page.pass(1000);
+    expect(events()).toEqual(['x']);
+  });
+  it('writes one key and nothing else', async () => {
+    page.start().track('x');
+    await page.pass(0);
+    await deny();
+    expect(keys()).toEqual(['postreel:test:consent']);
+  });
+  it('by an option writes nothing, and erases what is stored', async () => {
+    const other = page.start();
+    other.pause();
+    other.track('x');
+    await page.pass(0);
+    page.start({ consent: 'denied' }).track('y');
+    await page.pass(0);
+    expect(JSON.stringify(page.storage)).not.toContain('event');
+    other.resume();
+    await page.pass(1000);
+    expect(page.sent).toEqual([]);
+  });
+});
+
+describe('a logout', () => {
+  const keys = () => Object.keys(page.storage);
+
+  it('travels to the other tabs: they wait for a contact', async () => {
+    const [one, other] = [page.start(), page.start()];
+    await page.pass(0);
+    await one.reset();
+    one.identify('bob@example.com');
+    other.track('x');
+    await page.pass(5000);
+    expect(page.sent).toEqual([]);
+    other.identify('bob@example.com');
+    await page.pass(5000);
+    expect(page.sent.map(({ body }) => body.email)).toEqual(['bob@example.com']);
+  });
+  it('is written back at the end of a page that has cleared its storage', async () => {
+    const tracker = page.start();
+    tracker.pause();
+    await page.pass(0);
+    tracker.track('x');
+    void tracker.reset();
+    keys().forEach((key) => Reflect.deleteProperty(page.storage, key));
+    leave();
+    const { erasedAt } = JSON.parse(page.storage['postreel:test:consent'] ?? '{}') as {
+      erasedAt?: number;
+    };
+    expect(erasedAt).toBeGreaterThanOrEqual(Date.now());
+  });
+  it('ends although IndexedDB never answers', async () => {
+    vi.stubGlobal('indexedDB', { open: () => ({}) });
+    const done = vi.fn();
+    void page.start().reset().then(done);
+    await page.pass(30_000);
+    expect(done).toHaveBeenCalled();
+  });
+});
+
+describe('names', () => {
+  it('are compared whole: a project whose name begins with another one is left alone', async () => {
+    const long = page.start({ namespace: 'shop:eu' });
+    long.pause();
+    long.track('x');
+    long.dispose();
+    const short = page.start({ namespace: 'shop' });
+    await short.reset();
+    await page.pass(120_000);
+    expect(page.sent).toEqual([]);
+    expect(JSON.stringify(page.storage)).toContain('shop%3Aeu:1');
+  });
+});
+
+describe('track()', () => {
+  it('reads its own keys only, however many the host has', async () => {
+    for (let n = 0; n < 100; n++) {
+      page.storage[`host-${n}`] = 'x';
+    }
+    const ownKeys = vi.fn(Reflect.ownKeys);
+    vi.stubGlobal('localStorage', new Proxy(page.storage, { ownKeys }));
+    const tracker = page.start();
+    await page.pass(5000);
+    ownKeys.mockClear();
+    tracker.pause();
+    for (let n = 0; n < 20; n++) {
+      tracker.track('x');
+    }
+    expect(ownKeys).not.toHaveBeenCalled();
+  });
+});
+
+describe('the quota of keepalive requests', () => {
+  it('is not needed in a living page: the second try goes without', async () => {
+    page.reply = () =>
+      page.sent.at(-1)?.init.keepalive ? Promise.reject(new TypeError('quota')) : taken();
+    page.start().track('x');
+    await page.pass(5000);
+    expect(page.sent.map(({ init }) => init.keepalive)).toEqual([true, false]);
+  });
+});
+
+describe('a prototype that others have extended', () => {
+  it('adds no listener', () => {
+    const added = vi.spyOn(globalThis, 'addEventListener');
+    Object.defineProperty(Object.prototype, 'extend', {
+      value: () => 1,
+      enumerable: true,
+      configurable: true,
+    });
+    page.start();
+    Reflect.deleteProperty(Object.prototype, 'extend');
+    expect(added.mock.calls.map(([name]) => name)).not.toContain('extend');
+  });
+});
+
+describe('a page that is replaced by another one of its site', () => {
+  it('hands nothing over: the next page sends it, and sees the answer', async () => {
+    vi.stubGlobal('onpageswap', null);
+    const tracker = page.start();
+    await page.pass(0);
+    tracker.pause();
+    tracker.track('x');
+    tracker.resume();
+    const swap = Object.assign(new Event('pageswap'), { activation: { entry: { url: '/next' } } });
+    page.events.dispatchEvent(swap);
+    leave();
+    await page.pass(0);
+    const before = page.sent.length;
+    tracker.dispose();
+    page.start();
+    await page.pass(1000);
+    expect(before).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Tracker, type TrackerNotices, createTracker } from '../../src/tracker/index.js';
+import { type Tracker, type TrackerNotices, createTracker } from 'postreel/tracker';
 import { fakePage, taken } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
@@ -171,55 +171,5 @@ describe('answers', () => {
     expect(page.sent).toHaveLength(1);
     await page.pass(10_000);
     expect(page.sent).toHaveLength(times);
-  });
-});
-
-describe('the lock of a page', () => {
-  const withLocks = () => {
-    const asked: { signal: AbortSignal; isReleased: boolean; grant: () => void }[] = [];
-    const request = (
-      _name: string,
-      { signal }: { signal?: AbortSignal },
-      callback: (lock: null) => Promise<unknown>,
-    ) =>
-      new Promise((_, reject) => {
-        if (!signal) {
-          return; // of those who take over events of others
-        }
-        const entry = {
-          signal,
-          isReleased: false,
-          grant: () =>
-            void callback(null).then(() => {
-              entry.isReleased = true;
-            }),
-        };
-        asked.push(entry);
-        signal.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
-      });
-    const query = () => Promise.resolve({ held: [], pending: [] });
-    vi.stubGlobal('navigator', { onLine: true, locks: { request, query } });
-    return asked;
-  };
-
-  it('is given up when the page is left, and asked for again when it comes back', async () => {
-    const asked = withLocks();
-    page.start();
-    await page.pass(0);
-    asked[0]?.grant();
-    page.events.dispatchEvent(new Event('pagehide'));
-    await page.pass(0);
-    expect(asked.map(({ isReleased }) => isReleased)).toEqual([true]);
-    page.events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
-    await page.pass(0);
-    expect(asked.map(({ signal }) => signal.aborted)).toEqual([true, false]);
-  });
-
-  it('is not waited for by a page that was left before it had it', async () => {
-    const asked = withLocks();
-    page.start();
-    page.events.dispatchEvent(new Event('pagehide'));
-    await page.pass(0);
-    expect(asked.map(({ signal }) => signal.aborted)).toEqual([true]);
   });
 });

@@ -24,7 +24,7 @@ describe('options that cannot work are refused when the client is made', () => {
     ['a time in words', { timeout: '30s' as never }, '`timeout` must be'],
     ['a negative count', { retries: -1 }, '`retries` must be a whole number from 0 up.'],
     ['half a retry', { retries: 1.5 }, '`retries` must be'],
-    ['no room at all', { rateLimit: { headroom: 1 } }, '`rateLimit.headroom` must be a share'],
+    ['no room at all', { rateLimit: { headroom: 1 } }, '`rateLimit.headroom` must be at least 0'],
     ['less than no headroom', { rateLimit: { headroom: -0.1 } }, '`rateLimit.headroom` must be'],
     ['a headroom that is no number', { rateLimit: { headroom: NaN } }, '`rateLimit.headroom`'],
     ['a limit of nothing', { rateLimit: { limit: 0 } }, '`rateLimit.limit` must be'],

@@ -1,7 +1,7 @@
 import type { ActivityEntry, MessagingClient, Paginated } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/contract/methods.js';
-import type { Activity } from '../../src/messaging/activity/resource.js';
+import type { Activity } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/activity/routes.js';
 
 type Rows = MethodsFor<typeof routes>;

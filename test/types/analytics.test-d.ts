@@ -1,7 +1,7 @@
 import type { MessagingClient } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/contract/methods.js';
-import type { Analytics } from '../../src/messaging/analytics/resource.js';
+import type { Analytics } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/analytics/routes.js';
 
 type Rows = MethodsFor<typeof routes>;

@@ -1,7 +1,7 @@
 import type { MessagingClient } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/contract/methods.js';
-import type { Auth } from '../../src/messaging/auth/resource.js';
+import type { Auth } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/auth/routes.js';
 
 type Rows = MethodsFor<typeof routes>;

@@ -1,7 +1,7 @@
 import type { Campaign, CampaignCreate, CampaignSend, CreatedCampaign } from 'postreel';
 import { expectTypeOf } from 'vitest';
 import type { MethodsFor } from '../../src/contract/methods.js';
-import type { Campaigns } from '../../src/messaging/campaigns/resource.js';
+import type { Campaigns } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/campaigns/routes.js';
 
 type Rows = MethodsFor<typeof routes>;
@@ -60,12 +60,13 @@ export const anonymous: CampaignCreate = {
 
 export const times: CampaignSend[] = [
   {},
-  { scheduledFor: null },
   { scheduledFor: new Date() },
   { scheduledFor: '2999-01-01T09:00:00Z' },
 ];
 // @ts-expect-error -- leaving it out sends to everybody now, so it must be meant
 export const byAccident: CampaignSend = { scheduledFor: undefined };
+// @ts-expect-error -- null would do the same
+export const byNull: CampaignSend = { scheduledFor: null };
 // @ts-expect-error -- a time is a Date or a string
 export const asNumber: CampaignSend = { scheduledFor: Date.now() };
 

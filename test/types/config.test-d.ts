@@ -1,6 +1,6 @@
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/contract/methods.js';
-import type { Config } from '../../src/messaging/config/resource.js';
+import type { Config } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/config/routes.js';
 
 type Rows = MethodsFor<typeof routes>;

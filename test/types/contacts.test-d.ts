@@ -13,8 +13,7 @@ import {
 } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/contract/methods.js';
-import type { ContactFields } from '../../src/messaging/contacts/fields.js';
-import type { Contacts } from '../../src/messaging/contacts/resource.js';
+import type { ContactFields, Contacts } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/contacts/routes.js';
 
 type Rows = MethodsFor<typeof routes>;

@@ -1,7 +1,7 @@
 import type { Domain, MessagingClient, Paginated } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/contract/methods.js';
-import type { Domains } from '../../src/messaging/domains/resource.js';
+import type { Domains } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/domains/routes.js';
 
 type Rows = MethodsFor<typeof routes>;

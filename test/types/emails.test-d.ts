@@ -1,10 +1,15 @@
-import { transient, type MessagingClient, type SendRequest } from 'postreel';
+import {
+  transient,
+  type MessagingClient,
+  type SendRequest,
+  type Call,
+  type RequestOptions,
+} from 'postreel';
 import { expectTypeOf, it } from 'vitest';
-import type { Call, RequestOptions } from '../../src/contract/call.js';
 import type { MethodsFor } from '../../src/contract/methods.js';
 import type { Emails } from '../../src/messaging/emails/resource.js';
 import type { routes } from '../../src/messaging/emails/routes.js';
-import type { SendResult } from '../../src/messaging/emails/types.js';
+import type { SendResult } from 'postreel/messaging';
 
 type Rows = MethodsFor<typeof routes>;
 

@@ -1,7 +1,7 @@
 import type { MessagingClient, Paginated, TrackedEvent, TrackResult } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/contract/methods.js';
-import type { Events } from '../../src/messaging/events/resource.js';
+import type { Events } from 'postreel/messaging';
 import type { routes, trackingRoutes } from '../../src/messaging/events/routes.js';
 import type { Tracking } from '../../src/messaging/events/tracking.js';
 

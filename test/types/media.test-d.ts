@@ -8,8 +8,8 @@ import type {
   FileUpdate,
   Generate,
   GenerationJob,
-  JobJournal,
-  JournalIntent,
+  JournalStore,
+  UnknownCall,
   JobRecord,
   MediaClient,
   MediaFile,
@@ -192,9 +192,9 @@ it('plans, and resumes with a journal', () => {
   expectTypeOf<Parameters<MediaClient['plan']>[0]>().toEqualTypeOf<readonly MediaJob[]>();
   expectTypeOf(media.journal.pending()).toEqualTypeOf<Promise<PendingJobs>>();
   expectTypeOf(media.resumeAll()).toEqualTypeOf<
-    Promise<{ jobs: GenerationJob[]; unknown: readonly JournalIntent[] }>
+    Promise<{ jobs: GenerationJob[]; unknown: readonly UnknownCall[] }>
   >();
-  expectTypeOf<MediaOptions['journal']>().toEqualTypeOf<JobJournal | undefined>();
+  expectTypeOf<MediaOptions['journal']>().toEqualTypeOf<JournalStore | undefined>();
   expectTypeOf<MediaOptions['coalesce']>().toEqualTypeOf<boolean | undefined>();
   expectTypeOf(media.rateLimit).toEqualTypeOf<RateLimit>();
 });

@@ -1,9 +1,7 @@
 import type { MessagingClient } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/contract/methods.js';
-import type { ProjectBilling } from '../../src/messaging/projects/billing.js';
-import type { ProjectMembers } from '../../src/messaging/projects/members.js';
-import type { Projects } from '../../src/messaging/projects/resource.js';
+import type { ProjectBilling, ProjectMembers, Projects } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/projects/routes.js';
 
 type Rows = MethodsFor<typeof routes>;

@@ -1,8 +1,7 @@
 import type { Contact, Filter, FilterElement, SegmentCreate, SegmentMember } from 'postreel';
 import { expectTypeOf } from 'vitest';
 import type { MethodsFor } from '../../src/contract/methods.js';
-import type { SegmentMembers } from '../../src/messaging/segments/members.js';
-import type { Segments } from '../../src/messaging/segments/resource.js';
+import type { SegmentMembers, Segments } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/segments/routes.js';
 
 type Rows = MethodsFor<typeof routes>;

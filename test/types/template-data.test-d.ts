@@ -1,7 +1,10 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import { defineTemplate } from '../../src/messaging/templates/define-template.js';
-import type { TemplateData, TemplateValue } from '../../src/messaging/templates/template-data.js';
-import type { SendRequest } from '../../src/messaging/emails/types.js';
+import {
+  defineTemplate,
+  type TemplateData,
+  type TemplateValue,
+  type SendRequest,
+} from 'postreel/messaging';
 
 describe('the data of a defined template', () => {
   it('requires a variable without a fallback', () => {

@@ -1,7 +1,7 @@
 import type { OpenRecord, Template, TemplateCreate, TemplateType } from 'postreel';
 import { expectTypeOf } from 'vitest';
 import type { MethodsFor } from '../../src/contract/methods.js';
-import type { Templates } from '../../src/messaging/templates/resource.js';
+import type { Templates } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/templates/routes.js';
 
 type Rows = MethodsFor<typeof routes>;

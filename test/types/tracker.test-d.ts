@@ -7,7 +7,14 @@ import {
   createTracker,
   transient,
 } from 'postreel/tracker';
-import { TrackerProvider, useTrackOnMount, useTracker } from 'postreel/tracker/react';
+import { debug } from 'postreel/tracker/extras';
+import { createNativeTracker } from 'postreel/tracker/native';
+import {
+  TrackerProvider,
+  createTrackerHooks,
+  useTrackOnMount,
+  useTracker,
+} from 'postreel/tracker/react';
 
 interface Events {
   signed_up: { plan: string; code?: number; at?: Date };
@@ -47,6 +54,29 @@ it('lets each field of a map be meant for one event only', () => {
   tracker.track('signed_up', { plan: transient('pro'), code: transient(1234) });
   // @ts-expect-error -- a code is a number, for one event too
   tracker.track('signed_up', { plan: 'pro', code: transient('1234') });
+});
+
+interface Item {
+  sku: string;
+  price: { amount: number; currency?: string };
+  tags: string[];
+}
+interface Orders {
+  bought: { item: Item; others?: Item[] };
+}
+
+it('takes nested interfaces, in the page, React, extras and native', () => {
+  const orders = createTracker<Orders>({ baseUrl: '' });
+  const item: Item = { sku: 'a', price: { amount: 1 }, tags: [] };
+  orders.track('bought', { item, others: [item] });
+  orders.track('bought', { item: transient(item) });
+  TrackerProvider<Orders>({ tracker: orders });
+  useTrackOnMount<Orders>('bought', { item });
+  createTrackerHooks<Orders>().useTracker().track('bought', { item });
+  debug(orders);
+  createNativeTracker<Orders>({ baseUrl: '', storage: 'memory' }).track('bought', { item });
+  // @ts-expect-error -- a function cannot be sent, at any depth
+  createTracker<{ bought: { item: { call: () => void } } }>({ baseUrl: '' });
 });
 
 it('refuses reserved names, in a map and without one', () => {

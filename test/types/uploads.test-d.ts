@@ -1,7 +1,7 @@
 import type { FileInput, MessagingClient, UploadedImage } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/contract/methods.js';
-import type { Uploads } from '../../src/messaging/uploads/resource.js';
+import type { Uploads } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/uploads/routes.js';
 
 type Rows = MethodsFor<typeof routes>;

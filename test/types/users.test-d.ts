@@ -1,7 +1,7 @@
 import type { User } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/contract/methods.js';
-import type { Users } from '../../src/messaging/users/resource.js';
+import type { Users } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/users/routes.js';
 
 type Rows = MethodsFor<typeof routes>;

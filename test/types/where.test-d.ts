@@ -1,7 +1,5 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import { and, filters, where } from '../../src/messaging/shared/where.js';
-import type { SegmentCreate } from '../../src/messaging/segments/types.js';
-import type { FilterElement } from '../../src/messaging/shared/filter.js';
+import { and, filters, where, type SegmentCreate, type FilterElement } from 'postreel/messaging';
 
 interface Fields {
   plan: 'free' | 'pro';

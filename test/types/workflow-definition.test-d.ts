@@ -1,6 +1,6 @@
 import { describe, expectTypeOf, it } from 'vitest';
 import { defineWorkflow } from '../../src/messaging/workflows/code/check.js';
-import type { WorkflowDefinition } from '../../src/messaging/workflows/code/definition.js';
+import type { WorkflowDefinition } from 'postreel/messaging';
 
 const head = { key: 'k', name: 'n', trigger: { event: 'e' } };
 

@@ -1,11 +1,13 @@
 import type { StepCreate, StepType, TransitionCreate, WorkflowCreate } from 'postreel';
 import { expectTypeOf } from 'vitest';
 import type { MethodsFor } from '../../src/contract/methods.js';
-import type { WorkflowExecutions } from '../../src/messaging/workflows/executions.js';
-import type { Workflows } from '../../src/messaging/workflows/resource.js';
+import type {
+  WorkflowExecutions,
+  Workflows,
+  WorkflowSteps,
+  WorkflowTransitions,
+} from 'postreel/messaging';
 import type { routes } from '../../src/messaging/workflows/routes.js';
-import type { WorkflowSteps } from '../../src/messaging/workflows/steps.js';
-import type { WorkflowTransitions } from '../../src/messaging/workflows/transitions.js';
 
 type Rows = MethodsFor<typeof routes>;
 

@@ -11,6 +11,7 @@ import { addVerify } from './messaging/verify.js';
 import { addWorkflows } from './messaging/workflows.js';
 import { addCompletion } from './tools/completion.js';
 import { addDoctor } from './tools/doctor.js';
+import { addMcp } from './tools/mcp.js';
 import { addFake } from './tools/fake.js';
 import { addProbe } from './tools/probe.js';
 import { addStatus } from './tools/status.js';
@@ -32,6 +33,7 @@ export const commands: readonly AddCommand[] = [
   addStatus,
   addDoctor,
   addFake,
+  addMcp,
   addProbe,
   addCompletion,
 ];

@@ -43,7 +43,7 @@ function targetOf(environment: NodeJS.ProcessEnv, name: string): Target | undefi
   return baseUrl && apiKey ? { baseUrl, apiKey, fetch: globalThis.fetch } : undefined;
 }
 
-/** One line for each setting that was seen, with a mark where it differs from the document. */
+/** A line for each setting that was seen, with a mark where it differs from the document, and one for the rest. */
 function report(
   service: string,
   found: object,
@@ -53,5 +53,9 @@ function report(
     const documented = table[name]?.values[0];
     const note = value === documented ? '' : `  (the document: ${String(documented)})`;
     print(`${service} ${name}: ${String(value)}${note}`);
+  }
+  const unseen = Object.keys(table).filter((name) => !Object.hasOwn(found, name));
+  if (unseen.length > 0) {
+    print(`${service}, not seen: ${unseen.join(', ')}`);
   }
 }

@@ -1,5 +1,14 @@
 import type { messagingBehaviors } from 'postreel/testing';
-import { ask, fieldsOf, inside, isRefusal, itemsOf, type Answer, type Target } from './ask.js';
+import {
+  ask,
+  fieldsOf,
+  inside,
+  isRefusal,
+  itemsOf,
+  statusOf,
+  type Answer,
+  type Target,
+} from './ask.js';
 import { errorShapeOf, sharedHabits, type Seen } from './habits.js';
 
 /** The questions, all of them reads. */
@@ -46,7 +55,7 @@ export async function probeMessaging(target: Target): Promise<Behavior> {
     ...recordsOf(answers, Object.values(records)),
     ...listsOf(answers),
     ...refusalsOf(answers),
-    cutAnswers: all.some(({ wasCut }) => wasCut) ? 'some-reads' : 'never',
+    ...(all.some(({ wasCut }) => wasCut) && { cutAnswers: 'some-reads' }),
   };
 }
 
@@ -56,7 +65,13 @@ async function askAll(
 ): Promise<Record<string, Answer>> {
   const entries: [string, Answer][] = [];
   for (const question of questions) {
-    entries.push([question, await ask(target, question)]);
+    const answer = await ask(target, question);
+    if (statusOf(answer) === 429) {
+      throw new Error(
+        'The service answers 429: its rate limit is used up. Wait a minute, then probe again.',
+      );
+    }
+    entries.push([question, answer]);
   }
   return Object.fromEntries(entries);
 }
@@ -73,8 +88,15 @@ function refusalsOf(answers: Answers): Behavior {
     ...(shared.refusals === 'status' && {
       errorShape: shape === 'error' ? 'bare' : messageless(shape),
     }),
-    accountAccess: isRefusal(answers['/users/@me']) ? 'session' : 'key-or-session',
+    ...accessStyle(answers['/users/@me']),
   };
+}
+
+function accessStyle(answer: Answer): Behavior {
+  if (!isRefusal(answer)) {
+    return { accountAccess: 'key-or-session' };
+  }
+  return [401, 403].includes(statusOf(answer)) ? { accountAccess: 'session' } : {};
 }
 
 const messageless = (shape: Exclude<ReturnType<typeof errorShapeOf>, 'error'>) =>
@@ -82,8 +104,8 @@ const messageless = (shape: Exclude<ReturnType<typeof errorShapeOf>, 'error'>) =
 
 function recordsOf(answers: Answers, records: readonly Answer[]): Behavior {
   const contacts = itemsOf(answers['/contacts?limit=100'].json).items;
-  const [contact = {}] = contacts;
-  const [campaign = {}] = itemsOf(answers['/campaigns?limit=1'].json).items;
+  const [contact] = contacts;
+  const [campaign] = itemsOf(answers['/campaigns?limit=1'].json).items;
   const [event] = itemsOf(answers['/events?limit=100'].json).items;
   const states = itemsOf(answers['/campaigns?limit=100'].json).items.map(({ status }) => status);
   const isEnveloped = [answers['/contacts?limit=100'], ...records].some(
@@ -91,18 +113,24 @@ function recordsOf(answers: Answers, records: readonly Answer[]): Behavior {
   );
   const dataOf = contacts.find(({ data }) => data === null || data === undefined);
   return {
-    ids: idStyle(contact['id']),
-    dates: dateStyle(contact['createdAt']),
-    extraFields: extraStyle(contact),
-    unset: unsetStyle(campaign),
+    ...(contact?.['id'] !== undefined && { ids: idStyle(contact['id']) }),
+    ...(contact?.['createdAt'] !== undefined && { dates: dateStyle(contact['createdAt']) }),
+    ...(contact !== undefined && { extraFields: extraStyle(contact) }),
+    ...(campaign !== undefined && { unset: unsetStyle(campaign) }),
     ...(isEnveloped && { envelopes: 'always' }),
     ...(dataOf !== undefined && { emptyData: 'data' in dataOf ? 'null' : 'missing' }),
     ...(event !== undefined && { openFields: openStyle(event) }),
     ...stateStyle(states),
-    eventNames: /"[a-z]+_[a-z_]+"/.test(answers['/activity/types'].text ?? '')
-      ? 'snake_case'
-      : 'dotted',
+    ...nameStyle(answers['/activity/types']),
   };
+}
+
+function nameStyle(answer: Answer): Behavior {
+  const text = isRefusal(answer) ? '' : (answer.text ?? '');
+  if (/"[a-z]+_[a-z_]+"/.test(text)) {
+    return { eventNames: 'snake_case' };
+  }
+  return /"[a-z]+\.[a-z.]+"/.test(text) ? { eventNames: 'dotted' } : {};
 }
 
 function listsOf(answers: Answers): Behavior {
@@ -121,15 +149,19 @@ function listsOf(answers: Answers): Behavior {
       templates.name,
       fieldsOf(inside(answers['/contacts?limit=1'].json)),
     ),
-    cursorName: cursor,
+    ...(cursor in first && { cursorName: cursor }),
     ...(Object.keys(last).length === 0 || 'totalPages' in last
       ? { lastPage: 'hasMore' in template ? 'hasMore-false' : 'cursor-null' }
       : endStyle(last, cursor)),
     ...(!('total' in fieldsOf(inside(answers['/contacts?limit=1'].json))) && { totals: 'absent' }),
-    templatePaging:
-      'cursor' in fieldsOf(inside(answers['/templates?limit=1'].json)) ? 'cursor' : 'page',
-    periods:
-      events.length > 0 && itemsOf(isEvery.json).items.length === 0 ? 'startDate' : 'ignored',
+    ...(!isRefusal(answers['/templates?limit=1']) && {
+      templatePaging: 'cursor' in template ? 'cursor' : 'page',
+    }),
+    // Without events both ways of a service look the same.
+    ...(events.length > 0 &&
+      !isRefusal(isEvery) && {
+        periods: itemsOf(isEvery.json).items.length === 0 ? 'startDate' : 'ignored',
+      }),
   };
 }
 

@@ -1,3 +1,12 @@
+import {
+  abortSignal,
+  callback,
+  milliseconds,
+  readOptions,
+  wholeNumber,
+  type OptionKinds,
+} from '../../contract/options.js';
+
 /** How far a download is. */
 export interface TransferProgress {
   /** Goes back to 0 when the file has changed in the meantime, or cannot be resumed. */
@@ -23,4 +32,16 @@ export interface TransferOptions {
    * @default 8
    */
   retries?: number | undefined;
+}
+
+const transferOptions: OptionKinds<TransferOptions> = {
+  signal: abortSignal,
+  onProgress: callback(),
+  timeout: milliseconds,
+  retries: wholeNumber(0),
+};
+
+/** The options of a download as they were given, checked. */
+export function readTransferOptions(given: TransferOptions | undefined): TransferOptions {
+  return readOptions(given, transferOptions, { name: 'a download' });
 }

@@ -1,12 +1,12 @@
 import { onAbort } from '../../async/abort.js';
 import { Download, type DownloadSource } from './download.js';
 import { MemoryTarget, StreamTarget } from './targets.js';
-import type { TransferOptions } from './transfer-options.js';
+import { readTransferOptions, type TransferOptions } from './transfer-options.js';
 
 /** Downloads a file into memory. */
-export async function toBlob(source: DownloadSource, options: TransferOptions): Promise<Blob> {
+export async function toBlob(source: DownloadSource, options?: TransferOptions): Promise<Blob> {
   const target = new MemoryTarget();
-  await new Download(source, target, options).run();
+  await new Download(source, target, readTransferOptions(options)).run();
   return target.blob();
 }
 
@@ -14,9 +14,10 @@ export async function toBlob(source: DownloadSource, options: TransferOptions): 
 export async function pipeTo(
   source: DownloadSource,
   stream: WritableStream<Uint8Array>,
-  options: TransferOptions,
+  given?: TransferOptions,
   onBegin?: () => void,
 ): Promise<void> {
+  const options = readTransferOptions(given);
   const writer = stream.getWriter();
   const controller = new AbortController();
   const stopListening = onAbort(options.signal, () => controller.abort(options.signal?.reason));
@@ -38,7 +39,7 @@ export async function pipeTo(
 /** The bytes of a file as they come. Rejects when the first connection fails for good. */
 export async function toStream(
   source: DownloadSource,
-  options: TransferOptions,
+  options?: TransferOptions,
 ): Promise<ReadableStream<Uint8Array>> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   let end: Promise<void> | undefined;

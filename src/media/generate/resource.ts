@@ -6,7 +6,7 @@ import { refuse } from '../../errors/client-errors.js';
 import type { Transport } from '../../transport/transport.js';
 import { Coalescer } from './batching.js';
 import type { GenerationJob, JobRecord } from '../jobs/job.js';
-import type { Submission } from '../jobs/submit.js';
+import type { SendHooks, Submission } from '../jobs/submit.js';
 import { onAbort } from '../../async/abort.js';
 import { audioRecords, videoRecords } from './accepted.js';
 import { submitLongAudio, type SubmitPart } from './long-audio/submit.js';
@@ -17,6 +17,7 @@ import type {
   StatusQuery,
   StatusRecord,
   TextRange,
+  VideoJob,
   VideoRequest,
 } from './types.js';
 
@@ -29,8 +30,10 @@ export interface GenerateHost {
   readonly mostJobs: number;
   /** Do status checks count towards the rate limit? */
   readonly looksCount: boolean;
+  /** How long an attempt of a paid call may take unless the caller says it, in milliseconds. */
+  readonly timeoutMs: number | undefined;
   /** Submits jobs, through the journal when there is one. */
-  submit(submission: Submission): RunningCall<JobRecord[]>;
+  submit(submission: Omit<Submission, 'owner'>): RunningCall<JobRecord[]>;
   /** Makes the handle of a job that was accepted. */
   adopt(record: JobRecord): GenerationJob;
 }
@@ -75,7 +78,7 @@ export class Generate implements NamesOf<typeof routes> {
 
   /** Submits text to be spoken and resolves to its job. Never sent twice. */
   audio(body: AudioRequest, options?: RequestOptions): Call<GenerationJob> {
-    const send = () => this.#transport.send(routes.audio, { body }, options).map(audioRecords);
+    const send = (hooks: SendHooks) => this.#sendAudio(body, options, hooks);
     return this.#submitAudio(body, send);
   }
 
@@ -121,13 +124,11 @@ export class Generate implements NamesOf<typeof routes> {
         controller.abort(signal?.reason);
       }
     });
-    const send = () => {
+    const send = (hooks: SendHooks) => {
       const own = { ...options, signal: controller.signal };
-      call = this.#transport
-        .send(routes.audio, { body }, own)
-        .map((answer) =>
-          audioRecords(answer).map((record) => ({ ...record, part: { start, end } })),
-        );
+      call = this.#sendAudio(body, own, hooks).map((records) =>
+        records.map((record) => ({ ...record, part: { start, end } })),
+      );
       return call;
     };
     const accepted = this.#submitAudio(body, send);
@@ -135,8 +136,27 @@ export class Generate implements NamesOf<typeof routes> {
     return accepted;
   }
 
-  #submitAudio(body: AudioRequest, send: () => RunningCall<JobRecord[]>) {
-    return this.#host.submit({ jobs: [body], send }).map((records) => {
+  #sendAudio(
+    body: AudioRequest,
+    options: RequestOptions | undefined,
+    { beforeSending, onLate }: SendHooks,
+  ): RunningCall<JobRecord[]> {
+    const hooks = {
+      beforeSending,
+      onLate: (answer: unknown) => onLate(() => audioRecords(answer)),
+    };
+    return this.#transport
+      .send(routes.audio, { body, ...hooks }, this.#paid(options))
+      .map(audioRecords);
+  }
+
+  // Its ids are worth a longer wait than the answer of any other call.
+  #paid(options: RequestOptions = {}): RequestOptions {
+    return { ...options, timeout: options.timeout ?? this.#host.timeoutMs };
+  }
+
+  #submitAudio(body: AudioRequest, send: Submission['send']) {
+    return this.#host.submit({ jobs: copyOf([body]), send }).map((records) => {
       const [record] = records;
       if (!record) {
         throw new TypeError('an accepted audio has a record');
@@ -150,12 +170,29 @@ export class Generate implements NamesOf<typeof routes> {
     if (tooMany) {
       return new RunningCall(() => Promise.reject(tooMany), { outcome: 'not-sent' });
     }
-    const send = () =>
+    // Counted now: the caller may change the list while the call waits.
+    const given: unknown = body.payload;
+    const jobs = Array.isArray(given) ? (given.slice() as VideoJob[]) : [];
+    const recordsOf = (answer: unknown) => videoRecords(answer, jobs.length);
+    const send = ({ beforeSending, onLate }: SendHooks) =>
       this.#transport
-        .send(routes.video, { body }, options)
-        .map((accepted) => videoRecords(accepted, body.payload.length));
+        .send(
+          routes.video,
+          { body, beforeSending, onLate: (answer) => onLate(() => recordsOf(answer)) },
+          this.#paid(options),
+        )
+        .map(recordsOf);
     return this.#host
-      .submit({ jobs: body.payload, send })
+      .submit({ jobs: copyOf(jobs), send })
       .map((records) => records.map((record) => this.#host.adopt(record)));
+  }
+}
+
+// The journal writes down what the call sends, whatever the caller changes meanwhile.
+function copyOf<Job>(jobs: readonly Job[]): Job[] {
+  try {
+    return JSON.parse(JSON.stringify(jobs)) as Job[]; // as it is sent
+  } catch {
+    return [...jobs]; // refused by the call itself
   }
 }

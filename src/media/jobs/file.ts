@@ -1,4 +1,5 @@
 import { abortable } from '../../async/abort.js';
+import { abortSignal, readOptions, text, type OptionKinds } from '../../contract/options.js';
 import {
   ConnectionError,
   isPostreelError,
@@ -6,6 +7,7 @@ import {
   ServerError,
   UnexpectedResponseError,
 } from '../../errors/index.js';
+import { cleanCause } from '../../transport/auth/redact.js';
 import { retryAfterMs } from '../../transport/response/retry-after.js';
 import type { TransferOptions } from '../download/transfer-options.js';
 
@@ -26,6 +28,12 @@ export interface DownloadOptions {
   /** The ETag that the file must have for the range to be sent; otherwise all of it is. */
   ifRange?: string | undefined;
 }
+
+const downloadOptions: OptionKinds<DownloadOptions> = {
+  signal: abortSignal,
+  range: text,
+  ifRange: text,
+};
 
 /**
  * A finished video or audio. Its URL needs no key and gets none. When the URL has expired (403 or
@@ -50,19 +58,19 @@ export class MediaFile {
   // Each loads the download here: many programs only hand the URL on.
 
   /** The bytes as they arrive, over as many connections as it takes. */
-  async stream(options: TransferOptions = {}): Promise<ReadableStream<Uint8Array>> {
+  async stream(options?: TransferOptions): Promise<ReadableStream<Uint8Array>> {
     const { toStream } = await import('../download/transfer.js');
     return toStream(this, options);
   }
 
   /** Downloads the whole file as a `Blob`. */
-  async blob(options: TransferOptions = {}): Promise<Blob> {
+  async blob(options?: TransferOptions): Promise<Blob> {
     const { toBlob } = await import('../download/transfer.js');
     return toBlob(this, options);
   }
 
   /** Downloads the whole file into memory. */
-  async arrayBuffer(options: TransferOptions = {}): Promise<ArrayBuffer> {
+  async arrayBuffer(options?: TransferOptions): Promise<ArrayBuffer> {
     return (await this.blob(options)).arrayBuffer();
   }
 
@@ -70,7 +78,7 @@ export class MediaFile {
    * Copies the file to a stream, such as an upload to your own storage, and closes it. On failure the
    * stream is aborted with the error.
    */
-  async pipeTo(stream: WritableStream<Uint8Array>, options: TransferOptions = {}): Promise<void> {
+  async pipeTo(stream: WritableStream<Uint8Array>, options?: TransferOptions): Promise<void> {
     const { pipeTo } = await import('../download/transfer.js');
     return pipeTo(this, stream, options);
   }
@@ -79,7 +87,8 @@ export class MediaFile {
    * The response of a single connection, with status 200, or 206 when a range was asked for. Nothing
    * is retried, and nothing checks that all of the body arrives.
    */
-  async response(options: DownloadOptions = {}): Promise<Response> {
+  async response(given?: DownloadOptions): Promise<Response> {
+    const options = readOptions(given, downloadOptions, { name: 'a download' });
     try {
       return await this.#connect(options);
     } catch (error) {
@@ -92,9 +101,9 @@ export class MediaFile {
     }
   }
 
-  /** What identifies the file, for logs. */
+  /** What identifies the file, for logs: the URL comes without its query, which may be a signature. */
   toJSON(): { fileId: string; url: string } {
-    return { fileId: this.fileId, url: this.url };
+    return { fileId: this.fileId, url: this.url.replace(/[?#].*$/, '') };
   }
 
   async #connect({ signal, range, ifRange }: DownloadOptions): Promise<Response> {
@@ -115,7 +124,7 @@ export class MediaFile {
       if (signal?.aborted) {
         throw signal.reason;
       }
-      throw connectionLost(this.fileId, cause);
+      throw connectionLost(this.fileId, cleanCause(cause, searchOf(this.#url)));
     }
     if (isFile(response, range)) {
       return response;
@@ -133,6 +142,10 @@ export class MediaFile {
       return undefined; // the first error says more
     }
   }
+}
+
+function searchOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).search : undefined;
 }
 
 // An expired link may also lead to a page that says so.

@@ -57,7 +57,7 @@ export class GenerationJob {
   }
 
   /** Checks the status of the job at intervals and yields each update, up to the last one. */
-  watch(options: WaitOptions = {}): AsyncIterableIterator<FileUpdate> {
+  watch(options?: WaitOptions): AsyncIterableIterator<FileUpdate> {
     return watch((own) => this.waitForFile(own), options);
   }
 

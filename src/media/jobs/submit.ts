@@ -5,130 +5,142 @@ import { FileIdsMissingError } from '../generate/accepted.js';
 import type { MediaJob } from '../generate/media-job.js';
 import type { MediaEmitter } from '../notices.js';
 import type { JobRecord } from './job.js';
-import type { JobJournal, JournalEntry, NamedJob } from './journal-types.js';
+import type { MediaJournal } from './journal.js';
+import type { KnownJob } from './journal-types.js';
 
 /** Jobs to submit with one call. */
 export interface Submission {
   readonly jobs: readonly MediaJob[];
-  /** Their names in a named queue. */
+  /** Their names in a queue; without them nobody looks for them again. */
   readonly names?: readonly string[] | undefined;
   /** Submits jobs again whose earlier one has failed. */
   readonly retriesFailed?: boolean | undefined;
+  /** Which project submits them. */
+  readonly owner: () => Promise<string>;
   /** Sends the call; its answer becomes one record per job. */
-  send(): RunningCall<JobRecord[]>;
+  send(hooks: SendHooks): RunningCall<JobRecord[]>;
 }
 
-/** Some jobs of a named queue are somebody else's already. Nothing was sent. */
-export class NamesTaken extends Error {
-  readonly taken: ReadonlyMap<string, NamedJob>;
+/** What goes on around the request of a paid call. */
+export interface SendHooks {
+  /** Runs right before the request leaves. */
+  readonly beforeSending?: () => Promise<void>;
+  /** Takes the answer of a call that was given up. */
+  readonly onLate: (records: () => JobRecord[]) => void;
+}
 
-  constructor(taken: ReadonlyMap<string, NamedJob>) {
+/** Some jobs of a queue are somebody else's already. Nothing was sent. */
+export class NamesTaken extends Error {
+  readonly taken: ReadonlyMap<string, KnownJob>;
+
+  constructor(taken: ReadonlyMap<string, KnownJob>) {
     super('Other runs of this queue have submitted some of these jobs.');
     this.taken = taken;
   }
 }
 
 /**
- * Submits jobs with the intent written down before and the ids after, so that a crash in between
- * loses neither. Without a journal it only sends.
+ * Submits jobs with the claim written down before and the ids after, so that a crash in between
+ * loses neither. The claim is written when the rate limit lets the call go: before that a crash must
+ * not leave jobs that nobody knows about. Without a journal it only sends.
  */
 export function submit(
   submission: Submission,
-  journal: JobJournal | undefined,
-  onTrouble: (error: unknown) => void,
+  journal: MediaJournal | undefined,
+  events: MediaEmitter,
 ): RunningCall<JobRecord[]> {
+  const { jobs, names, retriesFailed = false, owner } = submission;
+  const id = crypto.randomUUID();
+  const onLate = (records: () => JobRecord[]) => void noteLate(id, records, journal, events);
   if (!journal) {
-    return submission.send();
+    return announced(submission.send({ onLate }), events);
   }
+  let isClaimed = false;
+  const beforeSending = async () => {
+    if (isClaimed) {
+      return; // another attempt of the same call
+    }
+    const claims = jobs.map((job, index) => ({ job, name: names?.[index] }));
+    const taken = await journal.claim(id, claims, { owner: await owner(), retriesFailed });
+    if (taken.size > 0) {
+      throw new NamesTaken(taken);
+    }
+    isClaimed = true;
+  };
   const site = callSite();
+  // Now, not in the next turn: the call copies what it was given.
+  const call = announced(submission.send({ beforeSending, onLate }), events);
   return new RunningCall(async (state) => {
     state.outcome = 'not-sent';
-    const id = crypto.randomUUID();
-    await writeIntent(id, submission, journal);
-    const call = submission.send();
-    // The call has happened by then: trouble with the journal must not hide its result.
-    const note = (entry: JournalEntry) => writeDown(journal, entry, onTrouble);
     let answer: Answer<JobRecord[]>;
     try {
       answer = await call.withResponse();
     } catch (failure) {
       state.outcome = call.outcome;
       locate(failure, site, 'outer call');
-      await noteFailure(id, failure, call.outcome, note);
+      if (isClaimed) {
+        await noteFailure(id, failure, call.outcome, journal);
+      }
       throw failure;
     }
     state.outcome = undefined;
-    await note({ type: 'accepted', id, jobs: answer.data });
+    await journal.accept(id, answer.data);
     return answer;
   });
 }
 
 /** Tells of the jobs that a call submits, once they are accepted. */
-export function announced(
-  call: RunningCall<JobRecord[]>,
-  events: MediaEmitter,
-): RunningCall<JobRecord[]> {
+function announced(call: RunningCall<JobRecord[]>, events: MediaEmitter): RunningCall<JobRecord[]> {
   return call.map((records) => {
-    for (const { fileId, kind } of records) {
-      events.emit('job:accepted', { fileId, kind, callId: call.callId ?? 0 });
-    }
+    announce(records, call.callId, events);
     return records;
   });
 }
 
-async function writeIntent(
-  id: string,
-  { jobs, names, retriesFailed }: Submission,
-  journal: JobJournal,
-): Promise<void> {
-  const at = new Date().toISOString();
-  if (!names) {
-    await journal.append({ type: 'intent', id, at, jobs });
-    return;
-  }
-  const mark = retriesFailed ? { retriesFailed } : undefined;
-  const taken = await journal.claim({ type: 'intent', id, at, jobs, names, ...mark });
-  if (taken.size > 0) {
-    throw new NamesTaken(taken);
+function announce(
+  records: readonly (JobRecord | null)[],
+  callId: number | undefined,
+  events: MediaEmitter,
+): void {
+  for (const record of records) {
+    if (record) {
+      const { fileId, kind } = record;
+      events.emit('job:accepted', { fileId, kind, callId: callId ?? 0 });
+    }
   }
 }
 
-// An unknown outcome stays an intent without ids; ids that came with an error are kept.
+// An unknown outcome stays a claim without ids; ids that came with an error are kept.
 async function noteFailure(
   id: string,
   failure: unknown,
   outcome: Outcome | undefined,
-  note: (entry: JournalEntry) => Promise<void>,
+  journal: MediaJournal,
 ): Promise<void> {
   if (failure instanceof FileIdsMissingError) {
     const { jobs, unassigned } = failure.accepted;
-    await note({ type: 'accepted', id, jobs, unassigned });
+    await journal.accept(id, jobs, unassigned);
   } else if (outcome === 'not-sent' || outcome === 'rejected') {
-    await note({ type: 'refused', id });
+    await journal.refuse(id);
   }
 }
 
-const repeatDelaysMs = [1_000, 4_000, 15_000, 60_000];
-
-/** Writes what must not be lost: a write that fails is a warning, and tried again. */
-async function writeDown(
-  journal: JobJournal,
-  entry: JournalEntry,
-  onTrouble: (error: unknown) => void,
+// The jobs are paid for, though nobody waits for the answer any more.
+async function noteLate(
+  id: string,
+  readRecords: () => JobRecord[],
+  journal: MediaJournal | undefined,
+  events: MediaEmitter,
 ): Promise<void> {
+  let accepted: { jobs: readonly (JobRecord | null)[]; unassigned?: readonly JobRecord[] };
   try {
-    await journal.append(entry);
-  } catch (error) {
-    onTrouble(error);
-    repeat(journal, entry, 0);
+    accepted = { jobs: readRecords() };
+  } catch (failure) {
+    if (!(failure instanceof FileIdsMissingError)) {
+      return; // a no: the outcome stays unknown
+    }
+    ({ accepted } = failure);
   }
-}
-
-function repeat(journal: JobJournal, entry: JournalEntry, tries: number): void {
-  const delayMs = repeatDelaysMs[tries];
-  if (delayMs !== undefined) {
-    setTimeout(() => {
-      journal.append(entry).catch(() => repeat(journal, entry, tries + 1));
-    }, delayMs);
-  }
+  announce([...accepted.jobs, ...(accepted.unassigned ?? [])], undefined, events);
+  await journal?.accept(id, accepted.jobs, accepted.unassigned);
 }

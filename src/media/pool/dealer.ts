@@ -15,7 +15,9 @@ export interface DealtJob {
 export interface Naming {
   nameOf(job: MediaJob): string | undefined;
   /** Which of the keys got a job of that name in an earlier run. */
-  earlierOwners(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  earlierOwners(names: readonly string[]): Promise<ReadonlyMap<string, number | undefined>>;
+  /** The key that has the job of an earlier run is not there. */
+  onOwnerMissing(dealt: DealtJob): void;
   /** Which of them got it in this run. */
   ownerOf(name: string): number | undefined;
   /** A key gets the job of that name. */
@@ -150,11 +152,15 @@ export class Dealer {
     const names = read.flatMap(({ name }) => name ?? []);
     const owners = names.length > 0 ? await this.#naming.earlierOwners(names) : undefined;
     for (const dealt of read) {
-      const owner = owners?.get(dealt.name ?? '');
-      if (owner === undefined) {
-        this.#waiting.push(dealt);
-      } else {
+      const name = dealt.name ?? '';
+      const owner = owners?.get(name);
+      if (owner !== undefined) {
         this.#keepFor(owner, dealt);
+      } else if (owners?.has(name)) {
+        this.end();
+        this.#naming.onOwnerMissing(dealt);
+      } else {
+        this.#waiting.push(dealt);
       }
     }
     this.#waiting.sort(

@@ -1,7 +1,6 @@
 import { Notifier } from '../../async/notifier.js';
 import { onAbort } from '../../async/abort.js';
-import { fingerprint } from '../../contract/fingerprint.js';
-import { isPostreelError } from '../../errors/index.js';
+import { isPostreelError, PostreelError } from '../../errors/index.js';
 import type { MediaContext } from '../context.js';
 import type { MediaJob } from '../generate/media-job.js';
 import type { GenerationJob } from '../jobs/job.js';
@@ -55,14 +54,15 @@ export class PoolQueue implements MediaQueue {
 
   constructor(contexts: readonly MediaContext[], jobs: JobSource, options: PoolQueueOptions) {
     const { name, key } = options;
-    const namer = name === undefined ? undefined : jobNamer(name, key);
+    const namer = name === undefined ? undefined : jobNamer(key);
     this.#contexts = contexts;
     this.#options = options;
     this.#dealer = new Dealer(jobs, contexts.length, {
-      nameOf: (job) => namer?.(job).name,
+      nameOf: (job) => namer?.(job),
       earlierOwners: (names) => this.#earlierOwners(names),
       ownerOf: (own) => this.#owners.get(own),
       give: (own, key) => this.#owners.set(own, key),
+      onOwnerMissing: (dealt) => this.#failWith(dealt, ownerMissing()),
     });
   }
 
@@ -85,8 +85,8 @@ export class PoolQueue implements MediaQueue {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
     const { signal } = this.#options;
-    for (const { connection } of this.#contexts) {
-      this.#projects.push(fingerprint(await connection.projectName()));
+    for (const context of this.#contexts) {
+      this.#projects.push(await context.owner());
     }
     this.#lanes = this.#contexts.map((context, key) => this.#open(context, key));
     this.#running = this.#lanes.length;
@@ -123,13 +123,12 @@ export class PoolQueue implements MediaQueue {
     const options: QueueOptions = {
       ...this.#options,
       signal: this.#stop.signal,
-      name: name === undefined ? undefined : this.#laneName(key),
-      key: name === undefined ? undefined : (job) => names.get(job) ?? '',
       save: save && ((file, saved) => save(file, { ...saved, index: place(saved.index) })),
       onUpdate: onUpdate && ((update) => onUpdate({ ...update, index: place(update.index) })),
     };
     const jobs = this.#jobs(key, { dealt, names, room });
-    const queue = new JobQueue(jobs, options, () => queueHost(context, name !== undefined));
+    const naming = { queue: name, jobOf: (job: MediaJob) => names.get(job) ?? '', mayRecur: false };
+    const queue = new JobQueue(jobs, options, () => queueHost(context, name !== undefined), naming);
     return { queue, dealt, room, isRefused: false };
   }
 
@@ -205,12 +204,16 @@ export class PoolQueue implements MediaQueue {
   // With no key left nobody makes the rest.
   #failRest(): void {
     for (let dealt = this.#dealer.takeReturned(); dealt; dealt = this.#dealer.takeReturned()) {
-      const { index, job: input } = dealt;
-      const result = { index, input, job: undefined, error: this.#refusal };
-      this.#results.push({ result, onTaken: () => undefined });
+      this.#failWith(dealt, this.#refusal);
     }
     this.#failure ??= { reason: this.#refusal };
     this.#stopDealing();
+  }
+
+  #failWith({ index, job: input }: DealtJob, error: unknown): void {
+    const result = { index, input, job: undefined, error };
+    this.#results.push({ result, onTaken: () => undefined });
+    this.#news.notify();
   }
 
   #stopDealing(): void {
@@ -218,19 +221,20 @@ export class PoolQueue implements MediaQueue {
     this.#lanes.forEach(({ room }) => room.notify());
   }
 
-  #laneName(key: number): string {
-    return `${this.#options.name ?? ''}@${this.#projects[key] ?? ''}`;
-  }
-
-  /** The keys that an earlier run gave jobs to. */
-  async #earlierOwners(names: readonly string[]): Promise<Map<string, number>> {
-    const owners = new Map<string, number>();
-    for (const [key, { options }] of this.#contexts.entries()) {
-      const prefix = `${this.#laneName(key)}/key/`;
-      const known = await options.journal?.find(names.map((name) => `${prefix}${name}`));
-      for (const full of known?.keys() ?? []) {
-        const name = full.slice(prefix.length);
-        owners.set(name, owners.get(name) ?? key);
+  /** Which keys an earlier run gave jobs to; `undefined` for one that is not in the pool. */
+  async #earlierOwners(names: readonly string[]): Promise<Map<string, number | undefined>> {
+    const owners = new Map<string, number | undefined>();
+    const queue = this.#options.name ?? '';
+    const retriesFailed = this.#options.retryFailed ?? false;
+    for (const { journal } of this.#contexts) {
+      const full = new Map(names.map((name) => [journal?.nameOf(queue, name) ?? name, name]));
+      const known = await journal?.find([...full.keys()], retriesFailed);
+      for (const [fullName, job] of known ?? []) {
+        const name = full.get(fullName) ?? '';
+        if (job.state === 'accepted' && owners.get(name) === undefined) {
+          const owner = this.#projects.indexOf(job.owner ?? '');
+          owners.set(name, owner < 0 ? undefined : owner);
+        }
       }
     }
     return owners;
@@ -240,4 +244,11 @@ export class PoolQueue implements MediaQueue {
 function isRefusedKey({ job, error }: QueueResult): boolean {
   const isOurs = !job && isPostreelError(error);
   return isOurs && (error.status === 401 || error.name === 'ConfigurationError');
+}
+
+function ownerMissing(): PostreelError {
+  return new PostreelError(
+    'This job was submitted with a key that is not in the pool. Add it, or give the clients of its project a `rateLimit.group`.',
+    { code: 'OWNER_MISSING' },
+  );
 }

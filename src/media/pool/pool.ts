@@ -2,7 +2,12 @@ import { ConfigurationError } from '../../errors/index.js';
 import { callSite } from '../../transport/call.js';
 import { contextOf, type MediaClient } from '../client.js';
 import { LazyQueue, requireJobs } from '../lazy-queue.js';
-import type { JobSource, MediaQueue, PoolQueueOptions } from '../queue/options.js';
+import {
+  readQueueOptions,
+  type JobSource,
+  type MediaQueue,
+  type PoolQueueOptions,
+} from '../queue/options.js';
 
 /**
  * Several keys as one: a queue fills the limits of all of them. A key that the service refuses is
@@ -28,12 +33,12 @@ export class MediaPool {
    * Makes any number of files with all keys, as `media.queue()` does with one. A named queue knows
    * after a restart which key has which job; run one process with that name at a time.
    */
-  queue(jobs: JobSource, options: PoolQueueOptions = {}): MediaQueue {
+  queue(jobs: JobSource, options?: PoolQueueOptions): MediaQueue {
     return new LazyQueue(callSite(), async () => {
       requireJobs(jobs);
       // Loaded here, as the queue of one client is.
       const { PoolQueue } = await import('./pool-queue.js');
-      return new PoolQueue(this.#clients.map(contextOf), jobs, options);
+      return new PoolQueue(this.#clients.map(contextOf), jobs, readQueueOptions(options));
     });
   }
 }

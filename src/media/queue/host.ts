@@ -13,17 +13,17 @@ import type { StatusRecord } from '../generate/types.js';
 import type { MediaFile } from '../jobs/file.js';
 import type { GenerationJob, JobRecord } from '../jobs/job.js';
 import { journalOf } from '../jobs/journal.js';
-import type { NamedJob } from '../jobs/journal-types.js';
+import type { KnownJob } from '../jobs/journal-types.js';
 import { outstandingJobs } from '../jobs/outstanding.js';
-import { announced, submit } from '../jobs/submit.js';
+import { submit, type SendHooks, type Submission } from '../jobs/submit.js';
 import * as notices from '../notices.js';
 import type { FileUpdate } from '../status/wait-options.js';
-import { systemClock, type QueueClock } from './clock.js';
+import { systemClock, type Clock } from '../../async/clock.js';
 import { sharedSlots, type PendingSlots } from './slots/slots.js';
 
 /** What a queue asks of its client. */
 export interface QueueHost {
-  readonly clock: QueueClock;
+  readonly clock: Clock;
   readonly slots: PendingSlots;
   /** Do status checks count towards the rate limit? */
   readonly checksCount: boolean;
@@ -43,10 +43,14 @@ export interface QueueHost {
   file(fileId: string, url: string): MediaFile;
   /** What breaks a rule of the document in one job. */
   problem(job: MediaJob): PostreelError | undefined;
+  /** The name of a job in the journal. */
+  nameOf(queue: string, job: string): string;
   /** What earlier runs of a named queue did. */
-  find(names: readonly string[]): Promise<ReadonlyMap<string, NamedJob>>;
+  find(names: readonly string[], retriesFailed: boolean): Promise<ReadonlyMap<string, KnownJob>>;
   /** A file was saved, or its result was taken. */
-  settle(fileId: string): void;
+  settle(fileId: string): Promise<void>;
+  /** Resolves when all that was noted is written down. */
+  flush(): Promise<void>;
   /** The queue waits for so long. */
   tell(waitMs: number, waiting: number): void;
 }
@@ -64,9 +68,9 @@ const freshMs = 1_000;
 
 /** Gives a queue what it needs of a media client. */
 export async function queueHost(context: MediaContext, isNamed: boolean): Promise<QueueHost> {
-  const { connection, options, poller, waits } = context;
+  const { connection, poller, waits } = context;
   const { events, transport } = connection;
-  const journal = isNamed ? journalOf(options) : options.journal;
+  const journal = isNamed ? journalOf(context) : context.journal;
   const { schemas } = await import('../schemas.js');
   return {
     clock: systemClock,
@@ -83,12 +87,15 @@ export async function queueHost(context: MediaContext, isNamed: boolean): Promis
     reportUnknown: (fileId, status) => notices.unknownStatus(events, fileId, status),
     file: (fileId, url) => waits.file(fileId, url),
     problem: (job) => jobRefusal(job, schemas.generate),
-    find: (names) => journal?.find(names) ?? Promise.resolve(new Map<string, NamedJob>()),
-    settle: (fileId) => {
-      journal
-        ?.append({ type: 'settled', fileId, status: 'saved' })
+    nameOf: (queue, job) => journal?.nameOf(queue, job) ?? job,
+    find: (names, retriesFailed) =>
+      journal?.find(names, retriesFailed) ?? Promise.resolve(new Map<string, KnownJob>()),
+    settle: async (fileId) => {
+      await journal
+        ?.settle(fileId, 'saved')
         .catch((error: unknown) => notices.noJournal(events, error));
     },
+    flush: async () => journal?.flush(),
     tell: (waitMs, queued) => events.emit('throttled', { reason: 'limit', waitMs, queued }),
   };
 }
@@ -137,14 +144,19 @@ function submitJobs(
     }
   });
   // The queue itself decides what to do after a refusal: by then more slots may be free.
-  const options: RequestOptions = { signal: controller.signal, retries: 0, priority: 'bulk' };
-  const send = () => {
-    call = announced(sendJobs(transport, jobs, { folderId, options }), events);
+  const options: RequestOptions = {
+    signal: controller.signal,
+    retries: 0,
+    priority: 'bulk',
+    timeout: context.paidTimeoutMs,
+  };
+  const send: Submission['send'] = (hooks) => {
+    call = sendJobs(transport, jobs, { folderId, options, hooks });
     return call;
   };
-  const onTrouble = (error: unknown) => notices.noJournal(events, error);
-  const submission = { jobs, names, retriesFailed, send };
-  const accepted = submit(submission, context.options.journal, onTrouble);
+  const owner = () => context.owner();
+  const { journal } = context;
+  const accepted = submit({ jobs, names, retriesFailed, owner, send }, journal, events);
   accepted.finally(stopListening).catch(() => undefined);
   return accepted;
 }
@@ -152,14 +164,22 @@ function submitJobs(
 function sendJobs(
   transport: Transport,
   jobs: readonly MediaJob[],
-  { folderId, options }: { folderId: string | undefined; options: RequestOptions },
+  {
+    folderId,
+    options,
+    hooks: { beforeSending, onLate },
+  }: { folderId: string | undefined; options: RequestOptions; hooks: SendHooks },
 ): RunningCall<JobRecord[]> {
   const [first] = jobs;
   if (first !== undefined && !isVideo(first)) {
-    return transport.send(routes.audio, { body: first }, options).map(audioRecords);
+    const late = (answer: unknown) => onLate(() => audioRecords(answer));
+    return transport
+      .send(routes.audio, { body: first, beforeSending, onLate: late }, options)
+      .map(audioRecords);
   }
   const payload = jobs.filter(isVideo);
-  return transport
-    .send(routes.video, { body: { payload, folderId } }, options)
-    .map((accepted) => videoRecords(accepted, payload.length));
+  const recordsOf = (answer: unknown) => videoRecords(answer, payload.length);
+  const late = (answer: unknown) => onLate(() => recordsOf(answer));
+  const input = { body: { payload, folderId }, beforeSending, onLate: late };
+  return transport.send(routes.video, input, options).map(recordsOf);
 }

@@ -5,25 +5,31 @@ import { requireJobs } from '../lazy-queue.js';
 import { queueHost } from './host.js';
 import { AcknowledgedQueue } from './input/acknowledged.js';
 import type { AcknowledgingSource } from './input/job-source.js';
-import type { JobSource, MediaQueue, QueueOptions } from './options.js';
+import { readQueueOptions, type JobSource, type MediaQueue, type QueueOptions } from './options.js';
 import { JobQueue } from './queue.js';
 
 /** Makes the queue of a client for what it was given. */
 export function openQueue(
   context: MediaContext,
   jobs: JobSource | AcknowledgingSource,
-  options: QueueOptions,
+  given: QueueOptions | undefined,
 ): MediaQueue {
+  const options = readQueueOptions(given);
   if (!isAcknowledging(jobs)) {
     requireJobs(jobs);
     const isNamed = options.name !== undefined;
     return new JobQueue(jobs, options, () => queueHost(context, isNamed));
   }
   // What a source hands out again must be known, or it would be paid for again.
-  journalOf(context.options);
+  journalOf(context);
   const { events } = context.connection;
   return new AcknowledgedQueue(jobs, options, {
-    open: (stream, own) => new JobQueue(stream, own, () => queueHost(context, true), true),
+    open: (stream, jobOf) => {
+      // Two queues may number their jobs alike: engine, queue and prefix are part of the name.
+      const queue = JSON.stringify([options.name ?? 'source', jobs.name ?? '']);
+      const naming = { queue, jobOf, mayRecur: true };
+      return new JobQueue(stream, options, () => queueHost(context, true), naming);
+    },
     warn: (message) => events.emit('warning', { method: '', path: '', message }),
   });
 }

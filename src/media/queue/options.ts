@@ -1,3 +1,14 @@
+import {
+  abortSignal,
+  amount,
+  atLeast,
+  callback,
+  flag,
+  milliseconds,
+  readOptions,
+  text,
+  type OptionKinds,
+} from '../../contract/options.js';
 import type { MediaJob } from '../generate/media-job.js';
 import type { FileStatus, StatusRecord } from '../generate/types.js';
 import type { MediaFile } from '../jobs/file.js';
@@ -161,3 +172,32 @@ export interface MediaQueue extends AsyncIterable<QueueResult> {
 
 /** The jobs of a queue: a list, a generator or an asynchronous source of any length. */
 export type JobSource = Iterable<MediaJob> | AsyncIterable<MediaJob>;
+
+const spendingCaps: OptionKinds<SpendingCaps> = { maxJobs: atLeast(0), maxMinutes: atLeast(0) };
+
+const queueOptions: OptionKinds<QueueOptions> = {
+  ...spendingCaps,
+  concurrency: amount,
+  folderId: text,
+  name: text,
+  key: callback(),
+  retryFailed: flag,
+  save: callback(),
+  timeout: milliseconds,
+  deadline: milliseconds,
+  stallTimeout: milliseconds,
+  outageTimeout: milliseconds,
+  signal: abortSignal,
+  onProgress: callback(),
+  onUpdate: callback(),
+};
+
+/** The options of a queue as they were given, checked. */
+export function readQueueOptions(given: QueueOptions | undefined): QueueOptions {
+  return readOptions(given, queueOptions, { name: 'a queue' });
+}
+
+/** The caps of a plan as they were given, checked. */
+export function readSpendingCaps(given: SpendingCaps | undefined): SpendingCaps {
+  return readOptions(given, spendingCaps, { name: 'a plan' });
+}

@@ -1,7 +1,6 @@
 import type { FieldError } from '../../errors/index.js';
 import { checkJobs } from '../generate/rules.js';
-import { capOf } from './driver/rules.js';
-import type { SpendingCaps } from './options.js';
+import { readSpendingCaps, type SpendingCaps } from './options.js';
 import { brandOf, estimatedMinutes, isVideo, type MediaJob } from '../generate/media-job.js';
 
 /** What handing in jobs will take, worked out without a call. */
@@ -33,7 +32,7 @@ const startMs = 60_000;
 export async function planJobs(
   jobs: readonly MediaJob[],
   limits: PlanLimits,
-  caps: SpendingCaps,
+  caps: SpendingCaps | undefined,
 ): Promise<MediaPlan> {
   const { schemas } = await import('../schemas.js');
   const { warnings, problems } = checkJobs(jobs, schemas.generate);
@@ -42,9 +41,9 @@ export async function planJobs(
   return { ...planTimes(jobs, limits), minutes, warnings, problems: [...problems, ...beyond] };
 }
 
-function problemsOf(caps: SpendingCaps, jobs: number, minutes: number): FieldError[] {
-  const maxJobs = capOf('maxJobs', caps.maxJobs);
-  const maxMinutes = capOf('maxMinutes', caps.maxMinutes);
+function problemsOf(caps: SpendingCaps | undefined, jobs: number, minutes: number): FieldError[] {
+  const { maxJobs = Number.POSITIVE_INFINITY, maxMinutes = Number.POSITIVE_INFINITY } =
+    readSpendingCaps(caps);
   const problems: FieldError[] = [];
   if (jobs > maxJobs) {
     const message = `allows ${maxJobs} jobs, but there are ${jobs}`;

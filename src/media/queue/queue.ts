@@ -4,7 +4,8 @@ import type { GenerationJob } from '../jobs/job.js';
 import { QueueDriver } from './driver/driver.js';
 import { QueueEstimate, type Ahead } from './estimate/estimate.js';
 import type { QueueHost } from './host.js';
-import { Intake } from './input/intake.js';
+import { jobNamer } from '../jobs/job-names.js';
+import { Intake, type Naming } from './input/intake.js';
 import type { JobSource, MediaQueue, QueueOptions, QueueResult } from './options.js';
 import { QueueResults } from './driver/results.js';
 import { SourceReader } from './input/source.js';
@@ -27,17 +28,16 @@ export class JobQueue implements MediaQueue {
   readonly #early: ('pause' | 'drain')[] = [];
   #parts: { host: QueueHost; driver: QueueDriver; intake: Intake } | undefined;
   #end: { failure?: { reason: unknown } | undefined } | undefined;
-  readonly #mayRecur: boolean;
+  readonly #naming: Naming;
   #isReading = false;
 
-  /** `mayRecur`: the key of a job that has ended may come again. */
   constructor(
     source: JobSource,
     options: QueueOptions,
     open: () => Promise<QueueHost>,
-    mayRecur = false,
+    naming: Naming = { queue: options.name, jobOf: jobNamer(options.key), mayRecur: false },
   ) {
-    this.#mayRecur = mayRecur;
+    this.#naming = naming;
     this.#open = open;
     this.#options = options;
     this.#source = new SourceReader(source);
@@ -79,7 +79,7 @@ export class JobQueue implements MediaQueue {
           yield result;
           // Whoever asks for the next one is done with this one.
           if (result.file && !this.#options.save) {
-            host.settle(result.file.fileId);
+            await host.settle(result.file.fileId);
           }
         } else if (this.#end) {
           break;
@@ -87,6 +87,7 @@ export class JobQueue implements MediaQueue {
           await this.#results.news.wait();
         }
       }
+      await host.flush();
       if (this.#end.failure) {
         throw this.#end.failure.reason;
       }
@@ -94,6 +95,9 @@ export class JobQueue implements MediaQueue {
       stopListening();
       this.#source.close();
       driver.stop();
+      if (!signal?.aborted) {
+        await host.flush().catch(() => undefined); // it was told of by then
+      }
     }
   }
 
@@ -107,7 +111,7 @@ export class JobQueue implements MediaQueue {
 
   async #start(): Promise<{ host: QueueHost; driver: QueueDriver }> {
     const host = await this.#open();
-    const intake = new Intake(host, this.#options, this.#mayRecur);
+    const intake = new Intake(host, this.#naming, this.#options.retryFailed ?? false);
     const driver = new QueueDriver(host, this.#options, intake.inputs, {
       onResult: (result) => {
         if (result.file) {

@@ -74,10 +74,12 @@ function hear(draft: Draft, event: QueueEvent, world: World): void {
 }
 
 function take(draft: Draft, { entry, known, problem }: ReadEntry, now: number): void {
-  if (known) {
+  if (problem !== undefined) {
+    fail(draft, entry, problem);
+  } else if (known) {
     recall(draft, entry, known, now);
-  } else if (problem !== undefined || draft.refusal) {
-    fail(draft, entry, problem ?? draft.refusal?.error);
+  } else if (draft.refusal) {
+    fail(draft, entry, draft.refusal.error);
   } else {
     putBack(draft, [entry]);
   }

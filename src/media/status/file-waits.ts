@@ -1,21 +1,20 @@
 import { hasIoContexts } from '../../async/timers.js';
-import { jobStage } from '../../contract/job-status.js';
+import { isCanceled, jobStage, statusOf } from '../../contract/job-status.js';
 import { refuse } from '../../errors/client-errors.js';
 import { callSite, locate } from '../../transport/call.js';
-import { requireThat } from '../../transport/option-checks.js';
 import { kindOf } from '../../transport/request/url.js';
 import type { Settings } from '../../transport/settings.js';
 import type { Events } from '../../transport/events.js';
 import type { MediaEvents } from '../events.js';
 import { MediaFile } from '../jobs/file.js';
 import type { JobMemory } from '../jobs/job.js';
-import type { JobJournal } from '../jobs/journal-types.js';
+import type { MediaJournal } from '../jobs/journal.js';
 import * as notices from '../notices.js';
 import { countedIntervalMs } from './counted-poller.js';
 import type { FileKind } from './intervals.js';
 import type { StatusPoller } from './poller.js';
 import { waitForFile, type WaitSource } from './wait.js';
-import type { FileUpdate, WaitOptions } from './wait-options.js';
+import { readWaitOptions, type FileUpdate, type WaitOptions } from './wait-options.js';
 
 /** What waits for files are made of. */
 export interface WaitParts {
@@ -23,7 +22,7 @@ export interface WaitParts {
   readonly memory: JobMemory;
   readonly events: Events<MediaEvents>;
   readonly settings: Pick<Settings, 'fetch'>;
-  readonly journal: JobJournal | undefined;
+  readonly journal: MediaJournal | undefined;
 }
 
 /** The waits of one client for its files. */
@@ -49,7 +48,7 @@ export class FileWaits {
   }
 
   /** Waits for a file and writes its end into the journal. */
-  wait(fileId: string, kind: FileKind | undefined, options: WaitOptions = {}): Promise<MediaFile> {
+  wait(fileId: string, kind: FileKind | undefined, options?: WaitOptions): Promise<MediaFile> {
     const site = callSite();
     return this.#wait(fileId, kind, options).catch((failure: unknown) => {
       locate(failure, site, 'outer call');
@@ -60,16 +59,16 @@ export class FileWaits {
   async #wait(
     fileId: string,
     kind: FileKind | undefined,
-    options: WaitOptions,
+    options: WaitOptions | undefined,
   ): Promise<MediaFile> {
     if (typeof fileId !== 'string' || fileId === '') {
       const given = typeof fileId === 'string' ? 'an empty one' : kindOf(fileId);
       throw refuse([{ field: 'fileId', message: `must be the id of a file; got ${given}` }]);
     }
-    checkWait(options);
+    const own = readWaitOptions(options);
     const known = this.#parts.memory.recall(fileId);
     const awaited = { fileId, kind: kind ?? known.kind, ageMs: known.ageMs };
-    return waitForFile(awaited, this.#source, options);
+    return waitForFile(awaited, this.#source, own);
   }
 
   /** A finished file. When its URL has expired, a status check finds another one. */
@@ -86,19 +85,13 @@ export class FileWaits {
   tell(update: FileUpdate): void {
     const { events, journal } = this.#parts;
     events.emit('job:update', update);
-    if (!journal || jobStage(update.status) === 'active') {
-      return;
+    const { fileId, raw } = update;
+    const status = statusOf(raw);
+    const stage = jobStage(status);
+    if (journal && stage !== 'active') {
+      journal
+        .finish(fileId, isCanceled(status) ? 'canceled' : stage)
+        .catch((error: unknown) => notices.noJournal(events, error));
     }
-    const { fileId, status } = update;
-    journal
-      .append({ type: 'finished', fileId, status })
-      .catch((error: unknown) => notices.noJournal(events, error));
   }
-}
-
-function checkWait({ interval, signal }: WaitOptions): void {
-  const isInterval = interval === 'auto' || typeof interval === 'function' || Number(interval) >= 0;
-  requireThat(isInterval, 'interval', interval, "a number of milliseconds, a function or 'auto'");
-  const isSignal = typeof signal?.throwIfAborted === 'function';
-  requireThat(isSignal, 'signal', signal, 'the `signal` of an AbortController');
 }

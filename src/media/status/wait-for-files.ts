@@ -7,9 +7,6 @@ export type FileResult =
   | { readonly fileId: string; readonly file: MediaFile; readonly error?: undefined }
   | { readonly fileId: string; readonly file?: undefined; readonly error: unknown };
 
-/** When a wait for many files is over. */
-export type Settle = 'all' | 'any' | 'first-error';
-
 type WaitOne = (fileId: string, options: WaitOptions) => Promise<MediaFile>;
 
 /** Waits for every file; resolves to how each one ended, in the order of the ids. */

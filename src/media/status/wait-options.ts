@@ -1,5 +1,17 @@
+import {
+  abortSignal,
+  callback,
+  milliseconds,
+  oneOf,
+  readOptions,
+  withMethods,
+  type OptionKinds,
+} from '../../contract/options.js';
 import type { Inbox } from '../../contract/inbox.js';
 import type { FileStatus, StatusRecord } from '../generate/types.js';
+
+/** When a wait for many files is over. */
+export type Settle = 'all' | 'any' | 'first-error';
 
 /** What a status check of a file found. */
 export interface FileUpdate {
@@ -37,4 +49,29 @@ export interface WaitOptions {
   inbox?: Inbox | undefined;
   /** Called after every status check. What it throws is ignored. */
   onUpdate?: ((update: FileUpdate) => void) | undefined;
+}
+
+const waitOptions: OptionKinds<WaitOptions> = {
+  timeout: milliseconds,
+  interval: {
+    form: "a number of milliseconds, a function or 'auto'",
+    allows: (value) =>
+      value === 'auto' || typeof value === 'function' || (typeof value === 'number' && value >= 0),
+  },
+  signal: abortSignal,
+  inbox: withMethods('an inbox, such as `createInbox()` of postreel/webhooks', 'wait'),
+  onUpdate: callback(),
+};
+
+/** The options of a wait as they were given, checked. */
+export function readWaitOptions(given: WaitOptions | undefined): WaitOptions {
+  return readOptions(given, waitOptions, { name: 'a wait' });
+}
+
+/** The same for a wait for many files. */
+export function readWaitsOptions(
+  given: (WaitOptions & { settle?: Settle | undefined }) | undefined,
+): WaitOptions & { settle?: Settle | undefined } {
+  const settle = oneOf('all', 'any', 'first-error');
+  return readOptions(given, { ...waitOptions, settle }, { name: 'a wait' });
 }

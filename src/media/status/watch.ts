@@ -1,7 +1,7 @@
 import { callSafely, Notifier } from '../../async/notifier.js';
 import { GenerationCanceledError, GenerationFailedError } from '../../errors/wait-errors.js';
 import { onAbort } from '../../async/abort.js';
-import type { FileUpdate, WaitOptions } from './wait-options.js';
+import { readWaitOptions, type FileUpdate, type WaitOptions } from './wait-options.js';
 
 /**
  * The updates of a wait, one by one. Ends after the update of the last status, whatever it is; a
@@ -9,8 +9,9 @@ import type { FileUpdate, WaitOptions } from './wait-options.js';
  */
 export async function* watch(
   wait: (options: WaitOptions) => Promise<unknown>,
-  options: WaitOptions,
+  given: WaitOptions | undefined,
 ): AsyncGenerator<FileUpdate, void, undefined> {
+  const options = readWaitOptions(given);
   const left = new AbortController();
   const stopListening = onAbort(options.signal, () => left.abort(options.signal?.reason));
   const updates: FileUpdate[] = [];

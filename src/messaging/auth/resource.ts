@@ -27,8 +27,9 @@ export class Auth implements MethodsFor<typeof routes> {
   }
 
   /**
-   * Signs in. The client keeps the session cookie for its calls of `users` and `projects`; in a
-   * browser the browser keeps it.
+   * Signs in. The client keeps the session cookie for its calls of `users` and `projects`, and takes no
+   * second sign-in before `logout()` (`SESSION_IN_USE`): create a client for each person. In a
+   * browser the browser keeps the cookie.
    */
   login(body: Credentials, options?: RequestOptions): Call<SignedIn> {
     return this.#transport.send(routes.login, { body }, options);

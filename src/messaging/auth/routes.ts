@@ -40,4 +40,8 @@ export const routes = {
 };
 
 /** The session of a signed-in user, for calls that no row describes too. */
-export const session = { prefix: '/auth/', end: routes.logout.path };
+export const session = {
+  prefix: '/auth/',
+  starts: [routes.login.path, routes.signup.path],
+  end: routes.logout.path,
+};

@@ -1,6 +1,11 @@
 import { isRecord } from '../../contract/records.js';
+import { sleep } from '../../async/timers.js';
 import { ConflictError } from '../../errors/index.js';
 import type { Campaign, CampaignCreate } from './types.js';
+
+const pauseMs = 10;
+/** As long as one attempt of a call may take: who waits longer may be waiting for itself. */
+const maxWaitMs = 30_000;
 
 /** Changes a draft in place, or returns another campaign. It may be async. */
 export type CampaignChange<Fields extends object = object> = (draft: Campaign<Fields>) => unknown;
@@ -8,11 +13,41 @@ export type CampaignChange<Fields extends object = object> = (draft: Campaign<Fi
 /** What an edit is made of: reading and replacing the campaign. */
 export interface EditPlan<Fields extends object> {
   readonly read: () => PromiseLike<Campaign<Fields>>;
+  readonly signal: AbortSignal | undefined;
   readonly replace: (body: CampaignCreate<Fields>) => PromiseLike<Campaign<Fields>>;
 }
 
-/** Changes a whole campaign. It is read again before it is replaced, and must be the same. */
+/** The campaigns that are being edited, whichever client does it. */
+const edited = /* @__PURE__ */ new Set<string>();
+
+/**
+ * Changes a whole campaign, one edit at a time. It is read again before it is replaced, and must be the
+ * same; it is read once more after that, and must have the change.
+ */
 export async function edit<Fields extends object>(
+  id: string,
+  change: CampaignChange<Fields>,
+  plan: EditPlan<Fields>,
+): Promise<Campaign<Fields>> {
+  // Each edit asks for itself: in Workers a request must not await a promise of another one.
+  for (let waitedMs = 0; edited.has(id); waitedMs += pauseMs) {
+    if (waitedMs >= maxWaitMs) {
+      throw new ConflictError(
+        `Campaign ${id} has been edited by another call for ${maxWaitMs / 1000} s. Nothing was replaced; edit it again.`,
+        { code: 'CAMPAIGN_CHANGED', outcome: 'not-sent' },
+      );
+    }
+    await sleep(pauseMs, plan.signal);
+  }
+  edited.add(id);
+  try {
+    return await editAlone(id, change, plan);
+  } finally {
+    edited.delete(id);
+  }
+}
+
+async function editAlone<Fields extends object>(
   id: string,
   change: CampaignChange<Fields>,
   { read, replace }: EditPlan<Fields>,
@@ -25,9 +60,24 @@ export async function edit<Fields extends object>(
   const now = await read();
   if (JSON.stringify(now) !== JSON.stringify(before)) {
     throw new ConflictError(
-      `Campaign ${id} was changed by somebody else in the meantime. Nothing was replaced; edit it again.`,
+      `Campaign ${id} was changed by another edit in the meantime. Nothing was replaced; edit it again.`,
       { code: 'CAMPAIGN_CHANGED', outcome: 'not-sent' },
     );
   }
-  return replace(changed);
+  await replace(changed);
+  const after = await read();
+  const lost = Object.keys(changed).filter(
+    (field) => !isSame(changed[field], before[field]) && isSame(after[field], before[field]),
+  );
+  if (lost.length > 0) {
+    throw new ConflictError(
+      `Campaign ${id} was replaced, but \`${lost.join('`, `')}\` is as before: another edit may have undone it.`,
+      { code: 'CAMPAIGN_CHANGED', outcome: 'unknown' },
+    );
+  }
+  return after;
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
 }

@@ -142,8 +142,9 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   }
 
   /**
-   * Changes some fields of a campaign: reads it, applies your change to a draft, and replaces the whole
-   * campaign. Rejects with a `ConflictError` if somebody else has changed it in the meantime.
+   * Changes some fields of a campaign: reads it, applies your change to a draft, replaces the whole
+   * campaign, and reads it back. Edits of one campaign wait for each other within a process; a change
+   * by another one in the meantime is a `ConflictError`.
    */
   edit(
     id: string,
@@ -151,6 +152,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
     options?: RequestOptions,
   ): Promise<Campaign<Fields>> {
     return edit(id, change, {
+      signal: options?.signal,
       read: () => this.get(id, options),
       replace: (body) => this.replace(id, body, options),
     });
@@ -179,7 +181,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
    */
   waitUntilSent(
     id: string,
-    options: RecordWaitOptions<Campaign<Fields>> = {},
+    options?: RecordWaitOptions<Campaign<Fields>>,
   ): Promise<Campaign<Fields>> {
     const check = (signal: AbortSignal | undefined) => this.get(id, { signal, retries: 0 });
     const spacing = this.#spacing;

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import type { Timestamp } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
+import { isEmptyFilter } from '../shared/empty-filter.js';
 import {
+  displayName,
   email,
   filter,
   id,
@@ -55,7 +57,7 @@ const campaignFields = z.looseObject({
   subject,
   body: z.string(),
   from: email,
-  fromName: z.optional(z.string()),
+  fromName: z.optional(displayName),
   replyTo: z.optional(optionalEmail),
   audienceType: z.enum(['ALL', 'SEGMENT', 'FILTERED']),
   segmentId: z.optional(z.nullable(id)),
@@ -70,6 +72,11 @@ const campaignCreate = campaignFields.check((context) => {
     }
     const message = `is required when \`audienceType\` is ${audience}`;
     context.issues.push({ code: 'custom', path: [field], message, input });
+  }
+  if (input.audienceType === 'FILTERED' && isEmptyFilter(input.audienceFilter)) {
+    const message =
+      "must not be empty: it may select everybody; to mail all, use `audienceType: 'ALL'`";
+    context.issues.push({ code: 'custom', path: ['audienceFilter'], message, input });
   }
 }) as unknown as Schema<CampaignCreate>; // its check() enforces what the union says
 
@@ -89,14 +96,15 @@ const campaignSend = z
   .looseObject({ scheduledFor: z.optional(z.nullable(scheduledFor)) })
   .check((context) => {
     const input = context.value;
+    const { scheduledFor: time } = input;
     const [stray] = Object.keys(input);
-    if (stray === undefined || input.scheduledFor !== undefined) {
+    if (stray === undefined || (time !== undefined && time !== null)) {
       return;
     }
     // A slip in the name or the value must not turn a schedule into an email to everybody.
     const message =
       'scheduledFor' in input
-        ? 'must not be undefined: leaving it out sends to everybody now'
+        ? `must not be ${String(time)}: the service would send to everybody now; if you mean that, use \`campaigns.sendNow(id)\``
         : 'is not a known field: without `scheduledFor` the campaign is sent to everybody now';
     const path = ['scheduledFor' in input ? 'scheduledFor' : stray];
     context.issues.push({ code: 'custom', path, message, input });

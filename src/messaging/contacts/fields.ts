@@ -1,6 +1,7 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Acknowledgement } from '../../contract/records.js';
+import { flag } from '../../contract/options.js';
 import type { Transport } from '../../transport/transport.js';
 import { refuseIfUsed } from '../shared/refusals.js';
 import { checkFields } from './check-fields.js';
@@ -38,11 +39,14 @@ export class ContactFields implements MethodsFor<typeof routes.fields> {
   }
 
   /** Removes a custom field from every contact. Conditions that use it will match nobody. */
-  delete(field: string, options: FieldDeleteOptions = {}): Call<Acknowledgement> {
-    const { ifUnused = false, ...rest } = options;
-    const bodyLater = async () => refuseIfUsed('Field', field, await this.usage(field, rest));
-    const guard = ifUnused ? { bodyLater } : {};
-    return this.#transport.send(routes.fields.delete, { params: { field }, ...guard }, rest);
+  delete(field: string, options?: FieldDeleteOptions): Call<Acknowledgement> {
+    const bodyLater = async ({ ifUnused, ...rest }: FieldDeleteOptions) => {
+      if (ifUnused) {
+        refuseIfUsed('Field', field, await this.usage(field, rest));
+      }
+    };
+    const input = { params: { field }, ownOptions: { ifUnused: flag }, bodyLater };
+    return this.#transport.send(routes.fields.delete, input, options);
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../../contract/call.js';
 import type { Paginated } from '../../contract/paginated.js';
-import { NotFoundError } from '../../errors/index.js';
+import { ConflictError, NotFoundError } from '../../errors/index.js';
 import type { Contact, ContactQuery } from './types.js';
 
 type List<Fields extends object> = (
@@ -8,19 +8,33 @@ type List<Fields extends object> = (
   options?: RequestOptions,
 ) => Paginated<Contact<Fields>>;
 
-/** Finds the contact with an email: the search matches parts, so that it reads on to the whole. */
+/**
+ * Finds the contact with an email: the search matches parts, so that it reads on to the whole. An exact
+ * match wins; several that differ in case are refused, since a guess might change the wrong contact.
+ */
 export async function findByEmail<Fields extends object>(
   list: List<Fields>,
   email: string,
   options?: RequestOptions,
 ): Promise<Contact<Fields> | undefined> {
-  const wanted = email.trim().toLowerCase();
-  for await (const contact of list({ search: email.trim() }, options)) {
-    if (contact.email.toLowerCase() === wanted) {
+  const wanted = email.trim();
+  const inexact: Contact<Fields>[] = [];
+  for await (const contact of list({ search: wanted }, options)) {
+    const found: unknown = contact.email; // a service may well leave it out
+    if (found === wanted) {
       return contact;
     }
+    if (typeof found === 'string' && found.toLowerCase() === wanted.toLowerCase()) {
+      inexact.push(contact);
+    }
   }
-  return undefined;
+  if (inexact.length > 1) {
+    throw new ConflictError(
+      `${inexact.length} contacts have this email in other upper and lower case letters. Give it exactly as the contact has it, or use the contact's id.`,
+      { code: 'EMAIL_AMBIGUOUS', outcome: 'not-sent' },
+    );
+  }
+  return inexact[0];
 }
 
 /** The id of the contact that an id or an email names; nobody is created. */

@@ -1,3 +1,4 @@
+import { iterable, type RowSource } from '../shared/row-source.js';
 import type { ContactLookup, ContactLookupResult } from './types.js';
 
 // The most emails that one lookup takes (Limits, "Contact lookup").
@@ -5,19 +6,27 @@ const chunkSize = 500;
 
 /** Looks up any number of emails, 500 per call, one call after another. */
 export async function* lookupAll(
-  emails: Iterable<string> | AsyncIterable<string>,
+  emails: RowSource<string>,
   lookup: (body: ContactLookup) => Promise<ContactLookupResult>,
 ): AsyncGenerator<ContactLookupResult, void, undefined> {
   let chunk: string[] = [];
-  for await (const email of emails) {
-    chunk.push(email);
-    if (chunk.length < chunkSize) {
-      continue;
+  let failure: { readonly cause: unknown } | undefined;
+  try {
+    for await (const email of iterable(emails)) {
+      chunk.push(email);
+      if (chunk.length === chunkSize) {
+        yield await lookup({ emails: chunk.splice(0) });
+      }
     }
+  } catch (cause) {
+    failure = { cause };
+  }
+  // A lookup that failed took its emails with it: these are of a source that is over, or has thrown.
+  if (chunk.length > 0) {
     yield await lookup({ emails: chunk });
     chunk = [];
   }
-  if (chunk.length > 0) {
-    yield await lookup({ emails: chunk });
+  if (failure) {
+    throw failure.cause;
   }
 }

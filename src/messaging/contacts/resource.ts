@@ -1,20 +1,25 @@
 import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
+import { callback, group, readOptions, wholeNumber } from '../../contract/options.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement, FileInput } from '../../contract/records.js';
 import { waitForJob, type JobWaitOptions, type JobWatch } from '../../polling/job.js';
+import { recordWaitOptions } from '../../polling/record.js';
+import { requestOptions } from '../../transport/option-kinds.js';
 import type { DataOptions } from '../../contract/client-options.js';
 import type { Transport } from '../../transport/transport.js';
+import { checkRows, lengthOf, type RowSource } from '../shared/row-source.js';
 import { isReturned, withEmptyDeleted, writable } from '../shared/write-back.js';
 import { ContactFields } from './fields.js';
+import { changeMany } from './change-many.js';
 import { findByEmail, idOf } from './find-by-email.js';
-import { inBulk } from './in-bulk.js';
+import { idBatches } from './id-batches.js';
+import type { ImportSource } from './import-batches.js';
 import { lookupAll } from './lookup-all.js';
 import { routes } from './routes.js';
 import type {
   BulkAllOptions,
   BulkJob,
-  BulkResult,
   Contact,
   ContactCreate,
   ContactLookup,
@@ -23,9 +28,10 @@ import type {
   ContactSelection,
   ContactUpdate,
   ImportAllOptions,
-  ImportAllResult,
   ImportJob,
+  ImportRow,
   ImportRows,
+  JobReport,
   JobStarted,
   UpsertedContact,
 } from './types.js';
@@ -78,7 +84,10 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return this.create(body, options);
   }
 
-  /** Finds the contact with this email, in upper or lower case; `undefined` if there is none. */
+  /**
+   * Finds the contact with this email; `undefined` if there is none. An exact match wins; one that
+   * differs in upper and lower case is found too, and several of these are a `ConflictError`.
+   */
   findByEmail(email: string, options?: RequestOptions): Promise<Contact<Fields> | undefined> {
     return findByEmail<Fields>((query, more) => this.list(query, more), email, options);
   }
@@ -123,11 +132,15 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return this.#transport.send(routes.lookup, { body }, options);
   }
 
-  /** Looks up any number of emails, 500 per call, and yields the answers in order. */
+  /**
+   * Looks up any number of emails, 500 per call, and yields the answers in order. A source that throws
+   * loses nothing: what it gave before is looked up first.
+   */
   async *lookupAll(
-    emails: Iterable<string> | AsyncIterable<string>,
+    emails: RowSource<string>,
     options?: RequestOptions,
   ): AsyncIterableIterator<ContactLookupResult> {
+    checkRows(emails, 'contacts.lookupAll()');
     yield* lookupAll(emails, (body) => this.lookup(body, options));
   }
 
@@ -141,22 +154,33 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
 
   /**
    * Imports any number of contacts, in files below 5 MB, one after another: rows as objects, or the text
-   * of a CSV file in pieces. Each job is awaited; the result says which rows failed. Memory stays flat.
+   * of a CSV file in pieces. Each job is awaited; the report says which rows failed. Rejects with a
+   * `PartialError` if it ends early. Memory stays flat.
    */
   async importAll(
     rows: ImportRows<Fields>,
-    options: ImportAllOptions = {},
-  ): Promise<ImportAllResult> {
-    const { wait, onProgress, ...rest } = options;
+    options?: ImportAllOptions,
+  ): Promise<JobReport<ImportRow<Fields>, ImportJob>> {
+    const call = 'contacts.importAll()';
+    checkRows(rows, call);
+    const { wait, onProgress, from, ...rest } = readOptions<ImportAllOptions>(
+      options,
+      manyOptions,
+      {
+        name: `\`${call}\``,
+      },
+    );
     const { signal } = rest;
-    // Loaded here: few programs import CSV files.
-    const { importAll } = await import('./import-all.js');
-    return importAll(rows, {
+    // Loaded here: few programs import contacts, and reading CSV takes a parser.
+    const { importBatches } = await import('./import-batches.js');
+    const report = await changeMany({
+      ...{ call, signal, onProgress, from },
+      batches: (first) => importBatches(rows as ImportSource, first, this.#rules), // of any fields
       start: (file) => this.import(file, asBulk(rest)),
       wait: (jobId) => this.waitForImport(jobId, { ...wait, signal }),
-      signal,
-      onProgress,
+      length: lengthOf(rows),
     });
+    return report as JobReport<ImportRow<Fields>, ImportJob>; // the same rows
   }
 
   /** Gets an import job. */
@@ -165,7 +189,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   }
 
   /** Waits for an import to finish. Rejects with a `JobFailedError` if it fails. */
-  waitForImport(jobId: string, options: JobWaitOptions<ImportJob> = {}): Promise<ImportJob> {
+  waitForImport(jobId: string, options?: JobWaitOptions<ImportJob>): Promise<ImportJob> {
     const look = this.#look(routes.getImport, jobId);
     return waitForJob(jobId, look, this.#watch, options);
   }
@@ -185,28 +209,37 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return this.#transport.send(routes.bulkDelete, { body }, options);
   }
 
-  /** Subscribes any number of contacts, 1000 per job, and waits for the jobs. */
+  /**
+   * Subscribes any number of contacts, 1000 per job, and waits for the jobs. Rejects with a `PartialError` if
+   * it ends early.
+   */
   subscribeAll(
-    ids: Iterable<string> | AsyncIterable<string>,
+    ids: RowSource<string>,
     options?: BulkAllOptions,
-  ): Promise<BulkResult> {
-    return this.#inBulk(ids, (body, more) => this.bulkSubscribe(body, more), options);
+  ): Promise<JobReport<string, BulkJob>> {
+    const start: StartBulk = (body, more) => this.bulkSubscribe(body, more);
+    return this.#inBulk('contacts.subscribeAll()', ids, start, options);
   }
 
-  /** Unsubscribes any number of contacts, 1000 per job, and waits for the jobs. */
+  /**
+   * Unsubscribes any number of contacts, 1000 per job, and waits for the jobs. Rejects with a `PartialError` if
+   * it ends early.
+   */
   unsubscribeAll(
-    ids: Iterable<string> | AsyncIterable<string>,
+    ids: RowSource<string>,
     options?: BulkAllOptions,
-  ): Promise<BulkResult> {
-    return this.#inBulk(ids, (body, more) => this.bulkUnsubscribe(body, more), options);
+  ): Promise<JobReport<string, BulkJob>> {
+    const start: StartBulk = (body, more) => this.bulkUnsubscribe(body, more);
+    return this.#inBulk('contacts.unsubscribeAll()', ids, start, options);
   }
 
-  /** Deletes any number of contacts, 1000 per job, and waits for the jobs. */
-  deleteAll(
-    ids: Iterable<string> | AsyncIterable<string>,
-    options?: BulkAllOptions,
-  ): Promise<BulkResult> {
-    return this.#inBulk(ids, (body, more) => this.bulkDelete(body, more), options);
+  /**
+   * Deletes any number of contacts, 1000 per job, and waits for the jobs. Rejects with a `PartialError` if
+   * it ends early.
+   */
+  deleteAll(ids: RowSource<string>, options?: BulkAllOptions): Promise<JobReport<string, BulkJob>> {
+    const start: StartBulk = (body, more) => this.bulkDelete(body, more);
+    return this.#inBulk('contacts.deleteAll()', ids, start, options);
   }
 
   /** Gets a bulk job. */
@@ -215,7 +248,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   }
 
   /** Waits for a bulk job to finish. Rejects with a `JobFailedError` if it fails. */
-  waitForBulkJob(jobId: string, options: JobWaitOptions<BulkJob> = {}): Promise<BulkJob> {
+  waitForBulkJob(jobId: string, options?: JobWaitOptions<BulkJob>): Promise<BulkJob> {
     const look = this.#look(routes.getBulkJob, jobId);
     return waitForJob(jobId, look, this.#watch, options);
   }
@@ -229,18 +262,23 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return this.update(id, { subscribed }, options);
   }
 
-  #inBulk(
-    ids: Iterable<string> | AsyncIterable<string>,
-    start: (body: ContactSelection, options: RequestOptions) => Call<JobStarted>,
-    options: BulkAllOptions = {},
-  ): Promise<BulkResult> {
-    const { wait, onProgress, ...rest } = options;
+  async #inBulk(
+    call: string,
+    ids: RowSource<string>,
+    start: StartBulk,
+    options?: BulkAllOptions,
+  ): Promise<JobReport<string, BulkJob>> {
+    checkRows(ids, call);
+    const { wait, onProgress, from, ...rest } = readOptions<BulkAllOptions>(options, manyOptions, {
+      name: `\`${call}\``,
+    });
     const { signal } = rest;
-    return inBulk(ids, {
+    return changeMany({
+      ...{ call, signal, onProgress, from },
+      batches: (first) => idBatches(ids, first),
       start: (body) => start(body, asBulk(rest)),
       wait: (jobId) => this.waitForBulkJob(jobId, { ...wait, signal }),
-      signal,
-      onProgress,
+      length: lengthOf(ids),
     });
   }
 
@@ -255,6 +293,15 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
       this.#transport.send(route, { params: { jobId }, isPoll: true }, { signal, retries: 0 });
   }
 }
+
+const manyOptions = {
+  ...requestOptions,
+  wait: group(recordWaitOptions),
+  from: wholeNumber(0),
+  onProgress: callback<(progress: unknown) => void>(),
+};
+
+type StartBulk = (body: ContactSelection, options: RequestOptions) => Call<JobStarted>;
 
 // Many calls go after those that somebody waits for.
 function asBulk(options: RequestOptions): RequestOptions {

@@ -27,19 +27,20 @@ const csv: UploadFacts = {
   maxBytes: 5 * 1024 * 1024,
 };
 
-const selection = { body: of<ContactSelection>(), returns: of<JobStarted>(), repeatable: true }; // the same state twice
+const selection = { body: of<ContactSelection>(), returns: of<JobStarted>() };
 
 export const routes = {
   list: route('GET /contacts', { query: of<ContactQuery>(), returns: cursorPage<Contact>() }),
   create: route('POST /contacts', {
     body: of<ContactCreate>(),
     returns: of<UpsertedContact>(),
-    repeatable: true, // upsert by email
+    repeatable: ({ subscribed }) => subscribed === false, // else it may subscribe the contact anew
   }),
   get: route('GET /contacts/{id}', { returns: of<Contact>() }),
   update: route('PATCH /contacts/{id}', {
     body: of<ContactUpdate>(),
     returns: of<Contact>(),
+    repeatable: ({ subscribed }) => subscribed !== true,
   }),
   delete: route('DELETE /contacts/{id}', {
     returns: of<Acknowledgement>(),
@@ -58,13 +59,16 @@ export const routes = {
   }),
   getImport: route('GET /contacts/import/{jobId}', { returns: of<ImportJob>() }),
   bulkSubscribe: route('POST /contacts/bulk-subscribe', selection),
-  bulkUnsubscribe: route('POST /contacts/bulk-unsubscribe', selection),
-  bulkDelete: route('POST /contacts/bulk-delete', selection),
+  bulkUnsubscribe: route('POST /contacts/bulk-unsubscribe', { ...selection, repeatable: true }),
+  bulkDelete: route('POST /contacts/bulk-delete', { ...selection, repeatable: true }),
   getBulkJob: route('GET /contacts/bulk/{jobId}', { returns: of<BulkJob>() }),
   fields: {
     list: route('GET /contacts/fields', { returns: of<FieldInventory>() }),
     values: route('GET /contacts/fields/{field}/values', { returns: of<FieldValues>() }),
     usage: route('GET /contacts/fields/{field}/usage', { returns: of<FieldUsage>() }),
-    delete: route('DELETE /contacts/fields/{field}', { returns: of<Acknowledgement>() }),
+    delete: route('DELETE /contacts/fields/{field}', {
+      returns: of<Acknowledgement>(),
+      repeatable: false, // it acts on every contact, also on what was written meanwhile
+    }),
   },
 };

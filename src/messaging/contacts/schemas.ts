@@ -2,7 +2,8 @@ import * as z from 'zod/mini';
 import type { FileInput } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import { contactData, storedDataWarnings } from '../shared/data-schema.js';
-import { email, isId, knownOf, limit, open } from '../shared/values-schema.js';
+import { isId } from '../shared/values.js';
+import { email, knownOf, limit, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 import type { ContactLookup, ContactSelection } from './types.js';
 

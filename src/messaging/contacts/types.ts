@@ -1,7 +1,9 @@
 import type { RequestOptions } from '../../contract/call.js';
-import type { FieldObject, OpenInput, OpenRecord } from '../../contract/records.js';
+import type { OpenInput, OpenRecord } from '../../contract/records.js';
+import type { Report } from '../../errors/index.js';
 import type { JobWaitOptions } from '../../polling/job.js';
 import type { DataPatch, StoredData, TypedData } from '../shared/data.js';
+import type { RowSource } from '../shared/row-source.js';
 
 /** A contact of a project. */
 export interface Contact<Fields extends object = object> {
@@ -147,72 +149,62 @@ export interface FieldDrift {
 }
 
 /** How to change any number of contacts. */
-export interface BulkAllOptions extends RequestOptions {
+export interface BulkAllOptions extends ManyOptions {
   /** How to wait for each job. */
   wait?: Omit<JobWaitOptions<BulkJob>, 'signal'> | undefined;
+}
+
+/** How to import any number of contacts. */
+export interface ImportAllOptions extends ManyOptions {
+  /** How to wait for each job. */
+  wait?: Omit<JobWaitOptions<ImportJob>, 'signal'> | undefined;
+}
+
+/** How to change many contacts, in one job after another. */
+export interface ManyOptions extends RequestOptions {
+  /**
+   * The row to begin with, from 0: the `resumeFrom` of a `PartialError`. The rows before it are passed over.
+   * @default 0
+   */
+  from?: number | undefined;
   /** Called after each job. Errors it throws are ignored. */
   onProgress?: ((progress: BulkProgress) => void) | undefined;
 }
 
-/** How far a change of many contacts is. */
+/** How far a change of many contacts is, in rows. */
 export interface BulkProgress {
-  /** Contacts whose jobs have finished. */
   readonly done: number;
-  /** Contacts whose jobs failed or could not be queued. */
   readonly failed: number;
+  readonly unknown: number;
 }
 
-/** What became of a change of many contacts. */
-export interface BulkResult {
-  /** Contacts whose jobs have finished; each job may say more about its contacts. */
-  done: number;
-  /** The contacts whose jobs failed. An error with the outcome `'unknown'` may have changed them. */
-  failed: { readonly contactIds: readonly string[]; readonly error: unknown }[];
-  /** Every job that has finished, as the service returned it. */
-  jobs: BulkJob[];
-}
-
-/** How to import any number of contacts. */
-export interface ImportAllOptions extends RequestOptions {
-  /** How to wait for each job. */
-  wait?: Omit<JobWaitOptions<ImportJob>, 'signal'> | undefined;
-  /** Called after each part. Errors it throws are ignored. */
-  onProgress?: ((progress: ImportProgress) => void) | undefined;
-}
-
-/** How far a large import is. */
-export interface ImportProgress {
-  /** Rows of parts that were imported. */
-  readonly imported: number;
-  /** Rows of parts that failed. */
-  readonly failed: number;
-}
-
-/** What became of a large import. */
-export interface ImportAllResult {
-  /** Rows of parts whose jobs have finished; each job may say more about its rows. */
-  imported: number;
-  /**
-   * The parts that failed: `rows` rows from `firstRow` on, counted from 1 without the header. An error
-   * with the outcome `'unknown'` may have imported them.
-   */
-  failed: { readonly firstRow: number; readonly rows: number; readonly error: unknown }[];
-  /** Every job that has finished, as the service returned it. */
-  jobs: ImportJob[];
+/**
+ * What became of a change of many contacts. The service tells no rows of its jobs: where a job does not
+ * count all of its rows as done, they are `unknown`.
+ */
+export interface JobReport<Row, Job extends OpenRecord> extends Report<Row> {
+  /** Every job that has ended, as the service returned it. */
+  jobs: Job[];
 }
 
 /** One row of an import: an email and custom fields, a column for each. */
 export type ImportRow<Fields extends object = object> = {
   readonly email: string;
   readonly subscribed?: boolean | undefined;
-} & ([keyof Fields] extends [never] ? FieldObject : ImportFields<Fields>);
+} & ([keyof Fields] extends [never] ? OpenInput : ImportFields<Fields>);
 
+// No `null`: an empty cell changes nothing, so that an import cannot delete a field.
 type ImportFields<Fields extends object> = {
-  readonly [Key in keyof Fields]?: Fields[Key] | null | undefined;
+  readonly [Key in keyof Fields]?: Cell<Fields[Key]> | undefined;
 };
+type Cell<Value> = Value extends Date ? Date | string : Value;
 
-/** Rows to import: objects, or the text or bytes of a CSV file in pieces. */
+/**
+ * Rows to import: objects, or the text or bytes of a CSV file in pieces. A file is UTF-8 or UTF-16; a
+ * record that cannot be read fails with its line, and so does one of more than 1 MB.
+ */
 export type ImportRows<Fields extends object = object> =
-  | Iterable<ImportRow<Fields>>
-  | AsyncIterable<ImportRow<Fields>>
-  | AsyncIterable<string | Uint8Array>;
+  | RowSource<ImportRow<Fields>>
+  | RowSource<string>
+  | RowSource<Uint8Array>
+  | RowSource<string | Uint8Array>;

@@ -14,6 +14,7 @@ const verifiedWait = {
   kind: 'Domain',
   timeout: 3_600_000,
   interval: 60_000,
+  minInterval: fastestCheckMs,
   isDone: (status: string | undefined, record: DomainVerification) =>
     status?.toLowerCase() === 'verified' || record['verified'] === true,
 };
@@ -62,12 +63,11 @@ export class Domains implements MethodsFor<typeof routes> {
    */
   waitUntilVerified(
     id: string,
-    options: RecordWaitOptions<DomainVerification> = {},
+    options?: RecordWaitOptions<DomainVerification>,
   ): Promise<DomainVerification> {
     const check = (signal: AbortSignal | undefined) => this.verify(id, { signal, retries: 0 });
-    const interval = Math.max(options.interval ?? verifiedWait.interval, fastestCheckMs);
     const plan = { ...verifiedWait, id, check, spacing: this.#spacing };
-    return waitForRecord<DomainVerification>(plan, { ...options, interval });
+    return waitForRecord<DomainVerification>(plan, options);
   }
 
   /** Removes a domain. */

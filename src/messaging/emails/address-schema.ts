@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isRecord } from '../../contract/records.js';
-import { email } from '../shared/values-schema.js';
+import { displayName, email } from '../shared/values-schema.js';
 import type { Address, Recipients } from './types.js';
 
 interface Problem {
@@ -53,6 +53,8 @@ function* namedProblems(value: Record<string, unknown>, path: PropertyKey[]): Ge
   const { name } = value;
   if (name !== undefined && typeof name !== 'string') {
     yield { path: [...path, 'name'], message: 'must be a string' };
+  } else if (name !== undefined && !displayName.safeParse(name).success) {
+    yield { path: [...path, 'name'], message: 'must not contain a line break' };
   }
   yield* emailProblems(value['email'], [...path, 'email']);
 }

@@ -1,6 +1,10 @@
 import type { RequestOptions } from '../../contract/call.js';
+import { callback, oneOf, text, wholeNumber, type OptionKinds } from '../../contract/options.js';
+import type { Report } from '../../errors/index.js';
+import { journalKind } from '../../journal/option.js';
+import type { JournalStore } from '../../journal/store.js';
+import { requestOptions } from '../../transport/option-kinds.js';
 import type { MessageData } from '../shared/data.js';
-import type { SendJournal } from './send-journal.js';
 import type { ContentSend, NamedAddress, TemplateSend } from './types.js';
 
 /** Whom to mail: an address, with data of its own if you like. */
@@ -32,7 +36,7 @@ export interface SendEachOptions extends RequestOptions {
    * Where it is written down who has the email, so that a run after a crash sends the rest.
    * @default the client's `journal`; without one, a second run sends to all again
    */
-  journal?: SendJournal | undefined;
+  journal?: JournalStore | undefined;
   /** Your own name for this email, the same in every run: `'newsletter-2027-03'`. Needed with a journal. */
   key?: string | undefined;
   /**
@@ -46,17 +50,32 @@ export interface SendEachOptions extends RequestOptions {
    * @default 10
    */
   concurrency?: number | undefined;
+  /**
+   * The first recipient to mail, from 0: the `resumeFrom` of a run that ended early.
+   * @default 0
+   */
+  from?: number | undefined;
   /** Called with what became of each email. What it throws is ignored. */
   onResult?: ((result: EachResult) => void) | undefined;
 }
 
-/** What became of an email to many. */
-export interface SendEachResult {
-  /** How many this run has sent. */
+export const sendEachOptions: OptionKinds<SendEachOptions> = {
+  ...requestOptions,
+  journal: journalKind,
+  key: text,
+  unknown: oneOf('list', 'send'),
+  concurrency: wholeNumber(1),
+  from: wholeNumber(0),
+  onResult: callback(),
+};
+
+/**
+ * What became of an email to many. `done` counts the recipients who have it; those of `unknown` are
+ * mailed again only with `unknown: 'send'`.
+ */
+export interface SendEachReport<Row = EachRecipient> extends Report<Row> {
+  /** How many of `done` this run has sent. */
   sent: number;
-  /** How many had it already. */
+  /** How many of `done` had it already. */
   earlier: number;
-  failed: { readonly email: string; readonly error: unknown }[];
-  /** Who may have it. They are mailed again only with `unknown: 'send'`. */
-  unknown: string[];
 }

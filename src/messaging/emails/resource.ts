@@ -29,12 +29,18 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
    * error with the outcome `'unknown'`, some of them may have received it.
    */
   send(body: SendRequest<Fields>, options?: RequestOptions): Call<SendResult> {
+    return this.sendAfter(undefined, body, options);
+  }
+
+  /** The same; `beforeSending` runs right before the request leaves. @internal */
+  sendAfter(
+    beforeSending: (() => Promise<void>) | undefined,
+    body: SendRequest<Fields>,
+    options?: RequestOptions,
+  ): Call<SendResult> {
     const sent = withEmptyDeleted(body, this.#rules);
-    if (!hasBytes(sent)) {
-      return this.#transport.send(routes.send, { body: sent }, options);
-    }
-    const bodyLater = () => withEncodedAttachments(sent);
-    return this.#transport.send(routes.send, { body: sent, bodyLater }, options);
+    const bodyLater = hasBytes(sent) ? () => withEncodedAttachments(sent) : undefined;
+    return this.#transport.send(routes.send, { body: sent, bodyLater, beforeSending }, options);
   }
 
   /** Checks an email address: format, domain, typos, disposable and personal providers. */

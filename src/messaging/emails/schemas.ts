@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { isRecord } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import { contactData, dataWarnings } from '../shared/data-schema.js';
-import { email, id, knownOf, open, subject } from '../shared/values-schema.js';
+import { displayName, email, id, knownOf, open, subject } from '../shared/values-schema.js';
 import { address, recipients } from './address-schema.js';
 import type { routes } from './routes.js';
 import type { SendRequest } from './types.js';
@@ -25,13 +25,27 @@ const headers = z.record(z.string(), headerValue).check((context) => {
   context.issues.push({ code: 'custom', path: [], message, input: context.value });
 });
 
+// The document shows no fields; in a name of a file a line break would begin another header.
+const attachment = open.check((context) => {
+  const file: Readonly<Record<string, unknown>> = context.value;
+  for (const field of ['filename', 'contentType'] as const) {
+    const value = file[field];
+    if (typeof value === 'string' && lineBreak.test(value)) {
+      const message = 'must not contain a line break';
+      context.issues.push({ code: 'custom', path: [field], message, input: value });
+    }
+  }
+});
+
 // What other services call these fields.
 const sendAliases = {
   html: 'body',
   htmlBody: 'body',
   replyTo: 'reply',
   sender: 'from',
+  recipients: 'to',
   templateId: 'template',
+  too: 'to',
   variables: 'data',
 };
 
@@ -41,12 +55,12 @@ const sendFields = z.looseObject({
   from: z.optional(address),
   subject: z.optional(subject),
   body: z.optional(z.string().check(z.minLength(1))),
-  name: z.optional(z.string()),
+  name: z.optional(displayName),
   subscribed: z.optional(z.boolean()),
   data: z.optional(contactData),
   headers: z.optional(headers),
   reply: z.optional(email),
-  attachments: z.optional(z.array(open).check(z.maxLength(maxAttachments))),
+  attachments: z.optional(z.array(attachment).check(z.maxLength(maxAttachments))),
 });
 
 // "content is either a template id or both subject and body"; a template may have the sender too.

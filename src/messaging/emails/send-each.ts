@@ -1,202 +1,324 @@
 import { callSafely } from '../../async/notifier.js';
 import type { RequestOptions } from '../../contract/call.js';
-import { isPostreelError, type PostreelError } from '../../errors/index.js';
+import { isRecord } from '../../contract/records.js';
 import { refuse } from '../../errors/client-errors.js';
+import {
+  isPostreelError,
+  PartialError,
+  UnexpectedResponseError,
+  PostreelError,
+} from '../../errors/index.js';
+import { wireValue } from '../../transport/request/body.js';
+import { kindOf } from '../../transport/request/url.js';
 import type {
   EachMessage,
   EachRecipient,
   EachResult,
   SendEachOptions,
-  SendEachResult,
+  SendEachReport,
 } from './each-types.js';
-import { SendClaim } from './send-claim.js';
-import type { KnownSend } from './send-journal.js';
+import { SendJournal, type KnownSend, type SendProject } from './send-journal.js';
 import type { NamedAddress, SendRequest, SendResult } from './types.js';
 
-/** Sends one email. */
-export type SendOne<Fields extends object> = (
-  body: SendRequest<Fields>,
-  options: RequestOptions,
-) => PromiseLike<SendResult>;
+/** What a run asks of its client. */
+export interface EachHost<Fields extends object> {
+  /** Whose emails these are. */
+  readonly project: SendProject;
+  /** Sends one email; `beforeSending` runs right before its request leaves. */
+  send(
+    body: SendRequest<Fields>,
+    options: RequestOptions,
+    beforeSending: (() => Promise<void>) | undefined,
+  ): PromiseLike<SendResult | undefined>;
+  warn(text: string): void;
+}
 
 /** Sends an email to each recipient once, a few at a time, and says what became of each. */
 export async function sendEach<Fields extends object>(
   recipients: Iterable<EachRecipient<Fields>> | AsyncIterable<EachRecipient<Fields>>,
   message: EachMessage<Fields>,
-  send: SendOne<Fields>,
   options: SendEachOptions,
-): Promise<SendEachResult> {
-  const run = new EachRun(message, send, options);
-  for await (const recipient of recipients) {
-    await run.add(typeof recipient === 'string' ? { email: recipient } : recipient);
+  host: EachHost<Fields>,
+): Promise<SendEachReport<EachRecipient<Fields>>> {
+  const run = new EachRun(message, options, host);
+  const total = Array.isArray(recipients) ? recipients.length : undefined;
+  try {
+    for await (const rows of inWindows(recipients, run.from)) {
+      await run.send(rows);
+    }
+    await run.end();
+  } catch (cause) {
+    await run.end().catch(() => undefined); // the first error says more
+    const resumeFrom = run.next;
+    const notReached = total === undefined ? undefined : Math.max(0, total - resumeFrom);
+    throw new PartialError('sendEach()', { ...run.report, notReached, resumeFrom }, cause);
   }
-  await run.flush();
-  return run.result;
+  return run.report;
 }
 
 type Recipient<Fields extends object> = Exclude<EachRecipient<Fields>, string>;
-type Entry<Fields extends object> = readonly [name: string, recipient: Recipient<Fields>];
+
+/** A recipient with its place in the input. */
+interface Row<Fields extends object> {
+  readonly index: number;
+  readonly row: EachRecipient<Fields>;
+}
 
 // So many are looked up in the journal at once.
 const windowSize = 500;
 
-class EachRun<Fields extends object> {
-  readonly result: SendEachResult = { sent: 0, earlier: 0, failed: [], unknown: [] };
-  readonly #message: EachMessage<Fields>;
-  readonly #send: SendOne<Fields>;
-  readonly #options: SendEachOptions;
-  readonly #rest: RequestOptions;
-  readonly #atOnce: number;
-  /** Who has the email when there is no journal. */
-  readonly #seen = new Map<string, KnownSend>();
-  /** By name: nobody is in it twice. */
-  #window = new Map<string, Recipient<Fields>>();
+/** The run of another process was faster with this recipient. Nothing was sent. */
+class Taken extends Error {}
 
-  constructor(message: EachMessage<Fields>, send: SendOne<Fields>, options: SendEachOptions) {
-    const { journal, key = '', unknown, concurrency = 10, onResult, ...rest } = options;
+class EachRun<Fields extends object> {
+  readonly from: number;
+  readonly report: SendEachReport<EachRecipient<Fields>>;
+  /** The first row that was not begun. */
+  next: number;
+  readonly #message: EachMessage<Fields>;
+  readonly #host: EachHost<Fields>;
+  readonly #rest: RequestOptions;
+  readonly #journal: SendJournal | undefined;
+  readonly #onResult: SendEachOptions['onResult'];
+  readonly #maxAtOnce: number;
+  /** What this run knows of its recipients: all of them without a journal, else those of one window. */
+  readonly #known = new Map<string, KnownSend>();
+  readonly #underWay = new Map<string, Promise<void>>();
+  #fatal: { readonly reason: unknown } | undefined;
+
+  constructor(message: EachMessage<Fields>, options: SendEachOptions, host: EachHost<Fields>) {
+    const { journal, key = '', unknown, concurrency = 10, from = 0, onResult, ...rest } = options;
     if (journal && key === '') {
       throw refuse([{ field: 'key', message: 'is needed with a journal: it names the email' }]);
     }
-    if (!Number.isInteger(concurrency) || concurrency < 1) {
-      throw refuse([{ field: 'concurrency', message: 'must be a whole number above 0' }]);
-    }
+    const sendsUnknown = unknown === 'send';
+    this.#journal =
+      journal &&
+      new SendJournal(journal, host.project, {
+        key,
+        sendsUnknown,
+        warn: (text) => host.warn(text),
+      });
+    this.from = from;
+    this.next = from;
+    this.report = { done: 0, sent: 0, earlier: 0, failed: [], unknown: [] };
     this.#message = message;
-    this.#send = send;
-    this.#options = { journal, key, unknown, onResult };
+    this.#host = host;
     this.#rest = { ...rest, priority: rest.priority ?? 'bulk' };
-    this.#atOnce = concurrency;
+    this.#maxAtOnce = concurrency;
+    this.#onResult = onResult;
   }
 
-  async add(recipient: Recipient<Fields>): Promise<void> {
-    const name = `email ${this.#options.key ?? ''} ${recipient.email.trim().toLowerCase()}`;
-    // Somebody who is listed twice is known by the time of the second window.
-    if (this.#window.size >= windowSize || this.#window.has(name)) {
-      await this.flush();
-    }
-    this.#window.set(name, recipient);
-  }
-
-  /** Sends to those who wait, and comes back when all of them are written down. */
-  async flush(): Promise<void> {
-    const window = this.#window;
-    this.#window = new Map();
-    const known = await this.#known([...window.keys()]);
-    const open = [...window].filter(([name, who]) => !this.#isKnown(known.get(name), who));
-    for (let start = 0; start < open.length; start += this.#atOnce) {
-      this.#rest.signal?.throwIfAborted();
-      await this.#sendBatch(open.slice(start, start + this.#atOnce));
-    }
-  }
-
-  async #sendBatch(batch: readonly Entry<Fields>[]): Promise<void> {
-    const names = batch.map(([name]) => name);
-    const claim = new SendClaim(this.#options.journal, names);
-    const taken = await claim.open();
-    if (taken.size > 0) {
-      // A claim is whole or nothing: another run has some of these.
-      const rest = batch.filter(([name, who]) => !this.#isKnown(taken.get(name), who));
-      return rest.length > 0 ? this.#sendBatch(rest) : undefined;
-    }
-    const refusals = await Promise.all(batch.map((entry) => this.#sendTo(entry, claim)));
-    await claim.close();
-    const hopeless = refusals.find((error) => error && isHopeless(error));
-    if (hopeless !== undefined) {
-      throw hopeless;
-    }
-  }
-
-  async #known(names: readonly string[]): Promise<ReadonlyMap<string, KnownSend>> {
-    const { journal, unknown } = this.#options;
-    if (!journal) {
-      return this.#seen;
-    }
-    const known = new Map(await journal.find(names));
-    for (const [name, what] of known) {
-      if (what.state === 'claimed' && unknown === 'send') {
-        await journal.append({ type: 'refused', id: what.id });
-        known.delete(name);
+  /** Sends to one window of recipients, in their order. */
+  async send(rows: readonly Row<Fields>[]): Promise<void> {
+    if (this.#journal) {
+      await this.#settled();
+      const emails = rows.flatMap(({ row }) => addressOf(row) ?? []);
+      this.#known.clear();
+      for (const [email, known] of await this.#journal.find([...new Set(emails)])) {
+        this.#known.set(email, known);
       }
     }
-    return known;
-  }
-
-  /** Reports somebody of whom something is known already. */
-  #isKnown(known: KnownSend | undefined, { email }: NamedAddress): boolean {
-    if (known?.state === 'accepted') {
-      this.#report({ email, status: 'sent', id: known.job.fileId, isEarlier: true });
-    } else if (known) {
-      this.#report({ email, status: 'unknown', error: undefined });
+    for (const row of rows) {
+      await this.#begin(row);
     }
-    return known !== undefined;
   }
 
-  /** Resolves to the error of an email that was certainly not sent. */
-  async #sendTo([name, recipient]: Entry<Fields>, claim: SendClaim) {
-    const { email } = recipient;
+  /** Resolves when all that was begun is over and written down. */
+  async end(): Promise<void> {
+    await this.#settled();
+    await this.#journal?.flush();
+    this.#throwIfOver();
+  }
+
+  async #begin(row: Row<Fields>): Promise<void> {
+    const email = addressOf(row.row);
+    // One who is listed twice is known by then.
+    while (this.#underWay.size >= this.#maxAtOnce || this.#underWay.has(email ?? '')) {
+      await Promise.race(this.#underWay.values());
+    }
+    this.#throwIfOver();
+    this.#rest.signal?.throwIfAborted();
+    this.next = row.index + 1;
+    if (email === undefined) {
+      this.#report(row, { email: '', status: 'failed', error: noAddress(row) });
+      return;
+    }
+    const known = this.#known.get(email);
+    if (known) {
+      this.#reportKnown(row, known);
+      return;
+    }
+    const sending = this.#sendTo(row, email).finally(() => this.#underWay.delete(email));
+    this.#underWay.set(email, sending);
+  }
+
+  async #settled(): Promise<void> {
+    await Promise.all(this.#underWay.values());
+  }
+
+  #throwIfOver(): void {
+    if (this.#fatal) {
+      throw this.#fatal.reason;
+    }
+  }
+
+  async #sendTo(row: Row<Fields>, email: string): Promise<void> {
+    let isClaimed = false;
+    const claim = async () => {
+      if (!isClaimed && this.#journal && !(await this.#journal.claim(email))) {
+        throw new Taken();
+      }
+      isClaimed = true;
+    };
     try {
-      const { emails } = await this.#send(bodyOf(this.#message, recipient), this.#rest);
-      const id = idOf(emails[0]?.email);
-      await claim.accept(name, id);
-      this.#remember(name, { state: 'accepted', job: { fileId: id } });
-      this.#report({ email, status: 'sent', id, isEarlier: false });
-      return undefined;
+      const recipient = recipientOf(row.row);
+      const body = bodyOf(this.#message, recipient);
+      const answer = await this.#host.send(body, this.#rest, this.#journal && claim);
+      const id = sentId(answer, email);
+      await this.#journal?.accept(email, id);
+      this.#known.set(email, { state: 'sent', id });
+      this.#report(row, { email: recipient.email, status: 'sent', id, isEarlier: false });
     } catch (error) {
-      if (isUnsent(error)) {
-        claim.release(name);
-        this.#report({ email, status: 'failed', error });
-        return error;
+      await this.#hearFailure(row, email, { error, isClaimed });
+    }
+  }
+
+  async #hearFailure(
+    row: Row<Fields>,
+    email: string,
+    { error, isClaimed }: { error: unknown; isClaimed: boolean },
+  ): Promise<void> {
+    if (error instanceof Taken) {
+      const found = await this.#journal?.find([email]).catch(() => undefined);
+      this.#reportKnown(row, found?.get(email) ?? { state: 'claimed' });
+      return;
+    }
+    // Without a claim nothing has left.
+    const isUnsent = isPostreelError(error) ? isCertain(error) : this.#journal && !isClaimed;
+    if (!isUnsent) {
+      this.#known.set(email, { state: 'claimed' });
+      this.#report(row, { email: shownAddress(row.row), status: 'unknown', error });
+      return;
+    }
+    if (isClaimed) {
+      await this.#journal?.refuse(email);
+    }
+    this.#report(row, { email: shownAddress(row.row), status: 'failed', error });
+    if (isPostreelError(error) && isHopeless(error)) {
+      this.#fatal ??= { reason: error };
+    }
+  }
+
+  #reportKnown(row: Row<Fields>, known: KnownSend): void {
+    const email = shownAddress(row.row);
+    if (known.state === 'sent') {
+      this.#report(row, { email, status: 'sent', id: known.id, isEarlier: true });
+    } else {
+      this.#report(row, { email, status: 'unknown', error: mayHaveBeenMailed() });
+    }
+  }
+
+  #report({ row, index }: Row<Fields>, result: EachResult): void {
+    if (result.status === 'sent') {
+      this.report.done += 1;
+      this.report[result.isEarlier ? 'earlier' : 'sent'] += 1;
+    } else {
+      this.report[result.status].push({ row, index, error: result.error });
+    }
+    callSafely(() => this.#onResult?.(result));
+  }
+}
+
+async function* inWindows<Fields extends object>(
+  recipients: Iterable<EachRecipient<Fields>> | AsyncIterable<EachRecipient<Fields>>,
+  from: number,
+): AsyncGenerator<Row<Fields>[], void, undefined> {
+  let rows: Row<Fields>[] = [];
+  let index = 0;
+  try {
+    for await (const row of recipients) {
+      if (index >= from) {
+        rows.push({ index, row });
       }
-      this.#remember(name, { state: 'claimed', id: '' });
-      this.#report({ email, status: 'unknown', error });
-      return undefined;
+      index += 1;
+      if (rows.length === windowSize) {
+        yield rows.splice(0);
+      }
     }
+  } catch (failure) {
+    // What was read before the input failed is sent all the same.
+    yield rows.splice(0);
+    throw failure;
   }
+  rows = rows.splice(0);
+  yield rows;
+}
 
-  // With a journal memory stays flat.
-  #remember(name: string, known: KnownSend): void {
-    if (!this.#options.journal) {
-      this.#seen.set(name, known);
-    }
-  }
+/** How a recipient is known: nobody is mailed twice in upper and lower case. */
+function addressOf(row: unknown): string | undefined {
+  const email = shownAddress(row).trim().toLowerCase();
+  return email === '' ? undefined : email;
+}
 
-  #report(result: EachResult): void {
-    const { email } = result;
-    switch (result.status) {
-      case 'sent':
-        this.result[result.isEarlier ? 'earlier' : 'sent'] += 1;
-        break;
-      case 'failed':
-        this.result.failed.push({ email, error: result.error });
-        break;
-      case 'unknown':
-        this.result.unknown.push(email);
-        break;
-    }
-    callSafely(() => this.#options.onResult?.(result));
-  }
+function shownAddress(row: unknown): string {
+  const email: unknown = isRecord(row) ? row['email'] : row;
+  return typeof email === 'string' ? email : '';
+}
+
+function recipientOf<Fields extends object>(row: EachRecipient<Fields>): Recipient<Fields> {
+  return typeof row === 'string' ? { email: row } : row;
+}
+
+function noAddress<Fields extends object>({ row, index }: Row<Fields>): PostreelError {
+  const given: unknown = isRecord(row) ? row['email'] : row;
+  const message = `must be an address or { email }; got ${kindOf(given)}`;
+  return refuse([{ field: `recipients[${index}]`, message }]);
 }
 
 function bodyOf<Fields extends object>(
   message: EachMessage<Fields>,
-  { email, name, data }: Recipient<Fields>,
+  { email, name, data }: NamedAddress & { data?: unknown },
 ): SendRequest<Fields> {
   const to = name === undefined ? email : { email, name };
-  const entries = [message.data ?? {}, data ?? {}].flatMap((part) => Object.entries(part));
+  // As they are sent: an entity may have a form of its own.
+  const parts = [message.data, data].map((part) => (part === undefined ? {} : wireValue(part)));
+  const entries = parts.flatMap((part) => (isRecord(part) ? Object.entries(part) : []));
   const body: unknown =
     entries.length > 0 ? { ...message, data: Object.fromEntries(entries), to } : { ...message, to };
   return body as SendRequest<Fields>; // of the same fields
 }
 
-// Some services have numbers.
-function idOf(id: unknown): string {
-  return typeof id === 'string' || typeof id === 'number' ? String(id) : '';
+function mayHaveBeenMailed(): PostreelError {
+  return new PostreelError(
+    "This recipient may have been mailed when an earlier run ended. `unknown: 'send'` mails them again.",
+    { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
+  );
 }
 
-function isUnsent(error: unknown): error is PostreelError {
-  return isPostreelError(error) && (error.outcome === 'not-sent' || error.outcome === 'rejected');
+// An answer without a list says yes all the same; a list without the recipient says that it was skipped.
+function sentId(answer: unknown, email: string): string {
+  const emails: unknown = isRecord(answer) ? answer['emails'] : undefined;
+  if (!Array.isArray(emails)) {
+    return '';
+  }
+  const [first] = emails as unknown[];
+  if (first === undefined) {
+    throw new UnexpectedResponseError(
+      'POST /v1/send took the request but sent no email to this recipient.',
+      { code: 'RECIPIENT_SKIPPED', outcome: 'rejected', method: 'POST', path: '/v1/send' },
+    );
+  }
+  const id: unknown = isRecord(first) ? (first['email'] ?? first['id']) : first;
+  // Some services have numbers.
+  return (typeof id === 'string' && id !== email) || typeof id === 'number' ? String(id) : '';
 }
 
-// A key that is wrong for one recipient is wrong for all.
-function isHopeless(error: PostreelError): boolean {
-  return error.status === 401 || error.status === 403;
+function isCertain({ outcome, code }: PostreelError): boolean {
+  return outcome === 'not-sent' || outcome === 'rejected' || code === 'INVALID_REQUEST';
+}
+
+// A key that is wrong for one recipient is wrong for all, and so is a journal that cannot be written.
+function isHopeless({ status, code }: PostreelError): boolean {
+  return status === 401 || status === 403 || code === 'JOURNAL_UNAVAILABLE';
 }

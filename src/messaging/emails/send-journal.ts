@@ -1,46 +1,108 @@
-/**
- * Where a messaging client writes down whom it mails: the same journal that a media client takes, such
- * as `fileJournal()` of `postreel/node`. Each method is one atomic step.
- */
-export interface SendJournal {
-  /** Writes an intent, unless one of its names is taken; resolves to what is known of those that are. */
-  claim(intent: SendIntent): Promise<ReadonlyMap<string, KnownSend>>;
-  /** Resolves when the entry is safe. */
-  append(entry: SendEntry): Promise<void>;
-  /** What is known of names; unknown names are left out. */
-  find(names: readonly string[]): Promise<ReadonlyMap<string, KnownSend>>;
-}
+import { systemClock } from '../../async/clock.js';
+import { stateOf, type Facts } from '../../journal/facts.js';
+import { Journal, type Attempt } from '../../journal/journal.js';
+import { nameOf } from '../../journal/names.js';
+import { scopeOf } from '../../journal/scope.js';
+import type { JournalStore } from '../../journal/store.js';
 
-/** Emails that are about to be sent. */
-export interface SendIntent {
-  readonly type: 'intent';
-  readonly id: string;
-  /** ISO 8601. */
-  readonly at: string;
-  readonly jobs: readonly never[];
-  /** One for each recipient. */
-  readonly names: readonly string[];
-}
-
-/** What is written down, in the form of a journal's jobs: an email is one of the kind `email`. */
-export type SendEntry =
-  | {
-      readonly type: 'intent';
-      readonly id: string;
-      readonly at: string;
-      readonly jobs: readonly object[];
-      readonly names?: readonly string[];
-    }
-  | {
-      readonly type: 'accepted';
-      readonly id: string;
-      readonly jobs: readonly ({ readonly fileId: string; readonly kind: string } | null)[];
-    }
-  | { readonly type: 'refused'; readonly id: string }
-  | { readonly type: 'finished' | 'settled'; readonly fileId: string; readonly status: string };
-
-/** What a journal knows of one recipient. */
+/** What is known of the email to one recipient. */
 export type KnownSend =
-  /** An email is on its way, or nobody knows whether it was sent. */
-  | { readonly state: 'claimed'; readonly id: string }
-  | { readonly state: 'accepted'; readonly job: { readonly fileId: string } };
+  /** It is on its way, or its answer was lost. */
+  { readonly state: 'claimed' } | { readonly state: 'sent'; readonly id: string };
+
+/** The project that an email belongs to. */
+export interface SendProject {
+  readonly baseUrl: string;
+  readonly group: string | undefined;
+}
+
+/** Who has an email, by the names of its recipients. */
+export class SendJournal {
+  readonly #journal: Journal;
+  readonly #name: (email: string) => string;
+  readonly #sendsUnknown: boolean;
+  /** The attempts to make, as far as they were looked up. */
+  readonly #next = new Map<string, Attempt>();
+
+  constructor(
+    store: JournalStore,
+    project: SendProject,
+    {
+      key,
+      sendsUnknown,
+      warn,
+    }: { key: string; sendsUnknown: boolean; warn: (text: string) => void },
+  ) {
+    const scope = scopeOf(store, project);
+    this.#name = (email) => `${scope}/${nameOf([key, email])}`;
+    this.#sendsUnknown = sendsUnknown;
+    this.#journal = new Journal({
+      store,
+      prefix: 'email/',
+      clock: systemClock,
+      facts: ['claim', 'refused', 'accepted', 'dismissed'],
+      onTrouble: (error) => warn(`The journal could not be written: ${messageOf(error)}`),
+    });
+  }
+
+  /** Looks recipients up; nothing that is known then is sent again. */
+  async find(emails: readonly string[]): Promise<Map<string, KnownSend>> {
+    const known = new Map<string, KnownSend>();
+    const isOver = (facts: Facts) => stateOf(facts).state === 'refused';
+    const attempts = await this.#journal.find(emails.map(this.#name), isOver);
+    for (const email of emails) {
+      const attempt = attempts.get(this.#name(email));
+      const state = stateOf(attempt?.facts ?? {});
+      if (attempt && state.state === 'claimed' && this.#sendsUnknown) {
+        await this.#journal.write(attempt, 'dismissed', { at: await this.#journal.now() });
+        this.#next.set(email, { ...attempt, number: attempt.number + 1, facts: {} });
+      } else if (state.state === 'claimed') {
+        known.set(email, { state: 'claimed' });
+      } else if (state.state === 'accepted') {
+        known.set(email, { state: 'sent', id: String(state.record) });
+      } else if (attempt) {
+        this.#next.set(email, attempt);
+      }
+    }
+    return known;
+  }
+
+  /** Claims a recipient who was looked up; `false` when another run was faster. */
+  async claim(email: string): Promise<boolean> {
+    const attempt = this.#attempt(email);
+    const id = crypto.randomUUID();
+    const at = await this.#journal.now();
+    const claim = { id, call: id, place: 0, at, print: '', owner: '' };
+    return (await this.#journal.claim(attempt, claim)).id === id;
+  }
+
+  /** The service took the email. */
+  async accept(email: string, id: string): Promise<void> {
+    const fact = { ...(await this.#stamp()), record: id };
+    await this.#journal.write(this.#attempt(email), 'accepted', fact);
+    this.#next.delete(email);
+  }
+
+  /** The email was certainly not sent. */
+  async refuse(email: string): Promise<void> {
+    await this.#journal.write(this.#attempt(email), 'refused', await this.#stamp());
+    this.#next.delete(email);
+  }
+
+  /** Resolves when everything is written. */
+  flush(): Promise<void> {
+    return this.#journal.flush();
+  }
+
+  #attempt(email: string): Attempt {
+    return this.#next.get(email) ?? { name: this.#name(email), number: 1, facts: {} };
+  }
+
+  async #stamp(): Promise<{ at: number }> {
+    return { at: await this.#journal.now().catch(() => Date.now()) };
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown';
+}

@@ -1,29 +1,45 @@
+import type { RequestOptions } from '../../contract/call.js';
+import { isPostreelError } from '../../errors/index.js';
+import { iterable, type RowSource } from '../shared/row-source.js';
 import type { AddressVerification, VerifiedAddress, VerifyRequest } from './types.js';
 
 // Enough to fill the rate limit; the limit itself decides how many are sent at once.
-const mostUnderWay = 20;
+const maxUnderWay = 20;
 
-/** Checks any number of addresses, several at a time, and yields the results in order. */
+/**
+ * Checks any number of addresses, several at a time, and yields the results in order. An abort, a
+ * refused key and a source that throws end it, after the results of the checks under way.
+ */
 export async function* verifyAll(
-  emails: Iterable<string> | AsyncIterable<string>,
+  emails: RowSource<string>,
   verify: (body: VerifyRequest) => PromiseLike<AddressVerification>,
+  { signal }: RequestOptions = {},
 ): AsyncGenerator<VerifiedAddress, void, undefined> {
   const underWay: Promise<VerifiedAddress>[] = [];
-  for await (const email of emails) {
-    underWay.push(verified(email, verify));
-    if (underWay.length >= mostUnderWay) {
-      yield* next(underWay);
+  let end: { readonly cause: unknown } | undefined;
+  try {
+    for await (const email of iterable(emails)) {
+      signal?.throwIfAborted();
+      underWay.push(verified(email, verify));
+      const [first] = underWay;
+      if (first && underWay.length >= maxUnderWay) {
+        underWay.shift();
+        const result = await first;
+        yield result;
+        throwIfHopeless(result, signal);
+      }
     }
+  } catch (cause) {
+    end = { cause };
   }
-  while (underWay.length > 0) {
-    yield* next(underWay);
+  for (const check of underWay) {
+    const result = await check;
+    yield result;
+    end ??= endOf(result);
   }
-}
-
-async function* next(underWay: Promise<VerifiedAddress>[]) {
-  const first = underWay.shift();
-  if (first) {
-    yield await first;
+  signal?.throwIfAborted();
+  if (end) {
+    throw end.cause;
   }
 }
 
@@ -36,4 +52,18 @@ async function verified(
   } catch (error) {
     return { email, verification: undefined, error };
   }
+}
+
+function throwIfHopeless(result: VerifiedAddress, signal: AbortSignal | undefined): void {
+  signal?.throwIfAborted();
+  const end = endOf(result);
+  if (end) {
+    throw end.cause;
+  }
+}
+
+// A key that is refused for one address is refused for all.
+function endOf({ error }: VerifiedAddress): { readonly cause: unknown } | undefined {
+  const isKeyRefused = isPostreelError(error) && (error.status === 401 || error.status === 403);
+  return isKeyRefused ? { cause: error } : undefined;
 }

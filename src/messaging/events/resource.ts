@@ -3,6 +3,7 @@ import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { DataOptions } from '../../contract/client-options.js';
+import { flag } from '../../contract/options.js';
 import type { Transport } from '../../transport/transport.js';
 import { refuseIfUsed } from '../shared/refusals.js';
 import { withEmptyDeleted } from '../shared/write-back.js';
@@ -71,10 +72,13 @@ export class Events<Fields extends object = object> implements NamesOf<typeof ro
   }
 
   /** Deletes every event of that name. */
-  delete(eventName: string, options: EventDeleteOptions = {}): Call<Acknowledgement> {
-    const { ifUnused = false, ...rest } = options;
-    const usage = async () => refuseIfUsed('Event', eventName, await this.usage(eventName, rest));
-    const guard = ifUnused ? { bodyLater: usage } : {};
-    return this.#transport.send(routes.delete, { params: { eventName }, ...guard }, rest);
+  delete(eventName: string, options?: EventDeleteOptions): Call<Acknowledgement> {
+    const bodyLater = async ({ ifUnused, ...rest }: EventDeleteOptions) => {
+      if (ifUnused) {
+        refuseIfUsed('Event', eventName, await this.usage(eventName, rest));
+      }
+    };
+    const input = { params: { eventName }, ownOptions: { ifUnused: flag }, bodyLater };
+    return this.#transport.send(routes.delete, input, options);
   }
 }

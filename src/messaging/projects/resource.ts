@@ -2,6 +2,7 @@ import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import { isRecord, type Acknowledgement } from '../../contract/records.js';
+import { flag } from '../../contract/options.js';
 import type { Transport } from '../../transport/transport.js';
 import { notConfirmed } from '../shared/refusals.js';
 import { writable } from '../shared/write-back.js';
@@ -79,14 +80,12 @@ export class Projects implements MethodsFor<typeof routes> {
    * this client and those derived from it by `with()` switch to the new key; without it they keep
    * the old one.
    */
-  regenerateKeys(id: string, options: RegenerateOptions = {}): Call<ProjectKeys> {
-    const { swapKey = false, ...rest } = options;
-    const call = this.#transport.send(routes.regenerateKeys, { params: { id } }, rest);
-    if (!swapKey) {
-      return call;
-    }
-    return call.map((keys) => {
-      this.#transport.swapKey(routes.regenerateKeys, (current) => findNewKey(keys, current));
+  regenerateKeys(id: string, options?: RegenerateOptions): Call<ProjectKeys> {
+    const input = { params: { id }, ownOptions: { swapKey: flag } };
+    return this.#transport.send(routes.regenerateKeys, input, options).map((keys) => {
+      if (options?.swapKey) {
+        this.#transport.swapKey(routes.regenerateKeys, (current) => findNewKey(keys, current));
+      }
       return keys;
     });
   }

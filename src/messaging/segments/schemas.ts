@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
+import { isEmptyFilter } from '../shared/empty-filter.js';
 import { filter, knownOf, lenient, limit, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 import type { Segment, SegmentCreate } from './types.js';
@@ -19,6 +20,10 @@ const content = {
   trackMembership: z.optional(z.boolean()),
 };
 
+// To mail everybody a campaign needs no segment.
+const emptyCondition =
+  "must not be empty: it may select everybody; to mail all, use `audienceType: 'ALL'` of a campaign";
+
 const segmentCreate = z
   .looseObject({
     ...content,
@@ -32,6 +37,15 @@ const segmentCreate = z
       context.issues.push({ code: 'custom', path: ['condition'], message, input });
     }
   }) as unknown as Schema<SegmentCreate>; // its check() enforces what the union says
+
+const segmentUpdate = z
+  .looseObject({ ...content, condition: z.optional(z.nullable(filter)) })
+  .check((context) => {
+    const input = context.value;
+    if (isEmptyFilter(input.condition)) {
+      context.issues.push({ code: 'custom', path: ['condition'], message: emptyCondition, input });
+    }
+  });
 
 const member = z.looseObject({
   id: z.string(),
@@ -60,7 +74,7 @@ export const schemas = {
   create: { body: segmentCreate, returns: lenient<Segment>(segment) },
   get: { returns: z.extend(segment, { memberCount: z.number() }) },
   update: {
-    body: z.looseObject({ ...content, condition: z.optional(z.nullable(filter)) }),
+    body: segmentUpdate,
     returns: lenient<Segment>(segment),
   },
   delete: { returns: open },
@@ -75,6 +89,9 @@ export const schemas = {
 
 function conditionProblem(type: 'DYNAMIC' | 'STATIC', condition: unknown): string | undefined {
   const isGiven = condition !== undefined && condition !== null;
+  if (type === 'DYNAMIC' && isEmptyFilter(condition)) {
+    return emptyCondition;
+  }
   if (type === 'DYNAMIC') {
     return isGiven ? undefined : 'is required for a DYNAMIC segment';
   }

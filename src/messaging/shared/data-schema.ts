@@ -2,18 +2,7 @@ import * as z from 'zod/mini';
 import type { DataOptions } from '../../contract/client-options.js';
 import type { Notice } from '../../contract/schemas.js';
 import { isRecord } from '../../contract/records.js';
-import type { ContactData, ReservedKey } from './data.js';
-
-// Each reserved key with what to use in its place.
-const reserved: Readonly<Record<ReservedKey, string>> = {
-  id: "it is the contact's id",
-  svc_id: 'the service uses it itself',
-  svc_email: 'the service uses it itself',
-  email: 'use the `email` field beside `data`',
-  unsubscribeUrl: 'the service sets it',
-  subscribeUrl: 'the service sets it',
-  manageUrl: 'the service sets it',
-};
+import { isReserved, reservedKeys, type ContactData } from './data.js';
 
 /** One field of `data` that will have no effect, and which rule decides what happens then. */
 interface Idle {
@@ -54,7 +43,7 @@ function idleOf(data: object, rules: DataOptions): readonly Idle[] {
   return Object.entries(data).flatMap(([key, value]) => {
     const field = `data.${key}`;
     if (isReserved(key) && value !== undefined) {
-      const message = `is a reserved key, which the service drops: ${reserved[key]}`;
+      const message = `is a reserved key, which the service drops: ${reservedKeys[key]}`;
       return [{ field, message, mode: rules.reserved ?? 'warn' }];
     }
     if (value !== '') {
@@ -63,10 +52,6 @@ function idleOf(data: object, rules: DataOptions): readonly Idle[] {
     const message = 'is an empty string, which the service ignores; use null to delete the field';
     return [{ field, message, mode: rules.emptyString ?? 'warn' }];
   });
-}
-
-function isReserved(key: string): key is ReservedKey {
-  return Object.hasOwn(reserved, key);
 }
 
 function isTransient(value: unknown): boolean {

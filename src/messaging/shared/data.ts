@@ -4,6 +4,22 @@ import type { FieldObject } from '../../contract/records.js';
 export type ReservedKey =
   'id' | 'svc_id' | 'svc_email' | 'email' | 'unsubscribeUrl' | 'subscribeUrl' | 'manageUrl';
 
+/** Each reserved key with what to use in its place. */
+export const reservedKeys: Readonly<Record<ReservedKey, string>> = {
+  id: "it is the contact's id",
+  svc_id: 'the service uses it itself',
+  svc_email: 'the service uses it itself',
+  email: 'use the `email` field beside `data`',
+  unsubscribeUrl: 'the service sets it',
+  subscribeUrl: 'the service sets it',
+  manageUrl: 'the service sets it',
+};
+
+/** Does the service set this key itself, whatever `data` says? */
+export function isReserved(key: string): key is ReservedKey {
+  return Object.hasOwn(reservedKeys, key);
+}
+
 // Spelt out: as a mapped type it would cost the compiler a dozen instantiations in every program.
 /** Makes each reserved key a compile error. */
 export interface NoReservedKeys {

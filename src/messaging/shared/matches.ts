@@ -87,6 +87,9 @@ function evaluate(filter: Filter, evaluation: Evaluation): boolean {
   if (parts === undefined) {
     throw unknownFilter('`filter` has a structure that the service document does not show');
   }
+  if (parts.filters.length === 0) {
+    throw unknownFilter(`\`${parts.join}\` has no filters`);
+  }
   if (!evaluation.assume(`several filters are joined as "${parts.join}"`)) {
     return false; // a group that the service does not understand matches nothing
   }

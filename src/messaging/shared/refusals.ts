@@ -25,47 +25,83 @@ export function notConfirmed(id: string, path: string): InvalidRequestError {
   return refuse([{ field: 'confirm', message }], { method: 'POST', path });
 }
 
-/** Refuses to delete what the usage of a thing mentions. The document does not show its shape. */
+/**
+ * Refuses to delete what the usage of a thing mentions, and what its usage does not clearly leave free.
+ * The document does not show the shape of a usage.
+ */
 export function refuseIfUsed(kind: string, name: string, usage: unknown): void {
-  const users = usersIn(usage);
-  if (users.length === 0 && isListed(usage)) {
-    return;
-  }
-  if (users.length === 0) {
+  const { users, isUnderstood, isCounted } = usersIn(usage, '', name);
+  if (users.length > 0) {
     throw new ConflictError(
-      `${kind} \`${name}\` was not deleted: the service does not say what uses it. Delete it without \`ifUnused\`.`,
+      `${kind} \`${name}\` was not deleted: it is used by ${users.slice(0, 5).join(', ')}.`,
+      { code: 'IN_USE', outcome: 'not-sent', details: usage },
+    );
+  }
+  if (!isUnderstood || !isCounted) {
+    throw new ConflictError(
+      `${kind} \`${name}\` was not deleted: the service does not clearly say what uses it. Delete it without \`ifUnused\`.`,
       { code: 'USAGE_UNKNOWN', outcome: 'not-sent', details: usage },
     );
   }
-  throw new ConflictError(
-    `${kind} \`${name}\` was not deleted: it is used by ${users.slice(0, 5).join(', ')}.`,
-    { code: 'IN_USE', outcome: 'not-sent', details: usage },
-  );
 }
 
-// An answer with neither a list nor a count does not say that nothing uses the thing.
-function isListed(usage: unknown): boolean {
-  return (
-    Array.isArray(usage) ||
-    typeof usage === 'number' ||
-    (isRecord(usage) && Object.values(usage).some(isListed))
-  );
+/** What an answer says about the users of a thing. */
+interface Usage {
+  readonly users: readonly string[];
+  /** False if a part of the answer may mean that there are users. */
+  readonly isUnderstood: boolean;
+  /** Does it have a list, a count, or a yes or no? Without one it says nothing. */
+  readonly isCounted: boolean;
 }
+
+// They are about the answer, not about users.
+const besides = new Set([
+  'success',
+  'page',
+  'pagesize',
+  'perpage',
+  'limit',
+  'offset',
+  'totalpages',
+]);
 
 // Every entry of every list counts: a list that is not understood must not allow the delete.
-function usersIn(usage: unknown): readonly string[] {
+function usersIn(usage: unknown, field: string, name: string): Usage {
+  if (besides.has(field.toLowerCase()) || usage === null || usage === undefined) {
+    return { users: [], isUnderstood: true, isCounted: false };
+  }
   if (Array.isArray(usage)) {
-    return usage.map((user, index) => nameOf(user) ?? `entry ${index + 1}`);
+    const users = usage.map((user, index) => nameOf(user) ?? `entry ${index + 1}`);
+    return { users, isUnderstood: true, isCounted: true };
   }
-  if (!isRecord(usage)) {
-    return [];
+  if (isRecord(usage)) {
+    return together(usage, name);
   }
-  return Object.entries(usage).flatMap(([name, value]) => {
-    if (typeof value === 'number' && value > 0) {
-      return [`${value} ${name}`];
-    }
-    return usersIn(value).map((user) => (Array.isArray(value) ? `${name}: ${user}` : user));
+  const count = typeof usage === 'string' && usage.trim() !== '' ? Number(usage) : usage;
+  if (typeof count === 'number' && !Number.isNaN(count)) {
+    const users = count > 0 ? [field === '' ? String(count) : `${count} ${field}`] : [];
+    return { users, isUnderstood: count >= 0, isCounted: true };
+  }
+  // `inUse: true` is a use, `canDelete: false` may be one too: only these names are understood.
+  if (typeof usage === 'boolean' && /^(is|in)?_?(used|use|referenced)$/i.test(field)) {
+    return { users: usage ? [field] : [], isUnderstood: true, isCounted: true };
+  }
+  const isEcho = usage === name || usage === name.replace(/^data\./, '');
+  const isLast = /^has_?more$/i.test(field) && usage === false;
+  return { users: [], isUnderstood: isEcho || isLast || usage === '', isCounted: false };
+}
+
+function together(usage: Record<string, unknown>, name: string): Usage {
+  const parts = Object.entries(usage).map(([field, value]) => {
+    const part = usersIn(value, field, name);
+    const users = part.users.map((user) => (Array.isArray(value) ? `${field}: ${user}` : user));
+    return { ...part, users };
   });
+  return {
+    users: parts.flatMap(({ users }) => users),
+    isUnderstood: parts.every(({ isUnderstood }) => isUnderstood),
+    isCounted: parts.some(({ isCounted }) => isCounted),
+  };
 }
 
 function nameOf(user: unknown): string | undefined {

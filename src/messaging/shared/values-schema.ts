@@ -3,12 +3,10 @@ import { largestPage } from '../../contract/route.js';
 import { isDate, isRecord, type Timestamp } from '../../contract/records.js';
 import type { KnownFields, Schema } from '../../contract/schemas.js';
 import type { Filter } from './filter.js';
+import { isEmail, isId } from './values.js';
 
 // "1 to 998 characters, no newline" (Limits, "Subject").
 const longestSubject = 998;
-
-// Stricter than "something@something" would refuse addresses that the service takes.
-const emailForm = /^[^\s@<>]+@[^\s@<>]+$/;
 
 // Date.parse() takes much that is no ISO 8601 date-time, and reads a time without a zone as local.
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)$/i;
@@ -29,7 +27,7 @@ export function knownOf(schema: { shape: object }): KnownFields {
   return { names: Object.keys(schema.shape) };
 }
 
-/** Selects contacts. Nothing more is checked: the document shows only a single element. */
+/** Selects contacts. Little is checked: the document shows only a single element. */
 export const filter = z.custom<Filter>(isRecord, 'must be an object');
 
 /** An id as a method returned it: text, or a number where a service has those. */
@@ -37,32 +35,27 @@ export const id = z.custom<string>(isId, {
   error: ({ input }) => (input === '' ? 'must not be empty' : 'must be an id, as a string'),
 });
 
-/** Could this be an id that a service gave? */
-export function isId(value: unknown): boolean {
-  return typeof value === 'string' ? value !== '' : Number.isFinite(value);
-}
-
 /** An email address. */
-export const email = z
-  .string()
-  .check(z.refine((text) => emailForm.test(text), 'must be an email address'));
+export const email = z.string().check(z.refine(isEmail, 'must be an email address'));
 
 /** An email address that may be unset: services spell that as `null` or as an empty string. */
 export const optionalEmail = z
   .nullable(z.string())
   .check(
-    z.refine(
-      (text) => text === null || text === '' || emailForm.test(text),
-      'must be an email address',
-    ),
+    z.refine((text) => text === null || text === '' || isEmail(text), 'must be an email address'),
   );
 
+// In a header of an email it would begin another header.
+const isOneLine = (text: string) => !/[\r\n]/.test(text);
+const noLineBreak = 'must not contain a line break';
+
 /** The subject of an email. */
-export const subject = z.string().check(
-  z.minLength(1),
-  z.maxLength(longestSubject),
-  z.refine((text) => !/[\r\n]/.test(text), 'must not contain a line break'),
-);
+export const subject = z
+  .string()
+  .check(z.minLength(1), z.maxLength(longestSubject), z.refine(isOneLine, noLineBreak));
+
+/** A display name beside an address. */
+export const displayName = z.string().check(z.refine(isOneLine, noLineBreak));
 
 /** The size of a page. */
 export const limit = z.int().check(z.minimum(1), z.maximum(largestPage));

@@ -1,3 +1,4 @@
+import { refuse } from '../../errors/client-errors.js';
 import type { BuiltFilter, Filter, FilterElement, FilterGroup } from './filter.js';
 
 type Unit = NonNullable<FilterElement['unit']>;
@@ -72,9 +73,9 @@ export interface FilterBuilder<Fields> {
   readonly where: <Name extends keyof FilterFields<Fields> & string>(
     field: Name,
   ) => Comparisons<FilterFields<Fields>[Name]>;
-  /** All of the filters must match. */
+  /** All of the filters must match. Throws without any: it would select everybody. */
   readonly and: (...filters: readonly Filter[]) => FilterGroup;
-  /** At least one of the filters must match. */
+  /** At least one of the filters must match. Throws without any. */
   readonly or: (...filters: readonly Filter[]) => FilterGroup;
 }
 
@@ -105,8 +106,8 @@ export function filters<Fields = AnyFields>(
   return {
     // Which comparisons a field allows is for the compiler: at run time each has them all.
     where: (field) => comparisons(field, complete.boolean),
-    and: (...parts) => complete.and(parts),
-    or: (...parts) => complete.or(parts),
+    and: (...parts) => complete.and(notEmpty('and', parts)),
+    or: (...parts) => complete.or(notEmpty('or', parts)),
   };
 }
 
@@ -127,6 +128,14 @@ export function and(...parts: readonly Filter[]): FilterGroup {
 /** At least one of the filters must match. */
 export function or(...parts: readonly Filter[]): FilterGroup {
   return filters().or(...parts);
+}
+
+function notEmpty(name: 'and' | 'or', parts: readonly Filter[]): readonly Filter[] {
+  if (parts.length === 0) {
+    const message = `\`${name}()\` needs at least one filter: an empty one may select everybody`;
+    throw refuse([{ field: '', message }]);
+  }
+  return parts;
 }
 
 function comparisons(field: string, boolean: FilterMapping['boolean']) {

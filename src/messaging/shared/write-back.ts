@@ -1,5 +1,6 @@
 import type { DataOptions } from '../../contract/client-options.js';
 import { isRecord } from '../../contract/records.js';
+import { wireValue } from '../../transport/request/body.js';
 
 /** Which fields of a record do not go back to the service. */
 export interface WriteBack {
@@ -40,11 +41,21 @@ export function withEmptyDeleted<Body>(body: Body, { emptyString }: DataOptions)
   if (emptyString !== 'delete' || !isRecord(body) || !isRecord(body['data'])) {
     return body;
   }
-  const entries = Object.entries(body['data']);
-  const data = Object.fromEntries(
-    entries.map(([key, value]) => [key, value === '' ? null : value]),
-  );
-  return { ...body, data };
+  const fields = wireFields(body['data']);
+  if (!isRecord(fields)) {
+    return body; // refused, with its place, when the call is built
+  }
+  const entries = Object.entries(fields).map(([key, value]) => [key, value === '' ? null : value]);
+  return { ...body, data: Object.fromEntries(entries) as unknown };
+}
+
+// An entity is what its `toJSON` says, not what it keeps inside.
+function wireFields(data: unknown): unknown {
+  try {
+    return wireValue(data);
+  } catch {
+    return undefined;
+  }
 }
 
 function isDropped(

@@ -1,4 +1,4 @@
-import type { TemplateData } from './template-data.js';
+import type { OnlyAsked, ServiceData, TemplateData } from './template-data.js';
 import {
   renderText,
   variablesOf,
@@ -16,20 +16,24 @@ export interface TemplateContent {
 export interface DefinedTemplate<Text extends string> extends TemplateVariables {
   readonly text: Text;
   /** Fills in the text locally, as a preview. */
-  render(data: TemplateData<Text>): RenderedTemplate;
-  /** The `body` and `data` of a send, to spread into it. */
-  message(data: TemplateData<Text>): { readonly body: Text; readonly data: TemplateData<Text> };
+  render(data: TemplateData<Text> & ServiceData): RenderedTemplate;
+  /** The `body` and `data` of a send, to spread into it. The data keeps its type, for typed clients. */
+  message<const Data extends TemplateData<Text>>(
+    data: Data & OnlyAsked<Data, Text>,
+  ): { readonly body: Text; readonly data: Data };
 }
 
 /** A subject and body whose data is typed by their own variables. */
 export interface DefinedContent<Text extends string> extends TemplateVariables, TemplateContent {
   /** Fills in both texts locally, as a preview. */
-  render(data: TemplateData<Text>): {
+  render(data: TemplateData<Text> & ServiceData): {
     readonly subject: RenderedTemplate;
     readonly body: RenderedTemplate;
   };
-  /** The `subject`, `body` and `data` of a send, to spread into it. */
-  message(data: TemplateData<Text>): TemplateContent & { readonly data: TemplateData<Text> };
+  /** The `subject`, `body` and `data` of a send, to spread into it. The data keeps its type. */
+  message<const Data extends TemplateData<Text>>(
+    data: Data & OnlyAsked<Data, Text>,
+  ): TemplateContent & { readonly data: Data };
 }
 
 /**

@@ -1,11 +1,20 @@
-import type { DataValue, Transient } from '../shared/data.js';
+import type { DataValue, ReservedKey, Transient } from '../shared/data.js';
 
 /** A value that a template can show. */
 export type TemplateValue = DataValue | Transient;
 
+/** Values for a preview of what the service fills in itself, e.g. `{{unsubscribeUrl}}`. */
+export type ServiceData = { readonly [Key in ReservedKey]?: TemplateValue | undefined };
+
+/** Fields that a template does not ask for: an error where its data is written. */
+export type OnlyAsked<Data, Text extends string> = {
+  readonly [Key in Exclude<keyof Data, keyof TemplateData<Text>>]: never;
+};
+
 /**
  * The data that a template text asks for: a variable without a fallback is required, one with a
- * fallback is optional. A text that is not known at compile time takes any data.
+ * fallback is optional. What the service fills in itself (`{{email}}`, `{{unsubscribeUrl}}`) is left
+ * out. A text that is not known at compile time takes any data.
  */
 export type TemplateData<Text extends string> = string extends Text
   ? Readonly<Record<string, TemplateValue | undefined>>
@@ -32,17 +41,19 @@ type Merged<Fields> = (
   ? All
   : object;
 
-type Needed<Path extends string> = Path extends NotAVariable
+type Needed<Path extends string> = Path extends NotAVariable | OfTheService
   ? unknown
   : Path extends `${infer Head}.${infer Tail}`
     ? { [Key in Head]: Needed<Tail> }
     : { [Key in Path]: TemplateValue };
 
-type WithFallback<Path extends string> = Path extends NotAVariable
+type WithFallback<Path extends string> = Path extends NotAVariable | OfTheService
   ? unknown
   : Path extends `${infer Head}.${infer Tail}`
     ? { [Key in Head]?: WithFallback<Tail> | undefined }
     : { [Key in Path]?: TemplateValue | undefined };
+
+type OfTheService = ReservedKey | `${ReservedKey}.${string}`;
 
 // Blocks, comments, partials and helpers of other template languages.
 type NotAVariable =

@@ -1,3 +1,4 @@
+import { isReserved } from '../shared/data.js';
 import { valueAt } from '../shared/value-at.js';
 
 /** A variable of a template: `{{profile.tier ?? "free"}}`. */
@@ -51,7 +52,8 @@ export function variablesOf(text: string): TemplateVariables {
 
 /**
  * Fills in a template locally. How the service writes values other than text, and a missing one
- * without a fallback, is not given by its document: here they are their JSON and an empty text.
+ * without a fallback, is not given by its document: here they are their JSON and an empty text. What
+ * the service fills in itself, e.g. `{{unsubscribeUrl}}`, stays as it is without a value.
  */
 export function renderText(
   text: string,
@@ -68,6 +70,10 @@ export function renderText(
     const value = valueAt(data, variable.path);
     if (value !== undefined && value !== null) {
       return textOf(value);
+    }
+    const [name = ''] = variable.path.split('.');
+    if (isReserved(name) && variable.fallback === undefined) {
+      return found; // the service fills it in
     }
     if (variable.fallback === undefined) {
       missing.add(variable.path);

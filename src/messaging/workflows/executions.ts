@@ -53,7 +53,7 @@ export class WorkflowExecutions implements MethodsFor<typeof routes.executions> 
   wait(
     id: string,
     executionId: string,
-    options: RecordWaitOptions<WorkflowExecution> = {},
+    options?: RecordWaitOptions<WorkflowExecution>,
   ): Promise<WorkflowExecution> {
     const check = (signal: AbortSignal | undefined) =>
       this.get(id, executionId, { signal, retries: 0 });

@@ -3,6 +3,7 @@ import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { Spacing } from '../../polling/spacing.js';
+import { flag } from '../../contract/options.js';
 import type { Transport } from '../../transport/transport.js';
 import { writable } from '../shared/write-back.js';
 import type { WorkflowDefinition } from './code/definition.js';
@@ -90,13 +91,14 @@ export class Workflows implements MethodsFor<typeof routes> {
   }
 
   /** Deletes a workflow. Its active executions must be cancelled or completed first. */
-  delete(id: string, options: WorkflowDeleteOptions = {}): Call<Acknowledgement> {
-    const { cancelExecutions = false, ...rest } = options;
-    const cancel = async () => {
-      await this.executions.cancelAll(id, rest);
+  delete(id: string, options?: WorkflowDeleteOptions): Call<Acknowledgement> {
+    const bodyLater = async ({ cancelExecutions, ...rest }: WorkflowDeleteOptions) => {
+      if (cancelExecutions) {
+        await this.executions.cancelAll(id, rest);
+      }
     };
-    const guard = cancelExecutions ? { bodyLater: cancel } : {};
-    return this.#transport.send(routes.delete, { params: { id }, ...guard }, rest);
+    const input = { params: { id }, ownOptions: { cancelExecutions: flag }, bodyLater };
+    return this.#transport.send(routes.delete, input, options);
   }
 
   /**

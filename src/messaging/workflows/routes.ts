@@ -82,8 +82,7 @@ export const routes = {
       },
     }),
     cancelAll: route('POST /workflows/{id}/executions/cancel-all', {
-      returns: of<Acknowledgement>(),
-      repeatable: true, // the same state twice
+      returns: of<Acknowledgement>(), // not repeatable: it would cancel what was started meanwhile
     }),
   },
 };

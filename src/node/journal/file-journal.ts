@@ -1,105 +1,106 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import { JournalState } from '../../media/jobs/journal-state.js';
-import type {
-  JournalEntry,
-  JournalIntent,
-  LoggedJournal,
-  NamedJob,
-  PendingJobs,
-} from '../../media/jobs/journal-types.js';
-import { hasCode, syncFolder } from '../file-system.js';
-import { entriesIn, lineOf } from './journal-lines.js';
+import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { SortedTexts } from '../../journal/sorted-texts.js';
+import type { JournalItem, JournalPage, JournalStore } from '../../journal/store.js';
 import { withLock, type HeldLock } from '../file-lock.js';
+import { hasCode, syncFolder } from '../file-system.js';
+import { realPathOf } from '../real-path.js';
 
 // So much is read in no time; a journal of what is under way stays far below.
 const largeBytes = 1_000_000;
+const headerBytes = 80;
 
 /**
- * A journal in a file, for `new MediaClient({ journal })`: one line of JSON per entry, on the disk
- * before `append()` resolves. Several clients and processes may share it; a killed one leaves at
- * most a torn last line, which is passed over. A large file is rewritten without what is over.
+ * A journal in a file, for `new MediaClient({ journal })`: one line of JSON for each write, on the disk
+ * before it resolves. Several clients and processes of one machine may share it, whichever links lead
+ * to it; a killed one leaves at most a torn last line, which is passed over. A large file is rewritten
+ * without what is over.
  *
  * @param path - The file; it and its folder are created when needed. Beside it there is a lock.
  */
-export function fileJournal(path: string): LoggedJournal {
-  return new FileJournal(resolve(path));
+export function fileJournal(path: string): JournalStore {
+  return new FileJournal(path);
 }
 
-class FileJournal implements LoggedJournal {
-  readonly #path: string;
-  /** Entries that came while others were written go together the next time. */
-  #waiting: string[] = [];
+/** A line: the first claim of a key stands, the last put of it. */
+type Line =
+  | readonly ['claim' | 'put', key: string, value: string]
+  | readonly ['delete', key: string]
+  | readonly ['file', id: string];
+
+class FileJournal implements JournalStore {
+  readonly #given: string;
+  readonly #texts = new SortedTexts();
+  /** Which file was read, and how far. */
+  #read = { id: '', offset: 0 };
+  /** Lines that came while others were written go together the next time. */
+  #waiting: Line[] = [];
   #batch: Promise<void> | undefined;
-  #last: Promise<void> = Promise.resolve();
+  #last: Promise<unknown> = Promise.resolve();
   /** How large the file may get before another look whether something in it is over. */
-  #mostBytes = largeBytes;
+  #maxBytes = largeBytes;
 
   constructor(path: string) {
-    this.#path = path;
+    this.#given = path;
   }
 
-  async claim(intent: JournalIntent): Promise<ReadonlyMap<string, NamedJob>> {
-    await mkdir(dirname(this.#path), { recursive: true });
-    const { taken, isSafe } = await withLock(this.#path, async (lock) => {
-      const state = new JournalState(await this.read());
-      const taken = state.takenBy(intent, Date.now());
-      if (taken.size === 0) {
-        await appendSafely(this.#path, lineOf(intent));
-      }
-      return { taken, isSafe: await lock.isHeld() };
+  async putIfAbsent(key: string, value: string): Promise<string> {
+    await this.#append(['claim', key, value]);
+    return this.#texts.get(key) ?? value;
+  }
+
+  put(key: string, value: string): Promise<void> {
+    return this.#append(['put', key, value]);
+  }
+
+  async get(keys: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    await this.#inTurn(async () => this.#catchUp(await realPathOf(this.#given)));
+    return this.#texts.pick(keys);
+  }
+
+  async list(prefix: string, page?: JournalPage): Promise<readonly JournalItem[]> {
+    await this.#inTurn(async () => this.#catchUp(await realPathOf(this.#given)));
+    return this.#texts.list(prefix, page);
+  }
+
+  async delete(keys: readonly string[]): Promise<void> {
+    await Promise.all(keys.map((key) => this.#append(['delete', key])));
+  }
+
+  async flush(): Promise<void> {
+    await this.#last;
+  }
+
+  now(): Promise<number> {
+    return Promise.resolve(Date.now());
+  }
+
+  #append(line: Line): Promise<void> {
+    this.#waiting.push(line);
+    this.#batch ??= this.#inTurn(() => {
+      this.#batch = undefined;
+      return this.#write(this.#waiting.splice(0));
     });
-    // A machine that slept may have claimed what others have claimed meanwhile.
-    return isSafe ? taken : this.#claimAgain(intent);
-  }
-
-  append(entry: JournalEntry): Promise<void> {
-    this.#waiting.push(lineOf(entry));
-    this.#batch ??= this.#afterLast();
     return this.#batch;
   }
 
-  async find(names: readonly string[]): Promise<ReadonlyMap<string, NamedJob>> {
-    return new JournalState(await this.read()).find(names, Date.now());
+  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(task);
+    this.#last = turn.catch(() => undefined); // its callers hear of it
+    return turn;
   }
 
-  async pending(): Promise<PendingJobs> {
-    return new JournalState(await this.read()).pending();
-  }
-
-  async read(): Promise<readonly JournalEntry[]> {
-    try {
-      return entriesIn(await readFile(this.#path, 'utf8'));
-    } catch (error) {
-      if (hasCode(error, 'ENOENT')) {
-        return [];
-      }
-      throw error;
-    }
-  }
-
-  async #claimAgain(intent: JournalIntent): Promise<ReadonlyMap<string, NamedJob>> {
-    await this.append({ type: 'refused', id: intent.id });
-    return this.claim(intent);
-  }
-
-  #afterLast(): Promise<void> {
-    const batch = this.#last.then(() => {
-      this.#batch = undefined;
-      return this.#write(this.#waiting.splice(0).join(''));
-    });
-    this.#last = batch.catch(() => undefined); // its callers hear of it
-    return batch;
-  }
-
-  async #write(lines: string): Promise<void> {
-    await mkdir(dirname(this.#path), { recursive: true });
-    const isSafe = await withLock(this.#path, async (lock) => {
-      const bytes = await appendSafely(this.#path, lines);
-      // The entries are on the disk by now, whatever becomes of this.
-      if (bytes > this.#mostBytes) {
-        await this.#compact(lock).catch(() => undefined);
+  async #write(lines: readonly Line[]): Promise<void> {
+    await mkdir(dirname(this.#given), { recursive: true });
+    const path = await realPathOf(this.#given);
+    await mkdir(dirname(path), { recursive: true });
+    const isSafe = await withLock(path, async (lock) => {
+      const bytes = await appendSafely(path, lines.map(textOf).join(''));
+      // What stands in the file counts: another process may have been faster with a claim.
+      await this.#catchUp(path);
+      if (bytes > this.#maxBytes) {
+        await this.#compact(path, lock).catch(() => undefined); // the lines are on the disk by now
       }
       return lock.isHeld();
     });
@@ -109,18 +110,57 @@ class FileJournal implements LoggedJournal {
     }
   }
 
-  async #compact(lock: HeldLock): Promise<void> {
-    const state = new JournalState(await this.read());
-    const text = state.compact(randomUUID).map(lineOf).join('');
-    // What is not over stays: no use in trying again at every entry.
-    this.#mostBytes = Math.max(largeBytes, 2 * Buffer.byteLength(text));
-    const draft = `${this.#path}.tmp`;
+  /** Reads what was added to the file since it was last read. */
+  async #catchUp(path: string): Promise<void> {
+    const handle = await open(path, 'r').catch(unlessMissing);
+    if (!handle) {
+      this.#forget('');
+      return;
+    }
+    try {
+      const { size } = await handle.stat();
+      const id = await idOf(handle);
+      if (id !== this.#read.id || size < this.#read.offset) {
+        this.#forget(id);
+      }
+      const bytes = Buffer.alloc(size - this.#read.offset);
+      const { bytesRead } = await handle.read(bytes, 0, bytes.length, this.#read.offset);
+      // A line without its end may still be written.
+      const end = bytes.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
+      for (const line of linesIn(bytes.subarray(0, end).toString('utf8'))) {
+        this.#apply(line);
+      }
+      this.#read.offset += end;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  #apply([type, key, value = '']: Line): void {
+    if (type === 'delete') {
+      this.#texts.delete(key);
+    } else if (type === 'put' || (type === 'claim' && this.#texts.get(key) === undefined)) {
+      this.#texts.set(key, value);
+    }
+  }
+
+  #forget(id: string): void {
+    this.#texts.clear();
+    this.#read = { id, offset: 0 };
+  }
+
+  async #compact(path: string, lock: HeldLock): Promise<void> {
+    const lines = [...this.#texts].map(([key, value]) => textOf(['put', key, value]));
+    const text = lines.join('');
+    // What is not over stays: no use in trying again at every write.
+    this.#maxBytes = Math.max(largeBytes, 2 * Buffer.byteLength(text));
+    const draft = `${path}.tmp`;
     await rm(draft, { force: true }); // a process was killed here
     await appendSafely(draft, text);
     if (await lock.isHeld()) {
-      await rename(draft, this.#path);
+      await rename(draft, path);
     }
-    await syncFolder(dirname(this.#path));
+    await syncFolder(dirname(path));
   }
 }
 
@@ -129,12 +169,15 @@ async function appendSafely(path: string, lines: string): Promise<number> {
   const handle = await open(path, 'a+', 0o600); // prompts may be confidential
   try {
     const { size } = await handle.stat();
-    await handle.appendFile((await isTorn(handle, size)) ? `\n${lines}` : lines);
+    // A file that is rewritten is another one, also where it gets the inode of an older one.
+    const start =
+      size === 0 ? textOf(['file', randomUUID()]) : (await isTorn(handle, size)) ? '\n' : '';
+    await handle.appendFile(start + lines);
     await handle.sync();
     if (size === 0) {
       await syncFolder(dirname(path));
     }
-    return size + Buffer.byteLength(lines);
+    return size + Buffer.byteLength(start + lines);
   } finally {
     await handle.close();
   }
@@ -142,9 +185,45 @@ async function appendSafely(path: string, lines: string): Promise<number> {
 
 /** Did a killed process leave a line without its end? */
 async function isTorn(handle: FileHandle, size: number): Promise<boolean> {
-  if (size === 0) {
-    return false;
-  }
   const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
   return buffer[0] !== 0x0a;
+}
+
+/** What tells this file from one that was there before it: its first line. */
+async function idOf(handle: FileHandle): Promise<string> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(headerBytes), 0, headerBytes, 0);
+  const [first = ''] = buffer.toString('utf8', 0, bytesRead).split('\n');
+  return first;
+}
+
+function textOf(line: Line): string {
+  return `${JSON.stringify(line)}\n`;
+}
+
+/** The lines of a text; one that was torn by a crash, or is none of ours, is passed over. */
+function linesIn(text: string): Line[] {
+  return text.split('\n').flatMap((line) => {
+    try {
+      const value: unknown = JSON.parse(line);
+      return isLine(value) ? [value] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function isLine(value: unknown): value is Line {
+  const isTexts = Array.isArray(value) && value.every((part) => typeof part === 'string');
+  if (!isTexts) {
+    return false;
+  }
+  const [type, ...parts] = value;
+  const isWrite = (type === 'claim' || type === 'put') && parts.length === 2;
+  return isWrite || (type === 'delete' && parts.length === 1);
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (!hasCode(error, 'ENOENT')) {
+    throw error;
+  }
 }

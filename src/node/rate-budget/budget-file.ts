@@ -22,11 +22,20 @@ type Change<T> = (budget: ProjectBudget, now: number) => T;
 interface Entry {
   readonly group: string;
   readonly change: Change<unknown>;
+  /** May the process end before it is made? */
+  readonly isBackground: boolean;
   readonly resolve: (result: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
 
 type Budgets = Map<string, ProjectBudget>;
+
+/** What stands in a file: the budgets, and when it was written. */
+interface Contents {
+  readonly budgets: Budgets;
+  /** The time on the file's own timeline. */
+  readonly now: number;
+}
 
 /** A JSON file with the budgets of projects, which several processes change in turn. */
 export class BudgetFile {
@@ -43,10 +52,19 @@ export class BudgetFile {
 
   /** Changes a project's budget; no other process can come between. */
   change<T>(group: string, change: Change<T>): Promise<T> {
+    return this.#add(group, change, false);
+  }
+
+  /** The same, but the process does not stay for it where others keep the file locked for long. */
+  changeInBackground<T>(group: string, change: Change<T>): Promise<T> {
+    return this.#add(group, change, true);
+  }
+
+  #add<T>(group: string, change: Change<T>, isBackground: boolean): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      // What comes out of a change goes to whoever asked for it.
-      const entry = { group, change, resolve: resolve as (result: unknown) => void, reject };
-      this.#waiting.push(entry);
+      // What comes out of a change goes to its own caller.
+      const settle = resolve as (result: unknown) => void;
+      this.#waiting.push({ group, change, isBackground, resolve: settle, reject });
       if (!this.#isBusy) {
         void this.#work();
       }
@@ -73,33 +91,36 @@ export class BudgetFile {
 
   async #apply(entries: readonly Entry[]): Promise<unknown[]> {
     await mkdir(dirname(this.#path), { recursive: true });
-    const results = await withLock(this.#path, async (lock) =>
-      (await lock.isHeld()) ? this.#changeNow(entries) : undefined,
+    const isBackground = () => [...entries, ...this.#waiting].every((entry) => entry.isBackground);
+    const results = await withLock(
+      this.#path,
+      async (lock) => ((await lock.isHeld()) ? this.#changeNow(entries) : undefined),
+      { isBackground },
     );
     return results ?? this.#apply(entries); // it stood still for too long, and lost the lock
   }
 
   // Without a pause between reading and writing: a busy process must not sit on the lock.
   #changeNow(entries: readonly Entry[]): unknown[] {
-    const budgets = this.#read();
-    const now = Date.now();
+    const { budgets, now } = this.#read();
     const results = entries.map(({ group, change }) => change(budgetIn(budgets, group), now));
-    this.#write(budgets, now);
+    this.#write({ budgets, now });
     return results;
   }
 
-  #read(): Budgets {
+  #read(): Contents {
     const text = readText(this.#path);
     try {
-      return budgetsIn(JSON.parse(text));
+      return contentsOf(JSON.parse(text));
     } catch {
-      return budgetsIn(undefined); // torn by a crash of the machine: what it said is lost
+      return contentsOf(undefined); // torn by a crash of the machine: what it held is lost
     }
   }
 
-  #write(budgets: Budgets, now: number): void {
+  #write({ budgets, now }: Contents): void {
     const live = [...budgets].filter(([, budget]) => !isIdle(budget, now));
-    const text = JSON.stringify({ version: 1, accounts: Object.fromEntries(live) }, asPlain);
+    const file = { version: 1, now, uptimeMs: uptimeMs(), accounts: Object.fromEntries(live) };
+    const text = JSON.stringify(file, asPlain);
     if (!this.#isClean) {
       removeLeftovers(this.#path);
     }
@@ -127,8 +148,8 @@ function readText(path: string): string {
   }
 }
 
-// Whoever reads sees the old file or the new one, never half of it. Nobody can put a file or a link
-// where the new one is written, since its name is new each time.
+// A reader sees the old file or the new one, never half of it. There can be no file or link where the
+// new one is written, since its name is new each time.
 function replace(path: string, text: string): void {
   const next = `${path}.${randomUUID()}.next`;
   try {
@@ -140,7 +161,7 @@ function replace(path: string, text: string): void {
   }
 }
 
-// Under the lock nobody else writes: what lies there was left by a process that died.
+// Under the lock no other process writes: what lies there was left by one that died.
 function removeLeftovers(path: string): void {
   const folder = dirname(path);
   const isLeftover = (name: string) =>
@@ -149,7 +170,7 @@ function removeLeftovers(path: string): void {
     try {
       rmSync(join(folder, name), { force: true });
     } catch {
-      // It belongs to somebody else, and is in nobody's way.
+      // It belongs to another user, and does no harm.
     }
   }
 }
@@ -160,20 +181,33 @@ function budgetIn(budgets: Budgets, group: string): ProjectBudget {
   return budget;
 }
 
-function budgetsIn(file: unknown): Budgets {
-  const budgets = isRecord(file) && isRecord(file['accounts']) ? file['accounts'] : {};
-  return new Map(
-    Object.entries(budgets).flatMap(([group, budget]) =>
-      isRecord(budget) ? [[group, budgetOf(budget)]] : [],
-    ),
+// The time since the file was written is that of the machine's monotonic clock, which no setting of the
+// time of day moves. It starts anew with the machine: then at least so much has passed.
+function contentsOf(file: unknown): Contents {
+  const { now, uptimeMs: writtenAt, accounts } = isRecord(file) ? file : {};
+  if (!isTime(now) || !isTime(writtenAt) || !isRecord(accounts)) {
+    return { budgets: new Map(), now: 0 };
+  }
+  const uptime = uptimeMs();
+  const passedMs = uptime >= writtenAt ? uptime - writtenAt : uptime;
+  const budgets = Object.entries(accounts).flatMap(([group, budget]) =>
+    isRecord(budget) ? [[group, budgetOf(budget)] as const] : [],
   );
+  return { budgets: new Map(budgets), now: now + passedMs };
 }
 
-function budgetOf({ leased, held, closedUntil, places }: Record<string, unknown>): ProjectBudget {
+/** The monotonic clock that all processes of a machine share. */
+function uptimeMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+function budgetOf(budget: Record<string, unknown>): ProjectBudget {
+  const { leased, held, closedUntil, triedAt, places } = budget;
   return {
     leased: timesIn(leased),
     held: Array.isArray(held) ? (held as unknown[]).filter(isTime) : [],
     closedUntil: isTime(closedUntil) ? closedUntil : 0,
+    triedAt: isTime(triedAt) ? triedAt : 0,
     places: timesIn(places),
   };
 }

@@ -1,45 +1,52 @@
 import { randomUUID } from 'node:crypto';
 import {
   capacityOf,
-  longestCloseMs,
+  maxCloseMs,
   type BudgetLimits,
   type StoreAnswer,
 } from '../../contract/rate-budget-store.js';
 
-/** What a file knows about one project. All times are points on the machine's clock. */
+/** What a file knows about one project. All times are points on the timeline of the file. */
 export interface ProjectBudget {
   /** Requests under way: until when each may keep its slot. */
   readonly leased: Map<string, number>;
   /** When the slots of answered requests come free. */
   held: number[];
-  /** Nobody sends before: the service asked for it. */
+  /** Nothing is sent before: the service asked for it. */
   closedUntil: number;
+  /** When it was closed, or last tried by a probe. */
+  triedAt: number;
   /** Places for jobs that are not finished: until when each may be kept. */
   readonly places: Map<string, number>;
 }
 
 export function emptyBudget(): ProjectBudget {
-  return { leased: new Map(), held: [], closedUntil: 0, places: new Map() };
+  return { leased: new Map(), held: [], closedUntil: 0, triedAt: 0, places: new Map() };
 }
 
-/** Takes a slot, or says how long it will be before one can come free. */
-export function takeSlot(
+/** Takes up to so many slots, or says how long it will be before one can come free. */
+export function takeSlots(
   budget: ProjectBudget,
   limits: BudgetLimits,
-  leaseMs: number,
+  { leaseMs, count }: { leaseMs: number; count: number },
   now: number,
 ): StoreAnswer {
   expire(budget, leaseMs, now);
-  budget.closedUntil = Math.min(budget.closedUntil, now + longestCloseMs);
-  if (budget.closedUntil > now) {
+  budget.closedUntil = Math.min(budget.closedUntil, now + maxCloseMs);
+  const isProbe = budget.closedUntil > now;
+  if (isProbe && now - budget.triedAt < limits.windowMs) {
     return { waitMs: budget.closedUntil - now };
   }
-  if (budget.leased.size + budget.held.length >= capacityOf(limits)) {
+  const free = capacityOf(limits) - budget.leased.size - budget.held.length;
+  if (free <= 0) {
     return { waitMs: Math.max(1, nextFreeAt(budget, limits, now) - now) };
   }
-  const slot = randomUUID();
-  budget.leased.set(slot, now + leaseMs);
-  return { slot };
+  budget.triedAt = now;
+  const slots = Array.from({ length: isProbe ? 1 : Math.min(count, free) }, () => randomUUID());
+  for (const slot of slots) {
+    budget.leased.set(slot, now + leaseMs);
+  }
+  return { slots, isProbe };
 }
 
 /** Keeps a slot until its time; one whose lease has run out was sent all the same. */
@@ -53,9 +60,15 @@ export function freeSlot(budget: ProjectBudget, slot: string): void {
   budget.leased.delete(slot);
 }
 
-/** Lets nobody send before a point in time. */
-export function closeBudget(budget: ProjectBudget, until: number): void {
+/** Closes the budget until a point in time. */
+export function closeBudget(budget: ProjectBudget, until: number, now: number): void {
   budget.closedUntil = Math.max(budget.closedUntil, until);
+  budget.triedAt = now;
+}
+
+/** Opens the budget again. */
+export function reopenBudget(budget: ProjectBudget): void {
+  budget.closedUntil = 0;
 }
 
 /** Takes up to so many of the places that are free, each for at most a time. */
@@ -100,7 +113,7 @@ export function isIdle({ leased, held, closedUntil, places }: ProjectBudget, now
   return times.every((until) => until <= now);
 }
 
-// The machine's clock may have been set back: nothing lasts longer than it could at most.
+// Nothing lasts longer than it could at most, whatever the file holds.
 function expire(budget: ProjectBudget, longestMs: number, now: number): void {
   expireAll(budget.leased, longestMs, now);
   if (budget.held.every((until) => until > now && until <= now + longestMs)) {

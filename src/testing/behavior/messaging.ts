@@ -159,6 +159,16 @@ export const messagingBehaviors = {
     what: 'the names of what a step is configured with: inside `config`, or others inside `settings`',
     silent: '"step configuration: not shown"',
   },
+  workflowGraph: {
+    values: ['steps-transitions', 'nodes-edges'],
+    what: 'what an answer calls the steps and transitions of a workflow',
+    silent: '`GET /workflows/{id}`: "with steps and transitions"; "Fields of workflow … not shown"',
+  },
+  stepDefaults: {
+    values: ['none', 'added'],
+    what: 'whether the service adds settings of its own to the configuration of a step',
+    silent: '"step configuration: not shown"',
+  },
   filterGroups: {
     values: ['and-or', 'all-any'],
     what: 'the names that join several filters',

@@ -53,8 +53,30 @@ export const sharedBehaviors = {
     silent: 'Limits: "per minute" and "per 10 minutes"',
   },
   rateLimitHeaders: {
-    values: ['retry-after', 'retry-after-date', 'ratelimit', 'x-ratelimit', 'none'],
+    values: [
+      'retry-after',
+      'retry-after-date',
+      'retry-after-ms',
+      'retry-after-unit',
+      'ratelimit',
+      'ratelimit-fields',
+      'ratelimit-list',
+      'x-ratelimit',
+      'none',
+    ],
     what: 'how a 429 says when to come back',
     silent: 'Limits: no header is shown',
   },
+  serviceClock: {
+    values: ['right', 'hour-behind', 'hour-ahead'],
+    what: "the clock that the dates of a 429's headers go by",
+    silent: 'not shown; no two clocks agree',
+  },
 } as const satisfies Table;
+
+/** How far ahead each of the clocks is, in milliseconds. */
+export const clockAheadMs = {
+  right: 0,
+  'hour-behind': -3_600_000,
+  'hour-ahead': 3_600_000,
+} as const satisfies Record<(typeof sharedBehaviors.serviceClock.values)[number], number>;

@@ -6,7 +6,18 @@ export interface RateLimitOptions {
   /** `sliding` counts the last window, `fixed` starts anew each window, `bucket` refills evenly. @default 'sliding' */
   algorithm?: 'sliding' | 'fixed' | 'bucket';
   /** What a 429 says about when to come back. @default 'retry-after' */
-  headers?: 'retry-after' | 'retry-after-date' | 'ratelimit' | 'x-ratelimit' | 'none';
+  headers?:
+    | 'retry-after'
+    | 'retry-after-date'
+    | 'retry-after-ms'
+    | 'retry-after-unit'
+    | 'ratelimit'
+    | 'ratelimit-fields'
+    | 'ratelimit-list'
+    | 'x-ratelimit'
+    | 'none';
+  /** How far ahead the clock is that the service's dates go by, in milliseconds. @default 0 */
+  clockAheadMs?: number;
 }
 
 /** What the limiter thinks of one request. */
@@ -100,25 +111,44 @@ function bucket(limit: number, windowMs: number): Counter {
   };
 }
 
-function headersOf(
-  { limit, headers = 'retry-after' }: RateLimitOptions,
-  { isAllowed, remaining, waitMs }: Tally,
-  now: number,
-): Record<string, string> {
-  const seconds = String(Math.ceil(waitMs / 1000));
-  if (headers === 'ratelimit') {
-    return numbered('RateLimit', [limit, remaining, seconds]);
-  }
-  if (headers === 'x-ratelimit') {
-    return numbered('X-RateLimit', [limit, remaining, Math.ceil((now + waitMs) / 1000)]);
-  }
-  if (isAllowed || headers === 'none') {
-    return {};
-  }
-  if (headers === 'retry-after') {
-    return { 'Retry-After': seconds };
-  }
-  return { 'Retry-After': new Date(Math.ceil((now + waitMs) / 1000) * 1000).toUTCString() };
+function headersOf(options: RateLimitOptions, tally: Tally, now: number): Record<string, string> {
+  const { headers = 'retry-after', clockAheadMs = 0 } = options;
+  const sentAt = now + clockAheadMs;
+  const isTold = !tally.isAllowed || !headers.startsWith('retry-after');
+  return {
+    ...(tally.isAllowed ? {} : { Date: new Date(sentAt).toUTCString() }),
+    ...(isTold ? announced[headers](tally, options.limit, sentAt) : {}),
+  };
+}
+
+type Announce = (tally: Tally, limit: number, sentAt: number) => Record<string, string>;
+
+const announced: Readonly<Record<NonNullable<RateLimitOptions['headers']>, Announce>> = {
+  'retry-after': (tally) => ({ 'Retry-After': secondsOf(tally) }),
+  'retry-after-date': (tally, _, sentAt) => ({
+    'Retry-After': new Date(freeAt(tally, sentAt) * 1000).toUTCString(),
+  }),
+  'retry-after-ms': ({ waitMs }) => ({ 'Retry-After-Ms': String(Math.ceil(waitMs)) }),
+  'retry-after-unit': (tally) => ({ 'Retry-After': `${secondsOf(tally)}s` }),
+  ratelimit: (tally, limit) => numbered('RateLimit', [limit, tally.remaining, secondsOf(tally)]),
+  'ratelimit-fields': (tally, limit) => ({
+    RateLimit: `limit=${limit}, remaining=${tally.remaining}, reset=${secondsOf(tally)}`,
+  }),
+  'ratelimit-list': (tally) => ({
+    RateLimit: `"default";r=${tally.remaining};t=${secondsOf(tally)}`,
+  }),
+  'x-ratelimit': (tally, limit, sentAt) =>
+    numbered('X-RateLimit', [limit, tally.remaining, freeAt(tally, sentAt)]),
+  none: () => ({}),
+};
+
+function secondsOf({ waitMs }: Tally): string {
+  return String(Math.ceil(waitMs / 1000));
+}
+
+/** In seconds since 1970. */
+function freeAt({ waitMs }: Tally, sentAt: number): number {
+  return Math.ceil((sentAt + waitMs) / 1000);
 }
 
 function numbered(prefix: string, values: readonly (number | string)[]): Record<string, string> {

@@ -4,6 +4,7 @@ import { enter, keyOf } from './access.js';
 import { generateAudio } from './generate/audio.js';
 import type { Bytes } from './files/bytes.js';
 import { answerDownload, contentOf, downloadEndpoint } from './files/downloads.js';
+import { clockAheadMs } from '../behavior/shared.js';
 import type { MediaBehavior } from '../behavior/media.js';
 import type { FakeMediaOptions } from './options.js';
 import type { Job } from './jobs/outcomes.js';
@@ -86,6 +87,7 @@ function createMediaService(world: MediaWorld): Service {
       windowMs: 600_000,
       algorithm: settings.rateLimitWindow,
       headers: settings.rateLimitHeaders,
+      clockAheadMs: clockAheadMs[settings.serviceClock],
       ...changes,
     },
     wire: mediaWire(world),

@@ -1,3 +1,4 @@
+import { clockAheadMs } from '../behavior/shared.js';
 import { createClock, type Clock, type ClockOptions } from '../core/time/clock.js';
 import type { RateLimitOptions } from '../core/rate-limit.js';
 import { createService, type Service } from '../core/service.js';
@@ -93,8 +94,12 @@ export function createFakeMessaging(options: FakeMessagingOptions = {}): FakeMes
   };
 }
 
-function limiterOf(settings: MessagingSettings): Pick<RateLimitOptions, 'algorithm' | 'headers'> {
-  return { algorithm: settings.rateLimitWindow, headers: settings.rateLimitHeaders };
+function limiterOf(settings: MessagingSettings): Partial<RateLimitOptions> {
+  return {
+    algorithm: settings.rateLimitWindow,
+    headers: settings.rateLimitHeaders,
+    clockAheadMs: clockAheadMs[settings.serviceClock],
+  };
 }
 
 function clockOf(clock: Clock | ClockOptions = {}): Clock {

@@ -1,7 +1,7 @@
 import type { Tracker } from '../options.js';
-import type { StoredRecord } from '../queue/record.js';
-import { apiOf, createTab } from '../tracker.js';
+import { apiOf, createTab, setContact } from '../tracker.js';
 import type { AnyEvents, EventMap } from '../types.js';
+import type { Channel } from '../tab.js';
 import type { NativeTrackerOptions } from './options.js';
 import { createNativePage } from './page.js';
 import { asRecord, checkStorage } from './storage.js';
@@ -27,19 +27,32 @@ export function createNativeTracker<Events extends EventMap<Events> = AnyEvents>
   if (storage !== 'memory') {
     checkStorage(storage);
     tab.local = asRecord(storage);
+    tab.origin = tab.local;
+    setContact(tab);
   }
   const { local } = tab;
+  const removeRecord = (id: string) => Reflect.deleteProperty(local, id);
   Object.assign(tab, {
     document: {},
     isAlone: true,
     isOnline: hasNetwork ?? (() => true),
+    removeRecord,
     // No copy elsewhere could come back, so that no tombstone is needed.
-    bury: ({ id }: StoredRecord) => Reflect.deleteProperty(local, id),
+    deleteRecord: ({ id }: { id: string }) => removeRecord(id),
+    channel: NO_CHANNEL,
   });
   return apiOf(tab, createNativePage(tab, onExit ?? (() => () => undefined)));
 }
 
-/** What cannot be had says so, in plain JavaScript too. */
+/** There are no other tabs. */
+const NO_CHANNEL: Channel = {
+  open: () => undefined,
+  close: () => undefined,
+  tell: () => undefined,
+  findSilent: () => Promise.resolve(undefined),
+};
+
+/** Refuses what is not supported, in plain JavaScript too. */
 function refuseUnsupported(options: object): void {
   const { storage, honorGpc } = options as { storage?: unknown; honorGpc?: unknown };
   if (storage === 'durable') {

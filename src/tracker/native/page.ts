@@ -1,9 +1,9 @@
 import type { Page } from '../page.js';
 import { adopt, newest } from '../queue/adoption.js';
-import { pump } from '../queue/connect.js';
+import { pump } from '../queue/pump.js';
 import * as rules from '../queue/protocol.js';
 import { Life } from '../queue/state.js';
-import { keysOf, read } from '../queue/stores.js';
+import { keysOf, measure, read } from '../queue/stores.js';
 import type { Tab } from '../tab.js';
 import type { OnExit } from './options.js';
 
@@ -15,11 +15,10 @@ export function createNativePage(tab: Tab, onExit: OnExit): Page {
     rules.open(tab);
     pump(tab);
   };
-  const isBegun = () => tab.life !== Life.Held;
   return {
     start: () => {
-      const isFirst = !isBegun();
-      rules.grant(tab);
+      const isFirst = !tab.isStarted;
+      rules.start(tab);
       if (!isFirst) {
         return;
       }
@@ -32,7 +31,7 @@ export function createNativePage(tab: Tab, onExit: OnExit): Page {
       begin();
       takeOver(tab);
     },
-    hurry: () => {
+    retryNow: () => {
       tab.until = 0;
       pump(tab);
     },
@@ -45,16 +44,13 @@ export function createNativePage(tab: Tab, onExit: OnExit): Page {
 
 /** Takes over what an earlier launch has left, and removes what it had erased. */
 function takeOver(tab: Tab): void {
+  measure(tab);
   const records = newest(keysOf(tab).flatMap((key) => read(tab, key) ?? []));
-  rules.noteErasure(
-    tab,
-    records.find(({ id }) => id === tab.prefix),
-  );
   for (const record of records) {
-    if (!rules.isAlive(tab, record) && record.id !== tab.prefix) {
-      tab.bury(record);
+    if (!rules.isAlive(tab, record)) {
+      tab.deleteRecord(record);
     }
   }
-  // Nobody else lives.
-  adopt(tab, { records, living: tab.owner });
+  // No other tracker lives: every owner is gone.
+  adopt(tab, { records, silent: new Set(records.map(({ owner = '' }) => owner)) });
 }

@@ -1,50 +1,64 @@
+import { sendOnce } from '../../http/send-once.js';
 import type { ProxiedEvent, TrackProxyOptions } from './options.js';
+
+/** The service may take this long; the page does not wait for it. */
+const MAX_EXCHANGE_MS = 60_000;
 
 /** What the page is told: a status, and how many seconds to wait. */
 export interface Answer {
+  /** 502 and 504: the service may have taken the event. */
   readonly status: number;
-  readonly retryAfter?: string | undefined;
+  readonly retryAfter?: string | null | undefined;
 }
 
-/** Sends one event on to the service. What the service says in words stays here. */
-export async function forward(
+/** Sends one event on to the service. Never rejects, and always ends. */
+export async function forward(event: ProxiedEvent, options: TrackProxyOptions): Promise<Answer> {
+  const controller = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  // Not left to the signal: a `fetch` of the caller's may ignore it.
+  const late = new Promise<Answer>((resolve) => {
+    timer = setTimeout(() => {
+      controller.abort();
+      resolve({ status: 504 });
+    }, MAX_EXCHANGE_MS);
+  });
+  const answer = exchange(event, options, controller.signal).catch(() => ({ status: 502 }));
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}
+
+async function exchange(
   event: ProxiedEvent,
-  { apiKey, baseUrl, fetch: send = fetch }: TrackProxyOptions,
+  { apiKey, baseUrl, fetch }: TrackProxyOptions,
   signal: AbortSignal,
 ): Promise<Answer> {
-  try {
-    const response = await send(baseUrl.replace(/\/+$/, '') + '/v1/track', {
-      method: 'POST',
-      headers: {
-        'Content-Type': 'application/json',
-        Authorization: 'Bearer ' + apiKey,
-      },
-      body: JSON.stringify(event),
-      redirect: 'manual',
-      signal,
-    });
-    if (response.status === 429) {
-      return {
-        status: 429,
-        retryAfter: response.headers.get('Retry-After') ?? undefined,
-      };
-    }
-    const isTaken = response.ok && isSuccess(await response.json());
-    await response.body?.cancel().catch(() => undefined);
-    return { status: isTaken ? 200 : statusFor(response.status) };
-  } catch {
-    // Nobody knows whether it arrived.
-    return { status: signal.aborted ? 504 : 502 };
+  const response = await sendOnce(fetch, baseUrl.replace(/\/+$/, '') + '/v1/track', {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      Authorization: 'Bearer ' + apiKey,
+    },
+    body: JSON.stringify(event),
+    redirect: 'manual',
+    signal,
+  });
+  if (response.ok) {
+    return { status: isSuccess(await response.json()) ? 200 : 502 };
   }
+  // What the service answers in words stays here.
+  response.body?.cancel().catch(() => undefined);
+  return { status: statusFor(response.status), retryAfter: response.headers.get('Retry-After') };
 }
 
 const isSuccess = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && 'success' in body && body.success === true;
 
-/** What a page should do about an answer: drop the event, or try again later. */
+/** What a page should do about an answer: drop the event, wait, or count it as in doubt. */
 function statusFor(status: number): number {
+  if (status === 429) {
+    return 429;
+  }
   // A wrong key, address or redirect is not the page's fault: nothing was taken.
-  if ([401, 403, 404].includes(status) || (status >= 300 && status < 400) || status === 503) {
+  if ([0, 401, 403, 404, 503].includes(status) || (status >= 300 && status < 400)) {
     return 503;
   }
   return status >= 400 && status < 500 && status !== 408 ? 400 : 502;

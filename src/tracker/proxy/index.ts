@@ -1,17 +1,19 @@
+import { Callers } from './callers.js';
 import type { Answer } from './forward.js';
 import type { TrackProxyOptions } from './options.js';
-import { type Incoming, isSameOrigin, readEvents } from './read.js';
-import { Sender } from './sender.js';
+import { type Incoming, isJson, isSameOrigin, readEvents } from './read.js';
+import { Sender, tooMany } from './sender.js';
 
 export { type ProxiedEvent, type TrackProxyOptions } from './options.js';
 
 /**
  * Makes a handler for a route of your own, in any server that speaks `Request` and `Response`:
  * no preflight, no host that a blocker knows, no key in the page. Point a tracker with
- * `proxy: true` at it. Only `event`, `email` and `data` go on, one event once, however often the
- * page sends it. Requests of other origins, of more than 64 KB or 20 events are refused. Where the
- * proxy's share of the rate limit is used up, the page gets a 429 and waits. The route is as public
- * as a public key unless `authorize` says whom an event belongs to.
+ * `proxy: true` at it. Only `event`, `email` and `data` go on. Each id is sent once; one whose
+ * answer leaves open whether the service took the event is never sent again. Requests of other
+ * origins, of more than 64 KB or 20 events are refused. Beyond `perCaller` and `perMinute` the page
+ * gets a 429 and waits. The route is as public as a public key unless `authorize` decides whom an
+ * event belongs to.
  *
  * @example
  * // Serves POST /collect/v1/track for `createTracker({ proxy: true, baseUrl: '/collect' })`.
@@ -21,33 +23,68 @@ export function createTrackProxy(
   options: TrackProxyOptions,
 ): (request: Request) => Promise<Response> {
   const sender = new Sender(options);
-  const handle = async (request: Request, signal: AbortSignal): Promise<Response> => {
-    const refusal = refusalOf(request);
+  const callers = options.callerOf && new Callers(options.perCaller ?? 60);
+  const answerTo = async (
+    request: Request,
+    item: Incoming | undefined,
+    caller: Caller,
+  ): Promise<Answer> => {
+    if (!item) {
+      return { status: 400 };
+    }
+    const { name, isUnknown } = await caller;
+    const waitMs = isUnknown ? 0 : callers?.take(name);
+    if (waitMs) {
+      return tooMany(waitMs);
+    }
+    const allowed = isUnknown ? 503 : await authorized(request, item, options);
+    return typeof allowed === 'number' ? { status: allowed } : sender.send(allowed);
+  };
+  return async (request) => {
+    const refusal = refusalOf(request, options);
     if (refusal) {
       return respond({ status: refusal });
     }
-    const read = await readEvents(request);
+    const deadline = createDeadline(options.timeout ?? 10_000);
+    // What is not read to its end was no request.
+    const read = await deadline.or(
+      504,
+      readEvents(request).catch(() => 400),
+    );
     if (typeof read === 'number') {
+      deadline.clear();
       return respond({ status: read });
     }
-    const answerTo = async (item: Incoming | undefined): Promise<Answer> => {
-      const allowed = item ? await authorized(request, item, options) : 400;
-      return typeof allowed === 'number' ? { status: allowed } : sender.send(allowed, signal);
-    };
-    const answers = await Promise.all(read.items.map(answerTo));
+    const caller = nameOf(request, options);
+    // One slow event does not hide what became of the others.
+    const answers = await Promise.all(
+      read.items.map((item) =>
+        deadline.or<Answer, Answer>({ status: 504 }, answerTo(request, item, caller)),
+      ),
+    );
+    deadline.clear();
     return read.isList ? respondToList(answers) : respond(answers[0] ?? { status: 400 });
   };
-  return (request) => withinTime((signal) => handle(request, signal), options.timeout ?? 10_000);
 }
 
 /** The status that refuses a request before it is read. */
-function refusalOf(request: Request): number | undefined {
+function refusalOf(request: Request, { origins }: TrackProxyOptions): number | undefined {
   // Another site can send this type only after a preflight, which is never granted here.
-  const isJson = request.headers.get('Content-Type')?.startsWith('application/json');
-  if (request.method !== 'POST' || !isJson) {
+  if (request.method !== 'POST' || !isJson(request)) {
     return 415;
   }
-  return isSameOrigin(request) ? undefined : 403;
+  return isSameOrigin(request, origins) ? undefined : 403;
+}
+
+/** Who sends a request; `isUnknown` where that could not be found out. */
+type Caller = Promise<{ readonly name?: string | undefined; readonly isUnknown?: true }>;
+
+async function nameOf(request: Request, { callerOf }: TrackProxyOptions): Caller {
+  try {
+    return { name: await callerOf?.(request) };
+  } catch {
+    return { isUnknown: true };
+  }
 }
 
 /** The event as it may go on; a number is the status that refuses it. */
@@ -72,24 +109,20 @@ async function authorized(
   }
 }
 
-async function withinTime(
-  handle: (signal: AbortSignal) => Promise<Response>,
-  timeoutMs: number,
-): Promise<Response> {
-  const controller = new AbortController();
+/** The time at which a page is answered, whatever still goes on. */
+function createDeadline(delayMs: number) {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<Response>((resolve) => {
-    timer = setTimeout(() => {
-      controller.abort();
-      resolve(respond({ status: 504 }));
-    }, timeoutMs);
+  const passed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, delayMs);
   });
-  // What is not read to its end was no request.
-  const answer = handle(controller.signal).catch(() => respond({ status: 400 }));
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+  return {
+    or: <Result, Late>(late: Late, work: Promise<Result>): Promise<Result | Late> =>
+      Promise.race([work, passed.then(() => late)]),
+    clear: () => clearTimeout(timer),
+  };
 }
 
-/** Neutral: a page hears nothing of what the service said. */
+/** Neutral: a page hears nothing of what the service answered in words. */
 function respond({ status, retryAfter }: Answer, results?: readonly number[]): Response {
   const headers = new Headers({
     'Content-Type': 'application/json',

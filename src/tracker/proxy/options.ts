@@ -1,7 +1,7 @@
 /** One event as a page hands it in, of which only these fields go on to the service. */
 export interface ProxiedEvent {
   readonly event: string;
-  /** The contact that the page names: whoever can call the route can name anybody. */
+  /** The contact that the page names: a caller can name any address. */
   readonly email?: string | undefined;
   readonly data?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -13,16 +13,33 @@ export interface TrackProxyOptions {
   /** Address of the service. */
   readonly baseUrl: string;
   /**
-   * Says what goes on to the service: the event, one with the contact of your session, or `null`,
-   * which refuses it with a 403. The tracker then keeps its events and pauses until the next page.
+   * Decides what goes on to the service: the event, one with the contact of your session, or
+   * `null`, which refuses it with a 403. The tracker then keeps its events and pauses until the
+   * next page. An error counts as a 503.
    */
   readonly authorize?: (
     request: Request,
     event: ProxiedEvent,
   ) => ProxiedEvent | null | Promise<ProxiedEvent | null>;
-  /** Share of the project's 1000 requests a minute that this proxy may use, 0 to 1. @default 0.5 */
-  readonly share?: number;
-  /** Milliseconds for one call, reading the body and waiting for the service included. @default 10000 */
+  /**
+   * Names the caller of a request, such as its address or session, for `perCaller`. Read only what
+   * a client cannot choose: a header that your own front server sets. Requests without a name share
+   * one allowance. An error counts as a 503.
+   */
+  readonly callerOf?: (request: Request) => string | undefined | Promise<string | undefined>;
+  /** Events a minute of one caller; more get a 429. Needs `callerOf`. @default 60 */
+  readonly perCaller?: number;
+  /** Events a minute of all callers, of the 1000 requests of the project. @default 500 */
+  readonly perMinute?: number;
+  /**
+   * Origins of your pages, where a front server rewrites `Host` without `X-Forwarded-Host`. By
+   * default a page must come from the host that the request names.
+   */
+  readonly origins?: readonly string[];
+  /**
+   * Milliseconds until the page is answered, reading the body and waiting for the service included.
+   * A request to the service may go on for a minute. @default 10000
+   */
   readonly timeout?: number;
   /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch;

@@ -1,9 +1,11 @@
 import type { ProxiedEvent } from './options.js';
 
 /** What browsers carry at the end of a page, and no more. */
-const MOST_BYTES = 65_536;
+const MAX_BYTES = 65_536;
 /** What a tracker hands over in one request. */
-const MOST_EVENTS = 20;
+const MAX_EVENTS = 20;
+/** Ids are remembered: those of a tracker are shorter. */
+const MAX_ID = 500;
 
 /** An event and the id by which the page tells repeats apart. */
 export interface Incoming {
@@ -27,18 +29,29 @@ export async function readEvents(
   }
   const isList = Array.isArray(body);
   const items: unknown[] = isList ? (body as unknown[]) : [body];
-  return items.length > MOST_EVENTS ? 413 : { items: items.map(eventOf), isList };
+  return items.length > MAX_EVENTS ? 413 : { items: items.map(eventOf), isList };
+}
+
+/** True for a body of JSON, however the header spells it. */
+export function isJson({ headers }: Request): boolean {
+  const [type = ''] = (headers.get('Content-Type') ?? '').split(';');
+  return type.trim().toLowerCase() === 'application/json';
 }
 
 /** True unless a browser says that a page of another origin asks. */
-export function isSameOrigin({ headers, url }: Request): boolean {
+export function isSameOrigin({ headers, url }: Request, origins: readonly string[] = []): boolean {
+  const origin = headers.get('Origin');
+  if (origin !== null && origins.includes(origin)) {
+    return true;
+  }
   const site = headers.get('Sec-Fetch-Site');
   if (site !== null) {
     return site === 'same-origin';
   }
-  const origin = headers.get('Origin');
-  // What stands before a server may have changed the scheme, but hands on the host.
-  const host = headers.get('Host') ?? new URL(url).host;
+  // A front server may have changed the scheme and the host, and then names the one that was asked
+  // for. No page of another origin can set these headers without a preflight.
+  const forwarded = headers.get('X-Forwarded-Host')?.split(',')[0]?.trim();
+  const host = forwarded ?? headers.get('Host') ?? new URL(url).host;
   return origin === null || origin.replace(/^https?:\/\//, '') === host;
 }
 
@@ -51,6 +64,7 @@ function eventOf(value: unknown): Incoming | undefined {
   const isEvent =
     typeof event === 'string' &&
     event !== '' &&
+    (typeof id !== 'string' || id.length <= MAX_ID) &&
     (email === undefined || typeof email === 'string') &&
     (data === undefined || isObject(data));
   return isEvent
@@ -76,7 +90,7 @@ async function readText(request: Request): Promise<string | undefined> {
       return text + decoder.decode();
     }
     size += part.value.length;
-    if (size > MOST_BYTES) {
+    if (size > MAX_BYTES) {
       void reader?.cancel().catch(() => undefined);
       return undefined;
     }

@@ -3,53 +3,69 @@ import { type Answer, forward } from './forward.js';
 import type { ProxiedEvent, TrackProxyOptions } from './options.js';
 import type { Incoming } from './read.js';
 
-/** How many event ids are remembered, so that a repeated event is not sent again. */
-const REMEMBERED = 10_000;
+/** Ids that are remembered at most, of those taken and of those in doubt. */
+const MAX_REMEMBERED = 10_000;
 
-/** Sends each event once, within the proxy's share of the rate limit. */
+/** Sends each id once, within the proxy's part of the rate limit. */
 export class Sender {
   readonly #options: TrackProxyOptions;
   readonly #budget: Budget;
-  readonly #known = new Map<string, Promise<Answer>>();
+  readonly #sending = new Map<string, Promise<Answer>>();
+  readonly #taken = new Map<string, Answer>();
+  /** Apart from the taken ones, so that no flood of events makes the proxy forget a doubt. */
+  readonly #inDoubt = new Map<string, Answer>();
 
   constructor(options: TrackProxyOptions) {
     this.#options = options;
-    this.#budget = new Budget(options.share ?? 0.5);
+    this.#budget = new Budget(options.perMinute ?? 500);
   }
 
-  async send({ id, event }: Incoming, signal: AbortSignal): Promise<Answer> {
+  async send({ id, event }: Incoming): Promise<Answer> {
     if (id === undefined) {
-      return this.#send(event, signal);
+      return this.#send(event);
     }
-    const sending = this.#known.get(id) ?? this.#send(event, signal);
-    this.#known.set(id, sending);
-    this.#forgetOldest();
+    const known = this.#taken.get(id) ?? this.#inDoubt.get(id) ?? this.#sending.get(id);
+    if (known) {
+      return known;
+    }
+    const sending = this.#send(event);
+    this.#sending.set(id, sending);
     const answer = await sending;
-    // What the service did not take may come again.
-    if (answer.status !== 200) {
-      this.#known.delete(id);
+    this.#sending.delete(id);
+    if (answer.status === 200) {
+      remember(this.#taken, id, answer);
+    } else if (answer.status === 502 || answer.status === 504) {
+      remember(this.#inDoubt, id, answer);
     }
     return answer;
   }
 
-  async #send(event: ProxiedEvent, signal: AbortSignal): Promise<Answer> {
+  async #send(event: ProxiedEvent): Promise<Answer> {
     const waitMs = this.#budget.take();
     if (waitMs) {
-      return { status: 429, retryAfter: String(Math.ceil(waitMs / 1000)) };
+      return tooMany(waitMs);
     }
-    const answer = await forward(event, this.#options, signal);
+    const answer = await forward(event, this.#options);
     this.#budget.answered();
     if (answer.status === 429) {
       this.#budget.close(answer.retryAfter);
+      return tooMany(this.#budget.waitMs());
     }
-    return answer;
+    return { status: answer.status };
   }
+}
 
-  #forgetOldest(): void {
-    // A Map keeps the order of insertion.
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > REMEMBERED && oldest !== undefined) {
-      this.#known.delete(oldest);
-    }
+/** A 429 of the proxy's own, with whole seconds to wait. */
+export const tooMany = (waitMs: number): Answer => ({
+  status: 429,
+  retryAfter: String(Math.ceil(waitMs / 1000)),
+});
+
+function remember(answers: Map<string, Answer>, id: string, answer: Answer): void {
+  answers.set(id, answer);
+  // A Map keeps the order of insertion.
+  const [oldest] = answers.keys();
+  if (answers.size > MAX_REMEMBERED && oldest !== undefined) {
+    answers.delete(oldest);
   }
 }

@@ -1,36 +1,30 @@
-import { end, isAlive } from './protocol.js';
-import type { StoredRecord } from './record.js';
+import { type Decisions, isDenied } from './decisions.js';
+import { end, isAlive, isAllowed } from './protocol.js';
+import { NOBODY, type StoredRecord } from './record.js';
 import { type Claim, type Entry, Phase, type Queue } from './state.js';
 
 // How a tab takes over the events of tabs that are gone: as pure as the protocol.
 
 /**
- * Where no locks can tell, the owner is gone when it has not changed an event for so long. More than
- * a request may take: what is on its way is not sent by two tabs.
+ * Where tabs cannot ask each other, the owner is gone when it has not changed an event for so long.
+ * More than a request may take: what is on its way is not sent by two tabs.
  */
 const ORPHAN_AGE = 9e4;
 
 /** What a page knows when it looks for the events of others. */
 export interface Found {
   readonly records: readonly StoredRecord[];
-  /** The names of the tabs that live; without locks it is missing, and age has to tell. */
-  readonly living?: string | undefined;
+  /** The tabs that were asked and did not answer; missing where tabs cannot be asked. */
+  readonly silent?: ReadonlySet<string> | undefined;
 }
 
-/** Takes over the events of tabs that are gone. */
-export const adopt = (queue: Queue, { records, living }: Found): void => {
+/** Takes over the events of pages that were left and of tabs that are gone. */
+export const adopt = (queue: Queue, { records, silent }: Found): void => {
+  if (!isAllowed(queue)) {
+    return;
+  }
   for (const seen of records) {
-    const isOwnerGone = living
-      ? !living.includes(`${seen.owner}`)
-      : Math.abs(queue.now() - seen.version) > ORPHAN_AGE;
-    const isKnown = queue.entries.some(({ record }) => record.id === seen.id);
-    // The look took a while, in which this tab may have ended the event.
-    const isOld = (queue.copyOf(seen.id)?.version ?? 0) > seen.version;
-    if (isKnown || isOld || !isAlive(queue, seen)) {
-      continue;
-    }
-    // What is ours without our knowing: IndexedDB answered too late.
-    if (seen.owner !== queue.owner && !isOwnerGone) {
+    if (isOutdated(queue, seen) || !isAlive(queue, seen) || !isOrphan(queue, seen, silent)) {
       continue;
     }
     const { owner, email } = queue;
@@ -45,13 +39,30 @@ export const adopt = (queue: Queue, { records, living }: Found): void => {
   }
 };
 
+/** Reading and claiming take a while, in which this tab may have taken the event over or ended it. */
+const isOutdated = (queue: Queue, { id, version }: StoredRecord): boolean =>
+  queue.entries.some(({ record }) => record.id === id) ||
+  (queue.copyOf(id)?.version ?? 0) > version;
+
+const isOrphan = (
+  queue: Queue,
+  { owner = '?', version }: StoredRecord,
+  silent: ReadonlySet<string> | undefined,
+): boolean => {
+  // What is this tab's own without its knowing: IndexedDB answered too late.
+  if (owner === NOBODY || owner === queue.owner) {
+    return true;
+  }
+  return silent ? silent.has(owner) : Math.abs(queue.now() - version) > ORPHAN_AGE;
+};
+
 /** IndexedDB has the new owner of an event, or another tab was first. */
 const adopted = (queue: Queue, { entry, record }: Claim, isWon: boolean | undefined): void => {
-  if (!isWon || !isAlive(queue, record)) {
+  if (!isWon || !isAlive(queue, record) || isOutdated(queue, record)) {
     return;
   }
   queue.entries.push(entry);
-  queue.note(entry);
+  queue.saveLocal(entry);
   if (record.state && queue.delivery !== 'no-loss') {
     end(queue, entry, 'unconfirmed');
   }
@@ -71,10 +82,10 @@ export const newest = (copies: readonly StoredRecord[]): StoredRecord[] => {
 /** Whether a store lets a tab change an event that it last saw as `seen`. */
 export const mayClaim = (
   seen: StoredRecord,
-  copy?: StoredRecord,
-  erasure?: StoredRecord,
+  copy: StoredRecord | undefined,
+  decisions: Decisions,
 ): boolean => {
   const version = copy?.version ?? 0;
   const isSeen = version < seen.version || (version === seen.version && copy?.owner === seen.owner);
-  return isSeen && !(seen.at <= (erasure?.at ?? 0));
+  return isSeen && seen.at > decisions.erasedAt && !isDenied(decisions);
 };

@@ -1,10 +1,12 @@
-import { LONGEST_WAIT, end, isForeign, rewrite } from './protocol.js';
+import { MAX_WAIT, end, isForeign, rewrite } from './protocol.js';
 import { type Entry, Phase, type Queue } from './state.js';
 
-/** Tries after which an event steps aside, or is given up when nothing ever answers. */
-const TRIES = 3;
+/** How often an event may be sent whose answers leave open whether the service took it. */
+const MAX_TRIES = 3;
+/** Failures of one event after which the others go first. */
+const MAX_IN_FRONT = 3;
 
-/** What the service said: 0 when nothing came, -1 when nothing came for too long. */
+/** What came back: 0 when nothing came, -1 when nothing came for too long. */
 export interface Answer {
   readonly status: number;
   readonly retryAfter?: string | null | undefined;
@@ -15,7 +17,7 @@ export const answered = (queue: Queue, entry: Entry, answer: Answer): void => {
   const { status } = answer;
   queue.room += entry.size;
   if (status > 0) {
-    queue.misses = 0;
+    queue.unanswered = 0;
   }
   // Erased, or taken over by another tab.
   if (!queue.entries.includes(entry)) {
@@ -31,20 +33,23 @@ export const answered = (queue: Queue, entry: Entry, answer: Answer): void => {
   }
 };
 
-/** Without an answer the service may have the event: is another try a repeat too many? */
+/** True where the service may have taken the event: no answer, 408, and 5xx other than 503. */
+const isAmbiguous = (status: number): boolean =>
+  status < 1 || status === 408 || (status > 499 && status !== 503);
+
+/** Where the service may have the event: is another try a repeat too many? */
 const isGivenUp = (queue: Queue, { record, isExit }: Entry, status: number): boolean => {
-  const { tries = 0 } = record;
-  const isLast = status < 0 || (!status && (isExit || tries + 1 >= TRIES));
-  const isAmbiguous = status < 1 || status === 408 || (status > 499 && status !== 503);
-  return (
-    queue.delivery !== 'no-loss' && (isLast || (isAmbiguous && queue.retryAmbiguous === false))
-  );
+  if (queue.delivery === 'no-loss' || !isAmbiguous(status)) {
+    return false;
+  }
+  const isLast = (record.tries ?? 0) + 1 >= MAX_TRIES || queue.retryAmbiguous === false;
+  return isLast || status < 0 || (!status && !!isExit);
 };
 
 /** Keeps an event that was not taken, for a later try. */
 const keep = (queue: Queue, entry: Entry, answer: Answer): void => {
   const { status } = answer;
-  const tries = (entry.record.tries ?? 0) + (status === 429 ? 0 : 1);
+  const tries = (entry.record.tries ?? 0) + (isAmbiguous(status) ? 1 : 0);
   const wasExit = entry.isExit;
   entry.phase = Phase.Waiting;
   entry.isExit = false;
@@ -53,30 +58,39 @@ const keep = (queue: Queue, entry: Entry, answer: Answer): void => {
     queue.isPaused = true;
     queue.emit('paused', { status });
   } else if (status || !wasExit) {
-    // What fails because the page ends says nothing about the service.
+    // What fails because the page ends proves nothing about the service.
     wait(queue, entry, answer);
   }
 };
 
 const wait = (queue: Queue, entry: Entry, { status, retryAfter }: Answer): void => {
-  const { tries = 0 } = entry.record;
   const now = queue.now();
   let delayMs = delayOf(`${retryAfter}`, queue.failures++, now);
-  if (status < 1 && ++queue.misses > 1) {
-    delayMs = LONGEST_WAIT;
-    if (queue.misses === 2) {
+  if (status < 1 && ++queue.unanswered > 1) {
+    delayMs = MAX_WAIT;
+    if (queue.unanswered === 2) {
       queue.emit('blocked', { delayMs });
     }
   }
   queue.until = now + delayMs;
   if (status === 429) {
-    queue.hold(queue.until);
+    queue.pauseAllTabs(queue.until);
+  } else {
+    stepAside(entry, status, now);
   }
-  // It may be this event alone: the others go first from now on.
-  if (tries >= TRIES) {
-    entry.until = now + delayOf('', tries, now);
+  queue.emit('retry', { ...entry.record, status, delayMs: Math.max(delayMs, entry.until - now) });
+};
+
+/** It may be this event alone that fails: the others go first from now on. */
+const stepAside = (entry: Entry, status: number, now: number): void => {
+  const failures = (entry.failures ?? 0) + 1;
+  entry.failures = failures;
+  if (isAmbiguous(status) && (entry.record.tries ?? 0) >= MAX_TRIES - 1) {
+    // Its last try is not spent on an outage of a few seconds.
+    entry.until = now + MAX_WAIT;
+  } else if (failures >= MAX_IN_FRONT) {
+    entry.until = now + delayOf('', failures, now);
   }
-  queue.emit('retry', { ...entry.record, status, delayMs });
 };
 
 /** Milliseconds until the next try: `Retry-After` when readable, else doubling; with jitter. */
@@ -84,5 +98,5 @@ export const delayOf = (retryAfter: string, failures: number, now: number): numb
   const asked = +retryAfter * 1000 || Date.parse(retryAfter) - now;
   const jitter = 1 + Math.random();
   const doubling = 2 ** failures * 500 * jitter;
-  return Math.min(LONGEST_WAIT, asked > doubling ? asked + 500 * jitter : doubling);
+  return Math.min(MAX_WAIT, asked > doubling ? asked + 500 * jitter : doubling);
 };

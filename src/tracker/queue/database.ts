@@ -1,29 +1,38 @@
 import type { Database, Tab } from '../tab.js';
+import { within } from '../wait.js';
 import { mayClaim } from './adoption.js';
+import { type Decisions, decisionsOf, isAhead, merge, UNDECIDED } from './decisions.js';
 import type { StoredRecord } from './record.js';
 import { Life } from './state.js';
 
-/** What one transaction does. True: it goes on, and tells `answer` before it ends. */
+/** What one transaction does. True: it goes on, and hands `answer` its result before it ends. */
 type Work<Answer> = (records: IDBObjectStore, answer: (answer: Answer) => void) => unknown;
 
-/** Opens IndexedDB, which survives a killed browser. Where it fails or hangs, the rest goes on. */
-export const openDatabase = async (tab: Tab): Promise<Database | undefined> => {
+/** Longest time for a transaction, and to open the database in a page that is sending already. */
+const MAX_ANSWER = 3000;
+/** Longest time to open it at first: a busy machine opens it late. */
+const MAX_FIRST_OPEN = 10_000;
+
+/**
+ * Opens IndexedDB, which survives a killed browser. Where it fails or hangs, the rest goes on.
+ *
+ * @param mustExist Leaves an origin without a database as it is.
+ */
+export const openDatabase = async (tab: Tab, mustExist = false): Promise<Database | undefined> => {
   const { prefix } = tab;
-  const opened = await ask<IDBDatabase>(
-    (resolve, reject) => {
-      const request = indexedDB.open(prefix);
-      request.onupgradeneeded = () => request.result.createObjectStore(prefix);
-      request.onsuccess = () => resolve(request.result);
-      request.onerror = reject;
-      // A machine that is busy opens it late, and without it a killed browser forgets. But Chromium
-      // lets a page hang for minutes whose predecessor was left while it made the database.
-    },
-    tab.life === Life.Open ? 3000 : 10_000,
-  );
+  // Chromium lets a page hang for minutes whose predecessor was left while it made the database.
+  const limitMs = tab.life === Life.Open ? MAX_ANSWER : MAX_FIRST_OPEN;
+  const opened = await openWithin(limitMs, prefix, mustExist);
   if (!opened) {
     return undefined;
   }
   const database = databaseOf(opened, prefix);
+  if (!tab.isDurable || mustExist) {
+    // For a moment only; it must not block the host either.
+    opened.onversionchange = () => opened.close();
+    return database;
+  }
+  reopenWhenClosed(tab, opened, database);
   if (tab.life !== Life.Starting) {
     // So late that events were sent without it: localStorage alone knows of them.
     for (const { isStored, record } of tab.entries) {
@@ -33,17 +42,69 @@ export const openDatabase = async (tab: Tab): Promise<Database | undefined> => {
   return database;
 };
 
+const openWithin = (
+  limitMs: number,
+  name: string,
+  mustExist: boolean,
+): Promise<IDBDatabase | undefined> => {
+  let isLate = false;
+  const opening = new Promise<IDBDatabase>((resolve, reject) => {
+    const request = indexedDB.open(name);
+    request.onupgradeneeded = () => {
+      if (mustExist) {
+        request.transaction?.abort();
+      } else {
+        request.result.createObjectStore(name);
+      }
+    };
+    request.onsuccess = () => {
+      // A connection without an owner would block the host that deletes the database.
+      if (isLate) {
+        request.result.close();
+      }
+      resolve(request.result);
+    };
+    request.onerror = () => reject(new Error('IndexedDB'));
+  });
+  return within(limitMs, opening).finally(() => {
+    isLate = true;
+  });
+};
+
+/** The host may delete the database: it is let go of at once, and made anew. */
+const reopenWhenClosed = (tab: Tab, opened: IDBDatabase, database: Database): void => {
+  const reopen = () => {
+    opened.close();
+    if (tab.database !== database) {
+      return;
+    }
+    tab.database = undefined;
+    if (tab.life !== Life.Open) {
+      return; // opened when the page comes back
+    }
+    void openDatabase(tab).then((next) => {
+      tab.database ??= next;
+      void next?.saveDecisions(tab.decisions);
+    });
+  };
+  opened.onversionchange = reopen;
+  // `Clear-Site-Data`, and the settings of the browser.
+  opened.onclose = reopen;
+};
+
 const databaseOf = (database: IDBDatabase, prefix: string): Database => {
+  const decisionsKey = `${prefix}consent`;
   /** Transactions that have not told their answer yet. */
   const unfinished = new Set<IDBTransaction | undefined>();
   const transact = async <Answer = true>(work: Work<Answer>): Promise<Answer | undefined> => {
     let transaction: IDBTransaction | undefined;
-    const answer = await ask<Answer>((resolve, reject) => {
+    const answering = new Promise<Answer>((resolve, reject) => {
       transaction = database.transaction(prefix, 'readwrite');
       unfinished.add(transaction);
       run(transaction, work, resolve);
-      transaction.onabort = reject;
+      transaction.onabort = () => reject(new Error('IndexedDB'));
     });
+    const answer = await within(MAX_ANSWER, answering);
     unfinished.delete(transaction);
     return answer;
   };
@@ -54,32 +115,55 @@ const databaseOf = (database: IDBDatabase, prefix: string): Database => {
           events.put(record, record.id);
         }
       }),
-    claim: (record, seen) => transact(claim(record, seen, prefix)),
-    clear: (erasure) =>
-      transact((events) => {
-        events.clear();
-        events.put(erasure, erasure.id);
+    claim: (record, seen) => transact(claim(record, seen, decisionsKey)),
+    clear: (decisions) => transact(decide(decisions, decisionsKey, true)),
+    saveDecisions: (decisions) => transact(decide(decisions, decisionsKey, false)),
+    readDecisions: () =>
+      transact<Decisions>((events, answer) => {
+        const request = events.get(decisionsKey);
+        request.onsuccess = () => answer(decisionsOf(request.result));
+        return true;
       }),
     readAll: () =>
       transact<StoredRecord[]>((events, answer) => {
+        // Only this module fills the database.
         const request = events.getAll() as IDBRequest<StoredRecord[]>;
         request.onsuccess = () => answer(request.result);
         return true;
       }),
     remove: (id) => transact((events) => void events.delete(id)),
     abort: () => unfinished.forEach(abort),
+    close: () => database.close(),
   };
 };
 
+/** Adds decisions to those that are there; an erasure removes all the rest. */
+const decide =
+  (decisions: Decisions, decisionsKey: string, isErasure: boolean): Work<true> =>
+  (events) => {
+    const request = events.get(decisionsKey);
+    request.onsuccess = () => {
+      const all = merge(decisionsOf(request.result), decisions);
+      if (isErasure) {
+        events.clear();
+      }
+      if (isAhead(all, UNDECIDED)) {
+        events.put({ ...all, id: decisionsKey, version: 0 }, decisionsKey);
+      }
+      commit(events.transaction);
+    };
+    return true;
+  };
+
 /** One transaction, so that of two tabs that want the same event exactly one gets it. */
 const claim =
-  (record: StoredRecord, seen: StoredRecord, prefix: string): Work<boolean> =>
+  (record: StoredRecord, seen: StoredRecord, decisionsKey: string): Work<boolean> =>
   (events, answer) => {
+    const decisions = events.get(decisionsKey);
     // Only this module fills the database.
-    const erasure = events.get(prefix) as IDBRequest<StoredRecord | undefined>;
     const request = events.get(record.id) as IDBRequest<StoredRecord | undefined>;
     request.onsuccess = () => {
-      const isWon = mayClaim(seen, request.result, erasure.result);
+      const isWon = mayClaim(seen, request.result, decisionsOf(decisions.result));
       answer(isWon);
       if (isWon) {
         events.put(record, record.id);
@@ -93,17 +177,20 @@ const run = <Answer>(
   work: Work<Answer>,
   resolve: (answer: Answer) => void,
 ): void => {
-  // Work that tells nothing has `true` for its answer.
+  // Work that hands over nothing has `true` for its answer.
   let result = true as Answer;
   transaction.oncomplete = () => resolve(result);
   const isMore = work(transaction.objectStore(transaction.objectStoreNames[0] ?? ''), (told) => {
     result = told;
   });
   if (!isMore) {
-    // At once, so that the end of the page does not undo it. Absent in old browsers.
-    (transaction as Partial<IDBTransaction>).commit?.();
+    commit(transaction);
   }
 };
+
+/** At once, so that the end of the page does not undo it. Absent in old browsers. */
+const commit = (transaction: IDBTransaction): void =>
+  (transaction as Partial<IDBTransaction>).commit?.();
 
 const abort = (transaction: IDBTransaction | undefined): void => {
   try {
@@ -112,13 +199,3 @@ const abort = (transaction: IDBTransaction | undefined): void => {
     // Committed.
   }
 };
-
-/** Asks the browser for something that may throw, fail or never come: then it is `undefined`. */
-const ask = <Answer>(
-  request: (resolve: (answer?: Answer) => void, reject: () => void) => void,
-  longestMs = 3000,
-): Promise<Answer | undefined> =>
-  Promise.race([
-    new Promise<Answer | undefined>(request),
-    new Promise<undefined>((resolve) => setTimeout(resolve, longestMs)),
-  ]).catch(() => undefined);

@@ -1,11 +1,11 @@
 import { snapshot } from '../data.js';
 import { type Tab, refusalOf } from '../tab.js';
 import type { DropReason, PendingEvent, TrackedEvent } from '../types.js';
-import { count } from './connect.js';
+import { count } from './counts.js';
+import { isDenied } from './decisions.js';
 import { sweep, take } from './protocol.js';
 import type { EventRecord } from './record.js';
 import { type Entry, Phase } from './state.js';
-import { keysOf } from './stores.js';
 
 /** Takes one event in: filtered, checked and stored before this returns. */
 export const takeIn = (tab: Tab, asked: PendingEvent): TrackedEvent => {
@@ -19,7 +19,7 @@ export const takeIn = (tab: Tab, asked: PendingEvent): TrackedEvent => {
     event,
     email: email || undefined,
     data: snapshot(data),
-    at: Math.max(Date.now(), tab.erasedAt + 1),
+    at: Math.max(Date.now(), tab.decisions.erasedAt + 1),
     owner: tab.owner,
     state: 0,
     // As long as any later one, so that no later copy needs more room.
@@ -32,11 +32,11 @@ export const takeIn = (tab: Tab, asked: PendingEvent): TrackedEvent => {
     outcome: new Promise((resolve) => {
       const entry: Entry = { record, phase: Phase.Waiting, until: 0, size: 0, resolve };
       if (reason) {
-        tab.settle(entry, reason);
+        tab.finish(entry, reason);
       } else {
         count(tab, 'taken');
         take(tab, entry);
-        // Whatever happens to it, nobody waits for it longer than this.
+        // Whatever happens to it, no caller waits longer than this.
         setTimeout(resolve, 1e4, { status: 'queued' });
       }
     }),
@@ -54,11 +54,11 @@ const filter = ({ beforeSend }: Tab, asked: PendingEvent): PendingEvent | null =
 
 const reasonToDrop = (tab: Tab, record: EventRecord): DropReason | undefined => {
   const { maxQueue = 500, maxBytes = 2 ** 18 } = tab;
-  const texts = keysOf(tab).map((key) => tab.local[key]);
-  const { length } = texts.join('') + JSON.stringify(record);
-  const reason = refusalOf(tab);
-  if (reason) {
-    return reason;
+  const reason = isDenied(tab.decisions) ? 'denied' : undefined;
+  if (refusalOf(tab) || reason) {
+    return refusalOf(tab) ?? reason;
   }
+  // Not added up anew: the host may have thousands of keys.
+  const length = tab.storedLength + JSON.stringify(record).length;
   return tab.entries.length >= maxQueue || length > maxBytes ? 'overflow' : undefined;
 };

@@ -1,17 +1,24 @@
 import type { Tab } from '../tab.js';
-import { sleep } from '../send/wait.js';
+import { sleep, within } from '../wait.js';
 import { adopt, newest } from './adoption.js';
-import { isAlive, isExpired, noteErasure } from './protocol.js';
-import type { StoredRecord } from './record.js';
+import { decisionsOf, isDenied } from './decisions.js';
+import { isAlive, isExpired, sweep } from './protocol.js';
+import { NOBODY, type StoredRecord } from './record.js';
 import { Life } from './state.js';
+import { decisionsKeyOf, keysOf, measure, reconcile } from './stores.js';
 
-/** Takes over the events of tabs that are gone; true while other tabs have events. */
+/** Longest time for one look at what others left; each step has a limit of its own. */
+const MAX_LOOK = 15_000;
+
+/** Takes over the events of pages that are gone; true while other tabs have events. */
 export const adoptOrphans = async (tab: Tab): Promise<boolean | undefined> => {
   if (tab.database) {
     return adoptNow(tab);
   }
-  // Nothing else can tell that exactly one tab gets each.
-  return locks()?.request(`${tab.prefix}adopt`, { ifAvailable: true }, async (lock) => {
+  // Nothing else can tell that exactly one tab gets each. Absent in an insecure context and in old
+  // browsers, whatever the types say.
+  const locks = navigator.locks as LockManager | undefined;
+  const looking = locks?.request(`${tab.prefix}adopt`, { ifAvailable: true }, async (lock) => {
     if (!lock) {
       return true;
     }
@@ -22,56 +29,62 @@ export const adoptOrphans = async (tab: Tab): Promise<boolean | undefined> => {
     tab.isAlone = undefined;
     return isMore;
   });
+  return looking && within(MAX_LOOK, looking);
 };
 
 const adoptNow = async (tab: Tab): Promise<boolean> => {
-  const before = await livingTabs();
-  // What a tab wrote while leaving may reach this process later than the end of its lock.
-  await sleep(1000);
-  const records = await readAll(tab);
-  // A tab that has started since then asked for its lock before it wrote its first event.
-  const living = before + (await livingTabs());
-  if (tab.life === Life.Open) {
-    adopt(tab, { records, living: locks() && living });
+  let records = await readAll(tab);
+  const owners = new Set(ownersOf(tab, records));
+  if (owners.size) {
+    // What no page owns is taken over before the others have answered.
+    adoptIn(tab, records, new Set());
+    const silent = await tab.channel.findSilent(owners);
+    records = await readAll(tab);
+    adoptIn(tab, records, silent);
+  } else {
+    adoptIn(tab, records, owners);
   }
   cleanUp(tab, records);
-  return records.some((record) => isAlive(tab, record) && record.owner !== tab.owner);
+  return ownersOf(tab, records).length > 0;
 };
 
-/** Absent in an insecure context and in old browsers, whatever the types say. */
-const locks = (): LockManager | undefined => navigator.locks;
+const adoptIn = (
+  tab: Tab,
+  records: readonly StoredRecord[],
+  silent: ReadonlySet<string> | undefined,
+): void => {
+  if (tab.life === Life.Open) {
+    adopt(tab, { records, silent });
+  }
+};
 
-/** A text with the names of all tabs that live, also of those that are just starting. */
-const livingTabs = async (): Promise<string> => JSON.stringify([await locks()?.query()]);
-
-/** The newest copies of all records, tombstones included, after noting what was erased. */
-const readAll = async (tab: Tab): Promise<StoredRecord[]> => {
-  const stored = await tab.database?.readAll();
-  const noted = Object.keys(tab.local).flatMap((key) => {
-    const copy = key.startsWith(tab.prefix) && tab.copyOf(key);
-    return copy || [];
+/** The other tabs that have events, gone or not. */
+const ownersOf = (tab: Tab, records: readonly StoredRecord[]): string[] =>
+  records.flatMap((record) => {
+    const isOthers = isAlive(tab, record) && ![NOBODY, tab.owner].includes(record.owner);
+    return isOthers ? record.owner : [];
   });
-  const found = newest([...(stored ?? []), ...noted]);
-  noteErasure(
-    tab,
-    found.find(({ id }) => id === tab.prefix),
-  );
-  return found;
+
+/** The newest copies of all records, tombstones included, after obeying the decisions there. */
+const readAll = async (tab: Tab): Promise<StoredRecord[]> => {
+  const stored = (await tab.database?.readAll()) ?? [];
+  const decisionsKey = decisionsKeyOf(tab);
+  reconcile(tab, decisionsOf(stored.find(({ id }) => id === decisionsKey)));
+  sweep(tab);
+  measure(tab);
+  const local = keysOf(tab).flatMap((key) => tab.copyOf(key) ?? []);
+  return newest([...stored.filter(({ id }) => id !== decisionsKey), ...local]);
 };
 
 /** Removes what is finished from the stores; its tombstone stays until it is too old. */
 const cleanUp = (tab: Tab, found: readonly StoredRecord[]): void => {
   for (const record of found) {
     const { id, at } = record;
-    if (isAlive(tab, record) || id === tab.prefix) {
-      continue;
-    }
-    if (at <= tab.erasedAt || isExpired(tab, record)) {
-      // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- keys are properties here
-      delete tab.local[id];
-      void tab.database?.remove(id);
-    } else if (tab.local[id]) {
-      tab.bury(record);
+    const isErased = isDenied(tab.decisions) || at <= tab.decisions.erasedAt;
+    if (isErased || (!record.event && isExpired(tab, record))) {
+      tab.removeRecord(id);
+    } else if (!record.event && tab.local[id]) {
+      tab.deleteRecord(record);
     }
   }
 };

@@ -1,60 +1,95 @@
 import type { DropReason } from '../types.js';
-import type { EventRecord, StoredRecord } from './record.js';
+import { type Decisions, decided, isAhead, isDenied, merge } from './decisions.js';
+import { type EventRecord, NOBODY, type StoredRecord } from './record.js';
 import { type Claim, type Entry, Life, Phase, type Queue } from './state.js';
 
 // The life of an event and the rules between tabs: pure, so that a model test can try every order
 // of things. `docs/tracker-protocol.md` tells it in prose, with a diagram.
 
 /** No wait is longer: a wrong clock or a far Retry-After cannot stop the queue for good. */
-export const LONGEST_WAIT = 3e5;
+export const MAX_WAIT = 3e5;
+/** Events that are handed over at the end of a page. */
+const MAX_AT_EXIT = 20;
+/** Bytes of one request with several events. */
+const MAX_BATCH_BYTES = 6e4;
 
 /** Takes an event in. A page that is being left hands it over at once. */
 export const take = (queue: Queue, entry: Entry): void => {
   queue.entries.push(entry);
-  if (queue.grantedAt) {
-    queue.note(entry);
-    queue.put([entry]);
+  if (isAllowed(queue)) {
+    queue.saveLocal(entry);
+    queue.saveDurable([entry]);
   }
   if (queue.life === Life.Left) {
     leave(queue);
   }
 };
 
-/** Consent is given and the page is shown: what was held in memory is stored. */
-export const grant = (queue: Queue): void => {
-  queue.grantedAt = queue.now();
+/** Consent is given and the page is shown: what was kept in memory is stored. */
+export const start = (queue: Queue): void => {
+  queue.isStarted = true;
   sweep(queue);
-  queue.entries.forEach(queue.note);
+  if (isAllowed(queue)) {
+    queue.entries.forEach(queue.saveLocal);
+  }
 };
 
-/** The stores are open, for the first time or again: each event is claimed, for others may have
- * taken it over while the page was away. */
+/** May events be stored and sent? */
+export const isAllowed = ({ isStarted, decisions }: Queue): boolean =>
+  isStarted && !isDenied(decisions);
+
+/**
+ * The stores are open, for the first time or again: each event is claimed, for others may have taken
+ * it over while the page was away.
+ */
 export const open = (queue: Queue): void => {
   // Unless the page was left meanwhile.
   if (queue.life !== Life.Starting) {
     return;
   }
   queue.life = Life.Open;
+  queue.isConsentKnown = true;
   for (const entry of queue.entries) {
-    queue.claim(entry, entry.record);
+    const { record } = entry;
+    if (isForeign(queue, entry)) {
+      continue;
+    }
+    if (record.owner === queue.owner) {
+      queue.claim(entry, record);
+    } else {
+      rewrite(queue, entry, { owner: queue.owner });
+    }
   }
 };
 
-/** Sends the next event, if there is one and nothing is on its way. */
+/** Sends the next events, if there are any and nothing is on its way. */
 export const tick = (queue: Queue): void => {
   sweep(queue);
   const isBusy = queue.entries.some(({ phase, isExit }) => phase !== Phase.Waiting && !isExit);
-  const [entry] = sendable(queue);
-  if (queue.life !== Life.Open || isBusy || !entry || !queue.hasSlot()) {
+  if (queue.life !== Life.Open || isBusy || !queue.hasSlot()) {
     return;
   }
-  if (isForeign(queue, entry)) {
-    tick(queue);
-  } else {
-    // Noted first, so that no later page repeats it.
+  // Marked first, so that no later page repeats them.
+  for (const entry of nextBatch(queue)) {
     entry.phase = Phase.Marking;
     rewrite(queue, entry, { state: 1 });
   }
+};
+
+const nextBatch = (queue: Queue): Entry[] => {
+  const batch: Entry[] = [];
+  let size = 0;
+  for (const entry of sendable(queue)) {
+    if (isForeign(queue, entry)) {
+      continue;
+    }
+    size += queue.sizeOf(entry.record);
+    if (batch.length >= queue.maxBatch || (batch.length && size > MAX_BATCH_BYTES)) {
+      break;
+    }
+    batch.push(entry);
+  }
+  return batch;
 };
 
 /** IndexedDB wrote a change, or did not: then another tab was first. Unknown: it cannot tell. */
@@ -64,39 +99,46 @@ export const claimed = (queue: Queue, { entry, record }: Claim, isWon?: boolean)
   }
   sweep(queue);
   const isStill = entry.phase === Phase.Marking && entry.record === record;
-  if (!isStill || !queue.entries.includes(entry)) {
-    return;
+  if (isStill && queue.entries.includes(entry)) {
+    // A database that failed may be closing with its page. One that fails again is broken.
+    if (isWon || !entry.isStored || (entry.isDoubtful && queue.copyOf(record.id))) {
+      entry.phase = Phase.Marked;
+    } else {
+      entry.phase = Phase.Waiting;
+      entry.isDoubtful = true;
+      revise(queue, entry, { state: 0 });
+      queue.until = queue.now() + 1000;
+    }
   }
-  // A database that failed may be closing with its page. One that fails again is broken.
-  if (isWon || !entry.isStored || (entry.isDoubtful && queue.copyOf(record.id))) {
-    send(queue, [entry]);
-  } else {
-    entry.phase = Phase.Waiting;
-    entry.isDoubtful = true;
-    revise(queue, entry, { state: 0 });
-    queue.until = queue.now() + 1000;
+  sendMarked(queue);
+};
+
+/** A batch is sent once IndexedDB has answered for all of it. */
+const sendMarked = (queue: Queue): void => {
+  const marked = queue.entries.filter(({ phase }) => phase === Phase.Marked);
+  const isComplete = !queue.entries.some(({ phase }) => phase === Phase.Marking);
+  if (isComplete && marked[0]) {
+    send(queue, marked);
   }
 };
 
-/** The page ends, perhaps for a while: hands over what fits. */
+/**
+ * The page ends, perhaps for a while. What fits is handed over, unless the next page of the site can
+ * send it; the rest is anybody's.
+ */
 export const leave = (queue: Queue): void => {
   sweep(queue);
   queue.life = Life.Left;
-  let { room } = queue;
-  const batch = sendable(queue).filter((entry, index) => {
-    // More are left to the next page, as is one whose copy is missing: erased, or cleared by others.
-    const isGone = entry.isStored && !queue.copyOf(entry.record.id);
-    if (index >= 20 || isGone || isForeign(queue, entry)) {
-      return false;
-    }
-    room -= queue.sizeOf(entry.record);
-    return room >= 0;
-  });
+  const batch = exitBatch(queue);
   for (const entry of batch) {
-    revise(queue, entry, { state: 1 });
+    revise(queue, entry, { state: 1, owner: NOBODY });
+  }
+  const unmarked = queue.entries.filter((entry) => !batch.includes(entry) && release(queue, entry));
+  // localStorage may be cleared, and then IndexedDB must not have the mark of what was not sent.
+  if (batch[0] || unmarked[0]) {
+    queue.saveDurable([...batch, ...unmarked]);
   }
   if (batch[0]) {
-    queue.put(batch);
     send(queue, batch);
   }
   for (const entry of queue.entries) {
@@ -104,14 +146,50 @@ export const leave = (queue: Queue): void => {
   }
 };
 
+/** What is handed over at the end of the page. */
+const exitBatch = (queue: Queue): Entry[] => {
+  // A denial may stand in a store that has not answered yet.
+  if (!queue.isConsentKnown) {
+    return [];
+  }
+  let { room } = queue;
+  return sendable(queue).filter((entry, index) => {
+    // What is cleared is left to IndexedDB, which knows whose it is.
+    const isGone = entry.isStored && !queue.copyOf(entry.record.id);
+    const isKept = queue.isWithinSite && entry.isStored;
+    if (index >= MAX_AT_EXIT || isGone || isKept || isForeign(queue, entry)) {
+      return false;
+    }
+    room -= queue.sizeOf(entry.record);
+    return room >= 0;
+  });
+};
+
+/** Leaves an event to the next page that looks; true where that takes its mark back. */
+const release = (queue: Queue, entry: Entry): boolean => {
+  const isSent = entry.phase === Phase.Sent;
+  const { owner, state } = entry.record;
+  const isUnmarked = !isSent && !!state;
+  if (!isSent) {
+    entry.phase = Phase.Waiting;
+  }
+  if (!entry.isStored || (owner === NOBODY && !isUnmarked) || isForeign(queue, entry)) {
+    return false;
+  }
+  revise(queue, entry, { owner: NOBODY, state: isSent ? 1 : 0 });
+  return isUnmarked;
+};
+
 /** Binds what was tracked without a contact to the one that is known now. */
 export const identify = (queue: Queue, email?: string): void => {
+  sweep(queue);
   queue.email = email;
+  queue.identifiedAt = Math.max(queue.now(), queue.decisions.erasedAt + 1);
   for (const entry of queue.entries) {
     if (entry.record.email || isForeign(queue, entry)) {
       continue;
     }
-    if (queue.grantedAt) {
+    if (isAllowed(queue)) {
       rewrite(queue, entry, { email });
     } else {
       change(queue, entry, { email });
@@ -119,19 +197,22 @@ export const identify = (queue: Queue, email?: string): void => {
   }
 };
 
-/** Erases the events of all tabs, those in localStorage being known. */
-export const erase = (queue: Queue, reason: DropReason, copies: readonly StoredRecord[]) => {
-  // Later than all of them, whatever the clock says now.
+/** Decides for all tabs; `copies` are the events in localStorage, of all tabs. */
+export const decide = (
+  queue: Queue,
+  decision: 'erased' | 'denied' | 'granted',
+  copies: readonly StoredRecord[] = [],
+): void => {
+  noteDecisions(queue, queue.storedDecisions());
+  // Later than all of them, whatever the clock shows now.
   const known = [...copies, ...queue.entries.map(({ record }) => record)].map(({ at }) => at);
-  const at = Math.max(queue.now(), queue.erasedAt + 1, ...known);
-  const erasure = { id: queue.prefix, at, version: at, owner: reason };
-  noteErasure(queue, erasure);
-  return erasure;
+  const now = Math.max(queue.now(), queue.identifiedAt, ...known);
+  noteDecisions(queue, decided(queue.decisions, decision, now));
 };
 
 /** True for an event that is neither finished nor erased. */
-export const isAlive = ({ erasedAt }: Queue, record: StoredRecord): record is EventRecord =>
-  !!record.event && record.at > erasedAt;
+export const isAlive = ({ decisions }: Queue, record: StoredRecord): record is EventRecord =>
+  !!record.event && record.at > decisions.erasedAt;
 
 /** True once an event is too old; a clock that was never set cannot make it so. */
 export const isExpired = (
@@ -139,9 +220,15 @@ export const isExpired = (
   { at }: StoredRecord,
 ): boolean => at > 17e11 && now() - at > maxAgeMs;
 
-/** Drops what was erased by any tab, and what is too old. */
+/** Reads what the visitor decided, in any tab, and drops what was erased or is too old. */
 export const sweep = (queue: Queue): void => {
-  noteErasure(queue, queue.copyOf(queue.prefix));
+  const stored = queue.storedDecisions();
+  noteDecisions(queue, stored);
+  const { decisions } = queue;
+  // Cleared by the host, or never written where only another tab or IndexedDB knew of it.
+  if (isAhead(decisions, stored) && (queue.isDurable || isDenied(decisions))) {
+    queue.saveDecisions(decisions);
+  }
   for (const entry of queue.entries) {
     if (isExpired(queue, entry.record) && entry.phase !== Phase.Sent) {
       end(queue, entry, 'expired');
@@ -149,22 +236,27 @@ export const sweep = (queue: Queue): void => {
   }
 };
 
-/** Forgets what was taken in until an erasure. One without consent ends this tab's as well. */
-export const noteErasure = (queue: Queue, erasure?: StoredRecord): void => {
-  if (!erasure || erasure.at <= queue.erasedAt) {
+/** Obeys decisions, wherever they come from: what they erased is forgotten, the contact as well. */
+export const noteDecisions = (queue: Queue, heard: Decisions): void => {
+  const before = queue.decisions;
+  if (!isAhead(heard, before)) {
     return;
   }
-  const { at, owner } = erasure;
-  queue.erasedAt = at;
-  // What was denied before this tab was granted consent says nothing about it.
-  if (owner === 'denied' && at > queue.grantedAt) {
-    queue.consent = owner;
-    queue.grantedAt = 0;
+  queue.decisions = merge(before, heard);
+  if (queue.decisions.erasedAt >= queue.identifiedAt) {
+    queue.email = undefined;
   }
-  for (const entry of queue.entries.filter(({ record }) => !isAlive(queue, record))) {
-    forget(queue, entry);
-    // What `erase` was given.
-    queue.settle(entry, owner as DropReason);
+  const reason = heard.deniedAt > before.deniedAt ? 'denied' : 'reset';
+  for (const entry of [...queue.entries]) {
+    // What was tracked after a denial, before this tab knew of it, ends as well.
+    if (isDenied(queue.decisions) || !isAlive(queue, entry.record)) {
+      forget(queue, entry);
+      // Stored perhaps while another tab erased.
+      if (entry.isStored) {
+        queue.removeRecord(entry.record.id);
+      }
+      queue.finish(entry, reason);
+    }
   }
 };
 
@@ -183,7 +275,7 @@ const revise = (queue: Queue, entry: Entry, changes: Partial<EventRecord>): void
   const isGone = entry.isStored && !queue.copyOf(entry.record.id);
   change(queue, entry, changes);
   if (!isGone) {
-    queue.note(entry);
+    queue.saveLocal(entry);
   }
 };
 
@@ -197,7 +289,7 @@ export const rewrite = (queue: Queue, entry: Entry, changes: Partial<EventRecord
 /** True when the event belongs to another tab by now; it is forgotten here. */
 export const isForeign = (queue: Queue, entry: Entry): boolean => {
   const { owner } = (entry.isStored && queue.copyOf(entry.record.id)) || queue;
-  const isOthers = owner !== queue.owner;
+  const isOthers = owner !== queue.owner && owner !== NOBODY;
   if (isOthers) {
     forget(queue, entry);
   }
@@ -208,9 +300,9 @@ export const isForeign = (queue: Queue, entry: Entry): boolean => {
 const sendable = (queue: Queue): Entry[] => {
   const now = queue.now();
   // A wait that is too long was set by a clock that has been set back since.
-  const isOver = (until: number) => until <= now || until > now + LONGEST_WAIT;
-  const isReady = queue.grantedAt && !queue.isPaused && queue.isOnline();
-  if (!isReady || ![queue.until, queue.heldUntil()].every(isOver)) {
+  const isOver = (until: number) => until <= now || until > now + MAX_WAIT;
+  const isReady = isAllowed(queue) && !queue.isPaused && queue.isOnline();
+  if (!isReady || ![queue.until, queue.pausedUntil()].every(isOver)) {
     return [];
   }
   return queue.entries.filter(
@@ -230,7 +322,7 @@ const send = (queue: Queue, batch: readonly Entry[]): void => {
 export const end = (queue: Queue, entry: Entry, reason?: DropReason): void => {
   forget(queue, entry);
   if (entry.isStored) {
-    queue.bury(entry.record);
+    queue.deleteRecord(entry.record);
   }
-  queue.settle(entry, reason);
+  queue.finish(entry, reason);
 };

@@ -8,11 +8,11 @@ export interface StoredRecord {
   readonly at: number;
   /** When it was changed last; it grows with each change: of two copies, the higher one is true. */
   readonly version: number;
-  /** The tab that may send it; of an erasure, its reason. */
+  /** The tab that may send it; {@link NOBODY} once that tab was left. */
   readonly owner?: string | undefined;
   /** 0: waits. 1: handed over, perhaps. */
   readonly state?: 0 | 1;
-  /** How often it was sent without success. */
+  /** How often it was sent with an answer that leaves open whether the service took it. */
   readonly tries?: number;
   readonly event?: string;
   readonly email?: string | undefined;
@@ -21,6 +21,9 @@ export interface StoredRecord {
 
 /** An event with its content. */
 export type EventRecord = StoredRecord & { readonly event: string; readonly owner: string };
+
+/** The owner of an event whose page was left: the next page may take it over at once. */
+export const NOBODY = '';
 
 /** The version of tombstones: above any that changes could reach. */
 const LAST_VERSION = 9e15;

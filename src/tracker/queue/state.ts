@@ -1,12 +1,15 @@
 import type { Emit } from '../emitter.js';
 import type { DropReason, Outcome } from '../types.js';
+import type { Decisions } from './decisions.js';
 import type { EventRecord, StoredRecord } from './record.js';
 
 /** Where an event of this tab is. */
 export enum Phase {
   Waiting,
-  /** Being noted as handed over. */
+  /** Being marked as handed over. */
   Marking,
+  /** Marked; sent once the rest of its batch is. */
+  Marked,
   /** Its request is made. */
   Sent,
 }
@@ -14,7 +17,7 @@ export enum Phase {
 /** Where a page is. */
 export enum Life {
   /** Not before consent and activation. */
-  Held,
+  Pending,
   /** Until the stores are open. */
   Starting,
   Open,
@@ -28,10 +31,12 @@ export interface Entry {
   phase: Phase;
   /** Written to the stores, where other tabs may take it over or erase it. */
   isStored?: boolean;
-  /** IndexedDB has failed to note that it is handed over. */
+  /** IndexedDB has failed to mark it as handed over. */
   isDoubtful?: boolean;
   /** Its request belongs to a page that was left: no failure of it proves anything. */
   isExit?: boolean;
+  /** Answers in this page that did not end it, other than a 429. */
+  failures?: number;
   /** Not sent again before this time, in milliseconds. */
   until: number;
   /** Bytes of its request. */
@@ -48,8 +53,8 @@ export interface Claim {
   readonly record: EventRecord;
 }
 
-/** Hears whether IndexedDB wrote a change; unknown where it cannot tell. */
-export type Told = (queue: Queue, claim: Claim, isWon?: boolean) => void;
+/** Is called when IndexedDB wrote a change, or did not; unknown where it cannot tell. */
+export type OnClaimed = (queue: Queue, claim: Claim, isWon?: boolean) => void;
 
 /** What a queue asks of the world. Nothing here calls back before the step has ended. */
 export interface Ports {
@@ -58,54 +63,69 @@ export interface Ports {
   readonly isOnline: () => boolean;
   /** The pace of this tab allows one more request. */
   readonly hasSlot: () => boolean;
-  /** The copy in localStorage of an event, or, of the prefix, the last erasure that a tab noted. */
+  /** The copy in localStorage of an event. */
   readonly copyOf: (id: string) => StoredRecord | undefined;
-  /** Until when a 429 holds all tabs. */
-  readonly heldUntil: () => number;
+  /** The decisions in localStorage, read anew each time. */
+  readonly storedDecisions: () => Decisions;
+  /** Writes decisions to both stores; to localStorage at once. */
+  readonly saveDecisions: (decisions: Decisions) => unknown;
+  /** Until when a 429 makes all tabs wait. */
+  readonly pausedUntil: () => number;
   readonly sizeOf: (record: EventRecord) => number;
   /** Writes an event to localStorage, at once. */
-  readonly note: (entry: Entry) => void;
-  /** Writes noted events to IndexedDB, committed at once. */
-  readonly put: (entries: readonly Entry[]) => unknown;
+  readonly saveLocal: (entry: Entry) => void;
+  /** Writes stored events to IndexedDB, committed at once. */
+  readonly saveDurable: (entries: readonly Entry[]) => unknown;
   /**
-   * Writes an event to IndexedDB unless another copy than `seen` is there. `claimed` is told, or
-   * `told` when the event is taken over from another tab.
+   * Writes an event to IndexedDB unless another copy than `seen` is there. Then `claimed` is called,
+   * or `onClaimed` when the event is taken over from another tab.
    */
-  readonly claim: (entry: Entry, seen: StoredRecord, told?: Told) => unknown;
-  /** Makes the requests; `answered` is told of each event. */
+  readonly claim: (entry: Entry, seen: StoredRecord, onClaimed?: OnClaimed) => unknown;
+  /** Makes the requests; `answered` is called for each event. */
   readonly send: (batch: readonly Entry[]) => unknown;
   /** Replaces the copies of an event by a tombstone. */
-  readonly bury: (record: StoredRecord) => unknown;
+  readonly deleteRecord: (record: StoredRecord) => unknown;
+  /** Removes the copies of an event, without a tombstone. */
+  readonly removeRecord: (id: string) => unknown;
   /** Makes all tabs wait. */
-  readonly hold: (until: number) => unknown;
+  readonly pauseAllTabs: (until: number) => unknown;
   /** Ends an event for the page: delivered, or dropped for a reason. Aborts its request. */
-  readonly settle: (entry: Entry, reason?: DropReason) => void;
+  readonly finish: (entry: Entry, reason?: DropReason) => void;
 }
 
 /** The events of one tab, and what the tab knows about sending. Times are in milliseconds. */
 export interface Queue extends Ports {
-  /** What the keys of this project begin with, locks included; itself that of erasures. */
+  /** What the keys of this project begin with. */
   readonly prefix: string;
-  /** The name of this tab and of its lock. */
+  /** The name of this tab. */
   readonly owner: string;
   readonly maxAgeMs: number;
+  /** Events in one request: 1, or more for a proxy. */
+  readonly maxBatch: number;
+  /** False where events are in memory alone: then decisions are written with a denial only. */
+  readonly isDurable: boolean;
   readonly delivery?: 'no-duplicates' | 'no-loss';
   readonly retryAmbiguous?: boolean;
   entries: Entry[];
   email?: string | undefined;
-  consent?: 'granted' | 'pending' | 'denied' | undefined;
+  /** When the contact was set: an erasure since then forgets it. */
+  identifiedAt: number;
   life: Life;
-  /** Since when events may be stored and sent; 0: they may not. */
-  grantedAt: number;
+  /** Consent is given by this page, and the page is shown. A denial may stand against it. */
+  isStarted: boolean;
+  /** The stores have been asked for decisions since the page was shown. */
+  isConsentKnown: boolean;
+  /** What the visitor decided, in any tab, as far as this one knows. */
+  decisions: Decisions;
+  /** The page is about to be replaced by another one of the same origin. */
+  isWithinSite: boolean;
   /** Set by `pause()` and by answers that no retry can change. */
   isPaused?: boolean;
   /** Nothing is sent before: after a failure. */
   until: number;
   /** Failures in a row, and those without any answer. */
   failures: number;
-  misses: number;
+  unanswered: number;
   /** Bytes left for requests that outlive the page. */
   room: number;
-  /** Events taken in until then were erased. */
-  erasedAt: number;
 }

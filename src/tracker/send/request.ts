@@ -1,10 +1,13 @@
 import type { Answer } from '../queue/answers.js';
 import type { EventRecord } from '../queue/record.js';
-import type { Entry } from '../queue/state.js';
+import { type Entry, Life } from '../queue/state.js';
 import type { Tab } from '../tab.js';
-import { sleep } from './wait.js';
+import { sleep } from '../wait.js';
 
-/** Sends events in one request, and says what came of each. */
+/** Longest time for one request. */
+const MAX_REQUEST = 6e4;
+
+/** Sends events in one request; returns what came back for each. */
 export const request = async (tab: Tab, batch: readonly Entry[]) => {
   const controller = new AbortController();
   const bodies = batch.map((entry) => {
@@ -24,7 +27,7 @@ export const request = async (tab: Tab, batch: readonly Entry[]) => {
           ...(tab.publicKey && { Authorization: 'Bearer ' + tab.publicKey }),
         },
         body: bodies[1] ? `[${bodies.join()}]` : bodies.join(),
-        keepalive: tab.room >= 0,
+        keepalive: isKeptAlive(tab),
         // A page to log in would answer 200 to anything.
         redirect: 'manual',
         signal: controller.signal,
@@ -32,13 +35,13 @@ export const request = async (tab: Tab, batch: readonly Entry[]) => {
       retryAfter = response.headers.get('Retry-After');
       if (response.ok) {
         reply = (await response.json()) as Reply;
-        // Others than the service say `ok` as well: portals, proxies, a page for offline times.
+        // Others than the service answer `ok` as well: portals, proxies, a page for offline times.
         status = reply.success === true ? 200 : 0;
       } else {
         status = response.status || 302;
       }
     } catch {
-      // As a killed browser does, window.close() ends requests before the page hears of its own
+      // As a killed browser does, window.close() ends requests before the page learns of its own
       // end: what its pages noted then would be sent again.
       await sleep(500);
       if (!globalThis.closed) {
@@ -50,7 +53,7 @@ export const request = async (tab: Tab, batch: readonly Entry[]) => {
   // back/forward cache, and they do not heed it.
   let timer: ReturnType<typeof setTimeout> | undefined;
   await new Promise((resolve) => {
-    timer = setTimeout(resolve, 6e4);
+    timer = setTimeout(resolve, MAX_REQUEST);
     void exchange().then(resolve);
   });
   clearTimeout(timer);
@@ -58,7 +61,14 @@ export const request = async (tab: Tab, batch: readonly Entry[]) => {
   return (index: number): Answer => ({ status: reply?.results?.[index] ?? status, retryAfter });
 };
 
-/** What the service says, and a proxy of ours to several events: the status of each. */
+/**
+ * A request in flight outlives the page where the browser has room for it. Other scripts may have
+ * used up that room, which looks like a lost answer: in a living page the next try goes without.
+ */
+const isKeptAlive = ({ room, life, unanswered }: Tab): boolean =>
+  room >= 0 && (life === Life.Left || !unanswered);
+
+/** What the service answers, and a proxy of ours to several events: the status of each. */
 interface Reply {
   readonly success?: unknown;
   readonly results?: readonly number[];

@@ -1,4 +1,5 @@
 import type { Route } from '../../contract/route.js';
+import { cleanCause } from './redact.js';
 import { ConfigurationError } from '../../errors/index.js';
 
 /** A key, a function that fetches one, or `null` for a client without any. */
@@ -97,7 +98,7 @@ export function keyUnavailable(cause: unknown): ConfigurationError {
   return new ConfigurationError('The `apiKey` function failed, so there is no key to call with.', {
     code: 'API_KEY_UNAVAILABLE',
     outcome: 'not-sent',
-    cause,
+    cause: cleanCause(cause),
   });
 }
 

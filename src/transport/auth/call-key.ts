@@ -1,6 +1,8 @@
+import { AttemptTimer } from '../../async/timers.js';
 import { isPostreelError } from '../../errors/index.js';
 import type { CallContext, TransportParts } from '../context.js';
 import { withinDeadline } from '../deadline.js';
+import { keyUnavailable } from './api-key.js';
 
 /** The key of one call. */
 export class CallKey {
@@ -22,7 +24,7 @@ export class CallKey {
     if (!(key instanceof Promise)) {
       return new CallKey(key, call, parts);
     }
-    const fetched = await withinDeadline(key, call);
+    const fetched = await askedInTime(key, call, parts);
     call.signal?.throwIfAborted();
     return new CallKey(fetched, call, parts);
   }
@@ -31,7 +33,10 @@ export class CallKey {
     return this.#value;
   }
 
-  /** Is there another key after this failure? A refused call did not happen: it may be sent again, once. */
+  /**
+   * Is there another key after this failure? A refused call did not happen: it may be sent again, once.
+   * The same key again would be refused again.
+   */
   async isRenewedAfter(failure: unknown): Promise<boolean> {
     const { keyring } = this.#parts;
     const isRefused = isPostreelError(failure) && failure.status === 401;
@@ -39,15 +44,16 @@ export class CallKey {
       return false;
     }
     this.#mayRenew = false;
+    const refused = this.#value;
     this.#value = await this.#renew();
-    return true;
+    return this.#value !== refused;
   }
 
   // Without another key it stays at the refusal that came: the service did see the call.
   async #renew(): Promise<string | null> {
     const { keyring, session } = this.#parts;
     try {
-      const key = await withinDeadline(keyring.renew(this.#value), this.#call);
+      const key = await askedInTime(keyring.renew(this.#value), this.#call, this.#parts);
       keyring.authorize(this.#call.route, key, session);
       return key;
     } catch (failure) {
@@ -56,5 +62,26 @@ export class CallKey {
       }
       throw failure;
     }
+  }
+}
+
+// A question that takes as long as a call may is asked anew by the next call, not waited for again.
+async function askedInTime(
+  key: Promise<string | null>,
+  call: CallContext,
+  { keyring }: TransportParts,
+): Promise<string | null> {
+  const { timeoutMs } = call;
+  const timer = new AttemptTimer(timeoutMs, undefined);
+  try {
+    return await withinDeadline(timer.within(key), call);
+  } catch (failure) {
+    if (!timer.timedOut) {
+      throw failure;
+    }
+    keyring.forgetQuestion();
+    throw keyUnavailable(new Error(`No answer within ${timeoutMs} ms.`));
+  } finally {
+    timer.stop();
   }
 }

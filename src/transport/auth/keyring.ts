@@ -86,6 +86,11 @@ export class Keyring {
     return this.#ask();
   }
 
+  /** The next call asks anew: the question under way has not been answered in time. */
+  forgetQuestion(): void {
+    this.#asking = undefined;
+  }
+
   /** Goes on with another key, for all who hold this keyring. */
   swap(key: string): void {
     this.#current = this.#check(key);
@@ -100,16 +105,16 @@ export class Keyring {
     if (typeof source !== 'function') {
       return this.#current ?? null;
     }
-    this.#asking ??= Promise.resolve()
-      .then(source)
-      .finally(() => {
-        this.#asking = undefined;
-      });
+    const asking = (this.#asking ??= Promise.resolve().then(source));
     let key: string;
     try {
-      key = await this.#asking;
+      key = await asking;
     } catch (cause) {
       throw keyUnavailable(cause);
+    } finally {
+      if (this.#asking === asking) {
+        this.#asking = undefined;
+      }
     }
     this.#current = this.#check(key);
     return this.#current;

@@ -1,59 +1,168 @@
 // Deeper and larger than any fault that a runtime reports.
-const deepest = 8;
-const mostValues = 500;
-const shapes = /\b(sk|pk)_[A-Za-z0-9_-]{3,}/g;
+const maxDepth = 8;
+const maxValues = 500;
+const maxText = 20_000;
+const keyShapes = /\b(sk|pk)_[A-Za-z0-9_-]{3,}/g;
 // Not the placeholder of a hint: `Authorization: Bearer <key>`.
 const bearer = /\bBearer\s+(?![<{[])[^\s"'`,;]+/gi;
+// The query of a signed address gives access to a file by itself.
+const signedQuery =
+  /([?&](?:[\w-]*(?:signature|token|credential|expires|policy|key-pair-id)|sig|se|sp)=)[^&\s"'`<>#]+/gi;
 
-/** Takes every API key out of a text that somebody else wrote, such as an error body. */
-export function redact(text: string, key: string | null): string {
-  const known = key === null || key.length < 4 ? text : text.replaceAll(key, '[key]');
-  return known.replace(bearer, 'Bearer [key]').replace(shapes, '$1_[key]');
+/** What no text of others may repeat: the key of a call, its cookie, the passwords that it sends. */
+export type Secrets = readonly (string | null | undefined)[];
+
+/** Takes every secret out of a text that somebody else wrote, such as an error body. */
+export function redact(text: string, secrets: Secrets): string {
+  const known = secrets.filter(isLongEnough).flatMap((secret) => [secret, encoded(secret)]);
+  const without = known.reduce((words, secret) => words.replaceAll(secret, '[key]'), text);
+  return without
+    .replace(bearer, 'Bearer [key]')
+    .replace(keyShapes, '$1_[key]')
+    .replace(signedQuery, '$1[key]');
 }
 
 /**
- * The cause of an error of ours, fit to be printed. A fault comes out as it went in, unless it
- * holds the key or the request that carried it: then as a copy of what can be read in it.
+ * The cause of an error of ours, fit to be printed. Errors and plain data without secrets come out as
+ * they are. Of others a copy comes out: what is neither, such as the request of another library,
+ * becomes its name; accessors are not read, and nothing prints itself.
  */
-export function cleanCause(fault: unknown, ...secrets: readonly (string | null | undefined)[]) {
-  const known = secrets.filter((secret) => typeof secret === 'string');
-  return holds(fault, known, new Set()) ? copyOf(fault, known, 0) : fault;
+export function cleanCause(fault: unknown, ...secrets: Secrets): unknown {
+  const terms = { secrets, seen: new Map<object, unknown>(), left: maxValues };
+  try {
+    return isHarmless(fault, secrets, new Set()) ? fault : copyOf(fault, terms, 0);
+  } catch {
+    return '[unreadable]'; // a proxy may throw whatever is asked of it
+  }
 }
 
-function holds(value: unknown, secrets: readonly string[], seen: Set<unknown>): boolean {
+const inspectCustom = Symbol.for('nodejs.util.inspect.custom');
+
+function isHarmless(value: unknown, secrets: Secrets, seen: Set<object>): boolean {
   if (typeof value === 'string') {
-    return secrets.some((secret) => value.includes(secret));
+    return redact(value, secrets) === value;
   }
-  if (typeof value !== 'object' || value === null || seen.has(value)) {
-    return false;
+  if (typeof value !== 'object' || value === null) {
+    return typeof value !== 'function' && typeof value !== 'symbol';
   }
-  if (value instanceof Request || value instanceof Headers) {
+  if (seen.has(value)) {
     return true;
   }
-  if (seen.size >= mostValues) {
-    return true; // what cannot be looked through is not passed on
+  const isKnown = value instanceof Error || Array.isArray(value) || isPlain(value);
+  if (!isKnown || inspectCustom in value || 'toJSON' in value || seen.size >= maxValues) {
+    return false;
   }
   seen.add(value);
-  return Reflect.ownKeys(value).some((name) => holds(valueOf(value, name), secrets, seen));
+  return Reflect.ownKeys(value).every((name) => {
+    const field = Object.getOwnPropertyDescriptor(value, name);
+    const isNamed = typeof name === 'symbol' || redact(name, secrets) === name;
+    // The stack is an accessor in newer engines.
+    const stored: unknown = name === 'stack' ? Reflect.get(value, name) : field?.value;
+    const isStored = name === 'stack' || (field !== undefined && 'value' in field);
+    return isNamed && isStored && isHarmless(stored, secrets, seen);
+  });
 }
 
-function valueOf(owner: object, name: PropertyKey): unknown {
-  const own = Object.getOwnPropertyDescriptor(owner, name);
-  return own && 'value' in own ? own.value : undefined;
+// Of another realm too: its prototype is the end of a chain.
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const isLast = prototype === null || Object.getPrototypeOf(prototype) === null;
+  return isLast && Object.prototype.toString.call(value) === '[object Object]';
 }
 
-function copyOf(fault: unknown, secrets: readonly string[], depth: number): unknown {
-  if (!(fault instanceof Error) || depth >= deepest) {
-    return undefined;
+interface CopyTerms {
+  readonly secrets: Secrets;
+  readonly seen: Map<object, unknown>;
+  left: number;
+}
+
+function copyOf(value: unknown, terms: CopyTerms, depth: number): unknown {
+  if (typeof value === 'string') {
+    return redact(value.slice(0, maxText), terms.secrets);
   }
-  const cause = copyOf(fault.cause, secrets, depth + 1);
-  const clean = (text: string) =>
-    [...secrets, null].reduce((words: string, secret) => redact(words, secret), text);
-  const copy = new Error(clean(fault.message), cause === undefined ? {} : { cause });
-  copy.name = fault.name;
-  if (fault.stack !== undefined) {
-    copy.stack = clean(fault.stack);
+  if (typeof value === 'function' || typeof value === 'symbol') {
+    return `[${typeof value}]`;
   }
-  const { code } = fault as { code?: unknown }; // Node's faults have one
-  return typeof code === 'string' ? Object.assign(copy, { code: clean(code) }) : copy;
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
+  if (terms.seen.has(value)) {
+    return terms.seen.get(value);
+  }
+  if (depth >= maxDepth || terms.left <= 0) {
+    return '…';
+  }
+  terms.left -= 1;
+  return copyOfObject(value, terms, depth);
+}
+
+function copyOfObject(value: object, terms: CopyTerms, depth: number): unknown {
+  if (value instanceof Error) {
+    return copyOfError(value, terms, depth);
+  }
+  if (Array.isArray(value)) {
+    const list: unknown[] = [];
+    terms.seen.set(value, list);
+    list.push(...value.map((item: unknown) => copyOf(item, terms, depth + 1)));
+    return list;
+  }
+  if (!isPlain(value)) {
+    return `[${nameOf(value)}]`;
+  }
+  const record = {};
+  terms.seen.set(value, record);
+  return withFields(record, value, terms, depth);
+}
+
+// A real error of this realm, so that `instanceof Error` and consoles know it.
+function copyOfError(fault: Error, terms: CopyTerms, depth: number): Error {
+  const { secrets } = terms;
+  const Kind = kinds.find((kind) => fault instanceof kind) ?? Error;
+  const copy = new Kind(redact(textOf(fault, 'message'), secrets));
+  terms.seen.set(fault, copy);
+  copy.name = redact(textOf(fault, 'name') || 'Error', secrets);
+  copy.stack = redact(textOf(fault, 'stack'), secrets) || `${copy.name}: ${copy.message}`;
+  return withFields(copy, fault, terms, depth);
+}
+
+const kinds = [TypeError, RangeError, SyntaxError, ReferenceError];
+const ownToError: ReadonlySet<string> = new Set(['name', 'message', 'stack', 'toJSON']);
+
+// Only what is stored: an accessor may make what it gives out of a secret.
+function withFields<Copy extends object>(
+  copy: Copy,
+  original: object,
+  terms: CopyTerms,
+  depth: number,
+): Copy {
+  for (const [name, field] of Object.entries(Object.getOwnPropertyDescriptors(original))) {
+    if ('value' in field && !ownToError.has(name) && typeof field.value !== 'function') {
+      const value = copyOf(field.value, terms, depth + 1);
+      Object.defineProperty(copy, redact(name, terms.secrets), { ...field, value });
+    }
+  }
+  return copy;
+}
+
+// `name` stands on the prototype, `stack` may be an accessor of the engine.
+function textOf(fault: Error, name: 'name' | 'message' | 'stack'): string {
+  const value: unknown = Reflect.get(fault, name);
+  return typeof value === 'string' ? value.slice(0, maxText) : '';
+}
+
+function nameOf(value: object): string {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const { constructor: made } = prototype as { constructor?: { name?: unknown } }; // of any class
+  const name = made?.name;
+  return typeof name === 'string' && /^\w{1,40}$/.test(name) ? name : 'object';
+}
+
+// In an address.
+function encoded(secret: string): string {
+  return new URLSearchParams({ '': secret }).toString().slice(1).replaceAll('+', '%20');
+}
+
+// A short secret would take letters out of every word.
+function isLongEnough(secret: string | null | undefined): secret is string {
+  return typeof secret === 'string' && secret.length >= 4;
 }

@@ -1,9 +1,13 @@
 import type { Route } from '../../contract/route.js';
+import { ConfigurationError, isPostreelError } from '../../errors/index.js';
+import { isBrowser } from './api-key.js';
 
 /** Where a service keeps its session. */
 export interface SessionPaths {
   /** Every path below it takes part in the session. */
   readonly prefix: string;
+  /** The paths that begin one, for the person who signs in. */
+  readonly starts: readonly string[];
   /** The path that ends it. */
   readonly end: string;
 }
@@ -15,6 +19,8 @@ export interface SessionPaths {
 export class Session {
   readonly #cookies = new Map<string, string>();
   readonly #paths: SessionPaths | undefined;
+  #isSigningIn = false;
+  #isSignedIn = false;
 
   constructor(paths?: SessionPaths) {
     this.#paths = paths;
@@ -24,6 +30,23 @@ export class Session {
     return this.#cookies.size > 0;
   }
 
+  /**
+   * Refuses a second sign-in: the calls of the first person would go on with the session of the second.
+   * A browser has one person, and keeps the session itself.
+   */
+  reserve({ path, method }: Route): void {
+    if (!this.#begins(path) || isBrowser()) {
+      return;
+    }
+    if (this.#isSigningIn || (this.#isSignedIn && this.isOpen)) {
+      throw new ConfigurationError(
+        `${method} ${path} was not sent: this client has the session of someone who signed in. Create a client for each person, or call \`auth.logout()\` first.`,
+        { code: 'SESSION_IN_USE', method, path },
+      );
+    }
+    this.#isSigningIn = true;
+  }
+
   /** Keeps what the answer of a route does to the session. */
   keep(route: Route, { headers }: Response): void {
     if (route.path === this.#paths?.end) {
@@ -31,6 +54,24 @@ export class Session {
     } else {
       this.absorb(headers);
     }
+    if (this.#begins(route.path)) {
+      this.#isSigningIn = false;
+      this.#isSignedIn = true;
+    }
+  }
+
+  /** A call has failed: no one has signed in, or the session that should end has ended before. */
+  failed({ path }: Route, failure: unknown): void {
+    if (this.#begins(path)) {
+      this.#isSigningIn = false;
+    }
+    if (path === this.#paths?.end && isPostreelError(failure) && failure.status === 401) {
+      this.clear();
+    }
+  }
+
+  #begins(path: string): boolean {
+    return this.#paths?.starts.includes(path) ?? false;
   }
 
   /** The `Cookie` header, or nothing to send. */
@@ -61,6 +102,7 @@ export class Session {
 
   clear(): void {
     this.#cookies.clear();
+    this.#isSignedIn = false;
   }
 }
 

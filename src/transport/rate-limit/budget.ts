@@ -25,7 +25,7 @@ export interface Slot {
   accepted(): void;
   /** The answer was read: the slot comes free one window from now. */
   release(): void;
-  /** Sent, but nobody waits for the answer any more: the service may see it later still. */
+  /** Sent, but its answer is no longer waited for: the service may see it later still. */
   abandon(): void;
   /** The request never left: the slot is free at once. */
   cancel(): void;
@@ -42,30 +42,32 @@ export interface Turn {
   /** Was the call sent before? Then it goes ahead of the others of its priority. */
   readonly isRepeat: boolean;
   onWait(event: ThrottledEvent): void;
+  /** The limit is not kept as it should be, e.g. because a store fails. */
+  onWarning(message: string): void;
 }
 
 /** Hands out the right to send. */
 export interface Budget {
   /** Resolves when a request may leave. */
   acquire(turn: Turn): Slot | Promise<Slot>;
-  /** The service answered 429: nobody sends for that long, then one request goes first. */
+  /** The service answered 429: nothing is sent for that long, then one request goes first. */
   close(delayMs: number): void;
   /** Takes over other limits; what has been sent stays counted. */
   adjust(limits: BudgetLimits): void;
   state(): RateLimitState;
 }
 
-/** A request whose answer nobody reads may reach the service that much later. */
+/** A request whose answer is no longer waited for may reach the service that much later. */
 export const stragglingMs = 2_000;
 
 /** Longer than an attempt lasts by default: a sender that died may have sent at its very end. */
-export const longestAttemptMs = 120_000;
+export const maxAttemptMs = 120_000;
 
 /**
  * The longest pause that a call sits out when the service asks for one: a 429 that names no time,
  * and several in a row. Whether to wait longer is up to the caller.
  */
-export function longestPauseMs(windowMs: number): number {
+export function maxPauseMs(windowMs: number): number {
   return Math.max(2 * windowMs, 60_000);
 }
 

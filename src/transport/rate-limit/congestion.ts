@@ -1,4 +1,4 @@
-const mostInFlight = 24;
+const maxInFlight = 24;
 
 /**
  * How many requests may be in flight while others use the same limit: each one that is in flight
@@ -8,7 +8,7 @@ const mostInFlight = 24;
  */
 export class CongestionWindow {
   #bound = Number.POSITIVE_INFINITY;
-  #slowStartEnd = mostInFlight;
+  #slowStartEnd = maxInFlight;
   #refusedAt = Number.NEGATIVE_INFINITY;
   #opensAt = Number.NEGATIVE_INFINITY;
 
@@ -16,27 +16,27 @@ export class CongestionWindow {
   bound(now: number, hasOthers: boolean): number {
     if (now >= this.#opensAt) {
       this.#bound = Number.POSITIVE_INFINITY;
-      this.#slowStartEnd = mostInFlight;
+      this.#slowStartEnd = maxInFlight;
     }
-    return hasOthers ? Math.min(this.#bound, mostInFlight) : this.#bound;
+    return hasOthers ? Math.min(this.#bound, maxInFlight) : this.#bound;
   }
 
   /** The service refused a request; the bound ends after so long without another refusal. */
   refused(now: number, quietMs: number): void {
     if (this.#bound > 1) {
-      this.#slowStartEnd = Math.max(1, Math.min(this.#bound, mostInFlight) / 2);
+      this.#slowStartEnd = Math.max(1, Math.min(this.#bound, maxInFlight) / 2);
     }
     this.#bound = 1;
     this.#refusedAt = now;
     this.#opensAt = Math.max(this.#opensAt, now + quietMs);
   }
 
-  /** The service took a request. One that left before the last refusal says nothing any more. */
+  /** The service took a request. One that left before the last refusal proves nothing. */
   accepted(sentAt: number): void {
-    if (sentAt <= this.#refusedAt || this.#bound >= mostInFlight) {
+    if (sentAt <= this.#refusedAt || this.#bound >= maxInFlight) {
       return;
     }
     const more = this.#bound < this.#slowStartEnd ? this.#bound : 1 / this.#bound;
-    this.#bound = Math.min(mostInFlight, this.#bound + more);
+    this.#bound = Math.min(maxInFlight, this.#bound + more);
   }
 }

@@ -2,8 +2,8 @@ import { capacityOf, type BudgetLimits } from '../../contract/rate-budget-store.
 import { monotonicMs, hasIoContexts, longestDelayMs } from '../../async/timers.js';
 import { AckWindow } from './ack-window.js';
 import {
-  longestAttemptMs,
-  longestPauseMs,
+  maxAttemptMs,
+  maxPauseMs,
   stragglingMs,
   type Budget,
   type RateLimitState,
@@ -11,10 +11,11 @@ import {
   type Turn,
 } from './budget.js';
 import { CongestionWindow } from './congestion.js';
+import { Gate } from './gate.js';
 import { OwnContextQueue } from './own-context-queue.js';
 import { PriorityQueue, queueTimeout, type Forecast } from './priority-queue.js';
 
-// When a slot in flight may come free, as far as anybody knows.
+// When a slot in flight may come free: at the next answer, whenever that is.
 const inFlightMs = 100;
 
 /** The budget of a project inside one process. Calls that need not wait do not queue. */
@@ -22,13 +23,13 @@ export class LocalBudget implements Budget {
   #limits: BudgetLimits;
   readonly #window = new AckWindow();
   readonly #congestion = new CongestionWindow();
+  readonly #gate = new Gate();
   #capacity: number;
   /** Made for the first call that must wait. */
   #queue: PriorityQueue | undefined;
   #asking: OwnContextQueue | undefined;
   /** Slots of requests that may be cancelled without a word, in the order they were taken. */
   readonly #leases: { readonly endsAt: number; readonly slot: Slot }[] = [];
-  #closedUntil = Number.NEGATIVE_INFINITY;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(limits: BudgetLimits) {
@@ -37,12 +38,12 @@ export class LocalBudget implements Budget {
   }
 
   acquire(turn: Turn): Slot | Promise<Slot> {
-    const waitMs = this.#waitMs();
-    if (waitMs === 0 && this.#queued === 0) {
-      return this.#take();
+    const slot = this.takeNow();
+    if (slot) {
+      return slot;
     }
-    const closedMs = this.#closedMs(monotonicMs());
-    if (closedMs > longestPauseMs(this.#limits.windowMs)) {
+    const closedMs = this.#gate.closedMs(monotonicMs());
+    if (closedMs > maxPauseMs(this.#limits.windowMs)) {
       return Promise.reject(queueTimeout({ reason: 'service', waitMs: closedMs }, turn));
     }
     if (hasIoContexts()) {
@@ -50,9 +51,14 @@ export class LocalBudget implements Budget {
       return this.#asking.wait(turn, (ahead) => this.#ask(ahead, turn));
     }
     this.#queue ??= new PriorityQueue(() => this.#schedule());
-    const slot = this.#queue.wait(turn, () => this.forecast(turn));
+    const granted = this.#queue.wait(turn, () => this.forecast(turn));
     this.#pump(); // the timer may be due: calls that keep coming must not put it off
-    return slot;
+    return granted;
+  }
+
+  /** A slot, if there is one and no call waits for it. */
+  takeNow(): Slot | undefined {
+    return this.#waitMs() === 0 && this.#queued === 0 ? this.#take() : undefined;
   }
 
   /** How long such a call would wait. A slot in use comes free a window after its answer. */
@@ -64,7 +70,7 @@ export class LocalBudget implements Budget {
     const now = monotonicMs();
     const { windowMs } = this.#limits;
     const capacity = this.#capacity;
-    const closedMs = this.#closedMs(now);
+    const closedMs = this.#gate.closedMs(now);
     const missing = this.#window.used(now) + ahead - capacity;
     const windows = Math.floor(missing / capacity);
     const freeAt = this.#window.freeAt(missing % capacity) ?? now + windowMs;
@@ -78,10 +84,10 @@ export class LocalBudget implements Budget {
   close(delayMs: number): void {
     const now = monotonicMs();
     const { windowMs } = this.#limits;
-    this.#closedUntil = Math.max(this.#closedUntil, now + delayMs);
+    this.#gate.close(now, delayMs, windowMs);
     this.#congestion.refused(now, delayMs + windowMs);
-    const pause = { reason: 'service', waitMs: this.#closedMs(now) } as const;
-    this.#queue?.refuse(pause, longestPauseMs(windowMs));
+    const pause = { reason: 'service', waitMs: this.#gate.closedMs(now) } as const;
+    this.#queue?.refuse(pause, maxPauseMs(windowMs));
     this.#schedule();
   }
 
@@ -105,8 +111,9 @@ export class LocalBudget implements Budget {
   #take(): Slot {
     this.#window.inFlight++;
     const slot = new LocalSlot(this);
+    this.#gate.passed(slot.sentAt, this.#limits.windowMs);
     if (hasIoContexts()) {
-      this.#leases.push({ endsAt: slot.sentAt + longestAttemptMs, slot });
+      this.#leases.push({ endsAt: slot.sentAt + maxAttemptMs, slot });
     }
     return slot;
   }
@@ -114,14 +121,23 @@ export class LocalBudget implements Budget {
   /** A request that was sent at that time was taken. */
   accepted(sentAt: number): void {
     this.#congestion.accepted(sentAt);
+    this.#gate.accepted(sentAt);
   }
 
-  /** A slot ends; it comes free after so long. */
-  end(heldMs: number): void {
+  /** The slot of a request that left, or may have, comes free after so long. */
+  hold(heldMs: number): void {
+    this.#window.hold(monotonicMs() + heldMs);
+    this.#end();
+  }
+
+  /** The slot of a request that did not leave is free at once. */
+  free(sentAt: number): void {
+    this.#gate.cancelled(sentAt);
+    this.#end();
+  }
+
+  #end(): void {
     this.#window.inFlight--;
-    if (heldMs > 0) {
-      this.#window.hold(monotonicMs() + heldMs);
-    }
     this.#pump();
   }
 
@@ -129,7 +145,7 @@ export class LocalBudget implements Budget {
     return this.#limits.windowMs;
   }
 
-  // Where a request can be cancelled at any point, nobody may be left to end its slot.
+  // Where a request can be cancelled at any point, no code of it may be left to end its slot.
   #endLeases(now: number): void {
     while ((this.#leases[0]?.endsAt ?? Number.POSITIVE_INFINITY) <= now) {
       this.#leases.shift()?.slot.abandon();
@@ -142,13 +158,13 @@ export class LocalBudget implements Budget {
       return this.#take();
     }
     const forecast = this.#forecastBehind(ahead);
-    if (forecast.reason === 'service' && forecast.waitMs > longestPauseMs(this.#limits.windowMs)) {
+    if (forecast.reason === 'service' && forecast.waitMs > maxPauseMs(this.#limits.windowMs)) {
       throw queueTimeout(forecast, turn);
     }
     return forecast.waitMs > 0 ? forecast : { ...forecast, waitMs: inFlightMs };
   }
 
-  /** How many requests may leave right now, when nobody is closed out. */
+  /** How many requests may leave right now, while the gate is open. */
   #free(): number {
     const now = monotonicMs();
     const bound = this.#congestion.bound(now, this.#limits.headroom > 0);
@@ -180,7 +196,7 @@ export class LocalBudget implements Budget {
   #waitMs(): number {
     const now = monotonicMs();
     this.#endLeases(now);
-    const closedMs = this.#closedMs(now);
+    const closedMs = this.#gate.nextMs(now);
     if (closedMs > 0) {
       return closedMs;
     }
@@ -197,10 +213,6 @@ export class LocalBudget implements Budget {
 
   get #queued(): number {
     return (this.#queue?.size ?? 0) + (this.#asking?.size ?? 0);
-  }
-
-  #closedMs(now: number): number {
-    return Math.max(0, this.#closedUntil - now);
   }
 }
 
@@ -219,21 +231,21 @@ class LocalSlot implements Slot {
   }
 
   release(): void {
-    this.#end(this.#budget.windowMs);
+    this.#once(() => this.#budget.hold(this.#budget.windowMs));
   }
 
   abandon(): void {
-    this.#end(this.#budget.windowMs + stragglingMs);
+    this.#once(() => this.#budget.hold(this.#budget.windowMs + stragglingMs));
   }
 
   cancel(): void {
-    this.#end(0);
+    this.#once(() => this.#budget.free(this.sentAt));
   }
 
-  #end(heldMs: number): void {
+  #once(end: () => void): void {
     if (this.#isOpen) {
       this.#isOpen = false;
-      this.#budget.end(heldMs);
+      end();
     }
   }
 }

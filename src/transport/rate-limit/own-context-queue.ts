@@ -16,7 +16,7 @@ const pauseMs = { shortest: 10, longest: 1_000 };
 const silentMs = 5_000;
 
 /**
- * Calls that wait where one request cannot resume another. Nobody is told that it is his turn:
+ * Calls that wait where one request must not await a promise that another one created, as in Workers:
  * each call asks for itself, with timers and an abort of its own.
  */
 export class OwnContextQueue {

@@ -1,6 +1,6 @@
 import type { ThrottledEvent } from '../../contract/events.js';
 import { RateLimitError } from '../../errors/index.js';
-import { monotonicMs } from '../../async/timers.js';
+import { longestDelayMs, monotonicMs } from '../../async/timers.js';
 import { WaitQueue, type Waiter } from '../../async/wait-queue.js';
 import type { Slot, Turn } from './budget.js';
 
@@ -16,7 +16,7 @@ interface WaitingTurn {
 export class PriorityQueue {
   readonly #queue: WaitQueue<WaitingTurn, Slot>;
 
-  /** `onLeave` is called when somebody stops waiting without a slot. */
+  /** `onLeave` is called when a call stops waiting without a slot. */
   constructor(onLeave: () => void) {
     this.#queue = new WaitQueue<WaitingTurn, Slot>(priorities, onLeave);
   }
@@ -52,14 +52,14 @@ export class PriorityQueue {
     return slot;
   }
 
-  /** Gives a slot to the call whose turn it is; `false` when nobody waits. */
+  /** Gives a slot to the call whose turn it is; `false` when none waits. */
   grant(slot: Slot): boolean {
     const next = this.#queue.peek();
     next?.grant(slot);
     return next !== undefined;
   }
 
-  /** Nobody goes for that long: those who cannot wait that long fail now rather than later. */
+  /** No slot is granted for that long: calls that cannot wait that long fail now rather than later. */
   refuse(forecast: Forecast, longestMs: number): void {
     const { waitMs } = forecast;
     const opensAt = monotonicMs() + waitMs;
@@ -84,12 +84,12 @@ export function queueTimeout(
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const what =
     reason === 'service'
-      ? `The service asked everybody to wait, for about ${seconds} s from now.`
+      ? `The service asked to wait, for about ${seconds} s from now.`
       : `The rate limit leaves no room in time: about ${seconds} s to wait.`;
   return new RateLimitError(`${what} Try again later, or allow a longer \`deadline\`.`, {
     code: 'QUEUE_TIMEOUT',
     outcome: 'not-sent',
-    retryAfterMs: Math.max(1, Math.ceil(waitMs)),
+    retryAfterMs: Math.min(Math.max(1, Math.ceil(waitMs)), longestDelayMs),
     method,
     path,
   });

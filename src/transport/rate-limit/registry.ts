@@ -6,7 +6,7 @@ import { ClientBudget } from './client-budget.js';
 import { LocalBudget } from './local-budget.js';
 import { SharedBudget } from './shared-budget.js';
 
-const manyBudgets = 1000;
+const maxBudgets = 1000;
 
 /** The budgets of a process. The stored ones stand on the local one of their project. */
 interface Registry {
@@ -45,7 +45,7 @@ export class BudgetSource {
 
   /**
    * The budget that calls with this key share; `undefined` when limiting is off. A call without a
-   * key that leaves before the key is known counts for nobody: it must not name the budget.
+   * key that leaves before the key is known is not counted: it must not name the budget.
    */
   for(key: string | null | undefined): Budget | undefined {
     const { limits } = this.#settings;
@@ -88,7 +88,7 @@ function localBudget(name: string, limits: BudgetLimits): LocalBudget {
   if (known) {
     return known;
   }
-  if (local.size >= manyBudgets) {
+  if (local.size >= maxBudgets) {
     dropIdle(local);
   }
   const budget = new LocalBudget(limits);
@@ -116,7 +116,7 @@ function registry(): Registry {
     return known;
   }
   const budgets: Registry = { local: new Map(), shared: new WeakMap() };
-  // Not enumerable: nobody should copy it by accident.
+  // Not enumerable, so that it is not copied by accident.
   Object.defineProperty(globalThis, registryKey, { value: budgets });
   return budgets;
 }

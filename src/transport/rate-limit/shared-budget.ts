@@ -5,11 +5,11 @@ import type {
   StoreAnswer,
 } from '../../contract/rate-budget-store.js';
 import { isPostreelError } from '../../errors/index.js';
-import { monotonicMs, answerWithin, hasIoContexts, sleep } from '../../async/timers.js';
+import { answerWithin, hasIoContexts, monotonicMs, sleep } from '../../async/timers.js';
 import {
   bothSlots,
-  longestAttemptMs,
-  longestPauseMs,
+  maxAttemptMs,
+  maxPauseMs,
   stragglingMs,
   type Budget,
   type RateLimitState,
@@ -18,12 +18,18 @@ import {
 } from './budget.js';
 import type { LocalBudget } from './local-budget.js';
 import { PriorityQueue, queueTimeout, toldOnce, type Forecast } from './priority-queue.js';
+import { renewedGraceMs, SlotRenewal } from './slot-renewal.js';
+import { StoreHealth, type StoreStep } from './store-health.js';
 
 // A store that is slower than this is as good as gone, and is left alone for a while.
-const longestAnswerMs = 5_000;
+const maxAnswerMs = 5_000;
 const restMs = 10_000;
+// Calls notice a store that takes this long.
+const slowAnswerMs = 1_000;
 // Another process may give a slot back at any time, so the store is asked again before long.
-const pauseMs = { shortest: 10, longest: 1_000 };
+const pauseMs = { min: 10, max: 1_000 };
+// All calls that wait get their slots in one round trip, so that a slow store does not set the pace.
+const maxSlotsAtOnce = 100;
 
 /** The budget of a project that several processes share through a store. */
 export class SharedBudget implements Budget {
@@ -32,11 +38,15 @@ export class SharedBudget implements Budget {
   readonly #queue = new PriorityQueue(() => this.#stopIfIdle());
   /** What this process sends in this project: it obeys 429s, and keeps the limit when the store is gone. */
   readonly #own: LocalBudget;
+  readonly #health = new StoreHealth((message) => this.#warn(message));
+  readonly #renewal = new SlotRenewal((slots) => this.#renew(slots));
   #limits: BudgetLimits;
   #fullUntil = Number.NEGATIVE_INFINITY;
   #askAt = Number.NEGATIVE_INFINITY;
-  /** Aborted when nobody waits any more: no timer may keep the process alive then. */
+  /** Aborted when no call waits any more: no timer may keep the process alive then. */
   #pumping: AbortController | undefined;
+  /** Of the client whose call came last. */
+  #warn: (message: string) => void = () => undefined;
 
   constructor(
     store: RateBudgetStore,
@@ -50,6 +60,7 @@ export class SharedBudget implements Budget {
   }
 
   acquire(turn: Turn): Promise<Slot> {
+    this.#warn = (message) => turn.onWarning(message);
     if (hasIoContexts()) {
       return this.#acquireInOwnContext(toldOnce(turn));
     }
@@ -63,7 +74,7 @@ export class SharedBudget implements Budget {
   close(delayMs: number): void {
     this.#own.close(delayMs);
     this.#refuse({ reason: 'service', waitMs: delayMs });
-    quietly(() => this.#store.close(this.#group, delayMs));
+    this.#inBackground('close', () => this.#store.close(this.#group, delayMs));
   }
 
   adjust(limits: BudgetLimits): void {
@@ -98,7 +109,7 @@ export class SharedBudget implements Budget {
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
-    const slot = await this.#tryTake({
+    const turn: Turn = {
       signal,
       method: '',
       path: '',
@@ -106,13 +117,19 @@ export class SharedBudget implements Budget {
       isRepeat: false,
       maxWaitMs: Number.POSITIVE_INFINITY,
       onWait: (event) => this.#tell(event),
-    });
-    if ('waitMs' in slot) {
-      this.#refuse(slot);
-      this.#tell({ ...slot, queued: this.#queue.size });
-      await sleep(askAgainMs(slot.waitMs), signal);
-    } else if (!this.#queue.grant(slot)) {
-      slot.cancel();
+      onWarning: this.#warn,
+    };
+    const slots = await this.#take(turn, () => Math.min(this.#queue.size, maxSlotsAtOnce));
+    if ('waitMs' in slots) {
+      this.#refuse(slots);
+      this.#tell({ ...slots, queued: this.#queue.size });
+      await sleep(askAgainMs(slots.waitMs), signal);
+      return;
+    }
+    for (const slot of slots) {
+      if (!this.#queue.grant(slot)) {
+        slot.cancel();
+      }
     }
   }
 
@@ -121,64 +138,95 @@ export class SharedBudget implements Budget {
     const givesUpAt = monotonicMs() + turn.maxWaitMs;
     for (;;) {
       const maxWaitMs = givesUpAt - monotonicMs();
-      const slot = await this.#tryTake({ ...turn, maxWaitMs });
-      if (!('waitMs' in slot)) {
-        return slot;
+      const slots = await this.#take({ ...turn, maxWaitMs }, () => 1);
+      if (!('waitMs' in slots)) {
+        return slots[0] as Slot; // there is one at least
       }
-      if (slot.reason === 'service' || slot.waitMs > maxWaitMs) {
-        throw queueTimeout(slot, turn);
+      if (slots.reason === 'service' || slots.waitMs > maxWaitMs) {
+        throw queueTimeout(slots, turn);
       }
-      turn.onWait({ ...slot, queued: this.#own.state().queued + 1 });
-      await sleep(askAgainMs(slot.waitMs), turn.signal);
+      turn.onWait({ ...slots, queued: this.#own.state().queued + 1 });
+      await sleep(askAgainMs(slots.waitMs), turn.signal);
     }
   }
 
-  /** A slot here and in the store, or how long the store has none. */
-  async #tryTake(turn: Turn): Promise<Slot | Forecast> {
-    const own = await this.#own.acquire(turn);
-    const answer = await this.#ask(turn.signal).catch((reason: unknown) => {
-      own.cancel();
+  /** Slots here and in the store, as many as are wanted and free, or how long there is none. */
+  async #take(turn: Turn, wanted: () => number): Promise<Slot[] | Forecast> {
+    const own = [await this.#own.acquire(turn)];
+    while (own.length < wanted()) {
+      const more = this.#own.takeNow();
+      if (!more) {
+        break;
+      }
+      own.push(more);
+    }
+    const cancelFrom = (index: number) => own.splice(index).forEach((slot) => slot.cancel());
+    const answer = await this.#ask(own.length, turn.signal).catch((reason: unknown) => {
+      cancelFrom(0);
       throw reason;
     });
     if (answer && 'waitMs' in answer) {
-      own.cancel();
-      this.#fullUntil = monotonicMs() + answer.waitMs;
+      cancelFrom(0);
+      const { windowMs } = this.#limits;
+      this.#fullUntil = monotonicMs() + Math.min(answer.waitMs, windowMs);
       // A slot comes free within a window: for longer only the service makes us wait.
-      const isLimit = answer.waitMs <= longestPauseMs(this.#limits.windowMs);
+      const isLimit = answer.waitMs <= maxPauseMs(windowMs);
       return { reason: isLimit ? 'limit' : 'service', waitMs: answer.waitMs };
     }
     this.#fullUntil = Number.NEGATIVE_INFINITY;
-    return answer ? bothSlots(own, this.#storedSlot(answer.slot)) : own;
+    if (!answer) {
+      return own;
+    }
+    const stored = answer.slots.map((id) => this.#storedSlot(id, answer.isProbe === true));
+    cancelFrom(stored.length);
+    return own.map((slot, index) => bothSlots(slot, stored[index] as Slot)); // as many as there are own
   }
 
   /** `undefined` when the store does not answer: then our own budget has to do. */
-  async #ask(signal: AbortSignal | undefined): Promise<StoreAnswer | undefined> {
-    if (monotonicMs() < this.#askAt) {
+  async #ask(count: number, signal: AbortSignal | undefined): Promise<StoreAnswer | undefined> {
+    const askedAt = monotonicMs();
+    if (askedAt < this.#askAt) {
       return undefined;
     }
+    const slow = new Error(`no answer within ${slowAnswerMs} ms`);
+    const timer = setTimeout(() => this.#health.failed('speed', slow), slowAnswerMs);
     try {
-      const leaseMs = this.#limits.windowMs + longestAttemptMs;
-      const answer = this.#store.take(this.#group, this.#limits, leaseMs);
+      const asked = this.#store.take(this.#group, this.#limits, this.#leaseMs, count);
       const onLate = (late: StoreAnswer) => this.#giveBack(late);
-      return await answerWithin(answer, longestAnswerMs, { onLate, signal });
-    } catch {
+      const answer = await answerWithin(asked, maxAnswerMs, { onLate, signal });
+      checkAnswer(answer, count);
+      this.#health.succeeded('take');
+      if (monotonicMs() - askedAt < slowAnswerMs / 2) {
+        this.#health.succeeded('speed');
+      }
+      return answer;
+    } catch (reason) {
       signal?.throwIfAborted();
+      this.#health.failed('take', reason);
       this.#askAt = monotonicMs() + restMs;
       return undefined;
+    } finally {
+      clearTimeout(timer);
     }
   }
 
   #giveBack(late: StoreAnswer): void {
-    if ('slot' in late) {
-      quietly(() => this.#store.cancel(this.#group, late.slot));
+    if ('slots' in late) {
+      for (const id of late.slots) {
+        this.#inBackground('cancel', () => this.#store.cancel(this.#group, id));
+      }
     }
   }
 
-  #storedSlot(id: string): Slot {
+  #storedSlot(id: string, isProbe: boolean): Slot {
+    if (this.#store.renew) {
+      this.#renewal.add(id);
+    }
     let isOpen = true;
-    const once = (end: () => Promise<void>) => () => {
+    const once = (step: StoreStep, end: () => Promise<void>) => () => {
       if (isOpen) {
-        quietly(end);
+        this.#renewal.delete(id);
+        this.#inBackground(step, end);
       }
       isOpen = false;
     };
@@ -187,11 +235,31 @@ export class SharedBudget implements Budget {
       return this.#store.release(this.#group, id, limits);
     };
     return {
-      accepted: () => undefined,
-      release: once(() => release(0)),
-      abandon: once(() => release(stragglingMs)),
-      cancel: once(() => this.#store.cancel(this.#group, id)),
+      accepted: () => {
+        if (isProbe) {
+          this.#inBackground('reopen', async () => this.#store.reopen?.(this.#group));
+        }
+      },
+      release: once('release', () => release(0)),
+      abandon: once('release', () => release(stragglingMs)),
+      cancel: once('cancel', () => this.#store.cancel(this.#group, id)),
     };
+  }
+
+  #renew(slots: readonly string[]): void {
+    this.#inBackground('renew', async () => this.#store.renew?.(this.#group, slots, this.#leaseMs));
+  }
+
+  get #leaseMs(): number {
+    return this.#limits.windowMs + (this.#store.renew ? renewedGraceMs : maxAttemptMs);
+  }
+
+  // No call waits for these steps.
+  #inBackground(step: StoreStep, run: () => Promise<void>): void {
+    new Promise<void>((resolve) => resolve(run())).then(
+      () => this.#health.succeeded(step),
+      (reason: unknown) => this.#health.failed(step, reason),
+    );
   }
 
   #forecast(turn: Turn): Forecast {
@@ -207,7 +275,7 @@ export class SharedBudget implements Budget {
   }
 
   #refuse(forecast: Forecast): void {
-    this.#queue.refuse(forecast, longestPauseMs(this.#limits.windowMs));
+    this.#queue.refuse(forecast, maxPauseMs(this.#limits.windowMs));
   }
 
   #failAll(reason: unknown): void {
@@ -225,10 +293,18 @@ export class SharedBudget implements Budget {
 }
 
 function askAgainMs(waitMs: number): number {
-  return Math.min(Math.max(waitMs, pauseMs.shortest), pauseMs.longest);
+  return Math.min(Math.max(waitMs, pauseMs.min), pauseMs.max);
 }
 
-// A store that is gone is noticed when the next slot is asked for.
-function quietly(task: () => Promise<void>): void {
-  new Promise<void>((resolve) => resolve(task())).catch(() => undefined);
+// A store may be of the user's own making, and a driver may be set to read numbers as text.
+function checkAnswer(answer: StoreAnswer, count: number): void {
+  const { slots, waitMs } = answer as { slots?: unknown; waitMs?: unknown }; // as: not believed yet
+  const areSlots =
+    Array.isArray(slots) &&
+    slots.length > 0 &&
+    slots.length <= count &&
+    slots.every((slot) => typeof slot === 'string' && slot !== '');
+  if (!areSlots && !(slots === undefined && Number.isFinite(waitMs))) {
+    throw new Error('it answered with neither slots nor a time to wait');
+  }
 }

@@ -1,4 +1,5 @@
 import type { ListOptions } from '../../contract/call.js';
+import { invalidOption } from '../../contract/options.js';
 import { isRecord, type FileInput } from '../../contract/records.js';
 import type { MultipartBody, Route } from '../../contract/route.js';
 import { ConfigurationError, InvalidRequestError, refuse } from '../../errors/client-errors.js';
@@ -7,12 +8,10 @@ import { isBrowser, signInInTheClear } from '../auth/api-key.js';
 import type { CallState } from '../call.js';
 import type { CallContext, RawInput, TransportParts } from '../context.js';
 import type { OutgoingRequest } from '../send/http.js';
-import { count, isObject, oneOf, positive, requireThat } from '../option-checks.js';
 import type { ServiceFacts } from '../settings.js';
 import { jsonText, wireValue } from './body.js';
+import { readHeaders, type HeaderRecord } from './headers.js';
 import { fillPath, kindOf, queryString } from './url.js';
-
-const priorities = ['interactive', 'bulk'] as const;
 
 let lastId = 0;
 
@@ -25,10 +24,12 @@ export function prepare(
 ): CallContext {
   const { settings } = parts;
   requireFetch(settings.fetch);
-  const { timeout, deadline, retries, priority, prefetch } = options;
+  const { timeout: timeoutMs = settings.timeoutMs, retries = settings.retries } = options;
+  const { deadline = Number.POSITIVE_INFINITY, priority = 'interactive' } = options;
+  const { signal, prefetch } = options;
   try {
-    if (prefetch !== undefined) {
-      checkPrefetch(prefetch, route.returns.list !== undefined);
+    if (prefetch !== undefined && route.returns.list === undefined) {
+      throw invalidOption('`prefetch` must be left out: only lists have pages');
     }
     const path = fillPath(route.path, input.params);
     const query = queryOf(input.query);
@@ -50,28 +51,15 @@ export function prepare(
       isPartial: route.handledOneByOne?.(sent.body as never) ?? false, // rows know their bodies
       usesSession,
       isCharged: input.isCharged ?? route.charged,
-      priority: priority === undefined ? 'interactive' : oneOf('priority', priority, priorities),
-      signal: options.signal,
-      timeoutMs: timeout === undefined ? settings.timeoutMs : positive('timeout', timeout),
-      deadlineAt:
-        deadline === undefined
-          ? Number.POSITIVE_INFINITY
-          : startedAt + positive('deadline', deadline),
-      retries: retries === undefined ? settings.retries : count('retries', retries),
+      priority,
+      signal,
+      timeoutMs,
+      deadlineAt: startedAt + deadline,
+      retries,
     };
   } catch (error) {
     throw refusal(error, { method: route.method, path: route.path });
   }
-}
-
-// Each page ahead is held in memory.
-const maxAhead = 100;
-
-/** Refuses a number of pages that cannot be requested ahead, and one for a call without pages. */
-function checkPrefetch(pages: number, isList: boolean): void {
-  requireThat(isList, 'prefetch', pages, 'left out: only lists have pages');
-  const isCount = Number.isInteger(pages) && pages >= 0 && pages <= maxAhead;
-  requireThat(isCount, 'prefetch', pages, `a whole number from 0 to ${maxAhead}`);
 }
 
 // Jest's jsdom has none of them; what is missing would fail in the midst of a call.
@@ -117,7 +105,7 @@ function requestOf(
   { settings, session }: TransportParts,
 ): OutgoingRequest {
   const content = contentOf(route, input.body);
-  const headers = headersOf(settings.headers, options.headers);
+  const headers: HeaderRecord = { ...settings.headers, ...readHeaders(options.headers) };
   // The type of a caller's form names its boundary: it is left to `fetch`.
   if (typeof content === 'string' || (settings.service.alwaysJson && content === undefined)) {
     headers['content-type'] = 'application/json';
@@ -152,7 +140,7 @@ function bodyOf(route: Route, { body, isFree }: RawInput): unknown {
 
 // `list('ann')` would ask for everything.
 function queryOf(query: object | undefined): object | undefined {
-  if (query === undefined || isObject(query)) {
+  if (query === undefined || isRecord(query)) {
     return query && { ...query };
   }
   throw refuse([{ field: '', message: `pass the query as an object; got ${kindOf(query)}` }]);
@@ -160,7 +148,7 @@ function queryOf(query: object | undefined): object | undefined {
 
 type Content = string | FormData | MultipartBody | undefined;
 
-function contentBody(content: Content, headers: Record<string, string>): OutgoingRequest['body'] {
+function contentBody(content: Content, headers: HeaderRecord): OutgoingRequest['body'] {
   if (typeof content !== 'object' || content instanceof FormData) {
     return content;
   }
@@ -173,32 +161,4 @@ function contentOf(route: Route, body: unknown): Content {
     return route.upload.form(body as FileInput, route.upload); // upload rows take files
   }
   return body === undefined || body instanceof FormData ? body : jsonText(body, route.maxBodyBytes);
-}
-
-const reserved = new Set(['authorization', 'content-type', 'cookie']);
-
-function headersOf(
-  ...sources: (Readonly<Record<string, string>> | undefined)[]
-): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const source of sources) {
-    for (const [given, value] of Object.entries(source ?? {})) {
-      const name = given.toLowerCase();
-      if (!reserved.has(name)) {
-        headers[name] = sendable(name, value);
-      }
-    }
-  }
-  return headers;
-}
-
-// `fetch` would refuse it with the value in its message, as if the connection had failed.
-function sendable(name: string, value: string): string {
-  try {
-    new Headers([[name, value]]);
-    return value;
-  } catch {
-    const message = 'is not a header that can be sent: use ASCII text without line breaks';
-    throw refuse([{ field: `headers.${name}`, message }]);
-  }
 }

@@ -60,6 +60,10 @@ function segment(name: string, value: unknown): string {
       { field: name, message: `must be a string; got ${kindOf(value)}${idHint(value)}` },
     ]);
   }
+  // JSON has rounded a larger number already: it would be another record's id.
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+    throw refuse([{ field: name, message: `must be a string or a safe integer; got ${value}` }]);
+  }
   const text = String(value);
   // An empty or dotted segment would reach another endpoint: `/contacts/..` is `/`.
   if (text === '' || text === '.' || text === '..') {
@@ -105,6 +109,9 @@ function queryValue(name: string, value: unknown): string {
   // An options object in the place of the query would otherwise be sent.
   if (typeof value === 'object') {
     throw refuse([{ field: name, message: 'must be a string, a number, a boolean or a date' }]);
+  }
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw refuse([{ field: name, message: `must be a number; got ${value}` }]);
   }
   return JSON.stringify(value);
 }

@@ -1,6 +1,7 @@
 import type { Route } from '../../contract/route.js';
 import { isRecord } from '../../contract/records.js';
 import { UnexpectedResponseError, type Outcome, type PostreelError } from '../../errors/index.js';
+import { secretsOf } from '../auth/call-secrets.js';
 import { redact } from '../auth/redact.js';
 import { callOf, lineOf, type CallContext } from '../context.js';
 import { apiError, effectHint } from './api-error.js';
@@ -26,7 +27,7 @@ export function classify(received: Received, call: CallContext): unknown {
   if (isRedirect(response)) {
     throw redirected(received, call);
   }
-  const clean = (words: string) => redact(words, key);
+  const clean = cleaner(call, key);
   if (!response.ok) {
     const body = acceptedBody(text, call.route);
     if (body !== undefined) {
@@ -49,6 +50,12 @@ export function classify(received: Received, call: CallContext): unknown {
   return body;
 }
 
+/** Takes the secrets of a call out of what the service wrote. */
+function cleaner(call: CallContext, key: string | null): (text: string) => string {
+  const secrets = secretsOf(call, key);
+  return (text) => redact(text, secrets);
+}
+
 // An error may carry what the call has made all the same.
 function acceptedBody(text: string, { isAccepted }: Route): unknown {
   if (!isAccepted) {
@@ -63,9 +70,13 @@ function acceptedBody(text: string, { isAccepted }: Route): unknown {
 }
 
 /** The service's id of a request, under the names that services use. */
-export function requestIdOf(headers: Headers, key: string | null): string | undefined {
+export function requestIdOf(
+  headers: Headers,
+  call: CallContext,
+  key: string | null,
+): string | undefined {
   const id = headers.get('x-request-id') ?? headers.get('request-id');
-  return id === null ? undefined : redact(id, key).slice(0, longestId);
+  return id === null ? undefined : cleaner(call, key)(id).slice(0, longestId);
 }
 
 // 408 and 5xx say nothing about the effect; a 429 in the middle of several recipients neither.
@@ -99,7 +110,8 @@ function parse(received: Received, call: CallContext): unknown {
     return JSON.parse(text) as unknown;
   } catch {
     const header = response.headers.get('content-type');
-    const type = header === null ? 'no content type' : redact(header, key).slice(0, longestName);
+    const type =
+      header === null ? 'no content type' : cleaner(call, key)(header).slice(0, longestName);
     const message = `${lineOf(call)} was answered with something that is not JSON (${response.status}, ${type}).`;
     throw unexpected(message + effectHint(call), call, received);
   }
@@ -107,8 +119,13 @@ function parse(received: Received, call: CallContext): unknown {
 
 function redirected(received: Received, call: CallContext): PostreelError {
   const { response, key } = received;
+  if (response.redirected) {
+    const message = `${lineOf(call)} was redirected, and \`fetch\` followed in spite of \`redirect: 'manual'\`.`;
+    throw unexpected(message + effectHint(call), call, received);
+  }
   const target = response.headers.get('location');
-  const where = target === null ? '' : ` to ${redact(originOf(target), key).slice(0, longestName)}`;
+  const where =
+    target === null ? '' : ` to ${cleaner(call, key)(originOf(target)).slice(0, longestName)}`;
   const message = `${lineOf(call)} was answered with a redirect${where}, which is not followed. Set \`baseUrl\` to the service's own address.`;
   return unexpected(message, call, received, redirectOutcome(response.status, call));
 }
@@ -135,10 +152,15 @@ function unexpected(
     status: response.status,
     requestId,
     outcome,
-    body: readError(text, (words) => redact(words, key)).body,
+    body: readError(text, cleaner(call, key)).body,
   });
 }
 
+// A `fetch` that follows makes a GET of a POST: its answer is not the answer to the call.
 function isRedirect(response: Response): boolean {
-  return response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400);
+  return (
+    response.redirected ||
+    response.type === 'opaqueredirect' ||
+    (response.status >= 300 && response.status < 400)
+  );
 }

@@ -33,15 +33,20 @@ export function readError(text: string, clean: (text: string) => string): Said {
   const errorText = string(body['error']);
   const message = string(inner['message']) ?? string(inner['detail']);
   return {
-    code: string(inner['code']) ?? (message && errorText) ?? undefined,
+    code: codeOf(string(inner['code'])) ?? codeOf(message && errorText),
     message: message ?? errorText ?? string(inner['title']) ?? string(body['data']),
     requestId: string(inner['requestId']) ?? string(body['requestId']),
     suggestion: string(inner['suggestion']),
     timestamp: string(inner['timestamp']) ?? string(body['timestamp']) ?? string(body['time']),
     details: copyOf(inner['details'], { clean, nodesLeft: mostNodes }, 0),
-    fieldErrors: fieldErrors(inner['errors'], string),
+    fieldErrors: fieldErrorsOf([inner, body], string),
     body: copy,
   };
+}
+
+// A sentence in the place of a code may hold anything, an address too.
+function codeOf(text: string | undefined): string | undefined {
+  return text !== undefined && /^[a-z][\w.:/-]{0,63}$/i.test(text) ? text : undefined;
 }
 
 // The page of a gateway is no sentence.
@@ -54,24 +59,97 @@ function readText(text: string, clean: (text: string) => string): Said {
   return /^[<{[]/.test(plain) ? { body } : { message: body.slice(0, longestText), body };
 }
 
-function fieldErrors(
-  errors: unknown,
-  string: (value: unknown) => string | undefined,
-): FieldError[] {
-  if (!Array.isArray(errors)) {
+type ReadText = (value: unknown) => string | undefined;
+
+// Under these names services list what is wrong with fields.
+const listNames = ['errors', 'issues', 'fieldErrors', 'invalid-params', 'invalidParams'];
+/** What else may be a list of them, and is something else where it is no list. */
+const otherNames = ['details', 'detail', 'message'];
+
+/** The errors of fields, from the first place and name that has any. */
+function fieldErrorsOf(places: readonly Record<string, unknown>[], string: ReadText): FieldError[] {
+  for (const place of places) {
+    const others = otherNames.filter((name) => Array.isArray(place[name]));
+    for (const name of [...listNames, ...others]) {
+      const found = listed(place[name], string).slice(0, mostFieldErrors);
+      if (found.length > 0) {
+        return found;
+      }
+    }
+  }
+  return [];
+}
+
+function listed(value: unknown, string: ReadText): FieldError[] {
+  if (Array.isArray(value)) {
+    return (value as unknown[]).flatMap((entry) => fieldErrorOf(entry, string) ?? []);
+  }
+  if (!isRecord(value)) {
     return [];
   }
-  return (errors as unknown[])
-    .slice(0, mostFieldErrors)
-    .filter(isRecord)
-    .map((error) => {
-      const code = string(error['code']);
-      return {
-        field: string(error['field']) ?? '',
-        message: string(error['message']) ?? 'is not valid',
-        ...(code !== undefined && { code }),
-      };
-    });
+  // `{ fieldErrors: { subject: […] } }` inside, or a map of fields itself.
+  const inner = listed(value['fieldErrors'] ?? value['issues'], string);
+  return inner.length > 0 ? inner : mapped(value, string);
+}
+
+/** `{ subject: ['is too long'], to: 'is required' }` */
+function mapped(map: Record<string, unknown>, string: ReadText): FieldError[] {
+  const entries = Object.entries(map).flatMap(([field, value]) => {
+    const messages = (Array.isArray(value) ? (value as unknown[]) : [value]).map(string);
+    return messages.map((message) => ({ field: string(field) ?? '', message }));
+  });
+  // A field without a sentence: this is no map of errors.
+  return entries.every(({ message }) => message !== undefined)
+    ? entries.map(({ field, message = '' }) => ({ field, message }))
+    : [];
+}
+
+function fieldErrorOf(entry: unknown, string: ReadText): FieldError | undefined {
+  if (!isRecord(entry)) {
+    const message = string(entry);
+    return message === undefined ? undefined : { field: '', message };
+  }
+  const source = isRecord(entry['source']) ? entry['source'] : {};
+  const place = ['field', 'path', 'loc', 'param', 'property', 'name', 'pointer'];
+  const named = place.map((name) => entry[name]).find((value) => value !== undefined);
+  const field = string(fieldName(named ?? source['pointer'] ?? source['parameter'])) ?? '';
+  const [rule] = isRecord(entry['constraints']) ? Object.values(entry['constraints']) : [];
+  const words = [
+    entry['message'],
+    entry['msg'],
+    entry['reason'],
+    entry['detail'],
+    entry['title'],
+    rule,
+  ];
+  const message = words.map(string).find((word) => word !== undefined);
+  const code = string(entry['code']) ?? string(entry['type']);
+  if (field === '' && message === undefined) {
+    return undefined;
+  }
+  return { field, message: message ?? 'is not valid', ...(code !== undefined && { code }) };
+}
+
+/** `['body', 'to', 0]` and `/to/0` as `to[0]`. */
+function fieldName(place: unknown): unknown {
+  const isPointer = typeof place === 'string' && /^#?\//.test(place);
+  const steps: readonly unknown[] | undefined = isPointer
+    ? place.replace(/^#?\//, '').split('/')
+    : Array.isArray(place)
+      ? (place as unknown[])
+      : undefined;
+  if (steps === undefined) {
+    return place;
+  }
+  // Some services begin with the part of the request.
+  const own =
+    steps.length > 1 && (steps[0] === 'body' || steps[0] === 'query') ? steps.slice(1) : steps;
+  return own
+    .map((step, index) => {
+      const text = String(step);
+      return /^\d+$/.test(text) ? `[${text}]` : `${index > 0 ? '.' : ''}${text}`;
+    })
+    .join('');
 }
 
 interface CopyTerms {

@@ -1,21 +1,22 @@
-import { ConnectionError, TimeoutError } from '../../errors/index.js';
+import {
+  ConnectionError,
+  InvalidRequestError,
+  TimeoutError,
+  UnexpectedResponseError,
+  type Outcome,
+} from '../../errors/index.js';
 import { callOf, lineOf, type CallContext } from '../context.js';
+import { causesOf, read } from '../fault.js';
 import { effectHint } from './api-error.js';
 
-// What undici and Node (first), Bun and Deno report when the request cannot have left: the name
-// was not found, the connection was refused or the handshake failed.
-const neverConnected = new Set([
+// Faults that only a connection which never opened can have: the name was not found, nothing listens
+// there, or the certificate is not trusted. A code of the TLS layer is none: it may come at any time.
+const connectCodes = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
   'EAI_NODATA',
   'EAI_NONAME',
-  'EHOSTUNREACH',
-  'EHOSTDOWN',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'EADDRNOTAVAIL',
-  'EACCES',
   'UND_ERR_CONNECT_TIMEOUT',
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',
@@ -24,89 +25,131 @@ const neverConnected = new Set([
   'UNABLE_TO_GET_ISSUER_CERT',
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'HOSTNAME_MISMATCH',
   'ERR_TLS_CERT_ALTNAME_INVALID',
-  'ERR_SSL_WRONG_VERSION_NUMBER',
+  // Bun before 1.3
   'ConnectionRefused',
   'FailedToOpenSocket',
   'DNSResolveFailed',
 ]);
 
-const neverConnectedText =
-  /tcp connect error|dns error|client error \(connect\)|connection refused|name or service not known|invalid peer certificate|before secure TLS connection was established|requires net access/i;
-
-/** Did the request certainly not leave this machine? Where nothing is known: no. */
-export function neverLeft(fault: unknown): boolean {
-  return someCause(fault, isConnectFault);
+/**
+ * Is this a fault of connecting to the service, so that the request certainly did not leave? Codes and
+ * system calls tell, never a word in a message: anything may have written that.
+ */
+export function isConnectFault(fault: unknown, url: string): boolean {
+  const { hostname, port, protocol } = new URL(url);
+  const place = { hostname, port: Number(port || (protocol === 'https:' ? 443 : 80)) };
+  return causesOf(fault).some((one) => isOfDeno(one) || isOfConnecting(one, place));
 }
 
-function isConnectFault(fault: object): boolean {
-  const { code, syscall, message, errors } = fault as Record<string, unknown>; // a thrown object
+interface Place {
+  readonly hostname: string;
+  readonly port: number;
+}
+
+function isOfConnecting(fault: object, place: Place): boolean {
+  const errors = read(fault, 'errors');
   // Several addresses were tried: none of them may have got through.
-  if (Array.isArray(errors) && errors.length > 0) {
-    return (errors as unknown[]).every((one) => one !== fault && neverLeft(one));
-  }
-  // A host can also become unreachable under a request that is on its way.
-  if (syscall === 'read' || syscall === 'write') {
+  return Array.isArray(errors) && errors.length > 0
+    ? errors.every((one) => isOneOfConnecting(Object(one) as object, place))
+    : isOneOfConnecting(fault, place);
+}
+
+function isOneOfConnecting(fault: object, { hostname, port }: Place): boolean {
+  // A `fetch` that follows redirects may have failed at another place, after the service had the call.
+  const isElsewhere =
+    (read(fault, 'hostname') ?? hostname) !== hostname || (read(fault, 'port') ?? port) !== port;
+  if (isElsewhere) {
     return false;
   }
-  if (typeof code === 'string' && neverConnected.has(code)) {
-    return true;
+  const syscall = read(fault, 'syscall');
+  if (syscall !== undefined) {
+    return syscall === 'connect' || syscall === 'getaddrinfo';
   }
-  if (syscall === 'connect' || syscall === 'getaddrinfo') {
-    return true;
-  }
-  return typeof message === 'string' && neverConnectedText.test(message);
+  const code = read(fault, 'code');
+  return typeof code === 'string' && connectCodes.has(code);
 }
 
-function someCause(fault: unknown, test: (fault: object) => boolean): boolean {
-  let current = fault;
-  // Wrappers nest three deep at most; the bound ends a chain that refers to itself.
-  for (let depth = 0; depth < 8 && typeof current === 'object' && current !== null; depth++) {
-    if (test(current)) {
-      return true;
-    }
-    current = (current as { cause?: unknown }).cause; // a thrown object
+// Deno has no codes: the phase stands in the message, behind the address that was called.
+const denoConnect = /^error sending request for url \([^ ]*\): client error \(Connect\): /;
+
+function isOfDeno(fault: object): boolean {
+  if (!('Deno' in globalThis)) {
+    return false;
   }
-  return false;
+  return read(fault, 'name') === 'NotCapable' || denoConnect.test(String(read(fault, 'message')));
 }
 
 /** What the system calls the fault: a word of capitals, such as ECONNREFUSED. */
 function systemCodeOf(fault: unknown): string | undefined {
-  let found: string | undefined;
-  someCause(fault, (one) => {
-    const { code, errors } = one as { code?: unknown; errors?: unknown }; // a thrown object
-    const first = Array.isArray(errors) ? systemCodeOf(errors[0]) : undefined;
-    found = typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? code : first;
-    return found !== undefined;
+  const codes = causesOf(fault).flatMap((one) => {
+    const errors = read(one, 'errors');
+    const [first] = Array.isArray(errors) ? (errors as unknown[]) : [];
+    return [read(one, 'code'), read(Object(first) as object, 'code')];
   });
-  return found;
+  const isCode = (code: unknown) => typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code);
+  return codes.find(isCode) as string | undefined; // found as one
+}
+
+// Only for the reader: undici puts the status in a sentence.
+function proxyStatusOf(fault: object | undefined): string | undefined {
+  const message = fault && read(fault, 'message');
+  return typeof message === 'string' ? /^Proxy response \((\d{3})\)/.exec(message)?.[1] : undefined;
 }
 
 /** The error of an attempt that got no answer because the connection failed. */
-export function connectionError(fault: unknown, call: CallContext): ConnectionError {
-  const never = neverLeft(fault);
+export function connectionError(
+  fault: unknown,
+  call: CallContext,
+  { outcome, connectFault }: { outcome: Outcome; connectFault: object | undefined },
+): ConnectionError {
+  const isUnsent = outcome === 'not-sent';
   const { host } = new URL(call.request.url);
-  const code = systemCodeOf(fault);
-  const what = never
+  const proxyStatus = isUnsent ? proxyStatusOf(connectFault) : undefined;
+  const what = isUnsent
     ? `could not reach ${host}`
     : `lost the connection to ${host} before the answer was complete`;
-  const why = code === undefined ? '' : ` (${code})`;
-  return new ConnectionError(`${lineOf(call)} ${what}${why}.${never ? '' : effectHint(call)}`, {
-    ...callOf(call),
-    code: never ? 'NOT_CONNECTED' : 'CONNECTION_LOST',
-    outcome: never ? 'not-sent' : 'unknown',
-    cause: fault,
-  });
+  const why = proxyStatus === undefined ? systemCodeOf(fault) : `the proxy refused: ${proxyStatus}`;
+  const reason = why === undefined ? '' : ` (${why})`;
+  return new ConnectionError(
+    `${lineOf(call)} ${what}${reason}.${isUnsent ? '' : effectHint(call)}`,
+    {
+      ...callOf(call),
+      code: isUnsent ? 'NOT_CONNECTED' : 'CONNECTION_LOST',
+      outcome,
+      cause: fault,
+    },
+  );
 }
 
 /** The error of an attempt whose time was up while it was under way. */
-export function timeoutError(limitMs: number, call: CallContext): TimeoutError {
-  const message = `${lineOf(call)} got no complete answer within ${Math.ceil(limitMs)} ms.`;
-  return new TimeoutError(message + effectHint(call), {
+export function timeoutError(limitMs: number, call: CallContext, outcome: Outcome): TimeoutError {
+  const isUnsent = outcome === 'not-sent';
+  const { host } = new URL(call.request.url);
+  const what = isUnsent ? `could not reach ${host}` : 'got no complete answer';
+  const message = `${lineOf(call)} ${what} within ${Math.ceil(limitMs)} ms.`;
+  return new TimeoutError(message + (isUnsent ? '' : effectHint(call)), {
     ...callOf(call),
     // The shorter of the two ended it.
     code: limitMs < call.timeoutMs ? 'DEADLINE_EXCEEDED' : 'TIMEOUT',
+    outcome,
+  });
+}
+
+/** The error of a request that could not be made, so that `fetch` never had it. */
+export function neverHandedOver(cause: unknown, call: CallContext): InvalidRequestError {
+  return new InvalidRequestError(`${lineOf(call)} was not sent: no request can be made of it.`, {
+    ...callOf(call),
+    code: 'INVALID_REQUEST',
+    cause,
+  });
+}
+
+/** The error of a `fetch` that returned something else than an answer. */
+export function unusableResponse(message: string, call: CallContext): UnexpectedResponseError {
+  return new UnexpectedResponseError(`${lineOf(call)}: ${message}.${effectHint(call)}`, {
+    ...callOf(call),
+    code: 'UNEXPECTED_RESPONSE',
     outcome: 'unknown',
   });
 }

@@ -9,33 +9,57 @@ export async function readText(
   maxBytes: number,
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  if (isKnownSmall(response, maxBytes)) {
+  const chunks = isKnownSmall(response, maxBytes) ? undefined : chunksOf(response.body);
+  if (!chunks) {
     return response.text();
   }
-  const reader = response.body?.getReader();
-  if (!reader) {
-    return response.text();
-  }
-  const letGo = () => void reader.cancel().catch(() => undefined); // it may be broken already
-  signal?.addEventListener('abort', letGo, { once: true });
+  signal?.addEventListener('abort', chunks.stop, { once: true });
   const decoder = new TextDecoder();
   let text = '';
   let left = maxBytes;
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await chunks.next();
       if (done) {
         return text + decoder.decode();
       }
-      text += decoder.decode(value.subarray(0, left), { stream: true });
-      left -= value.length;
+      const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : value;
+      text += decoder.decode(bytes.subarray(0, left), { stream: true });
+      left -= bytes.length;
       if (left <= 0) {
         return text;
       }
     }
   } finally {
-    letGo();
+    chunks.stop();
   }
+}
+
+/** Lets go of an answer that is not wanted. */
+export function letGo({ body }: Response): void {
+  chunksOf(body)?.stop();
+}
+
+/** A body that is read piece by piece. */
+interface Chunks {
+  next(): Promise<IteratorResult<Uint8Array | string, unknown>>;
+  /** Lets go of what has not been read. */
+  readonly stop: () => void;
+}
+
+/** What a body offers. That of node-fetch is a stream of Node, not one of the web. */
+type AnyBody = Partial<ReadableStream<Uint8Array>> &
+  Partial<AsyncIterable<Uint8Array | string>> & { readonly destroy?: () => void };
+
+function chunksOf(given: Response['body']): Chunks | undefined {
+  const body = given as AnyBody | null | undefined; // of any `fetch`
+  const reader = body?.getReader?.();
+  if (reader) {
+    const stop = () => void reader.cancel().catch(() => undefined); // it may be broken already
+    return { next: () => reader.read(), stop };
+  }
+  const iterator = body?.[Symbol.asyncIterator]?.();
+  return iterator && { next: () => iterator.next(), stop: () => body?.destroy?.() };
 }
 
 // A compressed body may become a thousand times as long as its length says.

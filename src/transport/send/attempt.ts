@@ -1,7 +1,13 @@
 import { isAbortOf } from '../../async/abort.js';
 import { AttemptTimer, monotonicMs } from '../../async/timers.js';
-import { longestCloseMs } from '../../contract/rate-budget-store.js';
-import { isPostreelError, RateLimitError, type PostreelError } from '../../errors/index.js';
+import { maxCloseMs } from '../../contract/rate-budget-store.js';
+import {
+  isPostreelError,
+  RateLimitError,
+  type Outcome,
+  type PostreelError,
+} from '../../errors/index.js';
+import { secretsOf } from '../auth/call-secrets.js';
 import { cleanCause } from '../auth/redact.js';
 import {
   factsOf,
@@ -13,13 +19,22 @@ import {
 import { notSentInTime } from '../deadline.js';
 import type { Budget, Slot } from '../rate-limit/budget.js';
 import { classify, requestIdOf } from '../response/classify.js';
-import { connectionError, timeoutError } from '../response/network-error.js';
-import { readText } from '../response/read.js';
+import {
+  connectionError,
+  isConnectFault,
+  neverHandedOver,
+  timeoutError,
+  unusableResponse,
+} from '../response/network-error.js';
+import { letGo, readText } from '../response/read.js';
 import { pauseAfterRefusalMs } from '../response/retry-after.js';
+import { UnusableResponse, type Sending } from './http.js';
 
 // Far more than any answer of these services; an endless body must end somewhere.
 const longestAnswerBytes = 256 * 1024 * 1024;
 const longestErrorBytes = 64 * 1024;
+// A paid answer that is later than this will not come.
+const longestLateMs = 5 * 60_000;
 
 /** Waits for a slot of the rate limit, sends the request once and reads what comes back. */
 export async function attempt(
@@ -35,6 +50,9 @@ export async function attempt(
     slot?.cancel(); // in the very moment of its turn
   }
   call.signal?.throwIfAborted();
+  if (call.input.beforeSending) {
+    await prepared(call.input.beforeSending, slot, call);
+  }
   const remainingMs = call.deadlineAt - monotonicMs();
   if (remainingMs <= 0) {
     slot?.cancel();
@@ -42,6 +60,20 @@ export async function attempt(
   }
   const limitMs = Math.min(call.timeoutMs, remainingMs);
   return new Exchange(one, call, { limitMs, slot, budget, parts }).run();
+}
+
+async function prepared(
+  beforeSending: () => Promise<void>,
+  slot: Slot | undefined,
+  { signal }: CallContext,
+): Promise<void> {
+  try {
+    await beforeSending();
+    signal?.throwIfAborted();
+  } catch (failure) {
+    slot?.cancel();
+    throw failure;
+  }
 }
 
 /** The rate budget that a call is charged to, if any. */
@@ -68,6 +100,7 @@ function acquire(
     isRepeat: number > 1,
     maxWaitMs: Math.min(settings.maxQueueMs, deadlineAt - monotonicMs()),
     onWait: (event) => events.emit('throttled', event),
+    onWarning: (message) => events.emit('warning', { method: route.method, path, message }),
   });
 }
 
@@ -85,6 +118,9 @@ class Exchange {
   readonly #with: ExchangeParts;
   readonly #timer: AttemptTimer;
   readonly #startedAt = monotonicMs();
+  #sending: Sending | undefined;
+  /** Ends a request that is heard out. */
+  readonly #lateSignal: AbortSignal | undefined;
   #response: Response | undefined;
   #requestId: string | undefined;
 
@@ -93,6 +129,7 @@ class Exchange {
     this.#call = call;
     this.#with = parts;
     this.#timer = new AttemptTimer(parts.limitMs, call.signal);
+    this.#lateSignal = call.input.onLate && AbortSignal.timeout(longestLateMs);
   }
 
   async run(): Promise<RawAnswer> {
@@ -102,14 +139,13 @@ class Exchange {
       events.emit('request', this.#event());
     }
     state.hasLeft = true;
+    state.outcome = 'unknown';
     try {
       const response = await this.#head();
       const text = await this.#text(response);
       const body = this.#classify(response, text);
       state.outcome = undefined;
       return { body, response, requestId: this.#requestId };
-    } catch (fault) {
-      throw this.#explain(fault);
     } finally {
       this.#end();
     }
@@ -119,15 +155,21 @@ class Exchange {
     const { parts, slot } = this.#with;
     const { key } = this.#attempt;
     const timer = this.#timer;
-    const answer = parts.http(this.#call.request, key, timer.signal);
     try {
-      this.#response = await timer.within(answer);
+      this.#sending = parts.http(this.#call.request, key, this.#fetchSignal);
+      this.#response = await timer.within(this.#sending.answer);
     } catch (fault) {
-      // A fetch that does not hear an abort must not leave its answer open either.
-      answer.then((late) => late.body?.cancel()).catch(() => undefined);
-      throw fault;
+      const late = this.#sending?.answer;
+      if (this.#lateSignal) {
+        const text = late?.then((one) => readText(one, longestAnswerBytes, this.#lateSignal));
+        this.#hearLate(text ?? Promise.resolve(''));
+        throw this.#explain(fault);
+      }
+      // A fetch that ignores an abort must not leave its answer open either.
+      late?.then(letGo).catch(() => undefined);
+      throw this.#explain(fault);
     }
-    this.#requestId = requestIdOf(this.#response.headers, key);
+    this.#requestId = requestIdOf(this.#response.headers, this.#call, key);
     if (this.#response.status !== 429) {
       slot?.accepted();
     }
@@ -136,11 +178,27 @@ class Exchange {
 
   async #text(response: Response): Promise<string> {
     const limit = response.ok ? longestAnswerBytes : longestErrorBytes;
+    const text = readText(response, limit, this.#fetchSignal);
     try {
-      return await this.#timer.within(readText(response, limit, this.#timer.signal));
+      return await this.#timer.within(text);
     } catch (fault) {
-      return this.#withoutBody(response, fault);
+      this.#hearLate(text);
+      // The status line of a refusal decides, even when its body is lost.
+      if (response.ok || this.#isAborted(fault)) {
+        throw this.#explain(fault);
+      }
+      return '';
     }
+  }
+
+  // What is paid for is heard out, though nobody waits for it any more.
+  #hearLate(text: Promise<string>): void {
+    const { onLate } = this.#call.input;
+    text.then((late) => onLate?.(JSON.parse(late) as unknown)).catch(() => undefined); // no ids in it
+  }
+
+  get #fetchSignal(): AbortSignal | undefined {
+    return this.#lateSignal ?? this.#timer.signal;
   }
 
   #classify(response: Response, text: string): unknown {
@@ -151,18 +209,11 @@ class Exchange {
     } catch (failure) {
       if (failure instanceof RateLimitError) {
         const askedMs = failure.retryAfterMs ?? parts.settings.windowMs;
-        budget?.close(Math.min(pauseAfterRefusalMs(askedMs, number), longestCloseMs));
+        budget?.close(Math.min(pauseAfterRefusalMs(askedMs, number), maxCloseMs));
       }
+      this.#call.state.outcome = isPostreelError(failure) ? failure.outcome : 'unknown';
       throw failure;
     }
-  }
-
-  // The status line of a refusal decides, even when its body is lost.
-  #withoutBody(response: Response, fault: unknown): string {
-    if (response.ok || this.#isAborted(fault)) {
-      throw fault;
-    }
-    return '';
   }
 
   #isAborted(fault: unknown): boolean {
@@ -173,33 +224,45 @@ class Exchange {
 
   // An abort leaves with the caller's own reason; everything else becomes one of our errors.
   #explain(fault: unknown): unknown {
-    const { signal, state } = this.#call;
-    if (this.#isAborted(fault)) {
-      state.outcome = 'unknown';
-      return signal?.reason;
-    }
-    const failure = this.#failureOf(fault);
-    state.outcome = failure.outcome;
-    return failure;
+    const outcome = this.#outcomeOf(fault);
+    this.#call.state.outcome = outcome;
+    return this.#isAborted(fault) ? this.#call.signal?.reason : this.#failureOf(fault, outcome);
   }
 
-  #failureOf(fault: unknown): PostreelError {
+  #failureOf(fault: unknown, outcome: Outcome): PostreelError {
     const timer = this.#timer;
-    const { key } = this.#attempt;
-    const { headers } = this.#call.request;
-    if (isPostreelError(fault)) {
-      return fault;
+    if (timer.timedOut) {
+      return timeoutError(timer.limitMs, this.#call, outcome);
     }
-    if (!timer.timedOut) {
-      return connectionError(cleanCause(fault, key, headers['cookie']), this.#call);
+    if (fault instanceof UnusableResponse) {
+      return unusableResponse(fault.message, this.#call);
     }
-    return timeoutError(timer.limitMs, this.#call);
+    const cause = cleanCause(fault, ...secretsOf(this.#call, this.#attempt.key));
+    const departure = this.#sending?.departure;
+    return departure
+      ? connectionError(cause, this.#call, { outcome, connectFault: departure.connectFault })
+      : neverHandedOver(cause, this.#call);
+  }
+
+  // No fault after the head of an answer proves that nothing was sent, whatever it is called.
+  #outcomeOf(fault: unknown): Outcome {
+    const departure = this.#sending?.departure;
+    if (!departure) {
+      return 'not-sent'; // `fetch` never had it
+    }
+    const isGivenUp = this.#timer.signal?.aborted ?? false;
+    if (this.#lateSignal && isGivenUp) {
+      return 'unknown'; // it is not taken back, and may still leave
+    }
+    const hasLeft = this.#response ? true : departure.after(fault, isGivenUp);
+    return (hasLeft ?? !isConnectFault(fault, this.#call.request.url)) ? 'unknown' : 'not-sent';
   }
 
   #end(): void {
     const { slot, parts } = this.#with;
     const { outcome } = this.#call.state;
     this.#timer.stop();
+    this.#sending?.departure?.stop();
     if (outcome === 'not-sent') {
       slot?.cancel();
     } else if (this.#response) {

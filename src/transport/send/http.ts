@@ -1,4 +1,6 @@
 import ky from 'ky';
+import { sendOnce } from '../../http/send-once.js';
+import { Departure } from './departure.js';
 
 /** A request that is ready to leave. */
 export interface OutgoingRequest {
@@ -10,12 +12,20 @@ export interface OutgoingRequest {
   readonly credentials?: 'include';
 }
 
-/** Sends one request with a key and resolves with the head of its answer. */
+/** A request on its way. */
+export interface Sending {
+  /** The head of the answer. */
+  readonly answer: Promise<Response>;
+  /** Whether the request has left; `undefined` until `fetch` has it. */
+  readonly departure: Departure | undefined;
+}
+
+/** Sends one request with a key. */
 export type Http = (
   request: OutgoingRequest,
   key: string | null,
   signal: AbortSignal | undefined,
-) => Promise<Response>;
+) => Sending;
 
 /**
  * The HTTP of one client: one ky, which carries every attempt of every call. Its retries, timeout and
@@ -29,33 +39,43 @@ export function createHttp(ownFetch: typeof globalThis.fetch | undefined): Http 
     if (signal) {
       init.signal = signal;
     }
-    const fetch = ownFetch ?? globalThis.fetch;
+    let departure: Departure | undefined;
     // `fetch` gets the address and the init instead of ky's `Request`: another copy of undici does not
     // know that class, its body is a stream without a length, and Next.js drops its options.
-    return send(url, { ...init, fetch: async () => fetch(url, sentOnce(init)) });
+    const carry = async () => {
+      departure = new Departure(rest.method, url, ownFetch);
+      return checkResponse(await sendOnce(ownFetch, url, init));
+    };
+    return {
+      answer: send(url, { ...init, fetch: carry }),
+      get departure() {
+        return departure;
+      },
+    };
   };
+}
+
+/** The user's `fetch` returned something that is no answer. */
+export class UnusableResponse extends Error {}
+
+// Mocks return all kinds of things, and the request may have been sent all the same.
+function checkResponse(response: unknown): Response {
+  const { status, headers, text, bodyUsed } = Object(response) as Partial<Response>; // or anything
+  const isResponse =
+    Number.isInteger(status) && typeof headers?.get === 'function' && typeof text === 'function';
+  if (!isResponse) {
+    const what = response === null ? 'null' : typeof response;
+    const kind = what === 'object' ? 'an object that is not a `Response`' : what;
+    throw new UnusableResponse(`\`fetch\` returned ${kind}: it must return a \`Response\``);
+  }
+  if (bodyUsed) {
+    throw new UnusableResponse(
+      '`fetch` returned a `Response` whose body has been read: it must return a new one for each call',
+    );
+  }
+  return response as Response; // as far as it is used here
 }
 
 function withKey(headers: Record<string, string>, key: string | null): Record<string, string> {
   return key === null ? headers : { ...headers, authorization: `Bearer ${key}` };
-}
-
-/**
- * Keeps Deno from sending a POST a second time on its own. It does so when a connection that was
- * used before ends without an answer (denoland/deno#32566), and the service may have acted by then:
- * a second email, a second paid video. It cannot repeat a body that streams.
- */
-export function sentOnce(init: RequestInit): RequestInit & { readonly duplex?: 'half' } {
-  if (init.method !== 'POST' || !('Deno' in globalThis)) {
-    return init;
-  }
-  const { body, headers } = new Response(init.body ?? '');
-  // A form's content type names its boundary.
-  const type = init.body instanceof FormData ? headers.get('content-type') : null;
-  return {
-    ...init,
-    headers: { ...(init.headers as object), ...(type !== null && { 'content-type': type }) }, // ours are plain
-    // Passed on, or Deno sees the text behind the stream.
-    ...(body && { body: body.pipeThrough(new TransformStream()), duplex: 'half' }),
-  };
 }

@@ -1,10 +1,11 @@
 import pRetry, { type RetryContext } from 'p-retry';
 import { isAbortOf } from '../../async/abort.js';
-import { monotonicMs, sleep } from '../../async/timers.js';
+import { longestDelayMs, monotonicMs, sleep } from '../../async/timers.js';
+import { isRepeatable } from '../../contract/route.js';
 import { isPostreelError, type PostreelError } from '../../errors/index.js';
 import { isTransient } from '../../errors/transient.js';
 import { factsOf, type CallContext, type RawAnswer, type TransportParts } from '../context.js';
-import { longestPauseMs } from '../rate-limit/budget.js';
+import { maxPauseMs } from '../rate-limit/budget.js';
 import type { CallKey } from '../auth/call-key.js';
 import { pauseAfterRefusalMs } from '../response/retry-after.js';
 import { attempt, budgetFor } from './attempt.js';
@@ -42,16 +43,15 @@ export async function sendWithRetries(
 /** May the call be sent again after this failure? */
 export function mayRetry(
   failure: PostreelError,
-  { route, isPartial, options }: CallContext,
+  { route, input, isPartial, options }: CallContext,
 ): boolean {
   const allowsUnknown = options.retry?.unknownOutcome ?? false;
   if (failure.status === 429) {
     return !isPartial || allowsUnknown;
   }
-  if (failure.code === 'NOT_CONNECTED') {
-    return true;
-  }
-  return (route.repeatable || allowsUnknown) && isTransient(failure);
+  const isHarmless =
+    failure.outcome === 'not-sent' || isRepeatable(route, input.body) || allowsUnknown;
+  return isHarmless && isTransient(failure);
 }
 
 /** What the attempts of one call have come to so far. */
@@ -71,7 +71,7 @@ class Retries {
     this.#call = call;
     this.#key = key;
     this.#parts = parts;
-    this.#maxPauseMs = longestPauseMs(parts.settings.windowMs);
+    this.#maxPauseMs = maxPauseMs(parts.settings.windowMs);
     this.#endsAt = Math.min(call.deadlineAt, monotonicMs() + 5 * this.#maxPauseMs);
   }
 
@@ -113,7 +113,7 @@ class Retries {
     if (!this.#mayWait(askedMs) || monotonicMs() + delayMs >= this.#endsAt) {
       // The caller can take over a wait that is too long for the call.
       if (failure.retryAfterMs === undefined) {
-        Object.assign(failure, { retryAfterMs: Math.ceil(delayMs) });
+        Object.assign(failure, { retryAfterMs: Math.min(Math.ceil(delayMs), longestDelayMs) });
       }
       throw failure;
     }

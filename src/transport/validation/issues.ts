@@ -3,7 +3,8 @@ import type { Route } from '../../contract/route.js';
 import type { KnownFields, Notice, RouteSchemas, Schema } from '../../contract/schemas.js';
 import type { FieldError } from '../../errors/index.js';
 import type { RawPage } from '../../pagination/styles.js';
-import { misspelled, unknownFieldWarnings } from './unknown-fields.js';
+import { nearest } from '../../contract/nearest.js';
+import { strangeFields, unknownFieldWarnings, type StrangeField } from './unknown-fields.js';
 
 /** The schemas of a service by their rows, loaded when a call first needs them. */
 export type SchemaMap = ReadonlyMap<Route, RouteSchemas>;
@@ -29,7 +30,8 @@ export function requestProblems(
   body: unknown,
   query: unknown,
 ): readonly FieldError[] {
-  return [...problems(schemas.body, body), ...problems(schemas.query, query ?? {})];
+  const strange = schemas.known && isRecord(body) ? strangeFields(body, schemas.known) : [];
+  return [...problems(schemas.body, body, strange), ...problems(schemas.query, query ?? {})];
 }
 
 /**
@@ -85,7 +87,11 @@ export function queryWarnings({ knownQuery }: RouteSchemas, query: unknown): rea
   return knownQuery && isFirst ? unknownFieldWarnings(query, knownQuery) : [];
 }
 
-function problems(schema: Schema<unknown> | undefined, value: unknown): readonly FieldError[] {
+function problems(
+  schema: Schema<unknown> | undefined,
+  value: unknown,
+  strange: readonly StrangeField[] = [],
+): readonly FieldError[] {
   if (!schema) {
     return [];
   }
@@ -98,7 +104,7 @@ function problems(schema: Schema<unknown> | undefined, value: unknown): readonly
     .slice(0, mostIssues)
     .flatMap(flatten)
     .slice(0, mostIssues)
-    .map((issue) => describe(issue, value));
+    .map((issue) => describe(issue, value, strange));
 }
 
 /** The first, the last and two between: items of one list have one form. */
@@ -149,27 +155,30 @@ function depth(issues: readonly Issue[]): number {
   return issues.reduce((most, issue) => Math.max(most, issue.path.length), 0);
 }
 
-function describe(issue: Issue, root: unknown): FieldError {
+function describe(issue: Issue, root: unknown, strange: readonly StrangeField[]): FieldError {
   const value = valueAt(root, issue.path);
   return {
     field: fieldName(issue.path),
-    message: rule(issue, value) + slip(issue, value, root),
+    message: rule(issue, value) + slip(issue, value, strange),
     code: issue.code ?? 'invalid',
   };
 }
 
-// A required field is often there, but misspelled; so may be the one that would stand for it.
-function slip({ path, instead }: Issue, value: unknown, root: unknown): string {
+// A required field is often there under another name; so may be the one that would stand for it.
+function slip({ path, instead }: Issue, value: unknown, strange: readonly StrangeField[]): string {
   const [field] = path;
-  if (value !== undefined || path.length !== 1 || typeof field !== 'string') {
+  if (value !== undefined || path.length !== 1) {
     return '';
   }
-  const other = typeof instead === 'string' ? misspelled(instead, root) : undefined;
-  if (other !== undefined) {
-    return `: did you mean \`${String(instead)}\` by \`${other}\`?`;
+  const wanted = [field, instead].filter((name) => typeof name === 'string');
+  for (const name of wanted) {
+    const slipped = strange.find((one) => one.meant === name || nearest(one.name, [name]) === name);
+    if (slipped) {
+      return `; \`${slipped.name}\` is not a field. Did you mean \`${name}\`?`;
+    }
   }
-  const written = misspelled(field, root);
-  return written === undefined ? '' : `: did you mean it by \`${written}\`?`;
+  const [first] = strange;
+  return first === undefined ? '' : `; \`${first.name}\` is not a field`;
 }
 
 function rule(issue: Issue, value: unknown): string {

@@ -106,3 +106,32 @@ it('refuses to judge a service by a key that it does not take', async () => {
   const target = targetOf(fake, 'sk_wrong');
   await expect(probeMessaging(target)).rejects.toThrow('Check it, then probe again');
 });
+
+describe('what a probe did not see', () => {
+  it('is left out of what it found: a project without records shows few habits', async () => {
+    const fake = createFakeMessaging({ clock: { start }, behavior: {} });
+    const found = await probeMessaging(targetOf(fake, fake.secretKey));
+    for (const name of [
+      'ids',
+      'dates',
+      'extraFields',
+      'unset',
+      'periods',
+      'cutAnswers',
+      'stateWords',
+    ]) {
+      expect(found).not.toHaveProperty(name);
+    }
+  });
+
+  it('ends at a 429, instead of taking refusals for habits', async () => {
+    const fake = messaging({});
+    const target = targetOf(fake, fake.secretKey);
+    let questions = 0;
+    const limited: typeof fetch = (input, init) =>
+      ++questions > 3
+        ? Promise.resolve(Response.json({ error: 'busy' }, { status: 429 }))
+        : target.fetch(input, init);
+    await expect(probeMessaging({ ...target, fetch: limited })).rejects.toThrow('answers 429');
+  });
+});

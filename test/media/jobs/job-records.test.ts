@@ -24,7 +24,7 @@ async function withLostCall(count: number) {
   return { fake, client, intent: intent!, run };
 }
 
-describe('an unknown intent', () => {
+describe('an unknown call', () => {
   it('can be resolved: its jobs are followed, and nothing is submitted again', async () => {
     const { fake, client, intent, run } = await withLostCall(2);
     const fileIds = fake.files.map(({ fileId }) => fileId);
@@ -70,7 +70,7 @@ describe('an unknown intent', () => {
   it('that is not there cannot be resolved', async () => {
     const client = fakeService().media({ journal: memoryJournal() });
     const { error } = await ending(client.journal.resolve('nothing', []));
-    expect(error).toMatchObject({ code: 'INTENT_UNKNOWN', outcome: 'not-sent' });
+    expect(error).toMatchObject({ code: 'CALL_UNKNOWN', outcome: 'not-sent' });
   });
 });
 

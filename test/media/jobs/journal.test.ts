@@ -1,10 +1,4 @@
-import {
-  memoryJournal,
-  type JobJournal,
-  type LoggedJournal,
-  type JournalEntry,
-  type WarningEvent,
-} from 'postreel';
+import { memoryJournal, pendingJobs, type WarningEvent } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import {
   audioEndpoint,
@@ -18,38 +12,100 @@ import {
   videoEndpoint,
 } from '../../support/media/fake-time.js';
 
+import { failingJournal, recordedJournal } from '../../support/media/recorded-journal.js';
+
 useFakeTime();
 
 function journaled(options: Parameters<typeof fakeService>[0] = {}) {
   const service = fakeService(options);
-  const journal = memoryJournal();
-  return { ...service, journal, client: service.media({ journal }) };
+  const { journal, facts } = recordedJournal();
+  return { ...service, journal, facts, client: service.media({ journal }) };
 }
 
 const nothing = { jobs: [], finished: [], unknown: [] };
-const typesOf = async (journal: LoggedJournal) => (await journal.read()).map(({ type }) => type);
 
 describe('the journal', () => {
-  it('has the intent before the call, and the ids after it', async () => {
-    const { fake, journal, client } = journaled();
-    const before: JournalEntry[] = [];
-    client.on('request', () => void journal.read().then((entries) => before.push(...entries)));
+  it('has the claims before the request leaves, and the ids after it', async () => {
+    const { fake, facts, client } = journaled();
+    const before: string[][] = [];
+    client.on('request', () => before.push([...facts]));
     const payload = [video({ fileName: 'a' }), video({ fileName: 'b' })];
-    const jobs = await inTime(client.generate.video({ payload }));
-    expect(before).toMatchObject([{ type: 'intent', jobs: payload }]);
-    const [intent, accepted] = await journal.read();
-    expect(accepted).toEqual({
-      type: 'accepted',
-      id: (intent as { id: string }).id,
-      jobs: jobs.map((job) => job.toJSON()),
-    });
+    await inTime(client.generate.video({ payload }));
+    expect(before).toEqual([['claim', 'claim']]);
+    expect(facts).toEqual(['claim', 'claim', 'accepted', 'accepted']);
     expect(fake.requests).toHaveLength(1);
+  });
+
+  it('has no claim while the call waits for the rate limit: a crash leaves nothing unknown', async () => {
+    const { client, facts } = journaled();
+    for (let count = 0; count < 10; count++) {
+      await inTime(client.generate.audio(speech({ content: String(count) })));
+    }
+    facts.length = 0;
+    void ending(client.generate.audio(speech()));
+    await pass(60_000);
+    expect(facts).toEqual([]);
+    expect((await client.journal.pending()).unknown).toEqual([]);
+    await pass(600_000);
+    expect(facts[0]).toBe('claim');
+  });
+
+  it('writes down what is sent, whatever the caller changes meanwhile', async () => {
+    const { fake, client, facts } = journaled();
+    for (let count = 0; count < 10; count++) {
+      await inTime(client.generate.audio(speech({ content: String(count) })));
+    }
+    const body = speech({ content: 'Cats' });
+    fake.fail(audioEndpoint, { loseAnswer: true });
+    const call = ending(client.generate.audio(body));
+    body.content = 'Dogs';
+    await inTime(call);
+    expect(fake.files.at(-1)!.settings).toMatchObject({ content: 'Cats' });
+    const [lost] = (await client.journal.pending()).unknown;
+    expect(lost!.jobs).toEqual([speech({ content: 'Cats' })]);
+    expect(facts).not.toEqual([]);
+  });
+
+  it('tells two projects apart that share it, and an email from a file', async () => {
+    const { journal } = recordedJournal();
+    const [staging, production] = [fakeService(), fakeService()].map(({ media }) =>
+      media({ journal }),
+    );
+    await inTime(staging!.generate.video({ payload: [video()] }));
+    expect((await production!.journal.pending()).jobs).toEqual([]);
+    expect((await staging!.journal.pending()).jobs).toHaveLength(1);
+    expect((await journal.list('')).every(({ key }) => key.startsWith('media/'))).toBe(true);
+  });
+
+  it('keeps two jobs apart that have one file, and settles both', async () => {
+    const { fake, client } = journaled();
+    const answer = { status: 200, body: { fileId: 'file_same' } };
+    fake.fail(audioEndpoint, answer);
+    fake.fail(audioEndpoint, answer);
+    await inTime(client.generate.audio(speech()));
+    await inTime(client.generate.audio(speech()));
+    expect((await client.journal.pending()).jobs).toHaveLength(2);
+    await client.journal.acknowledge('file_same');
+    expect(await client.journal.pending()).toEqual(nothing);
+  });
+
+  it('removes what has been settled for so long', async () => {
+    const { journal } = recordedJournal();
+    const client = fakeService().media({ journal, keepSettled: 60_000 });
+    const [job] = await inTime(client.generate.video({ payload: [video()] }));
+    await client.journal.acknowledge(job!.fileId);
+    await client.journal.pending();
+    expect(await journal.list('')).not.toEqual([]);
+    await pass(60_001);
+    await client.journal.pending();
+    expect(await journal.list('')).toEqual([]);
   });
 
   it('knows what is pending, until a failure is seen or a file is acknowledged', async () => {
     const { fake, client } = journaled();
     fake.outcome({ status: 'error' }, ({ kind }) => kind === 'audio');
     const [made] = await inTime(client.generate.video({ payload: [video()] }));
+    await pass(1); // jobs of one millisecond have no order
     const spoken = await inTime(client.generate.audio(speech()));
     expect(await client.journal.pending()).toEqual({
       jobs: [made!.toJSON(), spoken.toJSON()],
@@ -84,7 +140,6 @@ describe('the journal', () => {
   it.each([
     ['lost answer', { loseAnswer: true }],
     ['500', { status: 500 }],
-    ['500 with the words of a full queue', { status: 500, body: { error: 'Queue is full' } }],
     ['broken answer', { malformed: true }],
   ])('lists a %s as unknown, and nothing sends it again', async (_, fault) => {
     const { fake, journal, client, media } = journaled();
@@ -92,7 +147,7 @@ describe('the journal', () => {
     await inTime(ending(client.generate.video({ payload: [video()] })));
     const { jobs, unknown } = await media({ journal }).resumeAll();
     expect(jobs).toEqual([]);
-    expect(unknown).toMatchObject([{ type: 'intent', jobs: [video()] }]);
+    expect(unknown).toMatchObject([{ jobs: [video()] }]);
     expect(Number.isNaN(Date.parse(unknown[0]!.at))).toBe(false);
     await pass(600_000);
     expect(fake.requests).toHaveLength(1);
@@ -109,12 +164,12 @@ describe('the journal', () => {
   it.each([
     ['is refused', { status: 400 }],
     ['is refused with 401', { status: 401 }],
-    ['finds no free slot', { status: 402, body: { error: 'Queue is full' } }],
+    ['finds no free slot', { status: 400, body: { error: 'Queue is full' } }],
   ])('forgets what %s', async (_, fault) => {
-    const { fake, journal, client } = journaled();
+    const { fake, facts, client } = journaled();
     fake.fail(videoEndpoint, fault);
     await inTime(ending(client.generate.video({ payload: [video()] })));
-    expect(await typesOf(journal)).toEqual(['intent', 'refused']);
+    expect(facts).toEqual(['claim', 'refused']);
     expect(await client.journal.pending()).toEqual(nothing);
   });
 
@@ -148,9 +203,8 @@ describe('the journal', () => {
     const calls = [1, 2].map(() => client.generate.video({ payload: [video()] }));
     await inTime(Promise.all(calls));
     await inTime(client.generate.longAudio(speech({ content: 'A sentence. '.repeat(1000) })));
-    expect((await client.journal.pending()).jobs.map(({ kind }) => kind)).toEqual([
-      ...['video', 'video', 'audio', 'audio'],
-    ]);
+    const kinds = (await client.journal.pending()).jobs.map(({ kind }) => kind);
+    expect(kinds.sort()).toEqual(['audio', 'audio', 'video', 'video']);
   });
 
   it('is asked for without one: a ConfigurationError', async () => {
@@ -161,67 +215,12 @@ describe('the journal', () => {
   });
 });
 
-describe('the names of a journal', () => {
-  const job = { fileId: 'file_1', kind: 'audio' as const };
-  const claimOf = (id: string, retriesFailed: boolean) => ({
-    type: 'intent' as const,
-    id,
-    at: '2026-01-01T00:00:00.000Z',
-    jobs: [speech()],
-    names: ['queue/1'],
-    retriesFailed,
-  });
-  async function accepted(...ends: readonly JournalEntry[]) {
-    const journal = memoryJournal();
-    await journal.claim(claimOf('first', false));
-    await journal.append({ type: 'accepted', id: 'first', jobs: [job] });
-    for (const end of ends) {
-      await journal.append(end);
-    }
-    return journal;
-  }
-  const finished = (status: string) => ({ type: 'finished' as const, fileId: 'file_1', status });
-  const settled = (status: string) => ({ type: 'settled' as const, fileId: 'file_1', status });
-
-  it.each<[string, JournalEntry[]]>([
-    ['is in progress', []],
-    ['is finished', [finished('success')]],
-    ['is saved', [finished('success'), settled('saved')]],
-  ])('stay taken while their job %s, also for a run that retries failed jobs', async (_, ends) => {
-    const journal = await accepted(...ends);
-    const taken = await journal.claim(claimOf('second', true));
-    expect(taken.get('queue/1')).toMatchObject({ state: 'accepted', job });
-    expect((await journal.pending()).unknown).toEqual([]);
-  });
-
-  it.each([['error'], ['canceled']])('are free for a run that retries after %s', async (status) => {
-    const journal = await accepted(finished(status));
-    expect((await journal.claim(claimOf('second', false))).size).toBe(1);
-    expect((await journal.claim(claimOf('third', true))).size).toBe(0);
-  });
-
-  it('stay those of a failed job when its file is dismissed', async () => {
-    const journal = await accepted(finished('error'), settled('dismissed'));
-    expect((await journal.claim(claimOf('second', true))).size).toBe(0);
-  });
-});
-
 describe('a journal that cannot be written', () => {
-  const broken = (from: number): JobJournal => {
-    const memory = memoryJournal();
-    let writes = 0;
-    return {
-      claim: (intent) => memory.claim(intent),
-      find: (names) => memory.find(names),
-      pending: () => memory.pending(),
-      append: (entry) =>
-        ++writes >= from ? Promise.reject(new Error('disk full')) : memory.append(entry),
-    };
-  };
-
   it('before the call keeps it from being sent', async () => {
     const { fake, media } = fakeService();
-    const call = media({ journal: broken(1) }).generate.video({ payload: [video()] });
+    const call = media({ journal: failingJournal(() => true) }).generate.video({
+      payload: [video()],
+    });
     const { error } = await inTime(ending(call));
     expect(String(error)).toContain('disk full');
     expect(call.outcome).toBe('not-sent');
@@ -230,7 +229,7 @@ describe('a journal that cannot be written', () => {
 
   it('after the call does not hide its result, and is a warning', async () => {
     const { media } = fakeService();
-    const client = media({ journal: broken(2) });
+    const client = media({ journal: failingJournal((key) => !key.endsWith('/claim')) });
     const warnings: WarningEvent[] = [];
     client.on('warning', (warning) => warnings.push(warning));
     const [job] = await inTime(client.generate.video({ payload: [video()] }));
@@ -242,24 +241,56 @@ describe('a journal that cannot be written', () => {
 
 describe('an id that a journal could not write', () => {
   it('is written again until it is there, and once', async () => {
-    const memory = memoryJournal();
     let failures = 2;
-    const journal: JobJournal = {
-      ...memory,
-      append: (entry) =>
-        entry.type === 'accepted' && failures-- > 0
-          ? Promise.reject(new Error('disk full'))
-          : memory.append(entry),
-    };
+    const journal = failingJournal((key) => key.endsWith('/accepted') && failures-- > 0);
     const client = fakeService().media({ journal });
     client.on('warning', () => undefined);
     await inTime(client.generate.audio(speech()));
-    expect(await typesOf(memory)).toEqual(['intent']);
+    const answers = async () =>
+      (await journal.list('')).filter(({ key }) => key.endsWith('/accepted')).length;
+    expect(await answers()).toBe(0);
     await pass(4_900);
-    expect(await typesOf(memory)).toEqual(['intent']);
+    expect(await answers()).toBe(0);
     await pass(200);
-    expect(await typesOf(memory)).toEqual(['intent', 'accepted']);
-    await pass(120_000);
-    expect(await typesOf(memory)).toEqual(['intent', 'accepted']);
+    expect(await answers()).toBe(1);
+    expect((await client.journal.pending()).jobs).toHaveLength(1);
+  });
+
+  it('is an error of the queue when it never can be', async () => {
+    const journal = failingJournal((key) => key.endsWith('/accepted'));
+    const client = fakeService().media({ journal });
+    client.on('warning', () => undefined);
+    const read = async () => {
+      for await (const { error } of client.queue([speech()])) {
+        expect(error).toBeUndefined();
+      }
+    };
+    const { error } = await inTime(ending(read()));
+    expect(error).toMatchObject({ code: 'JOURNAL_UNAVAILABLE' });
+  });
+
+  it('comes late, after the call was given up: it is noted all the same', async () => {
+    const { fake, journal, client } = journaled();
+    fake.fail(audioEndpoint, { slow: 150_000 });
+    const accepted: string[] = [];
+    client.on('job:accepted', ({ fileId }) => accepted.push(fileId));
+    const { error } = await inTime(ending(client.generate.audio(speech())));
+    expect(error).toMatchObject({ name: 'TimeoutError', outcome: 'unknown' });
+    expect(accepted).toEqual([]);
+    await pass(60_000);
+    expect(accepted).toEqual([fake.files[0]!.fileId]);
+    expect(await pendingJobs(journal)).toMatchObject({
+      jobs: [{ fileId: accepted[0] }],
+      unknown: [],
+    });
+  });
+
+  it('is waited for 120 s, or as long as the caller says', async () => {
+    const { fake, client } = journaled();
+    fake.fail(audioEndpoint, { slow: 100_000 });
+    await inTime(client.generate.audio(speech()));
+    fake.fail(audioEndpoint, { slow: 100_000 });
+    const { error } = await inTime(ending(client.generate.audio(speech(), { timeout: 50_000 })));
+    expect(error).toMatchObject({ name: 'TimeoutError' });
   });
 });

@@ -22,6 +22,7 @@ function dealing(jobs: Iterable<MediaJob>, earlier: Readonly<Record<string, numb
     },
     ownerOf: (name) => owners.get(name),
     give: (name, key) => owners.set(name, key),
+    onOwnerMissing: () => undefined,
   });
   const next = (key: number) => dealer.next(key, () => true);
   return { dealer, next, asked };

@@ -1,4 +1,4 @@
-import { MediaClient, MediaPool, memoryJournal, type MediaOptions } from 'postreel';
+import { MediaClient, MediaPool, memoryJournal, pendingJobs, type MediaOptions } from 'postreel';
 import { describe, expect, it } from 'vitest';
 // A file is not read on a fake clock.
 import '../../../src/media/pool/pool-queue.js';
@@ -72,6 +72,26 @@ describe('a pool of keys', () => {
     expect(fakes.flatMap(({ files }) => files)).toHaveLength(50);
   });
 
+  it('bills no job again whose key was rotated or removed: its owner is missing', async () => {
+    const journal = memoryJournal();
+    const { fake } = fakeService();
+    const clientOf = (apiKey: string) => {
+      fake.apiKeys.add(apiKey);
+      const { baseUrl, fetch } = fake;
+      return new MediaClient({ apiKey, baseUrl, fetch, journal });
+    };
+    const run = (keys: readonly string[]) =>
+      inTime(collect(new MediaPool(keys.map(clientOf)).queue(videos(10), { name: 'films' })));
+    await run(['key_a', 'key_b']);
+    const before = fake.files.length;
+    const results = await run(['key_c', 'key_d']);
+    expect(fake.files).toHaveLength(before);
+    const codes = results.map(({ error }) => (error as { code?: string } | undefined)?.code);
+    expect(codes).toEqual(videos(10).map(() => 'OWNER_MISSING'));
+    expect((await run(['key_b', 'key_a'])).every(({ file }) => file)).toBe(true);
+    expect(fake.files).toHaveLength(before);
+  });
+
   it('acknowledges a file when the next one is asked for, not when the caller leaves', async () => {
     const journals = [memoryJournal(), memoryJournal()]; // both services count their ids from 1
     const { open } = services(2, (key) => ({ journal: journals[key] }));
@@ -84,7 +104,7 @@ describe('a pool of keys', () => {
       }
     };
     await inTime(read());
-    const pending = await Promise.all(journals.map((journal) => journal.pending()));
+    const pending = await Promise.all(journals.map((journal) => pendingJobs(journal)));
     expect(pending.flatMap(({ jobs }) => jobs)).toHaveLength(26);
   });
 

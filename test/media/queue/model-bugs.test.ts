@@ -1,48 +1,45 @@
 import { describe, expect, it } from 'vitest';
+import { RunningCall } from '../../../src/transport/call.js';
 import { violationsIn, type Bug } from '../../support/media/model/world.js';
 
 const most = Number(process.env['MODEL_WORLDS'] ?? 2_000);
 
 const bugs: readonly Bug[] = [
   {
-    name: 'names are not claimed',
-    journal: (journal) => ({
-      ...journal,
-      claim: async ({ type, id, at, jobs }) => {
-        await journal.append({ type, id, at, jobs });
-        return new Map();
-      },
+    name: 'the key of a client is part of the name',
+    host: (host) => {
+      const nameOf = host.nameOf.bind(host);
+      const key = crypto.randomUUID();
+      host.nameOf = (queue, job) => nameOf(`${queue}@${key}`, job);
+    },
+  },
+  {
+    name: 'claims and answers of earlier runs are not found',
+    journal: (store) => ({
+      ...store,
+      get: () => Promise.resolve(new Map()),
+      putIfAbsent: (key, value) => store.put(key, value).then(() => value),
     }),
   },
   {
-    name: 'a taken name is written all the same',
-    journal: (journal) => ({
-      ...journal,
-      claim: async (intent) => {
-        await journal.append(intent);
-        return new Map();
-      },
+    name: 'answers are written down as refusals',
+    journal: (store) => ({
+      ...store,
+      put: (key, value) => store.put(key.replace(/accepted$/, 'refused'), value),
     }),
   },
   {
-    name: 'the journal is not asked before jobs are submitted, nor by the claim',
-    journal: (journal) => ({
-      ...journal,
-      find: () => Promise.resolve(new Map()),
-      claim: async (intent) => {
-        await journal.append(intent);
-        return new Map();
+    name: 'the claim is written after the answer',
+    submit: (submission) => ({
+      ...submission,
+      send: ({ beforeSending, onLate }) => {
+        const call = submission.send({ onLate });
+        return new RunningCall(async () => {
+          const answer = await call.withResponse();
+          await beforeSending?.();
+          return answer;
+        });
       },
-    }),
-  },
-  {
-    name: 'answers are not written down',
-    journal: (journal) => ({
-      ...journal,
-      append: (entry) =>
-        entry.type === 'accepted'
-          ? journal.append({ type: 'refused', id: entry.id })
-          : journal.append(entry),
     }),
   },
   {

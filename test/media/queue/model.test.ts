@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { violationsIn } from '../../support/media/model/world.js';
 
-const worlds = Number(process.env['MODEL_WORLDS'] ?? 500);
+const worlds = Number(process.env['MODEL_WORLDS'] ?? 150);
 const first = Number(process.env['SEED'] ?? 1);
 
 it(`keeps every promise in ${worlds} hostile worlds`, async () => {

@@ -1,6 +1,5 @@
 import { memoryJournal, type MediaJob, type QueueOptions } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { fingerprint } from '../../../src/contract/fingerprint.js';
 import { calls, collect, videos } from '../../support/media/queue-helpers.js';
 import {
   ending,
@@ -62,26 +61,24 @@ describe('the name of a job', () => {
     expect(fake.files).toHaveLength(2);
   });
 
-  it('of an earlier version of the package is known', async () => {
-    const { fake, journal, run } = namedQueue();
-    const job = video({ prompt: 'Cats' });
-    const names = [`batch/${fingerprint(JSON.stringify([job]))}/0`];
-    const at = new Date().toISOString();
-    await journal.append({ type: 'intent', id: 'one', at, jobs: [job], names });
-    const jobs = [{ fileId: 'file_000001', kind: 'video' as const }];
-    await journal.append({ type: 'accepted', id: 'one', jobs });
-    await inTime(Promise.resolve());
-    const [result] = await run([job]);
-    expect(result!.job!.fileId).toBe('file_000001');
-    expect(calls(fake)).toBe(0);
-  });
-
-  it('can be a key of the caller: a changed prompt is the same job', async () => {
+  it('that stands for other content is refused with both fingerprints, never with a file', async () => {
     const { fake, run } = namedQueue();
     const key = (job: MediaJob) => ('fileName' in job ? String(job.fileName) : '');
     await run([video({ fileName: 'intro', prompt: 'Cats' })], { key });
-    await run([video({ fileName: 'intro', prompt: 'Dogs' })], { key });
+    const [result] = await run([video({ fileName: 'intro', prompt: 'Dogs' })], { key });
+    expect(result).toMatchObject({
+      error: { code: 'JOB_NAME_TAKEN', outcome: 'not-sent' },
+    });
+    expect(String(result!.error)).toMatch(/content is [0-9a-f]{16}, this one's [0-9a-f]{16}/);
     expect(fake.files).toHaveLength(1);
+  });
+
+  it('counts equal jobs, whatever stands between them', async () => {
+    const { fake, run } = namedQueue();
+    const [cats, dogs] = [video({ prompt: 'Cats' }), video({ prompt: 'Dogs' })];
+    await run([cats, cats]);
+    await run([cats, dogs, cats]);
+    expect(fake.files).toHaveLength(3);
   });
 
   it('must not come twice as a key', async () => {

@@ -1,4 +1,10 @@
-import { memoryJournal, type MediaFile, type QueueResult, type SavedJob } from 'postreel';
+import {
+  memoryJournal,
+  pendingJobs,
+  type MediaFile,
+  type QueueResult,
+  type SavedJob,
+} from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { calls, collect, videos } from '../../support/media/queue-helpers.js';
 import {
@@ -19,7 +25,7 @@ function saving() {
 }
 
 const pendingOf = async (journal: ReturnType<typeof memoryJournal>) => {
-  const { jobs, finished } = await journal.pending();
+  const { jobs, finished } = await pendingJobs(journal);
   return { jobs: jobs.length, finished: finished.length };
 };
 
@@ -53,7 +59,7 @@ describe('a queue that saves', () => {
     const results = await inTime(collect(client.queue(videos(3), { name: 'batch', save })));
     expect(results.map(({ error }) => error)).toEqual([undefined, failure, undefined]);
     expect(results[1]!.job).toBeDefined();
-    expect((await journal.pending()).finished.map(({ fileId }) => fileId)).toEqual([
+    expect((await pendingJobs(journal)).finished.map(({ fileId }) => fileId)).toEqual([
       results[1]!.job!.fileId,
     ]);
   });

@@ -20,7 +20,7 @@ import fc from '../../support/property.js';
 
 const start = new Date('2026-01-01T00:00:00.000Z');
 const days = 30;
-const graphs = Number(process.env['SIMULATED_GRAPHS'] ?? 300);
+const graphs = Number(process.env['SIMULATED_GRAPHS'] ?? 100);
 
 describe('simulate()', () => {
   it('says who gets which email when', () => {

@@ -20,8 +20,8 @@ const taker = (path: string, slots: number) => `
   for (let count = 0; count < ${slots}; count++) {
     const answer = await store.take('project', limits, 720_000);
     if ('waitMs' in answer) break;
-    console.log(answer.slot);
-    await store.release('project', answer.slot, limits);
+    console.log(answer.slots[0]);
+    await store.release('project', answer.slots[0], limits);
   }`;
 
 describe('fileRateBudgetStore between processes', () => {

@@ -8,9 +8,14 @@ export class ListSource implements AcknowledgingSource {
   mostInHand = 0;
   readonly #waiting: SourceItem[];
   readonly #ends: boolean;
+  readonly name: string | undefined;
   #faults = 0;
 
-  constructor(jobs: readonly MediaJob[], { ends = true } = {}) {
+  constructor(
+    jobs: readonly MediaJob[],
+    { ends = true, name }: { ends?: boolean; name?: string } = {},
+  ) {
+    this.name = name;
     this.#waiting = jobs.map((job, index) => ({ id: `job ${index}`, job }));
     this.#ends = ends;
   }

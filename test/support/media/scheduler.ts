@@ -1,4 +1,4 @@
-import type { JobRecord } from '../../../src/media/jobs/job.js';
+import type { JobRecord } from 'postreel/media';
 import { step } from '../../../src/media/queue/scheduler.js';
 import type { QueueCommand } from '../../../src/media/queue/steps/commands.js';
 import type { QueueEvent, RefusalKind } from '../../../src/media/queue/steps/events.js';
@@ -25,7 +25,7 @@ export const rules: QueueRules = {
 
 export function entryOf(index: number, more: Partial<Entry> = {}): Entry {
   const base = { kind: 'video', minutes: 1, format: 'idea', brand: undefined } as const;
-  return { index, name: undefined, ...base, ...more };
+  return { index, name: undefined, print: undefined, ...base, ...more };
 }
 
 export function entriesOf(count: number, more: (index: number) => Partial<Entry> = () => ({})) {

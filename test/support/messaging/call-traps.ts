@@ -96,8 +96,9 @@ export const callTraps: readonly Trap[] = [
     async client({ messaging, fake }) {
       const call = messaging.contacts.bulkSubscribe({ contactIds: ids(1001) });
       await expect(call).rejects.toThrow('contacts.subscribeAll()');
-      const { done, failed } = await messaging.contacts.subscribeAll(ids(1001), { wait });
-      expect([done, failed]).toEqual([1001, []]);
+      const { failed, unknown } = await messaging.contacts.subscribeAll(ids(1001), { wait });
+      // The fake has no such contacts, so that its jobs count none as done.
+      expect([failed, unknown.length]).toEqual([[], 1001]);
       expect(fake.requests.filter(({ path }) => path === '/contacts/bulk-subscribe')).toHaveLength(
         2,
       );
@@ -137,8 +138,8 @@ export const callTraps: readonly Trap[] = [
       const large = { data: new Uint8Array(6 * 1024 * 1024) };
       await refused(messaging.contacts.import(large), 'file');
       const rows = ids(7).map((id) => ({ email: `${id}@b.c`, note: 'x'.repeat(900_000) }));
-      const { imported, failed } = await messaging.contacts.importAll(rows, { wait });
-      expect([imported, failed, fake.project.contacts.size]).toEqual([7, [], 7]);
+      const { done, failed } = await messaging.contacts.importAll(rows, { wait });
+      expect([done, failed, fake.project.contacts.size]).toEqual([7, [], 7]);
     },
   },
   {
@@ -185,7 +186,9 @@ export const callTraps: readonly Trap[] = [
       const options = { journal: memoryJournal(), key: 'news' };
       const first = await scene.messaging.sendEach([email], content, options);
       const second = await scene.messaging.sendEach([email], content, options);
-      expect([first.unknown, second.unknown]).toEqual([[email], [email]]);
+      for (const { unknown } of [first, second]) {
+        expect(unknown).toMatchObject([{ row: email, index: 0, error: { outcome: 'unknown' } }]);
+      }
       expect(mailed(scene)).toEqual([email]);
     },
   },

@@ -21,7 +21,7 @@ export const calls: readonly Misuse[] = [
   [
     'templateId',
     () => m['send']?.({ to: email, templateId: 'tpl_1' }),
-    'did you mean `template` by `templateId`?',
+    '`templateId` is not a field. Did you mean `template`?',
   ],
   [
     'two lines of subject',

@@ -9,7 +9,11 @@ export const creating: readonly Misuse[] = [
   ['a key in quotes', () => messaging({ ...base, apiKey: '"sk_a"' }), 'Leave out quotes'],
   ['the key of another service', () => messaging({ ...base, apiKey: 'abc' }), 'another service?'],
   ['a number for a key', () => messaging({ ...base, apiKey: 5 }), 'must be a non-empty string'],
-  ['a key in place of options', () => messaging('sk_test'), 'as an object: { apiKey, baseUrl }'],
+  [
+    'a key in place of options',
+    () => messaging('sk_test'),
+    'must be an object, such as { apiKey, baseUrl }',
+  ],
   [
     'a key function without a key',
     () => messaging({ ...base, apiKey: () => undefined }).contacts.list(),
@@ -76,7 +80,7 @@ export const creating: readonly Misuse[] = [
   [
     'all headroom',
     () => messaging({ ...base, rateLimit: { headroom: 1 } }),
-    'a share from 0 up to 1',
+    'at least 0 and less than 1',
   ],
   ['validation: false', () => messaging({ ...base, validation: false }), "{ requests: 'off' }"],
   [

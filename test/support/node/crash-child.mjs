@@ -35,7 +35,7 @@ function fast(store) {
   return {
     take: async (group, limits, leaseMs) => {
       const answer = await store.take(group, limitsOf(limits), leaseMs / speed);
-      return 'slot' in answer ? answer : { waitMs: answer.waitMs * speed };
+      return 'slots' in answer ? answer : { waitMs: answer.waitMs * speed };
     },
     release: (group, slot, limits) => store.release(group, slot, limitsOf(limits)),
     cancel: (group, slot) => store.cancel(group, slot),

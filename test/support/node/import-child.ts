@@ -23,9 +23,9 @@ const watch = setInterval(() => {
   most = Math.max(most, process.memoryUsage.rss());
 }, 20);
 const { contacts } = messaging;
-const { imported, failed, jobs } = await (kind === 'text'
+const { done, failed, jobs } = await (kind === 'text'
   ? contacts.importAll(text())
   : contacts.importAll(objects()));
 clearInterval(watch);
 const rssMb = Math.max(most, process.resourceUsage().maxRSS * 1024) / 1_000_000;
-console.log(JSON.stringify({ imported, failed, parts: jobs.length, rssMb }));
+console.log(JSON.stringify({ imported: done, failed, parts: jobs.length, rssMb }));

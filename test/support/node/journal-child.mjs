@@ -1,18 +1,18 @@
-// Appends calls to a journal and prints each one that is safe; half of their jobs come to their end.
+// Writes to a journal and prints each key that is safe; half of them are removed again.
 import { fileJournal } from 'postreel/node';
 
 const [, , path, name, calls] = process.argv;
 const content = 'x'.repeat(20_000);
-const at = new Date().toISOString();
 
-const append = (entry) => fileJournal(path).append(entry);
 for (let number = 0; number < Number(calls); number++) {
-  const [id, fileId] = [`${name}_call_${number}`, `${name}_file_${number}`];
-  await append({ type: 'intent', id, at, jobs: [{ content, voiceId: 'voice_1' }] });
-  await append({ type: 'accepted', id, jobs: [{ fileId, kind: 'audio' }] });
+  const journal = fileJournal(path);
+  const key = `${name}_${number}`;
+  await journal.put(key, content);
+  await journal.put(`${key}_short`, '1');
   if (number % 2 === 0) {
-    await append({ type: 'settled', fileId, status: 'success' });
+    await journal.delete([key]);
   } else {
-    console.log(fileId);
+    await journal.put(key, 'short');
+    console.log(key);
   }
 }

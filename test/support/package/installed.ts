@@ -86,6 +86,13 @@ export async function installPackage(neighbours: Neighbours = {}): Promise<Proje
   };
 }
 
+/** What `npm pack` makes, in a folder. The suite has built the package before. */
+export async function pack(folder: string): Promise<string> {
+  const args = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
+  const { stdout } = await execute('npm', args, { cwd: repository });
+  return join(folder, stdout.trim());
+}
+
 export interface PackedFile {
   readonly path: string;
   readonly size: number;

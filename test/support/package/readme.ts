@@ -29,13 +29,6 @@ export function readmeBlocks(): Block[] {
   );
 }
 
-/** What `npm pack` makes, in a folder of its own. The suite has built the package before. */
-export async function pack(folder: string): Promise<string> {
-  const args = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
-  const { stdout } = await execute('npm', args, { cwd: repository });
-  return join(folder, stdout.trim());
-}
-
 /** Unpacks the tarball into a project, and links what npm would fetch from a registry. */
 export async function install(tarball: string, folder: string): Promise<void> {
   const modules = join(folder, 'node_modules');

@@ -21,13 +21,13 @@ export function rateBudgetContract(open: () => Required<RateBudgetStore>): void 
     const take = (of = limits, lease = leaseMs) => store.take(group, of, lease);
     const slotOf = async (of = limits, lease = leaseMs) => {
       const answer = await take(of, lease);
-      expect(answer).toHaveProperty('slot');
-      return 'slot' in answer ? answer.slot : '';
+      expect(answer).toHaveProperty('slots');
+      return 'slots' in answer ? (answer.slots[0] ?? '') : '';
     };
 
-    it('hands out as many slots as the limit, whoever asks', async () => {
+    it('hands out as many slots as the limit, whichever process asks', async () => {
       await slotOf();
-      expect(await other.take(group, limits, leaseMs)).toHaveProperty('slot');
+      expect(await other.take(group, limits, leaseMs)).toHaveProperty('slots');
       expect(await take()).toEqual({ waitMs: 60_000 });
       expect(await other.take(group, limits, leaseMs)).toEqual({ waitMs: 60_000 });
     });
@@ -35,7 +35,7 @@ export function rateBudgetContract(open: () => Required<RateBudgetStore>): void 
     it('counts each project for itself', async () => {
       await slotOf();
       await slotOf();
-      expect(await store.take(`${group}'; --`, limits, leaseMs)).toHaveProperty('slot');
+      expect(await store.take(`${group}'; --`, limits, leaseMs)).toHaveProperty('slots');
     });
 
     it('remembers what a process sent that is gone', async () => {
@@ -71,11 +71,39 @@ export function rateBudgetContract(open: () => Required<RateBudgetStore>): void 
       await slotOf(briefly, 250);
     });
 
-    it('keeps the slot of a request that takes longer than its lease, as long as it lives', async () => {
-      await slotOf({ ...briefly, windowMs: 10 }, 2_300);
-      await slotOf({ ...briefly, windowMs: 10 }, 2_300);
-      await passes(2_800);
-      expect(await take(briefly, 2_300)).toHaveProperty('waitMs');
+    it('keeps the slot of a request that takes longer than its lease, as long as it is renewed', async () => {
+      const slots = [await slotOf(briefly, 250), await slotOf(briefly, 250)];
+      await passes(150);
+      await other.renew(group, slots, 250);
+      await passes(150);
+      expect(await take(briefly, 250)).toHaveProperty('waitMs');
+      await passes(150);
+      await slotOf(briefly, 250);
+    });
+
+    it('hands out several slots at once, as many as are free', async () => {
+      const many = { ...limits, limit: 5 };
+      const answer = await store.take(group, many, leaseMs, 3);
+      expect('slots' in answer && new Set(answer.slots).size).toBe(3);
+      const rest = await other.take(group, many, leaseMs, 10);
+      expect('slots' in rest && rest.slots).toHaveLength(2);
+      expect(await store.take(group, many, leaseMs, 10)).toHaveProperty('waitMs');
+    });
+
+    it('lets one request a window try while it is closed for longer, and all once it is reopened', async () => {
+      const many = { ...briefly, limit: 9 };
+      await store.close(group, 60_000);
+      expect(await other.take(group, many, leaseMs, 5)).toHaveProperty('waitMs');
+      await passes(220);
+      const asked = await Promise.all([1, 2, 3].map(() => other.take(group, many, leaseMs, 5)));
+      const probes = asked.filter((answer) => 'slots' in answer);
+      expect(probes).toMatchObject([{ slots: [expect.any(String)], isProbe: true }]);
+      await passes(220);
+      expect(await store.take(group, many, leaseMs, 5)).toMatchObject({ isProbe: true });
+      await other.reopen(group);
+      const open = await store.take(group, many, leaseMs, 5);
+      expect('slots' in open && open.slots).toHaveLength(5);
+      expect(open).toMatchObject({ isProbe: false });
     });
 
     it('holds a slot whose lease had run out: it was sent all the same', async () => {
@@ -92,7 +120,7 @@ export function rateBudgetContract(open: () => Required<RateBudgetStore>): void 
       expect(await take(half)).toHaveProperty('waitMs');
     });
 
-    it('lets nobody send for the time the service asks, an hour at most', async () => {
+    it('is closed for the time the service asks, an hour at most', async () => {
       await other.close(group, 5_000);
       await other.close(group, 1_000);
       const answer = await take();
@@ -119,7 +147,7 @@ export function rateBudgetContract(open: () => Required<RateBudgetStore>): void 
       expect(await store.lease(group, 9, 4, leaseMs)).toHaveLength(3);
     });
 
-    it('frees the places of a process that died, unless somebody renews them', async () => {
+    it('frees the places of a process that died, unless they are renewed', async () => {
       await store.lease(group, 1, 2, 150);
       const [place = ''] = await store.lease(group, 1, 2, 150);
       await store.hold(group, ['file_1'], 150, [place]);
@@ -140,7 +168,7 @@ export function rateBudgetContract(open: () => Required<RateBudgetStore>): void 
 
     it('takes no notice of places that are not there, or of none at all', async () => {
       await store.giveBack(group, []);
-      await store.giveBack(group, ['nobody']);
+      await store.giveBack(group, ['none']);
       await store.hold(group, [], leaseMs, []);
       expect(await store.lease(group, 0, 2, leaseMs)).toEqual([]);
     });
@@ -151,7 +179,7 @@ export function rateBudgetContract(open: () => Required<RateBudgetStore>): void 
           (index % 2 ? store : other).take(group, { ...limits, limit: 7 }, leaseMs),
         ),
       );
-      const slots = asked.flatMap((answer) => ('slot' in answer ? [answer.slot] : []));
+      const slots = asked.flatMap((answer) => ('slots' in answer ? answer.slots : []));
       expect(new Set(slots).size).toBe(7);
     });
   });

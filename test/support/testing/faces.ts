@@ -5,7 +5,7 @@ import {
   startFakeServer,
   type FakeMedia,
   type FakeMessaging,
-} from '../../../src/testing/index.js';
+} from 'postreel/testing';
 
 /** The fakes, and the `fetch` that reaches them through one of the faces. */
 export interface Face {

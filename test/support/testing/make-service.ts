@@ -1,4 +1,4 @@
-import { createClock } from '../../../src/testing/core/time/clock.js';
+import { createClock } from 'postreel/testing';
 import { Refusal } from '../../../src/testing/core/http/refusal.js';
 import {
   createService,

@@ -1,4 +1,4 @@
-import type { FakeMedia } from '../../../src/testing/media/create.js';
+import type { FakeMedia } from 'postreel/testing';
 
 /** The smallest video job, from a topic. */
 export const idea = {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { FakeMessaging } from '../../../src/testing/messaging/create.js';
+import type { FakeMessaging } from 'postreel/testing';
 
 /** What a call may bring beside its method and path. */
 export interface CallOptions {

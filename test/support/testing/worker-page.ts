@@ -1,5 +1,5 @@
 import { setupWorker } from 'msw/browser';
-import { createFakeMessaging, type Fault } from '../../../src/testing/index.js';
+import { createFakeMessaging, type Fault } from 'postreel/testing';
 
 /** What happened to a request of the page. */
 export interface Result {

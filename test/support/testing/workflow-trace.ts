@@ -40,6 +40,7 @@ export async function workflowTrace(fake: FakeMessaging, ask: Ask): Promise<stri
     const branch = eventName === 'branched' ? 'yes' : undefined;
     await ask(`POST /workflows/${id}/transitions`, { fromStepId, toStepId, branch });
     await ask(`PATCH /workflows/${id}`, { enabled: true });
+    said.push(await ask(`GET /workflows/${id}`));
   }
   const ann = { email: 'ann@example.com', data: { plan: 'pro' } };
   await ask('POST /v1/track', { ...ann, event: 'waited' });

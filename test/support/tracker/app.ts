@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import { Readable } from 'node:stream';
 import { build } from 'esbuild';
-import { createTrackProxy } from '../../../src/tracker/proxy/index.js';
+import { createTrackProxy } from 'postreel/tracker/proxy';
 import { close, listen } from './service.js';
 
 export interface App {

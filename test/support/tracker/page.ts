@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { type TrackerOptions, createTracker } from '../../../src/tracker/index.js';
+import { type TrackerOptions, createTracker } from 'postreel/tracker';
 
 /** One request of the tracker under test. */
 export interface Sent {
@@ -11,7 +11,7 @@ export interface Sent {
 /** The service took the event. */
 export const taken = (): Response => new Response('{"success":true}');
 
-/** Just enough of a page for the logic that needs no real browser: a quick one of its own. */
+/** Just enough of a page for the logic that needs no real browser. */
 export function fakePage(globals: Record<string, unknown> = {}) {
   const events = new EventTarget();
   const storage: Record<string, string> = {};
@@ -19,6 +19,7 @@ export function fakePage(globals: Record<string, unknown> = {}) {
   vi.stubGlobal('document', {});
   vi.stubGlobal('closed', false);
   vi.stubGlobal('localStorage', storage);
+  vi.stubGlobal('BroadcastChannel', fakeChannels());
   vi.stubGlobal('navigator', { onLine: true });
   vi.stubGlobal('addEventListener', events.addEventListener.bind(events));
   vi.stubGlobal('removeEventListener', events.removeEventListener.bind(events));
@@ -64,4 +65,26 @@ export function fakePage(globals: Record<string, unknown> = {}) {
     },
   };
   return page;
+}
+
+/** Channels between the tabs of one page: they deliver at once, in order, and to no closed one. */
+function fakeChannels() {
+  const open = new Set<FakeChannel>();
+  class FakeChannel {
+    onmessage?: (event: { data: unknown }) => void;
+    constructor(readonly name: string) {
+      open.add(this);
+    }
+    postMessage(data: unknown): void {
+      const others = [...open].filter((other) => other !== this && other.name === this.name);
+      const copy = structuredClone(data);
+      others.forEach((other) =>
+        queueMicrotask(() => open.has(other) && other.onmessage?.({ data: copy })),
+      );
+    }
+    close(): void {
+      open.delete(this);
+    }
+  }
+  return FakeChannel;
 }

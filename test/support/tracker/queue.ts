@@ -1,3 +1,4 @@
+import { type Decisions, UNDECIDED } from '../../../src/tracker/queue/decisions.js';
 import type { EventRecord, StoredRecord } from '../../../src/tracker/queue/record.js';
 import {
   type Claim,
@@ -5,7 +6,7 @@ import {
   Life,
   Phase,
   type Queue,
-  type Told,
+  type OnClaimed,
 } from '../../../src/tracker/queue/state.js';
 
 /** The time of these queues when they are made. */
@@ -21,8 +22,13 @@ type Call = readonly [port: string, ...details: unknown[]];
 export interface UnitQueue extends Queue {
   readonly calls: Call[];
   readonly local: Map<string, StoredRecord>;
+  /** What localStorage holds of decisions, the last one. */
+  readonly stored: Decisions[];
   /** The claims that wait for an answer of IndexedDB. */
-  readonly claims: (Claim & { readonly seen: StoredRecord; readonly told: Told | undefined })[];
+  readonly claims: (Claim & {
+    readonly seen: StoredRecord;
+    readonly onClaimed: OnClaimed | undefined;
+  })[];
   /** The calls of one port. */
   readonly of: (port: string) => unknown[][];
 }
@@ -32,47 +38,63 @@ export function unitQueue(changes: Partial<Queue> = {}): UnitQueue {
   const calls: Call[] = [];
   const claims: UnitQueue['claims'] = [];
   const local = new Map<string, StoredRecord>();
+  const stored: Decisions[] = [];
   const idsOf = (entries: readonly Entry[]) => entries.map(({ record }) => record.id);
   return {
     calls,
     claims,
     local,
+    stored,
     of: (port) => calls.filter(([name]) => name === port).map(([, ...details]) => details),
     emit: (notice, detail) => calls.push(['emit', notice, detail]),
     now: () => NOW,
     isOnline: () => true,
     hasSlot: () => true,
     copyOf: (id) => local.get(id),
-    heldUntil: () => 0,
+    pausedUntil: () => 0,
     sizeOf: () => 1000,
-    note: (entry) => {
+    saveLocal: (entry) => {
       local.set(entry.record.id, entry.record);
       entry.isStored = true;
-      calls.push(['note', entry.record.id, entry.record.state]);
+      calls.push(['saveLocal', entry.record.id, entry.record.state]);
     },
-    put: (entries) => calls.push(['put', ...idsOf(entries)]),
-    claim: (entry, seen, told) => {
-      claims.push({ entry, record: entry.record, seen, told });
+    saveDurable: (entries) => calls.push(['saveDurable', ...idsOf(entries)]),
+    claim: (entry, seen, onClaimed) => {
+      claims.push({ entry, record: entry.record, seen, onClaimed });
       calls.push(['claim', entry.record.id]);
     },
     send: (batch) => calls.push(['send', ...idsOf(batch)]),
-    bury: ({ id }) => {
+    deleteRecord: ({ id }) => {
       local.delete(id);
-      calls.push(['bury', id]);
+      calls.push(['deleteRecord', id]);
     },
-    hold: (until) => calls.push(['hold', until]),
-    settle: ({ record }, reason) => calls.push(['settle', record.id, reason]),
+    removeRecord: (id) => {
+      local.delete(id);
+      calls.push(['removeRecord', id]);
+    },
+    storedDecisions: () => stored.at(-1) ?? UNDECIDED,
+    saveDecisions: (decisions) => {
+      stored.push(decisions);
+      calls.push(['saveDecisions', decisions]);
+    },
+    pauseAllTabs: (until) => calls.push(['pauseAllTabs', until]),
+    finish: ({ record }, reason) => calls.push(['finish', record.id, reason]),
     prefix: PREFIX,
     owner: OWN,
     maxAgeMs: DAY,
     entries: [],
+    maxBatch: 1,
+    isDurable: true,
     life: Life.Open,
-    grantedAt: 1,
+    isStarted: true,
+    isConsentKnown: true,
+    isWithinSite: false,
+    decisions: UNDECIDED,
+    identifiedAt: 0,
     until: 0,
     failures: 0,
-    misses: 0,
+    unanswered: 0,
     room: 60_000,
-    erasedAt: 0,
     ...changes,
   };
 }

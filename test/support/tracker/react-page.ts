@@ -1,7 +1,7 @@
 import { StrictMode, Suspense, createElement, use, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import type { Tracker } from '../../../src/tracker/index.js';
-import { TrackerProvider, useTrackOnMount } from '../../../src/tracker/react/index.js';
+import type { Tracker } from 'postreel/tracker';
+import { TrackerProvider, useTrackOnMount } from 'postreel/tracker/react';
 
 function Panel({ name }: { readonly name: string }) {
   useTrackOnMount('viewed', { name });

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Tracker, TrackerOptions } from '../../../src/tracker/index.js';
+import type { Tracker, TrackerOptions } from 'postreel/tracker';
 import { type App, startApp } from './app.js';
 import { type Browser, type Tab, until } from './browser.js';
 import { type Service, startService } from './service.js';
@@ -176,9 +176,9 @@ const hasNoEvents = (): boolean =>
     ([key, value]) => !(key.startsWith('postreel:app:') && String(value).includes('"event"')),
   );
 
-/** Runs in the page: what localStorage holds of ours. */
+/** Runs in the page: what localStorage holds of ours, without the visitor's decisions. */
 const countInLocalStorage = (): number =>
-  Object.keys(localStorage).filter((key) => /^postreel:app:./.test(key)).length;
+  Object.keys(localStorage).filter((key) => /^postreel:app:(?!consent)./.test(key)).length;
 
 /** Does IndexedDB say nothing for five seconds? Timed here: a page's own time may run faster. */
 async function isHanging(page: Tab): Promise<boolean> {

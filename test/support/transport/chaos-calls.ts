@@ -41,9 +41,9 @@ const once: Record<string, Kind> = {
 /** Calls that may be repeated: the last state is what counts. */
 const repeatable: Record<string, Kind> = {
   upsert: ({ messaging }, id, signal) =>
-    messaging.contacts.create({ email: `${id}@example.com` }, { signal }),
+    messaging.contacts.create({ email: `${id}@example.com`, subscribed: false }, { signal }),
   bulk: ({ messaging }, _, signal) =>
-    messaging.contacts.bulkSubscribe({ contactIds: ['con_none'] }, { signal }),
+    messaging.contacts.bulkUnsubscribe({ contactIds: ['con_none'] }, { signal }),
 };
 
 const reads: Record<string, Kind> = {

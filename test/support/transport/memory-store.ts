@@ -1,10 +1,11 @@
-import type { RateBudgetStore } from '../../../src/contract/rate-budget-store.js';
+import type { RateBudgetStore } from 'postreel';
 import {
   closeBudget,
   emptyBudget,
   freeSlot,
   holdSlot,
-  takeSlot,
+  reopenBudget,
+  takeSlots,
 } from '../../../src/node/rate-budget/project-budget.js';
 
 /** A store for all the budgets of one test, as if each were a process of its own. */
@@ -13,9 +14,9 @@ export function memoryStore() {
   const groups = new Set<string>();
   const now = () => Date.now();
   const store: RateBudgetStore = {
-    take: (group, limits, leaseMs) => {
+    take: (group, limits, leaseMs, count = 1) => {
       groups.add(group);
-      return Promise.resolve(takeSlot(account, limits, leaseMs, now()));
+      return Promise.resolve(takeSlots(account, limits, { leaseMs, count }, now()));
     },
     release: async (_, slot, { windowMs }) => {
       await Promise.resolve(); // as far away as a real one
@@ -27,7 +28,11 @@ export function memoryStore() {
     },
     close: async (_, delayMs) => {
       await Promise.resolve();
-      closeBudget(account, now() + delayMs);
+      closeBudget(account, now() + delayMs, now());
+    },
+    reopen: async () => {
+      await Promise.resolve();
+      reopenBudget(account);
     },
   };
   return { store, account, groups };

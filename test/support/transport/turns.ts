@@ -10,6 +10,7 @@ export function turn(changes: Partial<Turn> = {}): Turn {
     maxWaitMs: Number.POSITIVE_INFINITY,
     isRepeat: false,
     onWait: () => undefined,
+    onWarning: () => undefined,
     ...changes,
   };
 }

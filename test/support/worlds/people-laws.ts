@@ -18,10 +18,10 @@ export const peopleLaws: readonly Law<MessagingScene>[] = [
         sent: 2,
         earlier: 1,
         failed: [],
-        unknown: ['bob@example.com'],
+        unknown: [{ row: 'bob@example.com', index: 1 }],
       });
       const second = await messaging.sendEach(people, message, settings);
-      expect(second).toMatchObject({ sent: 0, earlier: 3, unknown: ['bob@example.com'] });
+      expect(second).toMatchObject({ sent: 0, earlier: 3, unknown: [{ row: 'bob@example.com' }] });
       expect(fake.outbox.map(({ to }) => to.toLowerCase())).toEqual([
         'ann@example.com',
         'bob@example.com',

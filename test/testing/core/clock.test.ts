@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createClock } from '../../../src/testing/core/time/clock.js';
+import { createClock } from 'postreel/testing';
 
 afterEach(() => vi.useRealTimers());
 

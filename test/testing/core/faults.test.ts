@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Fault } from '../../../src/testing/core/faults.js';
-import type { Service } from '../../../src/testing/core/service.js';
+import type { Fault, Service } from 'postreel/testing';
 import { makeService } from '../../support/testing/make-service.js';
 
 afterEach(() => vi.useRealTimers());

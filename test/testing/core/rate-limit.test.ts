@@ -37,6 +37,15 @@ it('forgets its counts on reset', () => {
   expect(limiter.check('key', 0).isAllowed).toBe(true);
 });
 
+it('goes by a clock of its own', () => {
+  const headers = 'retry-after-date';
+  const hour = { limit: 0, windowMs: 60_000, headers, clockAheadMs: 3_600_000 } as const;
+  expect(createRateLimiter(hour).check('key', 0).headers).toEqual({
+    Date: 'Thu, 01 Jan 1970 01:00:00 GMT',
+    'Retry-After': 'Thu, 01 Jan 1970 01:01:00 GMT',
+  });
+});
+
 describe('headers of a refused request', () => {
   const refusedWith = (headers: NonNullable<RateLimitOptions['headers']>) => {
     const { check } = createRateLimiter({ limit: 1, windowMs: 60_000, headers });
@@ -47,14 +56,22 @@ describe('headers of a refused request', () => {
   it.each([
     ['retry-after', { 'Retry-After': '40' }],
     ['retry-after-date', { 'Retry-After': 'Thu, 01 Jan 1970 00:01:10 GMT' }],
+    ['retry-after-ms', { 'Retry-After-Ms': '40000' }],
+    ['retry-after-unit', { 'Retry-After': '40s' }],
+    ['ratelimit-fields', { RateLimit: 'limit=1, remaining=0, reset=40' }],
+    ['ratelimit-list', { RateLimit: '"default";r=0;t=40' }],
     ['ratelimit', { 'RateLimit-Limit': '1', 'RateLimit-Remaining': '0', 'RateLimit-Reset': '40' }],
     [
       'x-ratelimit',
-      { 'X-RateLimit-Limit': '1', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '70' },
+      {
+        'X-RateLimit-Limit': '1',
+        'X-RateLimit-Remaining': '0',
+        'X-RateLimit-Reset': '70',
+      },
     ],
     ['none', {}],
   ] as const)('%s', (style, headers) => {
-    expect(refusedWith(style)).toEqual(headers);
+    expect(refusedWith(style)).toEqual({ Date: 'Thu, 01 Jan 1970 00:00:30 GMT', ...headers });
   });
 });
 
@@ -63,7 +80,7 @@ it('says when a bucket has its next token', () => {
   for (let call = 0; call < 10; call += 1) {
     check('key', 0);
   }
-  expect(check('key', 0).headers).toEqual({ 'Retry-After': '60' });
+  expect(check('key', 0).headers).toMatchObject({ 'Retry-After': '60' });
 });
 
 it.each(['sliding', 'fixed', 'bucket'] as const)(

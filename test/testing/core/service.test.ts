@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createClock } from '../../../src/testing/core/time/clock.js';
+import { createClock } from 'postreel/testing';
 import { Refusal } from '../../../src/testing/core/http/refusal.js';
 import type { FakeRequest, Handlers } from '../../../src/testing/core/types.js';
 import { makeService } from '../../support/testing/make-service.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMedia } from '../../../src/testing/media/create.js';
+import { createFakeMedia } from 'postreel/testing';
 import { call, idea, status, videos } from '../../support/testing/media-calls.js';
 
 const endpoints = [

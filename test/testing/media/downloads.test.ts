@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createFakeMedia, type FakeMedia } from '../../../src/testing/media/create.js';
-import type { FakeMediaOptions } from '../../../src/testing/media/options.js';
+import { createFakeMedia, type FakeMedia, type FakeMediaOptions } from 'postreel/testing';
 import { audio, idea, speech, videos } from '../../support/testing/media-calls.js';
 
 async function finished(options: FakeMediaOptions = {}): Promise<FakeMedia> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMedia, type FakeMedia } from '../../../src/testing/media/create.js';
+import { createFakeMedia, type FakeMedia } from 'postreel/testing';
 import { audio, call, idea, speech, status, videos } from '../../support/testing/media-calls.js';
 
 const many = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);

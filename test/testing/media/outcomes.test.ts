@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMedia, type FakeMedia } from '../../../src/testing/media/create.js';
+import { createFakeMedia, type FakeMedia } from 'postreel/testing';
 import { audio, idea, record, speech, videos } from '../../support/testing/media-calls.js';
 
 async function statuses(fake: FakeMedia): Promise<string[]> {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMedia } from '../../../src/testing/media/create.js';
-import type { FakeMediaOptions } from '../../../src/testing/media/options.js';
+import { createFakeMedia, type FakeMediaOptions } from 'postreel/testing';
 import { audio, idea, record, speech, status, videos } from '../../support/testing/media-calls.js';
 
 describe('media, Errors 4: the body of a rejection can be chosen', () => {

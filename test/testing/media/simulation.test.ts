@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createClock } from '../../../src/testing/core/time/clock.js';
-import { createFakeMedia } from '../../../src/testing/media/create.js';
+import { createClock, createFakeMedia } from 'postreel/testing';
 import { audio, created, idea, record, speech, videos } from '../../support/testing/media-calls.js';
 
 afterEach(() => vi.useRealTimers());

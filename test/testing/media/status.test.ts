@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMedia } from '../../../src/testing/media/create.js';
+import { createFakeMedia } from 'postreel/testing';
 import { audio, call, idea, speech, status, videos } from '../../support/testing/media-calls.js';
 
 describe('media, GET /v1/generate/status', () => {

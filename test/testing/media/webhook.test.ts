@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createFakeMedia } from '../../../src/testing/media/create.js';
+import { createFakeMedia } from 'postreel/testing';
 import { audio, idea, speech, videos } from '../../support/testing/media-calls.js';
 
 afterEach(() => vi.unstubAllGlobals());

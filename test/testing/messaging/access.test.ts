@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMessaging } from '../../../src/testing/messaging/create.js';
+import { createFakeMessaging } from 'postreel/testing';
 import { call, ok } from '../../support/testing/messaging-call.js';
 
 describe('messaging, Authentication', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMessaging, type FakeMessaging } from '../../../src/testing/messaging/create.js';
+import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { badFields, call, ok, someText } from '../../support/testing/messaging-call.js';
 
 const track = (fake: FakeMessaging, email: string, event: string, data?: object) =>

@@ -3,7 +3,7 @@ import {
   createFakeMessaging,
   type FakeMessaging,
   type FakeMessagingOptions,
-} from '../../../src/testing/messaging/create.js';
+} from 'postreel/testing';
 import { call, ok, someText } from '../../support/testing/messaging-call.js';
 
 async function withContacts(count: number, options: FakeMessagingOptions = {}) {

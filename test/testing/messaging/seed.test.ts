@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMessaging } from '../../../src/testing/messaging/create.js';
+import { createFakeMessaging } from 'postreel/testing';
 import { ok } from '../../support/testing/messaging-call.js';
 
 const clock = { start: new Date('2026-03-10T12:00:00.000Z') };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMessaging } from '../../../src/testing/messaging/create.js';
+import { createFakeMessaging } from 'postreel/testing';
 import { badFields, call, ok, someText } from '../../support/testing/messaging-call.js';
 
 const template = { name: 'Welcome', subject: 'Hi', body: '<p>Hi</p>', type: 'TRANSACTIONAL' };

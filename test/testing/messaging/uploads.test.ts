@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeMessaging } from '../../../src/testing/messaging/create.js';
+import { createFakeMessaging } from 'postreel/testing';
 import { badFields, call, ok } from '../../support/testing/messaging-call.js';
 
 function upload(type: string, field = 'image'): { form: FormData } {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { adopt, mayClaim, newest } from '../../../src/tracker/queue/adoption.js';
-import type { EventRecord, StoredRecord } from '../../../src/tracker/queue/record.js';
+import { type Decisions, UNDECIDED } from '../../../src/tracker/queue/decisions.js';
+import { type EventRecord, NOBODY, type StoredRecord } from '../../../src/tracker/queue/record.js';
 import { Phase, type Queue } from '../../../src/tracker/queue/state.js';
 import {
   NOW,
@@ -12,16 +13,16 @@ import {
   unitQueue,
 } from '../../support/tracker/queue.js';
 
-const LIVING = JSON.stringify(['living tab', OWN]);
+const SILENT = new Set(['gone']);
 const left = (changes: Partial<EventRecord> = {}) => recordOf('a', { owner: 'gone', ...changes });
 
 function look(
   record: StoredRecord,
-  living: string | undefined = LIVING,
+  silent: ReadonlySet<string> | undefined = SILENT,
   changes: Partial<Queue> = {},
 ): UnitQueue {
   const queue = unitQueue(changes);
-  adopt(queue, { records: [record], living });
+  adopt(queue, { records: [record], silent });
   return queue;
 }
 
@@ -41,40 +42,48 @@ describe('adopt', () => {
   });
   it('binds what has no contact to that of this page, and nothing else', () => {
     const page = { email: 'bob@example.com' };
-    expect(look(left({ email: undefined }), LIVING, page).claims[0]!.record.email).toBe(page.email);
-    expect(look(left(), LIVING, page).claims[0]!.record.email).toBe('ann@example.com');
+    expect(look(left({ email: undefined }), SILENT, page).claims[0]!.record.email).toBe(page.email);
+    expect(look(left(), SILENT, page).claims[0]!.record.email).toBe('ann@example.com');
   });
   it('leaves the events of tabs that live', () => {
     expect(look(left({ owner: 'living tab' })).claims).toEqual([]);
   });
+  it('takes what was released at once, whoever is asked', () => {
+    expect(look(left({ owner: NOBODY }), new Set()).claims).toHaveLength(1);
+    expect(look(left({ owner: NOBODY, version: NOW }), undefined).claims).toHaveLength(1);
+  });
+  it('takes nothing over where consent is denied', () => {
+    const decisions = { erasedAt: 0, deniedAt: 1, grantedAt: 0 };
+    expect(look(left(), SILENT, { decisions }).claims).toEqual([]);
+  });
   it('takes what is its own without its knowing', () => {
     expect(look(left({ owner: OWN })).claims).toHaveLength(1);
-    expect(look(left({ owner: OWN, version: NOW }), undefined).claims).toHaveLength(1);
+    expect(look(left({ owner: OWN, version: NOW }), new Set()).claims).toHaveLength(1);
   });
   it('claims nothing that it has already', () => {
     const queue = unitQueue();
     addStored(queue, 'b');
     addStored(queue, 'a');
-    adopt(queue, { records: [left()], living: LIVING });
+    adopt(queue, { records: [left()], silent: SILENT });
     expect(queue.claims).toEqual([]);
   });
   it('claims nothing that has changed since it was read', () => {
     const claims = (version: number) => {
       const queue = unitQueue();
       queue.local.set('a', { ...left(), version });
-      adopt(queue, { records: [left({ version: 7 })], living: LIVING });
+      adopt(queue, { records: [left({ version: 7 })], silent: SILENT });
       return queue.claims.length;
     };
     expect([6, 7, 8].map(claims)).toEqual([1, 1, 0]);
   });
   it('claims nothing that is finished or erased, but goes on', () => {
-    const queue = unitQueue({ erasedAt: 5 });
+    const queue = unitQueue({ decisions: { ...UNDECIDED, erasedAt: 5 } });
     const records = [
       { id: 'buried', at: 6, version: 9e15, owner: 'gone' },
       recordOf('erased', { at: 5, owner: 'gone' }),
       recordOf('alive', { at: 6, owner: 'gone' }),
     ];
-    adopt(queue, { records, living: LIVING });
+    adopt(queue, { records, silent: SILENT });
     expect(queue.claims.map(({ record }) => record.id)).toEqual(['alive']);
   });
   it.each([
@@ -91,16 +100,16 @@ describe('adopt', () => {
 
 describe('what IndexedDB says of a claim', () => {
   const tell = (isWon: boolean | undefined, record = left(), changes: Partial<Queue> = {}) => {
-    const queue = look(record, LIVING, changes);
+    const queue = look(record, SILENT, changes);
     queue.calls.length = 0;
-    const { told, ...claim } = queue.claims[0]!;
-    return { queue, tell: () => told!(queue, claim, isWon) };
+    const { onClaimed, ...claim } = queue.claims[0]!;
+    return { queue, tell: () => onClaimed!(queue, claim, isWon) };
   };
 
   it('makes an event that was won one of this tab', () => {
     const { queue, tell: say } = tell(true);
     say();
-    expect([queue.calls, idsIn(queue)]).toEqual([[['note', 'a', 0]], ['a']]);
+    expect([queue.calls, idsIn(queue)]).toEqual([[['saveLocal', 'a', 0]], ['a']]);
   });
   it.each([false, undefined])('takes nothing over after %s', (isWon) => {
     const { queue, tell: say } = tell(isWon);
@@ -109,7 +118,7 @@ describe('what IndexedDB says of a claim', () => {
   });
   it('takes nothing over that was erased meanwhile', () => {
     const { queue, tell: say } = tell(true);
-    queue.erasedAt = NOW;
+    queue.decisions = { ...UNDECIDED, erasedAt: NOW };
     say();
     expect([queue.calls, idsIn(queue)]).toEqual([[], []]);
   });
@@ -117,13 +126,13 @@ describe('what IndexedDB says of a claim', () => {
     const one = tell(true, left({ state: 1 }));
     one.tell();
     expect(one.queue.calls).toEqual([
-      ['note', 'a', 1],
-      ['bury', 'a'],
-      ['settle', 'a', 'unconfirmed'],
+      ['saveLocal', 'a', 1],
+      ['deleteRecord', 'a'],
+      ['finish', 'a', 'unconfirmed'],
     ]);
     const other = tell(true, left({ state: 1 }), { delivery: 'no-loss' });
     other.tell();
-    expect([other.queue.of('settle'), idsIn(other.queue)]).toEqual([[], ['a']]);
+    expect([other.queue.of('finish'), idsIn(other.queue)]).toEqual([[], ['a']]);
   });
 });
 
@@ -154,19 +163,20 @@ describe('newest', () => {
 describe('mayClaim', () => {
   const seen = { id: 'a', at: 10, version: 5, owner: 'x' };
 
-  it.each<[string, StoredRecord | undefined, StoredRecord | undefined, boolean]>([
-    ['no copy', undefined, undefined, true],
-    ['an older copy', { ...seen, version: 4, owner: 'y' }, undefined, true],
-    ['the copy that was seen', seen, undefined, true],
-    ['a copy of another tab', { ...seen, owner: 'y' }, undefined, false],
-    ['a newer copy', { ...seen, version: 6 }, undefined, false],
-    ['an earlier erasure', seen, { id: '', at: 9, version: 9 }, true],
-    ['an erasure of that moment', seen, { id: '', at: 10, version: 10 }, false],
-    ['a later erasure', undefined, { id: '', at: 11, version: 11 }, false],
-  ])('where there is %s', (_, copy, erasure, expected) => {
-    expect(mayClaim(seen, copy, erasure)).toBe(expected);
-  });
-  it('takes what was tracked at time 0 for alive where nothing was erased', () => {
-    expect(mayClaim({ ...seen, at: 1 }, undefined)).toBe(true);
+  const erased = (erasedAt: number) => ({ ...UNDECIDED, erasedAt });
+
+  it.each<[string, StoredRecord | undefined, Decisions, boolean]>([
+    ['no copy', undefined, UNDECIDED, true],
+    ['an older copy', { ...seen, version: 4, owner: 'y' }, UNDECIDED, true],
+    ['the copy that was seen', seen, UNDECIDED, true],
+    ['a copy of another tab', { ...seen, owner: 'y' }, UNDECIDED, false],
+    ['a newer copy', { ...seen, version: 6 }, UNDECIDED, false],
+    ['an earlier erasure', seen, erased(9), true],
+    ['an erasure of that moment', seen, erased(10), false],
+    ['a later erasure', undefined, erased(11), false],
+    ['a denial, however early', seen, { ...UNDECIDED, deniedAt: 1 }, false],
+    ['a denial and a later grant', seen, { ...UNDECIDED, deniedAt: 1, grantedAt: 2 }, true],
+  ])('where there is %s', (_, copy, decisions, expected) => {
+    expect(mayClaim(seen, copy, decisions)).toBe(expected);
   });
 });

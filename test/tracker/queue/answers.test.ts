@@ -27,7 +27,7 @@ const fateOf = (
 ) => {
   const { queue, entry } = sending(changes, ofEntry, tries);
   answered(queue, entry, { status });
-  const [settled] = queue.of('settle');
+  const [settled] = queue.of('finish');
   return settled ? (settled[1] ?? 'delivered') : entry.phase === Phase.Waiting && 'waits';
 };
 
@@ -56,20 +56,25 @@ describe('the end of an event', () => {
     expect(fateOf(status)).toBe(fate);
   });
   it('leaves a tombstone, and gives its bytes back', () => {
-    const { queue, entry } = sending({ failures: 3, misses: 2 });
+    const { queue, entry } = sending({ failures: 3, unanswered: 2 });
     answered(queue, entry, { status: 200 });
     expect(queue.calls).toEqual([
-      ['bury', 'a'],
-      ['settle', 'a', undefined],
+      ['deleteRecord', 'a'],
+      ['finish', 'a', undefined],
     ]);
-    expect([queue.room, queue.failures, queue.misses, idsIn(queue)]).toEqual([60_000, 0, 0, []]);
+    expect([queue.room, queue.failures, queue.unanswered, idsIn(queue)]).toEqual([
+      60_000,
+      0,
+      0,
+      [],
+    ]);
   });
   it('says nothing of an event that was erased meanwhile, but gives its bytes back', () => {
-    const { queue, entry } = sending({ misses: 2, failures: 2 });
+    const { queue, entry } = sending({ unanswered: 2, failures: 2 });
     queue.entries = [];
     answered(queue, entry, { status: 200 });
     expect(queue.calls).toEqual([]);
-    expect([queue.room, queue.misses, queue.failures]).toEqual([60_000, 0, 2]);
+    expect([queue.room, queue.unanswered, queue.failures]).toEqual([60_000, 0, 2]);
   });
   it('forgets an event that another tab has taken over', () => {
     const { queue, entry } = sending();
@@ -96,8 +101,16 @@ describe('no answer', () => {
   ])('to a request of a page that was left, %i: %s', (status, fate) => {
     expect(fateOf(status, {}, { isExit: true })).toBe(fate);
   });
-  it('counts tries for nothing that answers', () => {
-    expect(fateOf(500, {}, {}, 9)).toBe('waits');
+  it.each([408, 500, 502, 504])('has the same cap as a %i', (status) => {
+    expect([0, 1, 2].map((tries) => fateOf(status, {}, {}, tries))).toEqual([
+      'waits',
+      'waits',
+      'unconfirmed',
+    ]);
+    expect(fateOf(status, { delivery: 'no-loss' }, {}, 9)).toBe('waits');
+  });
+  it.each([401, 403, 404, 302, 429, 503])('has nothing to do with a %i', (status) => {
+    expect(fateOf(status, {}, {}, 2)).toBe('waits');
   });
   it('is no end with no-loss, for too long neither', () => {
     expect(fateOf(-1, { delivery: 'no-loss' })).toBe('waits');
@@ -120,25 +133,30 @@ describe('no answer', () => {
   it('holds a living page after the second in a row, and says so once', () => {
     const { queue, entry } = sending({ delivery: 'no-loss' });
     answered(queue, entry, { status: 0 });
-    expect([queue.misses, queue.until, queue.of('emit').length]).toEqual([1, NOW + 500, 1]);
+    expect([queue.unanswered, queue.until, queue.of('emit').length]).toEqual([1, NOW + 500, 1]);
     answered(queue, entry, { status: 0 });
-    expect([queue.misses, queue.until]).toEqual([2, NOW + 300_000]);
+    expect([queue.unanswered, queue.until]).toEqual([2, NOW + 300_000]);
     expect(queue.of('emit').at(-2)).toEqual(['blocked', { delayMs: 300_000 }]);
     expect(queue.of('emit').at(-1)).toMatchObject(['retry', { status: 0, delayMs: 300_000 }]);
     answered(queue, entry, { status: -1 });
-    expect(queue.misses).toBe(3);
+    expect(queue.unanswered).toBe(3);
     expect(queue.of('emit').filter(([notice]) => notice === 'blocked')).toHaveLength(1);
   });
   it('holds nobody where the page was left', () => {
     const { queue, entry } = sending({ delivery: 'no-loss' }, { isExit: true });
     answered(queue, entry, { status: 0 });
-    expect([queue.until, queue.failures, queue.misses, queue.of('emit')]).toEqual([0, 0, 0, []]);
+    expect([queue.until, queue.failures, queue.unanswered, queue.of('emit')]).toEqual([
+      0,
+      0,
+      0,
+      [],
+    ]);
     expect([entry.phase, entry.isExit]).toEqual([Phase.Waiting, false]);
   });
   it('starts to count anew once anything answers', () => {
-    const { queue, entry } = sending({ misses: 1 });
+    const { queue, entry } = sending({ unanswered: 1 });
     answered(queue, entry, { status: 500 });
-    expect([queue.misses, queue.of('emit')]).toEqual([0, [['retry', expect.anything()]]]);
+    expect([queue.unanswered, queue.of('emit')]).toEqual([0, [['retry', expect.anything()]]]);
   });
 });
 
@@ -146,7 +164,7 @@ describe('what waits', () => {
   it('takes its mark back and counts the try, in both stores', () => {
     const { queue, entry } = sending({}, {}, 1);
     answered(queue, entry, { status: 500 });
-    expect(queue.of('note')).toEqual([['a', 0]]);
+    expect(queue.of('saveLocal')).toEqual([['a', 0]]);
     expect([queue.of('claim'), entry.record.tries]).toEqual([[['a']], 2]);
   });
   it('counts the first try where none was noted', () => {
@@ -159,12 +177,12 @@ describe('what waits', () => {
     const { queue, entry } = sending({}, {}, 1);
     answered(queue, entry, { status: 429, retryAfter: '30' });
     expect(entry.record.tries).toBe(1);
-    expect([queue.until, queue.of('hold')]).toEqual([NOW + 30_500, [[NOW + 30_500]]]);
+    expect([queue.until, queue.of('pauseAllTabs')]).toEqual([NOW + 30_500, [[NOW + 30_500]]]);
   });
   it.each([0, 408, 500, 503])('makes no other tab wait after %i', (status) => {
     const { queue, entry } = sending();
     answered(queue, entry, { status });
-    expect([queue.of('hold'), queue.until]).toEqual([[], NOW + 500]);
+    expect([queue.of('pauseAllTabs'), queue.until]).toEqual([[], NOW + 500]);
   });
   it.each([401, 403, 404, 302, 307])('pauses after %i, without a time', (status) => {
     const { queue, entry } = sending();
@@ -185,12 +203,21 @@ describe('what waits', () => {
       ['retry', { id: 'a', event: 'clicked', status: 500, delayMs: 2000 }],
     ]);
   });
-  it('steps aside after three tries, so that others go first', () => {
-    const { queue, entry } = sending({}, {}, 1);
+  it('spends its last try in five minutes, not in an outage of seconds', () => {
+    const { queue, entry } = sending();
     answered(queue, entry, { status: 500 });
     expect(entry.until).toBe(0);
     answered(queue, entry, { status: 500 });
-    expect([entry.record.tries, entry.until]).toEqual([3, NOW + 4000]);
+    expect([entry.record.tries, entry.until]).toEqual([2, NOW + 300_000]);
+    expect(queue.of('emit').at(-1)).toMatchObject(['retry', { delayMs: 300_000 }]);
+  });
+  it('steps aside after three failures that prove it was not taken', () => {
+    const { queue, entry } = sending();
+    answered(queue, entry, { status: 503 });
+    answered(queue, entry, { status: 503 });
+    expect(entry.until).toBe(0);
+    answered(queue, entry, { status: 503 });
+    expect([entry.record.tries, entry.until]).toEqual([0, NOW + 4000]);
   });
 });
 

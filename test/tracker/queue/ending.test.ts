@@ -1,20 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import {
   end,
-  erase,
+  decide,
   identify,
   isAlive,
+  isAllowed,
   isExpired,
   leave,
-  noteErasure,
+  noteDecisions,
   rewrite,
   sweep,
 } from '../../../src/tracker/queue/protocol.js';
+import { UNDECIDED } from '../../../src/tracker/queue/decisions.js';
+import { NOBODY } from '../../../src/tracker/queue/record.js';
 import { Life, Phase, type Queue } from '../../../src/tracker/queue/state.js';
 import {
   DAY,
   NOW,
-  PREFIX,
   addEntry,
   addStored,
   idsIn,
@@ -28,9 +30,9 @@ describe('leave', () => {
     const [one, two] = [addStored(queue, 'a'), addStored(queue, 'b')];
     leave(queue);
     expect(queue.calls).toEqual([
-      ['note', 'a', 1],
-      ['note', 'b', 1],
-      ['put', 'a', 'b'],
+      ['saveLocal', 'a', 1],
+      ['saveLocal', 'b', 1],
+      ['saveDurable', 'a', 'b'],
       ['send', 'a', 'b'],
     ]);
     expect(queue.life).toBe(Life.Left);
@@ -65,6 +67,7 @@ describe('leave', () => {
     queue.local.set('foreign', recordOf('foreign', { owner: 'another tab' }));
     leave(queue);
     expect([queue.of('send'), idsIn(queue)]).toEqual([[['own']], ['cleared', 'own']]);
+    expect(queue.local.has('cleared')).toBe(false);
   });
   it('hands over what no store has had room for', () => {
     const queue = unitQueue();
@@ -80,17 +83,41 @@ describe('leave', () => {
   });
   it('leaves what is on its way, whose failure proves nothing from now on', () => {
     const queue = unitQueue({ isPaused: true });
-    const [sent, waits] = [addStored(queue, 'a', { phase: Phase.Sent }), addStored(queue, 'b')];
+    const sent = addStored(queue, 'a', { phase: Phase.Sent }, { state: 1 });
+    const waits = addStored(queue, 'b');
     leave(queue);
-    expect([queue.calls, sent.isExit, waits.isExit]).toEqual([[], true, false]);
+    expect(queue.of('send')).toEqual([]);
+    expect([sent.isExit, waits.isExit]).toEqual([true, false]);
+    expect(sent.record).toMatchObject({ state: 1, owner: NOBODY });
+  });
+  it('releases what it does not hand over, mark and all', () => {
+    const queue = unitQueue({ isPaused: true });
+    addStored(queue, 'a', { phase: Phase.Marking }, { state: 1, version: 7 });
+    leave(queue);
+    expect(queue.local.get('a')).toMatchObject({ state: 0, owner: NOBODY, version: NOW });
+  });
+  it('hands over nothing that the next page of the site can send', () => {
+    const queue = unitQueue({ isWithinSite: true });
+    addStored(queue, 'a');
+    addEntry(queue, 'in memory');
+    leave(queue);
+    expect(queue.of('send')).toEqual([['in memory']]);
+    expect(queue.local.get('a')).toMatchObject({ state: 0, owner: NOBODY });
+  });
+  it('hands over nothing before the stores have been asked for a denial', () => {
+    const queue = unitQueue({ isConsentKnown: false, life: Life.Starting });
+    addStored(queue, 'a');
+    leave(queue);
+    expect(queue.of('send')).toEqual([]);
+    expect(queue.local.get('a')).toMatchObject({ state: 0, owner: NOBODY });
   });
   it('hands over nothing that is too old', () => {
     const queue = unitQueue();
     addStored(queue, 'a', {}, { at: NOW - DAY - 1 });
     leave(queue);
     expect(queue.calls).toEqual([
-      ['bury', 'a'],
-      ['settle', 'a', 'expired'],
+      ['deleteRecord', 'a'],
+      ['finish', 'a', 'expired'],
     ]);
   });
 });
@@ -102,7 +129,7 @@ describe('identify', () => {
     addStored(queue, 'b', {}, { email: 'bob@example.com' });
     identify(queue, 'ann@example.com');
     expect(queue.calls).toEqual([
-      ['note', 'a', 0],
+      ['saveLocal', 'a', 0],
       ['claim', 'a'],
     ]);
     expect(queue.entries.map(({ record }) => record.email)).toEqual([
@@ -112,7 +139,7 @@ describe('identify', () => {
     expect(queue.email).toBe('ann@example.com');
   });
   it('binds in memory alone where there is no consent', () => {
-    const queue = unitQueue({ grantedAt: 0 });
+    const queue = unitQueue({ isStarted: false });
     addEntry(queue, 'a', {}, { email: undefined });
     identify(queue, 'ann@example.com');
     expect([queue.calls, queue.entries[0]!.record.email]).toEqual([[], 'ann@example.com']);
@@ -136,62 +163,84 @@ describe('rewrite', () => {
   });
 });
 
-describe('erase', () => {
-  it('is a time that no copy and no clock can be later than', () => {
+describe('decide', () => {
+  it('erases at a time that no copy and no clock can be later than', () => {
     const queue = unitQueue();
     addStored(queue, 'a', {}, { at: NOW + 5 });
     const copies = [recordOf('x', { at: NOW + 9 }), recordOf('y', { at: NOW + 7 })];
-    expect(erase(queue, 'reset', copies)).toEqual({
-      id: PREFIX,
-      at: NOW + 9,
-      version: NOW + 9,
-      owner: 'reset',
-    });
-    expect(queue.of('settle')).toEqual([['a', 'reset']]);
-    expect(erase(queue, 'reset', []).at).toBe(NOW + 10);
+    decide(queue, 'erased', copies);
+    expect(queue.decisions).toEqual({ erasedAt: NOW + 9, deniedAt: 0, grantedAt: 0 });
+    expect(queue.of('finish')).toEqual([['a', 'reset']]);
+    decide(queue, 'erased');
+    expect(queue.decisions.erasedAt).toBe(NOW + 10);
     addStored(queue, 'b', {}, { at: NOW + 20 });
-    expect(erase(queue, 'reset', []).at).toBe(NOW + 20);
-    expect(erase(unitQueue(), 'reset', []).at).toBe(NOW);
+    decide(queue, 'erased');
+    expect(queue.decisions.erasedAt).toBe(NOW + 20);
+  });
+  it('is later than what another tab decided and the contact of this page', () => {
+    const queue = unitQueue({ identifiedAt: NOW + 3 });
+    queue.stored.push({ erasedAt: NOW + 7, deniedAt: 0, grantedAt: NOW + 8 });
+    decide(queue, 'denied');
+    expect(queue.decisions).toEqual({ erasedAt: NOW + 9, deniedAt: NOW + 9, grantedAt: NOW + 8 });
+  });
+  it('erases nothing with a grant', () => {
+    const queue = unitQueue();
+    addStored(queue, 'a');
+    decide(queue, 'granted');
+    expect([queue.decisions.grantedAt, idsIn(queue)]).toEqual([NOW, ['a']]);
   });
 });
 
-describe('noteErasure', () => {
-  const erasure = { id: PREFIX, at: NOW, version: NOW, owner: 'reset' };
+describe('noteDecisions', () => {
+  const erased = { erasedAt: NOW, deniedAt: 0, grantedAt: 0 };
+  const denied = { erasedAt: NOW, deniedAt: NOW, grantedAt: 0 };
 
-  it('forgets what was tracked until then, and nothing later', () => {
+  it('forgets what was tracked until an erasure, and nothing later', () => {
     const queue = unitQueue();
     addStored(queue, 'before', {}, { at: NOW });
     addStored(queue, 'later', {}, { at: NOW + 1 });
-    noteErasure(queue, erasure);
-    expect([queue.calls, idsIn(queue)]).toEqual([[['settle', 'before', 'reset']], ['later']]);
-    expect([queue.erasedAt, queue.grantedAt]).toEqual([NOW, 1]);
+    noteDecisions(queue, erased);
+    expect(queue.calls).toEqual([
+      ['removeRecord', 'before'],
+      ['finish', 'before', 'reset'],
+    ]);
+    expect([idsIn(queue), queue.decisions]).toEqual([['later'], erased]);
   });
-  it.each([undefined, { ...erasure, at: NOW - 1 }, { ...erasure, at: NOW }])(
+  it.each([UNDECIDED, { ...erased, erasedAt: NOW - 1 }, erased])(
     'knows of one that is as late: %o',
     (other) => {
-      const queue = unitQueue({ erasedAt: NOW });
+      const queue = unitQueue({ decisions: erased });
       addEntry(queue, 'a', {}, { at: NOW - 5 });
-      noteErasure(queue, other);
-      expect([queue.calls, queue.erasedAt]).toEqual([[], NOW]);
+      noteDecisions(queue, other);
+      expect([queue.calls, queue.decisions]).toEqual([[], erased]);
     },
   );
-  it('ends the consent of this tab with a denial in another', () => {
-    const queue = unitQueue({ grantedAt: NOW - 1, consent: 'granted' });
-    noteErasure(queue, { ...erasure, owner: 'denied' });
-    expect([queue.consent, queue.grantedAt]).toEqual(['denied', 0]);
+  it('drops what was tracked after a denial, before this tab knew of it', () => {
+    const queue = unitQueue();
+    addStored(queue, 'later', {}, { at: NOW + 1 });
+    noteDecisions(queue, denied);
+    expect([queue.of('finish'), queue.local.size]).toEqual([[['later', 'denied']], 0]);
   });
-  it.each([NOW, NOW + 1])(
-    'keeps a consent that is given at %s, not before a denial',
-    (grantedAt) => {
-      const queue = unitQueue({ grantedAt, consent: 'granted' });
-      noteErasure(queue, { ...erasure, owner: 'denied' });
-      expect([queue.consent, queue.grantedAt, queue.erasedAt]).toEqual(['granted', grantedAt, NOW]);
-    },
-  );
-  it('keeps the consent of this tab over a reset', () => {
-    const queue = unitQueue({ consent: 'granted' });
-    noteErasure(queue, erasure);
-    expect([queue.consent, queue.grantedAt]).toEqual(['granted', 1]);
+  it('ends a denial with a later grant only', () => {
+    const queue = unitQueue({ decisions: denied });
+    noteDecisions(queue, { ...erased, erasedAt: NOW + 5 });
+    expect(isAllowed(queue)).toBe(false);
+    noteDecisions(queue, { ...UNDECIDED, grantedAt: NOW });
+    expect(isAllowed(queue)).toBe(false);
+    noteDecisions(queue, { ...UNDECIDED, grantedAt: NOW + 1 });
+    expect(isAllowed(queue)).toBe(true);
+  });
+  it('forgets a contact that was set before an erasure, and no later one', () => {
+    const emailAfter = (identifiedAt: number) => {
+      const queue = unitQueue({ email: 'ann@example.com', identifiedAt });
+      noteDecisions(queue, erased);
+      return queue.email;
+    };
+    expect([NOW - 1, NOW, NOW + 1].map(emailAfter)).toEqual([
+      undefined,
+      undefined,
+      'ann@example.com',
+    ]);
   });
 });
 
@@ -201,7 +250,7 @@ describe('isAlive', () => {
     ['one that was erased', recordOf('a', { at: 5 }), false],
     ['a tombstone', { id: 'a', at: 6, version: 1 }, false],
   ])('tells of %s', (_, record, expected) => {
-    expect(isAlive(unitQueue({ erasedAt: 5 }), record)).toBe(expected);
+    expect(isAlive(unitQueue({ decisions: { ...UNDECIDED, erasedAt: 5 } }), record)).toBe(expected);
   });
 });
 
@@ -226,17 +275,34 @@ describe('sweep', () => {
     addStored(queue, 'young');
     sweep(queue);
     expect(queue.calls).toEqual([
-      ['bury', 'waits'],
-      ['settle', 'waits', 'expired'],
+      ['deleteRecord', 'waits'],
+      ['finish', 'waits', 'expired'],
     ]);
     expect(idsIn(queue)).toEqual(['sent', 'young']);
   });
-  it('hears of an erasure that another tab has noted', () => {
+  const erased = { erasedAt: NOW, deniedAt: 0, grantedAt: 0 };
+  const denied = { erasedAt: NOW, deniedAt: NOW, grantedAt: 0 };
+
+  it('obeys an erasure that another tab has stored', () => {
     const queue = unitQueue();
     addStored(queue, 'a');
-    queue.local.set(PREFIX, { id: PREFIX, at: NOW, version: NOW, owner: 'reset' });
+    queue.stored.push(erased);
     sweep(queue);
-    expect(queue.calls).toEqual([['settle', 'a', 'reset']]);
+    expect(queue.of('finish')).toEqual([['a', 'reset']]);
+  });
+  it('writes decisions back that others have cleared', () => {
+    const queue = unitQueue({ decisions: erased });
+    sweep(queue);
+    sweep(queue);
+    expect(queue.of('saveDecisions')).toEqual([[erased]]);
+  });
+  it('writes a denial back, and nothing else, where events are in memory alone', () => {
+    const queue = unitQueue({ decisions: erased, isDurable: false });
+    sweep(queue);
+    expect(queue.of('saveDecisions')).toEqual([]);
+    queue.decisions = denied;
+    sweep(queue);
+    expect(queue.of('saveDecisions')).toEqual([[denied]]);
   });
 });
 
@@ -247,9 +313,9 @@ describe('end', () => {
     end(queue, stored);
     end(queue, held, 'rejected');
     expect(queue.calls).toEqual([
-      ['bury', 'a'],
-      ['settle', 'a', undefined],
-      ['settle', 'b', 'rejected'],
+      ['deleteRecord', 'a'],
+      ['finish', 'a', undefined],
+      ['finish', 'b', 'rejected'],
     ]);
     expect(queue.entries).toEqual([]);
   });

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { claimed, grant, open, take, tick } from '../../../src/tracker/queue/protocol.js';
+import { claimed, open, start, take, tick } from '../../../src/tracker/queue/protocol.js';
+import { NOBODY } from '../../../src/tracker/queue/record.js';
 import { Life, Phase, type Queue } from '../../../src/tracker/queue/state.js';
 import {
   type UnitQueue,
   DAY,
   NOW,
+  OWN,
   addEntry,
   addStored,
   idsIn,
@@ -24,13 +26,13 @@ describe('take', () => {
     const queue = unitQueue();
     take(queue, entryOf('a'));
     expect(queue.calls).toEqual([
-      ['note', 'a', 0],
-      ['put', 'a'],
+      ['saveLocal', 'a', 0],
+      ['saveDurable', 'a'],
     ]);
     expect(idsIn(queue)).toEqual(['a']);
   });
   it('keeps an event in memory until there is consent', () => {
-    const queue = unitQueue({ grantedAt: 0, life: Life.Held });
+    const queue = unitQueue({ isStarted: false, life: Life.Pending });
     take(queue, entryOf('a'));
     expect([queue.calls, idsIn(queue)]).toEqual([[], ['a']]);
   });
@@ -46,23 +48,30 @@ describe('take', () => {
   });
 });
 
-describe('grant', () => {
-  it('stores what was held in memory, in order, and notes since when', () => {
-    const queue = unitQueue({ grantedAt: 0, life: Life.Held });
+describe('start', () => {
+  it('stores what was held in memory, in order', () => {
+    const queue = unitQueue({ isStarted: false, life: Life.Pending });
     addEntry(queue, 'a');
     addEntry(queue, 'b');
-    grant(queue);
-    expect(queue.of('note')).toEqual([
+    start(queue);
+    expect(queue.of('saveLocal')).toEqual([
       ['a', 0],
       ['b', 0],
     ]);
-    expect(queue.grantedAt).toBe(NOW);
+    expect(queue.isStarted).toBe(true);
   });
   it('stores nothing that is too old by then', () => {
-    const queue = unitQueue({ grantedAt: 0, life: Life.Held });
+    const queue = unitQueue({ isStarted: false, life: Life.Pending });
     addEntry(queue, 'a', {}, { at: NOW - DAY - 1 });
-    grant(queue);
-    expect([queue.of('note'), queue.of('settle')]).toEqual([[], [['a', 'expired']]]);
+    start(queue);
+    expect([queue.of('saveLocal'), queue.of('finish')]).toEqual([[], [['a', 'expired']]]);
+  });
+  it('stores nothing where consent was denied before', () => {
+    const queue = unitQueue({ isStarted: false, life: Life.Pending });
+    queue.stored.push({ erasedAt: 5, deniedAt: 5, grantedAt: 0 });
+    addEntry(queue, 'a');
+    start(queue);
+    expect([queue.of('saveLocal'), queue.of('finish')]).toEqual([[], [['a', 'denied']]]);
   });
 });
 
@@ -74,8 +83,15 @@ describe('open', () => {
     open(queue);
     expect([queue.life, queue.of('claim')]).toEqual([Life.Open, [['a'], ['b']]]);
     expect(queue.claims[0]).toMatchObject({ record: entry.record, seen: entry.record });
+    expect(queue.isConsentKnown).toBe(true);
   });
-  it.each([Life.Held, Life.Open, Life.Left])('opens nothing in a page of life %s', (life) => {
+  it('takes back what it has released when the page was left', () => {
+    const queue = unitQueue({ life: Life.Starting });
+    const { record: seen } = addStored(queue, 'a', {}, { owner: NOBODY });
+    open(queue);
+    expect(queue.claims[0]).toMatchObject({ seen, record: { owner: OWN, version: NOW } });
+  });
+  it.each([Life.Pending, Life.Open, Life.Left])('opens nothing in a page of life %s', (life) => {
     const queue = unitQueue({ life });
     addStored(queue, 'a');
     open(queue);
@@ -91,7 +107,7 @@ describe('tick', () => {
     addStored(queue, 'b');
     tick(queue);
     expect(queue.calls).toEqual([
-      ['note', 'a', 1],
+      ['saveLocal', 'a', 1],
       ['claim', 'a'],
     ]);
     expect(queue.claims[0]!.seen).toBe(seen);
@@ -116,7 +132,7 @@ describe('tick', () => {
     addEntry(queue, 'a');
     tick(queue);
     expect(queue.calls).toEqual([
-      ['note', 'a', 1],
+      ['saveLocal', 'a', 1],
       ['claim', 'a'],
     ]);
   });
@@ -143,7 +159,7 @@ describe('tick', () => {
     expect([queue.of('claim'), idsIn(queue)]).toEqual([[['b']], ['b']]);
   });
   it.each<[string, Partial<Queue>]>([
-    ['without consent', { grantedAt: 0 }],
+    ['without consent', { isStarted: false }],
     ['while it is paused', { isPaused: true }],
     ['offline', { isOnline: () => false }],
     ['without a slot', { hasSlot: () => false }],
@@ -151,7 +167,7 @@ describe('tick', () => {
     ['after the page was left', { life: Life.Left }],
     ['after a failure', { until: NOW + 1 }],
     ['after a failure, for the longest wait', { until: NOW + 300_000 }],
-    ['while a 429 holds all tabs', { heldUntil: () => NOW + 1 }],
+    ['while a 429 holds all tabs', { pausedUntil: () => NOW + 1 }],
   ])('sends nothing %s', (_, changes) => {
     const queue = unitQueue(changes);
     addStored(queue, 'a');
@@ -159,9 +175,9 @@ describe('tick', () => {
     expect([queue.calls, idsIn(queue)]).toEqual([[], ['a']]);
   });
   it.each<[string, Partial<Queue>]>([
-    ['when a wait ends', { until: NOW, heldUntil: () => NOW }],
+    ['when a wait ends', { until: NOW, pausedUntil: () => NOW }],
     ['after a wait that a wrong clock has set', { until: NOW + 300_001 }],
-    ['after a 429 that a wrong clock has set', { heldUntil: () => NOW + 300_001 }],
+    ['after a 429 that a wrong clock has set', { pausedUntil: () => NOW + 300_001 }],
   ])('sends %s', (_, changes) => {
     const queue = unitQueue(changes);
     addStored(queue, 'a');
@@ -182,9 +198,9 @@ describe('tick', () => {
     addStored(queue, 'b');
     tick(queue);
     expect(queue.calls).toEqual([
-      ['bury', 'a'],
-      ['settle', 'a', 'expired'],
-      ['note', 'b', 1],
+      ['deleteRecord', 'a'],
+      ['finish', 'a', 'expired'],
+      ['saveLocal', 'b', 1],
       ['claim', 'b'],
     ]);
   });
@@ -216,7 +232,7 @@ describe('claimed', () => {
     const queue = marking();
     const { entry, record } = queue.claims[0]!;
     claimed(queue, queue.claims[0]!);
-    expect(queue.calls).toEqual([['note', 'a', 0]]);
+    expect(queue.calls).toEqual([['saveLocal', 'a', 0]]);
     expect([entry.phase, entry.isDoubtful, queue.until]).toEqual([Phase.Waiting, true, NOW + 1000]);
     expect(entry.record.version).toBe(record.version + 1);
   });
@@ -247,9 +263,12 @@ describe('claimed', () => {
   });
   it('sends nothing that was erased meanwhile', () => {
     const queue = marking();
-    queue.local.set(queue.prefix, { id: queue.prefix, at: NOW, version: NOW, owner: 'reset' });
+    queue.stored.push({ erasedAt: NOW, deniedAt: 0, grantedAt: 0 });
     claimed(queue, queue.claims[0]!, true);
-    expect(queue.calls).toEqual([['settle', 'a', 'reset']]);
+    expect(queue.calls).toEqual([
+      ['removeRecord', 'a'],
+      ['finish', 'a', 'reset'],
+    ]);
   });
   it('sends nothing for a change that is not the last', () => {
     const queue = marking();
@@ -263,5 +282,37 @@ describe('claimed', () => {
     queue.claims[0]!.entry.phase = phase;
     claimed(queue, queue.claims[0]!, true);
     expect(queue.calls).toEqual([]);
+  });
+});
+
+describe('a batch', () => {
+  const batchOf = (count: number, changes: Partial<Queue> = {}) => {
+    const queue = unitQueue({ maxBatch: 3, ...changes });
+    Array.from({ length: count }, (_, n) => addStored(queue, `${n}`));
+    tick(queue);
+    return queue;
+  };
+
+  it('holds as many events as the other end takes', () => {
+    expect(batchOf(5).claims.map(({ record }) => record.id)).toEqual(['0', '1', '2']);
+  });
+  it('holds what one request may weigh, and one event whatever it weighs', () => {
+    expect(batchOf(5, { sizeOf: () => 30_000 }).claims).toHaveLength(2);
+    expect(batchOf(5, { sizeOf: () => 100_000 }).claims).toHaveLength(1);
+  });
+  it('is sent once IndexedDB has answered for all of it', () => {
+    const queue = batchOf(3);
+    claimed(queue, queue.claims[1]!, true);
+    claimed(queue, queue.claims[0]!, true);
+    expect(queue.of('send')).toEqual([]);
+    claimed(queue, queue.claims[2]!, true);
+    expect(queue.of('send')).toEqual([['0', '1', '2']]);
+  });
+  it('goes without what another tab was first to change', () => {
+    const queue = batchOf(3);
+    claimed(queue, queue.claims[0]!, true);
+    claimed(queue, queue.claims[2]!, true);
+    claimed(queue, queue.claims[1]!, false);
+    expect(queue.of('send')).toEqual([['0', '2']]);
   });
 });

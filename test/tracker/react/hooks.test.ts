@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
 import { describe, expect, it, vi } from 'vitest';
-import { createTracker } from '../../../src/tracker/index.js';
+import { createTracker } from 'postreel/tracker';
 import {
   TrackerProvider,
   createTrackerHooks,
   useTrackOnMount,
   useTracker,
-} from '../../../src/tracker/react/index.js';
+} from 'postreel/tracker/react';
 
 const tracker = createTracker({ publicKey: 'pk_test', baseUrl: 'https://service.test' });
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { clientOptions } from '../../../src/transport/option-kinds.js';
 import { BudgetSource } from '../../../src/transport/rate-limit/registry.js';
 import { settle } from '../../../src/transport/settings.js';
 import type { RateLimitOptions } from 'postreel';
@@ -12,6 +13,7 @@ const service = {
   limit: 5,
   windowMs: 1_000,
   alwaysJson: false,
+  options: clientOptions,
 };
 const baseUrl = 'https://project.test';
 let groups = 0;

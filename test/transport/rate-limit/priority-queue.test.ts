@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Slot } from '../../../src/transport/rate-limit/budget.js';
-import { PriorityQueue, type Forecast } from '../../../src/transport/rate-limit/priority-queue.js';
+import {
+  PriorityQueue,
+  queueTimeout,
+  type Forecast,
+} from '../../../src/transport/rate-limit/priority-queue.js';
 import { turn } from '../../support/transport/turns.js';
 
 const slot: Slot = { accepted: noop, release: noop, abandon: noop, cancel: noop };
@@ -94,7 +98,7 @@ describe('PriorityQueue', () => {
   it('refuses in a pause those who cannot wait so long, and all of them when nobody should', async () => {
     const queue = new PriorityQueue(noop);
     const hasty = expect(queue.wait(turn({ maxWaitMs: 20_000 }), inTenSeconds)).rejects.toThrow(
-      'The service asked everybody to wait, for about 30 s from now.',
+      'The service asked to wait, for about 30 s from now.',
     );
     const patient = queue.wait(turn(), inTenSeconds);
     queue.refuse({ reason: 'service', waitMs: 30_000 }, 120_000);
@@ -120,3 +124,8 @@ describe('PriorityQueue', () => {
 function noop(): void {
   // nothing to do
 }
+
+it('a wait of months is told as the longest that a timer can wait', () => {
+  const { retryAfterMs } = queueTimeout({ reason: 'limit', waitMs: 90 * 86_400_000 }, turn());
+  expect(retryAfterMs).toBe(2 ** 31 - 1);
+});

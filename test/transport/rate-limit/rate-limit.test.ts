@@ -244,18 +244,26 @@ describe('a 429', () => {
     await next;
   });
 
-  it('closes it for an hour at most, whatever the service asks for', async () => {
+  it('closes it for an hour at most, and lets one request a window try, whatever the service asks for', async () => {
     const headers = { 'retry-after': '864000' };
-    const answers = [() => Response.json({}, { status: 429, headers })];
+    const refused = () => Response.json({}, { status: 429, headers });
+    const answers = [refused, refused];
     const { client, requests } = limited({}, () => (answers.shift() ?? contact)());
     await expect(client.contacts.get('con_1')).rejects.toMatchObject({
       status: 429,
       retryAfterMs: 864_000_000,
     });
-    expect(client.rateLimit.state()?.resetsAt).toEqual(new Date(Date.now() + 3_600_000));
-    await vi.advanceTimersByTimeAsync(3_600_000);
-    await client.contacts.get('con_2');
-    expect(requests).toHaveLength(2);
+    const shut = { code: 'QUEUE_TIMEOUT', retryAfterMs: 3_600_000 };
+    await expect(client.contacts.get('con_2')).rejects.toMatchObject(shut);
+    expect(client.rateLimit.state()?.resetsAt).toEqual(new Date(Date.now() + 1_000));
+    await vi.advanceTimersByTimeAsync(1_000);
+    const [probe, other] = ['con_3', 'con_4'].map((id) => client.contacts.get(id).safe());
+    expect((await other)?.error).toMatchObject({ code: 'QUEUE_TIMEOUT' });
+    expect((await probe)?.error).toMatchObject({ status: 429 });
+    await vi.advanceTimersByTimeAsync(1_000);
+    await client.contacts.get('con_5');
+    await client.contacts.get('con_6');
+    expect(requests).toHaveLength(4);
   });
 
   it('tells the calls that wait for it why', async () => {

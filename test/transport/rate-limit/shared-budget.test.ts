@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RateBudgetStore, StoreAnswer } from '../../../src/contract/rate-budget-store.js';
+import type { RateBudgetStore, StoreAnswer } from 'postreel';
 import { LocalBudget } from '../../../src/transport/rate-limit/local-budget.js';
 import { SharedBudget } from '../../../src/transport/rate-limit/shared-budget.js';
 import { memoryStore } from '../../support/transport/memory-store.js';
@@ -13,7 +13,9 @@ afterEach(() => void vi.useRealTimers());
 describe('SharedBudget', () => {
   it('shares the limit with other processes', async () => {
     const [one, other] = processes(2);
-    const calls = [started(one!), started(other!), started(one!), started(other!)];
+    const calls = [started(one!), started(other!)];
+    await vi.advanceTimersByTimeAsync(0);
+    calls.push(started(one!), started(other!));
     await vi.advanceTimersByTimeAsync(0);
     expect(calls.map(({ hasStarted }) => hasStarted)).toEqual([true, true, false, false]);
     expect(one!.state()).toMatchObject({ limit: 2, used: 1, queued: 1 });
@@ -164,12 +166,53 @@ describe('SharedBudget', () => {
 describe('after a 429 a SharedBudget', () => {
   it('lets nobody of any process go for the time the service asks', async () => {
     const [one, other] = processes(2);
-    one!.close(5_000);
+    one!.close(900);
     const calls = [started(one!), started(other!)];
-    await vi.advanceTimersByTimeAsync(4_900);
+    await vi.advanceTimersByTimeAsync(890);
     expect(calls.some(({ hasStarted }) => hasStarted)).toBe(false);
-    await vi.advanceTimersByTimeAsync(1_100);
+    await vi.advanceTimersByTimeAsync(110);
     expect(calls.every(({ hasStarted }) => hasStarted)).toBe(true);
+  });
+
+  it('lets one request of all processes try, a window later, and all others once it is taken', async () => {
+    const { store, processes } = fleet(3, { ...limits, limit: 50 });
+    processes[0]!.close(60_000);
+    const calls = processes.flatMap((budget) => [started(budget), started(budget)]);
+    const going = () => calls.filter(({ hasStarted }) => hasStarted);
+    await vi.advanceTimersByTimeAsync(990);
+    expect(going()).toHaveLength(0);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(going()).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(900);
+    expect(going()).toHaveLength(1);
+    const reopen = vi.spyOn(store, 'reopen');
+    going()[0]!.slot?.accepted();
+    going()[0]!.slot?.release();
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(reopen).toHaveBeenCalledTimes(1);
+    for (const call of going()) {
+      call.slot?.accepted();
+      call.slot?.release();
+    }
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(going()).toHaveLength(6);
+  });
+
+  it('tries again a window later when the probe is refused too', async () => {
+    const { processes } = fleet(2, { ...limits, limit: 50 });
+    processes[0]!.close(60_000);
+    const calls = processes.map((budget) => started(budget));
+    const going = () => calls.filter(({ hasStarted }) => hasStarted);
+    await vi.advanceTimersByTimeAsync(1_100);
+    expect(going()).toHaveLength(1);
+    going()[0]!.slot?.release();
+    for (const budget of processes) {
+      budget.close(60_000);
+    }
+    await vi.advanceTimersByTimeAsync(980);
+    expect(going()).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1_200);
+    expect(going()).toHaveLength(2);
   });
 
   it('makes nobody wait for hours in silence, in any process', async () => {
@@ -195,6 +238,77 @@ it('a SharedBudget that was refused lets one request go first, then more with ea
   calls[0]!.slot?.release();
   await vi.advanceTimersByTimeAsync(100);
   expect(underWay()).toBe(3);
+});
+
+describe('with a slow store, a SharedBudget', () => {
+  it.each([200, 900])('keeps the pace of the limit when each answer takes %i ms', async (lagMs) => {
+    const { store } = memoryStore();
+    const slow = lagging(store, lagMs);
+    const budget = sharedBudget(slow, { limit: 1_000, windowMs: 60_000, headroom: 0 });
+    let sent = 0;
+    const send = async () => {
+      for (;;) {
+        const slot = await budget.acquire(turn());
+        sent++;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        slot.accepted();
+        slot.release();
+      }
+    };
+    for (let sender = 0; sender < 100; sender++) {
+      void send();
+    }
+    await vi.advanceTimersByTimeAsync(300_000);
+    expect(sent).toBeLessThanOrEqual(5_000);
+    expect(sent).toBeGreaterThan(4_850);
+  });
+
+  it('warns after a second, once, and again when it was well in between', async () => {
+    const { store } = memoryStore();
+    let lagMs = 1_500;
+    const slow: RateBudgetStore = {
+      ...store,
+      take: (...asked) => lagging(store, lagMs).take(...asked),
+    };
+    const budget = sharedBudget(slow, { ...limits, limit: 1_000 });
+    const onWarning = vi.fn();
+    const call = started(budget, { onWarning });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(onWarning.mock.calls).toEqual([
+      [expect.stringMatching(/is slow .*Calls wait for it\./)],
+    ]);
+    expect(call.hasStarted).toBe(false);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(call.hasStarted).toBe(true);
+    started(budget, { onWarning });
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(onWarning).toHaveBeenCalledTimes(1);
+    lagMs = 10;
+    started(budget, { onWarning });
+    await vi.advanceTimersByTimeAsync(2_000);
+    lagMs = 1_500;
+    started(budget, { onWarning });
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(onWarning).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('the slots of a store that renews them', () => {
+  it('have short leases, renewed each second while their request is under way', async () => {
+    const { store } = memoryStore();
+    const take = vi.spyOn(store, 'take');
+    const renew = vi.fn(() => Promise.resolve());
+    const budget = sharedBudget({ ...store, renew }, limits);
+    const call = started(budget);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(take).toHaveBeenCalledWith('project', limits, 5_000, 1);
+    await vi.advanceTimersByTimeAsync(3_500);
+    expect(renew).toHaveBeenCalledTimes(3);
+    call.slot?.release();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(renew).toHaveBeenCalledTimes(3);
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });
 
 describe('when its store is gone, a SharedBudget', () => {
@@ -241,7 +355,7 @@ describe('when its store is gone, a SharedBudget', () => {
     const call = started(sharedBudget(store, limits));
     await vi.advanceTimersByTimeAsync(5_000);
     expect(call.hasStarted).toBe(true);
-    answerLate({ slot: 'late' });
+    answerLate({ slots: ['late'] });
     await vi.advanceTimersByTimeAsync(0);
     expect(cancel).toHaveBeenCalledWith('project', 'late');
   });
@@ -263,7 +377,7 @@ describe('when its store is gone, a SharedBudget', () => {
     await expect(call).rejects.toBe('enough');
     expect(vi.getTimerCount()).toBe(0);
     expect(budget.state().used).toBe(0);
-    answerLate({ slot: 'late' });
+    answerLate({ slots: ['late'] });
     await vi.advanceTimersByTimeAsync(0);
     expect(cancel).toHaveBeenCalledWith('project', 'late');
   });
@@ -305,10 +419,27 @@ describe('when its store is gone, a SharedBudget', () => {
 });
 
 function processes(count: number, own = limits): SharedBudget[] {
+  return fleet(count, own).processes;
+}
+
+function fleet(count: number, own = limits) {
   const { store } = memoryStore();
-  return Array.from({ length: count }, () => sharedBudget(store, own));
+  return { store, processes: Array.from({ length: count }, () => sharedBudget(store, own)) };
 }
 
 function sharedBudget(store: RateBudgetStore, own = limits): SharedBudget {
   return new SharedBudget(store, 'project', { limits: own, local: new LocalBudget(own) });
+}
+
+/** The same store, far away. */
+function lagging(store: RateBudgetStore, lagMs: number): RateBudgetStore {
+  return {
+    ...store,
+    async take(...asked) {
+      await new Promise((resolve) => setTimeout(resolve, lagMs / 2));
+      const answer = await store.take(...asked);
+      await new Promise((resolve) => setTimeout(resolve, lagMs / 2));
+      return answer;
+    },
+  };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { HeadersInput } from '../../../src/contract/call.js';
 import { answering, messagingOver } from '../../support/clients.js';
 
 /** The headers that leave with a call of a client. */
@@ -35,6 +36,49 @@ describe('the headers of a call', () => {
     const headers = { Authorization: 'Bearer sk_other' };
     await messagingOver(fetch, { headers }).config.get({ headers });
     expect(requests[0]!.headers.get('authorization')).toBeNull();
+  });
+});
+
+describe('headers as they may be given', () => {
+  const send = async (headers: unknown) => {
+    const { fetch, requests } = answering(() => ({ id: 'con_1' }));
+    const call = messagingOver(fetch).contacts.get('con_1', { headers: headers as HeadersInput }); // any
+    const failure: unknown = await call.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    return { failure, sent: requests[0]?.headers };
+  };
+
+  it.each<[string, unknown]>([
+    ['an object', { 'X-Trace': '1' }],
+    ['a Headers', new Headers({ 'x-trace': '1' })],
+    ['a Map', new Map([['X-Trace', '1']])],
+    ['a list of pairs', [['x-trace', '1']]],
+  ])('are sent from %s', async (_, headers) => {
+    expect((await send(headers)).sent?.get('x-trace')).toBe('1');
+  });
+
+  it.each([undefined, null])('are left out where the value is %s', async (value) => {
+    const { sent } = await send({ 'x-trace': value, 'x-team': 'cats' });
+    expect(sent?.has('x-trace')).toBe(false);
+    expect(sent?.get('x-team')).toBe('cats');
+  });
+
+  it.each<[string, unknown]>([
+    ['connection', 'close'],
+    ['Transfer-Encoding', 'chunked'],
+    ['content-length', '3'],
+    ['upgrade', 'h2c'],
+    ['expect', '100-continue'],
+    ['x-break', 'a\r\nb'],
+    ['x y', 'z'],
+    ['x-object', {}],
+  ])('are refused by name before the network: %s', async (name, value) => {
+    const { failure, sent } = await send({ [name]: value });
+    expect(failure).toMatchObject({ code: 'INVALID_OPTION', outcome: 'not-sent' });
+    expect(String(failure)).toContain(`\`headers.${name.toLowerCase()}\``);
+    expect(sent).toBeUndefined();
   });
 });
 

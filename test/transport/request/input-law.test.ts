@@ -3,7 +3,7 @@ import { InvalidRequestError } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { jsonText, wireValue } from '../../../src/transport/request/body.js';
 import { answering, messagingOver } from '../../support/clients.js';
-import fc from '../../support/property.js';
+import fc, { runs } from '../../support/property.js';
 
 /** A value of a caller, and what it means on the wire; no meaning where it must be refused. */
 interface Meant {
@@ -145,7 +145,7 @@ describe('the input law', () => {
           expect(JSON.parse(jsonText(wireValue(value)))).toEqual(JSON.parse(JSON.stringify(wire)));
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(600) },
     );
   });
 

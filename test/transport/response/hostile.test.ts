@@ -2,7 +2,7 @@ import { isPostreelError, type MessagingClient } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { mediaOver, messagingOver } from '../../support/clients.js';
 import { settledInTime } from '../../support/settled.js';
-import fc from '../../support/property.js';
+import fc, { runs } from '../../support/property.js';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
 const outcomes = ['not-sent', 'rejected', 'unknown'];
@@ -101,7 +101,7 @@ describe('whatever the service answers', () => {
         });
         await expectSound(() => calls[which]!(client));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(400) },
     );
     expectCleanPrototypes();
   }, 120_000);
@@ -115,7 +115,7 @@ describe('whatever the service answers', () => {
         });
         await expectSound(() => calls[which]!(client));
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(200) },
     );
     expectCleanPrototypes();
   }, 120_000);
@@ -133,7 +133,7 @@ describe('whatever the service answers', () => {
         expect(error).toBeUndefined();
         expect(attempts).toBeLessThanOrEqual(3);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(100) },
     );
   }, 120_000);
 
@@ -150,7 +150,7 @@ describe('whatever the service answers', () => {
         });
         await expectSound(() => client[which as 'contacts'].list().toArray({ max: 200 }));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(100) },
     );
     expectCleanPrototypes();
   }, 120_000);
@@ -170,7 +170,7 @@ describe('whatever the service answers', () => {
           return media.generate.status({ fileId: 'file_1' });
         });
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(200) },
     );
     expectCleanPrototypes();
   }, 120_000);

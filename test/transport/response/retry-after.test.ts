@@ -31,6 +31,18 @@ describe('retryAfterMs', () => {
     ['retry-after', ' 1.5 ', 1_500],
     ['retry-after', 'Tue, 01 Jan 2030 00:00:09 GMT', 9_000],
     ['retry-after', 'Mon, 31 Dec 2029 23:59:00 GMT', 0],
+    ['retry-after', 'Tuesday, 01-Jan-30 00:00:09 GMT', 9_000],
+    ['retry-after', 'Tue Jan  1 00:00:09 2030', 9_000],
+    ['retry-after', '2030-01-01T01:00:09+01:00', 9_000],
+    ['retry-after', '60s', 60_000],
+    ['retry-after', '60 seconds', 60_000],
+    ['retry-after-ms', '1500', 1_500],
+    ['retry-after-ms', '0.5', 0.5],
+    ['ratelimit', 'limit=10, remaining=0, reset=7', 7_000],
+    ['ratelimit', 'limit=10;remaining=0;reset=7', 7_000],
+    ['ratelimit', '"default";r=0;t=7', 7_000],
+    ['ratelimit', '"minute";r=0;t=7, "day";r=0;t=70, "month";r=9;t=7000', 70_000],
+    ['ratelimit-reset', '7s', 7_000],
     ['ratelimit-reset', '7', 7_000],
     ['ratelimit-reset', String(now / 1000 + 5), 5_000],
     ['x-ratelimit-reset', String(now / 1000 + 5), 5_000],
@@ -48,26 +60,80 @@ describe('retryAfterMs', () => {
     expect(retryAfterMs(headers, status)).toBe(1_000);
   });
 
-  it('prefers Retry-After, then RateLimit-Reset', () => {
-    const headers = new Headers({ 'x-ratelimit-reset': '3', 'ratelimit-reset': '2' });
-    expect(retryAfterMs(headers, 429)).toBe(2_000);
-    headers.set('retry-after', '1');
-    expect(retryAfterMs(headers, 429)).toBe(1_000);
+  it('prefers the most precise: each header decides over those after it', () => {
+    const headers = new Headers();
+    const values = [
+      ['x-ratelimit-reset', '5', 5_000],
+      ['ratelimit-reset', '4', 4_000],
+      ['ratelimit', '"default";r=0;t=3', 3_000],
+      ['retry-after', '2', 2_000],
+      ['retry-after-ms', '1900', 1_900],
+    ] as const;
+    for (const [name, value, delayMs] of values) {
+      headers.set(name, value);
+      expect(retryAfterMs(headers, 429)).toBe(delayMs);
+    }
   });
 
-  it.each(['', 'soon', '-5', '1e999', '9'.repeat(400), '0x10', 'NaN', '1,5'])(
-    'makes nothing of %j',
-    (value) => {
-      expect(retryAfterMs(new Headers({ 'retry-after': value }), 429)).toBeUndefined();
+  it.each([
+    ['retry-after', 'Tue, 01 Jan 2030 00:00:09 GMT'],
+    ['x-ratelimit-reset', String(now / 1000 + 9)],
+    ['x-ratelimit-reset', String(now + 9_000)],
+  ])(
+    'measures a point in time by the Date of the answer, whose clock is its own: %s',
+    (...header) => {
+      const headers = new Headers([['date', new Date(now).toUTCString()], header]);
+      for (const offMs of [-86_400_000, -3_600_000, 3_600_000, 86_400_000]) {
+        expect(retryAfterMs(headers, 429, now + offMs)).toBe(9_000);
+      }
     },
   );
 
-  it('is never negative and never endless, whatever the header says', () => {
+  it.each([
+    '',
+    'soon',
+    '-5',
+    '1e999',
+    '0x10',
+    'NaN',
+    '1,5',
+    'after 60',
+    'in 60 s',
+    '60 minutes',
+    'Jan 2030',
+    '1 Jan 2030 00:00:09',
+    'Tue, 99 Jan 2030 00:00:09 GMT',
+  ])('makes nothing of %j', (value) => {
+    expect(retryAfterMs(new Headers({ 'retry-after': value }), 429)).toBeUndefined();
+  });
+
+  it.each(['', 'limit=10', '"default"', '"default";r=5;t=7', '"default";r=0', 'r=0;t', 'reset=x'])(
+    'makes nothing of RateLimit: %j',
+    (value) => {
+      expect(retryAfterMs(new Headers({ ratelimit: value }), 429)).toBeUndefined();
+    },
+  );
+
+  it.each(['9'.repeat(20), '9'.repeat(400), '2147484', 'Fri, 31 Dec 9999 23:59:59 GMT'])(
+    'is never longer than a timer lasts: %s',
+    (value) => {
+      const delayMs = retryAfterMs(new Headers({ 'retry-after': value }), 429);
+      expect(delayMs).toBe(2 ** 31 - 1);
+    },
+  );
+
+  it('is a delay that a timer can wait, or nothing, whatever the headers say', () => {
+    const names = ['retry-after', 'retry-after-ms', 'ratelimit', 'x-ratelimit-reset'];
+    const parts = ['0', '7', '99999999999', 's', ' ', ';', ',', '"a"', 'r=0', 't=7', 'reset=', '-'];
+    const text = fc.oneof(
+      fc.stringMatching(/^[\x20-\x7e]*$/),
+      fc.array(fc.constantFrom(...parts), { maxLength: 8 }).map((list) => list.join('')),
+    );
     fc.assert(
-      fc.property(fc.stringMatching(/^[\x20-\x7e]*$/), (value) => {
-        const delayMs = retryAfterMs(new Headers({ 'retry-after': value }), 429) ?? 0;
+      fc.property(fc.constantFrom(...names), text, (name, value) => {
+        const delayMs = retryAfterMs(new Headers({ [name]: value }), 429) ?? 0;
         expect(delayMs).toBeGreaterThanOrEqual(0);
-        expect(delayMs).toBeLessThan(Number.POSITIVE_INFINITY);
+        expect(delayMs).toBeLessThan(2 ** 31);
       }),
     );
   });
@@ -78,6 +144,7 @@ describe('the wait before a repeat', () => {
     [{ 'retry-after': '7' }, 7_000],
     [{ 'retry-after': 'Tue, 01 Jan 2030 00:00:09 GMT' }, 9_000],
     [{ 'ratelimit-reset': '11' }, 11_000],
+    [{ ratelimit: '"default";r=0;t=12' }, 12_000],
     [{ 'x-ratelimit-reset': String(now / 1000 + 13) }, 13_000],
     [{}, 60_000],
   ])('after a 429 is what the service says, or its window: %j', async (headers, delayMs) => {

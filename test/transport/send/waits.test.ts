@@ -115,7 +115,7 @@ describe('a repeat that finds nothing', () => {
       const { client } = scripted([step.lost, step.status(404)]);
       const { contacts } = client;
       const call =
-        method === 'get' ? contacts.get('con_1') : contacts.update('con_1', { subscribed: true });
+        method === 'get' ? contacts.get('con_1') : contacts.update('con_1', { subscribed: false });
       const { error } = await ended(call);
       expect(error).toMatchObject({ name: 'NotFoundError', status: 404 });
     },

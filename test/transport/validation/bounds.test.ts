@@ -1,5 +1,6 @@
 import { isPostreelError, type Logger, type MismatchEvent } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { clientOptions } from '../../../src/transport/option-kinds.js';
 import { of, wholeList, route } from '../../../src/contract/route.js';
 import { Connection } from '../../../src/transport/connection.js';
 import { answerProblems } from '../../../src/transport/validation/issues.js';
@@ -155,6 +156,7 @@ describe('loading the checks', () => {
     limit: 10,
     windowMs: 1_000,
     alwaysJson: false,
+    options: clientOptions,
   };
   const connect = (
     load: () => Promise<never>,
@@ -173,6 +175,8 @@ describe('loading the checks', () => {
       },
       load,
     ).transport;
+  const quiet = () => undefined;
+  const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
   const never = () => new Promise<never>(() => undefined);
 
   it('ends with the deadline', async () => {
@@ -195,7 +199,7 @@ describe('loading the checks', () => {
 
   it('that never ends does not keep an answer that has come', async () => {
     vi.useFakeTimers();
-    const call = connect(never, 'off', {}).send(one, {}, { deadline: 50 });
+    const call = connect(never, 'off', logger).send(one, {}, { deadline: 50 });
     await vi.advanceTimersByTimeAsync(50);
     await expect(call).resolves.toEqual({ ok: true });
   });
@@ -206,7 +210,7 @@ describe('loading the checks', () => {
     expect(load).not.toHaveBeenCalled();
     await expect(connect(load, 'off').send(changed, { body: {} })).resolves.toEqual({ ok: true });
     expect(load).not.toHaveBeenCalled();
-    await connect(load, 'off', {}).send(one, {}, { deadline: 20 }); // to whom a logger tells it
+    await connect(load, 'off', logger).send(one, {}, { deadline: 20 }); // to whom a logger tells it
     expect(load).toHaveBeenCalledTimes(1);
   });
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { MediaClient, JournalIntent, GenerationJob, JobRecord } from 'postreel/media';
+import type { MediaClient, UnknownCall, GenerationJob, JobRecord } from 'postreel/media';
 import type { Context } from '../../context.js';
 import { CommandEnd } from '../../exit-codes.js';
 import { confirm } from '../../terminal/confirm.js';
@@ -52,7 +52,7 @@ async function listPending({ journal }: Flags, context: Context): Promise<void> 
 
 function describe(
   jobs: readonly JobRecord[],
-  unknown: readonly JournalIntent[],
+  unknown: readonly UnknownCall[],
   { output }: Context,
 ): string {
   const rows = [

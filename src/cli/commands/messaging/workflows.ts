@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { toMermaid, simulate, type SimulatedContact } from 'postreel/workflows';
 import type { Context } from '../../context.js';
+import { CommandEnd } from '../../exit-codes.js';
 import { confirm } from '../../terminal/confirm.js';
 import { tableOf } from '../../terminal/table.js';
 import { collect, collectData, examples, wholeNumber, yesOption } from '../options.js';
@@ -15,6 +16,7 @@ interface SimulateFlags {
 
 interface DeployFlags {
   readonly state: string;
+  readonly overwrite?: boolean;
   readonly yes?: boolean;
 }
 
@@ -39,6 +41,7 @@ export function addWorkflows(program: Command, context: Context): void {
   onFile('deploy')
     .description('bring the live workflow to what the file says')
     .option('--state <path>', 'remembers what was deployed', 'postreel-workflows.json')
+    .option('--overwrite', 'undo what others have changed in the live workflow')
     .addOption(yesOption())
     .addHelpText('after', examples('workflows deploy flow.js', 'workflows deploy flow.js --yes'))
     .action((file: string, flags: DeployFlags) => deploy(file, flags, context));
@@ -71,9 +74,23 @@ async function deploy(file: string, flags: DeployFlags, context: Context): Promi
   const definition = await readDefinition(file);
   const { workflows } = await context.messaging();
   const state = fileWorkflowState(flags.state);
+  const { overwrite = false } = flags;
   const plan = await workflows.deploy(definition, { state, dryRun: true }, { signal });
+  const theirs = plan.drift.filter(({ by }) => by !== 'ours');
+  for (const { by, part, key, change, fields } of plan.drift) {
+    output.note(`${by}: ${part} ${key} ${change} ${fields.join(', ')}`.trim());
+  }
+  if (theirs.length > 0 && !overwrite) {
+    throw new CommandEnd(
+      'different',
+      'Others have changed the live workflow. Take that into the file, or add --overwrite.',
+    );
+  }
   if (plan.operations.length === 0) {
-    output.result(plan, () => 'Nothing has changed.');
+    // It may be a workflow that this state did not know yet.
+    output.result(await workflows.deploy(definition, { state }, { signal }), () => {
+      return 'Nothing has changed.';
+    });
     return;
   }
   const steps = plan.operations.map((operation, at) => [
@@ -86,7 +103,7 @@ async function deploy(file: string, flags: DeployFlags, context: Context): Promi
     flags,
     context,
   );
-  const done = await workflows.deploy(definition, { state }, { signal });
+  const done = await workflows.deploy(definition, { state, overwrite }, { signal });
   const count = done.operations.length;
   output.result(done, () => `${output.paint('green', 'deployed')} in ${count} operations`);
 }

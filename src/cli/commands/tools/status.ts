@@ -24,7 +24,7 @@ async function status(journal: string, context: Context): Promise<void> {
     checkService('media', context),
   ]);
   const { jobs, unknown } = existsSync(journal)
-    ? await fileJournal(journal).pending()
+    ? await pendingIn(journal)
     : { jobs: [], unknown: [] };
   const counts = { pending: jobs.length, unknown: unknown.length };
   const lines = () => [
@@ -42,6 +42,11 @@ async function status(journal: string, context: Context): Promise<void> {
   if (used.some(({ isKeyAccepted }) => !isKeyAccepted)) {
     throw new CommandEnd('configuration');
   }
+}
+
+async function pendingIn(path: string) {
+  const { pendingJobs } = await import('postreel/media');
+  return pendingJobs(fileJournal(path));
 }
 
 function lineOf(check: ServiceCheck, { output }: Context): string {

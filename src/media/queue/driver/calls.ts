@@ -1,7 +1,7 @@
 import type { MediaJob } from '../../generate/media-job.js';
 import { FileIdsMissingError } from '../../generate/accepted.js';
 import type { JobRecord } from '../../jobs/job.js';
-import type { NamedJob } from '../../jobs/journal-types.js';
+import type { KnownJob } from '../../jobs/journal-types.js';
 import { NamesTaken } from '../../jobs/submit.js';
 import type { QueueHost } from '../host.js';
 import type { QueueEvent } from '../steps/events.js';
@@ -34,14 +34,14 @@ export class QueueCalls {
   }
 
   /** Learns what the journal knows of jobs before they are followed. */
-  learn(known: Iterable<NamedJob | undefined>): void {
+  learn(known: Iterable<KnownJob | undefined>): void {
     for (const job of known) {
       if (job?.state !== 'accepted') {
         continue;
       }
       // The videos of a resumed queue go where the earlier ones went.
       this.#folderId ??= job.job.folderId;
-      if (job.status === 'saved') {
+      if (job.isSaved) {
         this.saved.add(job.job.fileId);
       }
     }

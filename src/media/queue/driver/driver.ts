@@ -1,7 +1,7 @@
 import { callSafely } from '../../../async/notifier.js';
 import type { MediaJob } from '../../generate/media-job.js';
 import type { GenerationJob, JobRecord } from '../../jobs/job.js';
-import type { NamedJob } from '../../jobs/journal-types.js';
+import type { KnownJob } from '../../jobs/journal-types.js';
 import { QueueCalls } from './calls.js';
 import { FileChecks } from './file-checks.js';
 import { errorOf } from './failures.js';
@@ -109,7 +109,7 @@ export class QueueDriver {
   }
 
   /** Learns what the journal knows of jobs before they are followed. */
-  learn(known: Iterable<NamedJob | undefined>): void {
+  learn(known: Iterable<KnownJob | undefined>): void {
     this.#calls.learn(known);
   }
 
@@ -234,7 +234,7 @@ export class QueueDriver {
 
   async #find(names: readonly string[]): Promise<void> {
     try {
-      const found = await this.#host.find(names);
+      const found = await this.#host.find(names, this.#options.retryFailed ?? false);
       this.#calls.learn(found.values());
       this.hear({ type: 'names-found', found });
     } catch {
@@ -258,7 +258,7 @@ export class QueueDriver {
           (reason: unknown) => reason ?? new Error('The file was not saved.'),
         );
       if (error === undefined) {
-        this.#host.settle(fileId);
+        await this.#host.settle(fileId);
       }
     }
     this.hear({ type: 'saved', fileId, error });

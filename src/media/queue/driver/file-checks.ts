@@ -1,4 +1,4 @@
-import { jobStage } from '../../../contract/job-status.js';
+import { isCanceled, jobStage, statusOf } from '../../../contract/job-status.js';
 import { isPostreelError, UnexpectedResponseError } from '../../../errors/index.js';
 import {
   GenerationCanceledError,
@@ -93,7 +93,7 @@ export class FileChecks {
   }
 
   #read(fileId: string, raw: StatusRecord, job: RunningJob | undefined): Seen {
-    const status = statusOf(raw);
+    const status = statusOf(raw) ?? '';
     const progress = this.#share(raw.progress);
     this.#last.set(fileId, { status, progress, raw });
     const attempt = (this.#counts.get(fileId) ?? 0) + 1;
@@ -137,7 +137,7 @@ export class FileChecks {
       polls: this.#counts.get(fileId) ?? 0,
       resume: () => Promise.reject(new TypeError('A job that has ended cannot be waited for.')),
     };
-    return /cancel/i.test(status)
+    return isCanceled(status)
       ? new GenerationCanceledError(`The generation of ${fileId} was canceled.`, details)
       : new GenerationFailedError(`The generation of ${fileId} failed.`, details);
   }
@@ -152,9 +152,4 @@ function troubleOf(error: unknown): Seen {
     return { type: 'unclear', error, retryAfterMs };
   }
   return { type: 'refused', error };
-}
-
-function statusOf(raw: Readonly<Record<string, unknown>>): string {
-  const status = raw['status'] ?? raw['state'];
-  return typeof status === 'string' ? status : '';
 }

@@ -1,5 +1,3 @@
-import { ConfigurationError } from '../../../errors/index.js';
-import { number, positive, requireThat } from '../../../transport/option-checks.js';
 import type { QueueHost } from '../host.js';
 import type { QueueOptions } from '../options.js';
 import type { QueueRules } from '../steps/state.js';
@@ -16,29 +14,16 @@ const claimMs = 5 * 60_000;
 export function rulesOf(options: QueueOptions, { clock, slots }: QueueHost): QueueRules {
   const { timeout, deadline, stallTimeout, outageTimeout, maxJobs, maxMinutes } = options;
   const concurrency = options.concurrency ?? slots.limit;
-  for (const name of ['save', 'key', 'onProgress', 'onUpdate'] as const) {
-    requireThat(typeof options[name] === 'function', name, options[name], 'a function');
-  }
   return {
-    concurrency: Math.min(number('concurrency', concurrency), slots.limit),
+    concurrency: Math.min(concurrency, slots.limit),
     gapMs,
-    stallMs: positive('stallTimeout', stallTimeout ?? stallMs),
-    outageMs: positive('outageTimeout', outageTimeout ?? outageMs),
-    timeoutMs: positive('timeout', timeout ?? Number.POSITIVE_INFINITY),
-    deadlineAt: clock.now() + positive('deadline', deadline ?? Number.POSITIVE_INFINITY),
+    stallMs: stallTimeout ?? stallMs,
+    outageMs: outageTimeout ?? outageMs,
+    timeoutMs: timeout ?? Number.POSITIVE_INFINITY,
+    deadlineAt: clock.now() + (deadline ?? Number.POSITIVE_INFINITY),
     claimMs,
-    maxJobs: capOf('maxJobs', maxJobs),
-    maxMinutes: capOf('maxMinutes', maxMinutes),
+    maxJobs: maxJobs ?? Number.POSITIVE_INFINITY,
+    maxMinutes: maxMinutes ?? Number.POSITIVE_INFINITY,
     mostResults: slots.limit,
   };
-}
-
-/** A spending cap of 0 or more; one that is no number must not let everything through, or nothing. */
-export function capOf(name: string, cap = Number.POSITIVE_INFINITY): number {
-  if (cap >= 0) {
-    return cap;
-  }
-  throw new ConfigurationError(`\`${name}\` must be a number of 0 or more.`, {
-    code: 'INVALID_OPTION',
-  });
 }

@@ -9,7 +9,7 @@ import type { AcknowledgingSource, SourceItem } from './job-source.js';
 /** What a queue over a source stands on. */
 export interface QueueBelow {
   /** Makes the queue below, over a stream of jobs. */
-  open(jobs: AsyncIterable<MediaJob>, options: QueueOptions): MediaQueue;
+  open(jobs: AsyncIterable<MediaJob>, idOf: (job: MediaJob) => string): MediaQueue;
   /** The source cannot be asked or told. */
   warn(message: string): void;
 }
@@ -42,8 +42,7 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
     this.#below = below;
     this.#options = options;
     this.#mostInHand = inHandPerSlot * (options.concurrency ?? usualConcurrency);
-    const key = (job: MediaJob) => this.#ids.get(job) ?? '';
-    this.#queue = below.open(this.#jobs(), { ...options, name: options.name ?? 'source', key });
+    this.#queue = below.open(this.#jobs(), (job) => this.#ids.get(job) ?? '');
   }
 
   get running(): readonly GenerationJob[] {

@@ -6,9 +6,11 @@ import {
   isVideo,
   type MediaJob,
 } from '../../generate/media-job.js';
-import { jobNamer, type JobName } from '../../jobs/job-names.js';
-import type { NamedJob } from '../../jobs/journal-types.js';
-import type { QueueOptions } from '../options.js';
+import { isRecord } from '../../../contract/records.js';
+import { fingerprint } from '../../../contract/fingerprint.js';
+import { contentOf } from '../../jobs/job-names.js';
+import type { KnownJob } from '../../jobs/journal-types.js';
+import { nameTaken } from '../names.js';
 import type { ReadEntry } from '../steps/events.js';
 import type { Entry } from '../steps/jobs.js';
 
@@ -16,13 +18,20 @@ import type { Entry } from '../steps/jobs.js';
 export interface IntakeParts {
   /** What breaks a rule of the document in one job. */
   problem(job: MediaJob): unknown;
+  /** The name of a job in the journal. */
+  nameOf(queue: string, job: string): string;
   /** What the journal knows of named jobs. */
-  find(names: readonly string[]): Promise<ReadonlyMap<string, NamedJob>>;
+  find(names: readonly string[], retriesFailed: boolean): Promise<ReadonlyMap<string, KnownJob>>;
 }
 
-/** A job that was read, with its names. */
-interface Named extends ReadEntry {
-  readonly formerName: string | undefined;
+/** How the jobs of one queue are told apart. */
+export interface Naming {
+  /** The name of the queue; `undefined` where nothing is remembered. */
+  readonly queue: string | undefined;
+  /** The name of a job in it. */
+  readonly jobOf: (job: MediaJob) => string;
+  /** May a name come again once its job has ended, as when a job engine tries again? */
+  readonly mayRecur: boolean;
 }
 
 /** Turns jobs of the input into entries of the queue, with what an earlier run did about them. */
@@ -30,18 +39,16 @@ export class Intake {
   /** The jobs as they were given, by their place in the input. */
   readonly inputs = new Map<number, MediaJob>();
   readonly #parts: IntakeParts;
-  readonly #nameOf: ((job: MediaJob) => JobName) | undefined;
+  readonly #naming: Naming;
   readonly #retriesFailed: boolean;
   readonly #names = new Set<string>();
-  /** May a key come again once its job has ended, as when a job engine tries again? */
-  readonly #mayRecur: boolean;
+  readonly #nameAt = new Map<number, string>();
   #index = 0;
 
-  constructor(parts: IntakeParts, { name, key, retryFailed }: QueueOptions, mayRecur = false) {
+  constructor(parts: IntakeParts, naming: Naming, retriesFailed: boolean) {
     this.#parts = parts;
-    this.#mayRecur = mayRecur;
-    this.#nameOf = name === undefined ? undefined : jobNamer(name, key);
-    this.#retriesFailed = retryFailed ?? false;
+    this.#naming = naming;
+    this.#retriesFailed = retriesFailed;
   }
 
   /** How many jobs were read. */
@@ -51,36 +58,39 @@ export class Intake {
 
   /** Do the jobs of this queue have names that the journal may know? */
   get isNamed(): boolean {
-    return this.#nameOf !== undefined;
+    return this.#naming.queue !== undefined;
   }
 
-  entries(jobs: readonly MediaJob[]): Named[] {
+  entries(jobs: readonly MediaJob[]): ReadEntry[] {
     return jobs.map((job) => this.#entry(job));
   }
 
-  /** The same with what the journal knows. */
-  async known(entries: readonly Named[]): Promise<ReadEntry[]> {
-    const names = entries.flatMap(({ entry, formerName }) => [entry.name, formerName]);
-    const found = await this.#parts.find(names.filter((name) => name !== undefined));
+  /** The same with what the journal knows. A name that stands for other content is refused. */
+  async known(entries: readonly ReadEntry[]): Promise<ReadEntry[]> {
+    const names = entries.flatMap(({ entry, problem }) =>
+      problem === undefined ? (entry.name ?? []) : [],
+    );
+    const found = await this.#parts.find(names, this.#retriesFailed);
     return entries.map((read) => {
-      const { entry, formerName } = read;
-      const known = found.get(entry.name ?? '') ?? found.get(formerName ?? '');
-      const isAgain = this.#retriesFailed && known?.state === 'accepted' && isFailure(known.status);
-      return { ...read, known: isAgain ? undefined : known };
+      const { entry, problem } = read;
+      const known = problem === undefined ? found.get(entry.name ?? '') : undefined;
+      return { ...read, known, problem: problem ?? nameTaken(entry, known) };
     });
   }
 
   /** A job has ended. */
   forget(index: number): void {
-    const job = this.inputs.get(index);
     this.inputs.delete(index);
-    if (job !== undefined && this.#mayRecur) {
-      this.#names.delete(this.#nameOf?.(job).name ?? '');
+    const name = this.#nameAt.get(index);
+    this.#nameAt.delete(index);
+    if (name !== undefined && this.#naming.mayRecur) {
+      this.#names.delete(name);
     }
   }
 
-  #entry(job: MediaJob): Named {
+  #entry(given: MediaJob): ReadEntry {
     const index = this.#index++;
+    const job = copyOf(given);
     this.inputs.set(index, job);
     const kind = isVideo(job) ? 'video' : 'audio';
     const base: Entry = {
@@ -90,21 +100,26 @@ export class Intake {
       format: formatOf(job),
       brand: brandOf(job),
       name: undefined,
+      print: undefined,
     };
+    const { queue, jobOf } = this.#naming;
+    if (queue === undefined) {
+      return { entry: base, problem: this.#parts.problem(job) };
+    }
     try {
-      const names = this.#nameOf?.(job);
-      const problem = this.#parts.problem(job) ?? this.#duplicate(names?.name);
-      const entry = { ...base, name: names?.name };
-      return { entry, formerName: names?.formerName, problem };
+      const name = this.#parts.nameOf(queue, jobOf(given));
+      const entry = { ...base, name, print: fingerprint(contentOf(job)) };
+      const problem = this.#parts.problem(job) ?? this.#duplicate(name);
+      if (problem === undefined) {
+        this.#nameAt.set(index, name);
+      }
+      return { entry, problem };
     } catch (error) {
-      return { entry: base, formerName: undefined, problem: error }; // the caller's key() threw
+      return { entry: base, problem: error }; // the caller's key() threw
     }
   }
 
-  #duplicate(name: string | undefined): InvalidRequestError | undefined {
-    if (name === undefined) {
-      return undefined;
-    }
+  #duplicate(name: string): InvalidRequestError | undefined {
     const isKnown = this.#names.has(name);
     this.#names.add(name);
     return isKnown
@@ -116,6 +131,13 @@ export class Intake {
   }
 }
 
-function isFailure(status: string | undefined): boolean {
-  return status === 'error' || status === 'canceled';
+// What the caller changes later must not change what is submitted.
+function copyOf(job: MediaJob): MediaJob {
+  const hasOwnForm =
+    isRecord(job) && typeof (job as Record<string, unknown>)['toJSON'] === 'function';
+  try {
+    return hasOwnForm ? (JSON.parse(JSON.stringify(job)) as MediaJob) : structuredClone(job); // as it is sent
+  } catch {
+    return job; // what cannot be copied cannot be sent either
+  }
 }

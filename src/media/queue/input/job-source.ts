@@ -20,6 +20,8 @@ export interface SourceFailure {
 
 /** Where a queue takes its jobs from and says what became of them, e.g. an existing job engine. */
 export interface AcknowledgingSource<Item extends SourceItem = SourceItem> {
+  /** Tells the source from others on the same journal, e.g. its engine, queue and prefix. */
+  readonly name?: string | undefined;
   /** Up to so many jobs; an empty list when there are none right now, `undefined` at the end. */
   take(count: number): Promise<readonly Item[] | undefined>;
   /** The file is stored. */

@@ -1,4 +1,4 @@
-import type { QueueClock } from '../clock.js';
+import type { Clock } from '../../../async/clock.js';
 import type { SlotEvidence } from '../steps/commands.js';
 
 // After a refusal the queue tries one slot more each time so much has passed.
@@ -15,12 +15,12 @@ interface Learned {
  */
 export class LearnedLimit {
   readonly #most: number;
-  readonly #clock: QueueClock;
+  readonly #clock: Clock;
   #learned: Learned;
   #beforeDoubt: Learned | undefined;
   #proven = 0;
 
-  constructor(most: number, clock: QueueClock) {
+  constructor(most: number, clock: Clock) {
     this.#most = most;
     this.#clock = clock;
     this.#learned = { limit: most, at: Number.NEGATIVE_INFINITY };

@@ -1,5 +1,5 @@
 import type { RateBudgetStore } from '../../../contract/rate-budget-store.js';
-import type { QueueClock } from '../clock.js';
+import type { Clock } from '../../../async/clock.js';
 
 /** How long a job takes a slot when nobody knows whether it exists. */
 export const uncertainMs = 10 * 60_000;
@@ -21,7 +21,7 @@ const restartMs = 60_000;
 /** The leases of pending slots at the store that the processes of a project share, if there is one. */
 export class SlotLeases {
   readonly #group: string;
-  readonly #clock: QueueClock;
+  readonly #clock: Clock;
   #store: RateBudgetStore | undefined;
   /** Since when the store has not answered. */
   #goneSince: number | undefined;
@@ -30,7 +30,7 @@ export class SlotLeases {
   /** The names that it keeps, or will have heard to keep. */
   readonly #kept = new Set<string>();
 
-  constructor(store: RateBudgetStore | undefined, group: string, clock: QueueClock) {
+  constructor(store: RateBudgetStore | undefined, group: string, clock: Clock) {
     this.#store = store;
     this.#group = group;
     this.#clock = clock;

@@ -1,6 +1,6 @@
 import type { RateBudgetStore } from '../../../contract/rate-budget-store.js';
 import type { OutstandingJobs } from '../../jobs/outstanding.js';
-import type { QueueClock } from '../clock.js';
+import type { Clock } from '../../../async/clock.js';
 import type { SlotEvidence } from '../steps/commands.js';
 import { LearnedLimit } from './learned-limit.js';
 import { SlotLeases, renewedLeaseMs, uncertainMs } from './leases.js';
@@ -19,7 +19,7 @@ interface Slot {
 /** What the slots of a project are made of. */
 export interface SlotParts {
   readonly limit: number;
-  readonly clock: QueueClock;
+  readonly clock: Clock;
   readonly store: RateBudgetStore | undefined;
   readonly group: string;
   /** Jobs that were submitted beside the queues. */

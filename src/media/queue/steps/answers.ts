@@ -1,5 +1,6 @@
 import type { JobRecord } from '../../jobs/job.js';
-import type { NamedJob } from '../../jobs/journal-types.js';
+import type { KnownJob } from '../../jobs/journal-types.js';
+import { nameTaken } from '../names.js';
 import { follow } from './checking.js';
 import type { SlotEvidence } from './commands.js';
 import type { Refusal } from './events.js';
@@ -68,7 +69,7 @@ export function refuse(draft: Draft, refusal: Refusal, world: World): void {
 }
 
 /** Other runs of the queue were faster with some jobs. */
-export function yieldNames(draft: Draft, taken: ReadonlyMap<string, NamedJob>, world: World): void {
+export function yieldNames(draft: Draft, taken: ReadonlyMap<string, KnownJob>, world: World): void {
   const { flight } = draft;
   if (!flight) {
     return;
@@ -83,8 +84,11 @@ export function yieldNames(draft: Draft, taken: ReadonlyMap<string, NamedJob>, w
 }
 
 /** What a journal knows of a job decides what becomes of it. */
-export function recall(draft: Draft, entry: Entry, known: NamedJob | undefined, now: number): void {
-  if (known?.state === 'accepted') {
+export function recall(draft: Draft, entry: Entry, known: KnownJob | undefined, now: number): void {
+  const problem = nameTaken(entry, known);
+  if (problem) {
+    fail(draft, entry, problem);
+  } else if (known?.state === 'accepted') {
     draft.commands.push({ type: 'hold', fileId: known.job.fileId });
     follow(draft, entry, known.job, { now, isNew: false });
   } else if (known) {

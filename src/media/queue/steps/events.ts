@@ -1,5 +1,5 @@
 import type { JobRecord } from '../../jobs/job.js';
-import type { NamedJob } from '../../jobs/journal-types.js';
+import type { KnownJob } from '../../jobs/journal-types.js';
 import type { Entry } from './jobs.js';
 
 /** What may happen to a queue. */
@@ -16,8 +16,8 @@ export type QueueEvent =
       /** The error of jobs without an id. */
       readonly error?: unknown;
     }
-  | { readonly type: 'names-taken'; readonly taken: ReadonlyMap<string, NamedJob> }
-  | { readonly type: 'names-found'; readonly found: ReadonlyMap<string, NamedJob> }
+  | { readonly type: 'names-taken'; readonly taken: ReadonlyMap<string, KnownJob> }
+  | { readonly type: 'names-found'; readonly found: ReadonlyMap<string, KnownJob> }
   | { readonly type: 'refused'; readonly refusal: Refusal }
   | { readonly type: 'checked'; readonly fileId: string; readonly seen: Seen }
   | { readonly type: 'saved'; readonly fileId: string; readonly error?: unknown }
@@ -30,7 +30,7 @@ export type QueueEvent =
 /** A job that was read, with what the journal knows of it. */
 export interface ReadEntry {
   readonly entry: Entry;
-  readonly known?: NamedJob | undefined;
+  readonly known?: KnownJob | undefined;
   /** The rule that it breaks. */
   readonly problem?: unknown;
 }

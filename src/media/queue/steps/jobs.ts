@@ -9,7 +9,10 @@ export interface Entry {
   /** Jobs of one format take about as long for each minute. */
   readonly format: string;
   readonly brand: string | undefined;
+  /** What it is called in the journal. */
   readonly name: string | undefined;
+  /** The fingerprint of its content, where it has a name. */
+  readonly print: string | undefined;
   /** Jobs of a refused call go again in halves, to find the one at fault. */
   readonly group?: number | undefined;
 }

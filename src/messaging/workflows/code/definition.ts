@@ -1,3 +1,4 @@
+import type { OpenInput } from '../../../contract/records.js';
 import type { ContactData } from '../../shared/data.js';
 import type { Filter } from '../../shared/filter.js';
 import type { StepConfig } from '../types.js';
@@ -16,6 +17,11 @@ interface StepBase {
   readonly name?: string | undefined;
   /** Configuration of your own, merged over what the mapping writes. */
   readonly config?: StepConfig | undefined;
+  /** Fields of your own beside `config`, sent instead of what the mapping writes under these names. */
+  readonly fields?: OpenInput | undefined;
+  /** Fields of your own for the transitions out of this step. */
+  readonly transitions?:
+    { readonly [Way in 'next' | 'yes' | 'no']?: OpenInput | undefined } | undefined;
 }
 
 /** Sends an email: a template, or a subject and a body. */
@@ -101,5 +107,7 @@ export interface WorkflowDefinition<Key extends string = string> {
    * @default as it is; a new workflow is disabled
    */
   readonly enabled?: boolean | undefined;
+  /** Fields of your own, sent instead of what the mapping writes under these names. */
+  readonly fields?: OpenInput | undefined;
   readonly steps: { readonly [Name in Key]: StepDefinition<NoInfer<Key>> };
 }

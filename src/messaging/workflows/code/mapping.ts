@@ -4,10 +4,10 @@ import type { Filter } from '../../shared/filter.js';
 import type {
   StepCreate,
   StepConfig,
-  StepType,
   TransitionCreate,
   Workflow,
   WorkflowCreate,
+  WorkflowGraph,
   WorkflowStep,
   WorkflowTransition,
 } from '../types.js';
@@ -27,19 +27,29 @@ export interface TransitionEnds {
 export interface WorkflowMapping {
   /** What creates and updates the workflow itself, without `enabled`. */
   readonly workflow: (definition: WorkflowDefinition) => WorkflowCreate;
-  /** What creates a step; it is updated with the same fields but for `type`. */
+  /** What creates a step; it is updated with those of these fields that differ. */
   readonly step: (key: string, step: StepDefinition) => StepCreate;
   /** What creates a transition. */
   readonly transition: (ends: TransitionEnds) => TransitionCreate;
-  /** The head of a live workflow. */
-  readonly readWorkflow: (
-    workflow: Workflow,
-  ) => Pick<WorkflowDefinition, 'name' | 'trigger' | 'allowReentry' | 'enabled'>;
+  /** The steps and transitions of a live workflow; `undefined` when the answer does not show them. */
+  readonly readGraph: (
+    workflow: WorkflowGraph,
+  ) => { readonly [Part in 'steps' | 'transitions']: NonNullable<WorkflowGraph[Part]> } | undefined;
+  /** The head of a live workflow, without what the answer does not show. */
+  readonly readWorkflow: (workflow: Workflow) => WorkflowHead;
   /** A live step without its ways out; `undefined` when it cannot be read. */
   readonly readStep: (step: WorkflowStep) => StepContent | undefined;
   /** A live transition; `undefined` when it cannot be read. */
   readonly readTransition: (transition: WorkflowTransition) => TransitionEnds | undefined;
+  /** The fields of workflows, steps and transitions that only answers have: `pull()` leaves them out. */
+  readonly answerOnly: readonly string[];
 }
+
+/** A live workflow without its graph, as far as its answer shows it. */
+export type WorkflowHead = {
+  readonly [Name in 'name' | 'trigger' | 'allowReentry' | 'enabled']?:
+    WorkflowDefinition[Name] | undefined;
+};
 
 /** A step without its ways out. */
 export type StepContent = StepDefinition extends infer Step
@@ -64,22 +74,28 @@ export const defaultWorkflowMapping: WorkflowMapping = {
   }),
   transition: ({ fromStepId, toStepId, branch }) =>
     branch === undefined ? { fromStepId, toStepId } : { fromStepId, toStepId, branch },
-  readWorkflow: (workflow) => ({
-    name: textOf(workflow['name']) ?? workflow.id,
-    trigger: { event: textOf(workflow['eventName']) ?? '' },
-    allowReentry: workflow.allowReentry,
-    enabled: workflow.enabled,
-  }),
+  readGraph: ({ steps, transitions }) =>
+    Array.isArray(steps) && Array.isArray(transitions) ? { steps, transitions } : undefined,
+  readWorkflow: (workflow) => {
+    const event = textOf(workflow['eventName']);
+    return {
+      name: textOf(workflow['name']),
+      trigger: event === undefined ? undefined : { event },
+      allowReentry: workflow.allowReentry,
+      enabled: workflow.enabled,
+    };
+  },
   readStep,
-  readTransition: (transition) => {
-    const fromStepId = textOf(transition['fromStepId']);
-    const toStepId = textOf(transition['toStepId']);
-    const { branch } = transition;
-    if (fromStepId === undefined || toStepId === undefined) {
+  readTransition: ({ fromStepId, toStepId, branch }) => {
+    const [from, to] = [textOf(fromStepId), textOf(toStepId)];
+    if (from === undefined || to === undefined) {
       return undefined;
     }
-    return { fromStepId, toStepId, branch: branchOf(branch) };
+    const ends = { fromStepId: from, toStepId: to };
+    const known = (['yes', 'no'] as const).find((one) => one === branch);
+    return known !== undefined || isUnset(branch) ? { ...ends, branch: known } : undefined;
   },
+  answerOnly: ['id', 'workflowId', 'projectId', 'createdAt', 'updatedAt'],
 };
 
 function configOf(step: StepDefinition): StepConfig {
@@ -103,58 +119,75 @@ function configOf(step: StepDefinition): StepConfig {
   }
 }
 
+// What is not understood is not empty: a step without its content cannot be read.
 function readStep(step: WorkflowStep): StepContent | undefined {
-  // Anything else than the document's types is for the caller's own mapping.
-  const {
-    type,
-    config = {},
-    name,
-  } = step as { type?: StepType; config?: StepConfig; name?: string };
-  const text = (key: string) => textOf(config[key]);
-  const head = defined({ name });
-  switch (type) {
+  // The document shows neither the fields nor whether they stand in `config` or beside it.
+  const { config } = step;
+  const fields: Readonly<Record<string, unknown>> = { ...step, ...(isRecord(config) && config) };
+  const text = (name: string) => textOf(fields[name]);
+  const head = defined({ name: textOf(step['name']) });
+  switch (step.type) {
     case 'SEND_EMAIL': {
-      const content = {
-        template: text('templateId'),
-        subject: text('subject'),
-        body: text('body'),
-      };
-      return { ...head, type, ...defined({ ...content, from: text('from') }) };
+      const template = text('templateId') ?? text('template');
+      const [subject, body] = [text('subject'), text('body')];
+      const isComplete = template !== undefined || (subject && body);
+      const content = defined({ template, subject, body, from: text('from') });
+      return isComplete ? { ...head, type: 'SEND_EMAIL', ...content } : undefined;
     }
     case 'DELAY': {
-      const span = readSpan(config['duration']);
-      return span && { ...head, type, ...span };
+      const span = readSpan(fields['duration']);
+      return span && { ...head, type: 'DELAY', ...span };
     }
     case 'WAIT_FOR_EVENT': {
-      const timeout = readSpan(config['timeout']);
-      return { ...head, type, event: text('eventName') ?? '', ...(timeout && { timeout }) };
+      const event = text('eventName');
+      const timeout = readSpan(fields['timeout']);
+      const isReadable =
+        event !== undefined && (timeout !== undefined || isUnset(fields['timeout']));
+      return isReadable
+        ? { ...head, type: 'WAIT_FOR_EVENT', event, ...defined({ timeout }) }
+        : undefined;
     }
-    case 'CONDITION':
-      return { ...head, type, if: (config['condition'] ?? {}) as Filter }; // as it was written
-    case 'WEBHOOK':
-      return { ...head, type, url: text('url') ?? '' };
-    case 'UPDATE_CONTACT':
-      return {
-        ...head,
-        type,
-        data: isRecord(config['data']) ? (config['data'] as ContactData) : {},
-      };
+    case 'CONDITION': {
+      const condition = isRecord(config) && 'field' in config ? config : fields['condition'];
+      return isRecord(condition)
+        ? { ...head, type: 'CONDITION', if: condition as Filter } // as it was written
+        : undefined;
+    }
+    case 'WEBHOOK': {
+      const url = text('url');
+      return url === undefined ? undefined : { ...head, type: 'WEBHOOK', url };
+    }
+    case 'UPDATE_CONTACT': {
+      const { data } = fields;
+      return isRecord(data)
+        ? { ...head, type: 'UPDATE_CONTACT', data: data as ContactData } // as it was written
+        : undefined;
+    }
     case 'EXIT':
-      return { ...head, type };
+      return { ...head, type: 'EXIT' };
     default:
       return undefined;
   }
 }
 
-function branchOf(branch: unknown): 'yes' | 'no' | undefined {
-  return branch === 'yes' || branch === 'no' ? branch : undefined;
+// Some services spell an unset field in these ways.
+function isUnset(value: unknown): value is undefined | null | '' {
+  return value === undefined || value === null || value === '';
 }
 
 function spanOf({ amount, unit }: Span): StepConfig {
   return { amount, unit };
 }
 
+const units = { m: 'minutes', h: 'hours', d: 'days' } as const;
+
+// `{ amount, unit }` as we write it, or '2d' as people do by hand.
 function readSpan(value: unknown): Span | undefined {
+  const short = typeof value === 'string' ? /^(\d+)([mhd])$/.exec(value) : null;
+  if (short !== null) {
+    const [, amount, unit] = short;
+    return { amount: Number(amount), unit: units[unit as keyof typeof units] }; // by the pattern
+  }
   if (!isRecord(value) || typeof value['amount'] !== 'number') {
     return undefined;
   }

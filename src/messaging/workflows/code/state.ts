@@ -1,24 +1,34 @@
+import { jsonOf } from './content.js';
+
 /** What a deployment has made so far: which key became which id. Plain JSON. */
 export interface WorkflowState {
   readonly version: 1;
-  readonly workflowId?: string | undefined;
-  /** The body that the workflow itself was last written with, as JSON. */
-  readonly workflow?: string | undefined;
+  readonly workflow?: DeployedPart | undefined;
   readonly steps: Readonly<Record<string, DeployedPart>>;
   readonly transitions: Readonly<Record<string, DeployedPart>>;
+  /** Whether the last deployment left it enabled; `undefined` while one is switching it. */
+  readonly enabled?: boolean | undefined;
   /** Whether it has to be enabled again after a change. */
   readonly enableAgain?: boolean | undefined;
   /** A creation that was sent and whose answer has not been recorded. */
   readonly pending?: PendingCreation | undefined;
+  /**
+   * Changes and deletions that were sent and whose answers have not been recorded: by the id of the
+   * part the fields that it may have now, `null` where it may be gone.
+   */
+  readonly unsure?: Readonly<Record<string, readonly (string | null)[]>> | undefined;
 }
 
-/** A step or transition as it was last written. */
+/** The workflow itself, a step or a transition as it was last written. */
 export interface DeployedPart {
   readonly id: string;
+  /** The fields that were sent, as JSON. */
   readonly body: string;
+  /** The same fields as the service showed them then, as JSON. */
+  readonly live?: string | undefined;
 }
 
-/** A creation of which nobody knows yet whether it happened. */
+/** A creation whose outcome is unknown. */
 export interface PendingCreation {
   readonly kind: 'workflow' | 'step' | 'transition';
   /** The key of the step or the name of the transition. */
@@ -56,18 +66,20 @@ export function memoryWorkflowState(): WorkflowStateStore {
 }
 
 /** The state before anything was made. */
-const emptyState: WorkflowState = { version: 1, steps: {}, transitions: {} };
+export const emptyState: WorkflowState = { version: 1, steps: {}, transitions: {} };
 
 /** The state of one deployment, written down at each change. */
 export class StateKeeper {
   readonly #store: WorkflowStateStore;
   readonly #key: string;
   #state: WorkflowState;
+  #saved: string;
 
   private constructor(store: WorkflowStateStore, key: string, state: WorkflowState) {
     this.#store = store;
     this.#key = key;
     this.#state = state;
+    this.#saved = jsonOf(state);
   }
 
   static async open(store: WorkflowStateStore, key: string): Promise<StateKeeper> {
@@ -80,35 +92,45 @@ export class StateKeeper {
 
   /** Resolves when the change is safe. */
   async keep(change: Partial<WorkflowState>): Promise<void> {
-    this.correct(change);
+    this.replace({ ...this.#state, ...change });
     await this.#store.write(this.#key, this.#state);
+    this.#saved = jsonOf(this.#state);
+  }
+
+  /** The same, but only what is new is written. */
+  async save(change: Partial<WorkflowState>): Promise<void> {
+    if (jsonOf({ ...this.#state, ...change }) !== this.#saved) {
+      await this.keep(change);
+    }
+  }
+
+  /** Notes, before a write, what may become of a part. */
+  async keepUnsure(id: string, body: string | null): Promise<void> {
+    const { unsure } = this.#state;
+    await this.keep({ unsure: { ...unsure, [id]: [...(unsure?.[id] ?? []), body] } });
+  }
+
+  /** What else is unsure. */
+  unsureWithout(id: string): WorkflowState['unsure'] {
+    const others = Object.entries(this.#state.unsure ?? {}).filter(([one]) => one !== id);
+    return others.length === 0 ? undefined : Object.fromEntries(others);
   }
 
   /** Takes over what is live; it is written with the next change. */
-  correct(change: Partial<WorkflowState>): void {
-    this.#state = { ...this.#state, ...change };
-  }
-
-  /** Starts from nothing; it is written with the next change. */
-  reset(): void {
-    this.#state = emptyState;
+  replace(state: WorkflowState): void {
+    this.#state = state;
   }
 
   /** Forgets everything. */
   async forget(): Promise<void> {
-    this.reset();
+    this.replace(emptyState);
     await this.#store.write(this.#key, undefined);
   }
 }
 
-/** Leaves out what is not live any more: somebody may have deleted it in the dashboard. */
-export function present(
-  { steps, transitions }: WorkflowState,
-  live: { readonly steps: readonly string[]; readonly transitions: readonly string[] },
-): Pick<WorkflowState, 'steps' | 'transitions'> {
-  const only = (parts: WorkflowState['steps'], ids: readonly string[]) =>
-    Object.fromEntries(Object.entries(parts).filter(([, { id }]) => ids.includes(id)));
-  return { steps: only(steps, live.steps), transitions: only(transitions, live.transitions) };
+/** One part by its key. */
+export function partOf(parts: WorkflowState['steps'], key: string): DeployedPart | undefined {
+  return Object.hasOwn(parts, key) ? parts[key] : undefined;
 }
 
 /** The parts without one of them. */

@@ -76,7 +76,7 @@ function reshaped(record: Fields, endpoint: string, behavior: MessagingBehavior)
   return renamed(filled, endpoint, behavior.openFields);
 }
 
-const isGraph = new Set(['steps', 'transitions']);
+const isGraph = new Set(['steps', 'transitions', 'nodes', 'edges']);
 
 /** Optional fields without a value, and custom fields that nobody has set. */
 function withUnset(record: Fields, names: readonly string[], behavior: MessagingBehavior): Fields {

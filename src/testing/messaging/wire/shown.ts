@@ -28,7 +28,8 @@ const segment = [
   'trackMembership',
   'memberCount',
 ];
-const workflow = ['id', 'triggerType', 'enabled', 'allowReentry', 'steps', 'transitions'];
+const graph = ['steps', 'transitions', 'nodes', 'edges'];
+const workflow = ['id', 'triggerType', 'enabled', 'allowReentry', ...graph];
 const account = ['id', 'secretKey', 'publicKey'];
 
 /** By the first part of the path. */

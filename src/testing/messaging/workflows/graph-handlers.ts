@@ -12,7 +12,7 @@ export const handlers: Handlers<Scope> = {
       // Step fields are not shown: whatever else is sent is kept.
       ...extras(request),
       type: fields.requiredOneOf('type', stepTypes),
-      config: fields.record('config') ?? {},
+      config: withDefaults(fields.record('config') ?? {}, scope),
       ...given({ name: fields.text('name') }),
       id: scope.world.id('stp'),
     }));
@@ -25,6 +25,9 @@ export const handlers: Handlers<Scope> = {
     const change = readBody(request, (fields) =>
       given({ config: fields.record('config'), name: fields.text('name') }),
     );
+    if (change.config) {
+      change.config = withDefaults(change.config, scope);
+    }
     Object.assign(step, extras(request), change, { id: step.id, type: step.type });
     return { body: step };
   },
@@ -60,6 +63,10 @@ export const handlers: Handlers<Scope> = {
     return { status: 204 };
   },
 };
+
+function withDefaults(config: Record<string, unknown>, { world }: Scope): Record<string, unknown> {
+  return world.settings.stepDefaults === 'added' ? { retries: 3, ...config } : config;
+}
 
 function stepOf(workflow: Workflow, stepId = ''): WorkflowStep {
   const step = workflow.steps.get(stepId);

@@ -2,7 +2,7 @@ import { Refusal } from '../../core/http/refusal.js';
 import type { FakeRequest, Handlers } from '../../core/types.js';
 import { listAnswer } from '../lists.js';
 import type { Scope, Workflow } from '../state.js';
-import { given, readBody, type Fields } from '../validate.js';
+import { given, isRecord, readBody, type Fields } from '../validate.js';
 import { isActive } from './engine.js';
 import { handlers as executionHandlers } from './execution-handlers.js';
 import { conditionFields } from './fields.js';
@@ -23,16 +23,18 @@ export const handlers: Handlers<Scope> = {
   'POST /workflows': (request, scope) => {
     const workflow = createWorkflow(scope, request);
     scope.project.workflows.set(workflow.id, workflow);
-    return { status: 201, body: withGraph(workflow) };
+    return { status: 201, body: withGraph(workflow, scope) };
   },
 
-  'GET /workflows/{id}': (request, scope) => ({ body: withGraph(findWorkflow(scope, request)) }),
+  'GET /workflows/{id}': (request, scope) => ({
+    body: withGraph(findWorkflow(scope, request), scope),
+  }),
 
   'PATCH /workflows/{id}': (request, scope) => {
     const workflow = findWorkflow(scope, request);
     const change = readBody(request, (fields) => readChange(fields, workflow));
-    Object.assign(workflow, change, { updatedAt: scope.world.clock.date() });
-    return { body: withGraph(workflow) };
+    Object.assign(workflow, extras(request), change, { updatedAt: scope.world.clock.date() });
+    return { body: withGraph(workflow, scope) };
   },
 
   'DELETE /workflows/{id}': (request, scope) => {
@@ -51,6 +53,8 @@ export const handlers: Handlers<Scope> = {
 function createWorkflow(scope: Scope, request: FakeRequest): Workflow {
   const at = scope.world.clock.date();
   return readBody(request, (fields) => ({
+    // Workflow fields are not shown: whatever else is sent is kept.
+    ...extras(request),
     id: scope.world.id('wfl'),
     name: fields.requiredText('name'),
     ...given({ description: fields.text('description') }),
@@ -96,7 +100,20 @@ function summary(workflow: Workflow) {
 }
 
 /** messaging, Workflows: `GET /workflows/{id}` comes with steps and transitions. */
-function withGraph(workflow: Workflow): object {
+function withGraph(workflow: Workflow, { world }: Scope): object {
   const steps = [...workflow.steps.values()];
-  return { ...summary(workflow), steps, transitions: [...workflow.transitions.values()] };
+  const transitions = [...workflow.transitions.values()];
+  const isUsual = world.settings.workflowGraph === 'steps-transitions';
+  const graph = isUsual ? { steps, transitions } : { nodes: steps, edges: transitions };
+  return { ...summary(workflow), ...graph };
+}
+
+const ownFields = new Set([
+  ...['id', 'triggerType', 'triggerConfig', 'eventName', 'enabled', 'createdAt', 'updatedAt'],
+  ...['steps', 'transitions', 'executions', 'nodes', 'edges'],
+]);
+
+function extras({ body }: FakeRequest): Record<string, unknown> {
+  const entries = Object.entries(isRecord(body) ? body : {});
+  return Object.fromEntries(entries.filter(([name]) => !ownFields.has(name)));
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { splitText } from '../../../../src/media/generate/long-audio/split-text.js';
-import fc from '../../../support/property.js';
+import fc, { runs } from '../../../support/property.js';
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -28,7 +28,7 @@ describe('the split of a text', () => {
           expect(part).not.toBe('');
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150) },
     );
   });
 

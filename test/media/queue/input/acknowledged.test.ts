@@ -90,12 +90,12 @@ describe('a queue over a source that acknowledges', () => {
     expect(source.told).toEqual(['job 0 failed undefined']);
   });
 
-  it('tells that an outcome is unknown where the error does not say', async () => {
+  it('tells that a job was not sent where the journal cannot be written', async () => {
     const { fake, media, journal } = service();
-    const claim = () => Promise.reject(new Error('disk full'));
+    const putIfAbsent = () => Promise.reject(new Error('disk full'));
     const source = new ListSource(videos(1));
-    await inTime(collect(media({ journal: { ...journal, claim } }).queue(source)));
-    expect(source.told).toEqual(['job 0 failed unknown']);
+    await inTime(collect(media({ journal: { ...journal, putIfAbsent } }).queue(source)));
+    expect(source.told).toEqual(['job 0 failed not-sent']);
     expect(fake.files).toEqual([]);
   });
 
@@ -187,5 +187,27 @@ describe('a queue over a source that acknowledges', () => {
     const { media } = fakeService();
     const { error } = await ending(inTime(collect(media().queue(new ListSource([])))));
     expect(error).toMatchObject({ code: 'JOURNAL_MISSING' });
+  });
+});
+
+describe('two sources on one journal', () => {
+  it('that number their jobs alike get files of their own', async () => {
+    const { fake, run } = service();
+    const [cats, dogs] = ['Cats', 'Dogs'].map((prompt) => [video({ prompt })]);
+    await run(new ListSource(cats!, { name: 'bullmq/bull/cats' }));
+    const other = new ListSource(dogs!, { name: 'bullmq/bull/dogs' });
+    const [result] = await run(other);
+    expect(fake.files.map(({ settings }) => settings.prompt)).toEqual(['Cats', 'Dogs']);
+    expect(other.told).toEqual([`job 0 done ${result!.file!.fileId}`]);
+  });
+
+  it('whose counter began again: the job fails by its name, and gets no file', async () => {
+    const { fake, run } = service();
+    await run(new ListSource([video({ prompt: 'Cats' })]));
+    const again = new ListSource([video({ prompt: 'Dogs' })]);
+    const [result] = await run(again);
+    expect(result!.error).toMatchObject({ code: 'JOB_NAME_TAKEN' });
+    expect(again.told).toEqual(['job 0 failed not-sent']);
+    expect(fake.files).toHaveLength(1);
   });
 });

@@ -1,9 +1,8 @@
-import type { QueueResult } from 'postreel';
+import type { QueueResult, RateBudgetStore } from 'postreel';
 import type { FakeMedia } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
-import type { RateBudgetStore } from '../../../../src/contract/rate-budget-store.js';
 import { OutstandingJobs } from '../../../../src/media/jobs/outstanding.js';
-import { systemClock } from '../../../../src/media/queue/clock.js';
+import { systemClock } from '../../../../src/async/clock.js';
 import {
   PendingSlots,
   sharedSlots,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NamedJob } from '../../../../src/media/jobs/journal-types.js';
+import type { KnownJob } from '../../../../src/media/jobs/journal-types.js';
 import {
   ends,
   entriesOf,
@@ -11,9 +11,9 @@ import {
 } from '../../../support/media/scheduler.js';
 
 describe('a name', () => {
-  const accepted = (fileId: string): NamedJob =>
+  const accepted = (fileId: string): KnownJob =>
     ({ state: 'accepted', job: recordOf(fileId), ageMs: 0 }) as never; // as a journal has it
-  const claimed = (ageMs: number): NamedJob => ({ state: 'claimed', ageMs }) as never; // as a journal has it
+  const claimed = (ageMs: number): KnownJob => ({ state: 'claimed', ageMs }) as never; // as a journal has it
   const named = entriesOf(3, (index) => ({ name: `job ${index}` }));
 
   it('that another run was faster with is followed, waited for, or free again', () => {

@@ -1,6 +1,5 @@
 import type { MediaJob, QueueProgress } from 'postreel';
-import { GenerationJob } from '../../../../src/media/jobs/job.js';
-import { MediaFile } from '../../../../src/media/jobs/file.js';
+import { GenerationJob, MediaFile } from 'postreel/media';
 import { OutstandingJobs } from '../../../../src/media/jobs/outstanding.js';
 import type { QueueHost } from '../../../../src/media/queue/host.js';
 import { JobQueue } from '../../../../src/media/queue/queue.js';
@@ -82,8 +81,10 @@ function calmHost(time: VirtualTime, tookMs: (job: MediaJob) => number): QueueHo
     reportUnknown: () => undefined,
     file: (fileId, url) => new MediaFile(fileId, url, { fetch: undefined }),
     problem: () => undefined,
+    nameOf: (_, job) => job,
     find: () => Promise.resolve(new Map()),
-    settle: () => undefined,
+    settle: () => Promise.resolve(),
+    flush: () => Promise.resolve(),
     tell: () => undefined,
   };
 }

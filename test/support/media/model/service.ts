@@ -8,7 +8,7 @@ import {
   type PostreelError,
 } from 'postreel';
 import { audioRecords, videoRecords } from '../../../../src/media/generate/accepted.js';
-import type { JobRecord } from '../../../../src/media/jobs/job.js';
+import type { JobRecord } from 'postreel/media';
 import type { Random } from './random.js';
 import type { VirtualTime } from './time.js';
 

@@ -1,3 +1,4 @@
+import type { JournalStore } from 'postreel';
 import type { RateBudgetStore } from '../../../../src/contract/rate-budget-store.js';
 import type { Random } from './random.js';
 import type { VirtualTime } from './time.js';
@@ -42,7 +43,7 @@ export function modelStore(
   const nothing = () => undefined;
   const tooMany = () => Array.from({ length: 30 }, () => `lease ${++names}`);
   return {
-    take: () => Promise.resolve({ slot: 'slot' }),
+    take: () => Promise.resolve({ slots: ['slot'] }),
     release: () => Promise.resolve(),
     cancel: () => Promise.resolve(),
     close: () => Promise.resolve(),
@@ -57,5 +58,57 @@ export function modelStore(
         held.forEach((name) => leases.set(name, time.now() + leaseMs));
       }, nothing),
     giveBack: (_, places) => answer(() => places.forEach((name) => leases.delete(name)), nothing),
+  };
+}
+
+/** A journal that lags, loses replies of what it did, or fails; what it answered stands. */
+export function modelJournal(store: JournalStore, time: VirtualTime, random: Random): JournalStore {
+  const isBad = random.chance(0.3);
+  const badness = isBad ? random.pick(['lags', 'loses', 'fails', 'hangs'] as const) : 'good';
+  const answer = async <T>(ask: () => Promise<T>): Promise<T> => {
+    const isNow = badness !== 'good' && random.chance(badness === 'lags' ? 1 : 0.05);
+    if (isNow && badness === 'lags') {
+      await time.sleep(random.next() * 2_000);
+    }
+    if (isNow && badness === 'hangs') {
+      return new Promise(() => undefined);
+    }
+    if (isNow && badness === 'fails') {
+      throw new Error('the journal is gone');
+    }
+    const result = await ask();
+    if (isNow && badness === 'loses') {
+      throw new Error('the reply is lost');
+    }
+    return result;
+  };
+  return {
+    putIfAbsent: (key, value) => answer(() => store.putIfAbsent(key, value)),
+    put: (key, value) => answer(() => store.put(key, value)),
+    get: (keys) => answer(() => store.get(keys)),
+    list: (prefix, page) => store.list(prefix, page),
+    delete: (keys) => answer(() => store.delete(keys)),
+    flush: () => Promise.resolve(),
+    now: () => store.now(),
+  };
+}
+
+/** The journal of a process that may die: then it is not heard of again. */
+export function dying(store: JournalStore, isDead: () => boolean): JournalStore {
+  const alive = async <T>(ask: () => Promise<T>): Promise<T> => {
+    if (isDead()) {
+      return new Promise<never>(() => undefined);
+    }
+    const result = await ask();
+    return isDead() ? new Promise<never>(() => undefined) : result;
+  };
+  return {
+    putIfAbsent: (key, value) => alive(() => store.putIfAbsent(key, value)),
+    put: (key, value) => alive(() => store.put(key, value)),
+    get: (keys) => alive(() => store.get(keys)),
+    list: (prefix, page) => alive(() => store.list(prefix, page)),
+    delete: (keys) => alive(() => store.delete(keys)),
+    flush: () => alive(() => store.flush()),
+    now: () => alive(() => store.now()),
   };
 }

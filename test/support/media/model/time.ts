@@ -1,4 +1,4 @@
-import type { QueueClock } from '../../../../src/media/queue/clock.js';
+import type { Clock } from '../../../../src/async/clock.js';
 
 interface Timer {
   readonly at: number;
@@ -8,7 +8,7 @@ interface Timer {
 }
 
 /** Virtual time: goes from timer to timer, once all promises have settled. */
-export class VirtualTime implements QueueClock {
+export class VirtualTime implements Clock {
   #now = 0;
   #order = 0;
   #timers: Timer[] = [];

@@ -1,17 +1,24 @@
-import { memoryJournal, type MediaJob, type QueueProgress, type QueueResult } from 'postreel';
+import {
+  memoryJournal,
+  type JournalStore,
+  type MediaJob,
+  type QueueProgress,
+  type QueueResult,
+  type RateBudgetStore,
+  isPostreelError,
+  pendingJobs,
+} from 'postreel';
 import { GenerationJob, type JobRecord } from '../../../../src/media/jobs/job.js';
 import { MediaFile } from '../../../../src/media/jobs/file.js';
 import { OutstandingJobs } from '../../../../src/media/jobs/outstanding.js';
-import type { JobJournal } from '../../../../src/media/jobs/journal-types.js';
-import { submit } from '../../../../src/media/jobs/submit.js';
+import { MediaJournal } from '../../../../src/media/jobs/journal.js';
+import { submit, type SendHooks, type Submission } from '../../../../src/media/jobs/submit.js';
 import type { QueueHost } from '../../../../src/media/queue/host.js';
 import { JobQueue } from '../../../../src/media/queue/queue.js';
 import { PendingSlots } from '../../../../src/media/queue/slots/slots.js';
 import { RunningCall } from '../../../../src/transport/call.js';
-import type { RateBudgetStore } from '../../../../src/contract/rate-budget-store.js';
-import { isPostreelError } from '../../../../src/errors/index.js';
 import { Random } from './random.js';
-import { modelStore, type StoreHabit } from './store.js';
+import { dying, modelJournal, modelStore, type StoreHabit } from './store.js';
 import { HostileService, promptOf, type Habits } from './service.js';
 import { VirtualTime } from './time.js';
 
@@ -23,7 +30,8 @@ const mostStepsAtOnce = 10_000;
 /** Puts a bug into the parts of a world; only a test does. */
 export interface Bug {
   readonly name: string;
-  journal?(journal: JobJournal): JobJournal;
+  journal?(store: JournalStore): JournalStore;
+  submit?(submission: Submission): Submission;
   slots?(slots: PendingSlots): void;
   host?(host: QueueHost): void;
 }
@@ -47,7 +55,7 @@ class World {
   readonly #time = new VirtualTime();
   readonly #random: Random;
   readonly #service: HostileService;
-  readonly #journal: JobJournal;
+  readonly #written: JournalStore;
   readonly #bug: Bug | undefined;
   readonly #jobs: MediaJob[];
   readonly #violations: string[] = [];
@@ -69,8 +77,8 @@ class World {
     this.#bug = bug;
     const habits = habitsOf(random);
     this.#service = new HostileService(this.#time, random, habits);
-    const journal = memoryJournal();
-    this.#journal = bug?.journal?.(journal) ?? journal;
+    const journal = { ...memoryJournal(), now: () => Promise.resolve(this.#time.now()) };
+    this.#written = modelJournal(bug?.journal?.(journal) ?? journal, this.#time, random);
     this.#isNamed = random.chance(0.7);
     this.#limit = 20;
     // Hours of checks for many jobs would only repeat themselves.
@@ -193,6 +201,7 @@ class World {
     run.slots = slots;
     this.#bug?.slots?.(slots);
     const isDead = () => run.stop.signal.aborted;
+    const journal = this.#isNamed ? this.#journalOf(isDead) : undefined;
     const host: QueueHost = {
       clock: this.#time,
       slots,
@@ -200,9 +209,11 @@ class World {
       callAt: () => this.#callAt(),
       callsMs: () => 0,
       submit: (jobs, { names, retriesFailed }) => {
-        const journal = this.#isNamed ? dying(this.#journal, isDead) : undefined;
-        const send = () => new RunningCall((state) => this.#send(jobs, state, isDead));
-        return submit({ jobs, names, retriesFailed, send }, journal, () => undefined);
+        const send = (hooks: SendHooks) =>
+          new RunningCall((state) => this.#send(jobs, state, isDead, hooks));
+        const submission = { jobs, names, retriesFailed, owner: () => Promise.resolve('me'), send };
+        const events = { emit: () => undefined };
+        return submit(this.#bug?.submit?.(submission) ?? submission, journal, events);
       },
       handle: (record: JobRecord) =>
         new GenerationJob(record, {
@@ -221,23 +232,36 @@ class World {
       reportUnknown: () => undefined,
       file: (fileId, url) => new MediaFile(fileId, url, { fetch: undefined }),
       problem: () => undefined,
-      find: (names) => this.#journal.find(names),
-      settle: (fileId) => {
-        if (!isDead()) {
-          void this.#journal.append({ type: 'settled', fileId, status: 'saved' });
-        }
-      },
+      nameOf: (queue, job) => journal?.nameOf(queue, job) ?? job,
+      find: (names, retriesFailed) =>
+        journal?.find(names, retriesFailed) ?? Promise.resolve(new Map()),
+      settle: async (fileId) => journal?.settle(fileId, 'saved'),
+      flush: async () => journal?.flush(),
       tell: () => this.#sign(),
     };
     this.#bug?.host?.(host);
     return host;
   }
 
+  // A process of its own: it remembers nothing of others, and when it has died it writes nothing more.
+  #journalOf(isDead: () => boolean): MediaJournal {
+    return new MediaJournal({
+      store: dying(this.#written, isDead),
+      scope: 'model',
+      clock: this.#time,
+      keepMs: Number.POSITIVE_INFINITY,
+      onTrouble: () => undefined,
+    });
+  }
+
   async #send(
     jobs: readonly MediaJob[],
     state: { outcome?: 'not-sent' | 'rejected' | 'unknown' | undefined },
     isDead: () => boolean,
+    { beforeSending }: SendHooks,
   ) {
+    state.outcome = 'not-sent';
+    await beforeSending?.();
     if (isDead()) {
       return new Promise<never>(() => undefined);
     }
@@ -335,7 +359,7 @@ class World {
 
   // (b)
   async #checkIds(): Promise<void> {
-    const { jobs } = this.#isNamed ? await this.#journal.pending() : { jobs: [] };
+    const { jobs } = await pendingJobs(this.#written);
     const known = new Set(jobs.map(({ fileId }) => fileId));
     for (const { results } of this.#runs) {
       for (const { job, error } of results) {
@@ -377,17 +401,6 @@ class World {
       this.#violations.push(violation);
     }
   }
-}
-
-// A process that has died writes nothing more.
-function dying(journal: JobJournal, isDead: () => boolean): JobJournal {
-  const never = () => new Promise<never>(() => undefined);
-  return {
-    claim: (intent) => (isDead() ? never() : journal.claim(intent)),
-    append: (entry) => (isDead() ? never() : journal.append(entry)),
-    find: (names) => journal.find(names),
-    pending: () => journal.pending(),
-  };
 }
 
 function habitsOf(random: Random): Habits {

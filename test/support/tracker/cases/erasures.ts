@@ -30,7 +30,7 @@ const erasedElsewhere = (name: string, erase: () => void): Case => ({
     await until(async () => (await world.stored(holds)) === 10);
     await erases.evaluate(erase);
     // Browsers show a tab what another has written a few milliseconds later.
-    await until(() => holds.evaluate((key) => !!localStorage[key], PREFIX));
+    await until(() => holds.evaluate((key) => !!localStorage[key], `${PREFIX}consent`));
     await leave(holds, () => {
       location.href = '/away';
     });

@@ -186,20 +186,22 @@ async function withoutDatabase(world: World): Promise<void> {
   expectExactly(world.figures('20 orphans, 4 tabs without IndexedDB', 20));
 }
 
-/** No IndexedDB, and the second time that the page asks for locks, the answer waits for `goOn`. */
+/** No IndexedDB, and a question to the other tabs that waits for `goOn`. */
 const SLOW_LOOK = code(() => {
   Object.defineProperty(window, 'indexedDB', { value: undefined });
-  const { locks } = navigator;
-  const query = locks.query.bind(locks);
-  let count = 0;
-  locks.query = async () => {
-    if (++count === 2) {
+  const request = navigator.locks.request.bind(navigator.locks) as (
+    ...given: unknown[]
+  ) => Promise<unknown>;
+  const slow = async (name: string, options: object, work: (lock: unknown) => unknown) => {
+    return request(name, options, async (lock: unknown) => {
+      const result = await work(lock);
       await new Promise<void>((resolve) => {
         window.goOn = resolve;
       });
-    }
-    return query();
+      return result;
+    });
   };
+  Object.defineProperty(navigator.locks, 'request', { value: slow });
 });
 
 /** What a look at the stores has found is sent before the look is over. */

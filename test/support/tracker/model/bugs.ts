@@ -12,6 +12,13 @@ export const BUGS = [
   'the older copy wins',
   'orphans go to every tab',
   'no end of tries',
+  'a reset overwrites a denial',
+  'reads no decision of others',
+  'tells no other tab',
+  'asks no database for a denial',
+  'hands over before it knows of a denial',
+  'a 500 is tried for ever',
+  'a clear undoes an erasure',
 ] as const;
 
 export type Bug = (typeof BUGS)[number];

@@ -1,16 +1,25 @@
 import { newest } from '../../../../src/tracker/queue/adoption.js';
 import { answered } from '../../../../src/tracker/queue/answers.js';
 import * as protocol from '../../../../src/tracker/queue/protocol.js';
+import { type Decisions, isDenied } from '../../../../src/tracker/queue/decisions.js';
 import type { StoredRecord } from '../../../../src/tracker/queue/record.js';
 import { Life, Phase } from '../../../../src/tracker/queue/state.js';
 import type { Bug } from './bugs.js';
-import { begin, copyOf, erase, look, openTab, recordOf } from './tab.js';
-import { type ModelRequest, type ModelTab, PREFIX, type Truth, World } from './world.js';
+import { begin, copyOf, erase, grantAll, look, openTab, recordOf } from './tab.js';
+import {
+  type ModelRequest,
+  type ModelTab,
+  NONE,
+  PREFIX,
+  type Truth,
+  World,
+  latest,
+} from './world.js';
 
 const EMAILS = ['ann@example.com', 'bob@example.com'];
 
 /** Lives one random world to its end; returns what was not as promised. */
-export function liveWorld(seed: number, bug?: Bug): { problems: string[]; log: string[] } {
+export function liveWorld(seed: number, bug?: Bug): World {
   const world = new World(seed);
   const steps = 20 + Math.floor(world.random() * 60);
   start(world, bug);
@@ -23,7 +32,7 @@ export function liveWorld(seed: number, bug?: Bug): { problems: string[]; log: s
   if (!world.problems.length) {
     judge(world);
   }
-  return { problems: world.problems, log: world.log };
+  return world;
 }
 
 type Act = (world: World, bug: Bug | undefined) => void;
@@ -47,8 +56,10 @@ const ACTS: readonly (readonly [weight: number, name: string, act: Act])[] = [
   [1, 'kill', kill],
   [1, 'clear', clearLocal],
   [1, 'junk', (world) => world.local.set(PREFIX + 'junk', world.pick([null, 'x', { id: 1 }]))],
-  [1, 'erase', forgetAll],
-  [1, 'grant', (world) => onTab(world, (tab) => grant(world, tab))],
+  [2, 'erase', forgetAll],
+  [1, 'erase and leave', eraseAndLeave],
+  [1, 'grant', (world, bug) => onTab(world, (tab) => grant(world, tab, bug))],
+  [0.3, 'weeks', weeksLater],
   [1, 'pause', (world) => onTab(world, (tab) => pause(world, tab))],
   [1, 'online', goOffline],
   [1, 'full', fillLocal],
@@ -100,24 +111,27 @@ function start(world: World, bug: Bug | undefined): void {
   if (world.tabs.length >= 4) {
     return;
   }
-  const tab = openTab(world, bug);
+  const tab = openTab(world, bug, world.chance(0.85));
   if (world.chance(0.7)) {
     tab.queue.email = world.pick(EMAILS);
   }
   if (world.chance(0.9)) {
-    grant(world, tab);
-  } else {
-    tab.queue.consent = 'pending';
+    startPage(world, tab, bug);
   }
 }
 
-function grant(world: World, tab: ModelTab): void {
-  const isFirst = tab.queue.life === Life.Held;
-  tab.queue.consent = 'granted';
-  protocol.grant(tab.queue);
+/** Consent is an option of the page: no denial is undone by it. */
+function startPage(world: World, tab: ModelTab, bug: Bug | undefined): void {
+  const isFirst = !tab.queue.isStarted;
+  protocol.start(tab.queue);
   if (isFirst) {
-    begin(world, tab);
+    begin(world, tab, bug);
   }
+}
+
+function grant(world: World, tab: ModelTab, bug: Bug | undefined): void {
+  grantAll(world, tab, bug);
+  startPage(world, tab, bug);
 }
 
 let count = 0;
@@ -126,7 +140,7 @@ function track(world: World): void {
   onTab(world, (tab) => {
     const { queue } = tab;
     protocol.sweep(queue);
-    if (queue.consent === 'denied') {
+    if (isDenied(queue.decisions)) {
       return;
     }
     const id = `${PREFIX}${1e6 + ++count}`;
@@ -138,11 +152,12 @@ function track(world: World): void {
       accepted: 0,
       sent: 0,
       unanswered: 0,
-      // By a clock that was ahead then: what this tab cannot know may or may not erase it.
-      isErased: record.at <= world.erasedAt,
-      maySurvive: record.at <= world.erasedAt,
-      // Where neither locks nor the database answer, nothing can tell whose an old event is.
-      mayRepeat: !world.settings.hasLocks && world.settings.database === 'flaky',
+      // What was decided where this tab cannot know of it, it obeys once it does.
+      isErased: isDeadBy(record.at, everywhere(world)),
+      maySurvive: false,
+      // Where neither tabs nor the database answer, nothing can tell whose an old event is.
+      mayRepeat:
+        (!world.settings.hasChannel || world.wasMistaken) && world.settings.database !== 'healthy',
       mayBeLost: false,
       mayChange: false,
     });
@@ -160,7 +175,7 @@ function identify(world: World): void {
       }
       truth.email ??= email;
       // Another tab may be taking it over, and bind it first.
-      if (!world.settings.hasLocks) {
+      if (!world.settings.hasChannel || world.wasMistaken) {
         truth.mayChange = true;
       }
     }
@@ -178,10 +193,9 @@ function leave(world: World, bug: Bug | undefined): void {
         copyOf: (id: string) => queue.entries.find(({ record }) => record.id === id)?.record,
       });
     }
-    protocol.leave(queue);
+    exit(world, tab, bug);
     Object.assign(queue, { copyOf: copy });
-    tab.holdsLock = false;
-    if (world.chance(0.4) && queue.grantedAt) {
+    if (world.chance(0.4) && queue.isStarted) {
       tab.isFrozen = true;
     } else {
       world.end(tab);
@@ -189,14 +203,59 @@ function leave(world: World, bug: Bug | undefined): void {
   });
 }
 
-function comeBack(world: World): void {
+/** As the page does with `pagehide`. */
+function exit(world: World, tab: ModelTab, bug: Bug | undefined): void {
+  const { queue } = tab;
+  queue.isWithinSite = world.chance(0.4);
+  if (bug === 'hands over before it knows of a denial') {
+    queue.isConsentKnown = true;
+  }
+  if (bug === 'a clear undoes an erasure') {
+    Object.assign(queue, { saveDecisions: () => undefined });
+  }
+  // Its own transactions that wait are given up.
+  protocol.leave(queue);
+  // What this page must know it has written back.
+  if (queue.isDurable || isDenied(tab.mustKnow)) {
+    world.mustHold.local = latest(world.mustHold.local, tab.mustKnow);
+  }
+  tab.isListening = false;
+}
+
+/** A logout, or a denial, that is followed by a redirect at once. */
+function eraseAndLeave(world: World, bug: Bug | undefined): void {
+  onTab(world, (tab) => {
+    erase(world, tab, world.chance(0.6) ? 'erased' : 'denied', bug);
+    if (world.chance(0.5)) {
+      clearLocal(world);
+    }
+    exit(world, tab, bug);
+    world.end(tab);
+  });
+}
+
+/** Every tab is closed, and the visitor comes back after a while. */
+function weeksLater(world: World, bug: Bug | undefined): void {
+  for (const tab of [...world.tabs]) {
+    if (!tab.isFrozen) {
+      exit(world, tab, bug);
+    }
+    world.end(tab);
+  }
+  world.now += 20 * 864e5;
+  start(world, bug);
+}
+
+function comeBack(world: World, bug: Bug | undefined): void {
   const frozen = world.tabs.filter(({ isFrozen }) => isFrozen);
   if (!frozen.length) {
     return;
   }
   const tab = world.pick(frozen);
   tab.isFrozen = false;
-  begin(world, tab);
+  tab.queue.isWithinSite = false;
+  tab.queue.isConsentKnown = false;
+  begin(world, tab, bug);
 }
 
 function passTime(world: World): void {
@@ -224,6 +283,8 @@ function kill(world: World): void {
   world.transactions = [];
   world.requests = world.requests.filter(() => world.chance(0.5));
   world.local = new Map(world.disk);
+  world.localDecisions = world.diskDecisions;
+  world.mustHold.local = world.mustHold.disk;
   for (const truth of world.truths.values()) {
     const isKnown = world.database.has(truth.id) || copyOf(world, truth.id);
     if (!isKnown) {
@@ -231,6 +292,8 @@ function kill(world: World): void {
     }
     if (pending.has(truth.id) || world.settings.database !== 'healthy') {
       truth.mayRepeat = true;
+      // What was to be taken back as never sent counts as sent.
+      truth.mayBeLost = true;
     }
     if (wasErased || world.settings.database !== 'healthy') {
       truth.mayChange = true;
@@ -244,6 +307,8 @@ function kill(world: World): void {
 /** Another script of the page clears localStorage. */
 function clearLocal(world: World): void {
   world.local.clear();
+  world.localDecisions = NONE;
+  world.mustHold.local = NONE;
   // What is noted as handed over is on its way, and what is in memory alone hears of no erasure.
   for (const { record, phase, isStored } of world.tabs.flatMap(({ queue }) => queue.entries)) {
     const truth = world.truths.get(record.id);
@@ -269,9 +334,7 @@ function clearLocal(world: World): void {
 
 function forgetAll(world: World, bug: Bug | undefined): void {
   onTab(world, (tab) => {
-    if (tab.queue.grantedAt) {
-      erase(world, tab, world.chance(0.6) ? 'reset' : 'denied', bug);
-    }
+    erase(world, tab, world.chance(0.6) ? 'erased' : 'denied', bug);
   });
 }
 
@@ -299,7 +362,9 @@ function network(world: World, bug: Bug | undefined): void {
       }
       answer(world, request, 0, bug);
     } else {
-      truth.mayRepeat = true;
+      if (truth.sent < 3) {
+        truth.mayRepeat = true;
+      }
       answer(world, request, 500, bug);
     }
   } else {
@@ -341,19 +406,24 @@ function answer(world: World, request: ModelRequest, status: number, bug: Bug | 
       if (bug === 'no end of tries') {
         entry.record = { ...entry.record, tries: 0 };
       }
-      const isTried = status === 0 && tab.queue.entries.includes(entry) && !entry.isExit;
+      const isOpen = status === 500 || (status === 0 && !entry.isExit);
+      const isTried = isOpen && tab.queue.entries.includes(entry);
+      if (bug === 'a 500 is tried for ever' && status === 500) {
+        entry.record = { ...entry.record, tries: 0 };
+      }
       if (isTried) {
         truth.unanswered++;
       }
       answered(tab.queue, entry, { status });
-      // Where neither locks nor the database answer, two tabs may each try it.
-      const isOne = world.settings.hasLocks || world.settings.database !== 'flaky';
+      // Where neither tabs nor the database answer, two tabs may each try it.
+      const isOne =
+        (world.settings.hasChannel && !world.wasMistaken) || world.settings.database === 'healthy';
       const isKept = isOne && tab.queue.entries.includes(entry) && delivery === 'no-duplicates';
       if (isKept && truth.unanswered >= 3) {
         world.fail(`${truth.id} is tried for ever`);
       }
       if (bug === 'a 500 holds all tabs' && status === 500) {
-        tab.queue.hold(world.now + 5000);
+        tab.queue.pauseAllTabs(world.now + 5000);
       }
     },
   });
@@ -367,6 +437,9 @@ function calmDown(world: World, bug: Bug | undefined): void {
     for (let turn = 0; turn < 60; turn++) {
       for (const tab of world.tabs) {
         tab.queue.isPaused = false;
+        if (!tab.queue.email) {
+          protocol.identify(tab.queue, world.pick(EMAILS));
+        }
         if (tab.queue.life === Life.Open) {
           look(world, tab, bug);
         }
@@ -381,8 +454,6 @@ function calmDown(world: World, bug: Bug | undefined): void {
   for (const tab of [...world.tabs]) {
     if (tab.isFrozen || tab.queue.life !== Life.Open) {
       world.end(tab);
-    } else if (!tab.queue.email) {
-      protocol.identify(tab.queue, world.pick(EMAILS));
     }
   }
   calm();
@@ -392,9 +463,9 @@ function calmDown(world: World, bug: Bug | undefined): void {
   settleDown(world, bug);
   const last = openTab(world, bug);
   last.queue.email = 'ann@example.com';
-  protocol.grant(last.queue);
-  begin(world, last);
+  startPage(world, last, bug);
   calm();
+  judgeStores(world, last);
 }
 
 function settleDown(world: World, bug: Bug | undefined, isSilent = false): void {
@@ -429,14 +500,39 @@ const isQuiet = ({ tabs, local, database, settings }: World): boolean => {
   const isInherited = settings.hasLocks || settings.database !== 'absent';
   return tabs.every(({ queue }) => {
     const isLeft = isInherited && copies.some((copy) => protocol.isAlive(queue, copy));
-    return !queue.entries.length && !isLeft;
+    return isDenied(queue.decisions) || (!queue.entries.length && !isLeft);
   });
 };
 
+/** What the stores must not hold in the end: anything that was erased or denied. */
+function judgeStores(world: World, { queue }: ModelTab): void {
+  // Without either nothing is read that others left.
+  if (world.settings.database === 'absent' && !world.settings.hasLocks) {
+    return;
+  }
+  const { local, database } = world;
+  const copies = [
+    ...local.values(),
+    ...(world.settings.database === 'healthy' ? database.values() : []),
+  ];
+  for (const copy of copies as (StoredRecord | null)[]) {
+    if (copy?.event && isDeadBy(copy.at, queue.decisions)) {
+      world.fail(`${copy.id} is kept after its erasure or denial`);
+    }
+  }
+}
+
+/** What any store or tab knows. */
+const everywhere = ({ mustHold, told, tabs }: World): Decisions =>
+  [told, mustHold.local, mustHold.database, ...tabs.map(({ mustKnow }) => mustKnow)].reduce(latest);
+
+const isDeadBy = (at: number, { erasedAt, deniedAt, grantedAt }: Decisions): boolean =>
+  at <= erasedAt || (deniedAt > 0 && deniedAt >= grantedAt);
+
 /** What must be true in the end. */
 function judge(world: World): void {
-  // Denied later than this page was granted, as a clock says that was set back: until the next page.
-  if (!world.tabs.some(({ queue }) => queue.grantedAt)) {
+  // A denial stands: nothing that is left is owed.
+  if (world.tabs.some(({ queue }) => isDenied(queue.decisions))) {
     return;
   }
   for (const truth of world.truths.values()) {
@@ -447,7 +543,7 @@ function judge(world: World): void {
     world.fail(`${truth.id} is lost${end ? ` (${end})` : ''}`);
   }
   for (const { queue } of world.tabs) {
-    if (queue.entries.length && queue.grantedAt) {
+    if (queue.entries.length) {
       world.fail(`${queue.entries.length} events wait for nothing`);
     }
   }

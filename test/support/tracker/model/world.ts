@@ -1,11 +1,27 @@
 import type { StoredRecord } from '../../../../src/tracker/queue/record.js';
+import type { Decisions } from '../../../../src/tracker/queue/decisions.js';
 import { type Entry, Phase, type Queue } from '../../../../src/tracker/queue/state.js';
 
 export const PREFIX = 'postreel:model:';
 
+export const NONE: Decisions = { erasedAt: 0, deniedAt: 0, grantedAt: 0 };
+
+/** Of two copies the later time of each; written apart from the shipped one. */
+export const latest = (one: Decisions, other: Decisions): Decisions => {
+  const later = (field: keyof Decisions) => (one[field] > other[field] ? one[field] : other[field]);
+  return {
+    erasedAt: later('erasedAt'),
+    deniedAt: later('deniedAt'),
+    grantedAt: later('grantedAt'),
+  };
+};
+
 /** What one made-up world is like. */
 export interface Settings {
   readonly delivery: 'no-duplicates' | 'no-loss';
+  /** Tabs can ask each other, and tell each other what the visitor decides. */
+  readonly hasChannel: boolean;
+  /** Without a database one lock serialises those who take over. */
   readonly hasLocks: boolean;
   /** `flaky`: transactions fail and answers come too late. */
   readonly database: 'healthy' | 'flaky' | 'absent';
@@ -23,6 +39,7 @@ export interface Truth {
   sent: number;
   /** Answers that never came, as a page saw it. */
   unanswered: number;
+  /** Tracked before an erasure or a denial, or while consent was denied. */
   isErased: boolean;
   /** Ended for a reason that the document names. */
   end?: string;
@@ -57,7 +74,14 @@ export interface ModelTab {
   queue: Queue;
   isGone: boolean;
   isFrozen: boolean;
-  holdsLock: boolean;
+  /** Its channel is open: it hears others, and answers them unless it is busy. */
+  isListening: boolean;
+  /** Its events are in memory alone. */
+  readonly memory: Map<string, StoredRecord> | undefined;
+  /** What it must know of the visitor's decisions: kept by the model, not by the tab. */
+  mustKnow: Decisions;
+  /** Messages that are on their way to it. */
+  unheard?: number;
   isAlone: boolean;
   isLooking: boolean;
   /** The page tracks for this contact now. */
@@ -72,6 +96,15 @@ export class World {
   /** What of it a killed browser would find again. */
   disk = new Map<string, unknown>();
   isLocalFull = false;
+  /** The key of decisions in each store, and what each must hold by the model's own books. */
+  localDecisions = NONE;
+  diskDecisions = NONE;
+  databaseDecisions = NONE;
+  mustHold = { local: NONE, disk: NONE, database: NONE };
+  /** What was ever told from tab to tab. */
+  told = NONE;
+  /** A tab that lives was taken for gone, since it was too busy to answer. */
+  wasMistaken = false;
   database = new Map<string, StoredRecord>();
   transactions: Transaction[] = [];
   callbacks: { readonly tab: ModelTab; readonly run: () => void }[] = [];
@@ -81,7 +114,6 @@ export class World {
   hold = 0;
   lastTooMany = 0;
   adoptLock: ModelTab | undefined;
-  erasedAt = 0;
   problems: string[] = [];
   readonly settings: Settings;
   readonly log: string[] = [];
@@ -91,6 +123,7 @@ export class World {
     this.#state = seed * 2654435761;
     this.settings = {
       delivery: this.chance(0.7) ? 'no-duplicates' : 'no-loss',
+      hasChannel: this.chance(0.75),
       hasLocks: this.chance(0.75),
       database: this.pick(['healthy', 'healthy', 'healthy', 'flaky', 'absent'] as const),
       network: this.chance(0.9) ? 'fair' : 'silent',
@@ -119,6 +152,8 @@ export class World {
   /** What localStorage holds has reached the disk. */
   toDisk(): void {
     this.disk = new Map(this.local);
+    this.diskDecisions = this.localDecisions;
+    this.mustHold.disk = this.mustHold.local;
   }
 
   /** Runs the next change of the database. */
@@ -155,7 +190,7 @@ export class World {
   end(tab: ModelTab): void {
     tab.isGone = true;
     tab.isFrozen = false;
-    tab.holdsLock = false;
+    tab.isListening = false;
     if (this.adoptLock === tab) {
       this.adoptLock = undefined;
     }
@@ -169,11 +204,14 @@ export class World {
     this.transactions = this.transactions.filter((other) => !undone(other));
     // Then nobody can tell that exactly one tab gets each of them.
     const { hasLocks, database } = this.settings;
-    const isInherited = hasLocks || database !== 'absent';
+    const isInherited = database !== 'absent' || hasLocks;
     for (const { record, isStored, phase, isDoubtful } of tab.queue.entries) {
       const truth = this.truths.get(record.id);
       // Memory ends with the page; what is about to be sent counts as sent.
-      if (truth && (!isStored || phase === Phase.Marking || isDoubtful || !isInherited)) {
+      if (
+        truth &&
+        (!isStored || tab.memory || phase === Phase.Marking || isDoubtful || !isInherited)
+      ) {
         truth.mayBeLost = true;
       }
     }

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createFakeMessaging,
-  type FakeMessaging,
-} from '../../../../src/testing/messaging/create.js';
+import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { badFields, call, ok } from '../../../support/testing/messaging-call.js';
 
 const start = new Date('2026-03-01T12:00:00.000Z');

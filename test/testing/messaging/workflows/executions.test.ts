@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createFakeMessaging,
-  type FakeMessaging,
-} from '../../../../src/testing/messaging/create.js';
+import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { call, ok, someText } from '../../../support/testing/messaging-call.js';
 
 /** A fake with Ann and a workflow of one long delay. */

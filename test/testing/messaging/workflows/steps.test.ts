@@ -1,8 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import {
-  createFakeMessaging,
-  type FakeMessaging,
-} from '../../../../src/testing/messaging/create.js';
+import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { ok } from '../../../support/testing/messaging-call.js';
 
 interface Step {

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { csvParts } from '../../../../messaging/contacts/csv.js';
+import { csvText } from '../../../../messaging/contacts/csv-text.js';
 import type { Context } from '../../../context.js';
 
 interface ExportFlags {
@@ -15,7 +15,7 @@ export async function exportContacts(
 ): Promise<void> {
   const { output, signal } = context;
   const rows = await readRows(search, context);
-  const text = await csvOf(rows);
+  const text = csvOf(rows);
   if (file === undefined) {
     output.raw(text);
     return;
@@ -40,13 +40,15 @@ async function readRows(search: string | undefined, context: Context) {
 }
 
 /** CSV with one header for all rows, the email first. */
-async function csvOf(rows: readonly Record<string, unknown>[]): Promise<string> {
-  const names = new Set(['email', 'subscribed', ...rows.flatMap((row) => Object.keys(row))]);
-  const full = rows.map((row) => Object.fromEntries([...names].map((name) => [name, row[name]])));
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const part of csvParts(full, Infinity)) {
-    text += decoder.decode(part.data);
+function csvOf(rows: readonly Record<string, unknown>[]): string {
+  const names = [...new Set(['email', 'subscribed', ...rows.flatMap((row) => Object.keys(row))])];
+  const cells = rows.map((row) => names.map((name) => cellOf(row[name])));
+  return csvText(names, cells);
+}
+
+function cellOf(value: unknown): string {
+  if (value === undefined || value === null) {
+    return '';
   }
-  return text === '' ? `${[...names].join(',')}\n` : text;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

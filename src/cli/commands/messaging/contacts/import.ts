@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { csvParts } from '../../../../messaging/contacts/csv.js';
+import { csvRecords } from '../../../../messaging/contacts/csv-records.js';
+import type { ReportedRow } from 'postreel';
 import type { Context } from '../../../context.js';
 import { CommandEnd } from '../../../exit-codes.js';
 import { confirm } from '../../../terminal/confirm.js';
@@ -24,24 +25,43 @@ export async function importContacts(
   const result = await messaging.contacts
     .importAll(createReadStream(file), {
       signal,
-      onProgress: ({ imported, failed }) => show(imported + failed),
+      onProgress: ({ done, failed, unknown }) => show(done + failed + unknown),
     })
     .finally(() => progress.stop());
-  output.result(result, () => `${output.paint('green', 'imported')} ${result.imported} rows`);
-  for (const { firstRow, rows: count, error } of result.failed) {
+  output.result(result, () => `${output.paint('green', 'imported')} ${result.done} rows`);
+  const { failed, unknown } = result;
+  for (const [word, list] of [['failed', failed] as const, ['unknown', unknown] as const]) {
+    for (const line of linesOf(list)) {
+      output.note(`${output.paintNote('red', word)} ${line}`);
+    }
+  }
+  if (failed.length + unknown.length > 0) {
+    const end = unknown.length > 0 ? 'unknown' : 'jobFailed';
+    throw new CommandEnd(end, 'Some rows were not imported, or may not have been.');
+  }
+}
+
+/** One line for the rows in a row that have the same error. */
+function linesOf(list: readonly ReportedRow<unknown>[]): string[] {
+  const lines: string[] = [];
+  for (let start = 0; start < list.length;) {
+    const { error, index = 0 } = list[start] ?? {};
+    let end = start + 1;
+    while (list[end]?.error === error && end < list.length) {
+      end += 1;
+    }
     const why = error instanceof Error ? error.message : String(error);
-    output.note(`${output.paintNote('red', 'failed')} ${count} rows from row ${firstRow}: ${why}`);
+    lines.push(`${end - start} rows from row ${index + 1}: ${why}`);
+    start = end;
   }
-  if (result.failed.length > 0) {
-    throw new CommandEnd('jobFailed', 'Some rows were not imported.');
-  }
+  return lines;
 }
 
 /** Reads the file once without keeping it. */
 async function countRows(file: string): Promise<number> {
   let rows = 0;
-  for await (const part of csvParts(createReadStream(file), 1024 * 1024)) {
-    rows += part.rows;
+  for await (const records of csvRecords(createReadStream(file))) {
+    rows += records.length;
   }
   if (rows === 0) {
     throw new CommandEnd('rejected', `${file} has no rows below its header.`);

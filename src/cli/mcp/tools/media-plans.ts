@@ -1,0 +1,72 @@
+import type { AudioRequest, VideoRequest } from 'postreel/media';
+import { media as schemas } from 'postreel/schemas';
+import type { ZodMiniType } from 'zod/mini';
+import { Refusal } from '../refusal.js';
+import { inline } from '../text.js';
+import { bodyFact, count } from './mail-plans.js';
+import { assertAtMost, planTool, type Tool } from './tool.js';
+
+// The service makes that many at a time.
+const maxPending = 20;
+const callCost = '1 of the 10 calls in ten minutes';
+
+/** Steps that are paid for. */
+export const mediaPlans: readonly Tool[] = [
+  planTool<VideoRequest>({
+    name: 'plan_videos',
+    title: 'Plan videos',
+    description:
+      'Plans up to 20 videos in one call. Each is paid for. `duration` is in minutes, 1 to 15.',
+    schema: schemas.generate.video.body as unknown as ZodMiniType<VideoRequest>, // as: ours are zod schemas
+    describe: ({ payload, ...folder }) => {
+      assertAtMost(payload.length, maxPending, 'videos');
+      const minutes = payload.map(({ duration }) => duration);
+      const known = minutes
+        .filter((each) => each !== undefined)
+        .reduce((sum, each) => sum + each, 0);
+      const open = minutes.filter((each) => each === undefined).length;
+      return Promise.resolve({
+        action: `Make ${count(payload.length, 'video')}`,
+        facts: [
+          ...payload.map((job, index) => ({ label: `video ${index + 1}`, text: inline(job) })),
+          { label: 'folder', text: inline(folder) },
+          {
+            label: 'cost',
+            text: `${count(payload.length, 'video')}: ${count(known, 'minute')}${open > 0 ? `, and ${open} of a length that the service chooses` : ''}; ${callCost}`,
+          },
+          { label: 'cannot be undone', text: 'a video that was ordered is paid for' },
+        ],
+      });
+    },
+    run: async (request, { media }, { signal }) => {
+      const jobs = await media.generate.video(request, { signal });
+      return { fileIds: jobs.map(({ fileId }) => fileId) };
+    },
+  }),
+  planTool<AudioRequest>({
+    name: 'plan_audio',
+    title: 'Plan speech',
+    description: 'Plans to turn a text of up to 10 000 characters into speech, which is paid for.',
+    schema: schemas.generate.audio.body,
+    describe: ({ content, ...others }) => {
+      if (others.webhook !== undefined) {
+        throw new Refusal(
+          '`webhook` is not for agents: wait_for_files tells when the file is there.',
+        );
+      }
+      return Promise.resolve({
+        action: 'Make 1 spoken text',
+        facts: [
+          bodyFact('text', content),
+          { label: 'settings', text: inline(others) },
+          { label: 'cost', text: `1 audio; ${callCost}` },
+          { label: 'cannot be undone', text: 'an audio that was ordered is paid for' },
+        ],
+      });
+    },
+    run: async (request, { media }, { signal }) => {
+      const { fileId } = await media.generate.audio(request, { signal });
+      return { fileIds: [fileId] };
+    },
+  }),
+];

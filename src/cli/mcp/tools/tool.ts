@@ -1,0 +1,67 @@
+import type { MediaClient, MediaFile } from 'postreel/media';
+import type { MessagingClient } from 'postreel/messaging';
+import type { ZodMiniType } from 'zod/mini';
+import type { Folder } from '../folder.js';
+import type { Description } from '../plans.js';
+import { Refusal } from '../refusal.js';
+
+/** What every tool works with. */
+export interface Services {
+  /** The client of a service; a refusal where its key or address is missing. */
+  readonly messaging: MessagingClient;
+  readonly media: MediaClient;
+  readonly folder: Folder;
+  /** Files that a wait has seen finished: a service may forget them afterwards. */
+  readonly finished: Map<string, MediaFile>;
+}
+
+/** How one call of a tool is followed. */
+export interface Progress {
+  readonly signal: AbortSignal;
+  report(done: number, total: number, message: string): void;
+}
+
+interface Named<Input> {
+  readonly name: string;
+  readonly title: string;
+  /** For the agent: what it does, units, limits. */
+  readonly description: string;
+  readonly schema: ZodMiniType<Input>;
+}
+
+/** A tool that changes nothing at the services. */
+export interface ReadTool<Input = unknown> extends Named<Input> {
+  readonly kind: 'read';
+  /** It leaves a file in the folder. */
+  readonly writesFile?: true;
+  read(input: Input, services: Services, progress: Progress): Promise<unknown>;
+}
+
+/** A tool that plans a step which mails, spends, deletes, or changes who is mailed. */
+export interface PlanTool<Input = unknown> extends Named<Input> {
+  readonly kind: 'plan';
+  /** What it would do; asked again right before it is done, since the answer must still be the same. */
+  describe(input: Input, services: Services, signal: AbortSignal): Promise<Description>;
+  run(input: Input, services: Services, progress: Progress): Promise<unknown>;
+}
+
+export type Tool = ReadTool | PlanTool;
+
+/** A row of the table of tools; the table holds tools of every input. */
+export function readTool<Input>(tool: Omit<ReadTool<Input>, 'kind'>): Tool {
+  return { kind: 'read', ...tool };
+}
+
+/** A row of the table of tools; the table holds tools of every input. */
+export function planTool<Input>(tool: Omit<PlanTool<Input>, 'kind'>): Tool {
+  return { kind: 'plan', ...tool };
+}
+
+/** What a plan may list: more than this is not read before it is said yes to. */
+export function assertAtMost(count: number, most: number, what: string): void {
+  if (count > most) {
+    throw new Refusal(
+      `A plan shows at most ${most} ${what} to a person; got ${count}. Make smaller plans, or write a program for more.`,
+    );
+  }
+}

@@ -1,0 +1,260 @@
+import type { Clock } from '../async/clock.js';
+import { PostreelError } from '../errors/index.js';
+import {
+  factNames,
+  type Accepted,
+  type Claim,
+  type Fact,
+  type FactName,
+  type Facts,
+} from './facts.js';
+import type { JournalStore } from './store.js';
+
+/** One attempt to hand in what has this name. */
+export interface Attempt {
+  readonly name: string;
+  /** From 1. */
+  readonly number: number;
+  readonly facts: Facts;
+}
+
+/** What a journal stands on. */
+export interface JournalParts {
+  readonly store: JournalStore;
+  /** What all of its keys begin with. */
+  readonly prefix: string;
+  readonly clock: Clock;
+  /** The facts that are written at all; the others are not looked for. */
+  readonly facts?: readonly FactName[];
+  /** A write has failed; it is made again. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+// A store that is slower than this is as good as gone.
+const maxAnswerMs = 5_000;
+const retryDelaysMs = [1_000, 4_000, 15_000, 60_000];
+const claimRetriesMs = [0, 250, 1_000];
+const pageSize = 1_000;
+const maxKeysAtOnce = 2_000;
+
+/** The facts about named jobs or emails in a store: claimed, answered, read back. */
+export class Journal {
+  readonly #parts: JournalParts;
+  readonly #facts: readonly FactName[];
+  /** Writes on their way, those that are repeated included. */
+  readonly #writes = new Set<Promise<void>>();
+  readonly #lost: unknown[] = [];
+
+  constructor(parts: JournalParts) {
+    this.#parts = parts;
+    this.#facts = parts.facts ?? factNames;
+  }
+
+  /** The store's time. */
+  now(): Promise<number> {
+    return this.#asked((store) => store.now());
+  }
+
+  /** For each name the first attempt that is not over: the last one, or the next. */
+  async find(
+    names: readonly string[],
+    isOver: (facts: Facts) => boolean,
+  ): Promise<Map<string, Attempt>> {
+    const found = new Map<string, Attempt>();
+    let open = [...new Set(names)];
+    // Most have one attempt: look for 1, then 2 and 3, then 4 to 7.
+    for (let from = 1; open.length > 0; from *= 2) {
+      const numbers = Array.from({ length: from }, (_, index) => from + index);
+      const keys = open.flatMap((name) =>
+        numbers.flatMap((number) => this.#facts.map((fact) => this.#key(name, number, fact))),
+      );
+      const values = await this.#get(keys);
+      for (const name of open) {
+        const attempts = numbers.map((number) => this.#attempt(values, name, number));
+        const attempt = attempts.find(({ facts }) => !isOver(facts));
+        if (attempt) {
+          found.set(name, attempt);
+        }
+      }
+      open = open.filter((name) => !found.has(name));
+    }
+    return found;
+  }
+
+  /**
+   * Claims an attempt. Resolves to the claim that stands, ours or another one. Made again after a lost
+   * answer, with the same id, it finds itself.
+   */
+  async claim({ name, number }: Attempt, claim: Claim): Promise<Claim> {
+    const key = this.#key(name, number, 'claim');
+    const value = JSON.stringify(claim);
+    let failure: unknown;
+    for (const delayMs of claimRetriesMs) {
+      await this.#pause(delayMs);
+      try {
+        const standing = await this.#asked((store) => store.putIfAbsent(key, value));
+        return JSON.parse(standing) as Claim; // as written
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw unavailable(failure);
+  }
+
+  /**
+   * Writes a fact. What fails is made again in the background: facts may arrive late. Resolves after
+   * the first try.
+   */
+  async write(
+    { name, number }: Pick<Attempt, 'name' | 'number'>,
+    fact: FactName,
+    value: Fact | Accepted | Claim,
+  ): Promise<void> {
+    await this.put(this.#key(name, number, fact).slice(this.#parts.prefix.length), value);
+  }
+
+  /** The same for a key of its own, without the prefix. */
+  async put(key: string, value: object): Promise<void> {
+    const text = JSON.stringify(value);
+    const write = () => this.#asked((store) => store.put(this.#parts.prefix + key, text));
+    const first = write();
+    const all = first.catch((error: unknown) => {
+      this.#parts.onTrouble(error);
+      return this.#repeat(write);
+    });
+    this.#writes.add(all);
+    all.then(
+      () => this.#writes.delete(all),
+      () => this.#writes.delete(all),
+    );
+    await first.catch(() => undefined);
+  }
+
+  /** Resolves when everything is written; rejects when something never could be. */
+  async flush(): Promise<void> {
+    await Promise.allSettled(this.#writes);
+    const [failure] = this.#lost.splice(0);
+    if (failure !== undefined) {
+      throw unavailable(failure);
+    }
+    await this.#asked((store) => store.flush());
+  }
+
+  /** Every attempt whose name begins like this, name by name. */
+  async *attempts(begin = ''): AsyncGenerator<Attempt, void, undefined> {
+    const { prefix } = this.#parts;
+    let open: { name: string; number: number; facts: Record<string, unknown> } | undefined;
+    for await (const { key, value } of this.items(begin)) {
+      const [fact = '', number = '', ...name] = key.slice(prefix.length).split('/').reverse();
+      const own = { name: name.reverse().join('/'), number: Number(number), facts: {} };
+      if (open?.name !== own.name || open.number !== own.number) {
+        if (open) {
+          yield open;
+        }
+        open = own;
+      }
+      open.facts[fact] = parsed(value);
+    }
+    if (open) {
+      yield open;
+    }
+  }
+
+  /** Keys and values as they are stored. */
+  async *items(begin = ''): AsyncGenerator<{ key: string; value: string }, void, undefined> {
+    const prefix = this.#parts.prefix + begin;
+    for (let after: string | undefined; ;) {
+      const page = { after, limit: pageSize };
+      const items = await this.#asked((store) => store.list(prefix, page));
+      yield* items;
+      after = items.at(-1)?.key;
+      if (items.length < pageSize) {
+        return;
+      }
+    }
+  }
+
+  /** Removes all that is known of an attempt, and other keys without their prefix. */
+  async remove(attempts: readonly Attempt[], keys: readonly string[]): Promise<void> {
+    const own = attempts.flatMap(
+      ({ name, number, facts }) =>
+        Object.keys(facts).map((fact) => this.#key(name, number, fact as FactName)), // as listed
+    );
+    const all = [...own, ...keys.map((key) => this.#parts.prefix + key)];
+    if (all.length > 0) {
+      await this.#asked((store) => store.delete(all));
+    }
+  }
+
+  #key(name: string, number: number, fact: FactName): string {
+    return `${this.#parts.prefix}${name}/${String(number).padStart(6, '0')}/${fact}`;
+  }
+
+  #attempt(values: ReadonlyMap<string, string>, name: string, number: number): Attempt {
+    const facts: Record<string, unknown> = {};
+    for (const fact of this.#facts) {
+      const value = values.get(this.#key(name, number, fact));
+      if (value !== undefined) {
+        facts[fact] = parsed(value);
+      }
+    }
+    return { name, number, facts };
+  }
+
+  async #get(keys: readonly string[]): Promise<Map<string, string>> {
+    const all = new Map<string, string>();
+    for (let start = 0; start < keys.length; start += maxKeysAtOnce) {
+      const some = keys.slice(start, start + maxKeysAtOnce);
+      for (const [key, value] of await this.#asked((store) => store.get(some))) {
+        all.set(key, value);
+      }
+    }
+    return all;
+  }
+
+  async #repeat(write: () => Promise<void>): Promise<void> {
+    let failure: unknown;
+    for (const delayMs of retryDelaysMs) {
+      await this.#pause(delayMs);
+      try {
+        await write();
+        return;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    this.#lost.push(failure);
+    this.#parts.onTrouble(unavailable(failure));
+  }
+
+  async #pause(delayMs: number): Promise<void> {
+    const { clock } = this.#parts;
+    if (delayMs > 0) {
+      await new Promise<void>((resolve) => clock.at(clock.now() + delayMs, resolve));
+    }
+  }
+
+  async #asked<T>(ask: (store: JournalStore) => Promise<T>): Promise<T> {
+    const { store, clock } = this.#parts;
+    return clock.within(ask(store), maxAnswerMs, () => undefined);
+  }
+}
+
+// A value that is none of ours says nothing more than that it is there.
+function parsed(value: string): unknown {
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return { at: 0 };
+  }
+}
+
+/** The error of a journal that cannot be reached. Nothing is handed in without one. */
+export function unavailable(cause: unknown): PostreelError {
+  const why = cause instanceof Error ? ` ${cause.message}` : '';
+  return new PostreelError(`The journal could not be read or written.${why}`, {
+    code: 'JOURNAL_UNAVAILABLE',
+    outcome: 'not-sent',
+    cause,
+  });
+}

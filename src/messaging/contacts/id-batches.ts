@@ -1,0 +1,36 @@
+import { refuse } from '../../errors/client-errors.js';
+import { blocksOf, type RowSource } from '../shared/row-source.js';
+import { isId } from '../shared/values.js';
+import type { Batch } from './change-many.js';
+import type { ContactSelection } from './types.js';
+
+// The most ids that one call takes (Limits, "Bulk subscribe/unsubscribe/delete").
+const maxIds = 1000;
+
+/** Cuts ids into batches that one call takes, from a row on. What is no id is refused by itself. */
+export async function* idBatches(
+  ids: RowSource<string>,
+  from: number,
+): AsyncGenerator<Batch<string, ContactSelection>, void, undefined> {
+  let index = 0;
+  for await (const block of blocksOf(ids, maxIds)) {
+    const rows = block.map((row, place) => ({ row, index: index + place }));
+    index += block.length;
+    const wanted = rows.filter((row) => row.index >= from);
+    if (wanted.length === 0) {
+      continue;
+    }
+    const good = wanted.filter(({ row }) => isId(row));
+    const refused = wanted.filter(({ row }) => !isId(row));
+    const message = 'must be an id, as a string';
+    yield {
+      body: { contactIds: good.map(({ row }) => row) },
+      rows: good,
+      refused: refused.map((row) => ({
+        ...row,
+        error: refuse([{ field: `[${row.index}]`, message }]),
+      })),
+      to: index,
+    };
+  }
+}

@@ -1,0 +1,95 @@
+import { refuse } from '../../errors/client-errors.js';
+
+/** Rows for a call that takes any number of them: a list, a generator, or a stream. No text: it is one row. */
+export type RowSource<Row> = (Iterable<Row> | AsyncIterable<Row> | RowStream<Row>) & {
+  readonly charAt?: never;
+};
+
+/** A `ReadableStream`, also where its type is not iterable, as in browsers. */
+export interface RowStream<Row> {
+  getReader(): {
+    read(): Promise<{ done: boolean; value?: Row | undefined }>;
+    cancel(reason?: unknown): Promise<void>;
+  };
+}
+
+/** Refuses what is no source of rows, before anything is read. `call` names the method. */
+export function checkRows(rows: unknown, call: string): void {
+  const isObject = typeof rows === 'object' && rows !== null;
+  const isSource =
+    isObject && (Symbol.iterator in rows || Symbol.asyncIterator in rows || 'getReader' in rows);
+  if (!isSource || rows instanceof String || ArrayBuffer.isView(rows)) {
+    const message = `\`${call}\` takes a list of rows, or something that yields them; got ${kindOf(rows)}`;
+    throw refuse([{ field: '', message }]);
+  }
+}
+
+/** Yields the rows in blocks. Rows that are there already are not awaited one by one. */
+export async function* blocksOf<Row>(
+  rows: RowSource<Row>,
+  size: number,
+): AsyncGenerator<readonly Row[], void, undefined> {
+  let block: Row[] = [];
+  if (Symbol.iterator in rows) {
+    for (const row of rows) {
+      block.push(row);
+      if (block.length === size) {
+        yield block;
+        block = [];
+      }
+    }
+  } else {
+    for await (const row of iterable(rows)) {
+      block.push(row);
+      if (block.length === size) {
+        yield block;
+        block = [];
+      }
+    }
+  }
+  if (block.length > 0) {
+    yield block;
+  }
+}
+
+/** Yields the rows one by one. */
+export function iterable<Row>(rows: RowSource<Row>): Iterable<Row> | AsyncIterable<Row> {
+  return 'getReader' in rows && !(Symbol.asyncIterator in rows) ? read(rows) : (rows as never); // the other two
+}
+
+/** How many rows there are, where that is known without reading them. */
+export function lengthOf(rows: object): number | undefined {
+  if (Array.isArray(rows)) {
+    return rows.length;
+  }
+  return rows instanceof Set ? rows.size : undefined;
+}
+
+async function* read<Row>(stream: RowStream<Row>): AsyncGenerator<Row, void, undefined> {
+  const reader = stream.getReader();
+  let isOver = false;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      isOver = done;
+      if (done) {
+        return;
+      }
+      yield value as Row; // it is not done
+    }
+  } finally {
+    if (!isOver) {
+      await reader.cancel().catch(() => undefined); // the stream has failed itself
+    }
+  }
+}
+
+function kindOf(rows: unknown): string {
+  if (typeof rows === 'string' || rows instanceof String) {
+    return 'a text: put it into a list';
+  }
+  if (ArrayBuffer.isView(rows)) {
+    return 'bytes: put them into a list';
+  }
+  return rows === null || rows === undefined ? String(rows) : `a ${typeof rows}`;
+}

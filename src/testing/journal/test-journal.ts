@@ -1,0 +1,176 @@
+import type { JournalItem, JournalStore } from '../../journal/store.js';
+
+/** How long a journal is tested. */
+export interface TestJournalOptions {
+  /** The same seed makes the same runs. @default 1 */
+  seed?: number | undefined;
+  /** How many runs of random steps. @default 20 */
+  runs?: number | undefined;
+}
+
+/**
+ * Tests a journal store of your own, in any test runner: compares it with one in memory over random
+ * steps, lets many claim one key at once, and reads back what another instance wrote.
+ *
+ * @param open - Opens the store that is tested; each time it must be the same journal, as in
+ *   processes of their own.
+ * @throws an `Error` that says what the store did and what it should have done
+ */
+export async function testJournal(
+  open: () => Promise<JournalStore> | JournalStore,
+  { seed = 1, runs = 20 }: TestJournalOptions = {},
+): Promise<void> {
+  const next = randomNumbers(seed);
+  for (let run = 0; run < runs; run++) {
+    await new Run(open, `test-${seed}-${run}-`, next).play();
+  }
+}
+
+const texts = ['', '{"at":1}', 'é ü 漢字 😀', '"\\u0000\\ud83d"', '%_\\\'"$1', 'x'.repeat(10_000)];
+const stepsInRun = 30;
+const rivals = 8;
+
+class Run {
+  readonly #open: () => Promise<JournalStore> | JournalStore;
+  readonly #prefix: string;
+  readonly #next: (below: number) => number;
+  readonly #model = new Map<string, string>();
+
+  constructor(
+    open: () => Promise<JournalStore> | JournalStore,
+    prefix: string,
+    next: (below: number) => number,
+  ) {
+    this.#open = open;
+    this.#prefix = prefix;
+    this.#next = next;
+  }
+
+  async play(): Promise<void> {
+    let store = await this.#open();
+    await this.#clear(store);
+    await this.#checkTime(store);
+    for (let step = 0; step < stepsInRun; step++) {
+      if (this.#next(5) === 0) {
+        store = await this.#open();
+      }
+      await this.#step(store);
+    }
+    await this.#race();
+    await this.#checkFacts();
+    await store.flush();
+    await this.#checkAll(await this.#open());
+    await this.#clear(store);
+  }
+
+  async #step(store: JournalStore): Promise<void> {
+    const key = this.#key();
+    const value = texts[this.#next(texts.length)] ?? '';
+    const before = this.#model.get(key);
+    switch (this.#next(5)) {
+      case 0: {
+        const stands = await store.putIfAbsent(key, value);
+        same(`putIfAbsent(${key})`, stands, before ?? value);
+        this.#model.set(key, before ?? value);
+        break;
+      }
+      case 1:
+        await store.put(key, value);
+        this.#model.set(key, value);
+        break;
+      case 2: {
+        const keys = [key, this.#key()];
+        await store.delete(keys);
+        keys.forEach((one) => this.#model.delete(one));
+        break;
+      }
+      case 3: {
+        const found = await store.get([key, `${this.#prefix}none`]);
+        same(`get(${key})`, found.get(key), before);
+        same('the size of get()', found.size, before === undefined ? 0 : 1);
+        break;
+      }
+      default:
+        await this.#checkPage(store, key);
+    }
+  }
+
+  // Many claim one key at once: one value stands, and all of them hear it.
+  async #race(): Promise<void> {
+    const key = `${this.#prefix}race`;
+    const stores = await Promise.all(Array.from({ length: rivals }, async () => this.#open()));
+    const stands = await Promise.all(
+      stores.map((store, index) => store.putIfAbsent(key, `rival ${index}`)),
+    );
+    same('values that stand after a race', new Set(stands).size, 1);
+    this.#model.set(key, stands[0] ?? '');
+  }
+
+  // Facts of their own keys come to the same in any order, at once and twice.
+  async #checkFacts(): Promise<void> {
+    const facts = Array.from({ length: 12 }, (_, index) => `${this.#prefix}fact/${index % 6}`);
+    const stores = await Promise.all(facts.map(async () => this.#open()));
+    await Promise.all(facts.map(async (key, index) => stores[index]?.put(key, key)));
+    facts.forEach((key) => this.#model.set(key, key));
+  }
+
+  async #checkPage(store: JournalStore, after: string): Promise<void> {
+    const limit = 1 + this.#next(4);
+    const expected = this.#listed().filter(({ key }) => key > after);
+    const page = await store.list(this.#prefix, { after, limit });
+    same(`list() after ${after}`, shown(page), shown(expected.slice(0, limit)));
+  }
+
+  async #checkAll(store: JournalStore): Promise<void> {
+    const items = await store.list(this.#prefix, { limit: 1_000 });
+    same('list()', shown(items), shown(this.#listed()));
+    same(
+      'list() of another prefix',
+      (await store.list(`${this.#prefix}~`, { limit: 9 })).length,
+      0,
+    );
+  }
+
+  async #checkTime(store: JournalStore): Promise<void> {
+    const one = await store.now();
+    const other = await store.now();
+    const isTime = Number.isFinite(one) && one > 1_600_000_000_000 && other >= one;
+    same('now() in milliseconds since 1970, never backwards', isTime, true);
+  }
+
+  async #clear(store: JournalStore): Promise<void> {
+    const items = await store.list(this.#prefix, { limit: 1_000 });
+    await store.delete(items.map(({ key }) => key));
+    this.#model.clear();
+  }
+
+  #key(): string {
+    const names = ['a', 'a/1', 'a/10', 'a/2', 'B', 'b', 'c-d', 'c/d', 'c_d', 'c%d'];
+    return this.#prefix + (names[this.#next(names.length)] ?? '');
+  }
+
+  #listed(): JournalItem[] {
+    const items = [...this.#model].map(([key, value]) => ({ key, value }));
+    return items.sort((one, other) => (one.key < other.key ? -1 : 1));
+  }
+}
+
+function same(what: string, is: unknown, should: unknown): void {
+  if (is !== should) {
+    throw new Error(
+      `The journal store is wrong: ${what} is ${JSON.stringify(is)}, not ${JSON.stringify(should)}.`,
+    );
+  }
+}
+
+function shown(items: readonly JournalItem[]): string {
+  return items.map(({ key, value }) => `${key}=${value}`).join('\n');
+}
+
+function randomNumbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
+    return Math.floor(((state >>> 0) / 4_294_967_296) * below);
+  };
+}

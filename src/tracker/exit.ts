@@ -1,0 +1,62 @@
+import type { Tab } from './tab.js';
+
+/** How long a page may take to be replaced after a navigation has begun. */
+const MAX_NAVIGATION = 1e4;
+
+// Not in the types of the DOM yet.
+type PageSwap = Event & {
+  readonly activation?: { readonly entry?: { readonly url?: string | null } };
+};
+type Navigate = Event & {
+  readonly destination: { readonly url: string; readonly sameDocument: boolean };
+  readonly downloadRequest: string | null;
+};
+type Navigation = EventTarget;
+
+/**
+ * Notes whether the page is about to be replaced by another one of its origin. `pageswap` knows, after
+ * all redirects (Chromium, WebKit). Elsewhere `navigate` knows where the navigation begins (Firefox).
+ * Without either the page counts as left for another site. Returns the function that stops it.
+ */
+export const watchExits = (tab: Tab): (() => void) => {
+  const { navigation } = globalThis as { navigation?: Navigation };
+  const stops: (() => void)[] = [];
+  const on = (
+    target: Pick<EventTarget, 'addEventListener' | 'removeEventListener'>,
+    name: string,
+    listener: (event: never) => void,
+  ) => {
+    target.addEventListener(name, listener as EventListener);
+    stops.push(() => target.removeEventListener(name, listener as EventListener));
+  };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const note = (isWithinSite: boolean) => {
+    clearTimeout(timer);
+    tab.isWithinSite = isWithinSite;
+  };
+  if ('onpageswap' in globalThis) {
+    on(globalThis, 'pageswap', ({ activation }: PageSwap) => note(!!activation?.entry?.url));
+  } else if (navigation) {
+    on(navigation, 'navigate', ({ destination, downloadRequest }: Navigate) => {
+      if (!destination.sameDocument && downloadRequest === null) {
+        note(originOf(destination.url) === location.origin);
+        // It may come to nothing: a 204, or the visitor stops it.
+        timer = setTimeout(note, MAX_NAVIGATION, false);
+      }
+    });
+    // Intercepted: the page stays.
+    on(navigation, 'navigatesuccess', () => note(false));
+  }
+  return () => {
+    note(false);
+    stops.forEach((stop) => stop());
+  };
+};
+
+const originOf = (url: string): string | undefined => {
+  try {
+    return new URL(url).origin;
+  } catch {
+    return undefined;
+  }
+};

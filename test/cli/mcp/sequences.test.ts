@@ -1,0 +1,140 @@
+import { expect, it } from 'vitest';
+import type { Approver } from '../../../src/cli/mcp/approval.js';
+import { planLifetimeMs } from '../../../src/cli/mcp/plans.js';
+import { no, openDesk, videos, yes, type DeskScene } from '../../support/cli/desk.js';
+import fc from '../../support/property.js';
+
+// `AGENT_RUNS=10000 npx vitest …` is the long series.
+const runs = Number(process.env['AGENT_RUNS'] ?? 150);
+
+type Step =
+  | { readonly kind: 'plan'; readonly what: 'email' | 'video' | 'deletion' }
+  | { readonly kind: 'carry'; readonly plan: number; readonly said: keyof typeof answers }
+  | { readonly kind: 'page'; readonly plan: number; readonly seal: 'own' | 'other' | 'made up' }
+  | { readonly kind: 'pass'; readonly minutes: number };
+
+const answers = {
+  yes: () => yes,
+  no: () => no,
+  later: (): Approver => ({ ask: () => Promise.resolve('later') }),
+  slow: (scene: DeskScene): Approver => ({
+    ask: () => {
+      scene.pass(planLifetimeMs);
+      return Promise.resolve('yes');
+    },
+  }),
+  failing: (): Approver => ({ ask: () => Promise.reject(new Error('The client left.')) }),
+  aborted: () => yes,
+  twice: () => yes,
+};
+
+const index = fc.nat({ max: 5 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant('plan'), what: fc.constantFrom('email', 'video', 'deletion') }),
+  fc.record({
+    kind: fc.constant('carry'),
+    plan: index,
+    said: fc.constantFrom(...(Object.keys(answers) as (keyof typeof answers)[])), // as: its own keys
+  }),
+  fc.record({
+    kind: fc.constant('page'),
+    plan: index,
+    seal: fc.constantFrom('own', 'other', 'made up'),
+  }),
+  fc.record({ kind: fc.constant('pass'), minutes: fc.constantFrom(1, 9, 10) }),
+); // as: oneof() widens the constants
+
+it(
+  `holds exactly what was said yes to, once, in ${runs} sequences`,
+  { timeout: 1_200_000 },
+  async () => {
+    const scene = openDesk();
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 12 }), async (steps) => {
+        const first = marks;
+        const wanted = new Set<string>();
+        const plans: { id: string; mark: string }[] = [];
+        for (const each of steps) {
+          await take(each, scene, plans, wanted);
+        }
+        const made = effectsOf(scene).filter((mark) => Number(/\d+$/.exec(mark)?.[0]) > first);
+        expect(made.sort()).toEqual([...wanted].sort());
+      }),
+      { numRuns: runs },
+    );
+  },
+);
+
+let marks = 0;
+
+async function take(
+  step: Step,
+  scene: DeskScene,
+  plans: { id: string; mark: string }[],
+  wanted: Set<string>,
+): Promise<void> {
+  if (step.kind === 'pass') {
+    scene.pass(step.minutes * 60_000);
+    return;
+  }
+  if (step.kind === 'plan') {
+    plans.push(await makePlan(step.what, scene));
+    return;
+  }
+  const plan = plans[step.plan] ?? { id: 'made up', mark: '' };
+  if (step.kind === 'page') {
+    sayOnPage(step.seal, plan.id, plans, scene);
+    return;
+  }
+  const signal = step.said === 'aborted' ? AbortSignal.abort() : new AbortController().signal;
+  const carry = () =>
+    scene.desk.carryOut(plan.id, answers[step.said](scene), { signal, report: () => undefined });
+  const ends = await Promise.allSettled(step.said === 'twice' ? [carry(), carry()] : [carry()]);
+  if (ends.some(({ status }) => status === 'fulfilled')) {
+    expect(wanted.has(plan.mark)).toBe(false);
+    wanted.add(plan.mark);
+  }
+}
+
+async function makePlan(what: string, scene: DeskScene): Promise<{ id: string; mark: string }> {
+  marks += 1;
+  if (what === 'email') {
+    const mark = `mail ${marks}`;
+    const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: mark, body: 'Hi' };
+    return { id: await scene.plan('plan_email', mail), mark };
+  }
+  if (what === 'video') {
+    const mark = `video ${marks}`;
+    const payload = [{ ...videos.payload[0], prompt: mark }];
+    return { id: await scene.plan('plan_videos', { payload }), mark };
+  }
+  const id = `contact_${marks}`;
+  const email = `contact${marks}@example.com`;
+  const at = '2026-03-01T12:00:00.000Z';
+  const contact = { id, email, subscribed: true, data: {}, createdAt: at, updatedAt: at };
+  scene.messaging.project.contacts.set(id, contact);
+  return { id: await scene.plan('plan_contact_deletion', { ids: [id] }), mark: `deleted ${id}` };
+}
+
+function sayOnPage(seal: string, id: string, plans: { id: string }[], scene: DeskScene): void {
+  const { plans: known } = scene.desk;
+  const other = plans.find((plan) => plan.id !== id);
+  try {
+    const fingerprint =
+      seal === 'made up'
+        ? '0123456789abcdef'
+        : known.get(seal === 'own' ? id : (other?.id ?? '')).fingerprint;
+    known.approve(id, fingerprint);
+  } catch {
+    // Refused, as it should be where the plan is gone or the seal is wrong.
+  }
+}
+
+function effectsOf({ messaging, media }: DeskScene): string[] {
+  const deletions = messaging.requests.filter(({ method }) => method === 'DELETE');
+  return [
+    ...messaging.outbox.map(({ subject }) => subject),
+    ...media.files.map(({ settings }) => String(settings['prompt'])),
+    ...deletions.map(({ path }) => `deleted ${path.split('/').at(-1) ?? ''}`),
+  ];
+}

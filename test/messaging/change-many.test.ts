@@ -1,0 +1,371 @@
+import { PartialError, type BulkAllOptions, type PartialReport, type Report } from 'postreel';
+import { createFakeMessaging } from 'postreel/testing';
+import { describe, expect, it } from 'vitest';
+import { messagingOver } from '../support/clients.js';
+import fc from '../support/property.js';
+
+const wait = { interval: 1 };
+
+/** What happens to a request: it arrives or not, and so does its answer. */
+const fates = [
+  'ok',
+  'lost',
+  'refused',
+  'unconnected',
+  'wrong key',
+  'abort before',
+  'abort after',
+] as const;
+type Fate = (typeof fates)[number];
+
+/** A client of a fake whose requests have fates, the first one's first; then all go well. */
+function fated(plan: readonly Fate[]) {
+  const fake = createFakeMessaging({
+    clock: { mode: 'real', speed: 1000 },
+    jobs: { perSecond: 1e6 },
+  });
+  const { secretKey: apiKey, baseUrl, fetch } = fake;
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  let requests = 0;
+  const messaging = messagingOver(
+    async (input, init) => {
+      const fate = plan[requests++] ?? 'ok';
+      if (fate === 'unconnected') {
+        throw new TypeError('fetch failed', {
+          cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }),
+        });
+      }
+      if (fate === 'refused' || fate === 'wrong key') {
+        return Response.json({ error: 'no' }, { status: fate === 'refused' ? 400 : 401 });
+      }
+      if (fate === 'abort before') {
+        controller.abort(reason);
+        init?.signal?.throwIfAborted();
+      }
+      const answer = await fetch(input as string, init);
+      if (fate === 'abort after') {
+        controller.abort(reason);
+      }
+      if (fate === 'lost') {
+        throw new TypeError('fetch failed');
+      }
+      return answer;
+    },
+    { apiKey, baseUrl, retries: 0 },
+  );
+  return { fake, messaging, signal: controller.signal, reason };
+}
+
+async function outcomeOf<Row>(
+  call: Promise<Report<Row>>,
+  count: number,
+): Promise<PartialReport<Row> & { cause?: unknown }> {
+  try {
+    return { ...(await call), notReached: 0, resumeFrom: count };
+  } catch (error) {
+    expect(error).toBeInstanceOf(PartialError);
+    const { result, cause } = error as PartialError<Row>; // as expected
+    return { ...result, cause };
+  }
+}
+
+/** Each row is in exactly one part of the report, and the service agrees where the report is sure. */
+function expectWhole<Row>(
+  rows: readonly Row[],
+  report: PartialReport<Row>,
+  happened: (row: Row) => boolean,
+) {
+  const told = [...report.failed, ...report.unknown].map(({ index }) => index);
+  expect(new Set(told).size).toBe(told.length);
+  expect(told.every((index) => index < report.resumeFrom)).toBe(true);
+  for (const { row, index } of [...report.failed, ...report.unknown]) {
+    expect(row).toEqual(rows[index]);
+  }
+  expect(report.resumeFrom).toBe(rows.length - (report.notReached ?? NaN));
+  expect(report.done + told.length + (report.notReached ?? 0)).toBe(rows.length);
+  const done = rows.filter((_, index) => index < report.resumeFrom && !told.includes(index));
+  expect(done.every(happened)).toBe(true);
+  const undone = [...report.failed.map(({ row }) => row), ...rows.slice(report.resumeFrom)];
+  expect(undone.some(happened)).toBe(false);
+}
+
+function throwingAt<Row>(rows: readonly Row[], at: number | undefined): Row[] {
+  if (at === undefined) {
+    return [...rows];
+  }
+  // A list, so that its length is known, that breaks while it is read.
+  const list = [...rows];
+  list[Symbol.iterator] = function* () {
+    yield* rows.slice(0, at);
+    throw new Error('The source broke.');
+  } as (typeof list)[typeof Symbol.iterator];
+  return list;
+}
+
+const plans = fc.array(fc.constantFrom(...fates), { maxLength: 6 });
+
+describe('a call that changes many', () => {
+  it.each(['deleteAll', 'subscribeAll', 'unsubscribeAll'] as const)(
+    '%s: done, failed, unknown and not reached are exactly the input, and the service agrees',
+    async (method) => {
+      await fc.assert(
+        fc.asyncProperty(
+          plans,
+          fc.uniqueArray(fc.nat(2200), { maxLength: 3 }),
+          fc.option(fc.nat(2200), { nil: undefined }),
+          async (plan, bad, breaksAt) => {
+            const { fake, messaging, signal } = fated(plan);
+            const createdAt = '2027-01-01T00:00:00.000Z';
+            const rows = Array.from({ length: 2200 }, (_, at) =>
+              bad.includes(at) ? '' : `con_${at}`,
+            );
+            for (const id of rows.filter((row) => row !== '')) {
+              const email = `${id}@example.com`;
+              const subscribed = method === 'unsubscribeAll';
+              const contact = { id, email, subscribed, data: {}, createdAt, updatedAt: createdAt };
+              fake.project.contacts.set(id, contact);
+            }
+            const source = throwingAt(rows, breaksAt);
+            const call = messaging.contacts[method](source, {
+              wait,
+              signal,
+            } satisfies BulkAllOptions);
+            const report = await outcomeOf(call, rows.length);
+            expectWhole(rows, report, (id) => {
+              const contact = fake.project.contacts.get(id);
+              return method === 'deleteAll'
+                ? id !== '' && contact === undefined
+                : contact?.subscribed === (method === 'subscribeAll');
+            });
+          },
+        ),
+        { numRuns: 6 },
+      );
+    },
+  );
+
+  it('importAll: done, failed, unknown and not reached are exactly the input, and the service agrees', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        plans,
+        fc.uniqueArray(fc.nat(11), { maxLength: 3 }),
+        fc.option(fc.nat(11), { nil: undefined }),
+        async (plan, bad, breaksAt) => {
+          const { fake, messaging, signal } = fated(plan);
+          // Three rows fill a file.
+          const note = 'x'.repeat(170_000);
+          const rows = Array.from({ length: 12 }, (_, at) => ({
+            email: `p${at}@example.com`,
+            note: bad.includes(at) ? NaN : note,
+          }));
+          const call = messaging.contacts.importAll(throwingAt(rows, breaksAt), { wait, signal });
+          const report = await outcomeOf(call, rows.length);
+          const emails = new Set([...fake.project.contacts.values()].map(({ email }) => email));
+          expectWhole<(typeof rows)[number]>(rows, report as never, ({ email }) =>
+            emails.has(email),
+          ); // of these rows
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  it('goes on where it ended, by `from`', async () => {
+    const { fake, messaging, signal } = fated(['ok', 'abort after']);
+    const note = 'x'.repeat(170_000);
+    const rows = Array.from({ length: 9 }, (_, at) => ({ email: `p${at}@example.com`, note }));
+    const first = await outcomeOf(messaging.contacts.importAll(rows, { wait, signal }), 9);
+    expect(first).toMatchObject({ resumeFrom: 3, notReached: 6 });
+    const from = first.resumeFrom;
+    const rest = await messaging.contacts.importAll(rows, { wait, from });
+    expect(rest.done).toBe(6);
+    expect(fake.project.contacts.size).toBe(9);
+    await expect(messaging.contacts.importAll(rows, { from: -1 })).rejects.toThrow(
+      '`from` must be',
+    );
+  });
+
+  it('ends at a refused key, and says which rows it was refused for', async () => {
+    const { messaging } = fated(['wrong key']);
+    const ids = Array.from({ length: 1500 }, (_, at) => `con_${at}`);
+    const report = await outcomeOf(messaging.contacts.deleteAll(ids, { wait }), 1500);
+    expect(report.cause).toMatchObject({ status: 401 });
+    expect(report).toMatchObject({ done: 0, resumeFrom: 1000, notReached: 500 });
+    expect(report.failed).toHaveLength(1000);
+  });
+
+  it('an abort while the source is silent is heard at once', async () => {
+    const { messaging } = fated([]);
+    const controller = new AbortController();
+    const silent = {
+      [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }),
+    };
+    const call = messaging.contacts.deleteAll(silent, { signal: controller.signal });
+    controller.abort(new Error('enough'));
+    const report = await outcomeOf(call, 0);
+    expect(report).toMatchObject({ resumeFrom: 0, notReached: undefined });
+  });
+
+  it.each(['con_1', new String('con_1'), undefined, 7, {}])(
+    '%o is no list of rows',
+    async (rows) => {
+      const { messaging } = fated([]);
+      const { contacts } = messaging;
+      const wrong = rows as never; // on purpose
+      const refusal = { name: 'InvalidRequestError', outcome: 'not-sent' };
+      for (const method of ['deleteAll', 'subscribeAll', 'unsubscribeAll', 'importAll'] as const) {
+        await expect(contacts[method](wrong)).rejects.toMatchObject(refusal);
+      }
+      await expect(contacts.lookupAll(wrong).next()).rejects.toMatchObject(refusal);
+      await expect(messaging.verifyAll(wrong).next()).rejects.toMatchObject(refusal);
+    },
+  );
+});
+
+describe('what a job says', () => {
+  const answers = (started: object, job: object | number = { status: 'completed' }) =>
+    messagingOver(
+      (input, init) => {
+        const isStart = new Request(input, init).method === 'POST';
+        return Promise.resolve(
+          typeof job === 'number' && !isStart
+            ? Response.json({ error: 'no' }, { status: job })
+            : Response.json(isStart ? started : job),
+        );
+      },
+      { retries: 0 },
+    ).contacts;
+
+  it.each([{ success: true }, { queued: 2 }])(
+    '%j names no job: the rows are unknown',
+    async (started) => {
+      const report = await answers(started).deleteAll(['a', 'b'], { wait });
+      expect(report).toMatchObject({ done: 0, failed: [], unknown: [{ row: 'a' }, { row: 'b' }] });
+      expect(report.unknown[0]?.error).toMatchObject({
+        code: 'JOB_ID_MISSING',
+        outcome: 'unknown',
+      });
+    },
+  );
+
+  it.each([{ jobId: 7 }, { id: 'job_1' }, { job: { id: 'job_1' } }])(
+    '%j names a job',
+    async (started) => {
+      expect(await answers(started).deleteAll(['a'], { wait })).toMatchObject({ done: 1 });
+    },
+  );
+
+  it('a status check that fails says nothing about the rows', async () => {
+    const report = await answers({ jobId: 'job_1' }, 404).deleteAll(['a'], { wait });
+    expect(report).toMatchObject({ done: 0, failed: [] });
+    expect(report.unknown[0]?.error).toMatchObject({
+      code: 'JOB_NOT_FOLLOWED',
+      outcome: 'unknown',
+    });
+  });
+
+  it.each([
+    { failed: 1 },
+    { errors: [{ row: 2 }] },
+    { total: 2, processed: 1 },
+    { created: 1, updated: 0 },
+    { result: { error_count: '1' } },
+  ])('%j does not add up: the rows are unknown', async (counts) => {
+    const job = { status: 'completed', ...counts };
+    const report = await answers({ jobId: 'job_1' }, job).deleteAll(['a', 'b'], { wait });
+    expect(report).toMatchObject({ done: 0, failed: [], jobs: [job] });
+    expect(report.unknown).toHaveLength(2);
+  });
+
+  it.each([
+    [{}, 'unknown'],
+    [{ processed: 1 }, 'unknown'],
+    [{ total: 2, processed: 0 }, 'failed'],
+  ] as const)('a job that failed with the counts %j leaves its rows %s', async (counts, list) => {
+    const job = { status: 'failed', ...counts };
+    const report = await answers({ jobId: 'job_1' }, job).deleteAll(['a', 'b'], { wait });
+    expect(report[list]).toHaveLength(2);
+    expect(report.done).toBe(0);
+  });
+});
+
+describe('lookupAll and verifyAll', () => {
+  function* breaking(count: number) {
+    for (let at = 0; at < count; at++) {
+      yield `p${at}@example.com`;
+    }
+    throw new Error('The source broke.');
+  }
+
+  it('lose nothing when the source throws', async () => {
+    const { messaging } = fated([]);
+    const lookups: unknown[] = [];
+    const looking = async () => {
+      for await (const answer of messaging.contacts.lookupAll(breaking(700))) {
+        lookups.push(answer);
+      }
+    };
+    await expect(looking()).rejects.toThrow('The source broke.');
+    expect(lookups).toHaveLength(2);
+    let verified = 0;
+    const verifying = async () => {
+      for await (const { error } of messaging.verifyAll(breaking(30))) {
+        verified += error === undefined ? 1 : 0;
+      }
+    };
+    await expect(verifying()).rejects.toThrow('The source broke.');
+    expect(verified).toBe(30);
+  });
+
+  it.each(['an abort', 'a refused key'])(
+    'verifyAll ends at %s, instead of emptying its source',
+    async (what) => {
+      const controller = new AbortController();
+      let answers = 0;
+      const messaging = messagingOver(() => {
+        answers++;
+        if (what === 'an abort' && answers === 30) {
+          controller.abort(new Error('enough'));
+        }
+        return Promise.resolve(
+          what === 'an abort'
+            ? Response.json({ success: true, data: { email: 'a@example.com', valid: true } })
+            : Response.json({ error: 'no' }, { status: 401 }),
+        );
+      });
+      let taken = 0;
+      const emails = function* () {
+        for (; taken < 10_000; taken++) {
+          yield `p${taken}@example.com`;
+        }
+      };
+      const results: unknown[] = [];
+      const run = async () => {
+        for await (const result of messaging.verifyAll(emails(), { signal: controller.signal })) {
+          results.push(result);
+        }
+      };
+      const end = what === 'an abort' ? { message: 'enough' } : { status: 401 };
+      await expect(run()).rejects.toMatchObject(end);
+      expect(taken).toBeLessThan(100);
+      expect(results.length).toBe(taken + 1); // the one that it stopped at is not counted
+    },
+  );
+
+  it('take a stream that is not iterable, as in browsers', async () => {
+    const { messaging } = fated([]);
+    const stream = new ReadableStream<string>({
+      start(controller) {
+        controller.enqueue('ann@example.com');
+        controller.close();
+      },
+    });
+    const plain = { getReader: () => stream.getReader() };
+    const results: string[] = [];
+    for await (const { email } of messaging.verifyAll(plain)) {
+      results.push(email);
+    }
+    expect(results).toEqual(['ann@example.com']);
+  });
+});

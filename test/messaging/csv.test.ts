@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { CsvReader } from '../../src/messaging/contacts/csv-reader.js';
+import { messagingOver } from '../support/clients.js';
+
+/** Imports into a service that takes everything, and shows the files it got. */
+async function imported(source: object, options: { data?: { emptyString: 'delete' } } = {}) {
+  const files: string[] = [];
+  const messaging = messagingOver(async (input, init) => {
+    const request = new Request(input, init);
+    if (request.method === 'GET') {
+      return Response.json({ status: 'completed' });
+    }
+    const file = (await request.formData()).get('file') as File; // a form's file
+    files.push(await file.text());
+    return Response.json({ jobId: 'job' });
+  }, options);
+  const report = await messaging.contacts.importAll(source as never, { wait: { interval: 1 } });
+  return { ...report, files };
+}
+
+const problemsOf = ({ failed }: { failed: { index: number; error: unknown }[] }) =>
+  failed.map(({ index, error }) => [index, error instanceof Error ? error.message : error]);
+
+describe('a CSV file', () => {
+  it('has a stray quote in the middle of a field: it is text', async () => {
+    const lines = Array.from(
+      { length: 1000 },
+      (_, at) => `p${at}@b.c,${at === 10 ? '5" pipe' : at}`,
+    );
+    const report = await imported([`email,note\n${lines.join('\n')}`]);
+    expect(report).toMatchObject({ done: 1000, failed: [] });
+    expect(report.files[0]).toContain('p10@b.c,"5"" pipe"\n');
+  });
+
+  it('has a stray quote at the start of a field: its line fails, the others are imported', async () => {
+    const lines = Array.from({ length: 1000 }, (_, at) => `p${at}@b.c,${at === 10 ? '"open' : at}`);
+    const report = await imported([`email,note\n${lines.join('\n')}`]);
+    expect(report.done).toBe(999);
+    expect(problemsOf(report)).toEqual([[10, expect.stringContaining('line 12: a quote opens')]]);
+  });
+
+  it('has a quoted field that goes on after its quote: its line fails, with the reason', async () => {
+    const report = await imported(['email,note\na@b.c,"x" y\nb@b.c,"z"\nc@b.c,1,2\nd@b.c\n']);
+    expect(report.done).toBe(2);
+    expect(problemsOf(report)).toEqual([
+      [0, expect.stringContaining('line 2: a quote that opens a field is followed by')],
+      [2, expect.stringContaining('line 4: it has 3 fields; the header has 2')],
+    ]);
+    expect(report.files).toEqual(['email,note\nb@b.c,z\nd@b.c,\n']);
+  });
+
+  it('has a record of more than 1 MB: it fails, and reading goes on', async () => {
+    const long = 'x'.repeat(1_100_000);
+    const report = await imported([
+      `email,note\na@b.c,${long}\nb@b.c,1\nc@b.c,"${long}\n"\nd@b.c,2\n`,
+    ]);
+    expect(report.files.join('')).toBe('email,note\nb@b.c,1\nd@b.c,2\n');
+  });
+
+  it.each([
+    ['a semicolon', 'email;note\r\na@b.c;x,y\r\n', 'email,note\na@b.c,"x,y"\n'],
+    ['a tab', 'email\tnote\na@b.c\tx\n', 'email,note\na@b.c,x\n'],
+    ['nothing, with one column', 'email\na@b.c\n\nb@b.c', 'email\na@b.c\nb@b.c\n'],
+    ['commas, with returns alone', 'email,note\ra@b.c,x\r', 'email,note\na@b.c,x\n'],
+  ])('has fields separated by %s', async (_, text, file) => {
+    expect((await imported([text])).files).toEqual([file]);
+  });
+
+  it.each([
+    ['UTF-8 with a mark', [0xef, 0xbb, 0xbf, ...new TextEncoder().encode('email,n\na@b.c,é\n')]],
+    ['UTF-16 with a mark', [0xff, 0xfe, ...Buffer.from('email,n\na@b.c,é\n', 'utf16le')]],
+    ['UTF-16 without one', [...Buffer.from('email,n\na@b.c,é\n', 'utf16le')]],
+    [
+      'UTF-16, the other way round',
+      [0xfe, 0xff, ...Buffer.from('email,n\na@b.c,é\n', 'utf16le').swap16()],
+    ],
+  ])('is %s, in pieces of any size', async (_, bytes) => {
+    const whole = Uint8Array.from(bytes);
+    const pieces = Array.from(whole, (byte) => Uint8Array.of(byte));
+    for (const source of [[whole], pieces]) {
+      expect((await imported(source)).files).toEqual(['email,n\na@b.c,é\n']);
+    }
+  });
+
+  it('is neither UTF-8 nor UTF-16: it is refused, with how to convert it', async () => {
+    const bytes = Uint8Array.from([...Buffer.from('email,n\na@b.c,'), 0xe9, 0x0a]);
+    await expect(imported([bytes])).rejects.toMatchObject({
+      name: 'PartialError',
+      message: expect.stringContaining('iconv -f WINDOWS-1252 -t UTF-8') as string,
+      result: { done: 0, resumeFrom: 0 },
+    });
+  });
+
+  it('has a column twice: it is refused', async () => {
+    await expect(imported(['email,a,a\nx@b.c,1,2\n'])).rejects.toThrow('has the column "a" twice');
+  });
+
+  it('is full of stray quotes: each line is read in time that does not grow with the file', () => {
+    const timeOf = (lines: number) => {
+      const text = `email,note\n${'a@b.c,"x" y\n'.repeat(lines)}`;
+      const reader = new CsvReader();
+      const startedAt = performance.now();
+      const records = [...reader.read(text), ...reader.end()];
+      expect(records).toHaveLength(lines);
+      return performance.now() - startedAt;
+    };
+    timeOf(500);
+    expect(timeOf(4000) / timeOf(1000)).toBeLessThan(12);
+  });
+});
+
+describe('rows of an import', () => {
+  class Money {
+    constructor(readonly cents: number) {}
+    toJSON() {
+      return (this.cents / 100).toFixed(2);
+    }
+  }
+
+  it('hold values as a body would hold them', async () => {
+    const entity = { dataValues: { hash: 'x' }, toJSON: () => ({ email: 'b@b.c', plan: 'pro' }) };
+    const at = new Date('2027-01-01T00:00:00Z');
+    const row = { email: 'a@b.c', price: new Money(1250), at, left: undefined, ok: true, n: 0 };
+    const { files } = await imported([row, entity]);
+    expect(files).toEqual([
+      'email,price,at,ok,n,plan\na@b.c,12.50,2027-01-01T00:00:00.000Z,true,0,\nb@b.c,,,,,pro\n',
+    ]);
+  });
+
+  it.each([
+    ['n', NaN],
+    ['n', null],
+    ['n', { a: 1 }],
+    ['n', [1]],
+    ['n', 1n],
+    ['n', '\ud800'],
+    ['email', 'ann'],
+    ['email', undefined],
+  ])('fail with their place where `%s` is %o', async (field, value) => {
+    const bad = { email: 'a@b.c', [field]: value };
+    const report = await imported([{ email: 'b@b.c' }, bad]);
+    expect(report).toMatchObject({ done: 1, failed: [{ row: bad, index: 1 }] });
+    expect(report.failed[0]?.error).toMatchObject({
+      outcome: 'not-sent',
+      fieldErrors: [{ field }],
+    });
+  });
+
+  it('fail where an empty text is to delete a field: an import cannot', async () => {
+    const rows = [{ email: 'a@b.c', note: '' }];
+    expect((await imported(rows, { data: { emptyString: 'delete' } })).failed).toHaveLength(1);
+    expect((await imported(rows)).failed).toEqual([]);
+  });
+
+  it('with other columns each do not make a file each', async () => {
+    const rows = Array.from({ length: 600 }, (_, at) => ({ email: `p${at}@b.c`, [`c${at}`]: at }));
+    const { files, done } = await imported(rows);
+    expect(done).toBe(600);
+    expect(files.length).toBeLessThan(5);
+  });
+});

@@ -1,0 +1,84 @@
+import { PostreelError } from 'postreel';
+import { describe, expect, it } from 'vitest';
+import { messagingOver } from '../../support/clients.js';
+
+const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
+const read = new Response('{}');
+await read.text();
+
+/** What a `fetch` of the user returns, and what the error says about it. */
+const returned: readonly [string, () => unknown, string][] = [
+  ['nothing', () => undefined, 'returned undefined'],
+  ['null', () => null, 'returned null'],
+  ['a text', () => 'ok', 'returned string'],
+  ['a mock', () => ({ ok: true, json: () => ({}) }), 'an object that is not a `Response`'],
+  ['a mock with a status', () => ({ ok: true, status: 200 }), 'an object that is not a `Response`'],
+  ['one Response again and again', () => read, 'whose body has been read'],
+];
+
+async function sendOver(answer: () => unknown) {
+  let requests = 0;
+  const client = messagingOver(async () => {
+    requests++;
+    return (await answer()) as Response;
+  });
+  const { error } = await client.send(mail).safe();
+  return { error, requests };
+}
+
+describe('a `fetch` that returns', () => {
+  it.each(returned)(
+    '%s is told so at once, and nothing is sent again',
+    async (_, answer, words) => {
+      const { error, requests } = await sendOver(answer);
+      expect(error).toMatchObject({ name: 'UnexpectedResponseError', outcome: 'unknown' });
+      expect(error?.message).toContain(words);
+      expect(error?.message).toMatch(/must return a .* It may have taken effect\.$/);
+      expect(requests).toBe(1);
+    },
+  );
+});
+
+describe('a `fetch` that throws', () => {
+  const unreadable = (name: string) =>
+    Object.defineProperty(new Error('x'), name, {
+      get(): never {
+        throw new Error('unreadable');
+      },
+    });
+
+  it.each(['code', 'cause', 'message', 'errors', 'syscall', 'name'])(
+    'an error whose %s cannot be read has an unknown outcome, and was not aborted',
+    async (name) => {
+      const { error, requests } = await sendOver(() => {
+        throw unreadable(name);
+      });
+      // Without a name or a message it may be no fault of the network at all.
+      expect(error?.code).toMatch(/^(CONNECTION_LOST|UNEXPECTED_ERROR)$/);
+      expect(error?.outcome).toBe('unknown');
+      expect(requests).toBe(1);
+    },
+  );
+
+  it('an error of ours about another call has an outcome of its own', async () => {
+    const other = new PostreelError('another call', { code: 'NOT_CONNECTED', outcome: 'not-sent' });
+    const { error, requests } = await sendOver(() => {
+      throw other;
+    });
+    expect(error).toMatchObject({ code: 'CONNECTION_LOST', outcome: 'unknown', cause: other });
+    expect(requests).toBe(1);
+  });
+});
+
+describe('a `fetch` that follows redirects in spite of `manual`', () => {
+  it('does not turn a send into a GET that succeeds', async () => {
+    const { error, requests } = await sendOver(() =>
+      Object.defineProperty(Response.json({ success: true, data: {} }), 'redirected', {
+        value: true,
+      }),
+    );
+    expect(error).toMatchObject({ name: 'UnexpectedResponseError', outcome: 'unknown' });
+    expect(error?.message).toContain('`fetch` followed');
+    expect(requests).toBe(1);
+  });
+});
