@@ -80,7 +80,6 @@ export const clients = {
 
   // Answers are checked where somebody listens for what differs.
   'postreel, answers checked': async (url) => callsOf(listening(await postreel(url, {}))),
-
 };
 
 // With its defaults on: checks of requests, the rate budget, retries, the timeout.

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { build } from 'esbuild';
@@ -27,11 +28,9 @@ export async function startWorker(
     logLevel: 'error',
   });
   await writeFile(join(folder, 'config.capnp'), configuration(compatibilityDate));
-  const child = spawn(
-    join(repository, 'node_modules/.bin/workerd'),
-    ['serve', join(folder, 'config.capnp'), '--control-fd=3'],
-    { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] },
-  );
+  const child = spawn(program(), ['serve', join(folder, 'config.capnp'), '--control-fd=3'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  });
   const [line] = (await once(child.stdio[3] as Readable, 'data')) as [Buffer]; // the pipe above
   const { port } = JSON.parse(line.toString()) as { port: number }; // {"event":"listen",…}
   return {
@@ -41,6 +40,16 @@ export async function startWorker(
       await once(child, 'exit');
     },
   };
+}
+
+/**
+ * The program itself. What stands in `.bin` is a script that starts it without the fourth stream, unless
+ * the package's install script has run, which `npm ci` leaves out.
+ */
+function program(): string {
+  const cpu = process.arch === 'x64' ? '64' : process.arch;
+  const name = `@cloudflare/workerd-${process.platform}-${cpu}/bin/workerd`;
+  return createRequire(join(repository, 'node_modules/workerd/package.json')).resolve(name);
 }
 
 function configuration(compatibilityDate: string): string {
