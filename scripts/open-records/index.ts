@@ -1,4 +1,4 @@
-/** Writes the tables of `docs/open-records.md`: `npx tsx scripts/open-records`. */
+/** Writes the tables of `docs/open-records.md`: `npx tsx scripts/open-records/index.ts`. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';

@@ -76,6 +76,12 @@ beforeAll(() => {
     'test/contract',
     'test/docs',
     'test/support',
+    // The configuration reads which suites use the package by its entry points.
+    'test/testing',
+    'test/tracker',
+    'test/webhooks',
+    'test/messaging',
+    'test/media',
     'README.md',
     'CHANGELOG.md',
     'package.json',

@@ -18,7 +18,7 @@ const [records = '', values = ''] = readFileSync('docs/open-records.md', 'utf8')
   .split('\n## ');
 
 describe('docs/open-records.md', () => {
-  it('is what the code says: npx tsx scripts/open-records', async () => {
+  it('is what the code says: npx tsx scripts/open-records/index.ts', async () => {
     const page = readFileSync('docs/open-records.md', 'utf8');
     expect(await derived(page)).toBe(page);
   });
