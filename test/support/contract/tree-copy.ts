@@ -10,6 +10,20 @@ export interface Addition {
   readonly text: string;
 }
 
+/** That of the repository reads suites which a copy has not. */
+const vitestConfig = `
+  const source = (path) => new URL('src/' + path, import.meta.url).pathname;
+  export default {
+    resolve: {
+      alias: [
+        { find: /^postreel$/, replacement: source('index.ts') },
+        { find: /^postreel\\/(.+)$/, replacement: source('$1/index.ts') },
+      ],
+    },
+    test: { testTimeout: 180_000, hookTimeout: 180_000 },
+  };
+`;
+
 /** A copy of this repository that a test may change. */
 export class TreeCopy {
   readonly folder: string;
@@ -24,6 +38,7 @@ export class TreeCopy {
       mkdirSync(dirname(join(this.folder, part)), { recursive: true });
       cpSync(part, join(this.folder, part), { recursive: true });
     }
+    this.write('vitest.config.ts', vitestConfig);
   }
 
   read(file: string): string {
@@ -64,7 +79,7 @@ export class TreeCopy {
   /** Runs tests of the copy; answers whether all passed, and what was printed. */
   async test(files: readonly string[], name: string): Promise<{ passed: boolean; output: string }> {
     const vitest = resolve('node_modules/vitest/vitest.mjs');
-    const args = [vitest, 'run', '--project', 'unit', '--experimental.fsModuleCache'];
+    const args = [vitest, 'run', '--experimental.fsModuleCache'];
     const child = spawn(process.execPath, [...args, ...files, '-t', name], { cwd: this.folder });
     let output = '';
     child.stdout.on('data', (chunk) => {
