@@ -65,15 +65,29 @@ async function besideStrictPage(world: World): Promise<void> {
   expect({ delivered, duplicates }).toEqual({ delivered: 25, duplicates: 0 });
 }
 
+/** 503 proves that the event was not taken: it is kept, and the others go first. */
 async function stepsAside(world: World): Promise<void> {
-  world.service.reply = ({ data }) => ({ status: data?.n === 0 ? 500 : 200 });
+  world.service.reply = ({ data }) => ({ status: data?.n === 0 ? 503 : 200 });
   const page = await world.open({ speed: 20 });
   await page.evaluate(() => trackMany(0, 10));
   await until(() => world.service.accepted.length >= 9);
   await until(() => page.evaluate(() => tracker.pending === 1));
-  expect(countOf(world, 0)).toBeGreaterThanOrEqual(3);
+  await until(() => countOf(world, 0) > 3);
+  expect(await page.evaluate(() => tracker.pending)).toBe(1);
   await page.close();
-  expectExactly(world.figures('one of 10 always fails', 9));
+  expectExactly(world.figures('one of 10 always answered with 503', 9));
+}
+
+/** 500 leaves open whether the event was taken: it is tried three times, and then named. */
+async function endsAfterTries(world: World): Promise<void> {
+  world.service.reply = ({ data }) => ({ status: data?.n === 0 ? 500 : 200 });
+  const page = await world.open({ speed: 1000 });
+  await page.evaluate(() => trackMany(0, 10));
+  await until(() => page.evaluate(() => tracker.pending === 0));
+  expect(await page.evaluate(() => tracker.stats())).toMatchObject({ taken: 10, unconfirmed: 1 });
+  expect(countOf(world, 0)).toBe(3);
+  await page.close();
+  expectExactly(world.figures('one of 10 always answered with 500', 9));
 }
 
 /** Another script has used up what the browser allows at the end of a page. */
@@ -133,7 +147,8 @@ export const ANSWERS: readonly Case[] = [
   notTheService('{ success: false }', { status: 200, body: '{"success":false}' }),
   notTheService('an offline page', { status: 200, body: '<h1>You are offline</h1>' }),
   { name: 'goes on beside a page whose policy forbids to send', run: besideStrictPage },
-  { name: 'lets an event that always fails step aside', run: stepsAside },
+  { name: 'lets an event that is always answered with 503 step aside', run: stepsAside },
+  { name: 'tries an event 3 times that is always answered with 500', run: endsAfterTries },
   {
     name: 'holds nothing when other scripts used up the quota at the end of a page',
     deliveries: BOTH,
