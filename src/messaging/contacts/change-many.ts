@@ -74,12 +74,12 @@ async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal | u
   let isOver = false;
   try {
     for (;;) {
-      const { done, value } = await abortable(iterator.next(), signal);
-      isOver = done ?? false;
-      if (isOver) {
+      const next = await abortable(iterator.next(), signal);
+      if (next.done) {
+        isOver = true;
         return;
       }
-      yield value as T; // it is not done
+      yield next.value;
     }
   } finally {
     if (!isOver) {

@@ -115,7 +115,8 @@ function cellOf(field: string, value: unknown, { emptyString }: DataOptions): st
   if (typeof value === 'object') {
     throw refuse([{ field, message: 'cannot be written into a cell; got an object or a list' }]);
   }
-  const text = String(value); // a string, a number or a boolean
+  const scalar = value as string | number | boolean; // a wire value, and no object
+  const text = String(scalar);
   if (/\p{Surrogate}/u.test(text)) {
     throw refuse([{ field, message: 'contains an unpaired surrogate' }]);
   }

@@ -9,7 +9,7 @@ export async function* lookupAll(
   emails: RowSource<string>,
   lookup: (body: ContactLookup) => Promise<ContactLookupResult>,
 ): AsyncGenerator<ContactLookupResult, void, undefined> {
-  let chunk: string[] = [];
+  const chunk: string[] = [];
   let failure: { readonly cause: unknown } | undefined;
   try {
     for await (const email of iterable(emails)) {
@@ -24,7 +24,6 @@ export async function* lookupAll(
   // A lookup that failed took its emails with it: these are of a source that is over, or has thrown.
   if (chunk.length > 0) {
     yield await lookup({ emails: chunk });
-    chunk = [];
   }
   if (failure) {
     throw failure.cause;

@@ -174,7 +174,10 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     // Loaded here: few programs import contacts, and reading CSV takes a parser.
     const { importBatches } = await import('./import-batches.js');
     const report = await changeMany({
-      ...{ call, signal, onProgress, from },
+      call,
+      signal,
+      onProgress,
+      from,
       batches: (first) => importBatches(rows as ImportSource, first, this.#rules), // of any fields
       start: (file) => this.import(file, asBulk(rest)),
       wait: (jobId) => this.waitForImport(jobId, { ...wait, signal }),
@@ -274,7 +277,10 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     });
     const { signal } = rest;
     return changeMany({
-      ...{ call, signal, onProgress, from },
+      call,
+      signal,
+      onProgress,
+      from,
       batches: (first) => idBatches(ids, first),
       start: (body) => start(body, asBulk(rest)),
       wait: (jobId) => this.waitForBulkJob(jobId, { ...wait, signal }),

@@ -21,9 +21,8 @@ export async function* verifyAll(
     for await (const email of iterable(emails)) {
       signal?.throwIfAborted();
       underWay.push(verified(email, verify));
-      const [first] = underWay;
-      if (first && underWay.length >= maxUnderWay) {
-        underWay.shift();
+      const first = underWay.length < maxUnderWay ? undefined : underWay.shift();
+      if (first) {
         const result = await first;
         yield result;
         throwIfHopeless(result, signal);
