@@ -105,7 +105,8 @@ export class Keyring {
     if (typeof source !== 'function') {
       return this.#current ?? null;
     }
-    const asking = (this.#asking ??= Promise.resolve().then(source));
+    this.#asking ??= Promise.resolve().then(source);
+    const asking = this.#asking;
     let key: string;
     try {
       key = await asking;
