@@ -204,9 +204,9 @@ describe('law 8', () => {
     const throwing = Object.fromEntries(
       Object.entries(faults).map(([name, fault]) => [
         name,
-        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a fetch may throw anything
         (secret: string): Fetch =>
           () =>
+            // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a fetch may throw anything
             Promise.reject(fault(secret)),
       ]),
     );
