@@ -43,7 +43,7 @@ function fated(plan: readonly Fate[]) {
         controller.abort(reason);
         init?.signal?.throwIfAborted();
       }
-      const answer = await fetch(input as string, init);
+      const answer = await fetch(input, init);
       if (fate === 'abort after') {
         controller.abort(reason);
       }
@@ -99,7 +99,7 @@ function throwingAt<Row>(rows: readonly Row[], at: number | undefined): Row[] {
   list[Symbol.iterator] = function* () {
     yield* rows.slice(0, at);
     throw new Error('The source broke.');
-  } as (typeof list)[typeof Symbol.iterator];
+  };
   return list;
 }
 

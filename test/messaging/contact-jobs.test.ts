@@ -13,8 +13,6 @@ const refusal = (field: string, message: unknown) => ({
 });
 
 describe('bulk calls', () => {
-  const methods = ['bulkSubscribe', 'bulkUnsubscribe', 'bulkDelete'] as const;
-
   it.each([
     ['bulkSubscribe', 'subscribeAll'],
     ['bulkUnsubscribe', 'unsubscribeAll'],
