@@ -12,8 +12,8 @@ afterEach(() => {
 function clientOf(answer: (path: string, calls: number) => Response) {
   const requests: string[] = [];
   const client = messagingOver(
-    (input) => {
-      const path = new URL(String(input)).pathname;
+    (input, init) => {
+      const path = new URL(new Request(input, init).url).pathname;
       requests.push(path);
       return Promise.resolve(answer(path, requests.length));
     },
