@@ -90,7 +90,7 @@ describe.each(['mjs', 'cjs'] as const)('the packed tracker, from a .%s file,', (
       const tracker = createTracker({
         publicKey: 'pk_test', baseUrl: 'https://service.test', email: 'ann@example.com', storage: 'memory',
       });
-      await tracker.track('signed_up', { plan: 'pro' });
+      await tracker.track('signed_up', { plan: 'pro' }).outcome;
       tracker.dispose();
       console.log(JSON.stringify(sent));`,
     );

@@ -352,7 +352,11 @@ export class Pending {
       return;
     }
     const job = recordIn(state);
-    const { at = 0, place = 0 } = facts.claim ?? {};
+    // A job that no claim is known of comes after those of its time.
+    const { at, place } = facts.claim ?? {
+      at: (facts.accepted ?? facts.resolved)?.at ?? 0,
+      place: Number.MAX_SAFE_INTEGER,
+    };
     this.#jobs.push({ at, place, job });
     if (state.end === 'done') {
       this.#finished.add(job);

@@ -2,6 +2,7 @@ import { callSafely } from '../../../async/notifier.js';
 import type { MediaJob } from '../../generate/media-job.js';
 import type { GenerationJob, JobRecord } from '../../jobs/job.js';
 import type { KnownJob } from '../../jobs/journal-types.js';
+import type { QueueInput } from '../input/intake.js';
 import { QueueCalls } from './calls.js';
 import { FileChecks } from './file-checks.js';
 import { errorOf } from './failures.js';
@@ -26,7 +27,7 @@ export interface DriverListener {
 export class QueueDriver {
   readonly #host: QueueHost;
   readonly #options: QueueOptions;
-  readonly #inputs: ReadonlyMap<number, MediaJob>;
+  readonly #inputs: ReadonlyMap<number, QueueInput>;
   readonly #listener: DriverListener;
   readonly #calls: QueueCalls;
   readonly #checks: FileChecks;
@@ -42,7 +43,7 @@ export class QueueDriver {
   constructor(
     host: QueueHost,
     options: QueueOptions,
-    inputs: ReadonlyMap<number, MediaJob>,
+    inputs: ReadonlyMap<number, QueueInput>,
     listener: DriverListener,
   ) {
     this.#host = host;
@@ -195,8 +196,8 @@ export class QueueDriver {
 
   #jobsOf(entries: readonly Entry[]): MediaJob[] {
     return entries.flatMap(({ index }) => {
-      const job = this.#inputs.get(index);
-      return job === undefined ? [] : [job];
+      const input = this.#inputs.get(index);
+      return input ? [input.job] : [];
     });
   }
 
@@ -265,7 +266,7 @@ export class QueueDriver {
   }
 
   #yield({ index }: Entry, end: JobEnd): void {
-    const input = this.#inputs.get(index) as MediaJob; // each entry has its input
+    const { given: input } = this.#inputs.get(index) as QueueInput; // each entry has its input
     const job = end.job && this.#handle(end.job);
     const fileId = job?.fileId ?? '';
     const file = end.type === 'file' ? this.#checks.file(fileId) : undefined;

@@ -24,6 +24,12 @@ export interface IntakeParts {
   find(names: readonly string[], retriesFailed: boolean): Promise<ReadonlyMap<string, KnownJob>>;
 }
 
+/** A job as the caller gave it, for the result, and a copy for the service, which later changes do not reach. */
+export interface QueueInput {
+  readonly given: MediaJob;
+  readonly job: MediaJob;
+}
+
 /** How the jobs of one queue are told apart. */
 export interface Naming {
   /** The name of the queue; `undefined` where nothing is remembered. */
@@ -36,8 +42,8 @@ export interface Naming {
 
 /** Turns jobs of the input into entries of the queue, with what an earlier run did about them. */
 export class Intake {
-  /** The jobs as they were given, by their place in the input. */
-  readonly inputs = new Map<number, MediaJob>();
+  /** The jobs by their place in the input. */
+  readonly inputs = new Map<number, QueueInput>();
   readonly #parts: IntakeParts;
   readonly #naming: Naming;
   readonly #retriesFailed: boolean;
@@ -91,7 +97,7 @@ export class Intake {
   #entry(given: MediaJob): ReadEntry {
     const index = this.#index++;
     const job = copyOf(given);
-    this.inputs.set(index, job);
+    this.inputs.set(index, { given, job });
     const kind = isVideo(job) ? 'video' : 'audio';
     const base: Entry = {
       index,
