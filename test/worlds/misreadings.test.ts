@@ -35,15 +35,15 @@ const misreadings: readonly Case[] = [
   {
     what: 'a cursor has one name',
     file: 'pagination/styles.ts',
-    line: "body['cursor'] ?? body['nextCursor'] ?? body['next_cursor']",
-    instead: "body['cursor']",
+    line: "cursor: ['cursor', 'nextcursor', 'nextpagetoken', 'endcursor'],",
+    instead: "cursor: ['cursor'],",
     world: { listStyle: 'cursor', cursorName: 'next_cursor' },
   },
   {
     what: 'a list without `hasMore` is at its end',
     file: 'pagination/styles.ts',
-    line: 'if (page.hasMore === false) {',
-    instead: 'if (page.hasMore !== true && page.page === undefined) {',
+    line: 'if (page.hasMore === false || page.hasLostLink) {',
+    instead: 'if ((page.hasMore !== true && page.page === undefined) || page.hasLostLink) {',
     world: { lastPage: 'cursor-null' },
   },
   {
@@ -69,8 +69,8 @@ const misreadings: readonly Case[] = [
   },
   {
     what: 'ids are strings',
-    file: 'messaging/shared/values-schema.ts',
-    line: "return typeof value === 'string' ? value !== '' : Number.isFinite(value);",
+    file: 'messaging/shared/values.ts',
+    line: "return typeof value === 'string' ? value !== '' : Number.isSafeInteger(value);",
     instead: "return typeof value === 'string' && value !== '';",
     world: { ids: 'number' },
   },
