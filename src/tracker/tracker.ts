@@ -46,6 +46,7 @@ export const createTab = (options: TrackerOptions): Tab => {
     // What a proxy of ours takes in one request.
     maxBatch: options.proxy ? 20 : 1,
     isDurable: options.storage !== 'memory',
+    isLasting: false,
     document: globalThis.document,
     prefix,
     owner: newId(prefix),

@@ -156,7 +156,8 @@ const exitBatch = (queue: Queue): Entry[] => {
   return sendable(queue).filter((entry, index) => {
     // What is cleared is left to IndexedDB, which knows whose it is.
     const isGone = entry.isStored && !queue.copyOf(entry.record.id);
-    const isKept = queue.isWithinSite && entry.isStored;
+    // Memory ends with the page, and with it what was not handed over.
+    const isKept = queue.isWithinSite && queue.isLasting && entry.isStored;
     if (index >= MAX_AT_EXIT || isGone || isKept || isForeign(queue, entry)) {
       return false;
     }

@@ -104,6 +104,8 @@ export interface Queue extends Ports {
   readonly maxBatch: number;
   /** False where events are in memory alone: then decisions are written with a denial only. */
   readonly isDurable: boolean;
+  /** The next page of the site finds what is stored: not where memory stands in for localStorage. */
+  isLasting: boolean;
   readonly delivery?: 'no-duplicates' | 'no-loss';
   readonly retryAmbiguous?: boolean;
   entries: Entry[];

@@ -18,6 +18,7 @@ export const openLocal = (tab: Tab): void => {
     tab.origin = Object(localStorage) as Tab['origin'];
     if (tab.isDurable) {
       tab.local = tab.origin;
+      tab.isLasting = tab.origin === (localStorage as unknown);
     }
     measure(tab);
   } catch {

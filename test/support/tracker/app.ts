@@ -43,6 +43,10 @@ export async function startApp(serviceUrl: string): Promise<App> {
   const page = `<!doctype html><title>app</title><link rel="icon" href="data:,">
 <script src="/tracker.js"></script><script>
 window.notices = [];
+// Another host is another site; it needs no name of its own, since the server is the same.
+const away = new URL('/away', location.href);
+away.hostname = 'localhost';
+window.otherSite = away.href;
 window.start = (options) => {
   window.tracker = postreel.createTracker({ publicKey: 'pk_test', namespace: 'app', baseUrl: '${serviceUrl}',
     email: 'ann@example.com', limit: { perSecond: 50, burst: 50 }, ...options });

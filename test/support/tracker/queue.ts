@@ -85,6 +85,7 @@ export function unitQueue(changes: Partial<Queue> = {}): UnitQueue {
     entries: [],
     maxBatch: 1,
     isDurable: true,
+    isLasting: true,
     life: Life.Open,
     isStarted: true,
     isConsentKnown: true,

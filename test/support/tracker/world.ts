@@ -9,6 +9,8 @@ declare global {
   // Globals of the page, which `evaluate` runs in.
   var tracker: Tracker;
   var notices: Notice[];
+  /** A page without a tracker on another site. */
+  var otherSite: string;
   var trackMany: (from: number, to: number, extra?: Record<string, string>) => void;
   interface Window {
     start(options: Partial<TrackerOptions>): void;
@@ -176,9 +178,12 @@ const hasNoEvents = (): boolean =>
     ([key, value]) => !(key.startsWith('postreel:app:') && String(value).includes('"event"')),
   );
 
-/** Runs in the page: what localStorage holds of ours, without the visitor's decisions. */
+/**
+ * Runs in the page: the events and tombstones in localStorage. The visitor's decisions, and until when
+ * a 429 makes all tabs wait, are neither: they stay.
+ */
 const countInLocalStorage = (): number =>
-  Object.keys(localStorage).filter((key) => /^postreel:app:(?!consent)./.test(key)).length;
+  Object.keys(localStorage).filter((key) => /^postreel:app:(?!(consent|wait)$)./.test(key)).length;
 
 /** Does IndexedDB say nothing for five seconds? Timed here: a page's own time may run faster. */
 async function isHanging(page: Tab): Promise<boolean> {

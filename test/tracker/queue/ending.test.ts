@@ -104,6 +104,12 @@ describe('leave', () => {
     expect(queue.of('send')).toEqual([['in memory']]);
     expect(queue.local.get('a')).toMatchObject({ state: 0, owner: NOBODY });
   });
+  it('hands over what is stored in memory alone, to whatever page it leaves', () => {
+    const queue = unitQueue({ isWithinSite: true, isLasting: false });
+    addStored(queue, 'a');
+    leave(queue);
+    expect(queue.of('send')).toEqual([['a']]);
+  });
   it('hands over nothing before the stores have been asked for a denial', () => {
     const queue = unitQueue({ isConsentKnown: false, life: Life.Starting });
     addStored(queue, 'a');

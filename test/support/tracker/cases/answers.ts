@@ -100,7 +100,7 @@ async function withoutQuota(world: World): Promise<void> {
       body: 'x'.repeat(65_000),
     });
     trackMany(0, 15);
-    location.href = '/away';
+    location.href = otherSite;
   });
   await page.close();
   await visitAgain(world);

@@ -14,6 +14,11 @@ export const ENDS: readonly Case[] = [
     run: async (world) => expectAsPromised(world.delivery, await scenarios.navigate(world)),
   },
   {
+    name: 'delivers 15 events that are followed by a navigation to another site',
+    deliveries: BOTH,
+    run: async (world) => expectAsPromised(world.delivery, await scenarios.navigateAway(world)),
+  },
+  {
     name: 'delivers 15 events that are followed by window.close()',
     // The driver of WebKit blocks popups.
     engines: ['chromium', 'firefox'],

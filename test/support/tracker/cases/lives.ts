@@ -21,7 +21,7 @@ async function trackedAtPagehide(world: World): Promise<void> {
   const page = await world.open(UNSENT);
   await leave(page, () => {
     addEventListener('pagehide', () => trackMany(0, 5));
-    location.href = '/away';
+    location.href = otherSite;
   });
   await until(() => world.service.accepted.length >= 5);
   await page.close();

@@ -38,6 +38,18 @@ export async function navigate(world: World): Promise<Figures> {
   return world.figures('15 events then navigation', 15);
 }
 
+/** 15 events, then the page navigates to another site: there they are handed over. */
+export async function navigateAway(world: World): Promise<Figures> {
+  const page = await world.open();
+  await leave(page, () => {
+    trackMany(0, 15);
+    location.href = otherSite;
+  });
+  await visitAgain(world);
+  await page.close();
+  return world.figures('15 events then another site', 15);
+}
+
 /** 15 events, then the tab closes itself. */
 export async function closeTab(world: World): Promise<Figures> {
   const opener = await world.visit('/away');
@@ -57,7 +69,7 @@ export async function largeExit(world: World): Promise<Figures> {
   const page = await world.open();
   await leave(page, () => {
     trackMany(0, 10, { text: 'x'.repeat(10_000) });
-    location.href = '/away';
+    location.href = otherSite;
   });
   await visitAgain(world);
   await page.close();
@@ -176,7 +188,7 @@ export async function leaveWhileDraining(world: World, afterMs: number): Promise
   await leaves.evaluate((delayMs) => {
     trackMany(0, 40, { tab: 'leaves' });
     setTimeout(() => {
-      location.href = '/away';
+      location.href = otherSite;
     }, delayMs);
   }, afterMs);
   await arrive(leaves);
@@ -244,7 +256,7 @@ export async function restore(world: World): Promise<Figures & { wasRestored: bo
   await noteRestores(page);
   await leave(page, () => {
     trackMany(0, 30);
-    location.href = '/away';
+    location.href = otherSite;
   });
   const wasRestored = await goBack(page);
   await page.evaluate(() => trackMany(30, 35));

@@ -42,7 +42,7 @@ async function throughProxy(world: World): Promise<void> {
   const leaves = await world.open({ ...PROXIED, ...UNSENT });
   await leave(leaves, () => {
     trackMany(5, 25);
-    location.href = '/away';
+    location.href = otherSite;
   });
   await until(() => service.accepted.length >= 25);
   await until(() => world.app.proxied.length >= 6);

@@ -41,6 +41,7 @@ export function openTab(world: World, bug: Bug | undefined, isDurable = true): M
     maxAgeMs: DAY,
     maxBatch: world.chance(0.3) ? 20 : 1,
     isDurable,
+    isLasting: isDurable,
     delivery: world.settings.delivery,
     entries: [],
     life: Life.Pending,
