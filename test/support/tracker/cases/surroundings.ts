@@ -45,8 +45,9 @@ async function throughProxy(world: World): Promise<void> {
     location.href = otherSite;
   });
   await until(() => service.accepted.length >= 25);
-  await until(() => world.app.proxied.length >= 6);
-  expect(world.app.proxied).toHaveLength(6);
+  // One request for what one task tracked, and one for all that was handed over.
+  await until(() => world.app.proxied.length >= 2);
+  expect(world.app.proxied).toEqual([200, 200]);
   await leaves.close();
   // Even `no-loss` repeats nothing through one proxy.
   const next = await world.open(PROXIED);
