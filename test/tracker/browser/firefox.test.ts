@@ -3,6 +3,7 @@ import { describeSome } from '../../support/tracker/run-cases.js';
 
 describeSome('firefox', firefoxProblem(), [
   'delivers 15 events that are followed by a navigation',
+  'delivers 15 events that are followed by a navigation to another site',
   'delivers the events of 5 tabs',
   'delivers what was left, and nothing again, after the browser was killed',
 ]);
