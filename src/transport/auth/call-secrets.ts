@@ -1,4 +1,4 @@
-import { isRecord } from '../../contract/records.js';
+import { isBytes, isRecord } from '../../contract/records.js';
 import type { CallContext } from '../context.js';
 import type { Secrets } from './redact.js';
 
@@ -18,7 +18,8 @@ export function secretsOf({ request, input }: CallContext, key: string | null): 
 }
 
 function secretsIn(body: unknown, depth: number): string[] {
-  if (!isRecord(body) || depth > maxDepth) {
+  // A file has no names, but each of its bytes would be an entry.
+  if (!isRecord(body) || isBytes(body) || depth > maxDepth) {
     return [];
   }
   return Object.entries(body).flatMap(([name, value]) =>

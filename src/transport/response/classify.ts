@@ -52,8 +52,7 @@ export function classify(received: Received, call: CallContext): unknown {
 
 /** Takes the secrets of a call out of what the service wrote. */
 function cleaner(call: CallContext, key: string | null): (text: string) => string {
-  const secrets = secretsOf(call, key);
-  return (text) => redact(text, secrets);
+  return (text) => redact(text, secretsOf(call, key));
 }
 
 // An error may carry what the call has made all the same.
