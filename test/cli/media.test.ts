@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MediaClient } from 'postreel';
+import { fileJournal } from 'postreel/node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { emptyFolder, hasColors, inTerminal, piped } from '../support/cli/command.js';
 import { startScene, type Scene } from '../support/cli/scene.js';
@@ -117,14 +119,13 @@ describe.concurrent('jobs by their ids, in a terminal', () => {
       expect.stringContaining('saved night.mp3'),
     ]);
     expect(hasColors(waited.written)).toBe(!('NO_COLOR' in look));
-    const intent = { type: 'intent', id: 'call_1', at: '2026-01-01T00:00:00.000Z', jobs: [{}] };
-    writeFileSync(join(cwd, 'postreel-jobs.jsonl'), `${JSON.stringify(intent)}\n`);
-    const dismissed = inTerminal(['jobs', 'dismiss', 'call_1'], { cwd, env, ...screen });
+    const call = await loseAnswer(cwd);
+    const dismissed = inTerminal(['jobs', 'dismiss', call], { cwd, env, ...screen });
     await dismissed.until('Go on? [y/N]');
     dismissed.type('y\r');
     expect([await dismissed.ended, dismissed.text]).toEqual([
       0,
-      expect.stringContaining('dismissed call_1'),
+      expect.stringContaining(`dismissed ${call}`),
     ]);
   });
 });
@@ -161,14 +162,13 @@ describe.concurrent('without a terminal', () => {
   it('postreel jobs dismiss forgets a job, after a plan', async () => {
     const { env } = scene;
     const cwd = emptyFolder();
-    const intent = { type: 'intent', id: 'call_1', at: '2026-01-01T00:00:00.000Z', jobs: [{}] };
-    writeFileSync(join(cwd, 'postreel-jobs.jsonl'), `${JSON.stringify(intent)}\n`);
-    const planned = await piped(['jobs', 'dismiss', 'call_1'], { cwd, env });
+    const call = await loseAnswer(cwd);
+    const planned = await piped(['jobs', 'dismiss', call], { cwd, env });
     expect([planned.code, JSON.parse(planned.stdout)]).toMatchObject([8, { confirmed: false }]);
     const unknown = await piped(['jobs', 'dismiss', 'call_2', '--yes'], { cwd, env });
     expect(unknown.code).toBe(4);
-    const done = await piped(['jobs', 'dismiss', 'call_1', '--yes'], { cwd, env });
-    expect([done.code, JSON.parse(done.stdout)]).toEqual([0, { dismissed: 'call_1' }]);
+    const done = await piped(['jobs', 'dismiss', call, '--yes'], { cwd, env });
+    expect([done.code, JSON.parse(done.stdout)]).toEqual([0, { dismissed: call }]);
     const { stdout } = await piped(['jobs', 'pending'], { cwd, env });
     expect(JSON.parse(stdout)).toMatchObject({ unknown: [] });
   });
@@ -196,7 +196,7 @@ describe.concurrent('without a terminal', () => {
     expect(code).toBe(0);
     expect(stdout.trim().split('\n')).toHaveLength(2);
     expect(readdirSync(join(cwd, 'videos'))).toHaveLength(2);
-    expect(readFileSync(join(cwd, 'postreel-jobs.jsonl'), 'utf8')).toContain('settled');
+    expect(readFileSync(join(cwd, 'postreel-jobs.jsonl'), 'utf8')).toContain('/saved"');
   });
 });
 
@@ -214,4 +214,19 @@ async function submit(content: string): Promise<string> {
     body: JSON.stringify({ content, voiceId: 'voice_1' }),
   });
   return ((await response.json()) as { fileId: string }).fileId; // as: what the document shows
+}
+
+/** A call whose answer was lost on its way: the id under which the journal of this folder lists it. */
+async function loseAnswer(folder: string): Promise<string> {
+  const { apiKey, baseUrl } = scene.server.media;
+  const media = new MediaClient({
+    apiKey,
+    baseUrl,
+    journal: fileJournal(join(folder, 'postreel-jobs.jsonl')),
+    fetch: () => Promise.reject(new TypeError('terminated')),
+  });
+  const call = media.generate.audio({ content: 'Good night!', voiceId: 'voice_1' });
+  await expect(call).rejects.toMatchObject({ outcome: 'unknown' });
+  const { unknown } = await media.journal.pending();
+  return unknown[0]!.id;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startFakeServer, type FakeServer } from 'postreel/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { endOf } from '../support/node/crash-process.js';
 
 const names = ['Cats', 'Dogs', 'Birds'];
 const films = 20;
@@ -60,15 +61,7 @@ function run(server: FakeServer, path: string, name: string) {
   const child = spawn(process.execPath, [...preload, ...script], {
     env: { ...process.env, ...env },
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  }
-  return new Promise<{ code: number | null; output: string }>((resolve) => {
-    child.once('close', (code) => resolve({ code, output }));
-  });
+  return endOf(child);
 }
 
 /** What the service saw of the limits. */

@@ -2,7 +2,7 @@ import type { Route } from '../../contract/route.js';
 import { isRecord } from '../../contract/records.js';
 import { UnexpectedResponseError, type Outcome, type PostreelError } from '../../errors/index.js';
 import { secretsOf } from '../auth/call-secrets.js';
-import { redact } from '../auth/redact.js';
+import { redact, type Secrets } from '../auth/redact.js';
 import { callOf, lineOf, type CallContext } from '../context.js';
 import { apiError, effectHint } from './api-error.js';
 import { readError } from './error-body.js';
@@ -52,7 +52,11 @@ export function classify(received: Received, call: CallContext): unknown {
 
 /** Takes the secrets of a call out of what the service wrote. */
 function cleaner(call: CallContext, key: string | null): (text: string) => string {
-  return (text) => redact(text, secretsOf(call, key));
+  let secrets: Secrets | undefined; // most answers have nothing to clean
+  return (text) => {
+    secrets ??= secretsOf(call, key);
+    return redact(text, secrets);
+  };
 }
 
 // An error may carry what the call has made all the same.

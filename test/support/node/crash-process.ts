@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { FakeServer } from 'postreel/testing';
 
 /** What a run of `crash-child.mjs` says at its end. */
@@ -34,17 +34,23 @@ export function startQueue(
   const child = spawn(process.execPath, command, { env: { ...process.env, ...env } });
   // Another signal than the one that is looked for.
   const timer = setTimeout(() => child.kill('SIGTERM'), longestMs);
+  child.once('close', () => clearTimeout(timer));
+  return { kill: () => void child.kill('SIGKILL'), end: endOf(child) };
+}
+
+/** Waits for the end. What it warned of is told only where it failed: in fast time a store is slow. */
+export function endOf(child: ChildProcessWithoutNullStreams): Promise<ProcessEnd> {
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  }
-  const end = new Promise<ProcessEnd>((resolve) => {
+  let errors = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  return new Promise<ProcessEnd>((resolve) => {
     child.once('close', (code, signal) => {
-      clearTimeout(timer);
-      resolve({ code, signal, output });
+      resolve({ code, signal, output: code === 0 ? output : output + errors });
     });
   });
-  return { kill: () => void child.kill('SIGKILL'), end };
 }

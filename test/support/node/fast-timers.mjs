@@ -12,11 +12,13 @@ let underWay = 0;
 // A queue that paces its calls reads the time, too.
 performance.now = () => now() * speed;
 
-// No network gets faster by this: while a request is under way, timers take their full time.
+const usesDisk = () => process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
+
+// No network and no disk gets faster by this: while either is at work, timers take their full time.
 globalThis.setTimeout = (task, delayMs = 0, ...rest) => {
   const until = now() + delayMs;
   const timer = setTimeout(() => {
-    if (underWay > 0 && now() < until) {
+    if ((underWay > 0 || usesDisk()) && now() < until) {
       timer.refresh();
     } else {
       task(...rest);

@@ -56,7 +56,8 @@ describe('a call that is aborted on its way', () => {
         controller.abort('enough');
       }
     });
-    const call = client.contacts.update('con_1', { subscribed: true }, controller);
+    const { signal } = controller;
+    const call = client.contacts.update('con_1', { subscribed: true }, { signal });
     await expect(call).rejects.toBe('enough');
     expect(call.outcome).toBe('unknown');
   });

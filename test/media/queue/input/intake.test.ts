@@ -13,5 +13,5 @@ it('copies each job: what the caller changes later is not submitted', () => {
   const job = speech({ content: 'Cats' });
   intake.entries([job]);
   job.content = 'Dogs';
-  expect(intake.inputs.get(0)).toMatchObject({ content: 'Cats' });
+  expect(intake.inputs.get(0)?.job).toMatchObject({ content: 'Cats' });
 });
