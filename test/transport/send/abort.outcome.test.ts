@@ -57,7 +57,7 @@ describe('a call that is aborted on its way', () => {
       }
     });
     const { signal } = controller;
-    const call = client.contacts.update('con_1', { subscribed: true }, { signal });
+    const call = client.contacts.update('con_1', { data: { plan: 'pro' } }, { signal });
     await expect(call).rejects.toBe('enough');
     expect(call.outcome).toBe('unknown');
   });
