@@ -17,7 +17,16 @@ export default {
   excludeTags: [...OptionDefaults.excludeTags, '@ts-ignore'],
   // What the clients hand to the resources they make, and the tables behind them.
   intentionallyNotExported: [
-    ...['Transport', 'JobWatch', 'JobHost', 'Spacing', 'Render', 'KnownFields', 'ImportFields'],
+    ...[
+      'Transport',
+      'JobWatch',
+      'JobHost',
+      'Spacing',
+      'Render',
+      'KnownFields',
+      'ImportFields',
+      'RowStream',
+    ],
     // The types by which custom fields and filters are computed.
     ...['NotTransient', 'Written', 'Read', 'FilterStructure', 'Comparable', 'StatusSeen'],
     ...['Readable', 'Merged', 'FieldOf', 'VariableTexts'],

@@ -1,5 +1,12 @@
 /** @module postreel */
-export type { Answer, Call, ListOptions, RequestOptions, Safe } from './contract/call.js';
+export type {
+  Answer,
+  Call,
+  HeadersInput,
+  ListOptions,
+  RequestOptions,
+  Safe,
+} from './contract/call.js';
 export type {
   ClientOptions,
   RateLimitOptions,

@@ -29,12 +29,12 @@ import type {
 } from './emails/types.js';
 import { journalKind } from '../journal/option.js';
 import type { JournalStore } from '../journal/store.js';
-import {
-  sendEachOptions,
-  type EachMessage,
-  type EachRecipient,
-  type SendEachOptions,
-  type SendEachReport,
+import { sendEachOptions } from './emails/each-options.js';
+import type {
+  EachMessage,
+  EachRecipient,
+  SendEachOptions,
+  SendEachReport,
 } from './emails/each-types.js';
 import { verifyAll } from './emails/verify-all.js';
 import { Events } from './events/resource.js';

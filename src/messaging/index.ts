@@ -27,6 +27,7 @@ export {
   type MatchOptions,
 } from './shared/matches.js';
 export type * from './shared/query.js';
+export type { RowSource } from './shared/row-source.js';
 export {
   and,
   filters,

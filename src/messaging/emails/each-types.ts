@@ -1,9 +1,6 @@
 import type { RequestOptions } from '../../contract/call.js';
-import { callback, oneOf, text, wholeNumber, type OptionKinds } from '../../contract/options.js';
 import type { Report } from '../../errors/index.js';
-import { journalKind } from '../../journal/option.js';
 import type { JournalStore } from '../../journal/store.js';
-import { requestOptions } from '../../transport/option-kinds.js';
 import type { MessageData } from '../shared/data.js';
 import type { ContentSend, NamedAddress, TemplateSend } from './types.js';
 
@@ -58,16 +55,6 @@ export interface SendEachOptions extends RequestOptions {
   /** Called with what became of each email. What it throws is ignored. */
   onResult?: ((result: EachResult) => void) | undefined;
 }
-
-export const sendEachOptions: OptionKinds<SendEachOptions> = {
-  ...requestOptions,
-  journal: journalKind,
-  key: text,
-  unknown: oneOf('list', 'send'),
-  concurrency: wholeNumber(1),
-  from: wholeNumber(0),
-  onResult: callback(),
-};
 
 /**
  * What became of an email to many. `done` counts the recipients who have it; those of `unknown` are
