@@ -106,8 +106,7 @@ function subscribe(): void {
     return;
   }
   isSubscribed = true;
-  const { process } = globalThis as { process?: Partial<NodeJS.Process> };
-  const channels = process?.getBuiltinModule?.('node:diagnostics_channel');
+  const channels = diagnosticsChannels();
   const listen = (name: string, listener: (message: UndiciMessage) => void) => {
     // Node makes what a listener throws an uncaught exception; another version may send other messages.
     channels?.subscribe(name, (message) => callSafely(() => listener(message as UndiciMessage)));
@@ -134,6 +133,15 @@ function subscribe(): void {
       http2Hosts.add(connectParams.host);
     }
   });
+}
+
+function diagnosticsChannels() {
+  const { process } = globalThis as { process?: Partial<NodeJS.Process> };
+  try {
+    return process?.getBuiltinModule?.('node:diagnostics_channel');
+  } catch {
+    return undefined; // Next.js's edge runtime has the function, and it throws
+  }
 }
 
 /** What undici tells; each channel has some of these. */
