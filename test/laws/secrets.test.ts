@@ -11,6 +11,7 @@ const secrets = {
   cookie: 'cookie-value-4711',
   password: 'correct horse battery',
   header: 'vault-token-0815',
+  list: 'token-of-a-list-42',
 } as const;
 
 type Fetch = () => Promise<Response>;
@@ -45,6 +46,12 @@ const callsWith: Record<keyof typeof secrets, (fetch: Fetch, told: Told) => Prom
     const stop = await instrument(messaging, told.telemetry);
     const headers = { 'x-vault-token': secrets.header };
     return messaging.contacts.get('con_1', { headers }).finally(stop);
+  },
+  list: async (fetch, told) => {
+    const messaging = messagingOver(fetch, { logger: told.logger, retries: 0 });
+    const stop = await instrument(messaging, told.telemetry);
+    const body = { hooks: [{ token: secrets.list }] };
+    return messaging.request('POST', '/hooks', { body }).finally(stop);
   },
 };
 
@@ -102,6 +109,17 @@ class ForeignError extends Error {
   }
 }
 
+class SelfPrintingError extends Error {
+  readonly #request: string;
+  constructor(secret: string) {
+    super('failed');
+    this.#request = secret;
+  }
+  [inspect.custom](): string {
+    return this.#request;
+  }
+}
+
 const failed = (fields: object) => Object.assign(new TypeError('fetch failed'), fields);
 
 /** What a `fetch` may throw. */
@@ -114,6 +132,7 @@ const faults: Record<string, (secret: string) => unknown> = {
     failed({ request: { headers: { authorization: secret } } }),
   'a foreign request': (secret) => failed({ request: new ForeignRequest(secret) }),
   'a foreign error': (secret) => new ForeignError(secret),
+  'an error that prints itself': (secret) => new SelfPrintingError(secret),
   'the Request of the runtime': (secret) =>
     failed({ request: new Request('https://a.test', { headers: { 'x-a': secret } }) }),
   'the Headers of the runtime': (secret) => failed({ headers: new Headers({ 'x-a': secret }) }),

@@ -1,4 +1,4 @@
-import { isBytes, isRecord } from '../../contract/records.js';
+import { isBytes } from '../../contract/records.js';
 import type { CallContext } from '../context.js';
 import type { Secrets } from './redact.js';
 
@@ -19,7 +19,7 @@ export function secretsOf({ request, input }: CallContext, key: string | null): 
 
 function secretsIn(body: unknown, depth: number): string[] {
   // A file has no names, but each of its bytes would be an entry.
-  if (!isRecord(body) || isBytes(body) || depth > maxDepth) {
+  if (typeof body !== 'object' || body === null || isBytes(body) || depth > maxDepth) {
     return [];
   }
   return Object.entries(body).flatMap(([name, value]) =>
