@@ -1,5 +1,6 @@
 import type { Clock } from '../async/clock.js';
 import { PostreelError } from '../errors/index.js';
+import { reasonOf } from '../errors/reason.js';
 import {
   factNames,
   type Accepted,
@@ -98,7 +99,7 @@ export class Journal {
         failure = error;
       }
     }
-    throw unavailable(failure);
+    throw failure;
   }
 
   /**
@@ -133,9 +134,8 @@ export class Journal {
   /** Resolves when everything is written; rejects when something never could be. */
   async flush(): Promise<void> {
     await Promise.allSettled(this.#writes);
-    const [failure] = this.#lost.splice(0);
-    if (failure !== undefined) {
-      throw unavailable(failure);
+    if (this.#lost.length > 0) {
+      throw this.#lost.splice(0)[0];
     }
     await this.#asked((store) => store.flush());
   }
@@ -224,7 +224,7 @@ export class Journal {
       }
     }
     this.#lost.push(failure);
-    this.#parts.onTrouble(unavailable(failure));
+    this.#parts.onTrouble(failure);
   }
 
   async #pause(delayMs: number): Promise<void> {
@@ -236,7 +236,11 @@ export class Journal {
 
   async #asked<T>(ask: (store: JournalStore) => Promise<T>): Promise<T> {
     const { store, clock } = this.#parts;
-    return clock.within(ask(store), maxAnswerMs, () => undefined);
+    try {
+      return await clock.within(ask(store), maxAnswerMs, () => undefined);
+    } catch (cause) {
+      throw unavailable(cause);
+    }
   }
 }
 
@@ -250,9 +254,8 @@ function parsed(value: string): unknown {
 }
 
 /** The error of a journal that cannot be reached. Nothing is handed in without one. */
-export function unavailable(cause: unknown): PostreelError {
-  const why = cause instanceof Error ? ` ${cause.message}` : '';
-  return new PostreelError(`The journal could not be read or written.${why}`, {
+function unavailable(cause: unknown): PostreelError {
+  return new PostreelError(`The journal could not be read or written: ${reasonOf(cause)}`, {
     code: 'JOURNAL_UNAVAILABLE',
     outcome: 'not-sent',
     cause,

@@ -1,4 +1,5 @@
 import type { Events } from '../transport/events.js';
+import { reasonOf } from '../errors/reason.js';
 import { countedIntervalMs } from './status/counted-poller.js';
 import type { MediaEvents } from './events.js';
 import { routes } from './generate/routes.js';
@@ -20,7 +21,5 @@ export function unknownStatus(events: MediaEmitter, fileId: string, status: unkn
 
 /** The journal could not be written after a call that has happened. */
 export function noJournal(events: MediaEmitter, error: unknown): void {
-  const why = error instanceof Error ? error.message : 'unknown';
-  const message = `The journal could not be written: ${why}`;
-  events.emit('warning', { method: '', path: '', message });
+  events.emit('warning', { method: '', path: '', message: reasonOf(error) });
 }

@@ -265,6 +265,37 @@ describe('sendEach()', () => {
     expect(fake.outbox).toEqual([]);
   });
 
+  it('reports as failed what an abort kept from leaving, and as unknown only what had left', async () => {
+    fake.fail('POST /v1/send', { hang: true });
+    const abort = new AbortController();
+    const client = clientOf({ rateLimit: { limit: 1, windowMs: 3_600_000 } });
+    client.on('request', () => setTimeout(() => abort.abort(new Error('enough')), 20));
+    const run = client.sendEach(people, message, { signal: abort.signal, concurrency: 4 });
+    const { result } = (await run.catch((failure: unknown) => failure)) as PartialError;
+    expect(result.unknown.map(({ row }) => row)).toEqual(people.slice(0, 1));
+    expect(result.failed.map(({ row }) => row)).toEqual(people.slice(1, 4));
+    expect(result.resumeFrom).toBe(4);
+  });
+
+  it('does not take the code of an answer for a no: 500 leaves it open', async () => {
+    const { secretKey: apiKey, baseUrl } = fake;
+    const body = { success: false, error: { code: 'INVALID_REQUEST', message: 'oops' } };
+    const fetch = () => Promise.resolve(Response.json(body, { status: 500 }));
+    const client = new MessagingClient({ apiKey, baseUrl, fetch, retries: 0, rateLimit: false });
+    const { failed, unknown } = await client.sendEach(people.slice(0, 1), message);
+    expect([failed.length, unknown.length]).toEqual([0, 1]);
+  });
+
+  it('says why a journal failed without the password of its address', async () => {
+    const reason = new Error('connect ECONNREFUSED redis://ann:s3cret-pass@db.test:6379');
+    const journal = { ...memoryJournal(), putIfAbsent: () => Promise.reject(reason) };
+    const run = clientOf({ journal }).sendEach(people.slice(0, 1), message, { key });
+    const error = (await run.catch((failure: unknown) => failure)) as PartialError;
+    const { message: text } = error.cause as Error;
+    expect(text).toContain('ECONNREFUSED redis://db.test:6379');
+    expect(text).not.toContain('s3cret');
+  });
+
   it('keeps the claims of ten that race apart: each is marked by its own name', async () => {
     const memory = memoryJournal();
     const late = async () => {

@@ -1,5 +1,5 @@
 import { callSafely } from '../../async/notifier.js';
-import type { RequestOptions } from '../../contract/call.js';
+import type { Call, RequestOptions } from '../../contract/call.js';
 import { isRecord } from '../../contract/records.js';
 import { refuse } from '../../errors/client-errors.js';
 import {
@@ -7,6 +7,7 @@ import {
   PartialError,
   UnexpectedResponseError,
   PostreelError,
+  type Outcome,
 } from '../../errors/index.js';
 import { wireValue } from '../../transport/request/body.js';
 import { kindOf } from '../../transport/request/url.js';
@@ -29,7 +30,7 @@ export interface EachHost<Fields extends object> {
     body: SendRequest<Fields>,
     options: RequestOptions,
     beforeSending: (() => Promise<void>) | undefined,
-  ): PromiseLike<SendResult | undefined>;
+  ): Call<SendResult | undefined>;
   warn(text: string): void;
 }
 
@@ -66,6 +67,15 @@ interface Row<Fields extends object> {
 
 // So many are looked up in the journal at once.
 const windowSize = 500;
+
+/** What went wrong with one recipient. */
+interface Failure {
+  readonly error: unknown;
+  /** Was the recipient claimed in the journal? */
+  readonly isClaimed: boolean;
+  /** Of the call: an abort has the caller's own reason, which says nothing about it. */
+  readonly outcome: Outcome | undefined;
+}
 
 /** The run of another process was faster with this recipient. Nothing was sent. */
 class Taken extends Error {}
@@ -171,32 +181,32 @@ class EachRun<Fields extends object> {
       }
       isClaimed = true;
     };
+    let call: Call<SendResult | undefined> | undefined;
     try {
       const recipient = recipientOf(row.row);
       const body = bodyOf(this.#message, recipient);
-      const answer = await this.#host.send(body, this.#rest, this.#journal && claim);
-      const id = sentId(answer, email);
+      call = this.#host.send(body, this.#rest, this.#journal && claim);
+      const id = sentId(await call, email);
       await this.#journal?.accept(email, id);
       this.#known.set(email, { state: 'sent', id });
       this.#report(row, { email: recipient.email, status: 'sent', id, isEarlier: false });
     } catch (error) {
-      await this.#hearFailure(row, email, { error, isClaimed });
+      await this.#hearFailure(row, email, { error, isClaimed, outcome: call ? call.outcome : 'not-sent' });
     }
   }
 
   async #hearFailure(
     row: Row<Fields>,
     email: string,
-    { error, isClaimed }: { error: unknown; isClaimed: boolean },
+    { error, isClaimed, outcome }: Failure,
   ): Promise<void> {
     if (error instanceof Taken) {
       const found = await this.#journal?.find([email]).catch(() => undefined);
       this.#reportKnown(row, found?.get(email) ?? { state: 'claimed' });
       return;
     }
-    // Without a claim nothing has left.
-    const isUnsent = isPostreelError(error) ? isCertain(error) : this.#journal && !isClaimed;
-    if (!isUnsent) {
+    const known = isPostreelError(error) ? error.outcome : outcome;
+    if (known !== 'not-sent' && known !== 'rejected') {
       this.#known.set(email, { state: 'claimed' });
       this.#report(row, { email: shownAddress(row.row), status: 'unknown', error });
       return;
@@ -312,10 +322,6 @@ function sentId(answer: unknown, email: string): string {
   const id: unknown = isRecord(first) ? (first['email'] ?? first['id']) : first;
   // Some services have numbers.
   return (typeof id === 'string' && id !== email) || typeof id === 'number' ? String(id) : '';
-}
-
-function isCertain({ outcome, code }: PostreelError): boolean {
-  return outcome === 'not-sent' || outcome === 'rejected' || code === 'INVALID_REQUEST';
 }
 
 // A key that is wrong for one recipient is wrong for all, and so is a journal that cannot be written.

@@ -1,4 +1,5 @@
 import { systemClock } from '../../async/clock.js';
+import { reasonOf } from '../../errors/reason.js';
 import { stateOf, type Facts } from '../../journal/facts.js';
 import { Journal, type Attempt } from '../../journal/journal.js';
 import { nameOf } from '../../journal/names.js';
@@ -41,7 +42,7 @@ export class SendJournal {
       prefix: 'email/',
       clock: systemClock,
       facts: ['claim', 'refused', 'accepted', 'dismissed'],
-      onTrouble: (error) => warn(`The journal could not be written: ${messageOf(error)}`),
+      onTrouble: (error) => warn(reasonOf(error)),
     });
   }
 
@@ -101,8 +102,4 @@ export class SendJournal {
   async #stamp(): Promise<{ at: number }> {
     return { at: await this.#journal.now().catch(() => Date.now()) };
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'unknown';
 }

@@ -1,3 +1,5 @@
+import { reasonOf } from '../../errors/reason.js';
+
 /** What is asked of a store, and that it answers soon. */
 export type StoreStep = 'take' | 'speed' | 'release' | 'cancel' | 'renew' | 'close' | 'reopen';
 
@@ -11,8 +13,6 @@ const consequences: Readonly<Record<StoreStep, string>> = {
   close: 'Other processes go on sending although the service asked to wait',
   reopen: 'Other processes go on waiting although the service takes requests again',
 };
-
-const maxReasonLength = 200;
 
 /** Warns once per outage of the store of a rate budget, and whenever the process goes on without it. */
 export class StoreHealth {
@@ -29,7 +29,7 @@ export class StoreHealth {
     this.#failing.add(step);
     if (isNew) {
       const what = step === 'speed' ? 'is slow' : `failed to ${step}`;
-      this.#warn(`The store of the rate limit ${what} (${textOf(reason)}). ${consequences[step]}.`);
+      this.#warn(`The store of the rate limit ${what} (${reasonOf(reason)}). ${consequences[step]}.`);
     }
   }
 
@@ -37,14 +37,4 @@ export class StoreHealth {
   succeeded(step: StoreStep): void {
     this.#failing.delete(step);
   }
-}
-
-// One line without a password: drivers like to quote the address that they connect to.
-function textOf(reason: unknown): string {
-  const text = reason instanceof Error ? reason.message || reason.name : String(reason);
-  return text
-    .replace(/\/\/[^/@\s]*@/g, '//')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, maxReasonLength);
 }
