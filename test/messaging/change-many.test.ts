@@ -369,3 +369,15 @@ describe('lookupAll and verifyAll', () => {
     expect(results).toEqual(['ann@example.com']);
   });
 });
+
+it('reports any number of rows that are all refused', async () => {
+  const { messaging } = fated([]);
+  const count = 300_000;
+  const rows = Array.from({ length: count }, () => ({ mail: 'ann@example.com' }) as never); // as a slip
+  const report = await messaging.contacts.importAll(rows, { wait });
+  expect([report.done, report.failed.length, report.failed.at(-1)?.index]).toEqual([
+    0,
+    count,
+    count - 1,
+  ]);
+});

@@ -52,7 +52,8 @@ export async function changeMany<Row, Body, Job extends OpenRecord>(
     for await (const batch of untilAborted(plan.batches(from), signal)) {
       signal?.throwIfAborted();
       const end = batch.rows.length > 0 ? await runBatch(batch, plan, report) : undefined;
-      report.failed.push(...batch.refused);
+      // One by one: there may be more of them than a call takes arguments.
+      batch.refused.forEach((refused) => report.failed.push(refused));
       reached = batch.to;
       const { done, failed, unknown } = report;
       const progress = { done, failed: failed.length, unknown: unknown.length };
