@@ -191,7 +191,11 @@ class EachRun<Fields extends object> {
       this.#known.set(email, { state: 'sent', id });
       this.#report(row, { email: recipient.email, status: 'sent', id, isEarlier: false });
     } catch (error) {
-      await this.#hearFailure(row, email, { error, isClaimed, outcome: call ? call.outcome : 'not-sent' });
+      await this.#hearFailure(row, email, {
+        error,
+        isClaimed,
+        outcome: call ? call.outcome : 'not-sent',
+      });
     }
   }
 

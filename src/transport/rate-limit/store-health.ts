@@ -29,7 +29,9 @@ export class StoreHealth {
     this.#failing.add(step);
     if (isNew) {
       const what = step === 'speed' ? 'is slow' : `failed to ${step}`;
-      this.#warn(`The store of the rate limit ${what} (${reasonOf(reason)}). ${consequences[step]}.`);
+      this.#warn(
+        `The store of the rate limit ${what} (${reasonOf(reason)}). ${consequences[step]}.`,
+      );
     }
   }
 
