@@ -37,7 +37,10 @@ export function createServer(parts: ServerParts): McpServer {
       report: (done, total, message) => {
         if (token !== undefined) {
           const notice = { progressToken: token, progress: done, total, message };
-          void extra.sendNotification({ method: 'notifications/progress', params: notice });
+          // A client that has left is no reason to stop what it began.
+          extra
+            .sendNotification({ method: 'notifications/progress', params: notice })
+            .catch(() => undefined);
         }
       },
     };
