@@ -246,7 +246,7 @@ export class QueueDriver {
   async #save(fileId: string, entry: Entry): Promise<void> {
     const { save } = this.#options;
     const file = this.#checks.file(fileId);
-    const [input] = this.#jobsOf([entry]);
+    const input = this.#inputs.get(entry.index)?.given;
     const job = this.#handles.get(fileId);
     let error: unknown;
     if (!file) {
