@@ -162,11 +162,6 @@ export class MediaJournal {
     }
   }
 
-  /** Nobody knows whether the call did anything: its claims stand. */
-  leave(call: string): void {
-    this.#open.delete(call);
-  }
-
   /** A file has come to its end. A finished one stays listed until it is saved. */
   async finish(fileId: string, stage: Exclude<JobStage, 'active'> | 'canceled'): Promise<void> {
     await this.#note(fileId, stage);
