@@ -132,6 +132,9 @@ const projects: TestProjectInlineConfiguration[] = [
     test: {
       ...always,
       name: 'unit',
+      pool: 'threads',
+      isolate: false,
+      setupFiles: ['test/support/leave-nothing.ts'],
       include: ['test/**/*.test.ts'],
       exclude: [...always.exclude, ...Object.values(heavy).flat()],
     },

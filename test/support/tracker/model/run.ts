@@ -186,15 +186,7 @@ function identify(world: World): void {
 function leave(world: World, bug: Bug | undefined): void {
   onTab(world, (tab) => {
     const { queue } = tab;
-    const copy = queue.copyOf;
-    if (bug === 'exit without ownership check') {
-      // Whatever the store says, the tab takes the event for its own.
-      Object.assign(queue, {
-        copyOf: (id: string) => queue.entries.find(({ record }) => record.id === id)?.record,
-      });
-    }
     exit(world, tab, bug);
-    Object.assign(queue, { copyOf: copy });
     if (world.chance(0.4) && queue.isStarted) {
       tab.isFrozen = true;
     } else {
@@ -400,17 +392,11 @@ function answer(world: World, request: ModelRequest, status: number, bug: Bug | 
       if (status === 429) {
         world.lastTooMany = world.now;
       }
-      if (bug === 'a failure at exit is tried again') {
-        entry.isExit = false;
-      }
       if (bug === 'no end of tries') {
         entry.record = { ...entry.record, tries: 0 };
       }
       const isOpen = status === 500 || (status === 0 && !entry.isExit);
       const isTried = isOpen && tab.queue.entries.includes(entry);
-      if (bug === 'a 500 is tried for ever' && status === 500) {
-        entry.record = { ...entry.record, tries: 0 };
-      }
       if (isTried) {
         truth.unanswered++;
       }

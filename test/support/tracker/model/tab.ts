@@ -479,7 +479,7 @@ export function look(world: World, tab: ModelTab, bug?: Bug): void {
     );
     tab.isAlone = isAbsent;
     adopt(tab, found, new Set());
-    const silent = silentOf(world, tab, owners, bug);
+    const silent = silentOf(world, tab, owners);
     // Meanwhile anything may happen.
     readAll(world, tab, bug, (again) => {
       adopt(tab, again, silent);
@@ -503,7 +503,6 @@ function silentOf(
   world: World,
   tab: ModelTab,
   owners: ReadonlySet<string>,
-  bug: Bug | undefined,
 ): ReadonlySet<string> | undefined {
   if (!tab.isListening) {
     return undefined;
@@ -511,7 +510,7 @@ function silentOf(
   return new Set(
     [...owners].filter((owner) => {
       const living = world.tabs.find(({ queue }) => queue.owner === owner);
-      if (!living?.isListening || bug === 'takes from tabs that live') {
+      if (!living?.isListening) {
         return true;
       }
       const isBusy = world.chance(0.05);
