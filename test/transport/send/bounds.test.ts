@@ -75,11 +75,11 @@ const phases: [string, Phase][] = [
     },
   ],
   [
-    'a list without an end',
+    'a page of a list',
     {
       answer: pageAfterPage(),
       call: (client, options) => client.contacts.list({}, options).toArray(),
-      mostRequests: 12,
+      mostRequests: 4,
     },
   ],
 ];
@@ -88,10 +88,13 @@ function refusal(status: number, retryAfter: string): Response {
   return new Response(null, { status, headers: { 'retry-after': retryAfter } });
 }
 
-/** Each page takes a tenth of a second. */
+/** Three pages take a tenth of a second each, and the fourth never comes. */
 function pageAfterPage(): () => unknown {
   let page = 0;
   return async () => {
+    if (page === 3) {
+      return never;
+    }
     await new Promise((resolve) => setTimeout(resolve, 100));
     page++;
     return { data: [{ id: `con_${page}` }], hasMore: true, cursor: `page ${page}` };
