@@ -379,6 +379,20 @@ describe('a deployment that dies', () => {
     expect(kept).toMatchObject({ enabled: false, eventName: 'bought' });
   });
 
+  it('says so when a new workflow does not show enough to tell whose it is', async () => {
+    const client = clientOf(async (input, init) => {
+      const { method, url } = new Request(input, init);
+      const response = await fake.fetch(input, init);
+      return method === 'GET' && /\/workflows\/\w+$/.test(url)
+        ? Response.json({ ...((await response.json()) as object), eventName: undefined })
+        : response;
+    });
+    fake.fail('POST /workflows', { loseAnswer: true });
+    await expect(client.workflows.deploy(onboarding, { state: store })).rejects.toMatchObject({
+      code: 'DEPLOY_UNCLEAR',
+    });
+  });
+
   it('says so when it cannot tell which of two workflows is its own', async () => {
     const client = clientOf(async (input, init) => {
       const { method, url } = new Request(input, init);
