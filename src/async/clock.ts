@@ -10,7 +10,7 @@ export interface Clock {
   within<T>(promise: Promise<T>, limitMs: number, onLate: (value: T) => void): Promise<T>;
 }
 
-// Nobody gives up on a store before its time.
+// Never aborted: a store is given its full time.
 const never = new AbortController().signal;
 
 /** The process's own time. */

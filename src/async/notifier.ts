@@ -1,4 +1,4 @@
-/** Wakes up whoever waits for news. News that nobody waits for is kept for the next one who does. */
+/** A one-slot signal: it wakes the waiter, or the next one if none is waiting. */
 export class Notifier {
   #hasNews = false;
   #wake: () => void = () => undefined;
@@ -25,7 +25,7 @@ export class Notifier {
   }
 }
 
-/** Calls a callback of the caller: what it throws, or rejects with later, harms nobody else. */
+/** Calls a callback of the caller: what it throws, or rejects with later, goes to `onError` only. */
 export function callSafely(
   callback: () => unknown,
   onError: (error: unknown) => void = () => undefined,

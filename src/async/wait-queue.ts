@@ -1,7 +1,7 @@
 import { onAbort } from './abort.js';
 import { longestDelayMs } from './timers.js';
 
-/** Somebody who waits in a {@link WaitQueue}. */
+/** A waiter in a {@link WaitQueue}. */
 export interface Waiter<Data, Grant> {
   readonly data: Data;
   /** Ends the wait with what was waited for. */
@@ -29,7 +29,7 @@ export class WaitQueue<Data, Grant = void> implements Iterable<Waiter<Data, Gran
   readonly #lines: readonly Fifo<Waiter<Data, Grant>>[];
   readonly #onLeave: () => void;
 
-  /** `onLeave` is called when somebody stops waiting without a grant. */
+  /** `onLeave` is called when a waiter leaves without a grant. */
   constructor(priorities = 1, onLeave: () => void = () => undefined) {
     this.#lines = Array.from({ length: priorities }, () => new Fifo());
     this.#onLeave = onLeave;
@@ -104,7 +104,7 @@ function asError(reason: unknown): Error {
 
 /** A list that is joined at the end and left anywhere. */
 class Fifo<T> implements Iterable<T> {
-  /** A place that somebody left stays empty until it comes to the front. */
+  /** A place that was left stays empty until it comes to the front. */
   #places: (T | undefined)[] = [];
   #front = 0;
   #dropped = 0;

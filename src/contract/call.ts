@@ -53,7 +53,7 @@ export interface RequestOptions {
    * @default 2
    */
   retries?: number | undefined;
-  /** Repeats this call even when nobody knows whether it took effect: it may happen twice. */
+  /** Repeats this call even when its outcome is unknown: it may happen twice. */
   retry?: { unknownOutcome?: boolean | undefined } | undefined;
   /** After an unknown outcome reads the result back where that is possible. */
   reconcile?: boolean | undefined;

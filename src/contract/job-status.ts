@@ -15,7 +15,7 @@ export function jobStage(status: unknown): JobStage {
   return failed.has(wordOf(status)) || isCanceled(status) ? 'failed' : 'active';
 }
 
-/** Has somebody canceled the job? */
+/** Was the job canceled? */
 export function isCanceled(status: unknown): boolean {
   return canceled.has(wordOf(status));
 }

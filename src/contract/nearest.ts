@@ -1,4 +1,4 @@
-/** The name that somebody may have meant: a slip of the keys away, or part of what was written. */
+/** The name that was probably meant: a typo away, or part of what was written. */
 export function nearest(written: string, names: readonly string[]): string | undefined {
   const slips = names
     .map((name) => ({ name, slips: distance(written.toLowerCase(), name.toLowerCase()) }))

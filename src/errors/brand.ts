@@ -5,7 +5,7 @@ const brand = Symbol.for('postreel.error');
 /**
  * Marks a class so that `instanceof` recognises its instances from other copies of the package; the
  * names of the class, base first. Called for a static field: beside a statement of its own a bundler
- * would keep a class that nobody asks for.
+ * would keep a class that is not used.
  */
 export function branded(
   target: abstract new (...parameters: never) => Error,

@@ -145,7 +145,7 @@ function createPoller(connection: Connection<MediaEvents, MediaOptions>): Status
   );
 }
 
-// Jobs that are submitted beside a queue take its slots, until somebody sees their end.
+// Jobs that are submitted beside a queue take its slots, until a status check sees their end.
 function countOutstanding(
   connection: Connection<MediaEvents, MediaOptions>,
   poller: StatusPoller,

@@ -15,7 +15,7 @@ export interface AheadLimits {
   readonly items: number;
 }
 
-// Taken at import, so that a fake clock in somebody's tests cannot stop an iteration.
+// Taken at import, so that fake timers in a user's tests cannot stop an iteration.
 const real = /* @__PURE__ */ realTimers();
 
 /** Turns of the event loop: until a request has left at most, and until its bytes are written. */

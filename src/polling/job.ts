@@ -44,7 +44,7 @@ export interface JobWaitOptions<Job> {
 /** What the waits of one client share. */
 export interface JobWatch {
   readonly spacing: Spacing;
-  /** Tells whoever listens to the client of a status check. */
+  /** Tells the client's listeners of a status check. */
   readonly tell: (update: JobUpdate<OpenRecord>) => void;
 }
 

@@ -22,7 +22,7 @@ export interface CallSite {
 // Ours are at most seven; the rest is the caller's.
 const mostFrames = 10;
 
-/** Notes where a call is made. The engine makes text of it only when somebody reads `stack`. */
+/** Notes where a call is made. The engine formats it only when `stack` is read. */
 export function callSite(): CallSite {
   const { stackTraceLimit } = Error;
   // Most programs leave the engine's own limit, which is ours too: setting it costs as much again.
@@ -62,7 +62,7 @@ export function locate(
 
 /**
  * The awaitable of one call. The call starts at once. Only the promise that does the work exists
- * until somebody asks for a result, so an ignored failure still surfaces as an unhandled rejection.
+ * until a result is asked for, so an ignored failure still surfaces as an unhandled rejection.
  */
 export class RunningCall<T> implements Call<T> {
   readonly #answer: Promise<Answer<T>>;

@@ -7,7 +7,7 @@ import { sayUnheard } from './unheard-warning.js';
 type Listener = (event: never) => void;
 type Guarded = (event: unknown) => void;
 
-/** The events of one client. A listener or logger that throws harms nobody but itself. */
+/** The events of one client. A listener or logger that throws does not affect the call. */
 export class Events<Map extends ClientEvents> {
   readonly #emitter = new EventEmitter();
   readonly #guarded = new WeakMap<Listener, Guarded>();
@@ -29,7 +29,7 @@ export class Events<Map extends ClientEvents> {
     this.#emitter.off(name, this.#guard(listener));
   }
 
-  /** Does anybody want to know? An event that nobody hears need not be made. */
+  /** Is there a listener? An event without one need not be made. */
   hears(name: keyof Map & string): boolean {
     return this.#logger !== undefined || this.#emitter.listenerCount(name) > 0;
   }

@@ -1,7 +1,7 @@
 const said = new Set<string>();
 const mostRemembered = 1000;
 
-/** Says a warning that nobody listens to, once per message: on Node as a warning of the process. */
+/** Prints a warning without a listener, once per message: on Node as a process warning. */
 export function sayUnheard(message: string): void {
   if (said.has(message) || said.size >= mostRemembered) {
     return;

@@ -21,7 +21,7 @@ export async function pipeTo(
   const writer = stream.getWriter();
   const controller = new AbortController();
   const stopListening = onAbort(options.signal, () => controller.abort(options.signal?.reason));
-  // Whoever reads the other end may have left, and nothing is written for the moment.
+  // The reader at the other end may have left while nothing is written.
   writer.closed.catch((reason: unknown) => controller.abort(reason));
   const target = new StreamTarget(source.fileId, writer, onBegin);
   try {

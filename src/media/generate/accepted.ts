@@ -6,7 +6,7 @@ import { routes } from './routes.js';
 export interface AcceptedJobs {
   /** In the order of the call; `null` for a job without an id. */
   readonly jobs: readonly (JobRecord | null)[];
-  /** Jobs that exist, but nobody knows which of the call they are. */
+  /** Jobs that exist, though it is unknown which of the call they are. */
   readonly unassigned: readonly JobRecord[];
 }
 

@@ -3,7 +3,7 @@ import type { Inbox } from '../../contract/inbox.js';
 /** The callback of one file, as news for a wait. */
 export interface CallbackNews {
   readonly hasCome: boolean;
-  /** Calls back when the callback has come and nobody has looked since. */
+  /** Calls back when the callback has come and no status check since. */
   onNews(listener: () => void): () => void;
   /** Stops listening for the callback. */
   stop(): void;

@@ -66,7 +66,7 @@ export class StatusPoller {
     try {
       return await abortable(running.record, signal);
     } finally {
-      // Nobody waits for the answer any more: no request is left behind.
+      // No caller waits for the answer any more: no request is left behind.
       if (--running.watchers === 0) {
         if (this.#running.get(fileId) === running) {
           this.#running.delete(fileId);
@@ -76,7 +76,7 @@ export class StatusPoller {
     }
   }
 
-  /** Calls back when a look by somebody else finds the file at its end. */
+  /** Calls back when another status check finds the file at its end. */
   onEnd(fileId: string, listener: () => void): () => void {
     const listeners = this.#news.get(fileId) ?? new Set();
     this.#news.set(fileId, listeners.add(listener));

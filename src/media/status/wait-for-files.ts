@@ -49,7 +49,7 @@ export function waitUntilError(
   return stopOthers(options, (own) => Promise.all(fileIds.map((fileId) => wait(fileId, own))));
 }
 
-// When the result is known nobody needs the other looks.
+// When the result is known the other status checks are not needed.
 async function stopOthers<T>(
   options: WaitOptions,
   run: (own: WaitOptions) => Promise<T>,

@@ -25,7 +25,7 @@ export interface WaitSource<File> {
   readonly leastDelayMs: number;
   /** A status that is not in the service's document. */
   onUnknown(fileId: string, status: unknown): void;
-  /** Calls back when somebody else finds the file at its end. */
+  /** Calls back when another status check finds the file at its end. */
   onEnd(fileId: string, listener: () => void): () => void;
   finished(fileId: string, url: string): File;
   onUpdate(update: FileUpdate): void;

@@ -38,7 +38,7 @@ export class ContactFields implements MethodsFor<typeof routes.fields> {
     return this.#transport.send(routes.fields.usage, { params: { field } }, options);
   }
 
-  /** Removes a custom field from every contact. Conditions that use it will match nobody. */
+  /** Removes a custom field from every contact. Conditions that use it will match no contact. */
   delete(field: string, options?: FieldDeleteOptions): Call<Acknowledgement> {
     const bodyLater = async ({ ifUnused, ...rest }: FieldDeleteOptions) => {
       if (ifUnused) {

@@ -37,7 +37,7 @@ export async function findByEmail<Fields extends object>(
   return inexact[0];
 }
 
-/** The id of the contact that an id or an email names; nobody is created. */
+/** The id of the contact that an id or an email names; no contact is created. */
 export async function idOf<Fields extends object>(
   list: List<Fields>,
   idOrEmail: string,

@@ -309,7 +309,7 @@ const manyOptions = {
 
 type StartBulk = (body: ContactSelection, options: RequestOptions) => Call<JobStarted>;
 
-// Many calls go after those that somebody waits for.
+// Bulk calls go after interactive ones.
 function asBulk(options: RequestOptions): RequestOptions {
   return { ...options, priority: options.priority ?? 'bulk' };
 }

@@ -8,7 +8,7 @@ export function hasBytes(body: unknown): boolean {
 
 /**
  * The email with the bytes and blobs of its attachments as base64. Everything but the contents of
- * blobs, which nobody can change, is copied before anything is waited for.
+ * blobs, which cannot change, is copied before anything is waited for.
  */
 export async function withEncodedAttachments(body: SendRequest): Promise<SendRequest> {
   const copy = copied({ ...body, attachments: undefined });

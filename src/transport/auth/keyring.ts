@@ -20,7 +20,7 @@ export interface KeyPolicy {
   readonly travelsInTheClear: boolean;
 }
 
-/** Holds a client's key, or the function that fetches it, and lets nobody look inside. */
+/** Holds a client's key, or the function that fetches it, and keeps it private. */
 export class Keyring {
   #source: ApiKey;
   #current: string | null | undefined;
@@ -35,7 +35,7 @@ export class Keyring {
     }
   }
 
-  /** The key as far as it is known without asking anybody. */
+  /** The key, if it is known without calling the function. */
   get current(): string | null | undefined {
     return this.#current;
   }
@@ -79,7 +79,7 @@ export class Keyring {
 
   /** Another key than the one that was refused, as far as there is one. */
   async renew(refused: string | null): Promise<string | null> {
-    // Many calls are refused together: the first one asks, or somebody has swapped the key.
+    // Many calls are refused together: the first one fetches the key, or it was replaced meanwhile.
     if (this.#current !== undefined && this.#current !== refused) {
       return this.#current;
     }

@@ -12,7 +12,7 @@ const signedQuery =
 /** What no text of others may repeat: the key of a call, its cookie, the passwords that it sends. */
 export type Secrets = readonly (string | null | undefined)[];
 
-/** Takes every secret out of a text that somebody else wrote, such as an error body. */
+/** Takes every secret out of a text that is not ours, such as an error body. */
 export function redact(text: string, secrets: Secrets): string {
   const known = secrets.filter(isLongEnough).flatMap((secret) => [secret, encoded(secret)]);
   const without = known.reduce((words, secret) => words.replaceAll(secret, '[key]'), text);

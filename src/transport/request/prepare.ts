@@ -121,7 +121,7 @@ function requestOf(
     headers,
     ...(body !== undefined && { body }),
     ...(input.isPoll && { cache: 'no-store' }), // every status must come fresh from the service
-    // In a browser the cookie is the browser's; elsewhere it would be sent to nobody.
+    // Only a browser has the cookie to include.
     ...(usesSession && isBrowser() && { credentials: 'include' }),
   };
 }

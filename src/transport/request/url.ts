@@ -81,7 +81,7 @@ function idHint(value: unknown): string {
   return isRecord(value) && 'id' in value ? ': pass its `id`' : '';
 }
 
-/** What somebody gave in the place of something else, and what to do about it. */
+/** What was passed instead, and what to do about it. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) {
     return String(value);

@@ -13,7 +13,7 @@ import {
 import type { CallContext, CallFacts } from '../context.js';
 import { readError, type Said } from './error-body.js';
 
-/** What to add about a call that nobody knows the end of. */
+/** What to add about a call whose outcome is unknown. */
 export function effectHint({ route }: CallContext): string {
   return route.changes ? ' It may have taken effect.' : '';
 }

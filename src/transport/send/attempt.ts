@@ -191,7 +191,7 @@ class Exchange {
     }
   }
 
-  // What is paid for is heard out, though nobody waits for it any more.
+  // The response to a paid call is read to the end, even when its caller no longer waits.
   #hearLate(text: Promise<string>): void {
     const { onLate } = this.#call.input;
     text.then((late) => onLate?.(JSON.parse(late) as unknown)).catch(() => undefined); // no ids in it

@@ -64,7 +64,7 @@ export class Validator {
     }
   }
 
-  /** Reports an answer that does not look like its document says, if anybody wants to know. */
+  /** Reports a response that differs from the documents, if there is a listener. */
   checkAnswer(call: CallContext, data: unknown): Promise<void> | undefined {
     const { settings, events } = this.#parts;
     const mode = settings.validation.responses;
