@@ -32,7 +32,7 @@ function figures(runs: readonly Run[]): string {
   const ratios = runs.map(({ ratio }) => ratio).sort((a, b) => a - b);
   const at = (share: number) => (ratios[Math.ceil(share * ratios.length) - 1] ?? 0).toFixed(3);
   const refused = runs.reduce((sum, run) => sum + run.refused, 0);
-  const most = Math.max(...runs.map(({ mostPending }) => mostPending));
-  const inWindow = Math.max(...runs.map(({ mostCalls }) => mostCalls));
+  const most = Math.max(...runs.map(({ maxPending }) => maxPending));
+  const inWindow = Math.max(...runs.map(({ maxCalls }) => maxCalls));
   return `median ${at(0.5)}  p95 ${at(0.95)}  refused ${refused}  most pending ${most}, calls in 10 min ${inWindow}  (${runs.length} seeds)`;
 }

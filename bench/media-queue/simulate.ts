@@ -12,9 +12,9 @@ export interface Run {
   readonly calls: number;
   /** Refusals of the service: calls over one of its limits. */
   readonly refused: number;
-  readonly mostPending: number;
+  readonly maxPending: number;
   /** The most calls in any ten minutes. */
-  readonly mostCalls: number;
+  readonly maxCalls: number;
   /** The least time possible, in minutes. */
   readonly boundMinutes: number;
   /** When each video was accepted and finished, in minutes since the start. */
@@ -52,12 +52,12 @@ export async function simulate(policy: Policy, count: number, seed: number): Pro
     rateLimit: { group: `simulation ${count} ${seed} ${Math.random()}` },
     validation: { responses: 'off' },
   });
-  let mostPending = 0;
+  let maxPending = 0;
   media.on('response', () => {
     const pending = fake.files.filter(
       ({ status }) => status === 'queued' || status === 'processing',
     );
-    mostPending = Math.max(mostPending, pending.length);
+    maxPending = Math.max(maxPending, pending.length);
   });
   const startedAt = Date.now();
   await policy(media, jobs);
@@ -68,8 +68,8 @@ export async function simulate(policy: Policy, count: number, seed: number): Pro
     ({ at: from }) => calls.filter(({ at }) => at >= from && at < from + 10 * minuteMs).length,
   );
   return {
-    mostPending,
-    mostCalls: Math.max(...inWindow),
+    maxPending,
+    maxCalls: Math.max(...inWindow),
     ratio: tookMs / bound,
     minutes: tookMs / minuteMs,
     boundMinutes: bound / minuteMs,

@@ -32,12 +32,12 @@ export interface Outcome {
 export const limits: Limits = { limit: 1000, windowMs: 60_000 };
 
 // A run begins up to a second after a boundary of the fixed windows.
-const longestPhaseMs = 1_000;
+const maxPhaseMs = 1_000;
 
 /** Runs one scene from the first call to the last answer. */
 export async function simulate(scene: Scene, limiter: Limiter): Promise<Outcome> {
   const random = randomFrom(scene.seed);
-  const phaseMs = random() * longestPhaseMs;
+  const phaseMs = random() * maxPhaseMs;
   const clock = new VirtualClock();
   const times = callTimes(scene.workload, limits, random);
   const server = createServer(scene.server, limits, phaseMs);

@@ -12,7 +12,7 @@ export interface CountingService {
   close(): Promise<void>;
 }
 
-const mostJitterMs = 10;
+const maxJitterMs = 10;
 
 /** Starts a service; requests and answers take up to 10 ms each to travel. */
 export async function startService(kind: ServerKind, limits: Limits): Promise<CountingService> {
@@ -61,5 +61,5 @@ export async function startService(kind: ServerKind, limits: Limits): Promise<Co
 }
 
 function travel(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * mostJitterMs));
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * maxJitterMs));
 }

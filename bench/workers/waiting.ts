@@ -10,11 +10,11 @@ export interface Beginning {
   readonly fromStartS: number;
   readonly fromReadyS: number;
   /** The most memory that its process has had within ten seconds, in megabytes. */
-  readonly mostMb: number;
+  readonly maxMb: number;
 }
 
 const watchMs = 10_000;
-const longestMs = 60_000;
+const maxMs = 60_000;
 
 /** Starts one worker, in real time, at a queue that is this long. */
 export async function beginning(engine: WorkerTask['engine'], waiting: number): Promise<Beginning> {
@@ -40,7 +40,7 @@ export async function beginning(engine: WorkerTask['engine'], waiting: number): 
     const startedAt = performance.now();
     const child = await startWorker(file, task, all);
     const readyAt = performance.now();
-    while (server.media.files.length === 0 && performance.now() - startedAt < longestMs) {
+    while (server.media.files.length === 0 && performance.now() - startedAt < maxMs) {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     const at = performance.now();
@@ -48,7 +48,7 @@ export async function beginning(engine: WorkerTask['engine'], waiting: number): 
     return {
       fromStartS: seconds(at - startedAt),
       fromReadyS: seconds(at - readyAt),
-      mostMb: await mostMemory(child.pid),
+      maxMb: await maxMemory(child.pid),
     };
   } finally {
     await Promise.all(all.map(end));
@@ -59,7 +59,7 @@ export async function beginning(engine: WorkerTask['engine'], waiting: number): 
 }
 
 // Linux keeps count of the most that a process has had.
-async function mostMemory(pid: number | undefined): Promise<number> {
+async function maxMemory(pid: number | undefined): Promise<number> {
   const status = await readFile(`/proc/${pid ?? 0}/status`, 'utf8');
   return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1_024);
 }

@@ -14,16 +14,16 @@ export interface Place {
   readonly env: NodeJS.ProcessEnv;
 }
 
-const longestMs = 240_000;
+const maxMs = 240_000;
 
 /** Runs a command of a shell until it ends, at most four minutes. */
 export async function run(command: string, place: Place): Promise<End> {
   const { child, output } = start(command, place);
   let late = '';
   const timer = setTimeout(() => {
-    late = `\nstopped after ${longestMs / 1000} seconds`;
+    late = `\nstopped after ${maxMs / 1000} seconds`;
     stop(child);
-  }, longestMs);
+  }, maxMs);
   const [code] = (await once(child, 'close')) as [number | null]; // of a child process
   clearTimeout(timer);
   return { isGood: code === 0 && late === '', output: output() + late };

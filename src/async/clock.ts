@@ -1,4 +1,4 @@
-import { monotonicMs, answerWithin, longestDelayMs } from './timers.js';
+import { monotonicMs, answerWithin, maxDelayMs } from './timers.js';
 
 /** The time that waits go by: the process's own, or a test's. */
 export interface Clock {
@@ -17,7 +17,7 @@ const never = new AbortController().signal;
 export const systemClock: Clock = {
   now: monotonicMs,
   at(time, task) {
-    const delayMs = Math.min(Math.max(0, Math.ceil(time - monotonicMs())), longestDelayMs);
+    const delayMs = Math.min(Math.max(0, Math.ceil(time - monotonicMs())), maxDelayMs);
     const timer = setTimeout(task, delayMs);
     return () => clearTimeout(timer);
   },

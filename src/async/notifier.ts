@@ -9,13 +9,13 @@ export class Notifier {
   }
 
   /** Resolves when there is news, after so long, or when something else has settled. */
-  async wait(longestMs = Number.POSITIVE_INFINITY, other?: Promise<unknown>): Promise<void> {
+  async wait(maxMs = Number.POSITIVE_INFINITY, other?: Promise<unknown>): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     if (!this.#hasNews) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
-        if (Number.isFinite(longestMs)) {
-          timer = setTimeout(resolve, Math.max(1, longestMs));
+        if (Number.isFinite(maxMs)) {
+          timer = setTimeout(resolve, Math.max(1, maxMs));
         }
         void other?.then(() => resolve());
       });

@@ -1,7 +1,7 @@
 import { onAbort } from './abort.js';
 
 /** The longest delay of a timer: a longer one overflows and fires at once. */
-export const longestDelayMs = 2 ** 31 - 1;
+export const maxDelayMs = 2 ** 31 - 1;
 
 /**
  * Ends one attempt when its time is up or the caller aborts. One controller does both jobs, since
@@ -26,7 +26,7 @@ export class AttemptTimer {
     this.#controller = new AbortController();
     this.signal = this.#controller.signal;
     if (hasLimit) {
-      this.#timer = setTimeout(AttemptTimer.#end, Math.min(limitMs, longestDelayMs), this);
+      this.#timer = setTimeout(AttemptTimer.#end, Math.min(limitMs, maxDelayMs), this);
     }
     if (caller) {
       this.#stopListening = onAbort(caller, () => this.#abort(caller.reason));
@@ -79,7 +79,7 @@ export function sleep(delayMs: number, signal: AbortSignal | undefined): Promise
       stopListening();
       resolve();
     };
-    const timer = setTimeout(wake, Math.min(delayMs, longestDelayMs));
+    const timer = setTimeout(wake, Math.min(delayMs, maxDelayMs));
     const stopListening = onAbort(signal, () => {
       clearTimeout(timer);
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason

@@ -1,5 +1,5 @@
 import { onAbort } from './abort.js';
-import { longestDelayMs } from './timers.js';
+import { maxDelayMs } from './timers.js';
 
 /** A waiter in a {@link WaitQueue}. */
 export interface Waiter<Data, Grant> {
@@ -75,7 +75,7 @@ export class WaitQueue<Data, Grant = void> implements Iterable<Waiter<Data, Gran
       };
       const leaveLine = this.#line(priority).join(waiter);
       const timer = Number.isFinite(maxWaitMs)
-        ? setTimeout(giveUp, Math.min(maxWaitMs, longestDelayMs))
+        ? setTimeout(giveUp, Math.min(maxWaitMs, maxDelayMs))
         : undefined;
       const stopListening = onAbort(signal, () => waiter.refuse(signal?.reason));
     });

@@ -101,7 +101,7 @@ export function createContext(given: MediaOptions): MediaContext {
   const generate: Generate = new Generate(transport, {
     coalesce: options.coalesce ?? false,
     pendingLimit,
-    mostJobs: rateLimit === false ? Number.POSITIVE_INFINITY : pendingLimit,
+    maxJobs: rateLimit === false ? Number.POSITIVE_INFINITY : pendingLimit,
     get looksCount() {
       return poller.counts;
     },

@@ -17,7 +17,7 @@ interface OpenJob {
 }
 
 // Jobs that nobody waits for stay open: so many are kept, the oldest end first.
-const mostOpen = 10_000;
+const maxOpen = 10_000;
 
 /** The spans of media jobs, from their acceptance to the status check that sees their end. */
 export class JobSpans {
@@ -83,7 +83,7 @@ export class JobSpans {
 }
 
 function dropOldest<Key, Value>(map: Map<Key, Value>, onDrop: (value: Value) => void): void {
-  const [oldest] = map.size > mostOpen ? map : [];
+  const [oldest] = map.size > maxOpen ? map : [];
   if (oldest) {
     map.delete(oldest[0]);
     onDrop(oldest[1]);

@@ -105,7 +105,7 @@ function itemsOf(body: Record<string, unknown>, name: string | undefined): unkno
 }
 
 // Far more than a list has beside its items.
-const mostFields = 1_000;
+const maxFields = 1_000;
 
 function arraysIn(body: Record<string, unknown>): unknown[][] {
   const arrays: unknown[][] = [];
@@ -116,7 +116,7 @@ function arraysIn(body: Record<string, unknown>): unknown[][] {
       arrays.push(value as unknown[]);
     }
     seen++;
-    if (seen === mostFields) {
+    if (seen === maxFields) {
       break;
     }
   }

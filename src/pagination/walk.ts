@@ -31,9 +31,9 @@ export interface ListEnds {
 }
 
 // How many cursors are remembered one by one; a longer circle is found all the same.
-const manyCursors = 1000;
+const maxCursors = 1000;
 // A list may have empty pages, e.g. where items were filtered out, but not only those.
-const mostEmptyPages = 100;
+const maxEmptyPages = 100;
 
 /** One way through a list: loads pages and notices when it goes in circles. */
 export class Walk {
@@ -88,7 +88,7 @@ export class Walk {
   // length comes back to one of these.
   #remember(cursor: string, index: number): void {
     this.#seen.set(cursor, index);
-    if (this.#seen.size <= manyCursors) {
+    if (this.#seen.size <= maxCursors) {
       return;
     }
     for (const [old, at] of this.#seen) {
@@ -102,7 +102,7 @@ export class Walk {
   #checkProgress({ items }: RawPage, index: number): void {
     if (items.length > 0) {
       this.#lastFilled = Math.max(this.#lastFilled, index);
-    } else if (index - this.#lastFilled >= mostEmptyPages) {
+    } else if (index - this.#lastFilled >= maxEmptyPages) {
       throw this.#circle('empty page');
     }
   }

@@ -1,7 +1,7 @@
 import { isPostreelError, type PostreelError } from '../errors/index.js';
 import { isTransient } from '../errors/transient.js';
 
-const longestMs = 60_000;
+const maxMs = 60_000;
 
 /**
  * How long to wait after a status check that failed but may succeed later. `undefined` for
@@ -15,7 +15,7 @@ export function passingDelayMs(
   if (!isPostreelError(error) || !mayPass(error)) {
     return undefined;
   }
-  const backoffMs = Math.min(longestMs, intervalMs * 2 ** Math.min(failures - 1, 10));
+  const backoffMs = Math.min(maxMs, intervalMs * 2 ** Math.min(failures - 1, 10));
   return Math.max(error.retryAfterMs ?? 0, backoffMs);
 }
 

@@ -20,16 +20,16 @@ export interface CallSite {
 }
 
 // Ours are at most seven; the rest is the caller's.
-const mostFrames = 10;
+const maxFrames = 10;
 
 /** Notes where a call is made. The engine formats it only when `stack` is read. */
 export function callSite(): CallSite {
   const { stackTraceLimit } = Error;
   // Most programs leave the engine's own limit, which is ours too: setting it costs as much again.
-  if (stackTraceLimit === mostFrames) {
+  if (stackTraceLimit === maxFrames) {
     return new Error();
   }
-  Error.stackTraceLimit = mostFrames;
+  Error.stackTraceLimit = maxFrames;
   const site = new Error();
   Error.stackTraceLimit = stackTraceLimit;
   return site;

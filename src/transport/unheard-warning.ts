@@ -1,9 +1,9 @@
 const said = new Set<string>();
-const mostRemembered = 1000;
+const maxRemembered = 1000;
 
 /** Prints a warning without a listener, once per message: on Node as a process warning. */
 export function sayUnheard(message: string): void {
-  if (said.has(message) || said.size >= mostRemembered) {
+  if (said.has(message) || said.size >= maxRemembered) {
     return;
   }
   said.add(message);

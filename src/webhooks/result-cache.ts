@@ -2,7 +2,7 @@ import type { WebhookResult } from '../contract/inbox.js';
 
 type Take = (result: WebhookResult) => void;
 
-const mostKept = 1_000;
+const maxKept = 1_000;
 
 /** Keeps the last 1000 results, for waits that begin before or after the callback. */
 export class ResultCache {
@@ -44,7 +44,7 @@ export class ResultCache {
     this.#kept.delete(fileId); // so that it becomes the newest
     this.#kept.set(fileId, result);
     const [oldest] = this.#kept.keys();
-    if (this.#kept.size > mostKept && oldest !== undefined) {
+    if (this.#kept.size > maxKept && oldest !== undefined) {
       this.#kept.delete(oldest);
     }
   }

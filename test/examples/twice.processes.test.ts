@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { build } from 'esbuild';
 import { withServices } from '../support/scripts.js';
 
-const longestMs = 120_000;
+const maxMs = 120_000;
 let folder = '';
 beforeAll(async () => {
   await mkdir('test/.tmp', { recursive: true });
@@ -60,7 +60,7 @@ it.each([
       }
     });
   },
-  longestMs,
+  maxMs,
 );
 
 /** An example, or the one block of a page that is no copy of an example. */

@@ -16,8 +16,8 @@ import {
   type Scene,
 } from '../support/package/readme.js';
 
-const longestMs = 120_000;
-const poll = { timeout: longestMs, interval: 20 };
+const maxMs = 120_000;
+const poll = { timeout: maxMs, interval: 20 };
 
 /** The lines of the README for a shell, and why one is not run as it stands. */
 const shellLines: Readonly<Record<string, string>> = {
@@ -45,7 +45,7 @@ let tarball = '';
 beforeAll(async () => {
   parent = await mkdtemp(join(tmpdir(), 'postreel-tarball-'));
   tarball = await pack(parent);
-}, longestMs);
+}, maxMs);
 afterAll(() => rm(parent, { recursive: true, force: true }));
 
 describe('the README', () => {
@@ -102,7 +102,7 @@ describe('the README', () => {
       expect(page).toContain(`'${MESSAGING_PUBLIC_KEY}', // MESSAGING_PUBLIC_KEY`);
       expect(page).toContain(new URL(MESSAGING_BASE_URL).pathname);
     },
-    longestMs,
+    maxMs,
   );
 });
 
@@ -236,7 +236,7 @@ describe('the worker', () => {
         expect(fake.messaging.requests).toEqual([]);
       });
     },
-    longestMs,
+    maxMs,
   );
 
   it(
@@ -256,7 +256,7 @@ describe('the worker', () => {
         expect(fake.messaging.requests).toEqual([]);
       });
     },
-    longestMs,
+    maxMs,
   );
 });
 

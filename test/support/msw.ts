@@ -35,8 +35,8 @@ export function intercepted(fake: FakeMedia | FakeMessaging): Fetch {
 }
 
 /** The same `fetch`, but time does not move while an answer is on its way. */
-export function tracked(over: Fetch, longestMs = 10): Fetch {
-  longestWayMs = longestMs;
+export function tracked(over: Fetch, maxMs = 10): Fetch {
+  longestWayMs = maxMs;
   return async (input, init) => {
     underWay++;
     try {

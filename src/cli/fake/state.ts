@@ -1,7 +1,7 @@
 import type { FakeServer } from 'postreel/testing';
 
 /** The most rows of each table: the page is for looking, not for exports. */
-const mostRows = 200;
+const maxRows = 200;
 
 /** What the web page shows, newest first. */
 export function stateOf({ messaging, media }: FakeServer): object {
@@ -13,7 +13,7 @@ export function stateOf({ messaging, media }: FakeServer): object {
     requests: requestsOf(messaging, 'messaging')
       .concat(requestsOf(media, 'media'))
       .sort((one, other) => other.at - one.at)
-      .slice(0, mostRows),
+      .slice(0, maxRows),
     outbox: newest(messaging.outbox),
     contacts: newest([...project.contacts.values()]),
     events: newest(project.events).map((event) => ({
@@ -32,5 +32,5 @@ function requestsOf({ requests }: FakeServer['messaging'] | FakeServer['media'],
 }
 
 function newest<T>(list: readonly T[]): T[] {
-  return list.slice(-mostRows).reverse();
+  return list.slice(-maxRows).reverse();
 }

@@ -21,14 +21,14 @@ export interface Answer {
 const timeoutMs = 30_000;
 
 /** How often a question is put when its answer breaks off. */
-const mostTries = 3;
+const maxTries = 3;
 
 /** Asks by `GET`, which changes nothing; an answer that breaks off is asked for again. */
 export async function ask(target: Target, path: string, apiKey = target.apiKey): Promise<Answer> {
   for (let tries = 1; ; tries++) {
     const answer = await askOnce(target, path, apiKey);
     const isLost = answer.status < 300 && answer.text === undefined;
-    if (!isLost || tries === mostTries) {
+    if (!isLost || tries === maxTries) {
       return { ...answer, wasCut: tries > 1 };
     }
   }

@@ -19,7 +19,7 @@ export function startProgress({ output, streams }: Context): Progress {
     return { show: () => undefined, end: () => undefined, stop: () => undefined };
   }
   const columns = streams.stderr.columns || 80;
-  const mostBars = Math.max(1, (streams.stderr.rows || 24) - 4);
+  const maxBars = Math.max(1, (streams.stderr.rows || 24) - 4);
   const nameWidth = Math.max(8, Math.min(32, Math.floor(columns / 3)));
   const bars = new Map<string, cliProgress.SingleBar>();
   const multi = openBars(streams.stderr, columns, nameWidth);
@@ -27,7 +27,7 @@ export function startProgress({ output, streams }: Context): Progress {
   return {
     show(name, { done, total, note }) {
       const payload = { name: shorten(name, nameWidth), note };
-      const bar = bars.get(name) ?? (bars.size < mostBars && multi.create(total, 0, payload));
+      const bar = bars.get(name) ?? (bars.size < maxBars && multi.create(total, 0, payload));
       if (bar) {
         bars.set(name, bar);
         bar.setTotal(Math.max(total, 1));

@@ -42,10 +42,10 @@ export interface Received {
 
 const defaultTimeoutMs = 30_000;
 const defaultRetries = 8;
-const shortestPauseMs = 250;
-const longestPauseMs = 30_000;
+const minPauseMs = 250;
+const maxPauseMs = 30_000;
 // A server that asks for more is not worth the wait.
-const longestRetryAfterMs = 600_000;
+const maxRetryAfterMs = 600_000;
 
 /** Brings a file to its target over as many connections as it takes. */
 export class Download {
@@ -236,14 +236,14 @@ function broken(message: string, cause?: unknown): ConnectionError {
 }
 
 function pauseMs(error: unknown, failures: number): number {
-  const backoffMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (failures - 1));
+  const backoffMs = Math.min(maxPauseMs, minPauseMs * 2 ** (failures - 1));
   const asked = isPostreelError(error) ? (error.retryAfterMs ?? 0) : 0;
   return Math.max(asked, backoffMs * (0.5 + Math.random() / 2));
 }
 
 /** May another connection do better? */
 function mayPass(error: unknown): boolean {
-  if (!isPostreelError(error) || (error.retryAfterMs ?? 0) > longestRetryAfterMs) {
+  if (!isPostreelError(error) || (error.retryAfterMs ?? 0) > maxRetryAfterMs) {
     return false;
   }
   const isOfConnection = [ConnectionError, TimeoutError, ServerError].some(

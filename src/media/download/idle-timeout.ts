@@ -1,5 +1,5 @@
 import { onAbort } from '../../async/abort.js';
-import { longestDelayMs } from '../../async/timers.js';
+import { maxDelayMs } from '../../async/timers.js';
 import { TimeoutError } from '../../errors/index.js';
 
 /** Ends a connection that sends nothing for too long, or that the caller gives up. */
@@ -22,7 +22,7 @@ export class IdleTimeout {
   /** Waits for the server: its time starts over. */
   start(): void {
     this.pause();
-    this.#timer = setTimeout(() => this.#end(), Math.min(this.#limitMs, longestDelayMs));
+    this.#timer = setTimeout(() => this.#end(), Math.min(this.#limitMs, maxDelayMs));
   }
 
   /** Waits for something else, such as a slow disk. */

@@ -13,13 +13,13 @@ interface Batch<Result> {
 /** Merges the video calls of one tick that go into the same folder: each costs one of ten requests. */
 export class Coalescer<Result> {
   readonly #send: Send<Result>;
-  readonly #mostJobs: number;
+  readonly #maxJobs: number;
   readonly #batches = new Map<string, Batch<Result>>();
 
   /** A request has at most so many jobs, unless one caller gives more. */
-  constructor(send: Send<Result>, mostJobs: number) {
+  constructor(send: Send<Result>, maxJobs: number) {
     this.#send = send;
-    this.#mostJobs = mostJobs;
+    this.#maxJobs = maxJobs;
   }
 
   /** Joins the batch of this tick and resolves to the results of the caller's jobs. */
@@ -27,7 +27,7 @@ export class Coalescer<Result> {
     const { payload, ...body } = request;
     const name = nameOf(request);
     const open = this.#batches.get(name);
-    const hasRoom = open && open.payload.length + payload.length <= this.#mostJobs;
+    const hasRoom = open && open.payload.length + payload.length <= this.#maxJobs;
     const batch = hasRoom ? open : this.#open(name, body);
     const start = batch.payload.length;
     batch.payload.push(...payload);

@@ -27,7 +27,7 @@ export interface GenerateHost {
   /** How many jobs may be queued or processing at one time. */
   readonly pendingLimit: number;
   /** How many jobs one call may submit. */
-  readonly mostJobs: number;
+  readonly maxJobs: number;
   /** Do status checks count towards the rate limit? */
   readonly looksCount: boolean;
   /** How long an attempt of a paid call may take unless the caller says it, in milliseconds. */
@@ -102,11 +102,11 @@ export class Generate implements NamesOf<typeof routes> {
 
   // The service would refuse all of them, and again and again.
   #tooMany({ payload }: VideoRequest): Error | undefined {
-    const { mostJobs } = this.#host;
-    if (!Array.isArray(payload) || payload.length <= mostJobs) {
+    const { maxJobs } = this.#host;
+    if (!Array.isArray(payload) || payload.length <= maxJobs) {
       return undefined;
     }
-    const message = `takes at most ${mostJobs} jobs, since no more may be pending at one time; got ${payload.length}. Use \`media.queue()\``;
+    const message = `takes at most ${maxJobs} jobs, since no more may be pending at one time; got ${payload.length}. Use \`media.queue()\``;
     const { method, path } = routes.video;
     return refuse([{ field: 'payload', message }], { method, path });
   }

@@ -73,7 +73,7 @@ export class GenerationJob {
   }
 }
 
-const manyJobs = 10_000;
+const maxJobs = 10_000;
 
 /** Remembers the jobs that this client made, so that a wait knows what it waits for. */
 export class JobMemory {
@@ -81,7 +81,7 @@ export class JobMemory {
 
   add(fileId: string, kind: FileKind): void {
     this.#jobs.set(fileId, { kind, madeAt: monotonicMs() });
-    if (this.#jobs.size <= manyJobs) {
+    if (this.#jobs.size <= maxJobs) {
       return;
     }
     const [oldest] = this.#jobs.keys();

@@ -8,7 +8,7 @@ export interface OutstandingJob {
 }
 
 // The oldest of so many have come to their end by all likelihood.
-const manyJobs = 1_000;
+const maxJobs = 1_000;
 
 /** The jobs of one project that take slots beside its queues. */
 export class OutstandingJobs {
@@ -26,7 +26,7 @@ export class OutstandingJobs {
   add(fileId: string): void {
     this.#jobs.set(fileId, { fileId, since: monotonicMs() });
     const [oldest] = this.#jobs.keys();
-    if (this.#jobs.size > manyJobs && oldest !== undefined) {
+    if (this.#jobs.size > maxJobs && oldest !== undefined) {
       this.#jobs.delete(oldest);
     }
     this.#tell();

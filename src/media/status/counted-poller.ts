@@ -10,7 +10,7 @@ const windowMs = 600_000;
 // The pause after a 429 that names no time: the usual time between two checks.
 const usualPauseMs = 10_000;
 // How long checks are taken to count before another try; twice as long when that is refused again.
-const stay = { firstMs: windowMs, longestMs: 16 * windowMs };
+const stay = { firstMs: windowMs, maxMs: 16 * windowMs };
 const askAgainMs = 1_000;
 
 interface Turn {
@@ -54,7 +54,7 @@ export class CountedPoller {
     this.#pauseEndsAt = now + Math.min(retryAfterMs, windowMs);
     if (isRepeated) {
       this.#neededUntil = Math.max(this.#pauseEndsAt, now + this.#stayMs);
-      this.#stayMs = Math.min(stay.longestMs, isNews ? 2 * this.#stayMs : this.#stayMs);
+      this.#stayMs = Math.min(stay.maxMs, isNews ? 2 * this.#stayMs : this.#stayMs);
     } else {
       this.#stayMs = stay.firstMs;
     }

@@ -41,7 +41,7 @@ export class FileWaits {
       finished: (fileId, url) => this.file(fileId, url),
       onUpdate: (update) => this.tell(update),
       onUnknown: (fileId, status) => notices.unknownStatus(events, fileId, status),
-      get leastDelayMs() {
+      get minDelayMs() {
         return poller.counts ? countedIntervalMs : 0;
       },
     };

@@ -6,14 +6,14 @@ export interface Pace {
   readonly timeoutMs: number;
   /** How long a fresh job takes at the very least. */
   readonly freshMs: number;
-  readonly shortestMs: number;
-  readonly longestMs: number;
+  readonly minMs: number;
+  readonly maxMs: number;
 }
 
 // "Recommended polling interval for video: every 10 seconds; for audio, every few seconds"
 export const paces: Readonly<Record<FileKind, Pace>> = {
-  video: { timeoutMs: 30 * 60_000, freshMs: 10_000, shortestMs: 10_000, longestMs: 30_000 },
-  audio: { timeoutMs: 10 * 60_000, freshMs: 3_000, shortestMs: 3_000, longestMs: 5_000 },
+  video: { timeoutMs: 30 * 60_000, freshMs: 10_000, minMs: 10_000, maxMs: 30_000 },
+  audio: { timeoutMs: 10 * 60_000, freshMs: 3_000, minMs: 3_000, maxMs: 5_000 },
 };
 
 const growth = 1.25;
@@ -21,10 +21,7 @@ const jitter = 0.1;
 
 /** Milliseconds until the next look: it grows with every look at the same status, give or take. */
 export function growingDelayMs(pace: Pace, looksAtStatus: number, random = Math.random): number {
-  const delayMs = Math.min(
-    pace.longestMs,
-    pace.shortestMs * growth ** Math.max(0, looksAtStatus - 1),
-  );
+  const delayMs = Math.min(pace.maxMs, pace.minMs * growth ** Math.max(0, looksAtStatus - 1));
   return delayMs * (1 - jitter + 2 * jitter * random());
 }
 

@@ -20,7 +20,7 @@ interface Running {
   watchers: number;
 }
 
-const manyRecords = 1000;
+const maxRecords = 1000;
 
 /**
  * The status checks of a client. Waits for the same file share one check, all checks are spaced
@@ -154,7 +154,7 @@ export class StatusPoller {
     }
     this.#seen.delete(fileId);
     this.#seen.set(fileId, { record, at: monotonicMs() });
-    if (this.#seen.size <= manyRecords) {
+    if (this.#seen.size <= maxRecords) {
       return;
     }
     const [oldest] = this.#seen.keys();

@@ -22,7 +22,7 @@ export interface WaitSource<File> {
   /** Looks at a file; a look of another wait that is not older than so much will do. */
   look(fileId: string, maxAgeMs: number, signal: AbortSignal | undefined): Promise<StatusRecord>;
   /** The least time between two looks right now. */
-  readonly leastDelayMs: number;
+  readonly minDelayMs: number;
   /** A status that is not in the service's document. */
   onUnknown(fileId: string, status: unknown): void;
   /** Calls back when another status check finds the file at its end. */
@@ -44,7 +44,7 @@ const shareableAge = 0.8;
 const justNowMs = 1_000;
 
 // A look that failed is never repeated sooner.
-const leastRepeatMs = 100;
+const minRepeatMs = 100;
 
 // The service may not know a job in its first seconds.
 const tolerantMs = 30_000;
@@ -115,8 +115,8 @@ class FileWait<File> {
     return Math.min(this.#pace.freshMs, this.#ownIntervalMs());
   }
 
-  #shortestMs(): number {
-    return Math.min(this.#pace.shortestMs, Math.max(leastRepeatMs, this.#ownIntervalMs()));
+  #minMs(): number {
+    return Math.min(this.#pace.minMs, Math.max(minRepeatMs, this.#ownIntervalMs()));
   }
 
   #ownIntervalMs(): number {
@@ -166,7 +166,7 @@ class FileWait<File> {
   #nextDelayMs(look: Check<StatusRecord>): number {
     const delayMs = this.#wantedDelayMs(look);
     this.#maxAgeMs = delayMs * shareableAge;
-    return Math.max(delayMs, this.#source.leastDelayMs);
+    return Math.max(delayMs, this.#source.minDelayMs);
   }
 
   #wantedDelayMs(look: Check<StatusRecord>): number {
@@ -210,9 +210,9 @@ class FileWait<File> {
     const ageMs = (this.#awaited.ageMs ?? Number.POSITIVE_INFINITY) + elapsedMs;
     const isTooEarly = isPostreelError(error) && error.status === 404 && ageMs < tolerantMs;
     if (isTooEarly) {
-      return this.#shortestMs();
+      return this.#minMs();
     }
-    return passingDelayMs(error, failures, this.#shortestMs());
+    return passingDelayMs(error, failures, this.#minMs());
   }
 
   #details(elapsedMs: number) {

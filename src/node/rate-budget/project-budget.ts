@@ -114,22 +114,22 @@ export function isIdle({ leased, held, closedUntil, places }: ProjectBudget, now
 }
 
 // Nothing lasts longer than it could at most, whatever the file holds.
-function expire(budget: ProjectBudget, longestMs: number, now: number): void {
-  expireAll(budget.leased, longestMs, now);
-  if (budget.held.every((until) => until > now && until <= now + longestMs)) {
+function expire(budget: ProjectBudget, maxMs: number, now: number): void {
+  expireAll(budget.leased, maxMs, now);
+  if (budget.held.every((until) => until > now && until <= now + maxMs)) {
     return;
   }
   budget.held = budget.held
     .filter((until) => until > now)
-    .map((until) => Math.min(until, now + longestMs));
+    .map((until) => Math.min(until, now + maxMs));
 }
 
-function expireAll(times: Map<string, number>, longestMs: number, now: number): void {
+function expireAll(times: Map<string, number>, maxMs: number, now: number): void {
   for (const [id, until] of times) {
     if (until <= now) {
       times.delete(id);
-    } else if (until > now + longestMs) {
-      times.set(id, now + longestMs);
+    } else if (until > now + maxMs) {
+      times.set(id, now + maxMs);
     }
   }
 }

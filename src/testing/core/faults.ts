@@ -89,7 +89,7 @@ export function createFaults(endpoints: readonly string[], random: () => number)
   };
 }
 
-const mostCandidates = 5;
+const maxCandidates = 5;
 
 /** The endpoints whose words are the most like those that were written. */
 function adviceFor(written: string, endpoints: readonly string[]): string {
@@ -100,7 +100,7 @@ function adviceFor(written: string, endpoints: readonly string[]): string {
   const candidates = endpoints
     .filter((endpoint) => wordsOf(endpoint).some((word) => isLike(word, wanted.at(-1) ?? '')))
     .sort((a, b) => likeness(b) - likeness(a))
-    .slice(0, mostCandidates)
+    .slice(0, maxCandidates)
     .map((endpoint) => `'${endpoint}'`);
   return candidates.length > 0
     ? `Did you mean ${candidates.join(', ')}?`

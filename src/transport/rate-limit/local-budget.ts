@@ -1,5 +1,5 @@
 import { capacityOf, type BudgetLimits } from '../../contract/rate-budget-store.js';
-import { monotonicMs, hasIoContexts, longestDelayMs } from '../../async/timers.js';
+import { monotonicMs, hasIoContexts, maxDelayMs } from '../../async/timers.js';
 import { AckWindow } from './ack-window.js';
 import {
   maxAttemptMs,
@@ -189,7 +189,7 @@ export class LocalBudget implements Budget {
     if (!Number.isFinite(waitMs)) {
       return; // an answer will pump
     }
-    this.#timer = setTimeout(() => this.#pump(), Math.min(Math.ceil(waitMs), longestDelayMs));
+    this.#timer = setTimeout(() => this.#pump(), Math.min(Math.ceil(waitMs), maxDelayMs));
   }
 
   /** 0: a request may leave now. Infinity: not before an answer comes. */

@@ -1,6 +1,6 @@
 import type { ThrottledEvent } from '../../contract/events.js';
 import { RateLimitError } from '../../errors/index.js';
-import { longestDelayMs, monotonicMs } from '../../async/timers.js';
+import { maxDelayMs, monotonicMs } from '../../async/timers.js';
 import { WaitQueue, type Waiter } from '../../async/wait-queue.js';
 import type { Slot, Turn } from './budget.js';
 
@@ -60,11 +60,11 @@ export class PriorityQueue {
   }
 
   /** No slot is granted for that long: calls that cannot wait that long fail now rather than later. */
-  refuse(forecast: Forecast, longestMs: number): void {
+  refuse(forecast: Forecast, maxMs: number): void {
     const { waitMs } = forecast;
     const opensAt = monotonicMs() + waitMs;
     const isTooLong = ({ data }: Waiter<WaitingTurn, Slot>) =>
-      waitMs > longestMs || data.givesUpAt < opensAt;
+      waitMs > maxMs || data.givesUpAt < opensAt;
     for (const waiter of [...this.#queue].filter(isTooLong)) {
       waiter.refuse(queueTimeout(forecast, waiter.data.turn));
     }
@@ -89,7 +89,7 @@ export function queueTimeout(
   return new RateLimitError(`${what} Try again later, or allow a longer \`deadline\`.`, {
     code: 'QUEUE_TIMEOUT',
     outcome: 'not-sent',
-    retryAfterMs: Math.min(Math.max(1, Math.ceil(waitMs)), longestDelayMs),
+    retryAfterMs: Math.min(Math.max(1, Math.ceil(waitMs)), maxDelayMs),
     method,
     path,
   });

@@ -9,8 +9,8 @@ import { readError } from './error-body.js';
 import { saysNo } from './read.js';
 import { retryAfterMs } from './retry-after.js';
 
-const longestId = 200;
-const longestName = 60;
+const maxIdLength = 200;
+const maxNameLength = 60;
 
 /** An answer as it came over the wire. */
 export interface Received {
@@ -79,7 +79,7 @@ export function requestIdOf(
   key: string | null,
 ): string | undefined {
   const id = headers.get('x-request-id') ?? headers.get('request-id');
-  return id === null ? undefined : cleaner(call, key)(id).slice(0, longestId);
+  return id === null ? undefined : cleaner(call, key)(id).slice(0, maxIdLength);
 }
 
 // 408 and 5xx say nothing about the effect; a 429 in the middle of several recipients neither.
@@ -114,7 +114,7 @@ function parse(received: Received, call: CallContext): unknown {
   } catch {
     const header = response.headers.get('content-type');
     const type =
-      header === null ? 'no content type' : cleaner(call, key)(header).slice(0, longestName);
+      header === null ? 'no content type' : cleaner(call, key)(header).slice(0, maxNameLength);
     const message = `${lineOf(call)} was answered with something that is not JSON (${response.status}, ${type}).`;
     throw unexpected(message + effectHint(call), call, received);
   }
@@ -128,7 +128,7 @@ function redirected(received: Received, call: CallContext): PostreelError {
   }
   const target = response.headers.get('location');
   const where =
-    target === null ? '' : ` to ${cleaner(call, key)(originOf(target)).slice(0, longestName)}`;
+    target === null ? '' : ` to ${cleaner(call, key)(originOf(target)).slice(0, maxNameLength)}`;
   const message = `${lineOf(call)} was answered with a redirect${where}, which is not followed. Set \`baseUrl\` to the service's own address.`;
   return unexpected(message, call, received, redirectOutcome(response.status, call));
 }

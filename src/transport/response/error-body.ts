@@ -1,10 +1,10 @@
 import { isRecord } from '../../contract/records.js';
 import type { ErrorDetails, FieldError } from '../../errors/index.js';
 
-const longestText = 1000;
-const longestRawText = 4000;
-const mostFieldErrors = 100;
-const mostNodes = 1000;
+const maxTextLength = 1000;
+const maxRawTextLength = 4000;
+const maxFieldErrors = 100;
+const maxNodes = 1000;
 const deepest = 10;
 
 /** What the service said about a failure. */
@@ -24,8 +24,8 @@ export function readError(text: string, clean: (text: string) => string): Said {
   }
   // Cleaned after parsing: escapes in the JSON would hide a key.
   const string = (value: unknown) =>
-    typeof value === 'string' && value !== '' ? clean(value).slice(0, longestText) : undefined;
-  const copy = copyOf(body, { clean, nodesLeft: mostNodes }, 0);
+    typeof value === 'string' && value !== '' ? clean(value).slice(0, maxTextLength) : undefined;
+  const copy = copyOf(body, { clean, nodesLeft: maxNodes }, 0);
   if (!isRecord(body)) {
     return { message: string(body), body: copy };
   }
@@ -38,7 +38,7 @@ export function readError(text: string, clean: (text: string) => string): Said {
     requestId: string(inner['requestId']) ?? string(body['requestId']),
     suggestion: string(inner['suggestion']),
     timestamp: string(inner['timestamp']) ?? string(body['timestamp']) ?? string(body['time']),
-    details: copyOf(inner['details'], { clean, nodesLeft: mostNodes }, 0),
+    details: copyOf(inner['details'], { clean, nodesLeft: maxNodes }, 0),
     fieldErrors: fieldErrorsOf([inner, body], string),
     body: copy,
   };
@@ -55,8 +55,8 @@ function readText(text: string, clean: (text: string) => string): Said {
   if (plain === '') {
     return {};
   }
-  const body = clean(plain).slice(0, longestRawText);
-  return /^[<{[]/.test(plain) ? { body } : { message: body.slice(0, longestText), body };
+  const body = clean(plain).slice(0, maxRawTextLength);
+  return /^[<{[]/.test(plain) ? { body } : { message: body.slice(0, maxTextLength), body };
 }
 
 type ReadText = (value: unknown) => string | undefined;
@@ -71,7 +71,7 @@ function fieldErrorsOf(places: readonly Record<string, unknown>[], string: ReadT
   for (const place of places) {
     const others = otherNames.filter((name) => Array.isArray(place[name]));
     for (const name of [...listNames, ...others]) {
-      const found = listed(place[name], string).slice(0, mostFieldErrors);
+      const found = listed(place[name], string).slice(0, maxFieldErrors);
       if (found.length > 0) {
         return found;
       }
@@ -160,7 +160,7 @@ interface CopyTerms {
 // Names too: a service may well echo what it was sent.
 function copyOf(value: unknown, terms: CopyTerms, depth: number): unknown {
   if (typeof value === 'string') {
-    return terms.clean(value).slice(0, longestText);
+    return terms.clean(value).slice(0, maxTextLength);
   }
   if (typeof value !== 'object' || value === null) {
     return value;

@@ -1,4 +1,4 @@
-import { longestDelayMs } from '../../async/timers.js';
+import { maxDelayMs } from '../../async/timers.js';
 
 const firstPauseMs = 250;
 const maxGrownPauseMs = 60_000;
@@ -27,7 +27,7 @@ export function retryAfterMs(
   for (const [name, read] of readers) {
     const delayMs = read(headers.get(name)?.trim() ?? '', sentAt);
     if (delayMs !== undefined) {
-      return Math.min(Math.max(0, delayMs), longestDelayMs);
+      return Math.min(Math.max(0, delayMs), maxDelayMs);
     }
   }
   return undefined;

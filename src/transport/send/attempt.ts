@@ -31,10 +31,10 @@ import { pauseAfterRefusalMs } from '../response/retry-after.js';
 import { UnusableResponse, type Sending } from './http.js';
 
 // Far more than any answer of these services; an endless body must end somewhere.
-const longestAnswerBytes = 256 * 1024 * 1024;
-const longestErrorBytes = 64 * 1024;
+const maxAnswerBytes = 256 * 1024 * 1024;
+const maxErrorBytes = 64 * 1024;
 // A paid answer that is later than this will not come.
-const longestLateMs = 5 * 60_000;
+const maxLateMs = 5 * 60_000;
 
 /** Waits for a slot of the rate limit, sends the request once and reads what comes back. */
 export async function attempt(
@@ -129,7 +129,7 @@ class Exchange {
     this.#call = call;
     this.#with = parts;
     this.#timer = new AttemptTimer(parts.limitMs, call.signal);
-    this.#lateSignal = call.input.onLate && AbortSignal.timeout(longestLateMs);
+    this.#lateSignal = call.input.onLate && AbortSignal.timeout(maxLateMs);
   }
 
   async run(): Promise<RawAnswer> {
@@ -161,7 +161,7 @@ class Exchange {
     } catch (fault) {
       const late = this.#sending?.answer;
       if (this.#lateSignal) {
-        const text = late?.then((one) => readText(one, longestAnswerBytes, this.#lateSignal));
+        const text = late?.then((one) => readText(one, maxAnswerBytes, this.#lateSignal));
         this.#hearLate(text ?? Promise.resolve(''));
         throw this.#explain(fault);
       }
@@ -177,7 +177,7 @@ class Exchange {
   }
 
   async #text(response: Response): Promise<string> {
-    const limit = response.ok ? longestAnswerBytes : longestErrorBytes;
+    const limit = response.ok ? maxAnswerBytes : maxErrorBytes;
     const text = readText(response, limit, this.#fetchSignal);
     try {
       return await this.#timer.within(text);

@@ -1,6 +1,6 @@
 import pRetry, { type RetryContext } from 'p-retry';
 import { isAbortOf } from '../../async/abort.js';
-import { longestDelayMs, monotonicMs, sleep } from '../../async/timers.js';
+import { maxDelayMs, monotonicMs, sleep } from '../../async/timers.js';
 import { isRepeatable } from '../../contract/route.js';
 import { isPostreelError, type PostreelError } from '../../errors/index.js';
 import { isTransient } from '../../errors/transient.js';
@@ -108,12 +108,12 @@ class Retries {
       throw failure;
     }
     const askedMs = this.#askedMs(failure, attemptNumber);
-    const backoffMs = this.isRefused ? 0 : longestBackoffMs(retriesConsumed);
+    const backoffMs = this.isRefused ? 0 : maxBackoffMs(retriesConsumed);
     const delayMs = askedMs + backoffMs;
     if (!this.#mayWait(askedMs) || monotonicMs() + delayMs >= this.#endsAt) {
       // The caller can take over a wait that is too long for the call.
       if (failure.retryAfterMs === undefined) {
-        Object.assign(failure, { retryAfterMs: Math.min(Math.ceil(delayMs), longestDelayMs) });
+        Object.assign(failure, { retryAfterMs: Math.min(Math.ceil(delayMs), maxDelayMs) });
       }
       throw failure;
     }
@@ -183,6 +183,6 @@ class Retries {
   }
 }
 
-function longestBackoffMs(retriesConsumed: number): number {
+function maxBackoffMs(retriesConsumed: number): number {
   return Math.min(backoff.maxTimeout, 2 * backoff.minTimeout * backoff.factor ** retriesConsumed);
 }

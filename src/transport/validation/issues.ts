@@ -10,11 +10,11 @@ import { strangeFields, unknownFieldWarnings, type StrangeField } from './unknow
 export type SchemaMap = ReadonlyMap<Route, RouteSchemas>;
 
 // Far more than a person reads, and than a page of these services holds.
-const mostIssues = 100;
-const mostItems = 1_000;
+const maxIssues = 100;
+const maxItems = 1_000;
 // Counted once by us and visited once by the schema: ten thousand visits of an answer.
-const mostNodes = 5_000;
-const mostNodesOfItem = mostNodes / 4;
+const maxNodes = 5_000;
+const maxNodesOfItem = maxNodes / 4;
 
 /** One thing that is wrong with a value, as zod reports it. */
 interface Issue {
@@ -45,14 +45,14 @@ export function answerProblems(
   isThorough: boolean,
 ): readonly FieldError[] {
   if (!route.returns.list) {
-    return isSmall(value, mostNodes) ? problems(schemas.returns, value) : [];
+    return isSmall(value, maxNodes) ? problems(schemas.returns, value) : [];
   }
   const { items } = value as RawPage; // lists have been read by their style
-  const checked = isThorough ? items.slice(0, mostItems) : sample(items);
+  const checked = isThorough ? items.slice(0, maxItems) : sample(items);
   return checked
-    .filter((item) => isSmall(item, mostNodesOfItem))
+    .filter((item) => isSmall(item, maxNodesOfItem))
     .flatMap((item) => problems(schemas.returns, item))
-    .slice(0, mostIssues);
+    .slice(0, maxIssues);
 }
 
 /** What in a valid body will have no effect. */
@@ -101,9 +101,9 @@ function problems(
   }
   const issues = (result.error?.issues ?? []) as readonly Issue[]; // as zod documents them
   return issues
-    .slice(0, mostIssues)
+    .slice(0, maxIssues)
     .flatMap(flatten)
-    .slice(0, mostIssues)
+    .slice(0, maxIssues)
     .map((issue) => describe(issue, value, strange));
 }
 

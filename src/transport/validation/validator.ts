@@ -15,7 +15,7 @@ import {
   type SchemaMap,
 } from './issues.js';
 
-const mostInMessage = 10;
+const maxInMessage = 10;
 const noBody = { field: '', message: 'pass its fields as one object; got undefined' };
 
 /** The checks before and after a call. Schemas are loaded when a call first needs them. */
@@ -93,7 +93,7 @@ export class Validator {
       return;
     }
     state.outcome = route.changes ? 'unknown' : 'rejected';
-    const first = issues.slice(0, mostInMessage);
+    const first = issues.slice(0, maxInMessage);
     const list = first.map(({ field, message }) => `\`${field}\` ${message}`).join('; ');
     throw new UnexpectedResponseError(
       `${route.method} ${path} was answered, but not as its document says: ${list}.`,

@@ -25,7 +25,7 @@ export interface InboxOptions {
   onError?: ((error: unknown) => void) | undefined;
 }
 
-const longestMs = 5_000;
+const maxMs = 5_000;
 
 /** Answers a callback within five seconds; never rejects. */
 export type Receive = (
@@ -66,7 +66,7 @@ export function receiver(
 async function inTime(answer: Promise<Answer>): Promise<Answer> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<Answer>((resolve) => {
-    timer = setTimeout(() => resolve(atWork), longestMs);
+    timer = setTimeout(() => resolve(atWork), maxMs);
   });
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }

@@ -9,10 +9,10 @@ export interface SeenStore {
   release(nonce: string): unknown;
 }
 
-const mostNonces = 10_000;
+const maxNonces = 10_000;
 
 /** A store in this process's memory. When it is full, it forgets the oldest nonce. */
-export function memorySeen({ max = mostNonces }: { max?: number } = {}): SeenStore {
+export function memorySeen({ max = maxNonces }: { max?: number } = {}): SeenStore {
   const expiries = new Map<string, number>();
   const makeRoom = () => {
     if (expiries.size < max) {

@@ -19,8 +19,8 @@ it.each([
     const at = (share: number) => ratios[Math.ceil(share * runs) - 1];
     expect(at(0.5)).toBeLessThanOrEqual(median);
     expect(at(0.95)).toBeLessThanOrEqual(p95);
-    expect(Math.max(...seen.map(({ mostPending }) => mostPending))).toBe(20);
-    expect(seen.map(({ mostCalls }) => mostCalls).filter((calls) => calls > 10)).toEqual([]);
+    expect(Math.max(...seen.map(({ maxPending }) => maxPending))).toBe(20);
+    expect(seen.map(({ maxCalls }) => maxCalls).filter((calls) => calls > 10)).toEqual([]);
     expect(seen.map(({ refused }) => refused)).toEqual(seen.map(() => 0));
   },
   120_000, // seconds, unless the machine is busy

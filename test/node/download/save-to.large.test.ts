@@ -12,7 +12,7 @@ const run = promisify(execFile);
 const fileBytes = 200_000_000;
 const cuts = 5;
 // Node collects the buffers of sockets when they make 64 MB, however large the file is.
-const mostGrownBytes = 80_000_000;
+const maxGrownBytes = 80_000_000;
 
 let folder = '';
 beforeEach(async () => {
@@ -31,7 +31,7 @@ it('saves 200 MB over five cuts, byte for byte and with flat memory', async () =
   const { stdout } = await run(process.execPath, ['test/support/node/save-child.mjs', url, path]);
 
   const { grownBytes } = JSON.parse(stdout) as { grownBytes: number };
-  expect(grownBytes).toBeLessThan(mostGrownBytes);
+  expect(grownBytes).toBeLessThan(maxGrownBytes);
   expect(arrivals(fakeMedia.requests, 'GET /cdn/{file}')).toBe(1 + cuts + 1);
   expect(await hashOf(createReadStream(path))).toBe(
     await hashOf([fakeMedia.contentOf(job.fileId)]),

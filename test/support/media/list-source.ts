@@ -5,7 +5,7 @@ export class ListSource implements AcknowledgingSource {
   readonly told: string[] = [];
   readonly extended: string[] = [];
   inHand = 0;
-  mostInHand = 0;
+  maxInHand = 0;
   readonly #waiting: SourceItem[];
   readonly #ends: boolean;
   readonly name: string | undefined;
@@ -35,7 +35,7 @@ export class ListSource implements AcknowledgingSource {
     }
     const items = this.#waiting.splice(0, count);
     this.inHand += items.length;
-    this.mostInHand = Math.max(this.mostInHand, this.inHand);
+    this.maxInHand = Math.max(this.maxInHand, this.inHand);
     return Promise.resolve(items.length === 0 && this.#ends ? undefined : items);
   }
 

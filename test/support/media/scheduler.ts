@@ -20,7 +20,7 @@ export const rules: QueueRules = {
   claimMs: 300_000,
   maxJobs: Number.POSITIVE_INFINITY,
   maxMinutes: Number.POSITIVE_INFINITY,
-  mostResults: 20,
+  maxResults: 20,
 };
 
 export function entryOf(index: number, more: Partial<Entry> = {}): Entry {

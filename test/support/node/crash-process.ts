@@ -15,7 +15,7 @@ export interface ProcessEnd {
   readonly output: string;
 }
 
-const longestMs = 60_000;
+const maxMs = 60_000;
 
 /** Starts the named queue in a process of its own, whose time runs so many times as fast. */
 export function startQueue(
@@ -33,7 +33,7 @@ export function startQueue(
   };
   const child = spawn(process.execPath, command, { env: { ...process.env, ...env } });
   // Another signal than the one that is looked for.
-  const timer = setTimeout(() => child.kill('SIGTERM'), longestMs);
+  const timer = setTimeout(() => child.kill('SIGTERM'), maxMs);
   child.once('close', () => clearTimeout(timer));
   return { kill: () => void child.kill('SIGKILL'), end: endOf(child) };
 }

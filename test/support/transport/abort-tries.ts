@@ -10,7 +10,7 @@ export interface Try {
 export interface Tally {
   readonly tries: number;
   /** The most turns of the event loop from `abort()` to the rejection, however busy the machine is. */
-  readonly mostTurns: number;
+  readonly maxTurns: number;
   readonly reasonsKept: number;
   readonly listenersLeft: number;
 }
@@ -32,7 +32,7 @@ export async function abortMany(
   }
   return {
     tries: results.length,
-    mostTurns: Math.max(...results.map(({ turns }) => turns)),
+    maxTurns: Math.max(...results.map(({ turns }) => turns)),
     reasonsKept: results.filter(({ keptReason }) => keptReason).length,
     listenersLeft: results.reduce((sum, { listenersLeft }) => sum + listenersLeft, 0),
   };

@@ -125,7 +125,7 @@ describe('an abort is heard within five turns of the event loop, 200 times out o
 
 function expectHeard(tally: Tally): void {
   expect(tally).toMatchObject(heard);
-  expect(tally.mostTurns).toBeLessThanOrEqual(maxTurns);
+  expect(tally.maxTurns).toBeLessThanOrEqual(maxTurns);
 }
 
 async function queued(client: MessagingClient, count: number): Promise<void> {

@@ -20,30 +20,27 @@ interface Phase {
   readonly answer?: () => unknown;
   readonly options?: () => MessagingOptions;
   readonly call?: (client: MessagingClient, options: RequestOptions) => PromiseLike<unknown>;
-  readonly mostRequests: number;
+  readonly maxRequests: number;
   /** The error where a wait that cannot fit is refused before it begins. */
   readonly ending?: RegExp;
 }
 
 /** Everything that a call may be busy with for ever. */
 const phases: [string, Phase][] = [
-  [
-    'the function that gives the key',
-    { options: () => ({ apiKey: () => never }), mostRequests: 0 },
-  ],
-  ['the connection', { answer: () => never, mostRequests: 1 }],
-  ['the body of the answer', { answer: () => new Response(new ReadableStream()), mostRequests: 1 }],
+  ['the function that gives the key', { options: () => ({ apiKey: () => never }), maxRequests: 0 }],
+  ['the connection', { answer: () => never, maxRequests: 1 }],
+  ['the body of the answer', { answer: () => new Response(new ReadableStream()), maxRequests: 1 }],
   // A retry that cannot fit is not waited for: the call ends with the refusal.
   [
     'a wait that the service asks for',
-    { answer: () => refusal(429, '0.9'), mostRequests: 2, ending: /^RateLimitError$/ },
+    { answer: () => refusal(429, '0.9'), maxRequests: 2, ending: /^RateLimitError$/ },
   ],
   [
     'retries',
     {
       answer: () => refusal(503, '0'),
       options: () => ({ retries: 50 }),
-      mostRequests: 10,
+      maxRequests: 10,
       ending: /^ServerError$/,
     },
   ],
@@ -59,7 +56,7 @@ const phases: [string, Phase][] = [
         await client.contacts.get('con_0');
         await client.contacts.get('con_1', options);
       },
-      mostRequests: 1,
+      maxRequests: 1,
       ending: /^RateLimitError$/,
     },
   ],
@@ -71,7 +68,7 @@ const phases: [string, Phase][] = [
         content.arrayBuffer = () => never;
         return client.send({ ...mail, attachments: [{ content }] }, options);
       },
-      mostRequests: 0,
+      maxRequests: 0,
     },
   ],
   [
@@ -79,7 +76,7 @@ const phases: [string, Phase][] = [
     {
       answer: pageAfterPage(),
       call: (client, options) => client.contacts.list({}, options).toArray(),
-      mostRequests: 4,
+      maxRequests: 4,
     },
   ],
 ];
@@ -127,7 +124,7 @@ describe.each(phases)('%s that takes for ever', (_, phase) => {
   it('ends with the deadline', async () => {
     const { ended, requests } = await begin(phase, { deadline: 1_000 });
     expect(isPostreelError(ended) && ended.name).toMatch(phase.ending ?? /^TimeoutError$/);
-    expect(requests.length).toBeLessThanOrEqual(phase.mostRequests);
+    expect(requests.length).toBeLessThanOrEqual(phase.maxRequests);
   });
 
   it('ends with the signal', async () => {
@@ -135,6 +132,6 @@ describe.each(phases)('%s that takes for ever', (_, phase) => {
     setTimeout(() => controller.abort('enough'), 500);
     const { ended, requests } = await begin(phase, { signal: controller.signal });
     expect(ended).toBe('enough');
-    expect(requests.length).toBeLessThanOrEqual(phase.mostRequests);
+    expect(requests.length).toBeLessThanOrEqual(phase.maxRequests);
   });
 });

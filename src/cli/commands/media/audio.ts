@@ -19,7 +19,7 @@ interface Flags {
 }
 
 // Above this length the text is submitted in parts (media, Limits).
-const longestText = 10_000;
+const maxTextLength = 10_000;
 
 /** `postreel audio` */
 export function addAudio(program: Command, context: Context): void {
@@ -47,10 +47,10 @@ export function addAudio(program: Command, context: Context): void {
 async function speak(given: string | undefined, flags: Flags, context: Context): Promise<void> {
   const text = await textOf(given, flags);
   const media = await mediaWithJournal(context, flags.journal);
-  const isShort = text.length <= longestText;
+  const isShort = text.length <= maxTextLength;
   const facts = {
     characters: text.length,
-    parts: isShort ? 1 : `about ${Math.ceil(text.length / longestText)}`,
+    parts: isShort ? 1 : `about ${Math.ceil(text.length / maxTextLength)}`,
     voice: flags.voice,
     'saved to': flags.out ?? 'this folder',
     journal: flags.journal,
@@ -71,7 +71,7 @@ async function submit(
 ): Promise<GenerationJob[]> {
   const speed = rate === undefined ? {} : { playbackRate: rate };
   const request = { content, voiceId: voice, format, ...speed };
-  return content.length <= longestText
+  return content.length <= maxTextLength
     ? [await media.generate.audio(request, { signal })]
     : media.generate.longAudio(request, { signal });
 }

@@ -18,7 +18,7 @@ interface Finding {
 }
 
 const oldestNode = [20, 19] as const;
-const mostSkewMs = 60_000;
+const maxSkewMs = 60_000;
 
 /** `postreel doctor` */
 export function addDoctor(program: Command, context: Context): void {
@@ -108,7 +108,7 @@ function serviceFindings(check: ServiceCheck): Finding[] {
 function clockFinding(service: string, aheadMs: number): Finding {
   const name = 'clock';
   const seconds = Math.abs(aheadMs) / 1000;
-  if (Math.abs(aheadMs) < mostSkewMs) {
+  if (Math.abs(aheadMs) < maxSkewMs) {
     return { name, verdict: 'ok', text: `agrees with ${service} (${seconds} s apart)` };
   }
   const text = `${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} ${service}`;

@@ -45,7 +45,7 @@ function endInside(text: string, start: number, limit: number): number {
   }
   // A character is at most a few units long: only the end of the window has to be looked at.
   const from = wholeCharactersFrom(text, start, limit);
-  const ends = graphemeEnds(text, from, limit + longestCharacter);
+  const ends = graphemeEnds(text, from, limit + maxCharacterLength);
   return lastBetween(ends, start, limit) ?? limit - (isInsidePair(text, limit) ? 1 : 0);
 }
 
@@ -54,11 +54,11 @@ function isInsidePair(text: string, index: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff;
 }
 
-const longestCharacter = 64;
+const maxCharacterLength = 64;
 
 // Segmentation has to begin at a place that is certainly not inside a character.
 function wholeCharactersFrom(text: string, start: number, limit: number): number {
-  for (let index = limit - 1; index > start && index > limit - longestCharacter; index--) {
+  for (let index = limit - 1; index > start && index > limit - maxCharacterLength; index--) {
     if (/[ -~]/.test(text.charAt(index))) {
       return index;
     }

@@ -24,6 +24,6 @@ export function rulesOf(options: QueueOptions, { clock, slots }: QueueHost): Que
     claimMs,
     maxJobs: maxJobs ?? Number.POSITIVE_INFINITY,
     maxMinutes: maxMinutes ?? Number.POSITIVE_INFINITY,
-    mostResults: slots.limit,
+    maxResults: slots.limit,
   };
 }

@@ -26,9 +26,9 @@ export interface Ahead {
 }
 
 // Later jobs tell more about what is to come than the first ones of a long queue.
-const mostSamples = 300;
+const maxSamples = 300;
 // What a longer queue takes is in proportion.
-const mostPlayed = 300;
+const maxPlayed = 300;
 
 /** Guesses how long a queue still takes, from how long its files took so far. */
 export class QueueEstimate {
@@ -44,7 +44,7 @@ export class QueueEstimate {
     this.#minutes += minutes;
     this.#tookMs += now - startedAt;
     const sample = { pace: (now - startedAt) / minutes, isFinished: true };
-    this.#finished = [...this.#finished, sample].slice(-mostSamples);
+    this.#finished = [...this.#finished, sample].slice(-maxSamples);
   }
 
   /** How the time that is left may turn out, by what is known now, worked out when it is asked for. */
@@ -81,12 +81,12 @@ function forecastOf(ahead: Ahead, finished: readonly PaceSample[], now: number):
     pace: elapsedMs / minutes,
     isFinished: false,
   }));
-  const known = waiting.slice(0, mostPlayed).map(({ minutes, kind }) => ({
+  const known = waiting.slice(0, maxPlayed).map(({ minutes, kind }) => ({
     minutes,
     isAlone: kind === 'audio',
   }));
   const usual = sum(waiting.map(({ minutes }) => minutes)) / Math.max(1, waiting.length);
-  const count = Math.min(unread, mostPlayed - known.length);
+  const count = Math.min(unread, maxPlayed - known.length);
   const rest = Array.from({ length: count }, () => ({ minutes: usual, isAlone: false }));
   const gapMs = Math.max(ahead.gapMs, ahead.callsMs(1_001) - ahead.callsMs(1_000));
   const played = [...known, ...rest];

@@ -29,7 +29,7 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
   readonly #options: QueueOptions;
   readonly #below: QueueBelow;
   readonly #queue: MediaQueue;
-  readonly #mostInHand: number;
+  readonly #maxInHand: number;
   /** What was taken and is not acknowledged, by its place in the input. */
   readonly #inHand = new Map<number, Item>();
   readonly #ids = new WeakMap<MediaJob, string>();
@@ -41,7 +41,7 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
     this.#source = source;
     this.#below = below;
     this.#options = options;
-    this.#mostInHand = inHandPerSlot * (options.concurrency ?? usualConcurrency);
+    this.#maxInHand = inHandPerSlot * (options.concurrency ?? usualConcurrency);
     this.#queue = below.open(this.#jobs(), (job) => this.#ids.get(job) ?? '');
   }
 
@@ -105,7 +105,7 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
   async #take(): Promise<readonly Item[] | undefined> {
     const { signal } = this.#controller;
     while (!signal.aborted) {
-      const room = this.#mostInHand - this.#inHand.size;
+      const room = this.#maxInHand - this.#inHand.size;
       if (room <= 0) {
         await this.#room.wait();
         continue;

@@ -14,7 +14,7 @@ export const renewedLeaseMs = uncertainMs;
 const longLeaseMs = 60 * 60_000;
 const askStoreAgainMs = 3_000;
 // A store that is slower than this is as good as gone.
-const longestAnswerMs = 5_000;
+const maxAnswerMs = 5_000;
 // One that only restarts is back within this time.
 const restartMs = 60_000;
 
@@ -67,7 +67,7 @@ export class SlotLeases {
     const leaseMs = store.hold ? renewedLeaseMs : longLeaseMs;
     try {
       const leases = store.lease(this.#group, count, limit, leaseMs);
-      const taken = await this.#clock.within(leases, longestAnswerMs, (late) => {
+      const taken = await this.#clock.within(leases, maxAnswerMs, (late) => {
         store.giveBack?.(this.#group, late).catch(() => undefined); // they run out
       });
       this.#goneSince = undefined;
@@ -104,7 +104,7 @@ export class SlotLeases {
 
   // A store that restarts hears it later: until a lease runs out, nobody could use its slot.
   #tell(told: Promise<void>, givenBack: readonly string[]): void {
-    const heard = this.#clock.within(told, longestAnswerMs, () => undefined);
+    const heard = this.#clock.within(told, maxAnswerMs, () => undefined);
     heard.catch(() => {
       this.#owed = [...this.#owed, ...givenBack];
     });

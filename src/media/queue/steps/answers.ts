@@ -9,9 +9,9 @@ import type { Draft, World } from './state.js';
 import { isProbing, uncount } from './submitting.js';
 import { putBack, putBackInHalves } from './waiting.js';
 
-const longestPauseMs = 300_000;
+const maxPauseMs = 300_000;
 const firstRetryMs = 5_000;
-const longestRetryMs = 60_000;
+const maxRetryMs = 60_000;
 const fewJobs = 5;
 // So many jobs alone must get the same no before it is for all: of a request that was refused as a
 // whole and in halves, and of jobs that were never together.
@@ -150,7 +150,7 @@ const reactions: Readonly<Record<Refusal['kind'], (draft: Draft, refused: Refuse
     putBack(draft, flight.entries);
     draft.nextVideosAt = Number.NEGATIVE_INFINITY;
     draft.refusedAt = world.now;
-    const delayMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(draft.refusals, 8));
+    const delayMs = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(draft.refusals, 8));
     noteBarren(draft, refusal, world, delayMs);
   },
   unknown(draft, { flight, refusal, world }) {
@@ -158,7 +158,7 @@ const reactions: Readonly<Record<Refusal['kind'], (draft: Draft, refused: Refuse
       fail(draft, entry, refusal.error);
     }
     // What is lost like this is paid for: the next calls risk less.
-    draft.mostPerCall = Math.ceil(flight.entries.length / 4);
+    draft.maxPerCall = Math.ceil(flight.entries.length / 4);
     pause(draft, refusal, world);
   },
 };
@@ -233,7 +233,7 @@ function pause(draft: Draft, refusal: Refusal, world: World): void {
     draft.askedUntil = world.now + refusal.retryAfterMs;
   }
   const growingMs = Math.min(
-    longestPauseMs,
+    maxPauseMs,
     gapMs * 1.5 ** Math.max(0, Math.min(draft.refusals - 2, 8)),
   );
   noteBarren(draft, refusal, world, refusal.retryAfterMs ?? growingMs);
@@ -253,7 +253,7 @@ function hearYes(draft: Draft): void {
   draft.refusals = 0;
   draft.evidence = undefined;
   draft.barrenSince = undefined;
-  draft.mostPerCall = Number.POSITIVE_INFINITY;
+  draft.maxPerCall = Number.POSITIVE_INFINITY;
 }
 
 function learn(draft: Draft, evidence: SlotEvidence, { level }: Flight): void {

@@ -11,7 +11,7 @@ const videoMs = 10_000;
 const audioMs = { shortest: 3_000, longest: 5_000 };
 // The service may not know a job in its first seconds.
 const tolerantMs = 30_000;
-const longestBackoffMs = 60_000;
+const maxBackoffMs = 60_000;
 const othersMs = 10_000;
 
 /** Follows a job to its end. */
@@ -178,7 +178,7 @@ function hearTrouble(
     return;
   }
   const firstMs = intervalMs(running.job, 0);
-  const backoffMs = Math.min(longestBackoffMs, firstMs * 2 ** Math.min(running.failures, 10));
+  const backoffMs = Math.min(maxBackoffMs, firstMs * 2 ** Math.min(running.failures, 10));
   const checkAt = now + Math.max(retryAfterMs, backoffMs);
   const failures = running.failures + 1;
   draft.running.set(running.job.fileId, { ...running, failures, failingSince, checkAt });

@@ -10,7 +10,7 @@ const priorJobs = 0.25;
 // Before much is known, two in three jobs are taken to be within a factor of 1.3 of their pace.
 const usualSpread = 0.3;
 const spreadPriorJobs = 3;
-const leastSpread = 0.03;
+const minSpread = 0.03;
 
 /** A file is finished: jobs like it take about as long. */
 export function learnPace(draft: Draft, running: RunningJob, now: number): void {
@@ -56,7 +56,7 @@ export function spreadOf(paces: Paces): number {
     squares += Math.max(0, own.squares - own.sum ** 2 / own.count);
     freedom += own.count - 1;
   }
-  return Math.max(leastSpread, Math.sqrt(squares / freedom));
+  return Math.max(minSpread, Math.sqrt(squares / freedom));
 }
 
 const nothing: PaceSums = { count: 0, sum: 0, squares: 0 };

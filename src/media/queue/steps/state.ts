@@ -20,7 +20,7 @@ export interface QueueRules {
   readonly maxJobs: number;
   readonly maxMinutes: number;
   /** Results that may lie there before no more is submitted. */
-  readonly mostResults: number;
+  readonly maxResults: number;
 }
 
 /** What the world is like when an event comes: the scheduler itself has no clock and no limits. */
@@ -78,7 +78,7 @@ export interface QueueState {
   /** When the last call was accepted. */
   readonly landedAt: number;
   /** The most jobs of the next call, after one whose outcome is unknown. */
-  readonly mostPerCall: number;
+  readonly maxPerCall: number;
   /** Calls in a row that brought nothing. */
   readonly refusals: number;
   readonly refusedAt: number;
@@ -137,7 +137,7 @@ export function initialState(rules: QueueRules): QueueState {
     filledAt: never,
     roomSince: undefined,
     landedAt: never,
-    mostPerCall: Number.POSITIVE_INFINITY,
+    maxPerCall: Number.POSITIVE_INFINITY,
     refusals: 0,
     refusedAt: never,
     evidence: undefined,

@@ -13,12 +13,12 @@ const freshMs = 3_000;
 // Workers that share slots think of a call every few seconds: they bring forward only the checks
 // that are almost due, so that a file is still checked about every ten seconds.
 const almostDueMs = 8_000;
-const longestRefreshMs = 5_000;
+const maxRefreshAgeMs = 5_000;
 const thinkAgainMs = 2_000;
 // Processes that share the slots of a project make a call a minute together, as one alone does.
 const callEveryMs = 60_000;
 const usualJobMs = 5 * 60_000;
-const longestWithoutMs = 10 * 60_000;
+const maxWithoutMs = 10 * 60_000;
 
 /** Makes the next call when its time has come; the answer is when to ask again. */
 export function submitNext(draft: Draft, world: World): number {
@@ -33,7 +33,7 @@ export function submitNext(draft: Draft, world: World): number {
   if (refreshedAt !== undefined) {
     return refreshedAt;
   }
-  const batch = withinCaps(draft, nextBatch(draft.waiting, Math.min(room, mostJobs(draft))));
+  const batch = withinCaps(draft, nextBatch(draft.waiting, Math.min(room, maxJobsOfCall(draft))));
   if (batch.length === 0) {
     return draft.waiting.length > 0 ? world.now : Number.POSITIVE_INFINITY;
   }
@@ -87,7 +87,7 @@ function callTime(draft: Draft, world: World, room: number): number {
   const [first] = waiting;
   const isStopped = draft.isPaused || draft.isDraining || draft.flight !== undefined;
   // Nobody takes the results: no use in making more of them.
-  if (isStopped || !first || room <= 0 || draft.results >= rules.mostResults) {
+  if (isStopped || !first || room <= 0 || draft.results >= rules.maxResults) {
     return Number.POSITIVE_INFINITY;
   }
   const isFilling = draft.isReading && waiting.length < room;
@@ -118,7 +118,7 @@ function timeByGap({ rules, waiting, roomSince, nextVideosAt }: Draft, world: Wo
 function timeByPace(draft: Draft, room: number, now: number): number {
   const { rules, roomSince = now, refreshedAt } = draft;
   const until = roomSince + rules.gapMs;
-  const isDecided = refreshedAt > now - longestRefreshMs;
+  const isDecided = refreshedAt > now - maxRefreshAgeMs;
   if (isDecided || until <= now || room * nextFinishMs(draft, now) > rules.gapMs) {
     return now;
   }
@@ -132,7 +132,7 @@ function isShared({ othersSlots = 0 }: World): boolean {
 // Their store alone knows how many slots are free: it is asked every few seconds, and so many are
 // about what comes free in the time of a call, whoever had them.
 function fewestShared(draft: Draft, { now, freeSlots, takenSlots }: World): number {
-  if (draft.landedAt <= now - longestWithoutMs) {
+  if (draft.landedAt <= now - maxWithoutMs) {
     return 1;
   }
   const slots = freeSlots + takenSlots;
@@ -152,10 +152,10 @@ function usualMsOf(draft: Draft): number {
 function refresh(draft: Draft, world: World, room: number): number | undefined {
   const { now, checksCount } = world;
   if (draft.refreshing.size > 0) {
-    const until = draft.refreshedAt + longestRefreshMs;
+    const until = draft.refreshedAt + maxRefreshAgeMs;
     return until > now ? until : undefined;
   }
-  if (checksCount || draft.waiting.length <= room || draft.refreshedAt > now - longestRefreshMs) {
+  if (checksCount || draft.waiting.length <= room || draft.refreshedAt > now - maxRefreshAgeMs) {
     return undefined;
   }
   const since = now - (isShared(world) ? almostDueMs : freshMs);
@@ -172,11 +172,11 @@ function refresh(draft: Draft, world: World, room: number): number | undefined {
     draft.running.set(fileId, { ...running, isChecking: true });
   }
   draft.commands.push({ type: 'check', fileIds: stale.map(([fileId]) => fileId) });
-  return now + longestRefreshMs;
+  return now + maxRefreshAgeMs;
 }
 
-function mostJobs(draft: Draft): number {
-  return isProbing(draft) ? 1 : draft.mostPerCall;
+function maxJobsOfCall(draft: Draft): number {
+  return isProbing(draft) ? 1 : draft.maxPerCall;
 }
 
 // What goes beyond the caller's caps is not submitted.

@@ -28,7 +28,7 @@ export interface ClockOptions {
 }
 
 /** The longest delay that timers can carry. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 /** Makes a clock: one that only moves by `advance()`, unless told otherwise. */
 export function createClock(options: ClockOptions = {}): Clock {
@@ -70,7 +70,7 @@ export function createClock(options: ClockOptions = {}): Clock {
     if (mode !== 'real' || due === undefined) {
       return;
     }
-    const delayMs = Math.min(Math.max(0, (due - now()) / speed), longestTimerMs);
+    const delayMs = Math.min(Math.max(0, (due - now()) / speed), maxTimerMs);
     timer = setTimeout(runDue, delayMs);
     if (typeof timer === 'object') {
       timer.unref();

@@ -5,7 +5,7 @@ import type { Scope } from '../state.js';
 
 const dayMs = 86_400_000;
 const defaultDays = 30;
-const longestDays = 366;
+const maxDays = 366;
 
 /** Mail by day, in UTC, each reaction on its own day; `startDate` and `endDate` are included. */
 export function timeseries(request: FakeRequest, { world, project }: Scope): object[] {
@@ -34,7 +34,7 @@ function readDate({ query }: FakeRequest, name: string): number | undefined {
 }
 
 function daysBetween(start: number, end: number): Map<string, Stats> {
-  if (start > end || end - start > longestDays * dayMs) {
+  if (start > end || end - start > maxDays * dayMs) {
     throw invalidParameter('startDate', 'The dates must span from one day to a year.');
   }
   const days = new Map<string, Stats>();

@@ -134,7 +134,7 @@ describe('a queue over a source that acknowledges', () => {
     const { run } = service();
     const source = new ListSource(videos(30));
     await run(source, { concurrency: 4 });
-    expect(source.mostInHand).toBeLessThanOrEqual(8);
+    expect(source.maxInHand).toBeLessThanOrEqual(8);
     expect(source.told).toHaveLength(30);
   });
 

@@ -64,7 +64,7 @@ describe('a call that is accepted', () => {
       refusals: 0,
       barrenSince: undefined,
       evidence: undefined,
-      mostPerCall: Number.POSITIVE_INFINITY,
+      maxPerCall: Number.POSITIVE_INFINITY,
     });
   });
 
@@ -278,7 +278,7 @@ describe('another failure of a call', () => {
     const commands = steps.refuse('unknown');
     expect(only(commands, 'land')).toEqual([{ type: 'land', fileIds: [], uncertain: 9 }]);
     expect(ends(commands)).toHaveLength(9);
-    expect(steps.state).toMatchObject({ submitted: 9, mostPerCall: 3, pausedUntil: 50_000 });
+    expect(steps.state).toMatchObject({ submitted: 9, maxPerCall: 3, pausedUntil: 50_000 });
     steps.read(...entriesOf(9, (index) => ({ index: 20 + index })));
     expect(next(steps)).toHaveLength(3);
   });

@@ -164,7 +164,7 @@ describe('a call', () => {
   });
 
   it('is not made while nobody takes the results', () => {
-    const steps = new Steps({ mostResults: 2 });
+    const steps = new Steps({ maxResults: 2 });
     const problem = new Error('a rule');
     const entries = entriesOf(2).map((entry) => ({ entry, problem }));
     expect(ends(steps.hear({ type: 'read', entries }))).toEqual([

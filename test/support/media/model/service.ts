@@ -18,7 +18,7 @@ export interface Habits {
   readonly capStatus: number;
   readonly capSaysWhy: boolean;
   readonly capRetryAfterMs: number | undefined;
-  readonly longestMs: number;
+  readonly maxMs: number;
   readonly lossChance: number;
   readonly partialChance: number;
   readonly failChance: number;
@@ -164,9 +164,9 @@ export class HostileService {
   }
 
   #accept(prompt: string): File {
-    const { longestMs, failChance, stalls } = this.#habits;
+    const { maxMs, failChance, stalls } = this.#habits;
     const now = this.#time.now();
-    const tookMs = longestMs * (0.1 + 0.9 * this.#random.next());
+    const tookMs = maxMs * (0.1 + 0.9 * this.#random.next());
     const file = {
       fileId: `${this.#habits.numericIds ? '' : 'file_'}${this.files.size + 1}`,
       prompt,

@@ -24,8 +24,8 @@ import { VirtualTime } from './time.js';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-const longestWorldMs = 60 * hourMs;
-const mostStepsAtOnce = 10_000;
+const maxWorldMs = 60 * hourMs;
+const maxStepsAtOnce = 10_000;
 
 /** Puts a bug into the parts of a world; only a test does. */
 export interface Bug {
@@ -83,8 +83,8 @@ class World {
     this.#limit = 20;
     // Hours of checks for many jobs would only repeat themselves.
     const usualJobs = random.chance(0.05) ? 100 : 40; // some learn from the first jobs
-    const mostJobs = habits.longestMs > 20 * minuteMs ? 4 : usualJobs;
-    this.#jobs = jobsOf(random, random.whole(1, mostJobs));
+    const maxJobs = habits.maxMs > 20 * minuteMs ? 4 : usualJobs;
+    this.#jobs = jobsOf(random, random.whole(1, maxJobs));
     this.#storeHabit = random.pick(['none', 'none', 'good', 'slow', 'hangs', 'fails', 'lies']);
     this.#store = modelStore(this.#storeHabit, this.#time, random);
   }
@@ -113,11 +113,11 @@ class World {
       }
       this.#checkIdle();
       stepsNow = this.#time.now() > now ? 0 : stepsNow + 1;
-      if (stepsNow > mostStepsAtOnce) {
+      if (stepsNow > maxStepsAtOnce) {
         this.#report('h: the queue spins while no time passes');
         break;
       }
-      if (this.#time.now() > longestWorldMs) {
+      if (this.#time.now() > maxWorldMs) {
         this.#report('g: the queue waits for ever');
         break;
       }
@@ -411,7 +411,7 @@ function habitsOf(random: Random): Habits {
     capSaysWhy: random.chance(0.5),
     capRetryAfterMs: random.chance(0.3) ? random.whole(1, 10) * 30_000 : undefined,
     // Hours are checked every ten seconds: fewer worlds of them make room for more others.
-    longestMs: random.chance(0.05)
+    maxMs: random.chance(0.05)
       ? 3 * hourMs
       : random.pick([5_000, minuteMs, minuteMs, 4 * minuteMs, 4 * minuteMs, 10 * minuteMs]),
     lossChance: isCalm ? 0 : random.pick([0, 0.05, 0.3]),

@@ -9,7 +9,7 @@ const firstOnly =
   ({ index }: { index: number }) =>
     index === 0 ? { status, headers } : { status: 200 };
 
-const waitsAfter429 = (name: string, headers: Record<string, string>, leastMs: number): Case => ({
+const waitsAfter429 = (name: string, headers: Record<string, string>, minMs: number): Case => ({
   name: `waits after a 429 whose Retry-After is ${name}`,
   run: async ({ service, open, settled, figures }) => {
     service.reply = firstOnly(429, headers);
@@ -20,7 +20,7 @@ const waitsAfter429 = (name: string, headers: Record<string, string>, leastMs: n
     const retries = await page.evaluate(() => notices.filter((notice) => notice.name === 'retry'));
     expect(retries).toHaveLength(1);
     expect(retries[0]).toMatchObject({ status: 429 });
-    expect(Number(retries[0]?.delayMs)).toBeGreaterThanOrEqual(leastMs);
+    expect(Number(retries[0]?.delayMs)).toBeGreaterThanOrEqual(minMs);
     expectExactly(figures(`429 with ${name} Retry-After`, 5));
     await page.close();
   },

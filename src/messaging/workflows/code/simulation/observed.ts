@@ -20,7 +20,7 @@ interface ExpectedEmail {
 const toleranceMs = 60_000;
 
 // More doubts at once explain everything, and so nothing.
-const mostDoubts = 2;
+const maxDoubts = 2;
 
 /** Are these the emails that were sent? */
 export function agreesWith(
@@ -43,7 +43,7 @@ export function explanationsOf(
   assumptions: readonly string[],
   explains: (doubted: readonly string[]) => boolean,
 ): string[][] {
-  for (let size = 1; size <= mostDoubts; size++) {
+  for (let size = 1; size <= maxDoubts; size++) {
     const found = setsOf(assumptions, size).filter(explains);
     if (found.length > 0) {
       return found;
