@@ -7,7 +7,7 @@ export interface Waiter<Data, Grant> {
   /** Ends the wait with what was waited for. */
   grant(value: Grant): void;
   /** Ends the wait with an error. */
-  refuse(reason: unknown): void;
+  reject(reason: unknown): void;
 }
 
 /** How to wait. */
@@ -63,7 +63,7 @@ export class WaitQueue<Data, Grant = void> implements Iterable<Waiter<Data, Gran
           leave();
           resolve(value);
         },
-        refuse: (reason) => {
+        reject: (reason) => {
           leave();
           reject(asError(reason));
           this.#onLeave();
@@ -71,13 +71,13 @@ export class WaitQueue<Data, Grant = void> implements Iterable<Waiter<Data, Gran
       };
       const giveUp = () => {
         leaveLine(); // the error may say how many wait
-        waiter.refuse(timeoutError?.());
+        waiter.reject(timeoutError?.());
       };
       const leaveLine = this.#line(priority).join(waiter);
       const timer = Number.isFinite(maxWaitMs)
         ? setTimeout(giveUp, Math.min(maxWaitMs, maxDelayMs))
         : undefined;
-      const stopListening = onAbort(signal, () => waiter.refuse(signal?.reason));
+      const stopListening = onAbort(signal, () => waiter.reject(signal?.reason));
     });
   }
 

@@ -40,7 +40,7 @@ export class UnexpectedResponseError extends PostreelError {
 }
 
 /** The error for a call that our own checks refuse: it names the field and the rule. */
-export function refuse(
+export function invalidRequest(
   fieldErrors: readonly FieldError[],
   where: { method?: string; path?: string } = {},
 ): InvalidRequestError {

@@ -28,7 +28,7 @@ import {
 import { watch } from './status/watch.js';
 import { createContext, type MediaContext } from './context.js';
 import { LazyQueue } from './lazy-queue.js';
-import { refuse } from '../errors/client-errors.js';
+import { invalidRequest } from '../errors/client-errors.js';
 import { callSite } from '../transport/call.js';
 import { kindOf } from '../transport/request/url.js';
 
@@ -102,7 +102,9 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     given?: WaitOptions & { settle?: Settle | undefined },
   ): Promise<FileResult[] | MediaFile | MediaFile[]> {
     if (!Array.isArray(fileIds)) {
-      throw refuse([{ field: 'fileIds', message: `must be a list; got ${kindOf(fileIds)}` }]);
+      throw invalidRequest([
+        { field: 'fileIds', message: `must be a list; got ${kindOf(fileIds)}` },
+      ]);
     }
     const { settle = 'all', ...options } = readWaitsOptions(given);
     const wait = (fileId: string, own: WaitOptions) => this.waitForFile(fileId, own);

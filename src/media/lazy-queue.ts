@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors/index.js';
-import { refuse } from '../errors/client-errors.js';
+import { invalidRequest } from '../errors/client-errors.js';
 import { locate, type CallSite } from '../transport/call.js';
 import { kindOf } from '../transport/request/url.js';
 import type { GenerationJob } from './jobs/job.js';
@@ -76,6 +76,6 @@ export function requireJobs(jobs: JobSource | null | undefined): void {
   const isSource = typeof jobs === 'object' && jobs !== null;
   if (!isSource || !(Symbol.iterator in jobs || Symbol.asyncIterator in jobs)) {
     const message = `must be a list, a generator or an async source of jobs; got ${kindOf(jobs)}`;
-    throw refuse([{ field: 'jobs', message }]);
+    throw invalidRequest([{ field: 'jobs', message }]);
   }
 }

@@ -166,7 +166,7 @@ export class MessagingClient<
     const { transport, events } = connection;
     const watch: JobWatch = {
       spacing: createSpacing(),
-      tell: (update) => events.emit('job:update', update),
+      report: (update) => events.emit('job:update', update),
     };
     this.contacts = new Contacts<Fields>(transport, watch, rules);
     const warn = (message: string) => events.emit('warning', { method: '', path: '', message });

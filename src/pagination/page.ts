@@ -36,7 +36,7 @@ export class ListPage<T> implements LinkedPage<T> {
     this.cursor = this.#next && cursorOf(this.#next, walk.facts);
     this.total = place.total ?? this.#ownTotal();
     if (!this.hasMore && this.#unread > 0) {
-      walk.tellShortfall(this.total ?? 0, (this.#before ?? 0) + raw.items.length);
+      walk.reportShortfall(this.total ?? 0, (this.#before ?? 0) + raw.items.length);
     }
   }
 

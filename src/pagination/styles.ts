@@ -82,9 +82,10 @@ function hasPageAfter(page: RawPage, { current, size, unread, facts }: PagePosit
   if (page.totalPages !== undefined) {
     return current < page.totalPages;
   }
-  const counts = facts.list === 'page' || page.page !== undefined || page.pageSize !== undefined;
+  const isNumbered =
+    facts.list === 'page' || page.page !== undefined || page.pageSize !== undefined;
   // A service may well send smaller pages than it was asked for.
-  return counts && page.total !== undefined && (current * size < page.total || unread > 0);
+  return isNumbered && page.total !== undefined && (current * size < page.total || unread > 0);
 }
 
 function itemsOf(body: Record<string, unknown>, name: string | undefined): unknown[] | undefined {

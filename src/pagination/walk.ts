@@ -108,7 +108,7 @@ export class Walk {
   }
 
   /** A list ended with fewer items than it said. */
-  tellShortfall(total: number, came: number): void {
+  reportShortfall(total: number, came: number): void {
     const message = `said ${total}, but ${came} items came: the list may have changed while it was read`;
     this.#ends.onMismatch?.({ field: 'total', message });
   }

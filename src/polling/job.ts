@@ -45,7 +45,7 @@ export interface JobWaitOptions<Job> {
 export interface JobWatch {
   readonly spacing: Spacing;
   /** Tells the client's listeners of a status check. */
-  readonly tell: (update: JobUpdate<OpenRecord>) => void;
+  readonly report: (update: JobUpdate<OpenRecord>) => void;
 }
 
 /** Waits until an import or bulk job is done. */
@@ -86,7 +86,7 @@ export async function waitForJob<Job extends OpenRecord>(
     finish: (found) => (isGone ? { result: found.record } : finish(jobId, found, isDone)),
     report(found, nextPollInMs) {
       const update = updateOf(jobId, found, nextPollInMs);
-      watch.tell(update);
+      watch.report(update);
       callSafely(() => onUpdate?.(update));
     },
     timeoutError: (last, polls, elapsedMs) =>

@@ -7,7 +7,7 @@ import { BudgetSource } from './rate-limit/registry.js';
 import { Events } from './events.js';
 import { Keyring } from './auth/keyring.js';
 import { Session } from './auth/session.js';
-import { keyOf, settle, type ServiceFacts, type Settings } from './settings.js';
+import { keyOf, resolveSettings, type ServiceFacts, type Settings } from './settings.js';
 import { createHttp } from './send/http.js';
 import { Transport } from './transport.js';
 import type { SchemaMap } from './validation/issues.js';
@@ -44,14 +44,14 @@ export class Connection<
     const keepsKey = parent?.keepsKey(options) ?? false;
     this.#service = service;
     this.options = options;
-    this.settings = settle(service, options);
+    this.settings = resolveSettings(service, options);
     this.keyring =
       parent && keepsKey
         ? parent.keyring
         : new Keyring(keyOf(service, options.apiKey), {
             prefixes: service.keyPrefixes,
             allowedInBrowser: options.dangerouslyAllowSecretKeyInBrowser ?? false,
-            travelsInTheClear: this.settings.travelsInTheClear,
+            usesPlainHttp: this.settings.usesPlainHttp,
           });
     this.#session = parent && keepsKey ? parent.#session : new Session(service.session);
     const parentBudgets = parent && keepsKey ? parent.#budgets : undefined;

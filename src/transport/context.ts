@@ -32,7 +32,7 @@ export interface RawInput {
   /** The options that only this method has; `bodyLater` gets them. */
   readonly ownOptions?: Readonly<Record<string, OptionKind>> | undefined;
   /** Is the body a record that the service returned? Its fields are no surprise then. */
-  readonly isHandedBack?: boolean | undefined;
+  readonly isServiceRecord?: boolean | undefined;
   /** Is this a status check of something that changes by itself? */
   readonly isPoll?: boolean | undefined;
   /** Is this a call of an endpoint without a row, whose body may be any JSON value? */

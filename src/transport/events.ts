@@ -2,7 +2,7 @@ import { EventEmitter } from 'eventemitter3';
 import { callSafely } from '../async/notifier.js';
 import type { ClientEvents, Logger, WarningEvent } from '../contract/events.js';
 import type { PostreelError } from '../errors/index.js';
-import { sayUnheard } from './unheard-warning.js';
+import { printWarning } from './print-warning.js';
 
 type Listener = (event: never) => void;
 type Guarded = (event: unknown) => void;
@@ -30,20 +30,20 @@ export class Events<Map extends ClientEvents> {
   }
 
   /** Is there a listener? An event without one need not be made. */
-  hears(name: keyof Map & string): boolean {
+  isObserved(name: keyof Map & string): boolean {
     return this.#logger !== undefined || this.#emitter.listenerCount(name) > 0;
   }
 
   /** Does a listener want to know? For events that no logger prints. */
-  isHeard(name: keyof Map & string): boolean {
+  hasListeners(name: keyof Map & string): boolean {
     return this.#emitter.listenerCount(name) > 0;
   }
 
   emit<Name extends keyof Map & string>(name: Name, event: Map[Name]): void {
     this.#log(name, event);
-    const isHeard = this.#emitter.emit(name, event);
-    if (name === 'warning' && !isHeard && !this.#logger) {
-      sayUnheard((event as WarningEvent).message); // the name says so
+    const isHandled = this.#emitter.emit(name, event);
+    if (name === 'warning' && !isHandled && !this.#logger) {
+      printWarning((event as WarningEvent).message); // the name says so
     }
   }
 

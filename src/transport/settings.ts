@@ -6,7 +6,7 @@ import type {
 import type { OptionKinds } from '../contract/options.js';
 import type { BudgetLimits, RateBudgetStore } from '../contract/rate-budget-store.js';
 import { ConfigurationError } from '../errors/index.js';
-import { isInTheClear, type ApiKey, type KeyPrefixes } from './auth/api-key.js';
+import { isPlainHttp, type ApiKey, type KeyPrefixes } from './auth/api-key.js';
 import type { SessionPaths } from './auth/session.js';
 import { readHeaders, type HeaderRecord } from './request/headers.js';
 import { normalizeBaseUrl } from './request/url.js';
@@ -46,11 +46,11 @@ export interface Settings {
   }>;
   readonly headers: Readonly<HeaderRecord>;
   /** Would a key or a password travel over plain http for others to read? */
-  readonly travelsInTheClear: boolean;
+  readonly usesPlainHttp: boolean;
 }
 
 /** Fills in defaults and the environment's values; the options have been read. */
-export function settle(service: ServiceFacts, options: ClientOptions): Settings {
+export function resolveSettings(service: ServiceFacts, options: ClientOptions): Settings {
   const limits = options.rateLimit === false ? undefined : options.rateLimit;
   const { limit = service.limit, windowMs = service.windowMs, headroom = 0 } = limits ?? {};
   const baseUrl = normalizeBaseUrl(addressOf(service, options));
@@ -71,7 +71,7 @@ export function settle(service: ServiceFacts, options: ClientOptions): Settings 
       responses: options.validation?.responses ?? 'event',
     },
     headers: readHeaders(options.headers),
-    travelsInTheClear: isInTheClear(baseUrl) && options.dangerouslyAllowPlainHttp !== true,
+    usesPlainHttp: isPlainHttp(baseUrl) && options.dangerouslyAllowPlainHttp !== true,
   };
 }
 

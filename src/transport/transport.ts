@@ -147,7 +147,7 @@ export class Transport {
     const filled = input.bodyLater ? await withBody(route, input, input.bodyLater, options) : input;
     const call = prepare(route, filled, options, { parts: this.#parts, state, startedAt });
     // Listeners of whole calls are rare: without one there is nothing to do.
-    return this.#parts.events.isHeard('call:end') ? this.#observed(call) : this.#perform(call);
+    return this.#parts.events.hasListeners('call:end') ? this.#observed(call) : this.#perform(call);
   }
 
   async #perform(call: CallContext): Promise<Answer<unknown>> {

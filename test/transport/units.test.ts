@@ -6,7 +6,7 @@ import { cleanCause } from '../../src/transport/auth/redact.js';
 import { Connection } from '../../src/transport/connection.js';
 import { onAbort, abortable } from '../../src/async/abort.js';
 import { readText, unwrap } from '../../src/transport/response/read.js';
-import { refuse } from '../../src/errors/client-errors.js';
+import { invalidRequest } from '../../src/errors/client-errors.js';
 import { answerWithin, sleep } from '../../src/async/timers.js';
 import { answering, mediaOver, messagingOver } from '../support/clients.js';
 
@@ -165,7 +165,7 @@ describe('a refusal of our own', () => {
     ],
     [[], { method: 'POST' }, 'POST  was not sent: it is not valid.'],
   ])('of %j at %j says %s', (fieldErrors, where, message) => {
-    expect(refuse(fieldErrors, where)).toMatchObject({
+    expect(invalidRequest(fieldErrors, where)).toMatchObject({
       ...where,
       message,
       fieldErrors,

@@ -62,7 +62,7 @@ const misreadings: readonly Case[] = [
   },
   {
     what: 'what is unset is never null',
-    file: 'messaging/shared/write-back.ts',
+    file: 'messaging/shared/request-body.ts',
     line: "return dropNull === 'all' || dropNull.includes(name);",
     instead: 'return false;',
     world: { unset: 'null' },

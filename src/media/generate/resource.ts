@@ -2,7 +2,7 @@ import type { Call, RequestOptions } from '../../contract/call.js';
 import type { NamesOf } from '../../contract/methods.js';
 import { isPostreelError } from '../../errors/index.js';
 import { RunningCall } from '../../transport/call.js';
-import { refuse } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../errors/client-errors.js';
 import type { Transport } from '../../transport/transport.js';
 import { Coalescer } from './batching.js';
 import type { GenerationJob, JobRecord } from '../jobs/job.js';
@@ -108,7 +108,7 @@ export class Generate implements NamesOf<typeof routes> {
     }
     const message = `takes at most ${maxJobs} jobs, since no more may be pending at one time; got ${payload.length}. Use \`media.queue()\``;
     const { method, path } = routes.video;
-    return refuse([{ field: 'payload', message }], { method, path });
+    return invalidRequest([{ field: 'payload', message }], { method, path });
   }
 
   // A call that has left is not aborted: its part is paid for, and its id is in the answer.

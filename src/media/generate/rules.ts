@@ -1,5 +1,5 @@
 import type { FieldError, InvalidRequestError } from '../../errors/index.js';
-import { refuse } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../errors/client-errors.js';
 import { requestProblems } from '../../transport/validation/issues.js';
 import { isVideo, type MediaJob } from './media-job.js';
 import { routes } from './routes.js';
@@ -33,7 +33,7 @@ export function jobRefusal(
 ): InvalidRequestError | undefined {
   const problems = jobProblems(job, generate);
   const { method, path } = isVideo(job) ? routes.video : routes.audio;
-  return problems.length > 0 ? refuse(problems, { method, path }) : undefined;
+  return problems.length > 0 ? invalidRequest(problems, { method, path }) : undefined;
 }
 
 function jobProblems(job: MediaJob, generate: typeof schemas): FieldError[] {

@@ -52,7 +52,7 @@ export interface QueueHost {
   /** Resolves when all that was noted is written down. */
   flush(): Promise<void>;
   /** The queue waits for so long. */
-  tell(waitMs: number, waiting: number): void;
+  reportWait(waitMs: number, waiting: number): void;
 }
 
 /** What goes with the jobs of one call. */
@@ -83,7 +83,7 @@ export async function queueHost(context: MediaContext, isNamed: boolean): Promis
     submit: (jobs, facts) => submitJobs(context, jobs, facts),
     handle: (record) => context.adopt(record),
     check: (fileId, signal) => poller.look(fileId, freshMs, signal),
-    report: (update) => waits.tell(update),
+    report: (update) => waits.report(update),
     reportUnknown: (fileId, status) => notices.unknownStatus(events, fileId, status),
     file: (fileId, url) => waits.file(fileId, url),
     problem: (job) => jobRefusal(job, schemas.generate),
@@ -96,7 +96,7 @@ export async function queueHost(context: MediaContext, isNamed: boolean): Promis
         .catch((error: unknown) => notices.noJournal(events, error));
     },
     flush: async () => journal?.flush(),
-    tell: (waitMs, queued) => events.emit('throttled', { reason: 'limit', waitMs, queued }),
+    reportWait: (waitMs, queued) => events.emit('throttled', { reason: 'limit', waitMs, queued }),
   };
 }
 

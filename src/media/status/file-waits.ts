@@ -1,6 +1,6 @@
 import { hasIoContexts } from '../../async/timers.js';
 import { isCanceled, jobStage, statusOf } from '../../contract/job-status.js';
-import { refuse } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../errors/client-errors.js';
 import { callSite, locate } from '../../transport/call.js';
 import { kindOf } from '../../transport/request/url.js';
 import type { Settings } from '../../transport/settings.js';
@@ -39,7 +39,7 @@ export class FileWaits {
       onEnd: (fileId, listener) =>
         hasIoContexts() ? () => undefined : poller.onEnd(fileId, listener),
       finished: (fileId, url) => this.file(fileId, url),
-      onUpdate: (update) => this.tell(update),
+      onUpdate: (update) => this.report(update),
       onUnknown: (fileId, status) => notices.unknownStatus(events, fileId, status),
       get minDelayMs() {
         return poller.counts ? countedIntervalMs : 0;
@@ -63,7 +63,9 @@ export class FileWaits {
   ): Promise<MediaFile> {
     if (typeof fileId !== 'string' || fileId === '') {
       const given = typeof fileId === 'string' ? 'an empty one' : kindOf(fileId);
-      throw refuse([{ field: 'fileId', message: `must be the id of a file; got ${given}` }]);
+      throw invalidRequest([
+        { field: 'fileId', message: `must be the id of a file; got ${given}` },
+      ]);
     }
     const own = readWaitOptions(options);
     const known = this.#parts.memory.recall(fileId);
@@ -82,7 +84,7 @@ export class FileWaits {
   }
 
   /** Tells everybody who listens to the client of a status check. */
-  tell(update: FileUpdate): void {
+  report(update: FileUpdate): void {
     const { events, journal } = this.#parts;
     events.emit('job:update', update);
     const { fileId, raw } = update;

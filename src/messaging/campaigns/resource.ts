@@ -6,10 +6,9 @@ import type { Acknowledgement, Timestamp } from '../../contract/records.js';
 import { waitForRecord, type RecordWaitOptions } from '../../polling/record.js';
 import type { Spacing } from '../../polling/spacing.js';
 import type { Transport } from '../../transport/transport.js';
-import { isReturned, writable } from '../shared/write-back.js';
-import { notFields, notTime } from '../shared/refusals.js';
+import { isServiceRecord, toRequestBody } from '../shared/request-body.js';
 import { edit, type CampaignChange } from './edit.js';
-import { isFields, isTime, kindOf } from './send-body.js';
+import { isFields, isTime, kindOf, notFields, notTime } from './send-body.js';
 import { routes } from './routes.js';
 import type {
   Campaign,
@@ -76,7 +75,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   create(body: CampaignCreate<Fields>, options?: RequestOptions): Call<CreatedCampaign<Fields>> {
     return this.#transport.send(
       routes.create,
-      { body: writable<CampaignCreate>(body, back), isHandedBack: isReturned(body) },
+      { body: toRequestBody<CampaignCreate>(body, back), isServiceRecord: isServiceRecord(body) },
       options,
     ) as Call<CreatedCampaign<Fields>>; // for any fields
   }
@@ -96,8 +95,8 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
       routes.replace,
       {
         params: { id },
-        body: writable<CampaignCreate>(body, back),
-        isHandedBack: isReturned(body),
+        body: toRequestBody<CampaignCreate>(body, back),
+        isServiceRecord: isServiceRecord(body),
       },
       options,
     ) as Call<Campaign<Fields>>; // for any fields

@@ -1,4 +1,4 @@
-import { refuse } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../errors/client-errors.js';
 
 /**
  * Decodes the pieces of a CSV file: UTF-8, or UTF-16 with or without a byte-order mark. Text in another
@@ -72,5 +72,5 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> 
 function notUnicode(): Error {
   const message =
     'The file is neither UTF-8 nor UTF-16. Convert it first, e.g. with `iconv -f WINDOWS-1252 -t UTF-8`, or save it as "CSV UTF-8"';
-  return refuse([{ field: '', message }]);
+  return invalidRequest([{ field: '', message }]);
 }

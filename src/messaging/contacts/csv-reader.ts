@@ -1,5 +1,5 @@
 import Papa from 'papaparse';
-import { refuse } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../errors/client-errors.js';
 
 /** A record of a CSV file, or a line that is none. */
 export type CsvRecord =
@@ -127,7 +127,7 @@ export class CsvReader {
       problem = strayQuote;
     }
     if (problem !== undefined && this.#header === undefined) {
-      throw refuse([
+      throw invalidRequest([
         { field: '', message: `The header of the CSV file cannot be read: ${problem}` },
       ]);
     }
@@ -156,7 +156,7 @@ function checkedHeader(names: readonly string[]): readonly string[] {
   const columns = names.map((name) => name.trim());
   const twice = columns.find((name, index) => columns.indexOf(name) < index);
   if (twice !== undefined) {
-    throw refuse([
+    throw invalidRequest([
       { field: '', message: `The header of the CSV file has the column "${twice}" twice` },
     ]);
   }

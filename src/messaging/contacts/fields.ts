@@ -3,7 +3,7 @@ import type { MethodsFor } from '../../contract/methods.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import { flag } from '../../contract/options.js';
 import type { Transport } from '../../transport/transport.js';
-import { refuseIfUsed } from '../shared/refusals.js';
+import { checkUnused } from '../shared/usage.js';
 import { checkFields } from './check-fields.js';
 import { routes } from './routes.js';
 import type {
@@ -42,7 +42,7 @@ export class ContactFields implements MethodsFor<typeof routes.fields> {
   delete(field: string, options?: FieldDeleteOptions): Call<Acknowledgement> {
     const bodyLater = async ({ ifUnused, ...rest }: FieldDeleteOptions) => {
       if (ifUnused) {
-        refuseIfUsed('Field', field, await this.usage(field, rest));
+        checkUnused('Field', field, await this.usage(field, rest));
       }
     };
     const input = { params: { field }, ownOptions: { ifUnused: flag }, bodyLater };

@@ -1,4 +1,4 @@
-import { refuse } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../errors/client-errors.js';
 import { blocksOf, type RowSource } from '../shared/row-source.js';
 import { isId } from '../shared/values.js';
 import type { Batch } from './change-many.js';
@@ -28,7 +28,7 @@ export async function* idBatches(
       rows: good,
       refused: refused.map((row) => ({
         ...row,
-        error: refuse([{ field: `[${row.index}]`, message }]),
+        error: invalidRequest([{ field: `[${row.index}]`, message }]),
       })),
       to: index,
     };

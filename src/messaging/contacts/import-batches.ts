@@ -1,6 +1,6 @@
 import type { DataOptions } from '../../contract/client-options.js';
 import { isRecord, type NamedFile } from '../../contract/records.js';
-import { refuse } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../errors/client-errors.js';
 import type { ReportedRow } from '../../errors/index.js';
 import { wireValue } from '../../transport/request/body.js';
 import { blocksOf, type RowSource } from '../shared/row-source.js';
@@ -58,13 +58,13 @@ async function* entriesOf(
   const entryOf = ({ cells, problem }: CsvRecord): ImportEntry =>
     problem === undefined
       ? { row: cells, index: index++, cells }
-      : { row: cells, index: index++, error: refuse([{ field: 'csv', message: problem }]) };
+      : { row: cells, index: index++, error: invalidRequest([{ field: 'csv', message: problem }]) };
   // What comes piece by piece is not collected: pieces of a text may be large.
   for await (const block of blocksOf(rows, Symbol.iterator in rows ? 100 : 1)) {
     for (const piece of block) {
       isText ??= isTextPiece(piece);
       if (isText !== isTextPiece(piece)) {
-        throw refuse([
+        throw invalidRequest([
           { field: '', message: 'the rows of an import are objects or text, not both' },
         ]);
       }
@@ -94,10 +94,10 @@ function objectEntry(row: object, index: number, rules: DataOptions): ImportEntr
 function cellsOf(row: unknown, rules: DataOptions): Cells {
   const fields = wireValue(row);
   if (!isRecord(fields)) {
-    throw refuse([{ field: 'row', message: 'must be an object with an `email`' }]);
+    throw invalidRequest([{ field: 'row', message: 'must be an object with an `email`' }]);
   }
   if (!isEmail(fields['email'])) {
-    throw refuse([{ field: 'email', message: 'must be an email address' }]);
+    throw invalidRequest([{ field: 'email', message: 'must be an email address' }]);
   }
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([field, value]) => [field, cellOf(field, value, rules)]));
@@ -107,18 +107,20 @@ function cellOf(field: string, value: unknown, { emptyString }: DataOptions): st
   const isEmpty = value === null || (value === '' && emptyString === 'delete');
   if (isEmpty) {
     const message = 'cannot be deleted by an import: an empty cell changes nothing';
-    throw refuse([{ field, message }]);
+    throw invalidRequest([{ field, message }]);
   }
   if (value === '' && emptyString === 'throw') {
-    throw refuse([{ field, message: 'is an empty string, which the service ignores' }]);
+    throw invalidRequest([{ field, message: 'is an empty string, which the service ignores' }]);
   }
   if (typeof value === 'object') {
-    throw refuse([{ field, message: 'cannot be written into a cell; got an object or a list' }]);
+    throw invalidRequest([
+      { field, message: 'cannot be written into a cell; got an object or a list' },
+    ]);
   }
   const scalar = value as string | number | boolean; // a wire value, and no object
   const text = String(scalar);
   if (/\p{Surrogate}/u.test(text)) {
-    throw refuse([{ field, message: 'contains an unpaired surrogate' }]);
+    throw invalidRequest([{ field, message: 'contains an unpaired surrogate' }]);
   }
   return text;
 }

@@ -9,7 +9,7 @@ import { requestOptions } from '../../transport/option-kinds.js';
 import type { DataOptions } from '../../contract/client-options.js';
 import type { Transport } from '../../transport/transport.js';
 import { checkRows, lengthOf, type RowSource } from '../shared/row-source.js';
-import { isReturned, withEmptyDeleted, writable } from '../shared/write-back.js';
+import { isServiceRecord, withEmptyDeleted, toRequestBody } from '../shared/request-body.js';
 import { ContactFields } from './fields.js';
 import { changeMany } from './change-many.js';
 import { findByEmail, idOf } from './find-by-email.js';
@@ -74,7 +74,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   create(body: ContactCreate<Fields>, options?: RequestOptions): Call<UpsertedContact<Fields>> {
     return this.#transport.send(
       routes.create,
-      { body: this.#written<ContactCreate>(body), isHandedBack: isReturned(body) },
+      { body: this.#written<ContactCreate>(body), isServiceRecord: isServiceRecord(body) },
       options,
     ) as Call<UpsertedContact<Fields>>; // for any fields
   }
@@ -117,7 +117,11 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   update(id: string, body: ContactUpdate<Fields>, options?: RequestOptions): Call<Contact<Fields>> {
     return this.#transport.send(
       routes.update,
-      { params: { id }, body: this.#written<ContactUpdate>(body), isHandedBack: isReturned(body) },
+      {
+        params: { id },
+        body: this.#written<ContactUpdate>(body),
+        isServiceRecord: isServiceRecord(body),
+      },
       options,
     ) as Call<Contact<Fields>>; // for any fields
   }
@@ -290,7 +294,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
 
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the row's own body
   #written<Body>(body: unknown): Body {
-    return withEmptyDeleted(writable<Body>(body, contactBack), this.#rules);
+    return withEmptyDeleted(toRequestBody<Body>(body, contactBack), this.#rules);
   }
 
   // The wait repeats a failed look itself.

@@ -5,7 +5,7 @@ import type { Acknowledgement } from '../../contract/records.js';
 import { waitForRecord, type RecordWaitOptions } from '../../polling/record.js';
 import type { Spacing } from '../../polling/spacing.js';
 import type { Transport } from '../../transport/transport.js';
-import { writable } from '../shared/write-back.js';
+import { toRequestBody } from '../shared/request-body.js';
 import { routes } from './routes.js';
 import type { Domain, DomainCreate, DomainQuery, DomainVerification } from './types.js';
 
@@ -46,7 +46,7 @@ export class Domains implements MethodsFor<typeof routes> {
   create(body: DomainCreate | Domain, options?: RequestOptions): Call<Domain> {
     return this.#transport.send(
       routes.create,
-      { body: writable<DomainCreate>(body, back) },
+      { body: toRequestBody<DomainCreate>(body, back) },
       options,
     );
   }

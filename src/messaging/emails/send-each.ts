@@ -1,7 +1,7 @@
 import { callSafely } from '../../async/notifier.js';
 import type { Call, RequestOptions } from '../../contract/call.js';
 import { isRecord } from '../../contract/records.js';
-import { refuse } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../errors/client-errors.js';
 import {
   isPostreelError,
   PartialError,
@@ -99,7 +99,9 @@ class EachRun<Fields extends object> {
   constructor(message: EachMessage<Fields>, options: SendEachOptions, host: EachHost<Fields>) {
     const { journal, key = '', unknown, concurrency = 10, from = 0, onResult, ...rest } = options;
     if (journal && key === '') {
-      throw refuse([{ field: 'key', message: 'is needed with a journal: it names the email' }]);
+      throw invalidRequest([
+        { field: 'key', message: 'is needed with a journal: it names the email' },
+      ]);
     }
     const sendsUnknown = unknown === 'send';
     this.#journal =
@@ -287,7 +289,7 @@ function recipientOf<Fields extends object>(row: EachRecipient<Fields>): Recipie
 function noAddress<Fields extends object>({ row, index }: Row<Fields>): PostreelError {
   const given: unknown = isRecord(row) ? row['email'] : row;
   const message = `must be an address or { email }; got ${kindOf(given)}`;
-  return refuse([{ field: `recipients[${index}]`, message }]);
+  return invalidRequest([{ field: `recipients[${index}]`, message }]);
 }
 
 function bodyOf<Fields extends object>(

@@ -5,8 +5,8 @@ import type { Acknowledgement } from '../../contract/records.js';
 import type { DataOptions } from '../../contract/client-options.js';
 import { flag } from '../../contract/options.js';
 import type { Transport } from '../../transport/transport.js';
-import { refuseIfUsed } from '../shared/refusals.js';
-import { withEmptyDeleted } from '../shared/write-back.js';
+import { checkUnused } from '../shared/usage.js';
+import { withEmptyDeleted } from '../shared/request-body.js';
 import { routes } from './routes.js';
 import type {
   EventDeleteOptions,
@@ -75,7 +75,7 @@ export class Events<Fields extends object = object> implements NamesOf<typeof ro
   delete(eventName: string, options?: EventDeleteOptions): Call<Acknowledgement> {
     const bodyLater = async ({ ifUnused, ...rest }: EventDeleteOptions) => {
       if (ifUnused) {
-        refuseIfUsed('Event', eventName, await this.usage(eventName, rest));
+        checkUnused('Event', eventName, await this.usage(eventName, rest));
       }
     };
     const input = { params: { eventName }, ownOptions: { ifUnused: flag }, bodyLater };

@@ -1,11 +1,11 @@
 import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
+import { invalidRequest, type InvalidRequestError } from '../../errors/client-errors.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import { isRecord, type Acknowledgement } from '../../contract/records.js';
 import { flag } from '../../contract/options.js';
 import type { Transport } from '../../transport/transport.js';
-import { notConfirmed } from '../shared/refusals.js';
-import { writable } from '../shared/write-back.js';
+import { toRequestBody } from '../shared/request-body.js';
 import { ProjectBilling } from './billing.js';
 import { ProjectMembers } from './members.js';
 import { routes } from './routes.js';
@@ -56,7 +56,7 @@ export class Projects implements MethodsFor<typeof routes> {
   create(body: ProjectCreate | Project, options?: RequestOptions): Call<Project> {
     return this.#transport.send(
       routes.create,
-      { body: writable<ProjectCreate>(body, back) },
+      { body: toRequestBody<ProjectCreate>(body, back) },
       options,
     );
   }
@@ -65,7 +65,7 @@ export class Projects implements MethodsFor<typeof routes> {
   update(id: string, body: ProjectUpdate | Project, options?: RequestOptions): Call<Project> {
     return this.#transport.send(
       routes.update,
-      { params: { id }, body: writable<ProjectUpdate>(body, back) },
+      { params: { id }, body: toRequestBody<ProjectUpdate>(body, back) },
       options,
     );
   }
@@ -106,7 +106,7 @@ export class Projects implements MethodsFor<typeof routes> {
     }
     const input = { params: { id }, body: rest };
     const isOther = confirm !== undefined && confirm !== id;
-    const bodyLater = () => Promise.reject(notConfirmed(id, routes.reset.path));
+    const bodyLater = () => Promise.reject(notConfirmed(id));
     const guard = isOther ? { bodyLater } : {};
     return this.#transport.send(routes.reset, { ...input, ...guard }, options);
   }
@@ -129,4 +129,12 @@ function confirmationIn(body: ProjectReset | undefined) {
   }
   const { confirm, ...rest } = body;
   return { confirm, rest: Object.keys(rest).length > 0 ? rest : undefined };
+}
+
+function notConfirmed(id: string): InvalidRequestError {
+  const message = `must be "${id}", the project to reset`;
+  return invalidRequest([{ field: 'confirm', message }], {
+    method: 'POST',
+    path: routes.reset.path,
+  });
 }

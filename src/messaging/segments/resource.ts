@@ -3,7 +3,7 @@ import type { NamesOf } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
-import { writable } from '../shared/write-back.js';
+import { toRequestBody } from '../shared/request-body.js';
 import { SegmentMembers } from './members.js';
 import { routes } from './routes.js';
 import type {
@@ -48,7 +48,7 @@ export class Segments<Fields extends object = object> implements NamesOf<typeof 
   create(body: SegmentCreate<Fields>, options?: RequestOptions): Call<Segment<Fields>> {
     return this.#transport.send(
       routes.create,
-      { body: writable<SegmentCreate>(body, createBack) },
+      { body: toRequestBody<SegmentCreate>(body, createBack) },
       options,
     ) as Call<Segment<Fields>>; // for any fields
   }
@@ -64,7 +64,7 @@ export class Segments<Fields extends object = object> implements NamesOf<typeof 
   update(id: string, body: SegmentUpdate<Fields>, options?: RequestOptions): Call<Segment<Fields>> {
     return this.#transport.send(
       routes.update,
-      { params: { id }, body: writable<SegmentUpdate>(body, updateBack) },
+      { params: { id }, body: toRequestBody<SegmentUpdate>(body, updateBack) },
       options,
     ) as Call<Segment<Fields>>; // for any fields
   }

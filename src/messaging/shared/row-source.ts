@@ -1,4 +1,4 @@
-import { refuse } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../errors/client-errors.js';
 
 /** Rows for a call that takes any number of them: a list, a generator, or a stream. No text: it is one row. */
 export type RowSource<Row> = (Iterable<Row> | AsyncIterable<Row> | RowStream<Row>) & {
@@ -20,7 +20,7 @@ export function checkRows(rows: unknown, call: string): void {
     isObject && (Symbol.iterator in rows || Symbol.asyncIterator in rows || 'getReader' in rows);
   if (!isSource || rows instanceof String || ArrayBuffer.isView(rows)) {
     const message = `\`${call}\` takes a list of rows, or something that yields them; got ${kindOf(rows)}`;
-    throw refuse([{ field: '', message }]);
+    throw invalidRequest([{ field: '', message }]);
   }
 }
 

@@ -1,4 +1,4 @@
-import { refuse } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../errors/client-errors.js';
 import type { BuiltFilter, Filter, FilterElement, FilterGroup } from './filter.js';
 
 type Unit = NonNullable<FilterElement['unit']>;
@@ -133,7 +133,7 @@ export function or(...parts: readonly Filter[]): FilterGroup {
 function notEmpty(name: 'and' | 'or', parts: readonly Filter[]): readonly Filter[] {
   if (parts.length === 0) {
     const message = `\`${name}()\` needs at least one filter: an empty one may select everybody`;
-    throw refuse([{ field: '', message }]);
+    throw invalidRequest([{ field: '', message }]);
   }
   return parts;
 }

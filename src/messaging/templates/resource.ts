@@ -3,7 +3,7 @@ import type { MethodsFor } from '../../contract/methods.js';
 import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
-import { writable } from '../shared/write-back.js';
+import { toRequestBody } from '../shared/request-body.js';
 import { routes } from './routes.js';
 import {
   renderText,
@@ -50,7 +50,7 @@ export class Templates implements MethodsFor<typeof routes> {
 
   /** Creates a template. */
   create(body: TemplateCreate | Template, options?: RequestOptions): Call<Template> {
-    const sent = writable<TemplateCreate>(body, createBack);
+    const sent = toRequestBody<TemplateCreate>(body, createBack);
     return this.#transport.send(routes.create, { body: sent }, options);
   }
 
@@ -61,7 +61,7 @@ export class Templates implements MethodsFor<typeof routes> {
 
   /** Changes a template. Fields that you leave out keep their values. */
   update(id: string, body: TemplateUpdate | Template, options?: RequestOptions): Call<Template> {
-    const sent = writable<TemplateUpdate>(body, { answerOnly });
+    const sent = toRequestBody<TemplateUpdate>(body, { answerOnly });
     return this.#transport.send(routes.update, { params: { id }, body: sent }, options);
   }
 

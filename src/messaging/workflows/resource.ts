@@ -5,7 +5,7 @@ import type { Acknowledgement } from '../../contract/records.js';
 import type { Spacing } from '../../polling/spacing.js';
 import { flag } from '../../contract/options.js';
 import type { Transport } from '../../transport/transport.js';
-import { writable } from '../shared/write-back.js';
+import { toRequestBody } from '../shared/request-body.js';
 import type { WorkflowDefinition } from './code/definition.js';
 import type { Deployment, DeployOptions } from './code/deploy.js';
 import type { WorkflowMapping } from './code/mapping.js';
@@ -71,7 +71,7 @@ export class Workflows implements MethodsFor<typeof routes> {
   create(body: WorkflowCreate | Workflow, options?: RequestOptions): Call<Workflow> {
     return this.#transport.send(
       routes.create,
-      { body: writable<WorkflowCreate>(body, back) },
+      { body: toRequestBody<WorkflowCreate>(body, back) },
       options,
     );
   }
@@ -85,7 +85,7 @@ export class Workflows implements MethodsFor<typeof routes> {
   update(id: string, body: WorkflowUpdate | Workflow, options?: RequestOptions): Call<Workflow> {
     return this.#transport.send(
       routes.update,
-      { params: { id }, body: writable<WorkflowUpdate>(body, back) },
+      { params: { id }, body: toRequestBody<WorkflowUpdate>(body, back) },
       options,
     );
   }

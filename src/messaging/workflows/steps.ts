@@ -2,7 +2,7 @@ import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
-import { writable } from '../shared/write-back.js';
+import { toRequestBody } from '../shared/request-body.js';
 import { routes } from './routes.js';
 import type { StepCreate, StepDelete, StepUpdate, WorkflowStep } from './types.js';
 
@@ -32,7 +32,7 @@ export class WorkflowSteps implements MethodsFor<typeof routes.steps> {
   ): Call<WorkflowStep> {
     return this.#transport.send(
       routes.steps.create,
-      { params: { id }, body: writable<StepCreate>(body, back) },
+      { params: { id }, body: toRequestBody<StepCreate>(body, back) },
       options,
     );
   }
@@ -46,7 +46,7 @@ export class WorkflowSteps implements MethodsFor<typeof routes.steps> {
   ): Call<WorkflowStep> {
     return this.#transport.send(
       routes.steps.update,
-      { params: { id, stepId }, body: writable<StepUpdate>(body, back) },
+      { params: { id, stepId }, body: toRequestBody<StepUpdate>(body, back) },
       options,
     );
   }

@@ -2,7 +2,7 @@ import type { Call, RequestOptions } from '../../contract/call.js';
 import type { MethodsFor } from '../../contract/methods.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { Transport } from '../../transport/transport.js';
-import { writable } from '../shared/write-back.js';
+import { toRequestBody } from '../shared/request-body.js';
 import { routes } from './routes.js';
 import type { TransitionCreate, WorkflowTransition } from './types.js';
 
@@ -36,7 +36,7 @@ export class WorkflowTransitions implements MethodsFor<typeof routes.transitions
   ): Call<WorkflowTransition> {
     return this.#transport.send(
       routes.transitions.create,
-      { params: { id }, body: writable<TransitionCreate>(body, back) },
+      { params: { id }, body: toRequestBody<TransitionCreate>(body, back) },
       options,
     );
   }

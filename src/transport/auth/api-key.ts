@@ -103,7 +103,7 @@ export function keyUnavailable(cause: unknown): ConfigurationError {
 }
 
 /** Is this an http address that leaves the machine? */
-export function isInTheClear(baseUrl: string): boolean {
+export function isPlainHttp(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   const isLoopback = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
   return protocol === 'http:' && !isLoopback;

@@ -17,7 +17,7 @@ export interface KeyPolicy {
   readonly prefixes: KeyPrefixes | undefined;
   readonly allowedInBrowser: boolean;
   /** Would a key travel in the clear for others to read? */
-  readonly travelsInTheClear: boolean;
+  readonly usesPlainHttp: boolean;
 }
 
 /** Holds a client's key, or the function that fetches it, and keeps it private. */
@@ -132,7 +132,7 @@ export class Keyring {
     if (!this.#policy.allowedInBrowser) {
       guardBrowser(this.#policy.prefixes);
     }
-    if (this.#policy.travelsInTheClear) {
+    if (this.#policy.usesPlainHttp) {
       throw inTheClear();
     }
     return checked;

@@ -87,7 +87,7 @@ export class LocalBudget implements Budget {
     this.#gate.close(now, delayMs, windowMs);
     this.#congestion.refused(now, delayMs + windowMs);
     const pause = { reason: 'service', waitMs: this.#gate.closedMs(now) } as const;
-    this.#queue?.refuse(pause, maxPauseMs(windowMs));
+    this.#queue?.rejectWaiters(pause, maxPauseMs(windowMs));
     this.#schedule();
   }
 

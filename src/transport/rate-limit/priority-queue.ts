@@ -60,13 +60,13 @@ export class PriorityQueue {
   }
 
   /** No slot is granted for that long: calls that cannot wait that long fail now rather than later. */
-  refuse(forecast: Forecast, maxMs: number): void {
+  rejectWaiters(forecast: Forecast, maxMs: number): void {
     const { waitMs } = forecast;
     const opensAt = monotonicMs() + waitMs;
     const isTooLong = ({ data }: Waiter<WaitingTurn, Slot>) =>
       waitMs > maxMs || data.givesUpAt < opensAt;
     for (const waiter of [...this.#queue].filter(isTooLong)) {
-      waiter.refuse(queueTimeout(forecast, waiter.data.turn));
+      waiter.reject(queueTimeout(forecast, waiter.data.turn));
     }
   }
 

@@ -73,7 +73,7 @@ export class SharedBudget implements Budget {
 
   close(delayMs: number): void {
     this.#own.close(delayMs);
-    this.#refuse({ reason: 'service', waitMs: delayMs });
+    this.#rejectWaiters({ reason: 'service', waitMs: delayMs });
     this.#inBackground('close', () => this.#store.close(this.#group, delayMs));
   }
 
@@ -121,7 +121,7 @@ export class SharedBudget implements Budget {
     };
     const slots = await this.#take(turn, () => Math.min(this.#queue.size, maxSlotsAtOnce));
     if ('waitMs' in slots) {
-      this.#refuse(slots);
+      this.#rejectWaiters(slots);
       this.#tell({ ...slots, queued: this.#queue.size });
       await sleep(askAgainMs(slots.waitMs), signal);
       return;
@@ -274,13 +274,13 @@ export class SharedBudget implements Budget {
     }
   }
 
-  #refuse(forecast: Forecast): void {
-    this.#queue.refuse(forecast, maxPauseMs(this.#limits.windowMs));
+  #rejectWaiters(forecast: Forecast): void {
+    this.#queue.rejectWaiters(forecast, maxPauseMs(this.#limits.windowMs));
   }
 
   #failAll(reason: unknown): void {
     const waitMs = (isPostreelError(reason) && reason.retryAfterMs) || 1;
-    this.#queue.refuse({ reason: 'service', waitMs }, 0); // each caller gets an error of its own
+    this.#queue.rejectWaiters({ reason: 'service', waitMs }, 0); // each caller gets an error of its own
   }
 
   #stopIfIdle(): void {

@@ -1,5 +1,5 @@
 import { isBytes, isDate } from '../../contract/records.js';
-import { refuse } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../errors/client-errors.js';
 
 /** A body of JSON values as text. */
 export function jsonText(value: unknown, maxBytes?: number): string {
@@ -9,7 +9,7 @@ export function jsonText(value: unknown, maxBytes?: number): string {
     const bytes = new TextEncoder().encode(text).length;
     if (bytes > maxBytes) {
       const message = `the whole message takes at most ${megabytes(maxBytes)} MB; got ${megabytes(bytes)} MB`;
-      throw refuse([{ field: '', message }]);
+      throw invalidRequest([{ field: '', message }]);
     }
   }
   return text;
@@ -104,7 +104,7 @@ const unsendableTags: ReadonlySet<string> = new Set([
 ]);
 
 function unsendable(path: string, message: string): never {
-  throw refuse([{ field: path === '' ? 'body' : path, message }]);
+  throw invalidRequest([{ field: path === '' ? 'body' : path, message }]);
 }
 
 // What JSON.stringify gives to `toJSON`.

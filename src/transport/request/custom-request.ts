@@ -1,5 +1,5 @@
 import { of, route, type Method, type Route } from '../../contract/route.js';
-import { refuse } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../errors/client-errors.js';
 
 /** What a call to an endpoint without a method of its own sends. */
 export interface FreeInput {
@@ -24,11 +24,11 @@ export function splitPath(path: string, query: FreeInput['query']): [string, Fre
 /** A row for an endpoint that has none: a secret key, and repeated as HTTP defines its method. */
 export function freeRoute(method: Method, path: string, hasKey: boolean): Route {
   if (!methods.includes(method)) {
-    throw refuse([{ field: 'method', message: `must be one of ${methods.join(', ')}` }]);
+    throw invalidRequest([{ field: 'method', message: `must be one of ${methods.join(', ')}` }]);
   }
   if (!path.startsWith('/') || /[\\#{}]|(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path)) {
     const message = 'must start with a slash and name one place below the base address';
-    throw refuse([{ field: 'path', message }]);
+    throw invalidRequest([{ field: 'path', message }]);
   }
   return route(`${method} ${path as `/${string}`}`, {
     // checked above

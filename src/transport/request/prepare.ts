@@ -2,7 +2,11 @@ import type { ListOptions } from '../../contract/call.js';
 import { invalidOption } from '../../contract/options.js';
 import { isRecord, type FileInput } from '../../contract/records.js';
 import type { MultipartBody, Route } from '../../contract/route.js';
-import { ConfigurationError, InvalidRequestError, refuse } from '../../errors/client-errors.js';
+import {
+  ConfigurationError,
+  InvalidRequestError,
+  invalidRequest,
+} from '../../errors/client-errors.js';
 import { isPostreelError } from '../../errors/guards.js';
 import { isBrowser, signInInTheClear } from '../auth/api-key.js';
 import type { CallState } from '../call.js';
@@ -35,7 +39,7 @@ export function prepare(
     const query = queryOf(input.query);
     const sent = { ...input, query, body: bodyOf(route, input) };
     const usesSession = hasSession(route, settings.service);
-    if (usesSession && settings.travelsInTheClear) {
+    if (usesSession && settings.usesPlainHttp) {
       throw signInInTheClear();
     }
     const id = ++lastId;
@@ -80,12 +84,12 @@ function requireFetch(own: typeof fetch | undefined): void {
 // A getter or `toJSON` of the caller may throw anything.
 function refusal(error: unknown, where: { method: string; path: string }): unknown {
   if (error instanceof InvalidRequestError) {
-    return refuse(error.fieldErrors, where);
+    return invalidRequest(error.fieldErrors, where);
   }
   if (isPostreelError(error)) {
     return error;
   }
-  const refused = refuse([{ field: 'body', message: 'cannot be read' }], where);
+  const refused = invalidRequest([{ field: 'body', message: 'cannot be read' }], where);
   Object.defineProperty(refused, 'cause', { value: error, configurable: true, writable: true });
   return refused;
 }
@@ -135,7 +139,9 @@ function bodyOf(route: Route, { body, isFree }: RawInput): unknown {
   if (isFree || isRecord(wire)) {
     return wire;
   }
-  throw refuse([{ field: '', message: `pass its fields as one object; got ${kindOf(body)}` }]);
+  throw invalidRequest([
+    { field: '', message: `pass its fields as one object; got ${kindOf(body)}` },
+  ]);
 }
 
 // `list('ann')` would ask for everything.
@@ -143,7 +149,9 @@ function queryOf(query: object | undefined): object | undefined {
   if (query === undefined || isRecord(query)) {
     return query && { ...query };
   }
-  throw refuse([{ field: '', message: `pass the query as an object; got ${kindOf(query)}` }]);
+  throw invalidRequest([
+    { field: '', message: `pass the query as an object; got ${kindOf(query)}` },
+  ]);
 }
 
 type Content = string | FormData | MultipartBody | undefined;

@@ -1,6 +1,6 @@
 import { isBytes, type FileInput, type NamedFile } from '../../contract/records.js';
 import type { MultipartBody, UploadFacts } from '../../contract/route.js';
-import { refuse } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../errors/client-errors.js';
 import { megabytes } from './body.js';
 
 /**
@@ -27,7 +27,7 @@ export function multipartBody(file: FileInput, facts: UploadFacts): MultipartBod
 function refuseTooLarge(size: number, { maxBytes, field }: UploadFacts): void {
   if (maxBytes !== undefined && size > maxBytes) {
     const message = `must be at most ${megabytes(maxBytes)} MB; got ${megabytes(size)} MB`;
-    throw refuse([{ field, message }]);
+    throw invalidRequest([{ field, message }]);
   }
 }
 
@@ -74,7 +74,7 @@ function partOf(file: FileInput, facts: UploadFacts): Part {
   }
   const message =
     'must be a File, a Blob, bytes or { data, filename, contentType }; for a path use `csvFile()` or `imageFile()` of postreel/node';
-  throw refuse([{ field, message }]);
+  throw invalidRequest([{ field, message }]);
 }
 
 // Bytes are copied: what is sent is what was given, whatever happens to them meanwhile.

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../errors/index.js';
 import { isDate, isRecord } from '../../contract/records.js';
-import { refuse } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../errors/client-errors.js';
 
 /** Checks a base address and brings it into one form: no query, no trailing slash. */
 export function normalizeBaseUrl(text: string): string {
@@ -56,23 +56,27 @@ export function queryString(query: object | undefined): string {
 
 function segment(name: string, value: unknown): string {
   if (typeof value !== 'string' && typeof value !== 'number') {
-    throw refuse([
+    throw invalidRequest([
       { field: name, message: `must be a string; got ${kindOf(value)}${idHint(value)}` },
     ]);
   }
   // JSON has rounded a larger number already: it would be another record's id.
   if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-    throw refuse([{ field: name, message: `must be a string or a safe integer; got ${value}` }]);
+    throw invalidRequest([
+      { field: name, message: `must be a string or a safe integer; got ${value}` },
+    ]);
   }
   const text = String(value);
   // An empty or dotted segment would reach another endpoint: `/contacts/..` is `/`.
   if (text === '' || text === '.' || text === '..') {
-    throw refuse([{ field: name, message: `must not be ${text === '' ? 'empty' : `"${text}"`}` }]);
+    throw invalidRequest([
+      { field: name, message: `must not be ${text === '' ? 'empty' : `"${text}"`}` },
+    ]);
   }
   try {
     return encodeURIComponent(text);
   } catch {
-    throw refuse([{ field: name, message: 'must be valid text: it holds half of a character' }]);
+    throw invalidRequest([{ field: name, message: 'contains an unpaired surrogate' }]);
   }
 }
 
@@ -99,7 +103,7 @@ export function kindOf(value: unknown): string {
 function queryValue(name: string, value: unknown): string {
   if (isDate(value)) {
     if (Number.isNaN(value.getTime())) {
-      throw refuse([{ field: name, message: 'is not a date' }]);
+      throw invalidRequest([{ field: name, message: 'is not a date' }]);
     }
     return value.toISOString();
   }
@@ -108,10 +112,12 @@ function queryValue(name: string, value: unknown): string {
   }
   // An options object in the place of the query would otherwise be sent.
   if (typeof value === 'object') {
-    throw refuse([{ field: name, message: 'must be a string, a number, a boolean or a date' }]);
+    throw invalidRequest([
+      { field: name, message: 'must be a string, a number, a boolean or a date' },
+    ]);
   }
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw refuse([{ field: name, message: `must be a number; got ${value}` }]);
+    throw invalidRequest([{ field: name, message: `must be a number; got ${value}` }]);
   }
   return JSON.stringify(value);
 }

@@ -6,7 +6,7 @@ import { redact, type Secrets } from '../auth/redact.js';
 import { callOf, lineOf, type CallContext } from '../context.js';
 import { apiError, effectHint } from './api-error.js';
 import { readError } from './error-body.js';
-import { saysNo } from './read.js';
+import { isErrorEnvelope } from './read.js';
 import { retryAfterMs } from './retry-after.js';
 
 const maxIdLength = 200;
@@ -43,7 +43,7 @@ export function classify(received: Received, call: CallContext): unknown {
     });
   }
   const body = parse(received, call);
-  if (saysNo(body) && !call.route.isAccepted?.(body)) {
+  if (isErrorEnvelope(body) && !call.route.isAccepted?.(body)) {
     const no = { outcome: noOutcome(body, call), requestId, retryAfterMs: undefined, clean };
     throw apiError(callOf(call), response.status, text, no);
   }

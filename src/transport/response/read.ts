@@ -81,7 +81,7 @@ export function unwrap(body: unknown): unknown {
 }
 
 /** Does the service say no, whatever the HTTP status says? */
-export function saysNo(body: unknown): boolean {
+export function isErrorEnvelope(body: unknown): boolean {
   return isRecord(body) && body['success'] === false;
 }
 

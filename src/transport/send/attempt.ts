@@ -135,7 +135,7 @@ class Exchange {
   async run(): Promise<RawAnswer> {
     const { state } = this.#call;
     const { events } = this.#with.parts;
-    if (events.hears('request')) {
+    if (events.isObserved('request')) {
       events.emit('request', this.#event());
     }
     state.hasLeft = true;
@@ -162,7 +162,7 @@ class Exchange {
       const late = this.#sending?.answer;
       if (this.#lateSignal) {
         const text = late?.then((one) => readText(one, maxAnswerBytes, this.#lateSignal));
-        this.#hearLate(text ?? Promise.resolve(''));
+        this.#readLate(text ?? Promise.resolve(''));
         throw this.#explain(fault);
       }
       // A fetch that ignores an abort must not leave its answer open either.
@@ -182,7 +182,7 @@ class Exchange {
     try {
       return await this.#timer.within(text);
     } catch (fault) {
-      this.#hearLate(text);
+      this.#readLate(text);
       // The status line of a refusal decides, even when its body is lost.
       if (response.ok || this.#isAborted(fault)) {
         throw this.#explain(fault);
@@ -192,7 +192,7 @@ class Exchange {
   }
 
   // The response to a paid call is read to the end, even when its caller no longer waits.
-  #hearLate(text: Promise<string>): void {
+  #readLate(text: Promise<string>): void {
     const { onLate } = this.#call.input;
     text.then((late) => onLate?.(JSON.parse(late) as unknown)).catch(() => undefined); // no ids in it
   }
@@ -270,7 +270,7 @@ class Exchange {
     } else {
       slot?.abandon();
     }
-    if (!parts.events.hears('response')) {
+    if (!parts.events.isObserved('response')) {
       return;
     }
     parts.events.emit('response', {

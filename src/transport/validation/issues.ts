@@ -59,10 +59,10 @@ export function answerProblems(
 export function bodyNotices(
   schemas: RouteSchemas,
   body: unknown,
-  isHandedBack = false,
+  isServiceRecord = false,
 ): readonly Notice[] {
   const { known } = schemas;
-  const strange = known && !isHandedBack && isRecord(body) ? unknownFields(body, known) : [];
+  const strange = known && !isServiceRecord && isRecord(body) ? unknownFields(body, known) : [];
   return [...strange, ...(schemas.warnings?.(body as never) ?? [])]; // the body passed this row's schema
 }
 

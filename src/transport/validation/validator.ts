@@ -6,7 +6,7 @@ import {
 } from '../../errors/index.js';
 import type { CallContext, TransportParts } from '../context.js';
 import { withinDeadline } from '../deadline.js';
-import { refuse } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../errors/client-errors.js';
 import {
   answerProblems,
   bodyNotices,
@@ -51,12 +51,12 @@ export class Validator {
     if (problems.length > 0) {
       // `body` is the name of a field too.
       const isNothing = body === undefined && problems[0]?.field === 'body';
-      throw refuse(isNothing ? [noBody] : problems, where);
+      throw invalidRequest(isNothing ? [noBody] : problems, where);
     }
-    const notices = bodyNotices(schemas, body, input.isHandedBack);
+    const notices = bodyNotices(schemas, body, input.isServiceRecord);
     const refused = notices.filter((notice) => typeof notice !== 'string');
     if (refused.length > 0) {
-      throw refuse(refused, where);
+      throw invalidRequest(refused, where);
     }
     const warnings = notices.filter((notice) => typeof notice === 'string');
     for (const message of [...warnings, ...queryWarnings(schemas, query)]) {
@@ -68,7 +68,7 @@ export class Validator {
   checkAnswer(call: CallContext, data: unknown): Promise<void> | undefined {
     const { settings, events } = this.#parts;
     const mode = settings.validation.responses;
-    if (mode === 'off' || (mode === 'event' && !events.hears('mismatch'))) {
+    if (mode === 'off' || (mode === 'event' && !events.isObserved('mismatch'))) {
       return undefined;
     }
     if (this.#schemas) {

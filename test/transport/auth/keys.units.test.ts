@@ -6,7 +6,7 @@ import {
   guardBrowser,
   inTheClear,
   isBrowser,
-  isInTheClear,
+  isPlainHttp,
   keyUnavailable,
 } from '../../../src/transport/auth/api-key.js';
 import { Keyring, type KeyPolicy } from '../../../src/transport/auth/keyring.js';
@@ -77,7 +77,7 @@ describe('the words for a key that cannot be', () => {
 
 describe('who may call what', () => {
   const call = (key: KeyRule) => route('GET /it', { key, returns: of<object>() });
-  const policy: KeyPolicy = { prefixes, allowedInBrowser: true, travelsInTheClear: false };
+  const policy: KeyPolicy = { prefixes, allowedInBrowser: true, usesPlainHttp: false };
   const sessionThat = (isOpen: boolean) => {
     const session = new Session();
     if (isOpen) {
@@ -137,7 +137,7 @@ describe('an address in the clear', () => {
     ['http://[::2]', true],
     ['http://0.0.0.0', true],
   ])('%s: %s', (address, expected) => {
-    expect(isInTheClear(address)).toBe(expected);
+    expect(isPlainHttp(address)).toBe(expected);
   });
 });
 
@@ -180,7 +180,7 @@ describe('a keyring', () => {
   const policy: KeyPolicy = {
     prefixes,
     allowedInBrowser: false,
-    travelsInTheClear: false,
+    usesPlainHttp: false,
   };
 
   it('holds a key that is given', async () => {
@@ -240,7 +240,7 @@ describe('a keyring', () => {
   });
 
   it('lets public keys go everywhere, and secret ones where they are safe', () => {
-    const open = { ...policy, travelsInTheClear: true };
+    const open = { ...policy, usesPlainHttp: true };
     expect(new Keyring('pk_a', open).current).toBe('pk_a');
     expect(refusalOf(() => new Keyring('sk_a', open)).code).toBe('PLAIN_HTTP');
     const noPrefix = { ...open, prefixes: undefined };

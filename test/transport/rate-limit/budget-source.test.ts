@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { clientOptions } from '../../../src/transport/option-kinds.js';
 import { BudgetSource } from '../../../src/transport/rate-limit/registry.js';
-import { settle } from '../../../src/transport/settings.js';
+import { resolveSettings } from '../../../src/transport/settings.js';
 import type { RateLimitOptions } from 'postreel';
 import { memoryStore } from '../../support/transport/memory-store.js';
 import { turn } from '../../support/transport/turns.js';
@@ -19,7 +19,7 @@ const baseUrl = 'https://project.test';
 let groups = 0;
 
 function budgetsOf(rateLimit: RateLimitOptions | false | undefined, parent?: BudgetSource) {
-  return new BudgetSource(settle(service, { baseUrl, rateLimit }), parent);
+  return new BudgetSource(resolveSettings(service, { baseUrl, rateLimit }), parent);
 }
 
 const { store } = memoryStore();

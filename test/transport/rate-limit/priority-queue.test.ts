@@ -101,10 +101,10 @@ describe('PriorityQueue', () => {
       'The service asked to wait, for about 30 s from now.',
     );
     const patient = queue.wait(turn(), inTenSeconds);
-    queue.refuse({ reason: 'service', waitMs: 30_000 }, 120_000);
+    queue.rejectWaiters({ reason: 'service', waitMs: 30_000 }, 120_000);
     await hasty;
     expect(queue.size).toBe(1);
-    queue.refuse({ reason: 'service', waitMs: 120_001 }, 120_000);
+    queue.rejectWaiters({ reason: 'service', waitMs: 120_001 }, 120_000);
     await expect(patient).rejects.toMatchObject({ retryAfterMs: 120_001 });
   });
 

@@ -4,7 +4,7 @@ import { BudgetSource } from '../../../src/transport/rate-limit/registry.js';
 import type { Budget } from '../../../src/transport/rate-limit/budget.js';
 import { memoryStore } from '../../support/transport/memory-store.js';
 import { turn } from '../../support/transport/turns.js';
-import { settle, type Settings } from '../../../src/transport/settings.js';
+import { resolveSettings, type Settings } from '../../../src/transport/settings.js';
 
 const service = {
   name: 'messaging',
@@ -20,7 +20,10 @@ let projects = 0;
 
 function settingsOf(rateLimit: object = {}): Settings {
   const group = `budgets ${projects++}`;
-  return settle(service, { baseUrl: 'https://api.test', rateLimit: { group, ...rateLimit } });
+  return resolveSettings(service, {
+    baseUrl: 'https://api.test',
+    rateLimit: { group, ...rateLimit },
+  });
 }
 
 async function use(budget: Budget | undefined): Promise<void> {

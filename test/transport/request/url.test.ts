@@ -57,7 +57,7 @@ describe('the parameters of a path', () => {
     ['', 'must not be empty'],
     ['.', 'must not be "."'],
     ['..', 'must not be ".."'],
-    ['\ud800', 'must be valid text: it holds half of a character'],
+    ['\ud800', 'contains an unpaired surrogate'],
     [undefined, 'must be a string; got undefined'],
     [null, 'must be a string; got null'],
     [{}, 'must be a string; got an object'],

@@ -1,5 +1,5 @@
 import { signatureParameter } from '../../../contract/inbox.js';
-import { refuse } from '../../../errors/client-errors.js';
+import { invalidRequest } from '../../../errors/client-errors.js';
 import type { GenerationJob } from '../../jobs/job.js';
 import { LongAudioError } from './error.js';
 import { splitText, type TextPart } from './split-text.js';
@@ -58,7 +58,7 @@ function refuseSharedSignature({ webhook }: LongAudioRequest, partCount: number)
   }
   const message = `is signed for a single callback, but the text has ${partCount} parts. Pass a function: \`(index) => inbox.url(…)\``;
   const { method, path } = routes.audio;
-  throw refuse([{ field: 'webhook', message }], { method, path });
+  throw invalidRequest([{ field: 'webhook', message }], { method, path });
 }
 
 async function bodyOf(

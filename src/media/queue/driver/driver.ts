@@ -183,7 +183,7 @@ export class QueueDriver {
         slots.learn(command.evidence, command.level);
         break;
       case 'tell':
-        this.#host.tell(command.waitMs, this.#state.waiting.length);
+        this.#host.reportWait(command.waitMs, this.#state.waiting.length);
         break;
       case 'wake':
         this.#stopTimer = clock.at(command.at, () => this.hear({ type: 'wake' }));

@@ -1,5 +1,5 @@
 import type { FieldError } from '../../../errors/base-error.js';
-import { refuse } from '../../../errors/client-errors.js';
+import { invalidRequest } from '../../../errors/client-errors.js';
 import type { StepDefinition, WorkflowDefinition } from './definition.js';
 import { edgesFrom, edgesOf, startOf, stepAt } from './graph.js';
 
@@ -34,7 +34,7 @@ export function checkDefinition(definition: WorkflowDefinition): void {
   // The shape of a graph with loose ends says nothing.
   const all = problems.length > 0 ? problems : graphProblems(definition);
   if (all.length > 0) {
-    throw refuse(all);
+    throw invalidRequest(all);
   }
 }
 

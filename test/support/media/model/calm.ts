@@ -85,6 +85,6 @@ function calmHost(time: VirtualTime, tookMs: (job: MediaJob) => number): QueueHo
     find: () => Promise.resolve(new Map()),
     settle: () => Promise.resolve(),
     flush: () => Promise.resolve(),
-    tell: () => undefined,
+    reportWait: () => undefined,
   };
 }

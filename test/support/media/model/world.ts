@@ -237,7 +237,7 @@ class World {
         journal?.find(names, retriesFailed) ?? Promise.resolve(new Map()),
       settle: async (fileId) => journal?.settle(fileId, 'saved'),
       flush: async () => journal?.flush(),
-      tell: () => this.#sign(),
+      reportWait: () => this.#sign(),
     };
     this.#bug?.host?.(host);
     return host;

@@ -1,35 +1,11 @@
 import { isRecord } from '../../contract/records.js';
-import { refuse, type InvalidRequestError } from '../../errors/client-errors.js';
 import { ConflictError } from '../../errors/index.js';
 
-const sending = { method: 'POST', path: '/campaigns/{id}/send' };
-
-/** The refusal of a body of a send that is no object of fields, with the call that was meant. */
-export function notFields(kind: string): InvalidRequestError {
-  const message =
-    `must be an object of fields; got a ${kind}. ` +
-    'Use `campaigns.send(id, { scheduledFor })` or `campaigns.schedule(id, at)`';
-  return refuse([{ field: 'body', message }], sending);
-}
-
-/** The refusal of a schedule without a time. */
-export function notTime(): InvalidRequestError {
-  const message =
-    'must be a `Date` or an ISO 8601 string; to send now, use `campaigns.sendNow(id)`';
-  return refuse([{ field: 'scheduledFor', message }], sending);
-}
-
-/** The refusal of a reset that is confirmed for another project. */
-export function notConfirmed(id: string, path: string): InvalidRequestError {
-  const message = `must be "${id}", the project to reset`;
-  return refuse([{ field: 'confirm', message }], { method: 'POST', path });
-}
-
 /**
- * Refuses to delete what the usage of a thing mentions, and what its usage does not clearly leave free.
+ * Throws when the usage of a thing names users of it, or does not clearly show that there are none.
  * The document does not show the shape of a usage.
  */
-export function refuseIfUsed(kind: string, name: string, usage: unknown): void {
+export function checkUnused(kind: string, name: string, usage: unknown): void {
   const { users, isUnderstood, isCounted } = usersIn(usage, '', name);
   if (users.length > 0) {
     throw new ConflictError(
@@ -45,12 +21,12 @@ export function refuseIfUsed(kind: string, name: string, usage: unknown): void {
   }
 }
 
-/** What an answer says about the users of a thing. */
+/** The users of a thing, as far as an answer shows them. */
 interface Usage {
   readonly users: readonly string[];
   /** False if a part of the answer may mean that there are users. */
   readonly isUnderstood: boolean;
-  /** Does it have a list, a count, or a yes or no? Without one it says nothing. */
+  /** Does it have a list, a count, or a yes or no? Without one it shows nothing. */
   readonly isCounted: boolean;
 }
 

@@ -3,7 +3,7 @@ import { isRecord } from '../../contract/records.js';
 import { wireValue } from '../../transport/request/body.js';
 
 /** Which fields of a record do not go back to the service. */
-export interface WriteBack {
+export interface BodyRules {
   /** Fields that only answers have. */
   readonly answerOnly: readonly string[];
   /** Fields that are left out when they are `null`; `'all'` where leaving out means the same. */
@@ -16,13 +16,13 @@ export interface WriteBack {
 
 /** Makes a body of a record that a method returned: without what only answers have. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the row's own body
-export function writable<Body>(body: unknown, back: WriteBack): Body {
+export function toRequestBody<Body>(body: unknown, back: BodyRules): Body {
   const given = body as Body; // fewer of its fields are left, or it is refused later
   if (!isRecord(body)) {
     return given;
   }
   const fields = Object.entries(fieldsOf(body));
-  const unset = isReturned(body) ? (back.dropUnset ?? []) : [];
+  const unset = isServiceRecord(body) ? (back.dropUnset ?? []) : [];
   const isUnset = (name: string, value: unknown) =>
     unset.includes(name) && (value === null || value === '');
   const kept = fields.filter(
@@ -32,7 +32,7 @@ export function writable<Body>(body: unknown, back: WriteBack): Body {
 }
 
 /** Is this a record that a method returned? */
-export function isReturned(body: unknown): boolean {
+export function isServiceRecord(body: unknown): boolean {
   return isRecord(body) && body['id'] !== undefined;
 }
 
@@ -61,7 +61,7 @@ function wireFields(data: unknown): unknown {
 function isDropped(
   name: string,
   value: unknown,
-  { answerOnly, dropNull = [], dropEmpty = [] }: WriteBack,
+  { answerOnly, dropNull = [], dropEmpty = [] }: BodyRules,
 ): boolean {
   if (answerOnly.includes(name)) {
     return true;
