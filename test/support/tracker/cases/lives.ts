@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { until } from '../browser.js';
 import { UNSENT, type World, code, expectExactly } from '../world.js';
 import type { Case } from './case.js';
-import { leave, once, visitAgain } from './scenarios.js';
+import { leave, once, visitAgain, ready } from './scenarios.js';
 
 /** A popup that tracks as soon as it is there, and closes in the same task. */
 async function hastyPopup(world: World): Promise<void> {
@@ -19,6 +19,7 @@ async function hastyPopup(world: World): Promise<void> {
 
 async function trackedAtPagehide(world: World): Promise<void> {
   const page = await world.open(UNSENT);
+  await ready(world, page);
   await leave(page, () => {
     addEventListener('pagehide', () => trackMany(0, 5));
     location.href = otherSite;

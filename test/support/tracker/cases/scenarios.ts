@@ -13,6 +13,10 @@ export async function leave(page: Tab, work: () => void): Promise<void> {
   await arrive(page);
 }
 
+/** Waits until the tracker of a page has opened its stores: before that, nothing is handed over. */
+export const ready = (world: World, page: Tab): Promise<void> =>
+  until(async () => (await world.stored(page)) >= 0);
+
 export const arrive = (page: Tab): Promise<void> => once(page, () => location.pathname === '/away');
 
 /** Waits until something holds in a page, which may be replaced by another meanwhile. */

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { INSECURE, until } from '../browser.js';
 import { UNSENT, type World, code, expectExactly, readDatabase } from '../world.js';
 import { BOTH, type Case } from './case.js';
-import { arrive, goBack, leave, noteRestores, once, visitAgain } from './scenarios.js';
+import { arrive, goBack, leave, noteRestores, once, visitAgain, ready } from './scenarios.js';
 
 const hasNoEvents = (): boolean => !JSON.stringify(localStorage).includes('clicked');
 
@@ -62,6 +62,7 @@ async function clearedLater(world: World): Promise<void> {
 async function resetBeforeBack(world: World): Promise<void> {
   const { service } = world;
   const page = await world.open(UNSENT);
+  await ready(world, page);
   await noteRestores(page);
   service.reply = () => ({ status: 200, isLost: 'reset' });
   // To another page of its own site nothing would be handed over.

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { until } from '../browser.js';
 import { type PageOptions, UNSENT, type World, expectExactly } from '../world.js';
 import { BOTH, type Case } from './case.js';
-import { leave, once } from './scenarios.js';
+import { leave, once, ready } from './scenarios.js';
 
 type Scene = 'Panel' | 'Broken' | 'Loading';
 
@@ -40,6 +40,7 @@ async function throughProxy(world: World): Promise<void> {
   await until(() => service.accepted.length >= 5);
   await page.close();
   const leaves = await world.open({ ...PROXIED, ...UNSENT });
+  await ready(world, leaves);
   await leave(leaves, () => {
     trackMany(5, 25);
     location.href = otherSite;
