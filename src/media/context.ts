@@ -17,6 +17,7 @@ import { GenerationJob, JobMemory, type JobRecord } from './jobs/job.js';
 import { MediaJournal } from './jobs/journal.js';
 import { outstandingJobs } from './jobs/outstanding.js';
 import { submit } from './jobs/submit.js';
+import { limits as serviceLimits } from './limits.js';
 import * as notices from './notices.js';
 import type { MediaOptions, MediaRateLimitOptions } from './options.js';
 import { routes } from './routes.js';
@@ -37,15 +38,10 @@ const service: ServiceFacts<MediaOptions> = {
   name: 'media',
   environment: { apiKey: 'MEDIA_API_KEY', baseUrl: 'MEDIA_BASE_URL' },
   keyPrefixes: undefined,
-  // "10 requests per 10 minutes per API key" (Limits)
-  limit: 10,
-  windowMs: 600_000,
+  ...serviceLimits.requests,
   alwaysJson: true,
   options: mediaOptions,
 };
-
-// "20 queued or processing jobs at a time" (Limits)
-const usualPendingLimit = 20;
 
 // What a call has cost is known by its answer alone: it is waited for longer than any other.
 const paidTimeoutMs = 120_000;
@@ -86,7 +82,8 @@ export function createContext(given: MediaOptions): MediaContext {
   const waits = new FileWaits({ poller, memory, events, settings, journal });
   const appUrl = options.appUrl === undefined ? undefined : normalizeBaseUrl(options.appUrl);
   const { rateLimit } = options;
-  const pendingLimit = (rateLimit === false ? undefined : rateLimit?.pending) ?? usualPendingLimit;
+  const pendingLimit =
+    (rateLimit === false ? undefined : rateLimit?.pending) ?? serviceLimits.pendingJobs;
 
   const job = (record: JobRecord) =>
     new GenerationJob(record, {

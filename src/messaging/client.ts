@@ -40,6 +40,7 @@ import { verifyAll } from './emails/verify-all.js';
 import { Events } from './events/resource.js';
 import { Tracking } from './events/tracking.js';
 import type { TrackRequest, TrackResult } from './events/types.js';
+import { limits } from './limits.js';
 import { Projects } from './projects/resource.js';
 import { routes } from './routes.js';
 import { Segments } from './segments/resource.js';
@@ -101,9 +102,7 @@ const service: ServiceFacts<MessagingOptions> = {
   environment: { apiKey: 'MESSAGING_API_KEY', baseUrl: 'MESSAGING_BASE_URL' },
   keyPrefixes: { secret: 'sk_', public: 'pk_' },
   session,
-  // "1000 per minute per project" (Limits)
-  limit: 1000,
-  windowMs: 60_000,
+  ...limits.requests,
   alwaysJson: false,
   options: messagingOptions,
 };

@@ -1,17 +1,16 @@
 import * as z from 'zod/mini';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
+import { limits } from '../limits.js';
 import type { routes } from './routes.js';
 import type { VideoJob, VideoRequest } from './types.js';
 import { videoWarnings } from './warnings.js';
 
-// Limits of the document.
-const maxText = 10_000;
-const maxMediaUrls = 100;
-
+const between = ({ min, max }: { readonly min: number; readonly max: number }) =>
+  z.number().check(z.minimum(min), z.maximum(max));
 const optionalText = z.optional(z.string());
 const optionalFlag = z.optional(z.boolean());
-const percentage = z.optional(z.number().check(z.minimum(0), z.maximum(100)));
-const text = z.string().check(z.minLength(1), z.maxLength(maxText));
+const percentage = z.optional(between(limits.percentage));
+const text = z.string().check(z.minLength(1), z.maxLength(limits.textLength));
 const id = z.string().check(z.minLength(1));
 const webUrl = z.string().check(z.refine(isWebUrl, 'must be an absolute http or https URL'));
 
@@ -44,9 +43,9 @@ export const videoJob = z
     aspectRatio: z.optional(z.enum(['16:9', '9:16', '1:1'])),
     resolution: z.optional(z.enum(['1080p', '720p', '480p', '360p'])),
     extension: z.optional(z.enum(['mp4', 'mov'])), // mp3 and wav are not for videos
-    duration: z.optional(z.number().check(z.minimum(1), z.maximum(15))),
+    duration: z.optional(between(limits.duration)),
     visuals: z.optional(z.enum(['stock', 'ai', 'library'])),
-    mediaUrls: z.optional(z.array(webUrl).check(z.maxLength(maxMediaUrls))),
+    mediaUrls: z.optional(z.array(webUrl).check(z.maxLength(limits.mediaUrls))),
     artStyle: z.optional(z.enum(artStyles)),
     aiVideoModel: optionalText,
     aiVideoClipPercentage: percentage,
@@ -79,7 +78,7 @@ export const audioRequest = z.looseObject({
   content: text,
   voiceId: id,
   voiceStyleId: z.optional(z.nullable(z.string())),
-  playbackRate: z.optional(z.number().check(z.minimum(0.5), z.maximum(2))),
+  playbackRate: z.optional(between(limits.playbackRate)),
   format: z.optional(z.enum(['mp3', 'wav'])),
   pronunciations: z.optional(z.array(z.looseObject({ original: z.string(), replace: z.string() }))),
   webhook: z.optional(webUrl),

@@ -1,12 +1,13 @@
 import { monotonicMs, hasIoContexts, sleep } from '../../async/timers.js';
 import { abortable } from '../../async/abort.js';
 import { WaitQueue } from '../../async/wait-queue.js';
+import { limits } from '../limits.js';
 
-/** The least time between two status checks when each takes one of the ten requests. */
-export const countedIntervalMs = 60_000;
+const { limit, windowMs }: { limit: number; windowMs: number } = limits.requests;
 
-// "10 requests per 10 minutes" (Limits)
-const windowMs = 600_000;
+/** The least time between two status checks when each takes one of the requests. */
+export const countedIntervalMs = windowMs / limit;
+
 // The pause after a 429 that names no time: the usual time between two checks.
 const usualPauseMs = 10_000;
 // How long checks are taken to count before another try; twice as long when that is refused again.
@@ -27,7 +28,7 @@ export class CountedPoller {
   #pauseEndsAt = Number.NEGATIVE_INFINITY;
   #suspectUntil = Number.NEGATIVE_INFINITY;
   #neededUntil = Number.NEGATIVE_INFINITY;
-  #stayMs = stay.firstMs;
+  #stayMs: number = stay.firstMs;
 
   /** Do status checks count towards the rate limit, as far as their 429s tell? */
   get isNeeded(): boolean {

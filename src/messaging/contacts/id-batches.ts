@@ -1,11 +1,9 @@
 import { invalidRequest } from '../../errors/client-errors.js';
+import { limits } from '../limits.js';
 import { blocksOf, type RowSource } from '../shared/row-source.js';
 import { isId } from '../shared/values.js';
 import type { Batch } from './change-many.js';
 import type { ContactSelection } from './types.js';
-
-// The most ids that one call takes (Limits, "Bulk subscribe/unsubscribe/delete").
-const maxIds = 1000;
 
 /** Cuts ids into batches that one call takes, from a row on. What is no id is refused by itself. */
 export async function* idBatches(
@@ -13,7 +11,7 @@ export async function* idBatches(
   from: number,
 ): AsyncGenerator<Batch<string, ContactSelection>, void, undefined> {
   let index = 0;
-  for await (const block of blocksOf(ids, maxIds)) {
+  for await (const block of blocksOf(ids, limits.bulkContacts)) {
     const rows = block.map((row, place) => ({ row, index: index + place }));
     index += block.length;
     const wanted = rows.filter((row) => row.index >= from);

@@ -1,10 +1,8 @@
 import { iterable, type RowSource } from '../shared/row-source.js';
+import { limits } from '../limits.js';
 import type { ContactLookup, ContactLookupResult } from './types.js';
 
-// The most emails that one lookup takes (Limits, "Contact lookup").
-const chunkSize = 500;
-
-/** Looks up any number of emails, 500 per call, one call after another. */
+/** Looks up any number of emails, as many per call as the service takes, one call after another. */
 export async function* lookupAll(
   emails: RowSource<string>,
   lookup: (body: ContactLookup) => Promise<ContactLookupResult>,
@@ -14,7 +12,7 @@ export async function* lookupAll(
   try {
     for await (const email of iterable(emails)) {
       chunk.push(email);
-      if (chunk.length === chunkSize) {
+      if (chunk.length === limits.lookupEmails) {
         yield await lookup({ emails: chunk.splice(0) });
       }
     }

@@ -1,5 +1,6 @@
 import { cursorPage, of, goneFrom, route, type UploadFacts } from '../../contract/route.js';
 import type { Acknowledgement, FileInput } from '../../contract/records.js';
+import { limits } from '../limits.js';
 import { multipartBody } from '../../transport/request/upload.js';
 import type {
   BulkJob,
@@ -18,13 +19,13 @@ import type {
   UpsertedContact,
 } from './types.js';
 
-// The field's name is ours (open points); the size is the document's (Limits, "CSV import").
+// The field's name is ours (open points).
 const csv: UploadFacts = {
   form: multipartBody,
   field: 'file',
   contentType: 'text/csv',
   filename: 'contacts.csv',
-  maxBytes: 5 * 1024 * 1024,
+  maxBytes: limits.importBytes,
 };
 
 const selection = { body: of<ContactSelection>(), returns: of<JobStarted>() };

@@ -1,15 +1,12 @@
 import * as z from 'zod/mini';
 import type { FileInput } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
+import { limits } from '../limits.js';
 import { contactData, storedDataWarnings } from '../shared/data-schema.js';
 import { isId } from '../shared/values.js';
 import { email, knownOf, limit, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 import type { ContactLookup, ContactSelection } from './types.js';
-
-/** The document's limits of one call. */
-const maxLookup = 500;
-const maxBulk = 1000;
 
 const contact = z.looseObject({
   id: z.string(),
@@ -33,13 +30,13 @@ const contactCreate = z.looseObject({
 const contactUpdate = z.partial(contactCreate);
 
 const emailList = {
-  most: maxLookup,
+  most: limits.lookupEmails,
   items: 'strings',
   isItem: isText,
   hint: 'Use `contacts.lookupAll()`',
 };
 const lookup = listBody<ContactLookup>('emails', emailList);
-const idList = { most: maxBulk, items: 'ids', isItem: isId };
+const idList = { most: limits.bulkContacts, items: 'ids', isItem: isId };
 const selectionFor = (all: string) =>
   listBody<ContactSelection>('contactIds', { ...idList, hint: `Use \`contacts.${all}()\`` });
 const started = z.looseObject({ jobId: z.string() });

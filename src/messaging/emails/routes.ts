@@ -1,11 +1,12 @@
 import { of, route } from '../../contract/route.js';
+import { limits } from '../limits.js';
 import type { AddressVerification, SendRequest, SendResult, VerifyRequest } from './types.js';
 
 export const routes = {
   send: route('POST /v1/send', {
     body: of<SendRequest>(),
     returns: of<SendResult>(),
-    maxBodyBytes: 40 * 1024 * 1024, // Limits, "Whole message"
+    maxBodyBytes: limits.messageBytes,
     // After a 429 or a 5xx some of the recipients may have received it.
     // It is asked before the body is checked, so the body may be anything.
     handledOneByOne: (body: { to?: unknown } | undefined) =>

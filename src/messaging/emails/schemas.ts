@@ -1,19 +1,16 @@
 import * as z from 'zod/mini';
 import { isRecord } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
+import { limits } from '../limits.js';
 import { contactData, dataWarnings } from '../shared/data-schema.js';
 import { displayName, email, id, knownOf, open, subject } from '../shared/values-schema.js';
 import { address, recipients } from './address-schema.js';
 import type { routes } from './routes.js';
 import type { SendRequest } from './types.js';
 
-/** The document's limits of one email. */
-const maxHeader = 998;
-const maxAttachments = 10;
-
 const lineBreak = /[\r\n]/;
 const headerValue = z.string().check(
-  z.maxLength(maxHeader),
+  z.maxLength(limits.headerLength),
   z.refine((text) => !lineBreak.test(text), 'must not contain a line break'),
 );
 
@@ -60,7 +57,7 @@ const sendFields = z.looseObject({
   data: z.optional(contactData),
   headers: z.optional(headers),
   reply: z.optional(email),
-  attachments: z.optional(z.array(attachment).check(z.maxLength(maxAttachments))),
+  attachments: z.optional(z.array(attachment).check(z.maxLength(limits.attachments))),
 });
 
 // "content is either a template id or both subject and body"; a template may have the sender too.

@@ -2,11 +2,9 @@ import * as z from 'zod/mini';
 import { largestPage } from '../../contract/route.js';
 import { isDate, isRecord, type Timestamp } from '../../contract/records.js';
 import type { KnownFields, Schema } from '../../contract/schemas.js';
+import { limits } from '../limits.js';
 import type { Filter } from './filter.js';
 import { isEmail, isId } from './values.js';
-
-// "1 to 998 characters, no newline" (Limits, "Subject").
-const maxSubjectLength = 998;
 
 // Date.parse() takes much that is no ISO 8601 date-time, and reads a time without a zone as local.
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)$/i;
@@ -52,7 +50,7 @@ const noLineBreak = 'must not contain a line break';
 /** The subject of an email. */
 export const subject = z
   .string()
-  .check(z.minLength(1), z.maxLength(maxSubjectLength), z.refine(isOneLine, noLineBreak));
+  .check(z.minLength(1), z.maxLength(limits.subjectLength), z.refine(isOneLine, noLineBreak));
 
 /** A display name beside an address. */
 export const displayName = z.string().check(z.refine(isOneLine, noLineBreak));

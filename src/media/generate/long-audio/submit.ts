@@ -5,6 +5,7 @@ import { LongAudioError } from './error.js';
 import { splitText, type TextPart } from './split-text.js';
 import { routes } from '../routes.js';
 import type { AudioRequest, LongAudioRequest } from '../types.js';
+import { limits } from '../../limits.js';
 
 /** Submits one part. An abort ends it only before it is sent: later its id would be lost. */
 export type SubmitPart = (
@@ -19,9 +20,6 @@ export interface LongAudioHost {
   readonly pendingLimit: number;
   readonly submit: SubmitPart;
 }
-
-// "content (video and audio): 10000 characters" (Limits)
-const maxLength = 10_000;
 
 /** Submits a text of any length, part by part and in order. */
 export async function submitLongAudio(
@@ -47,7 +45,7 @@ export async function submitLongAudio(
 
 // Whatever is not text is left to the check of the request, which refuses it.
 function partsOf({ content }: LongAudioRequest): TextPart[] {
-  const parts = typeof content === 'string' ? splitText(content, maxLength) : [];
+  const parts = typeof content === 'string' ? splitText(content, limits.textLength) : [];
   return parts.length > 0 ? parts : [{ text: content, start: 0, end: 0 }];
 }
 
