@@ -57,5 +57,5 @@ function watch(signal: AbortSignal) {
 }
 
 function nothingToStop(): void {
-  // It never listened, or has heard already.
+  // Never added, or already removed.
 }

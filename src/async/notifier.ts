@@ -1,17 +1,17 @@
 /** A one-slot signal: it wakes the waiter, or the next one if none is waiting. */
 export class Notifier {
-  #hasNews = false;
+  #isNotified = false;
   #wake: () => void = () => undefined;
 
   notify(): void {
-    this.#hasNews = true;
+    this.#isNotified = true;
     this.#wake();
   }
 
-  /** Resolves when there is news, after so long, or when something else has settled. */
+  /** Resolves after `notify()`, after `maxMs`, or when `other` has settled. */
   async wait(maxMs = Number.POSITIVE_INFINITY, other?: Promise<unknown>): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    if (!this.#hasNews) {
+    if (!this.#isNotified) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
         if (Number.isFinite(maxMs)) {
@@ -21,7 +21,7 @@ export class Notifier {
       });
     }
     clearTimeout(timer);
-    this.#hasNews = false;
+    this.#isNotified = false;
   }
 }
 

@@ -70,7 +70,7 @@ export class WaitQueue<Data, Grant = void> implements Iterable<Waiter<Data, Gran
         },
       };
       const giveUp = () => {
-        leaveLine(); // the error may say how many wait
+        leaveLine(); // the error may count those that wait
         waiter.reject(timeoutError?.());
       };
       const leaveLine = this.#line(priority).join(waiter);

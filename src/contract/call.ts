@@ -67,13 +67,13 @@ export interface RequestOptions {
 /** Options of a list. */
 export interface ListOptions extends RequestOptions {
   /**
-   * How many pages are requested before your loop wants them, up to 100; 0 requests each page when
+   * How many pages are requested before your loop needs them, up to 100; 0 requests each page when
    * its turn comes. More than one helps where the work on a page takes a different time for each.
    * @default 1 item by item, 0 with `pages()`
    */
   prefetch?: number | undefined;
   /**
-   * `'allow'` takes a list as it is where the service says that there is more, but not how to get it.
+   * `'allow'` takes a list as it is where the service announces more, but not how to get it.
    * Otherwise it ends in an `UnexpectedResponseError` with the code `LIST_INCOMPLETE`.
    */
   incomplete?: 'allow' | undefined;

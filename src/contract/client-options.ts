@@ -10,7 +10,7 @@ export interface ValidationOptions {
    */
   requests?: 'throw' | 'off' | undefined;
   /**
-   * What happens when an answer does not look like the document says: an event, an error, nothing.
+   * What happens when an answer does not match the document: an event, an error, nothing.
    * With `'event'`, answers are checked once something listens for `mismatch` or a `logger` is set.
    * @default 'event'
    */
@@ -74,14 +74,14 @@ export interface ClientOptions {
 export interface DataOptions {
   /**
    * A reserved key in `data`, which the service drops: `'warn'` sends it with a `warning`, `'throw'`
-   * refuses the call, `'send'` says nothing.
+   * refuses the call, `'send'` does nothing.
    * @default 'warn'
    */
   reserved?: 'warn' | 'throw' | 'send' | undefined;
   /**
    * An empty string in `data`, which the service ignores: `'warn'` sends it with a `warning`,
    * `'throw'` refuses the call, `'delete'` sends `null` instead, which deletes the field, `'send'`
-   * says nothing.
+   * does nothing.
    * @default 'warn'
    */
   emptyString?: 'warn' | 'throw' | 'delete' | 'send' | undefined;

@@ -1,6 +1,6 @@
 import type { FieldError, Outcome } from '../errors/index.js';
 
-/** What every event says about its call. */
+/** What every event holds about its call. */
 export interface CallEvent {
   /** The number of the call: the same in all of its events. */
   readonly callId: number;
@@ -42,7 +42,7 @@ export interface ThrottledEvent {
   readonly queued: number;
 }
 
-/** An answer that does not look like the document says. It was handed on all the same. */
+/** An answer that does not match the document. It was handed on all the same. */
 export interface MismatchEvent {
   readonly method: string;
   readonly path: string;

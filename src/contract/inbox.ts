@@ -1,7 +1,7 @@
 /** The query parameter that marks an address as signed for a single callback. */
 export const signatureParameter = 'postreel_signature';
 
-/** What a callback said about a finished file. */
+/** The result that a callback brought for a file. */
 export interface WebhookResult {
   readonly fileId: string;
   readonly status: 'success' | 'error';

@@ -10,7 +10,7 @@ export interface Paginated<T> extends PromiseLike<Page<T>>, AsyncIterable<T> {
   first(): Promise<T | undefined>;
 }
 
-/** An iterator over items that knows where it is. */
+/** An iterator over items, with the cursor of its place. */
 export interface ItemIterator<T> extends AsyncIterableIterator<T> {
   /**
    * Where to resume with `list({ cursor })`: at the page that holds the next item. Between two
@@ -22,7 +22,7 @@ export interface ItemIterator<T> extends AsyncIterableIterator<T> {
 /** One page of a list. Iterating it goes on to the pages after it. */
 export interface Page<T> extends AsyncIterable<T> {
   readonly items: readonly T[];
-  /** How many items the whole list has; `undefined` when the service did not say. */
+  /** How many items the whole list has; `undefined` where the service did not tell. */
   readonly total: number | undefined;
   readonly hasMore: boolean;
   /** Where the next page starts, for `list({ cursor })`; `undefined` on the last page. */

@@ -32,7 +32,7 @@ export type Timestamp = Date | string;
 /** A file to upload: with a name of its own, or as bytes with a name beside them. */
 export type FileInput = File | Blob | Uint8Array | ArrayBuffer | NamedFile;
 
-/** Bytes or text with what an upload needs to know about them. */
+/** Bytes or text with what an upload needs. */
 export interface NamedFile {
   data: Blob | Uint8Array | ArrayBuffer | string;
   filename?: string | undefined;
@@ -41,7 +41,7 @@ export interface NamedFile {
   fieldName?: string | undefined;
 }
 
-/** What the service says when it has nothing to say; its fields are not shown in the documents. */
+/** An answer without content of its own; its fields are not shown in the documents. */
 export interface Acknowledgement extends OpenRecord {
   success?: boolean | undefined;
 }

@@ -22,7 +22,7 @@ export type ListStyle = 'cursor' | 'page' | 'whole' | 'any';
 export interface List<T> {
   readonly item?: T;
   readonly list: ListStyle;
-  /** The query parameter for the size of a page; left out where the document knows none. */
+  /** The query parameter for the size of a page; left out where the document has none. */
   readonly sizeParameter?: string;
   /** The name under which the service puts the items, when it is not `data`. */
   readonly itemsName?: string;
@@ -89,7 +89,7 @@ export interface Route<
   readonly key: KeyRule;
   /**
    * May the call be sent again when it is unknown whether the first one arrived? Where the body decides,
-   * the row says so. The same state twice is harmless only where no one else writes it meanwhile: a
+   * the row sets it. The same state twice is harmless only where no one else writes it meanwhile: a
    * repeat of what grants consent could undo an unsubscribe.
    */
   readonly repeatable: boolean | ((body: never) => boolean);
@@ -108,7 +108,7 @@ export interface Route<
   readonly charged: boolean;
   /** How to find out whether a call happened whose answer was lost. */
   readonly readBack?: ReadBack;
-  /** Does this body show that the call took effect, whatever its status or `success` says? */
+  /** Does this body show that the call took effect, whatever its status or `success` is? */
   readonly isAccepted?: (body: unknown) => boolean;
   /** Carried for the compiler only: never set. */
   readonly types?: { readonly query: Query; readonly body: Body };
@@ -149,13 +149,13 @@ export interface RouteFacts<Query, Body, Returns extends Single<unknown> | List<
 
 /** May a call with this body be sent again when it is unknown whether the first one arrived? */
 export function isRepeatable({ repeatable }: Pick<Route, 'repeatable'>, body: unknown): boolean {
-  return typeof repeatable === 'function' ? repeatable(body as never) : repeatable; // rows know their bodies
+  return typeof repeatable === 'function' ? repeatable(body as never) : repeatable; // the body of this row
 }
 
 type PathOf<Line extends string> = Line extends `${Method} ${infer Path}` ? Path : never;
 
 /**
- * One row: `route('GET /contacts/{id}', { returns: of<Contact>() })`. Unless the row says
+ * One row: `route('GET /contacts/{id}', { returns: of<Contact>() })`. Unless the row sets
  * otherwise it needs a secret key, every method but POST may be repeated, and every method but
  * GET changes something.
  */
@@ -170,11 +170,11 @@ export function route<
   facts: RouteFacts<Query, Body, Returns> = {},
 ): Route<PathOf<Line>, Query, Body, Returns> {
   const space = line.indexOf(' ');
-  const method = line.slice(0, space) as Method; // the template literal type says so
+  const method = line.slice(0, space) as Method; // by the template literal type
   const { query, body, ...stated } = facts;
   return {
     method,
-    path: line.slice(space + 1) as PathOf<Line>, // the template literal type says so
+    path: line.slice(space + 1) as PathOf<Line>, // by the template literal type
     key: 'secret',
     returns: nothing() as Returns, // the default is Single<void>
     repeatable: method !== 'POST',
@@ -186,7 +186,7 @@ export function route<
 }
 
 /**
- * How to tell from the service whether a call happened after its answer was lost. `undefined` as
+ * How to find out whether a call whose answer was lost has happened. `undefined` as
  * the record means that the resource is not there.
  */
 export interface ReadBack {

@@ -37,7 +37,7 @@ export class ConflictError extends ApiError {
   static override readonly brands = branded(this, 'ConflictError');
 }
 
-/** 422: the service's validation failed; `fieldErrors` says where. */
+/** 422: the service's validation failed; `fieldErrors` has the fields. */
 export class UnprocessableError extends ApiError {
   /** @internal */
   static override readonly brands = branded(this, 'UnprocessableError');

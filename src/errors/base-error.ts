@@ -17,7 +17,7 @@ export interface FieldError {
   readonly code?: string;
 }
 
-/** What an error can say about itself. Everything is optional but `code`. */
+/** The facts of an error. Everything is optional but `code`. */
 export interface ErrorDetails {
   readonly code?: string | undefined;
   readonly status?: number | undefined;
@@ -56,7 +56,7 @@ export class PostreelError extends Error {
   readonly method: string | undefined;
   /** The path below the base address, without the query. */
   readonly path: string | undefined;
-  /** When the service says that it failed, as it wrote it. */
+  /** When it failed by the service's clock, as the service wrote it. */
   readonly timestamp: string | undefined;
   /** What the service added about the failure, as it sent it, without keys. */
   declare readonly details: unknown;

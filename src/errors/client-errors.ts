@@ -1,7 +1,7 @@
 import { PostreelError, type ErrorDetails, type FieldError } from './base-error.js';
 import { branded } from './brand.js';
 
-/** Our own check refused the call before it reached the network; `fieldErrors` says why. */
+/** Our own check refused the call before it reached the network; `fieldErrors` has the reasons. */
 export class InvalidRequestError extends PostreelError {
   /** @internal */
   static override readonly brands = branded(this, 'InvalidRequestError');

@@ -7,7 +7,7 @@ export function isPostreelError(error: unknown): error is PostreelError {
   return brandsOf(error).includes('PostreelError');
 }
 
-/** Is this an answer of the service that says no (4xx, 5xx, `success: false`)? */
+/** Is this an error response of the service (4xx, 5xx, `success: false`)? */
 export function isApiError(error: unknown): error is ApiError {
   return brandsOf(error).includes('ApiError');
 }

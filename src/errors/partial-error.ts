@@ -5,7 +5,7 @@ import type { PartialReport } from './report.js';
 
 /**
  * A call that changes many ended early: by an abort, a refused key, or a source of rows that threw.
- * `result` says what was done, and `cause` is the error, or the reason of the abort, that ended it.
+ * `result` has what was done, and `cause` is the error, or the reason of the abort, that ended it.
  */
 export class PartialError<Row = unknown> extends PostreelError {
   /** @internal */

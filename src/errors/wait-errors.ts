@@ -1,7 +1,7 @@
 import { PostreelError, type ErrorDetails } from './base-error.js';
 import { branded } from './brand.js';
 
-/** What a wait knows when it ends without a result. */
+/** The facts of a wait that ended without a result. */
 export interface WaitDetails extends ErrorDetails {
   /** The file or job that was waited for. */
   readonly id: string;
@@ -9,7 +9,7 @@ export interface WaitDetails extends ErrorDetails {
   readonly elapsedMs: number;
   /** How many times the status was asked for. */
   readonly polls: number;
-  /** Goes on waiting, with the options of the first wait unless told otherwise. */
+  /** Goes on waiting, with the options of the first wait unless given others. */
   readonly resume: (options?: object) => Promise<unknown>;
 }
 

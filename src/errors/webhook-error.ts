@@ -11,7 +11,7 @@ export type WebhookProblem =
   | 'BODY_INVALID'
   | 'NOT_CONFIRMED';
 
-/** A callback is not what it claims to be, and must not be acted on; `code` says why. */
+/** A callback is not what it claims to be, and must not be acted on; `code` is the reason. */
 export class WebhookVerificationError extends PostreelError {
   /** @internal */
   static override readonly brands = branded(this, 'WebhookVerificationError');

@@ -17,7 +17,7 @@ export class ListPage<T> implements LinkedPage<T> {
   readonly #raw: RawPage;
   /** How many items came before this page; `undefined` where the walk began in the middle. */
   readonly #before: number | undefined;
-  /** Does the service say that there is more, but not how to get it? */
+  /** Does the service announce more items without a way to get them? */
   readonly #isCutOff: boolean;
 
   static async load<T>(walk: Walk, place: Place): Promise<ListPage<T>> {
@@ -30,7 +30,7 @@ export class ListPage<T> implements LinkedPage<T> {
     this.#raw = raw;
     this.#before = place.itemsBefore ?? (isStart(place.query) ? 0 : undefined);
     this.#next = nextQuery(raw, place.query, walk.facts, this.#unread);
-    this.items = raw.items as readonly T[]; // the row says what its items are
+    this.items = raw.items as readonly T[]; // the type of the row's items
     this.#isCutOff = raw.hasLostLink === true && raw.items.length > 0;
     this.hasMore = this.#next !== undefined || this.#isCutOff;
     this.cursor = this.#next && cursorOf(this.#next, walk.facts);
@@ -71,7 +71,7 @@ export class ListPage<T> implements LinkedPage<T> {
     return isKnown ? Math.max(0, total - this.#before - this.#raw.items.length) : 0;
   }
 
-  // Pages after the first report 0, which says nothing: 0 counts only where the list starts and ends.
+  // Pages after the first report 0: it is a total only where the list starts and ends with this page.
   #ownTotal(): number | undefined {
     const { total } = this.#raw;
     const isEmptyList = this.items.length === 0 && !this.hasMore && isStart(this.#place.query);

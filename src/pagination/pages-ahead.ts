@@ -1,6 +1,6 @@
 import type { Page } from '../contract/paginated.js';
 
-/** A page that knows of the request for the one after it. */
+/** A page and the state of the request for the one after it. */
 export interface LinkedPage<T> extends Page<T> {
   /** Is the request for the next page on its way, once it was asked for? */
   readonly hasNextLeft: boolean;

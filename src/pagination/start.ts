@@ -3,7 +3,7 @@ import { largestPage, type List, type Route } from '../contract/route.js';
 /** The query of a page. */
 export type PageQuery = Readonly<Record<string, unknown>>;
 
-/** What a row says of its list. */
+/** The facts of a row's list. */
 export type ListFacts = Pick<List<unknown>, 'list' | 'sizeParameter' | 'itemsName'>;
 
 /** The list facts of a row that answers a list. */

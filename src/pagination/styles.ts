@@ -49,13 +49,13 @@ export function nextQuery(
   if (page.cursor !== undefined) {
     return without({ ...query, cursor: page.cursor }, 'page');
   }
-  // Without a cursor a page without items is the last, whatever `hasMore` says.
+  // Without a cursor a page without items is the last, whatever `hasMore` is.
   if (page.items.length === 0) {
     return undefined;
   }
   const current = page.page ?? numberOf(query['page']) ?? 1;
   const size = page.pageSize ?? numberOf(query[facts.sizeParameter ?? '']) ?? page.items.length;
-  // Who was led by cursors and gets none is at the end, whatever the totals say.
+  // A list by cursors is over at the page without one, whatever the totals are.
   if (query['cursor'] !== undefined && page.page === undefined && page.hasMore !== true) {
     return undefined;
   }
@@ -124,7 +124,7 @@ function arraysIn(body: Record<string, unknown>): unknown[][] {
   return arrays;
 }
 
-// Where services put what they say about the page, beside the items.
+// Where services put the facts of a page, beside the items.
 const besides = ['pagination', 'paging', 'meta', 'page_info', 'pageInfo'];
 
 /** Names of the same fact, in lower case without underscores. */
@@ -176,7 +176,7 @@ function factsIn(body: Record<string, unknown>): ReadonlyMap<string, unknown> {
 
 interface NextLink {
   readonly cursor: string | undefined;
-  /** Does it say where the next page is, in a way that a query can? */
+  /** Is the next page given in a form that a query can take? */
   readonly isKnown: boolean;
 }
 

@@ -11,7 +11,7 @@ export interface Place {
   readonly query: PageQuery;
   /** 0 for the page that the walk started with. */
   readonly index: number;
-  /** The total as the first page told it. */
+  /** The total of the first page. */
   readonly total: number | undefined;
   /** The page before this one, to notice a service that keeps sending the same. */
   readonly before?: RawPage;
@@ -19,14 +19,14 @@ export interface Place {
   readonly itemsBefore?: number | undefined;
 }
 
-/** The call for one page; `hasLeft` says whether its request is on the way. */
+/** The call for one page; `hasLeft`: its request is on the way. */
 export type PageCall = PromiseLike<unknown> & { readonly hasLeft?: boolean };
 
 /** What happens where a list ends before it is over. */
 export interface ListEnds {
-  /** Is a list that says that there is more, but not how to get it, taken as it is? */
+  /** `'allow'`: a list that announces more items without a way to get them is taken as it is. */
   readonly incomplete?: 'allow' | undefined;
-  /** Called where fewer items came than the list said. */
+  /** Called where fewer items came than the list's total. */
   readonly onMismatch?: (issue: FieldError) => void;
 }
 
@@ -107,13 +107,13 @@ export class Walk {
     }
   }
 
-  /** A list ended with fewer items than it said. */
+  /** A list ended with fewer items than its total. */
   reportShortfall(total: number, came: number): void {
     const message = `said ${total}, but ${came} items came: the list may have changed while it was read`;
     this.#ends.onMismatch?.({ field: 'total', message });
   }
 
-  /** Ends a list of which the service says that there is more, but not how to get it. */
+  /** Throws for a list that announces more items without a way to get them, unless that is allowed. */
   endEarly(): void {
     if (this.#ends.incomplete === 'allow') {
       return;

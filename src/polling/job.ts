@@ -37,7 +37,7 @@ export interface JobWaitOptions<Job> {
   signal?: AbortSignal | undefined;
   /** Called with every status check. What it throws is ignored. */
   onUpdate?: ((update: JobUpdate<Job>) => void) | undefined;
-  /** Decides whether a job is done, for statuses that we do not know. */
+  /** Decides whether a job is done, for statuses that are not in the documents. */
   isDone?: ((job: Job) => boolean) | undefined;
 }
 

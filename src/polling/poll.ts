@@ -82,7 +82,7 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
   }
 }
 
-// A pause ends early when there is news, or when the caller aborts.
+// A pause ends early at a notification, or when the caller aborts.
 async function pause(
   delayMs: number,
   { signal, onNews }: Pick<PollPlan<never, never>, 'signal' | 'onNews'>,

@@ -47,7 +47,7 @@ export interface RecordWait<Item> {
   readonly timeout: number;
   /** In milliseconds. */
   readonly interval: number;
-  /** The least time between two status checks, in milliseconds, whatever the caller wants. */
+  /** The least time between two status checks, in milliseconds, whatever the caller asks for. */
   readonly minInterval?: number;
   readonly spacing: Spacing;
 }

@@ -35,7 +35,7 @@ export function callSite(): CallSite {
   return site;
 }
 
-// A call inside of another one knows only lines of ours: the outer one's line counts.
+// The stack of a call inside of another one has only lines of ours: the outer one's line stays.
 const located = new WeakMap<PostreelError, 'call' | 'outer call'>();
 
 /** Lets the stack of an error of ours lead to the line that made the call. */

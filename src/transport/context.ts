@@ -22,7 +22,7 @@ export interface TransportParts {
   readonly loadSchemas: () => Promise<SchemaMap>;
 }
 
-/** The input of a call, whatever its route's types say. */
+/** The input of a call, without its route's types. */
 export interface RawInput {
   readonly params?: Readonly<Record<string, unknown>> | undefined;
   readonly query?: object | undefined;
@@ -37,7 +37,7 @@ export interface RawInput {
   readonly isPoll?: boolean | undefined;
   /** Is this a call of an endpoint without a row, whose body may be any JSON value? */
   readonly isFree?: boolean | undefined;
-  /** Does this call count towards the rate limit, whatever its row says? */
+  /** Does this call count towards the rate limit, whatever its row has? */
   readonly isCharged?: boolean | undefined;
   /** Runs when the rate limit lets the call go, before each attempt; what it throws ends the call unsent. */
   readonly beforeSending?: (() => Promise<void>) | undefined;
@@ -80,14 +80,14 @@ export interface Attempt {
   readonly key: string | null;
 }
 
-/** An answer that says yes, read and parsed. */
+/** A successful answer, read and parsed. */
 export interface RawAnswer {
   readonly body: unknown;
   readonly response: Response;
   readonly requestId: string | undefined;
 }
 
-/** What every event says about a call. The path of a call without a row may hold anything. */
+/** What every event holds about a call. The path of a call without a row may hold anything. */
 export function factsOf({ id, route, path, input }: CallContext): Omit<CallEvent, 'attempt'> {
   return { callId: id, method: route.method, path, route: input.isFree ? undefined : route.path };
 }

@@ -29,12 +29,12 @@ export class Events<Map extends ClientEvents> {
     this.#emitter.off(name, this.#guard(listener));
   }
 
-  /** Is there a listener? An event without one need not be made. */
+  /** Is there a listener or a logger? An event without one need not be made. */
   isObserved(name: keyof Map & string): boolean {
     return this.#logger !== undefined || this.#emitter.listenerCount(name) > 0;
   }
 
-  /** Does a listener want to know? For events that no logger prints. */
+  /** Has this event listeners? For events that no logger prints. */
   hasListeners(name: keyof Map & string): boolean {
     return this.#emitter.listenerCount(name) > 0;
   }
@@ -43,7 +43,7 @@ export class Events<Map extends ClientEvents> {
     this.#log(name, event);
     const isHandled = this.#emitter.emit(name, event);
     if (name === 'warning' && !isHandled && !this.#logger) {
-      printWarning((event as WarningEvent).message); // the name says so
+      printWarning((event as WarningEvent).message); // by its name
     }
   }
 

@@ -17,7 +17,7 @@ export interface ServiceFacts<Options = object> {
   readonly environment: { readonly apiKey: string; readonly baseUrl: string };
   /** How its keys begin; `undefined` where they have no form. */
   readonly keyPrefixes: KeyPrefixes | undefined;
-  /** Where it keeps the session of a signed-in user, if it knows any. */
+  /** Where it keeps the session of a signed-in user, if it has sessions. */
   readonly session?: SessionPaths;
   readonly limit: number;
   readonly windowMs: number;

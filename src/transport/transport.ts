@@ -44,7 +44,7 @@ export class Transport {
     input: Input<R> & RawInput,
     options?: RequestOptions,
   ): RunningCall<Returned<R>> {
-    return this.call(route, input, options) as RunningCall<Returned<R>>; // the row says what it answers
+    return this.call(route, input, options) as RunningCall<Returned<R>>; // the type of the row's answer
   }
 
   /** The same for input and results that no row describes. */

@@ -114,7 +114,7 @@ function copyOfObject(value: object, terms: CopyTerms, depth: number): unknown {
   return withFields(record, value, terms, depth);
 }
 
-// A real error of this realm, so that `instanceof Error` and consoles know it.
+// A real error of this realm, so that `instanceof Error` and consoles recognise it.
 function copyOfError(fault: Error, terms: CopyTerms, depth: number): Error {
   const { secrets } = terms;
   const Kind = kinds.find((kind) => fault instanceof kind) ?? Error;

@@ -1,7 +1,7 @@
 import type { BudgetLimits } from '../../contract/rate-budget-store.js';
 import type { ThrottledEvent } from '../../contract/events.js';
 
-/** What a client's rate budget looks like right now. */
+/** The current state of a client's rate budget. */
 export interface RateLimitState {
   /** How many requests may be made in a window. */
   readonly limit: number;

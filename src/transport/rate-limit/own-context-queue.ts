@@ -2,7 +2,7 @@ import { monotonicMs, sleep } from '../../async/timers.js';
 import type { Slot, Turn } from './budget.js';
 import { priorityOf, queueTimeout, type Forecast } from './priority-queue.js';
 
-/** Gives a slot to a call with so many others before it, or says how long it will wait. */
+/** Gives a slot to a call with so many others before it, or returns how long it will wait. */
 export type Ask = (ahead: number) => Slot | Forecast;
 
 interface Entry {

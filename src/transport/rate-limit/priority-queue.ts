@@ -95,7 +95,7 @@ export function queueTimeout(
   });
 }
 
-/** A turn that is told once that it waits, and only when it really does. */
+/** A turn whose wait is reported once, and only when it really waits. */
 export function toldOnce(turn: Turn): Turn {
   let isTold = false;
   return {

@@ -82,7 +82,7 @@ export class SharedBudget implements Budget {
     this.#own.adjust(limits);
   }
 
-  /** `used` counts the requests of this process: the store alone knows the others'. */
+  /** `used` counts the requests of this process: only the store has the others'. */
   state(): RateLimitState {
     const own = this.#own.state();
     const fullMs = this.#fullUntil - monotonicMs();

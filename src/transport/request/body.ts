@@ -88,7 +88,7 @@ function copyOfFields(value: object, path: string, above: Above): unknown {
   if (typeof (value as { then?: unknown }).then === 'function') {
     return unsendable(path, 'cannot be sent as JSON; got a Promise: `await` it first');
   }
-  // Fields that are undefined stay: the checks tell a field left out by accident from one never set.
+  // Fields that are undefined stay: the checks distinguish a field left out by accident from one never set.
   return Object.fromEntries(
     entries.map(([name, item]) => [
       name,

@@ -54,7 +54,7 @@ function entriesOf(input: unknown): (readonly unknown[])[] {
 
 function pairsOf(input: object): unknown[] {
   if (Symbol.iterator in input) {
-    return [...(input as Iterable<unknown>)]; // it says so
+    return [...(input as Iterable<unknown>)]; // by its `Symbol.iterator`
   }
   const tag = Object.prototype.toString.call(input);
   return tag === '[object Object]' ? Object.entries(input) : [input];

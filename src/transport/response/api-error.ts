@@ -37,7 +37,7 @@ export interface AnswerFacts {
   readonly clean: (text: string) => string;
 }
 
-/** Turns an answer that says no into its error, whichever of the known bodies it has. */
+/** Turns an error response into its error, whichever of the known bodies it has. */
 export function apiError(
   call: CallFacts,
   status: number,
@@ -71,7 +71,7 @@ function sentence(
   return `${call.method} ${call.path} ${verb} (${status}${code})${reason}.${id}`;
 }
 
-// The service's own sentence, then the first field: neither says what the other does.
+// The service's own sentence, then the first field: they complement each other.
 function reasonOf({ fieldErrors = [], message }: Said): string {
   const [first] = fieldErrors;
   const more = fieldErrors.length > 1 ? ` (and ${fieldErrors.length - 1} more)` : '';

@@ -21,7 +21,7 @@ export interface Received {
   readonly requestId: string | undefined;
 }
 
-/** The JSON of an answer that says yes; throws the error of any other. */
+/** The JSON of a successful answer; throws the error of any other. */
 export function classify(received: Received, call: CallContext): unknown {
   const { response, text, key, requestId } = received;
   if (isRedirect(response)) {
@@ -59,7 +59,7 @@ function cleaner(call: CallContext, key: string | null): (text: string) => strin
   };
 }
 
-// An error may carry what the call has made all the same.
+// An error response may hold ids of what the call created all the same.
 function acceptedBody(text: string, { isAccepted }: Route): unknown {
   if (!isAccepted) {
     return undefined;
@@ -82,7 +82,7 @@ export function requestIdOf(
   return id === null ? undefined : cleaner(call, key)(id).slice(0, maxIdLength);
 }
 
-// 408 and 5xx say nothing about the effect; a 429 in the middle of several recipients neither.
+// After 408, 5xx, or a 429 in the middle of several recipients, the effect is unknown.
 function outcomeOf(status: number, { route, isPartial }: CallContext): Outcome {
   if (!route.changes) {
     return 'rejected';
@@ -93,7 +93,7 @@ function outcomeOf(status: number, { route, isPartial }: CallContext): Outcome {
   return status === 429 && isPartial ? 'unknown' : 'rejected';
 }
 
-// A no with HTTP 200 tells its real status in the body, if at all.
+// An error with HTTP 200 has its real status in the body, if at all.
 function noOutcome(body: unknown, call: CallContext): Outcome {
   const error = isRecord(body) ? body['error'] : undefined;
   const status = isRecord(error) ? error['statusCode'] : undefined;

@@ -7,15 +7,15 @@ const maxFieldErrors = 100;
 const maxNodes = 1000;
 const deepest = 10;
 
-/** What the service said about a failure. */
+/** The service's description of a failure. */
 export interface Said extends ErrorDetails {
   readonly message?: string | undefined;
 }
 
 /**
- * Reads the body of an answer that says no: the documented envelope; the other documented body
+ * Reads the body of an error response: the documented envelope; the other documented body
  * `{ code, error, message, time }`; `{ error }` or `{ data }` with a text; problem details; a JSON
- * string; plain text. Nothing that the service said is lost: the whole is the error's `body`.
+ * string; plain text. Nothing of it is lost: the whole is the error's `body`.
  */
 export function readError(text: string, clean: (text: string) => string): Said {
   const body = parse(text);

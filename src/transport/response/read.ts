@@ -62,7 +62,7 @@ function chunksOf(given: Response['body']): Chunks | undefined {
   return iterator && { next: () => iterator.next(), stop: () => body?.destroy?.() };
 }
 
-// A compressed body may become a thousand times as long as its length says.
+// A compressed body may become a thousand times as long as its `Content-Length`.
 const smallBytes = 256 * 1024;
 
 function isKnownSmall({ headers }: Response, maxBytes: number): boolean {
@@ -80,7 +80,7 @@ export function unwrap(body: unknown): unknown {
   return isEnvelope(body) ? body.data : body;
 }
 
-/** Does the service say no, whatever the HTTP status says? */
+/** Is this the envelope of an error, whatever the HTTP status? */
 export function isErrorEnvelope(body: unknown): boolean {
   return isRecord(body) && body['success'] === false;
 }

@@ -5,7 +5,7 @@ const maxGrownPauseMs = 60_000;
 
 /**
  * How long nothing is sent after a 429: what the service asks for, and at least 0.25 s, 0.5 s, 1 s … up
- * to a minute, since a service may say "now" and refuse again.
+ * to a minute, since a service may answer "now" and refuse again.
  */
 export function pauseAfterRefusalMs(askedMs: number, attempt: number): number {
   return Math.max(askedMs, Math.min(maxGrownPauseMs, firstPauseMs * 2 ** (attempt - 1)));

@@ -119,7 +119,7 @@ class Exchange {
   readonly #timer: AttemptTimer;
   readonly #startedAt = monotonicMs();
   #sending: Sending | undefined;
-  /** Ends a request that is heard out. */
+  /** Ends a request whose answer is read to its end. */
   readonly #lateSignal: AbortSignal | undefined;
   #response: Response | undefined;
   #requestId: string | undefined;

@@ -1,7 +1,7 @@
 import { callSafely } from '../../async/notifier.js';
 import { causesOf } from '../fault.js';
 
-/** Has a request left this machine, as far as the runtime says so? `undefined` where it does not. */
+/** Has a request left this machine, as far as the runtime reports it? `undefined` where it does not. */
 export type Departed = boolean | undefined;
 
 const watched = new Map<string, Set<Departure>>();
@@ -13,7 +13,7 @@ const connectFaults = new WeakMap<object, string>();
 const http2Hosts = new Set<string>();
 
 /**
- * Watches whether one request leaves. Node's `fetch` and the one of the undici package tell it on
+ * Watches whether one request leaves. Node's `fetch` and the one of the undici package report it on
  * `diagnostics_channel`; of any other nothing is known.
  */
 export class Departure {
@@ -24,7 +24,7 @@ export class Departure {
   readonly #waiting = new Set<object>();
   #isCreated = false;
   #hasLeft = false;
-  /** Was another one like it under way meanwhile? Node does not say which of them a request is. */
+  /** Was another one like it under way meanwhile? Node does not identify which of them a request is. */
   #isAlone = true;
   /** Did all of those use the same `fetch`? */
   #isUniform = true;
@@ -100,7 +100,7 @@ export class Departure {
 
 let isSubscribed = false;
 
-// Once for each process: Node tells of all requests together.
+// Once for each process: Node reports all requests on one channel.
 function subscribe(): void {
   if (isSubscribed) {
     return;
@@ -144,7 +144,7 @@ function diagnosticsChannels() {
   }
 }
 
-/** What undici tells; each channel has some of these. */
+/** What undici publishes; each channel has some of these. */
 interface UndiciMessage {
   readonly request: { readonly method: string; readonly origin: string; readonly path: string };
   readonly connectParams: { readonly host: string };

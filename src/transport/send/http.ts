@@ -41,7 +41,7 @@ export function createHttp(ownFetch: typeof globalThis.fetch | undefined): Http 
     }
     let departure: Departure | undefined;
     // `fetch` gets the address and the init instead of ky's `Request`: another copy of undici does not
-    // know that class, its body is a stream without a length, and Next.js drops its options.
+    // recognise that class, its body is a stream without a length, and Next.js drops its options.
     const carry = async () => {
       departure = new Departure(rest.method, url, ownFetch);
       return checkResponse(await sendOnce(ownFetch, url, init));

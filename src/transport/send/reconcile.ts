@@ -19,7 +19,7 @@ const secondReadMs = 1_000;
 
 /**
  * Reads back whether a call with an unknown outcome happened. Resolves to what the call would have
- * answered, or `undefined` when it has not happened as far as the service tells. Nothing is sent
+ * answered, or `undefined` when it has not happened as far as the service shows. Nothing is sent
  * again: a call that is still on its way would then happen twice.
  */
 export async function readBack(

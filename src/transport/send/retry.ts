@@ -126,7 +126,7 @@ class Retries {
 
   /**
    * How the call ends. A delete that was lost and is then not found has happened. Any other end of a
-   * retry, an abort included, says nothing about the attempt before it.
+   * retry, an abort included, proves nothing about the attempt before it.
    */
   end(failure: unknown): RawAnswer {
     if (this.#answer) {

@@ -114,7 +114,7 @@ function sample(items: readonly unknown[]): readonly unknown[] {
   return items.length <= places.size ? items : [...places].map((place) => items[place]);
 }
 
-/** Has this at most so many values in it? Never looks at more of them. */
+/** Has this at most so many values in it? Reads no more of them. */
 function isSmall(value: unknown, most: number): boolean {
   const open = [value];
   for (let seen = 0; open.length > 0; seen++) {

@@ -9,7 +9,7 @@ import { verifyWebhook, type CallbackParts } from './verify.js';
 
 /** How an inbox works. */
 export interface InboxOptions {
-  /** At least 16 characters that only your servers know. Use another one in each environment. */
+  /** At least 16 characters that only your servers have. Use another one in each environment. */
   secret: WebhookSecret;
   /**
    * Reads the status back and accepts a callback only when the status confirms it, at once or

@@ -36,7 +36,7 @@ let sharedSeen: SeenStore | undefined;
  * Verifies a callback to an address of `signWebhookUrl()` and accepts it once. Signature and expiry
  * are checked before the body is read: at most 64 KB, within 4 s. The body is written by the
  * service, so the signature does not cover it.
- * @throws a `WebhookVerificationError` whose `code` says why the callback was refused
+ * @throws a `WebhookVerificationError` whose `code` is the reason of the refusal
  * @example
  * const { fileId, status, url } = await verifyWebhook(request, { secret });
  */

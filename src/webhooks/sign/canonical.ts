@@ -11,7 +11,7 @@ export const parameters = {
 
 const ours: ReadonlySet<string> = new Set(Object.values(parameters));
 
-/** What a signature says about an address, besides the address itself. */
+/** What a signature covers besides the address itself. */
 export interface SignedFacts {
   readonly nonce: string;
   readonly expires: string;

@@ -14,7 +14,7 @@ export interface ExpiryOptions {
 
 /** How to sign an address. */
 export interface SignOptions extends ExpiryOptions {
-  /** At least 16 characters that only your servers know. Use another one in each environment. */
+  /** At least 16 characters that only your servers have. Use another one in each environment. */
   secret: WebhookSecret;
 }
 
