@@ -55,7 +55,7 @@ export function contextOf(client: MediaClient): MediaContext {
 export class MediaClient extends ServiceClient<MediaEvents> {
   /** Submits videos and speech. */
   readonly generate: Generate;
-  /** What the journal knows of jobs that are not finished. */
+  /** The jobs of the journal that are not finished. */
   readonly journal: JobRecords;
   readonly #context: MediaContext;
 
@@ -125,7 +125,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   /**
    * Makes any number of files within every limit: fills the free places with one call at a time,
    * longest first, and yields each file or error as it comes. Nothing is sent before iteration.
-   * A source with `take()` is told what became of each job; it needs a client with a journal.
+   * A source with `take()` gets the result of each job; it needs a client with a journal.
    */
   queue(jobs: JobSource | AcknowledgingSource, options?: QueueOptions): MediaQueue {
     return new LazyQueue(callSite(), async () => {

@@ -58,7 +58,7 @@ export interface MediaContext {
   readonly pendingLimit: number;
   /** Where the client's jobs are written down. */
   readonly journal: MediaJournal | undefined;
-  /** How long an attempt of a paid call may take unless the caller says it, in milliseconds. */
+  /** How long an attempt of a paid call may take unless the caller sets it, in milliseconds. */
   readonly paidTimeoutMs: number | undefined;
   /** Names the project that the client's jobs belong to, without its key. */
   owner(): Promise<string>;
@@ -99,8 +99,8 @@ export function createContext(given: MediaOptions): MediaContext {
     coalesce: options.coalesce ?? false,
     pendingLimit,
     maxJobs: rateLimit === false ? Number.POSITIVE_INFINITY : pendingLimit,
-    get looksCount() {
-      return poller.counts;
+    get statusChecksAreCharged() {
+      return poller.areChecksCharged;
     },
     timeoutMs,
     submit: (submission) => submit({ ...submission, owner }, journal, events),
@@ -138,7 +138,7 @@ function createPoller(connection: Connection<MediaEvents, MediaOptions>): Status
     ask,
     async () => sharedCountedPoller(await connection.projectName()),
     createSpacing(),
-    () => notices.looksCount(events),
+    () => notices.statusChecksAreCharged(events),
   );
 }
 

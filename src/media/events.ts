@@ -4,7 +4,7 @@ import type { FileUpdate } from './status/wait-options.js';
 
 /** The events that a media client emits. */
 export interface MediaEvents extends ClientEvents {
-  /** A wait has looked at a file. */
+  /** A wait has checked a file. */
   'job:update': FileUpdate;
   /** The service has taken a job. */
   'job:accepted': JobAcceptedEvent;

@@ -6,8 +6,8 @@ import { routes } from './generate/routes.js';
 
 export type MediaEmitter = Pick<Events<MediaEvents>, 'emit'>;
 
-/** The document says both "10 requests per 10 minutes" and "poll every 10 seconds". */
-export function looksCount(events: MediaEmitter): void {
+/** The document has both "10 requests per 10 minutes" and "poll every 10 seconds". */
+export function statusChecksAreCharged(events: MediaEmitter): void {
   events.emit('throttled', { reason: 'status-counts', waitMs: countedIntervalMs, queued: 0 });
 }
 

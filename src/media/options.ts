@@ -24,7 +24,7 @@ export interface MediaOptions extends Omit<ClientOptions, 'rateLimit'> {
   journal?: JournalStore | undefined;
   /**
    * How long the journal keeps jobs whose file is saved, failed or dismissed, in milliseconds. A named
-   * queue knows them for so long; after that it would submit them again.
+   * queue remembers them for so long; after that it would submit them again.
    * @default 2_592_000_000 (30 days)
    */
   keepSettled?: number | undefined;

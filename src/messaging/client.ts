@@ -201,7 +201,7 @@ export class MessagingClient<
 
   /**
    * Sends an email to each of any number of recipients, a few at a time within the rate limit, and
-   * says what became of each. With a journal and a `key` a run after a crash sends the rest and nobody
+   * reports the result of each. With a journal and a `key` a run after a crash sends the rest and no one
    * gets the email twice; who may have it is listed as `unknown` and mailed again only with
    * `unknown: 'send'`. A row that cannot be sent is among the `failed`.
    * @throws a `PartialError` with the report so far when the run ends early: an abort, a wrong key (401,

@@ -2,7 +2,7 @@ import { UnexpectedResponseError } from '../../errors/index.js';
 import { bodyOf, idOf, recordOf, type JobRecord } from '../jobs/job.js';
 import { routes } from './routes.js';
 
-/** What an answer says of the jobs of a call. */
+/** The jobs in the answer to a call. */
 export interface AcceptedJobs {
   /** In the order of the call; `null` for a job without an id. */
   readonly jobs: readonly (JobRecord | null)[];
@@ -37,7 +37,7 @@ export function videoRecords(answer: unknown, wanted: number): JobRecord[] {
   const items: readonly unknown[] = list ?? [body['fileId'] ?? body['id']];
   const folder = idOf(body['folderId']);
   const records = items.map((item) => recordOf(item, 'video', folder));
-  // Only a full list tells which id is whose: "in submitted order". Ids beyond are kept, too.
+  // Only a full list shows which id is whose: "in submitted order". Ids beyond are kept, too.
   const isFull = items.length >= wanted;
   const accepted = isFull ? inOrder(records) : unordered(records, wanted);
   return complete(accepted, routes.video.path, answer);

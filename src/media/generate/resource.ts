@@ -29,8 +29,8 @@ export interface GenerateHost {
   /** How many jobs one call may submit. */
   readonly maxJobs: number;
   /** Do status checks count towards the rate limit? */
-  readonly looksCount: boolean;
-  /** How long an attempt of a paid call may take unless the caller says it, in milliseconds. */
+  readonly statusChecksAreCharged: boolean;
+  /** How long an attempt of a paid call may take unless the caller sets it, in milliseconds. */
   readonly timeoutMs: number | undefined;
   /** Submits jobs, through the journal when there is one. */
   submit(submission: Omit<Submission, 'owner'>): RunningCall<JobRecord[]>;
@@ -84,7 +84,7 @@ export class Generate implements NamesOf<typeof routes> {
 
   /**
    * Submits text of any length to be spoken, in parts of at most 10 000 characters that end where a
-   * sentence ends, one after another. Resolves to one job per part, in order; `job.part` says which.
+   * sentence ends, one after another. Resolves to one job per part, in order; `job.part` is its place.
    * @throws a `LongAudioError` that has the accepted parts as its `jobs`, also after an abort
    */
   longAudio(body: LongAudioRequest, options?: RequestOptions): Promise<GenerationJob[]> {
@@ -96,7 +96,7 @@ export class Generate implements NamesOf<typeof routes> {
 
   /** Checks a file's status once. */
   status(query: StatusQuery, options?: RequestOptions): Call<StatusRecord> {
-    const isCharged = this.#host.looksCount;
+    const isCharged = this.#host.statusChecksAreCharged;
     return this.#transport.send(routes.status, { query, isPoll: true, isCharged }, options);
   }
 

@@ -13,7 +13,7 @@ export const routes = {
   video: route('POST /v1/generate/video', {
     body: of<VideoRequest>(),
     returns: of<VideoAccepted>(),
-    isAccepted: carriesIds, // jobs that exist are paid for, whatever else the answer says
+    isAccepted: carriesIds, // jobs that exist are paid for, whatever else the answer has
   }),
   audio: route('POST /v1/generate/audio', {
     body: of<AudioRequest>(),
@@ -23,6 +23,6 @@ export const routes = {
   status: route('GET /v1/generate/status', {
     query: of<StatusQuery>(),
     returns: of<StatusRecord>(),
-    charged: false, // the document limits to 10 in 10 minutes and advises a look every 10 s
+    charged: false, // the document limits to 10 in 10 minutes and advises a check every 10 s
   }),
 };

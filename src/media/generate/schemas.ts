@@ -71,7 +71,7 @@ const videoRequest = z.looseObject({
   payload: z.array(videoJob).check(z.minLength(1)),
   file: optionalText,
   folderId: optionalText,
-}) as unknown as Schema<VideoRequest>; // the job's check() enforces what its union says
+}) as unknown as Schema<VideoRequest>; // the job's check() enforces its union
 
 /** Text to be spoken. */
 export const audioRequest = z.looseObject({

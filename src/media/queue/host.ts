@@ -76,13 +76,13 @@ export async function queueHost(context: MediaContext, isNamed: boolean): Promis
     clock: systemClock,
     slots: await slotsOf(context),
     get checksCount() {
-      return poller.counts;
+      return poller.areChecksCharged;
     },
     callAt: (now) => callAt(transport, now),
     callsMs: (count) => callsMs(context, count),
     submit: (jobs, facts) => submitJobs(context, jobs, facts),
     handle: (record) => context.adopt(record),
-    check: (fileId, signal) => poller.look(fileId, freshMs, signal),
+    check: (fileId, signal) => poller.checkStatus(fileId, freshMs, signal),
     report: (update) => waits.report(update),
     reportUnknown: (fileId, status) => notices.unknownStatus(events, fileId, status),
     file: (fileId, url) => waits.file(fileId, url),

@@ -1,6 +1,6 @@
 import type { Inbox } from '../../contract/inbox.js';
 
-/** The callback of one file, as news for a wait. */
+/** The callback of one file, for a wait. */
 export interface CallbackNews {
   readonly hasCome: boolean;
   /** Calls back when the callback has come and no status check since. */
@@ -9,20 +9,20 @@ export interface CallbackNews {
   stop(): void;
 }
 
-/** Listens for the callback of a file; without an inbox there is never any news. */
+/** Listens for the callback of a file; without an inbox there is never one. */
 export function callbackNews(inbox: Inbox | undefined, fileId: string): CallbackNews {
   const ended = new AbortController();
   const state: { hasCome: boolean; isNew: boolean; listener?: (() => void) | undefined } = {
     hasCome: false,
     isNew: false,
   };
-  const tell = () => {
+  const notify = () => {
     const { listener } = state;
     state.hasCome = true;
     state.isNew = listener === undefined;
     listener?.();
   };
-  inbox?.wait(fileId, { signal: ended.signal }).then(tell, () => undefined); // the wait goes on by looking
+  inbox?.wait(fileId, { signal: ended.signal }).then(notify, () => undefined); // the wait goes on with status checks
   return {
     get hasCome() {
       return state.hasCome;
@@ -30,7 +30,7 @@ export function callbackNews(inbox: Inbox | undefined, fileId: string): Callback
     onNews(listener) {
       state.listener = listener;
       if (state.isNew) {
-        tell();
+        notify();
       }
       return () => {
         state.listener = undefined;

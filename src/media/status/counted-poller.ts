@@ -30,7 +30,7 @@ export class CountedPoller {
   #neededUntil = Number.NEGATIVE_INFINITY;
   #stayMs: number = stay.firstMs;
 
-  /** Do status checks count towards the rate limit, as far as their 429s tell? */
+  /** Are status checks charged to the rate limit, as far as their 429s show? */
   get isNeeded(): boolean {
     return monotonicMs() < this.#neededUntil;
   }
@@ -42,7 +42,7 @@ export class CountedPoller {
 
   /**
    * A status check that left at this time was refused with 429. One refusal is a pause; another
-   * one soon after it says that checks count. Answers whether that is news.
+   * one soon after it shows that checks are charged. Returns whether that was not known before.
    */
   refused(sentAt: number, retryAfterMs = usualPauseMs): boolean {
     const now = monotonicMs();
@@ -50,17 +50,17 @@ export class CountedPoller {
       return false; // it left before the last refusal was known
     }
     const isRepeated = now < this.#suspectUntil;
-    const isNews = isRepeated && !this.isNeeded;
+    const isNew = isRepeated && !this.isNeeded;
     this.#refusedAt = now;
     this.#pauseEndsAt = now + Math.min(retryAfterMs, windowMs);
     if (isRepeated) {
       this.#neededUntil = Math.max(this.#pauseEndsAt, now + this.#stayMs);
-      this.#stayMs = Math.min(stay.maxMs, isNews ? 2 * this.#stayMs : this.#stayMs);
+      this.#stayMs = Math.min(stay.maxMs, isNew ? 2 * this.#stayMs : this.#stayMs);
     } else {
       this.#stayMs = stay.firstMs;
     }
     this.#suspectUntil = Math.max(this.#pauseEndsAt, this.#neededUntil) + windowMs;
-    return isNews;
+    return isNew;
   }
 
   /** Runs a status check when its turn has come. An abort leaves the queue. */

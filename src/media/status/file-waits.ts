@@ -34,7 +34,7 @@ export class FileWaits {
     const { poller, events } = parts;
     this.#parts = parts;
     this.#source = {
-      look: (fileId, maxAgeMs, signal) => poller.look(fileId, maxAgeMs, signal),
+      checkStatus: (fileId, maxAgeMs, signal) => poller.checkStatus(fileId, maxAgeMs, signal),
       // A wait of one request must not be ended by another where each has an I/O context.
       onEnd: (fileId, listener) =>
         hasIoContexts() ? () => undefined : poller.onEnd(fileId, listener),
@@ -42,7 +42,7 @@ export class FileWaits {
       onUpdate: (update) => this.report(update),
       onUnknown: (fileId, status) => notices.unknownStatus(events, fileId, status),
       get minDelayMs() {
-        return poller.counts ? countedIntervalMs : 0;
+        return poller.areChecksCharged ? countedIntervalMs : 0;
       },
     };
   }
@@ -77,7 +77,11 @@ export class FileWaits {
   file(fileId: string, url: string): MediaFile {
     const { poller, settings } = this.#parts;
     const freshUrl = async (signal: AbortSignal | undefined) => {
-      const { download } = await poller.look(fileId, 0, signal ?? new AbortController().signal);
+      const { download } = await poller.checkStatus(
+        fileId,
+        0,
+        signal ?? new AbortController().signal,
+      );
       return download;
     };
     return new MediaFile(fileId, url, { fetch: settings.fetch, freshUrl });

@@ -19,9 +19,9 @@ export const paces: Readonly<Record<FileKind, Pace>> = {
 const growth = 1.25;
 const jitter = 0.1;
 
-/** Milliseconds until the next look: it grows with every look at the same status, give or take. */
-export function growingDelayMs(pace: Pace, looksAtStatus: number, random = Math.random): number {
-  const delayMs = Math.min(pace.maxMs, pace.minMs * growth ** Math.max(0, looksAtStatus - 1));
+/** Milliseconds until the next check: it grows with every check that finds the same status, with jitter. */
+export function growingDelayMs(pace: Pace, checksAtStatus: number, random = Math.random): number {
+  const delayMs = Math.min(pace.maxMs, pace.minMs * growth ** Math.max(0, checksAtStatus - 1));
   return delayMs * (1 - jitter + 2 * jitter * random());
 }
 

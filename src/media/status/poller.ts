@@ -7,7 +7,7 @@ import { abortable } from '../../async/abort.js';
 import type { CountedPoller } from './counted-poller.js';
 import type { StatusRecord } from '../generate/types.js';
 
-/** Asks the service for a file's status; `isCharged` when that counts towards the rate limit. */
+/** Asks the service for a file's status; `isCharged`: the check is charged to the rate limit. */
 export type AskStatus = (
   fileId: string,
   options: RequestOptions,
@@ -33,7 +33,7 @@ export class StatusPoller {
   readonly #running = new Map<string, Running>();
   readonly #seen = new Map<string, { record: StatusRecord; at: number }>();
   readonly #onLearned: () => void;
-  readonly #news = new Map<string, Set<() => void>>();
+  readonly #listeners = new Map<string, Set<() => void>>();
   #counted: CountedPoller | undefined;
 
   constructor(
@@ -49,12 +49,12 @@ export class StatusPoller {
   }
 
   /** Do status checks count towards the rate limit, as far as a client with this key has found out? */
-  get counts(): boolean {
+  get areChecksCharged(): boolean {
     return this.#counted?.isNeeded ?? false;
   }
 
   /** Looks at a file, or hands on what another wait has seen of it lately. */
-  async look(fileId: string, maxAgeMs: number, signal?: AbortSignal): Promise<StatusRecord> {
+  async checkStatus(fileId: string, maxAgeMs: number, signal?: AbortSignal): Promise<StatusRecord> {
     const seen = this.#seen.get(fileId);
     if (seen && monotonicMs() - seen.at < maxAgeMs) {
       return seen.record;
@@ -78,12 +78,12 @@ export class StatusPoller {
 
   /** Calls back when another status check finds the file at its end. */
   onEnd(fileId: string, listener: () => void): () => void {
-    const listeners = this.#news.get(fileId) ?? new Set();
-    this.#news.set(fileId, listeners.add(listener));
+    const listeners = this.#listeners.get(fileId) ?? new Set();
+    this.#listeners.set(fileId, listeners.add(listener));
     return () => {
       listeners.delete(listener);
       if (listeners.size === 0) {
-        this.#news.delete(fileId);
+        this.#listeners.delete(fileId);
       }
     };
   }
@@ -105,7 +105,7 @@ export class StatusPoller {
     return record;
   }
 
-  // While a check waits for its turn another one may be refused: then it waits again, or counts.
+  // While a check waits for its turn another one may be refused: then it waits again, or is charged.
   async #askInTurn(
     fileId: string,
     signal: AbortSignal,
@@ -148,7 +148,7 @@ export class StatusPoller {
 
   #keep(fileId: string, record: StatusRecord): void {
     if (jobStage(statusOf(record)) !== 'active') {
-      for (const listener of this.#news.get(fileId) ?? []) {
+      for (const listener of this.#listeners.get(fileId) ?? []) {
         listener();
       }
     }

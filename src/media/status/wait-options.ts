@@ -19,7 +19,7 @@ export interface FileUpdate {
   readonly status: FileStatus;
   /** As the service sent it; `undefined` when it sent none. */
   readonly progress: number | undefined;
-  /** The number of this look, from 1. */
+  /** The number of this check, from 1. */
   readonly attempt: number;
   /** How long the wait has been going on. */
   readonly elapsedMs: number;

@@ -19,9 +19,13 @@ import type { FileUpdate, WaitOptions } from './wait-options.js';
 
 /** What a wait needs from its client. */
 export interface WaitSource<File> {
-  /** Looks at a file; a look of another wait that is not older than so much will do. */
-  look(fileId: string, maxAgeMs: number, signal: AbortSignal | undefined): Promise<StatusRecord>;
-  /** The least time between two looks right now. */
+  /** Checks the status of a file; a check of another wait that is not older than `maxAgeMs` will do. */
+  checkStatus(
+    fileId: string,
+    maxAgeMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<StatusRecord>;
+  /** The least time between two checks right now. */
   readonly minDelayMs: number;
   /** A status that is not in the service's document. */
   onUnknown(fileId: string, status: unknown): void;
@@ -39,11 +43,11 @@ export interface Awaited {
   readonly ageMs: number | undefined;
 }
 
-// A look that another wait made within this share of the interval is as good as an own one.
+// A check that another wait made within this share of the interval is as good as an own one.
 const shareableAge = 0.8;
 const justNowMs = 1_000;
 
-// A look that failed is never repeated sooner.
+// A check that failed is never repeated sooner.
 const minRepeatMs = 100;
 
 // The service may not know a job in its first seconds.
@@ -66,7 +70,7 @@ class FileWait<File> {
   readonly #source: WaitSource<File>;
   readonly #options: WaitOptions;
   readonly #pace: Pace;
-  #looksAtStatus = 0;
+  #checksAtStatus = 0;
   #looksWithoutDownload = 0;
   #polls = 0;
   #lastStatus: string | undefined;
@@ -90,15 +94,15 @@ class FileWait<File> {
       signal,
       timeoutMs: timeout,
       firstDelayMs: ageMs === undefined ? 0 : Math.max(0, this.#freshMs() - ageMs),
-      check: (until) => this.#source.look(fileId, this.#maxAgeMs, until),
+      check: (until) => this.#source.checkStatus(fileId, this.#maxAgeMs, until),
       onNews: (listener) => {
         const stops = [this.#source.onEnd(fileId, listener), callback.onNews(listener)];
         return () => stops.forEach((stop) => stop());
       },
       statusOf,
-      nextDelayMs: (look) => this.#nextDelayMs(look),
-      finish: (look) => this.#finish(look),
-      report: (look, nextPollInMs) => this.#report(look, nextPollInMs),
+      nextDelayMs: (check) => this.#nextDelayMs(check),
+      finish: (check) => this.#finish(check),
+      report: (check, nextPollInMs) => this.#report(check, nextPollInMs),
       passingDelayMs: (error, failures, elapsedMs) =>
         this.#passingDelayMs(error, failures, elapsedMs),
       timeoutError: (_, polls, elapsedMs) => {
@@ -110,7 +114,7 @@ class FileWait<File> {
     }).finally(() => callback.stop());
   }
 
-  // A job is not done in its first seconds; a caller who wants to look more often may.
+  // A job is not done in its first seconds; a caller who asks for more frequent checks gets them.
   #freshMs(): number {
     return Math.min(this.#pace.freshMs, this.#ownIntervalMs());
   }
@@ -124,18 +128,18 @@ class FileWait<File> {
     return typeof interval === 'number' ? interval : Number.POSITIVE_INFINITY;
   }
 
-  #finish(look: Check<StatusRecord>): { result: File } | undefined {
-    const { record, elapsedMs } = look;
-    this.#polls = look.attempt;
-    this.#lastStatus = look.status;
-    this.#looksAtStatus = look.changed ? 1 : this.#looksAtStatus + 1;
-    switch (jobStage(look.status)) {
+  #finish(check: Check<StatusRecord>): { result: File } | undefined {
+    const { record, elapsedMs } = check;
+    this.#polls = check.attempt;
+    this.#lastStatus = check.status;
+    this.#checksAtStatus = check.changed ? 1 : this.#checksAtStatus + 1;
+    switch (jobStage(check.status)) {
       case 'done':
         return this.#succeed(record);
       case 'failed':
-        throw this.#failure(look.status, elapsedMs);
+        throw this.#failure(check.status, elapsedMs);
       default:
-        this.#noteUnknown(look.status);
+        this.#noteUnknown(check.status);
         return undefined;
     }
   }
@@ -163,13 +167,13 @@ class FileWait<File> {
     );
   }
 
-  #nextDelayMs(look: Check<StatusRecord>): number {
-    const delayMs = this.#wantedDelayMs(look);
+  #nextDelayMs(check: Check<StatusRecord>): number {
+    const delayMs = this.#wantedDelayMs(check);
     this.#maxAgeMs = delayMs * shareableAge;
     return Math.max(delayMs, this.#source.minDelayMs);
   }
 
-  #wantedDelayMs(look: Check<StatusRecord>): number {
+  #wantedDelayMs(check: Check<StatusRecord>): number {
     const { interval = 'auto' } = this.#options;
     if (typeof interval === 'number') {
       return interval;
@@ -179,10 +183,10 @@ class FileWait<File> {
     if (isBehindInbox && interval === 'auto') {
       return behindInboxMs;
     }
-    const usualMs = growingDelayMs(this.#pace, this.#looksAtStatus);
+    const usualMs = growingDelayMs(this.#pace, this.#checksAtStatus);
     return interval === 'auto'
       ? usualMs
-      : askedDelayMs(() => interval(this.#update(look)), usualMs);
+      : askedDelayMs(() => interval(this.#update(check)), usualMs);
   }
 
   #noteUnknown(status: unknown): void {
@@ -193,8 +197,8 @@ class FileWait<File> {
     this.#source.onUnknown(this.#awaited.fileId, status);
   }
 
-  #report(look: Check<StatusRecord>, nextPollInMs: number): void {
-    const update: FileUpdate = { ...this.#update(look), nextPollInMs };
+  #report(check: Check<StatusRecord>, nextPollInMs: number): void {
+    const update: FileUpdate = { ...this.#update(check), nextPollInMs };
     this.#source.onUpdate(update);
     callSafely(() => this.#options.onUpdate?.(update));
   }

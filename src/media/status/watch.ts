@@ -15,16 +15,16 @@ export async function* watch(
   const left = new AbortController();
   const stopListening = onAbort(options.signal, () => left.abort(options.signal?.reason));
   const updates: FileUpdate[] = [];
-  const news = new Notifier();
+  const signal = new Notifier();
   const onUpdate = (update: FileUpdate) => {
     updates.push(update);
-    news.notify();
+    signal.notify();
     callSafely(() => options.onUpdate?.(update));
   };
   const end: { isOver: boolean; failure?: { reason: unknown } } = { isOver: false };
   const close = () => {
     end.isOver = true;
-    news.notify();
+    signal.notify();
   };
   void wait({ ...options, signal: left.signal, onUpdate }).then(close, (reason: unknown) => {
     end.failure = { reason };
@@ -36,7 +36,7 @@ export async function* watch(
       if (update) {
         yield update;
       } else if (!end.isOver) {
-        await news.wait();
+        await signal.wait();
       } else if (end.failure && !isTold(end.failure.reason)) {
         throw end.failure.reason;
       } else {
@@ -49,7 +49,7 @@ export async function* watch(
   }
 }
 
-// The last update has told it; the wait's error would only say it again.
+// The last update has it; the error of the wait would only repeat it.
 function isTold(reason: unknown): boolean {
   return reason instanceof GenerationFailedError || reason instanceof GenerationCanceledError;
 }

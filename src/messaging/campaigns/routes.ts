@@ -44,7 +44,7 @@ export const routes = {
   stats: route('GET /campaigns/{id}/stats', { returns: of<CampaignStats>() }),
 };
 
-// Only what proves it counts. A campaign that was scheduled before shows by its time whether it was
+// Only a proof is taken. A campaign that was scheduled before shows by its time whether it was
 // rescheduled.
 function wasSent(campaign: Readonly<Record<string, unknown>> | undefined, body: unknown): boolean {
   const status = statusWord(campaign);

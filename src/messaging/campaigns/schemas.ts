@@ -78,7 +78,7 @@ const campaignCreate = campaignFields.check((context) => {
       "must not be empty: it may select everybody; to mail all, use `audienceType: 'ALL'`";
     context.issues.push({ code: 'custom', path: ['audienceFilter'], message, input });
   }
-}) as unknown as Schema<CampaignCreate>; // its check() enforces what the union says
+}) as unknown as Schema<CampaignCreate>; // its check() enforces the union
 
 const known = {
   ...knownOf(campaignFields),

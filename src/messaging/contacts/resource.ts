@@ -70,7 +70,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return this.#transport.pages(routes.list, { query }, options) as Paginated<Contact<Fields>>; // for any fields
   }
 
-  /** Creates a contact, or updates the one with this email; `_meta` tells which. */
+  /** Creates a contact, or updates the one with this email; `_meta` shows which. */
   create(body: ContactCreate<Fields>, options?: RequestOptions): Call<UpsertedContact<Fields>> {
     return this.#transport.send(
       routes.create,
@@ -138,7 +138,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
 
   /**
    * Looks up any number of emails, 500 per call, and yields the answers in order. A source that throws
-   * loses nothing: what it gave before is looked up first.
+   * loses nothing: what it gave before that is looked up first.
    */
   async *lookupAll(
     emails: RowSource<string>,
@@ -158,7 +158,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
 
   /**
    * Imports any number of contacts, in files below 5 MB, one after another: rows as objects, or the text
-   * of a CSV file in pieces. Each job is awaited; the report says which rows failed. Rejects with a
+   * of a CSV file in pieces. Each job is awaited; the report has the rows that failed. Rejects with a
    * `PartialError` if it ends early. Memory stays flat.
    */
   async importAll(
@@ -197,8 +197,8 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
 
   /** Waits for an import to finish. Rejects with a `JobFailedError` if it fails. */
   waitForImport(jobId: string, options?: JobWaitOptions<ImportJob>): Promise<ImportJob> {
-    const look = this.#look(routes.getImport, jobId);
-    return waitForJob(jobId, look, this.#watch, options);
+    const check = this.#checkOf(routes.getImport, jobId);
+    return waitForJob(jobId, check, this.#watch, options);
   }
 
   /** Queues up to 1000 contacts to be subscribed. */
@@ -256,8 +256,8 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
 
   /** Waits for a bulk job to finish. Rejects with a `JobFailedError` if it fails. */
   waitForBulkJob(jobId: string, options?: JobWaitOptions<BulkJob>): Promise<BulkJob> {
-    const look = this.#look(routes.getBulkJob, jobId);
-    return waitForJob(jobId, look, this.#watch, options);
+    const check = this.#checkOf(routes.getBulkJob, jobId);
+    return waitForJob(jobId, check, this.#watch, options);
   }
 
   async #setSubscribed(
@@ -297,8 +297,8 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return withEmptyDeleted(toRequestBody<Body>(body, contactBack), this.#rules);
   }
 
-  // The wait repeats a failed look itself.
-  #look(route: typeof routes.getImport | typeof routes.getBulkJob, jobId: string) {
+  // The wait repeats a failed check itself.
+  #checkOf(route: typeof routes.getImport | typeof routes.getBulkJob, jobId: string) {
     return (signal: AbortSignal | undefined) =>
       this.#transport.send(route, { params: { jobId }, isPoll: true }, { signal, retries: 0 });
   }

@@ -22,13 +22,13 @@ export const recipients = z.custom<Recipients>().check((context) => {
   }
 });
 
-// Written out by hand: of a union that fails zod says only that it fails.
+// Written out by hand: for a union, zod reports only that it fails.
 function* recipientProblems(value: unknown): Generator<Problem> {
   if (!Array.isArray(value)) {
     yield* addressProblems(value, []);
     return;
   }
-  const list = value as unknown[]; // isArray() says any[]
+  const list = value as unknown[]; // isArray() narrows to any[]
   if (list.length === 0) {
     yield { path: [], message: 'must not be empty' };
   }

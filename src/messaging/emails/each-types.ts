@@ -37,7 +37,7 @@ export interface SendEachOptions extends RequestOptions {
   /** Your own name for this email, the same in every run: `'newsletter-2027-03'`. Needed with a journal. */
   key?: string | undefined;
   /**
-   * What to do about recipients of an earlier run of whom nobody knows whether they have the email:
+   * What to do about recipients of an earlier run for whom it is unknown whether they have the email:
    * `'list'` leaves them out, `'send'` mails them again. Never say `'send'` while another run goes on.
    * @default 'list'
    */
@@ -57,7 +57,7 @@ export interface SendEachOptions extends RequestOptions {
 }
 
 /**
- * What became of an email to many. `done` counts the recipients who have it; those of `unknown` are
+ * What became of an email to many. `done` is the number of recipients who have it; those of `unknown` are
  * mailed again only with `unknown: 'send'`.
  */
 export interface SendEachReport<Row = EachRecipient> extends Report<Row> {

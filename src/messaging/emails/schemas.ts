@@ -105,7 +105,7 @@ const verification = z.looseObject({
 
 export const schemas = {
   send: {
-    body: sendBody as unknown as Schema<SendRequest>, // its check() enforces what the union says
+    body: sendBody as unknown as Schema<SendRequest>, // its check() enforces the union
     returns: sendResult,
     known: { names: Object.keys(sendFields.shape), aliases: sendAliases },
     warnings: (body, rules) => [...nameWarnings(body), ...dataWarnings(body.data, rules)],

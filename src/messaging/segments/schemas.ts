@@ -36,7 +36,7 @@ const segmentCreate = z
     if (message) {
       context.issues.push({ code: 'custom', path: ['condition'], message, input });
     }
-  }) as unknown as Schema<SegmentCreate>; // its check() enforces what the union says
+  }) as unknown as Schema<SegmentCreate>; // its check() enforces the union
 
 const segmentUpdate = z
   .looseObject({ ...content, condition: z.optional(z.nullable(filter)) })

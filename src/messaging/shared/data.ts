@@ -15,7 +15,7 @@ export const reservedKeys: Readonly<Record<ReservedKey, string>> = {
   manageUrl: 'the service sets it',
 };
 
-/** Does the service set this key itself, whatever `data` says? */
+/** Does the service set this key itself, whatever `data` has? */
 export function isReserved(key: string): key is ReservedKey {
   return Object.hasOwn(reservedKeys, key);
 }

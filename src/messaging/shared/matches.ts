@@ -3,7 +3,7 @@ import { isDate, isRecord } from '../../contract/records.js';
 import type { Filter } from './filter.js';
 import { valueAt } from './value-at.js';
 
-/** A contact as far as filters look at it. */
+/** The fields of a contact that filters read. */
 export interface FilterableContact {
   readonly email?: string | undefined;
   readonly subscribed?: boolean | undefined;
@@ -36,12 +36,12 @@ export interface FilterParts {
 /** How a filter turned out, and what the service's document left open on the way. */
 export interface FilterEvaluation {
   readonly matches: boolean;
-  /** What had to be assumed; empty where the document says it all. */
+  /** What had to be assumed; empty where the document has it all. */
   readonly assumptions: readonly string[];
 }
 
 /**
- * Evaluates a filter locally, by what the document says: `equals`, `greaterThan`, `within` and
+ * Evaluates a filter locally, as the document describes it: `equals`, `greaterThan`, `within` and
  * `olderThan`. Throws an `InvalidRequestError` for an operator or a structure that it cannot know.
  */
 export function matches(

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { limit } from './values-schema.js';
 import { isDate, type Timestamp } from '../../contract/records.js';
 
-// The document does not show how a report wants its times, so only an invalid `Date` is refused.
+// The document does not show the form of the times of a report, so only an invalid `Date` is refused.
 const time = z.custom<Timestamp>(
   (value) => !isDate(value) || !Number.isNaN(value.getTime()),
   'is not a date',

@@ -49,7 +49,7 @@ export function withEmptyDeleted<Body>(body: Body, { emptyString }: DataOptions)
   return { ...body, data: Object.fromEntries(entries) as unknown };
 }
 
-// An entity is what its `toJSON` says, not what it keeps inside.
+// An entity is what its `toJSON` returns, not its own fields.
 function wireFields(data: unknown): unknown {
   try {
     return wireValue(data);

@@ -41,7 +41,7 @@ const besides = new Set([
   'totalpages',
 ]);
 
-// Every entry of every list counts: a list that is not understood must not allow the delete.
+// Every entry of every list is a use: a list that is not understood must not allow the delete.
 function usersIn(usage: unknown, field: string, name: string): Usage {
   if (besides.has(field.toLowerCase()) || usage === null || usage === undefined) {
     return { users: [], isUnderstood: true, isCounted: false };

@@ -37,7 +37,7 @@ export type OrderComparison<Value> = [Extract<Value, number>] extends [never]
 export type AgeComparison<Value> = [Extract<Value, Date>] extends [never]
   ? unknown
   : {
-      /** The field is a date of the last so many days, or of whatever unit the service knows. */
+      /** The field is a date of the last so many days, or of another unit of the service. */
       within(value: number, unit: Unit): BuiltFilter;
       /** The field is a date longer ago than so many days. */
       olderThan(value: number, unit: Unit): BuiltFilter;
@@ -82,7 +82,7 @@ export interface FilterBuilder<Fields> {
 /** Custom fields of which nothing is known. */
 export type AnyFields = Record<string, string | number | boolean | Date>;
 
-/** What is written where the document is silent, unless a mapping says otherwise. */
+/** What is written where the document is silent, unless a mapping replaces it. */
 export const defaultFilterMapping: FilterMapping = {
   and: (filters) => ({ and: [...filters] }),
   or: (filters) => ({ or: [...filters] }),
@@ -90,7 +90,7 @@ export const defaultFilterMapping: FilterMapping = {
 };
 
 /**
- * Makes a filter builder that knows your custom fields and their types.
+ * Makes a filter builder typed by your custom fields.
  * @example
  * const { where, and } = filters<{ seats: number; trialEnds: Date }>();
  * await messaging.segments.create({

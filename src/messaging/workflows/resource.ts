@@ -102,7 +102,7 @@ export class Workflows implements MethodsFor<typeof routes> {
   }
 
   /**
-   * Brings a live workflow to what its definition says: creates it at first, and later changes only
+   * Makes a live workflow equal to its definition: creates it at first, and later changes only
    * what differs. Running contacts are not sent through a half-changed graph: an enabled workflow is
    * disabled meanwhile, so events in that moment do not start it. A failure takes back what this
    * deployment created; after a crash the next one goes on where it ended, without doing anything

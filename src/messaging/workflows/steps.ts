@@ -58,7 +58,7 @@ export class WorkflowSteps implements MethodsFor<typeof routes.steps> {
     query?: StepDelete,
     options?: RequestOptions,
   ): Call<Acknowledgement> {
-    // The document knows `splice=true` only: "false" could be read as true, like any other text.
+    // The document has `splice=true` only: "false" could be read as true, like any other text.
     const sent = query?.splice === false ? { ...query, splice: undefined } : query;
     return this.#transport.send(
       routes.steps.delete,

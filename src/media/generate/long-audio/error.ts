@@ -10,7 +10,7 @@ export class LongAudioError extends PostreelError {
   /** @internal */
   static override readonly brands = branded(this, 'LongAudioError');
 
-  /** The accepted parts, in the order of the text. `job.part` says where each one stands. */
+  /** The accepted parts, in the order of the text. `job.part` is the place of each. */
   readonly jobs: readonly GenerationJob[];
 
   constructor(jobs: readonly GenerationJob[], partCount: number, cause: unknown) {

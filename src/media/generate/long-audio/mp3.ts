@@ -38,7 +38,7 @@ export function mp3Part(file: Uint8Array<ArrayBuffer>): Mp3Part | undefined {
   return { bytes, format: first.format };
 }
 
-// Seven bits of each of four bytes; a flag says whether there is a footer as well.
+// Seven bits of each of four bytes; a flag is set where there is a footer as well.
 function id3v2Length(file: Uint8Array): number {
   if (textAt(file, 0, 3) !== 'ID3') {
     return 0;

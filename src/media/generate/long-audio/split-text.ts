@@ -43,7 +43,7 @@ function endInside(text: string, start: number, limit: number): number {
       return start + window.slice(0, cut.index).trimEnd().length;
     }
   }
-  // A character is at most a few units long: only the end of the window has to be looked at.
+  // A character is at most a few units long: only the end of the window has to be checked.
   const from = wholeCharactersFrom(text, start, limit);
   const ends = graphemeEnds(text, from, limit + maxCharacterLength);
   return lastBetween(ends, start, limit) ?? limit - (isInsidePair(text, limit) ? 1 : 0);
