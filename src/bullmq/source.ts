@@ -50,7 +50,7 @@ export async function bullmqSource(
   const lock = { lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: 1_000 };
   const worker = new Taker(queue, null, { connection, prefix, autorun: false, ...lock });
   const aside = new Aside(unknown, { connection, prefix });
-  worker.on('error', () => undefined); // whoever asks hears of it
+  worker.on('error', () => undefined); // reported by the call that fails
   aside.on('error', () => undefined);
   await worker.startStalledCheckTimer();
   return {

@@ -1,9 +1,9 @@
 /**
  * What may be written about one attempt to hand in a job or an email. Each fact has a key of its own
- * and is written by nobody with two meanings, so facts may arrive in any order, late, or twice.
+ * and never written with two meanings, so facts may arrive in any order, late, or twice.
  */
 export const factNames = [
-  /** Somebody is about to hand it in. The first claim stands. */
+  /** A process is about to hand it in. The first claim stands. */
   'claim',
   /** The call certainly did nothing. */
   'refused',
@@ -67,7 +67,7 @@ export type AttemptState =
   | { readonly state: 'free' }
   /** It was not handed in: the next attempt may be. */
   | { readonly state: 'refused' }
-  /** It is being handed in, or nobody knows whether it was. */
+  /** It is being handed in, or it is unknown whether it was. */
   | { readonly state: 'claimed'; readonly claim: Claim }
   | { readonly state: 'accepted'; readonly record: unknown; readonly end: AttemptEnd | undefined };
 
@@ -88,7 +88,7 @@ export function stateOf(facts: Facts): AttemptState {
   return facts.claim ? { state: 'claimed', claim: facts.claim } : { state: 'free' };
 }
 
-/** Since when an attempt needs nobody any more; `undefined` while it does. */
+/** Since when an attempt is settled; `undefined` while it is not. */
 export function settledAt(facts: Facts): number | undefined {
   const settled = stateOf(facts);
   if (settled.state === 'refused') {

@@ -62,7 +62,7 @@ export function dnsZone(domain: object): string {
     .join('');
 }
 
-/** The records as a table in plain text, to read or to mail to whoever manages the DNS. */
+/** The records as a table in plain text, to read or to mail to the administrator of the DNS. */
 export function dnsTable(domain: object): string {
   const rows = dnsRecords(domain).map(({ type, name, value, priority }) => [
     type,

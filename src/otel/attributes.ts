@@ -2,7 +2,7 @@ import type { Attributes } from '@opentelemetry/api';
 import type { CallStartEvent } from '../contract/events.js';
 import { isPostreelError } from '../errors/index.js';
 
-/** What names a span: of a path only its pattern, since its values may be somebody's address. */
+/** What names a span: of a path only its pattern, since its values may be email addresses. */
 type Named = Pick<CallStartEvent, 'method' | 'route'> & { readonly callId: number };
 
 /** `GET /contacts/{id}`; only the method where the path has no pattern. */

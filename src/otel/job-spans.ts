@@ -16,7 +16,7 @@ interface OpenJob {
   checks: number;
 }
 
-// Jobs that nobody waits for stay open: so many are kept, the oldest end first.
+// Jobs without a wait stay open: so many are kept, the oldest end first.
 const maxOpen = 10_000;
 
 /** The spans of media jobs, from their acceptance to the status check that sees their end. */

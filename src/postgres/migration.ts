@@ -8,7 +8,7 @@ import { journalTables } from './journal-tables.js';
  */
 export const postgresMigration = rateBudgetTables + journalTables;
 
-// Any number that nobody else uses: two migrations at once would trip over each other.
+// Any number of our own: two migrations at once would disturb each other.
 const migrationLock = 7_067_843_121;
 
 /** Creates the tables and functions of this package where they are missing. */

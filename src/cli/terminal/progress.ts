@@ -1,7 +1,7 @@
 import cliProgress from 'cli-progress';
 import type { Context } from '../context.js';
 
-/** Bars on stderr while a command works; nothing where nobody watches. */
+/** Bars on stderr while a command works; nothing where stderr is no terminal. */
 export interface Progress {
   /** Shows how far a part is: from 0 to `total`, and what happens to it. */
   show(

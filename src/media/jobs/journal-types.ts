@@ -22,7 +22,7 @@ export interface PendingJobs {
 
 /** What a journal knows of a job of a queue. */
 export type KnownJob =
-  /** Somebody is about to submit it, or its answer was lost. */
+  /** A process is about to submit it, or its answer was lost. */
   | { readonly state: 'claimed'; readonly print: string; readonly ageMs: number }
   | {
       readonly state: 'accepted';

@@ -255,7 +255,7 @@ export class MediaJournal {
     }
   }
 
-  // A job that exists, but nobody knows which of its call it is.
+  // A job that exists, but it is unknown which one of its call it is.
   #adopt(record: JobRecord, at: number): Promise<void> {
     const name = this.#full(nameOf(['', record.fileId]));
     return this.#accept({ name, number: 1, facts: {} }, record, at);

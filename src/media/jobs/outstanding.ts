@@ -1,6 +1,6 @@
 import { monotonicMs } from '../../async/timers.js';
 
-/** A job that was submitted beside a queue and whose end nobody has seen. */
+/** A job that was submitted beside a queue and whose end was not seen yet. */
 export interface OutstandingJob {
   readonly fileId: string;
   /** When it was submitted, on the clock that only goes forward. */

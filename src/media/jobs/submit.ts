@@ -11,7 +11,7 @@ import type { KnownJob } from './journal-types.js';
 /** Jobs to submit with one call. */
 export interface Submission {
   readonly jobs: readonly MediaJob[];
-  /** Their names in a queue; without them nobody looks for them again. */
+  /** Their names in a queue; without them they are not looked for again. */
   readonly names?: readonly string[] | undefined;
   /** Submits jobs again whose earlier one has failed. */
   readonly retriesFailed?: boolean | undefined;
@@ -29,7 +29,7 @@ export interface SendHooks {
   readonly onLate: (records: () => JobRecord[]) => void;
 }
 
-/** Some jobs of a queue are somebody else's already. Nothing was sent. */
+/** Some jobs of a queue belong to another process already. Nothing was sent. */
 export class NamesTaken extends Error {
   readonly taken: ReadonlyMap<string, KnownJob>;
 
@@ -42,7 +42,7 @@ export class NamesTaken extends Error {
 /**
  * Submits jobs with the claim written down before and the ids after, so that a crash in between
  * loses neither. The claim is written when the rate limit lets the call go: before that a crash must
- * not leave jobs that nobody knows about. Without a journal it only sends.
+ * not leave jobs without a record. Without a journal it only sends.
  */
 export function submit(
   submission: Submission,
@@ -125,7 +125,7 @@ async function noteFailure(
   }
 }
 
-// The jobs are paid for, though nobody waits for the answer any more.
+// The jobs are paid for, though their caller no longer waits for the answer.
 async function noteLate(
   id: string,
   readRecords: () => JobRecord[],

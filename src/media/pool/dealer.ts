@@ -27,11 +27,11 @@ export interface Naming {
 // Enough to find the long jobs early: what is left for the end is short, so all keys end together.
 const lookAhead = { list: 400, stream: 1, other: 100 };
 
-/** Deals the jobs of one input to several keys, one at a time to whoever asks, longest first. */
+/** Deals the jobs of one input to several keys, one at a time to the key that asks, longest first. */
 export class Dealer {
   readonly #reader: SourceReader;
   readonly #naming: Naming;
-  /** Jobs that nobody has yet, longest first. */
+  /** Jobs without a key yet, longest first. */
   readonly #waiting: DealtJob[] = [];
   /** Jobs of keys that were set aside, and those that belong to one key. */
   readonly #returned: DealtJob[] = [];

@@ -201,7 +201,7 @@ export class PoolQueue implements MediaQueue {
     this.#dealer.giveBack(dealt);
   }
 
-  // With no key left nobody makes the rest.
+  // With no key left the rest cannot be made.
   #failRest(): void {
     for (let dealt = this.#dealer.takeReturned(); dealt; dealt = this.#dealer.takeReturned()) {
       this.#failWith(dealt, this.#refusal);

@@ -77,7 +77,7 @@ export class JobQueue implements MediaQueue {
         if (result) {
           driver.hear({ type: 'taken' });
           yield result;
-          // Whoever asks for the next one is done with this one.
+          // A consumer that asks for the next one is done with this one.
           if (result.file && !this.#options.save) {
             await host.settle(result.file.fileId);
           }

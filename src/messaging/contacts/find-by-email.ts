@@ -50,7 +50,7 @@ export async function idOf<Fields extends object>(
   if (contact) {
     return contact.id;
   }
-  throw new NotFoundError('No contact has this email. Nobody was created or changed.', {
+  throw new NotFoundError('No contact has this email. None was created or changed.', {
     code: 'CONTACT_NOT_FOUND',
     outcome: 'not-sent',
   });

@@ -271,7 +271,7 @@ async function* inWindows<Fields extends object>(
   yield rows;
 }
 
-/** How a recipient is known: nobody is mailed twice in upper and lower case. */
+/** The name of a recipient: the same address in upper and lower case is mailed once. */
 function addressOf(row: unknown): string | undefined {
   const email = shownAddress(row).trim().toLowerCase();
   return email === '' ? undefined : email;

@@ -18,7 +18,7 @@ import type { DownloadTarget, Received } from '../../media/download/download.js'
 import { hasCode } from '../file-system.js';
 import { isRunning, pidScope } from '../pid-scope.js';
 
-// Longer than any pause of a download: an older part belongs to nobody, wherever its process ran.
+// Longer than any pause of a download: an older part has no owner, wherever its process ran.
 const staleMs = 900_000;
 const left = 'left';
 
@@ -108,7 +108,7 @@ export class PartFile implements DownloadTarget {
 
 const factsOf = (part: string) => `${part}.json`;
 
-/** Takes over the largest part that nobody fills any more, and removes the others. */
+/** Takes over the largest part without an owner, and removes the others. */
 async function adopt(folder: string, prefix: string, path: string): Promise<Received | undefined> {
   const parts = await abandoned(folder, prefix);
   for (const part of parts.sort((a, b) => b.bytes - a.bytes)) {

@@ -41,12 +41,12 @@ export const mediaBehaviors = {
   },
   unknownFileStatus: {
     values: [404, 410, 400],
-    what: 'the status of a file id that nobody knows',
+    what: 'the status of an unknown file id',
     silent: 'Errors 4',
   },
   unknownFolderStatus: {
     values: [404, 400, 422],
-    what: 'the status of a `folderId` that nobody knows',
+    what: 'the status of an unknown `folderId`',
     silent: 'Errors 4',
   },
   statusField: {

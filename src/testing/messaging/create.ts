@@ -106,7 +106,7 @@ function clockOf(clock: Clock | ClockOptions = {}): Clock {
   return 'advance' in clock ? clock : createClock(clock);
 }
 
-/** A project that nobody of the first one has a say in. */
+/** A project without members of the first one. */
 function addForeignProject(world: MessagingWorld, name: string): Project {
   const email = `${world.id('owner')}@example.com`;
   return addProject(world, name, addUser(world, { email, password: ownerLogin.password }));

@@ -2,7 +2,7 @@ import { Refusal } from '../core/http/refusal.js';
 import type { FakeRequest } from '../core/types.js';
 import type { Project, Scope, Segment, Workflow } from './state.js';
 
-/** A resource of the caller's project: 404 when nobody has it, 403 when another project has. */
+/** A resource of the caller's project: 404 when no project has it, 403 when another project has. */
 export function findOwn<Resource>(
   scope: Scope,
   collection: (project: Project) => ReadonlyMap<string, Resource>,

@@ -42,7 +42,7 @@ export interface Seeded {
 
 /** Fills a project; the same plan gives the same data each time, apart from the clock's time. */
 export function seed(scope: Scope, plan: SeedPlan): Seeded {
-  // Events and emails belong to somebody, so that they bring at least one contact along.
+  // Events and emails belong to a contact, so that they bring at least one contact along.
   const needsContact =
     (plan.events ?? 0) + (plan.emails ?? 0) > 0 && scope.project.contacts.size === 0;
   const contacts = seedContacts(scope, plan.contacts ?? Number(needsContact));

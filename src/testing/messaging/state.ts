@@ -90,7 +90,7 @@ export interface SentEmail {
   /** The template, campaign or workflow that it came from. */
   readonly sourceId?: string;
   readonly sentAt: string;
-  /** Nobody reads a fake's mail: tests set these to have opens, clicks and bounces to count. */
+  /** A fake's mail has no readers: tests set these to have opens, clicks and bounces to count. */
   openedAt?: string;
   clickedAt?: string;
   bouncedAt?: string;

@@ -56,7 +56,7 @@ function dateOf(value: string, style: SharedBehavior['dates']): string {
 
 const twoHoursMs = 7_200_000;
 
-/** A later version of the service: its records have fields that nobody has heard of. */
+/** A later version of the service: its records have fields of its own. */
 function withExtras(body: unknown, style: SharedBehavior['extraFields']): unknown {
   if (style === 'none') {
     return body;

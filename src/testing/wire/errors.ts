@@ -20,7 +20,7 @@ export function errorAnswer(
   if ('body' in details) {
     return { status, body: details.body };
   }
-  // A limit and a breakdown are told by whoever stands in front of the service.
+  // A limit and a breakdown are answered by what stands in front of the service.
   if (refusals === 'ok' && status < 500 && status !== 429) {
     return { status: 200, body: envelope(facts) };
   }

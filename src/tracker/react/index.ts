@@ -79,7 +79,7 @@ export const createTrackerHooks = <Events extends EventMap<Events>>() => ({
 const nothing = () => undefined;
 const done = () => Promise.resolve();
 
-/** Stands in for a tracker that nobody provided. */
+/** Stands in for a tracker that was not provided. */
 const absent: Tracker = {
   pending: 0,
   consent: { grant: nothing, deny: done },

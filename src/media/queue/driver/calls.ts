@@ -107,7 +107,7 @@ export class QueueCalls {
     this.#folderId ??= records[0]?.folderId;
     adopt(records);
     if (signal.aborted) {
-      // Nobody waits for them any more, but they are there.
+      // Their caller no longer waits for them, but they exist.
       const fileIds = records.map(({ fileId }) => fileId);
       host.slots.hold(fileIds, this.#slots);
       host.slots.abandon(fileIds);

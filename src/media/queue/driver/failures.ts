@@ -41,7 +41,7 @@ function answerOf(error: PostreelError | undefined): string {
   return `${error?.status} ${error?.code} ${words}`;
 }
 
-/** The error of a job that may have been submitted: nobody knows. */
+/** The error of a job of which it is unknown whether it was submitted. */
 export function mayHaveBeenSubmitted(): PostreelError {
   return new PostreelError(
     'This job may have been submitted when an earlier run ended. Look for it in the workspace before you submit it again.',

@@ -51,7 +51,7 @@ export class FileChecks {
     return { status: this.#last.get(fileId)?.status, checks: this.#counts.get(fileId) ?? 0 };
   }
 
-  /** Nobody asks for this file any more. */
+  /** This file is no longer asked for. */
   forget(fileId: string): void {
     this.#last.delete(fileId);
     this.#files.delete(fileId);

@@ -7,7 +7,7 @@ export interface Counts extends Pick<QueueProgress, 'pending' | 'waiting' | 'tot
   readonly forecast: () => QueueForecast | undefined;
 }
 
-/** The results of a queue that nobody has taken, and the news of them. */
+/** The results of a queue that were not taken yet, and the signal for new ones. */
 export class QueueResults {
   /** Rings when there is something to yield. */
   readonly news = new Notifier();

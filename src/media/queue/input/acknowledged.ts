@@ -160,7 +160,7 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
     this.#below.warn(`The source of the queue was not told of a job: ${messageOf(failure)}`);
   }
 
-  // What was submitted is in the journal: whoever takes it next follows it.
+  // What was submitted is in the journal: the next process that takes it follows it.
   async #giveUp(): Promise<void> {
     const reason = new PostreelError('The queue ended before this job did. Take it again.', {
       code: 'QUEUE_ENDED',
@@ -192,7 +192,7 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
   }
 }
 
-// A failure that nobody knows may have happened.
+// A failure with an unknown outcome.
 function outcomeOf(error: unknown) {
   return isPostreelError(error) ? (error.outcome ?? 'unknown') : 'unknown';
 }

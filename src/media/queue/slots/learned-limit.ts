@@ -65,7 +65,7 @@ export class LearnedLimit {
     if (evidence === 'doubted') {
       this.#beforeDoubt ??= this.#learned;
     } else if (level <= this.#proven) {
-      this.#proven = others; // somebody else takes slots
+      this.#proven = others; // others take slots too
     }
     const half = Math.max(others, Math.floor(level / 2), 1);
     this.#set(Math.max(half, Math.min(this.#proven, level - 1)));

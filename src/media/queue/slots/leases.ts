@@ -1,11 +1,11 @@
 import type { RateBudgetStore } from '../../../contract/rate-budget-store.js';
 import type { Clock } from '../../../async/clock.js';
 
-/** How long a job takes a slot when nobody knows whether it exists. */
+/** How long a job takes a slot when it is unknown whether it exists. */
 export const uncertainMs = 10 * 60_000;
 
 /**
- * A store with `hold` has its leases renewed, each for as long as a job that nobody follows may go on:
+ * A store with `hold` has its leases renewed, each for as long as a job without an owner may go on:
  * the service still counts the jobs of a worker that died.
  */
 export const renewedLeaseMs = uncertainMs;
@@ -102,7 +102,7 @@ export class SlotLeases {
     }
   }
 
-  // A store that restarts hears it later: until a lease runs out, nobody could use its slot.
+  // A store that restarts hears it later: until a lease runs out, its slot could not be used.
   #tell(told: Promise<void>, givenBack: readonly string[]): void {
     const heard = this.#clock.within(told, maxAnswerMs, () => undefined);
     heard.catch(() => {

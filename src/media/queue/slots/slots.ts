@@ -10,7 +10,7 @@ const renewEveryMs = 60_000;
 interface Slot {
   /** When a slot in doubt comes free. */
   readonly until: number;
-  /** A job that nobody waits for any more. */
+  /** A job whose caller no longer waits for it. */
   readonly isAbandoned?: boolean;
   /** Its name at the store. */
   readonly lease: string | undefined;
@@ -150,7 +150,7 @@ export class PendingSlots {
     this.#leases.hold(fileIds, old);
   }
 
-  /** Nobody knows whether these jobs exist: they take their slots for a while. */
+  /** It is unknown whether these jobs exist: they take their slots for a while. */
   doubt(names: readonly string[]): void {
     const until = this.#parts.clock.now() + uncertainMs;
     for (const name of names) {
@@ -162,7 +162,7 @@ export class PendingSlots {
     this.#tell();
   }
 
-  /** Nobody waits for these jobs any more, and they may go on. */
+  /** These jobs may go on, though their caller no longer waits for them. */
   abandon(fileIds: readonly string[]): void {
     this.doubt(fileIds);
     for (const fileId of fileIds) {

@@ -207,7 +207,7 @@ function askedOr({ refusedAt, rules, askedUntil }: Draft): number {
   return Math.max(refusedAt + rules.gapMs, askedUntil);
 }
 
-// Jobs of others fill the slots: the queue looks after them when nobody else does.
+// Jobs of others fill the slots: the queue follows them when no other process does.
 function checkOthers(draft: Draft, world: World, due: string[]): number {
   const { now, otherFiles, freeSlots } = world;
   if (otherFiles.length === 0 || draft.waiting.length <= freeSlots) {

@@ -66,7 +66,7 @@ export interface QueueState {
   readonly paces: ReadonlyMap<string, PaceSums>;
   /** Finished files that are being saved. */
   readonly saving: ReadonlyMap<string, RunningJob>;
-  /** Results that nobody has taken. */
+  /** Results that were not taken yet. */
   readonly results: number;
   readonly nextVideosAt: number;
   readonly pausedUntil: number;

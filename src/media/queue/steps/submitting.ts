@@ -86,7 +86,7 @@ function callTime(draft: Draft, world: World, room: number): number {
   const { rules, waiting } = draft;
   const [first] = waiting;
   const isStopped = draft.isPaused || draft.isDraining || draft.flight !== undefined;
-  // Nobody takes the results: no use in making more of them.
+  // The results are not taken: no use in making more of them.
   if (isStopped || !first || room <= 0 || draft.results >= rules.maxResults) {
     return Number.POSITIVE_INFINITY;
   }
@@ -130,7 +130,7 @@ function isShared({ othersSlots = 0 }: World): boolean {
 }
 
 // Their store alone knows how many slots are free: it is asked every few seconds, and so many are
-// about what comes free in the time of a call, whoever had them.
+// about what comes free in the time of a call, no matter which jobs had them.
 function fewestShared(draft: Draft, { now, freeSlots, takenSlots }: World): number {
   if (draft.landedAt <= now - maxWithoutMs) {
     return 1;

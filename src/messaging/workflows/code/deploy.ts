@@ -30,7 +30,7 @@ export interface DeployOptions {
    */
   readonly dryRun?: boolean | undefined;
   /**
-   * Brings the live workflow to its definition even where somebody else has changed it: their
+   * Brings the live workflow to its definition even where others have changed it: their
    * changes, and the steps and transitions that they have added, are lost.
    * @default false
    */

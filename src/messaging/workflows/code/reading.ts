@@ -133,7 +133,7 @@ const nothing = {
   isRecorded: false,
 } as const;
 
-// Without a record of a deployment every difference is somebody else's.
+// Without a record of a deployment every difference was made by others.
 function asTheirs(drift: WorkflowDrift): WorkflowDrift {
   return { ...drift, by: 'theirs', change: drift.by === 'ours' ? 'deleted' : drift.change };
 }

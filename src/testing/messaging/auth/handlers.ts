@@ -67,7 +67,7 @@ function verifyEmail(request: FakeRequest, { world }: Scope): FakeAnswer {
   return done;
 }
 
-/** Says the same whether or not the email is known, so that nobody can ask who is. */
+/** The same answer whether or not the email is known, so that accounts cannot be guessed. */
 function mail(
   request: FakeRequest,
   { world }: Scope,

@@ -20,11 +20,11 @@ export const handlers: Handlers<Scope> = {
   'DELETE /events/{eventName}': remove,
 };
 
-/** Which fields are required is not shown; an event without an email belongs to nobody known. */
+/** Which fields are required is not shown; an event without an email belongs to an unknown contact. */
 function track(request: FakeRequest, scope: Scope) {
   const requires = scope.world.settings.trackRequires === 'email-and-event';
   const { email, event, data } = readBody(request, (fields) => ({
-    email: requires ? fields.requiredEmail('email') : (fields.email('email') ?? nobody),
+    email: requires ? fields.requiredEmail('email') : (fields.email('email') ?? unknownEmail),
     event: requires ? fields.requiredText('event') : (fields.text('event') ?? 'unnamed'),
     data: fields.record('data'),
   }));
@@ -34,7 +34,7 @@ function track(request: FakeRequest, scope: Scope) {
   return { contact: contact.id, event: id, timestamp: scope.world.clock.date() };
 }
 
-const nobody = 'nobody@messaging.fake';
+const unknownEmail = 'nobody@messaging.fake';
 
 /** Newest first; the shape of the list is not shown. */
 function listEvents(request: FakeRequest, scope: Scope, events: readonly TrackedEvent[]) {

@@ -19,7 +19,7 @@ function list(request: FakeRequest, scope: Scope): FakeAnswer {
   return listAnswer(scope, request, { items, name: 'members', style: 'array' });
 }
 
-/** Somebody without an account gets one, to be claimed by a password reset. */
+/** A person without an account gets one, to be claimed by a password reset. */
 function invite(request: FakeRequest, { world, project }: Scope): FakeAnswer {
   const { email, role = 'MEMBER' } = readBody(request, (fields) => ({
     email: fields.requiredEmail('email'),

@@ -5,7 +5,7 @@ import { pick, times } from './making.js';
 const minuteMs = 60_000;
 const eventNames = ['signup', 'login', 'order.placed', 'page.viewed'];
 
-/** Events of the past, one per minute; nobody is told of them, so that no workflow starts. */
+/** Events of the past, one per minute; no listener gets them, so that no workflow starts. */
 export function seedEvents(
   { world, project }: Scope,
   count: number,

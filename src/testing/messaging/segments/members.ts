@@ -16,7 +16,7 @@ export function refreshCount(scope: Scope, segment: Segment): number {
   return segment.memberCount;
 }
 
-/** messaging, Segments: recomputes the membership, and fires an event for whoever came or went. */
+/** messaging, Segments: recomputes the membership, and fires an event for each contact that came or went. */
 export function computeMembership(scope: Scope, segment: Segment): object {
   const now = new Set(membersOf(scope, segment).map(({ id }) => id));
   const exited = [...segment.members].filter((id) => !now.has(id));

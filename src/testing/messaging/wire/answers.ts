@@ -78,7 +78,7 @@ function reshaped(record: Fields, endpoint: string, behavior: MessagingBehavior)
 
 const isGraph = new Set(['steps', 'transitions', 'nodes', 'edges']);
 
-/** Optional fields without a value, and custom fields that nobody has set. */
+/** Optional fields without a value, and custom fields that were not set. */
 function withUnset(record: Fields, names: readonly string[], behavior: MessagingBehavior): Fields {
   const result = { ...record };
   for (const name of names) {

@@ -83,7 +83,7 @@ const lists = new Set(
 
 const roomOf = (endpoint: string) => /\/([\w-]+)/.exec(endpoint)?.[1] ?? '';
 
-/** Changes that the document gives no answer; nobody can go on with what they say. */
+/** Changes that the document gives no answer; no client could go on with them. */
 export function isSilent(endpoint: string): boolean {
   return endpoint.startsWith('DELETE ') || silent.has(endpoint);
 }
