@@ -39,7 +39,7 @@ const cjs: Options = {
   ...modules,
   format: 'cjs',
   outDir: 'dist/cjs',
-  inject: ['scripts/text-encoder.js'],
+  inject: ['scripts/text-encoder.js'], // jsdom has none; the bundled packages need one
   onSuccess: () => writeFile('dist/cjs/package.json', '{ "type": "commonjs" }\n'),
 };
 

@@ -43,7 +43,10 @@ export class UnprocessableError extends ApiError {
   static override readonly brands = branded(this, 'UnprocessableError');
 }
 
-/** 429, or a wait for the rate limit that cannot fit the deadline; see `retryAfterMs`. */
+/**
+ * 429, or a call that was never sent, because its wait for the rate limit does not fit the deadline or
+ * `maxQueueMs` (`code: 'QUEUE_TIMEOUT'`, no `status`); see `retryAfterMs`.
+ */
 export class RateLimitError extends ApiError {
   /** @internal */
   static override readonly brands = branded(this, 'RateLimitError');

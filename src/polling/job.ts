@@ -7,7 +7,7 @@ import { JobFailedError, WaitTimeoutError } from '../errors/wait-errors.js';
 import { poll, type Check } from './poll.js';
 import { recordWaitOptions } from './record.js';
 import type { Spacing } from './spacing.js';
-import { passingDelayMs } from './transient.js';
+import { passingDelayMs } from './failed-check.js';
 
 /** What a status check of a job found. */
 export interface JobUpdate<Job> {

@@ -12,7 +12,7 @@ import { isRecord } from '../contract/records.js';
 import { JobFailedError, WaitTimeoutError } from '../errors/wait-errors.js';
 import { poll } from './poll.js';
 import type { Spacing } from './spacing.js';
-import { passingDelayMs } from './transient.js';
+import { passingDelayMs } from './failed-check.js';
 
 /** How to wait for a record. All times are in milliseconds. */
 export interface RecordWaitOptions<Item> {

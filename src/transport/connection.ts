@@ -3,7 +3,7 @@ import type { ClientEvents } from '../contract/events.js';
 import type { ApiKey } from './auth/api-key.js';
 import { readOptions } from '../contract/options.js';
 import { loggerOf } from './console-logger.js';
-import { BudgetSource } from './rate-limit/registry.js';
+import { BudgetSource } from './rate-limit/budget-source.js';
 import { Events } from './events.js';
 import { Keyring } from './auth/keyring.js';
 import { Session } from './auth/session.js';

@@ -6,7 +6,7 @@ import type { Keyring } from './auth/keyring.js';
 import type { Session } from './auth/session.js';
 import type { CallState } from './call.js';
 import type { Events } from './events.js';
-import type { BudgetSource } from './rate-limit/registry.js';
+import type { BudgetSource } from './rate-limit/budget-source.js';
 import type { Http, OutgoingRequest } from './send/http.js';
 import type { Settings } from './settings.js';
 import type { SchemaMap } from './validation/issues.js';
@@ -60,7 +60,7 @@ export interface CallContext {
   /** What every attempt sends; only the key is added later. */
   readonly request: OutgoingRequest;
   /** Does the service work through this request one entry after another? */
-  readonly isPartial: boolean;
+  readonly isHandledOneByOne: boolean;
   readonly isCharged: boolean;
   /** Does the call take part in the session of `auth.login()`? */
   readonly usesSession: boolean;
@@ -99,7 +99,7 @@ export interface CallFacts {
 }
 
 /** The method and path of a call, as errors carry them. */
-export function callOf({ route, path }: Pick<CallContext, 'route' | 'path'>): CallFacts {
+export function methodAndPath({ route, path }: Pick<CallContext, 'route' | 'path'>): CallFacts {
   return { method: route.method, path };
 }
 

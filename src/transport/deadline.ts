@@ -1,7 +1,7 @@
 import { AttemptTimer, monotonicMs } from '../async/timers.js';
 import { abortable } from '../async/abort.js';
 import { TimeoutError } from '../errors/index.js';
-import { callOf, lineOf, type CallContext } from './context.js';
+import { methodAndPath, lineOf, type CallContext } from './context.js';
 
 /** Waits for something of ours, such as a key, no longer than the call may take. */
 export async function withinDeadline<T>(
@@ -25,7 +25,7 @@ export async function withinDeadline<T>(
 /** The error of a call whose deadline passed before it could leave. */
 export function notSentInTime(call: Pick<CallContext, 'route' | 'path'>): TimeoutError {
   return new TimeoutError(`${lineOf(call)} was not sent: its \`deadline\` passed before.`, {
-    ...callOf(call),
+    ...methodAndPath(call),
     code: 'DEADLINE_EXCEEDED',
     outcome: 'not-sent',
   });

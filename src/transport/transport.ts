@@ -22,7 +22,7 @@ import { readCallOptions } from './option-kinds.js';
 import { freeRoute, splitPath, type FreeInput } from './request/custom-request.js';
 import { prepare } from './request/prepare.js';
 import { resultOf } from './response/result.js';
-import { readBack } from './send/reconcile.js';
+import { readBack } from './send/read-back.js';
 import { sendWithRetries } from './send/retry.js';
 import { Validator } from './validation/validator.js';
 
@@ -170,7 +170,7 @@ export class Transport {
     await this.#validator.checkRequest(call);
     const key = await CallKey.of(call, this.#parts);
     const answer = await sendWithRetries(call, key, this.#parts).catch((failure: unknown) =>
-      this.#reconcile(failure, call),
+      this.#readBack(failure, call),
     );
     if (call.usesSession) {
       this.#parts.session.keep(call.route, answer.response);
@@ -182,7 +182,7 @@ export class Transport {
   }
 
   // A lost answer of a call that can be read back need not stay unknown.
-  async #reconcile(failure: unknown, call: CallContext): Promise<RawAnswer> {
+  async #readBack(failure: unknown, call: CallContext): Promise<RawAnswer> {
     const { route, options } = call;
     const isLost = isPostreelError(failure) && failure.outcome === 'unknown';
     if (!isLost || !options.reconcile || !route.readBack) {

@@ -1,6 +1,6 @@
 import { ConnectionError, NotFoundError, UnexpectedResponseError } from 'postreel';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { passingDelayMs } from '../../src/polling/transient.js';
+import { passingDelayMs } from '../../src/polling/failed-check.js';
 import { poll, type Check, type PollPlan } from '../../src/polling/poll.js';
 import { settledInTime } from '../support/settled.js';
 

@@ -10,7 +10,7 @@ import {
   WaitTimeoutError,
 } from '../../errors/wait-errors.js';
 import { isCanceled, jobStage, statusOf } from '../../contract/job-status.js';
-import { passingDelayMs } from '../../polling/transient.js';
+import { passingDelayMs } from '../../polling/failed-check.js';
 import { poll, type Check } from '../../polling/poll.js';
 import { callbackNews, type CallbackNews } from './callback.js';
 import type { StatusRecord } from '../generate/types.js';

@@ -9,7 +9,7 @@ import type {
   SignedIn,
 } from './types.js';
 
-const key: KeyRule = 'none'; // sign-in comes before any key (open points, Keys)
+const key: KeyRule = 'none'; // sign-in comes before any key
 
 export const routes = {
   login: route('POST /auth/login', { key, body: of<Credentials>(), returns: of<SignedIn>() }),

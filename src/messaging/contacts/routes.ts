@@ -19,7 +19,7 @@ import type {
   UpsertedContact,
 } from './types.js';
 
-// The field's name is ours (open points).
+// The field's name is ours.
 const csv: UploadFacts = {
   form: multipartBody,
   field: 'file',

@@ -24,7 +24,8 @@ import type {
   ProjectUpdate,
 } from './types.js';
 
-const key: KeyRule = 'secret-or-session'; // account routes (open points, Sessions)
+// Account routes; the document does not show which key they take.
+const key: KeyRule = 'secret-or-session';
 
 export const routes = {
   list: route('GET /users/@me/projects', {

@@ -3,7 +3,7 @@ import { of, route, type UploadFacts } from '../../contract/route.js';
 import { multipartBody } from '../../transport/request/upload.js';
 import type { UploadedImage } from './types.js';
 
-// The field's name is ours (open points); the document has no maximum size.
+// The field's name is ours; the document has no maximum size.
 const image: UploadFacts = {
   form: multipartBody,
   field: 'image',

@@ -4,6 +4,7 @@ import type { User } from './types.js';
 export const routes = {
   me: route('GET /users/@me', {
     returns: of<User>(),
-    key: 'secret-or-session', // an account route (open points, Sessions)
+    // An account route; the document does not show which key it takes.
+    key: 'secret-or-session',
   }),
 };

@@ -1,5 +1,5 @@
 /**
- * The slots of one window. A slot is held from sending until one window after its answer was
+ * The slots of one window, by acknowledgement (decision 006). A slot is held from sending until one window after its answer was
  * read. The service saw the request somewhere in between, so no window of its own, sliding or
  * fixed, can hold more than the limit, whatever the network does.
  */

@@ -52,7 +52,7 @@ export function prepare(
       options,
       state,
       request: requestOf({ route, path, input: sent, options, usesSession }, parts),
-      isPartial: route.handledOneByOne?.(sent.body as never) ?? false, // the body of this row
+      isHandledOneByOne: route.handledOneByOne?.(sent.body as never) ?? false, // the body of this row
       usesSession,
       isCharged: input.isCharged ?? route.charged,
       priority,

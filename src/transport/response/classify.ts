@@ -3,7 +3,7 @@ import { isRecord } from '../../contract/records.js';
 import { UnexpectedResponseError, type Outcome, type PostreelError } from '../../errors/index.js';
 import { secretsOf } from '../auth/call-secrets.js';
 import { redact, type Secrets } from '../auth/redact.js';
-import { callOf, lineOf, type CallContext } from '../context.js';
+import { methodAndPath, lineOf, type CallContext } from '../context.js';
 import { apiError, effectHint } from './api-error.js';
 import { readError } from './error-body.js';
 import { isErrorEnvelope } from './read.js';
@@ -35,7 +35,7 @@ export function classify(received: Received, call: CallContext): unknown {
     }
     const askedMs = retryAfterMs(response.headers, response.status);
     const outcome = outcomeOf(response.status, call);
-    throw apiError(callOf(call), response.status, text, {
+    throw apiError(methodAndPath(call), response.status, text, {
       outcome,
       requestId,
       retryAfterMs: askedMs,
@@ -45,7 +45,7 @@ export function classify(received: Received, call: CallContext): unknown {
   const body = parse(received, call);
   if (isErrorEnvelope(body) && !call.route.isAccepted?.(body)) {
     const no = { outcome: noOutcome(body, call), requestId, retryAfterMs: undefined, clean };
-    throw apiError(callOf(call), response.status, text, no);
+    throw apiError(methodAndPath(call), response.status, text, no);
   }
   return body;
 }
@@ -83,14 +83,14 @@ export function requestIdOf(
 }
 
 // After 408, 5xx, or a 429 in the middle of several recipients, the effect is unknown.
-function outcomeOf(status: number, { route, isPartial }: CallContext): Outcome {
+function outcomeOf(status: number, { route, isHandledOneByOne }: CallContext): Outcome {
   if (!route.changes) {
     return 'rejected';
   }
   if (status === 408 || status >= 500) {
     return 'unknown';
   }
-  return status === 429 && isPartial ? 'unknown' : 'rejected';
+  return status === 429 && isHandledOneByOne ? 'unknown' : 'rejected';
 }
 
 // An error with HTTP 200 has its real status in the body, if at all.
@@ -100,7 +100,7 @@ function noOutcome(body: unknown, call: CallContext): Outcome {
   if (typeof status === 'number') {
     return outcomeOf(status, call);
   }
-  return call.isPartial ? 'unknown' : 'rejected';
+  return call.isHandledOneByOne ? 'unknown' : 'rejected';
 }
 
 // What JSON.parse() throws quotes the text, so it must not become the cause.
@@ -150,7 +150,7 @@ function unexpected(
   outcome: Outcome = call.route.changes ? 'unknown' : 'rejected',
 ): UnexpectedResponseError {
   return new UnexpectedResponseError(message, {
-    ...callOf(call),
+    ...methodAndPath(call),
     code: 'UNEXPECTED_RESPONSE',
     status: response.status,
     requestId,

@@ -5,7 +5,7 @@ import {
   UnexpectedResponseError,
   type Outcome,
 } from '../../errors/index.js';
-import { callOf, lineOf, type CallContext } from '../context.js';
+import { methodAndPath, lineOf, type CallContext } from '../context.js';
 import { causesOf, read } from '../fault.js';
 import { effectHint } from './api-error.js';
 
@@ -114,7 +114,7 @@ export function connectionError(
   return new ConnectionError(
     `${lineOf(call)} ${what}${reason}.${isUnsent ? '' : effectHint(call)}`,
     {
-      ...callOf(call),
+      ...methodAndPath(call),
       code: isUnsent ? 'NOT_CONNECTED' : 'CONNECTION_LOST',
       outcome,
       cause: fault,
@@ -129,7 +129,7 @@ export function timeoutError(limitMs: number, call: CallContext, outcome: Outcom
   const what = isUnsent ? `could not reach ${host}` : 'got no complete answer';
   const message = `${lineOf(call)} ${what} within ${Math.ceil(limitMs)} ms.`;
   return new TimeoutError(message + (isUnsent ? '' : effectHint(call)), {
-    ...callOf(call),
+    ...methodAndPath(call),
     // The shorter of the two ended it.
     code: limitMs < call.timeoutMs ? 'DEADLINE_EXCEEDED' : 'TIMEOUT',
     outcome,
@@ -139,7 +139,7 @@ export function timeoutError(limitMs: number, call: CallContext, outcome: Outcom
 /** The error of a request that could not be made, so that `fetch` never had it. */
 export function neverHandedOver(cause: unknown, call: CallContext): InvalidRequestError {
   return new InvalidRequestError(`${lineOf(call)} was not sent: no request can be made of it.`, {
-    ...callOf(call),
+    ...methodAndPath(call),
     code: 'INVALID_REQUEST',
     cause,
   });
@@ -148,7 +148,7 @@ export function neverHandedOver(cause: unknown, call: CallContext): InvalidReque
 /** The error of a `fetch` that returned something else than an answer. */
 export function unusableResponse(message: string, call: CallContext): UnexpectedResponseError {
   return new UnexpectedResponseError(`${lineOf(call)}: ${message}.${effectHint(call)}`, {
-    ...callOf(call),
+    ...methodAndPath(call),
     code: 'UNEXPECTED_RESPONSE',
     outcome: 'unknown',
   });

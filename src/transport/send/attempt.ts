@@ -44,14 +44,14 @@ export async function attempt(
 ): Promise<RawAnswer> {
   const { number, key } = one;
   const budget = budgetFor(call, key, parts);
-  const turn = budget && acquire(budget, number, call, parts);
-  const slot = turn instanceof Promise ? await turn : turn; // nearly always there is room
+  const acquired = budget && acquire(budget, number, call, parts);
+  const slot = acquired instanceof Promise ? await acquired : acquired; // nearly always there is room
   if (call.signal?.aborted) {
     slot?.cancel(); // in the very moment of its turn
   }
   call.signal?.throwIfAborted();
   if (call.input.beforeSending) {
-    await prepared(call.input.beforeSending, slot, call);
+    await runBeforeSending(call.input.beforeSending, slot, call);
   }
   const remainingMs = call.deadlineAt - monotonicMs();
   if (remainingMs <= 0) {
@@ -62,7 +62,7 @@ export async function attempt(
   return new Exchange(one, call, { limitMs, slot, budget, parts }).run();
 }
 
-async function prepared(
+async function runBeforeSending(
   beforeSending: () => Promise<void>,
   slot: Slot | undefined,
   { signal }: CallContext,

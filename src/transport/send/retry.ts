@@ -19,7 +19,8 @@ const maxRefusals = 8;
 
 /**
  * Makes attempts until one has an answer or the call must not be sent again. p-retry counts them and
- * backs off; a 429 closes the rate budget, where the next attempt waits, and takes no retry away.
+ * backs off; a 429 closes the rate budget, where the next attempt waits. It needs a retry that is left,
+ * but uses none up.
  */
 export async function sendWithRetries(
   call: CallContext,
@@ -43,11 +44,11 @@ export async function sendWithRetries(
 /** May the call be sent again after this failure? */
 export function mayRetry(
   failure: PostreelError,
-  { route, input, isPartial, options }: CallContext,
+  { route, input, isHandledOneByOne, options }: CallContext,
 ): boolean {
   const allowsUnknown = options.retry?.unknownOutcome ?? false;
   if (failure.status === 429) {
-    return !isPartial || allowsUnknown;
+    return !isHandledOneByOne || allowsUnknown;
   }
   const isHarmless =
     failure.outcome === 'not-sent' || isRepeatable(route, input.body) || allowsUnknown;
@@ -91,7 +92,10 @@ class Retries {
     }
   }
 
-  /** Waits as long as the service asks; throws the failure when there must be no other attempt. */
+  /**
+   * Throws the failure when there must be no other attempt. Else waits as long as the service asks, and
+   * p-retry backs off after it; after a 429 the budget waits instead, with the next attempt.
+   */
   async beforeNext(context: RetryContext): Promise<void> {
     const { attemptNumber, retriesConsumed, retriesLeft } = context;
     const failure = this.#failure;

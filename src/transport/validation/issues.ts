@@ -55,7 +55,7 @@ export function answerProblems(
     .slice(0, maxIssues);
 }
 
-/** What in a valid body will have no effect. */
+/** What in a valid body will have no effect. The client has bound its rules to `warnings` (reserved fields). */
 export function bodyNotices(
   schemas: RouteSchemas,
   body: unknown,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { clientOptions } from '../../../src/transport/option-kinds.js';
-import { BudgetSource } from '../../../src/transport/rate-limit/registry.js';
+import { BudgetSource } from '../../../src/transport/rate-limit/budget-source.js';
 import { resolveSettings } from '../../../src/transport/settings.js';
 import type { RateLimitOptions } from 'postreel';
 import { memoryStore } from '../../support/transport/memory-store.js';

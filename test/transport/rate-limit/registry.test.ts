@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { clientOptions } from '../../../src/transport/option-kinds.js';
-import { BudgetSource } from '../../../src/transport/rate-limit/registry.js';
+import { BudgetSource } from '../../../src/transport/rate-limit/budget-source.js';
 import type { Budget } from '../../../src/transport/rate-limit/budget.js';
 import { memoryStore } from '../../support/transport/memory-store.js';
 import { turn } from '../../support/transport/turns.js';

@@ -5,7 +5,7 @@ import {
   GenerationFailedError,
   type WaitDetails,
 } from '../../../errors/wait-errors.js';
-import { passingDelayMs } from '../../../polling/transient.js';
+import { passingDelayMs } from '../../../polling/failed-check.js';
 import type { StatusRecord } from '../../generate/types.js';
 import type { MediaFile } from '../../jobs/file.js';
 import type { QueueHost } from '../host.js';
