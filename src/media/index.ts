@@ -14,7 +14,6 @@ export type { JournalItem, JournalPage, JournalStore } from '../journal/store.js
 export { pendingJobs } from './jobs/pending-jobs.js';
 export type { PendingJobs, UnknownCall } from './jobs/journal-types.js';
 export type { MediaOptions, MediaRateLimitOptions } from './options.js';
-export type { QueueForecast } from './queue/estimate/forecast.js';
 export type { AcknowledgingSource, SourceFailure, SourceItem } from './queue/input/job-source.js';
 export { MediaPool } from './pool/pool.js';
 export type { MediaPlan } from './queue/plan.js';

@@ -18,7 +18,6 @@ import type {
   MediaPlan,
   MediaQueue,
   PendingJobs,
-  QueueForecast,
   QueueProgress,
   QueueResult,
   RateLimit,
@@ -173,7 +172,6 @@ it('tells how far a queue is, and what it leaves behind', () => {
     readonly waiting: number;
     readonly total: number | undefined;
     readonly etaMs: number | undefined;
-    readonly forecast: QueueForecast | undefined;
   }>();
   expectTypeOf<MediaQueue['running']>().toEqualTypeOf<readonly GenerationJob[]>();
   expectTypeOf<string[]>().not.toExtend<Parameters<MediaClient['queue']>[0]>();

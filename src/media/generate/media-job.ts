@@ -18,15 +18,6 @@ export function brandOf(job: MediaJob): string | undefined {
   return isVideo(job) ? job.brandId : undefined;
 }
 
-/** What kind of result a job makes: jobs of one format take about as long for each minute. */
-export function formatOf(job: MediaJob): string {
-  if (!isVideo(job)) {
-    return 'audio';
-  }
-  const { workflowType, workflowFormat, visuals = 'stock', aiVideoModel = '' } = job;
-  return [workflowType, workflowFormat, visuals, aiVideoModel].join(' ');
-}
-
 /** Roughly how long the result plays, in minutes. A queue starts the longest jobs first. */
 export function estimatedMinutes(job: MediaJob): number {
   const minutes = minutesOf(job);

@@ -13,7 +13,6 @@ import type { MediaJob } from '../generate/media-job.js';
 import type { FileStatus, StatusRecord } from '../generate/types.js';
 import type { MediaFile } from '../jobs/file.js';
 import type { GenerationJob } from '../jobs/job.js';
-import type { QueueForecast } from './estimate/forecast.js';
 
 /** The most that a queue may submit. */
 export interface SpendingCaps {
@@ -128,11 +127,6 @@ export interface QueueProgress {
   readonly total: number | undefined;
   /** About how long the known jobs still take; `undefined` before the first one is done. */
   readonly etaMs: number | undefined;
-  /**
-   * How the time that is left may turn out, learned from the finished jobs; `undefined` before the
-   * first one is done. Worked out when it is read, which takes about a millisecond.
-   */
-  readonly forecast: QueueForecast | undefined;
 }
 
 /** How one job of a queue ended. */

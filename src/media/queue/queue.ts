@@ -2,7 +2,7 @@ import { onAbort } from '../../async/abort.js';
 import type { MediaJob } from '../generate/media-job.js';
 import type { GenerationJob } from '../jobs/job.js';
 import { QueueDriver } from './driver/driver.js';
-import { QueueEstimate, type Ahead } from './estimate/estimate.js';
+import { QueueEstimate, type Ahead } from './estimate.js';
 import type { QueueHost } from './host.js';
 import { jobNamer } from '../jobs/job-names.js';
 import { Intake, type Naming } from './input/intake.js';
@@ -219,21 +219,19 @@ export class JobQueue implements MediaQueue {
     const { running, saving, waiting, flight, claimed } = state;
     const now = host.clock.now();
     const count = intake.count;
-    const ahead = aheadOf(state, host, Math.max(0, (this.#source.size ?? count) - count));
+    const ahead = aheadOf(state, host);
     this.#results.report({
       pending: running.size + saving.size,
       waiting: waiting.length + claimed.size + (flight?.entries.length ?? 0),
       total: this.#source.size ?? (this.#source.isExhausted ? count : undefined),
       etaMs: this.#estimate.leftMs(ahead, now),
-      forecast: this.#estimate.forecast(ahead, now),
     });
   }
 }
 
 /** What lies before a queue in this state. */
-function aheadOf(state: QueueState, host: QueueHost, unread: number): Ahead {
-  const { running, waiting, flight, rules, nextVideosAt } = state;
-  const now = host.clock.now();
+function aheadOf(state: QueueState, host: QueueHost): Ahead {
+  const { running, waiting, flight, rules } = state;
   return {
     running: [...running.values()].map(({ entry: { minutes }, startedAt }) => ({
       minutes,
@@ -242,8 +240,5 @@ function aheadOf(state: QueueState, host: QueueHost, unread: number): Ahead {
     waiting: [...waiting, ...(flight?.entries ?? [])],
     slots: rules.concurrency,
     callsMs: (count) => host.callsMs(count),
-    nextCallMs: Math.max(0, nextVideosAt - now, host.callAt(now) - now),
-    gapMs: rules.gapMs,
-    unread,
   };
 }

@@ -24,7 +24,7 @@ export const rules: QueueRules = {
 };
 
 export function entryOf(index: number, more: Partial<Entry> = {}): Entry {
-  const base = { kind: 'video', minutes: 1, format: 'idea', brand: undefined } as const;
+  const base = { kind: 'video', minutes: 1, brand: undefined } as const;
   return { index, name: undefined, print: undefined, ...base, ...more };
 }
 

@@ -1,11 +1,8 @@
 import { callSafely, Notifier } from '../../../async/notifier.js';
-import type { QueueForecast } from '../estimate/forecast.js';
 import type { QueueOptions, QueueProgress, QueueResult } from '../options.js';
 
-/** What a queue knows of its progress beside its results. */
-export interface Counts extends Pick<QueueProgress, 'pending' | 'waiting' | 'total' | 'etaMs'> {
-  readonly forecast: () => QueueForecast | undefined;
-}
+/** The progress of a queue beside its results. */
+export type Counts = Pick<QueueProgress, 'pending' | 'waiting' | 'total' | 'etaMs'>;
 
 /** The results of a queue that were not taken yet, and the signal for new ones. */
 export class QueueResults {
@@ -39,16 +36,8 @@ export class QueueResults {
   }
 
   /** Tells the caller how far the queue is. */
-  report({ forecast, ...counts }: Counts): void {
-    const progress = {
-      done: this.#done,
-      failed: this.#failed,
-      ...counts,
-      // Hundreds of runs through the rest of the queue: only for those who want to know.
-      get forecast() {
-        return forecast();
-      },
-    };
+  report(counts: Counts): void {
+    const progress = { done: this.#done, failed: this.#failed, ...counts };
     callSafely(() => this.#options.onProgress?.(progress));
   }
 }

@@ -1,11 +1,5 @@
 import { InvalidRequestError } from '../../../errors/index.js';
-import {
-  brandOf,
-  estimatedMinutes,
-  formatOf,
-  isVideo,
-  type MediaJob,
-} from '../../generate/media-job.js';
+import { brandOf, estimatedMinutes, isVideo, type MediaJob } from '../../generate/media-job.js';
 import { isRecord } from '../../../contract/records.js';
 import { fingerprint } from '../../../contract/fingerprint.js';
 import { contentOf } from '../../jobs/job-names.js';
@@ -103,7 +97,6 @@ export class Intake {
       index,
       kind,
       minutes: estimatedMinutes(job),
-      format: formatOf(job),
       brand: brandOf(job),
       name: undefined,
       print: undefined,

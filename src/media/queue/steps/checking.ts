@@ -1,6 +1,4 @@
 import type { JobRecord } from '../../jobs/job.js';
-import { learnPace } from './paces.js';
-import { sortWaiting } from './waiting.js';
 import type { JobEnd } from './commands.js';
 import type { Seen } from './events.js';
 import type { Entry, RunningJob } from './jobs.js';
@@ -89,8 +87,6 @@ export function hearCheck(draft: Draft, fileId: string, seen: Seen, world: World
       return;
     }
     case 'success': {
-      learnPace(draft, running, now);
-      sortWaiting(draft);
       hearSuccess(draft, heard, seen.hasDownload);
       return;
     }

@@ -6,8 +6,6 @@ export interface Entry {
   readonly index: number;
   readonly kind: FileKind;
   readonly minutes: number;
-  /** Jobs of one format take about as long for each minute. */
-  readonly format: string;
   readonly brand: string | undefined;
   /** What it is called in the journal. */
   readonly name: string | undefined;

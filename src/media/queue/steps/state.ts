@@ -50,9 +50,6 @@ export interface Evidence {
   readonly singles: number;
 }
 
-/** How long jobs of one format took for each minute of their results: sums over logarithms. */
-export type PaceSums = Readonly<Record<'count' | 'sum' | 'squares', number>>;
-
 /** All that a queue knows. Never changed: each step makes a new one. */
 export interface QueueState {
   readonly rules: QueueRules;
@@ -62,8 +59,6 @@ export interface QueueState {
   readonly claimsAskedAt: number;
   readonly flight: Flight | undefined;
   readonly running: ReadonlyMap<string, RunningJob>;
-  /** How long finished jobs took, by their format. */
-  readonly paces: ReadonlyMap<string, PaceSums>;
   /** Finished files that are being saved. */
   readonly saving: ReadonlyMap<string, RunningJob>;
   /** Results that were not taken yet. */
@@ -128,7 +123,6 @@ export function initialState(rules: QueueRules): QueueState {
     claimsAskedAt: never,
     flight: undefined,
     running: new Map(),
-    paces: new Map(),
     saving: new Map(),
     results: 0,
     nextVideosAt: never,
@@ -165,7 +159,6 @@ export function draftOf(state: QueueState): Draft {
     waiting: [...state.waiting],
     claimed: new Map(state.claimed),
     running: new Map(state.running),
-    paces: new Map(state.paces),
     saving: new Map(state.saving),
     refreshing: new Set(state.refreshing),
     commands: [],

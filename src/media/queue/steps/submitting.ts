@@ -1,7 +1,5 @@
 import type { Entry } from './jobs.js';
-import { hasLearned, sizesOf } from './paces.js';
 import type { Draft, World } from './state.js';
-import { nextFinishMs } from './timing.js';
 import { nextBatch, putBack, takeOut } from './waiting.js';
 
 // A call for one slot is mostly a call wasted: the next one is about to come free.
@@ -14,7 +12,6 @@ const freshMs = 3_000;
 // that are almost due, so that a file is still checked about every ten seconds.
 const almostDueMs = 8_000;
 const maxRefreshAgeMs = 5_000;
-const thinkAgainMs = 2_000;
 // Processes that share the slots of a project make a call a minute together, as one alone does.
 const callEveryMs = 60_000;
 const usualJobMs = 5 * 60_000;
@@ -101,28 +98,10 @@ function callTime(draft: Draft, world: World, room: number): number {
   if (first.kind === 'audio' || at > world.now || isShared(world)) {
     return at;
   }
-  return hasLearned(draft) && waiting.length > room
-    ? timeByPace(draft, room, world.now)
-    : timeByGap(draft, world, room);
-}
-
-function timeByGap({ rules, waiting, roomSince, nextVideosAt }: Draft, world: World, room: number) {
   const { now, freeSlots, takenSlots } = world;
   const fewest = Math.min(fewestFree, waiting.length, rules.concurrency, freeSlots + takenSlots);
-  const roomAt = room >= fewest ? now : (roomSince ?? now) + rules.gapMs;
-  return Math.max(roomAt, nextVideosAt);
-}
-
-// The call that would be saved by waiting for one more file is worth as much as the time between
-// two calls; what waiting costs is the time of the slots that are free.
-function timeByPace(draft: Draft, room: number, now: number): number {
-  const { rules, roomSince = now, refreshedAt } = draft;
-  const until = roomSince + rules.gapMs;
-  const isDecided = refreshedAt > now - maxRefreshAgeMs;
-  if (isDecided || until <= now || room * nextFinishMs(draft, now) > rules.gapMs) {
-    return now;
-  }
-  return Math.min(until, now + thinkAgainMs);
+  const roomAt = room >= fewest ? now : (draft.roomSince ?? now) + rules.gapMs;
+  return Math.max(roomAt, draft.nextVideosAt);
 }
 
 function isShared({ othersSlots = 0 }: World): boolean {
@@ -136,17 +115,8 @@ function fewestShared(draft: Draft, { now, freeSlots, takenSlots }: World): numb
     return 1;
   }
   const slots = freeSlots + takenSlots;
-  const fewest = Math.ceil((slots * callEveryMs) / usualMsOf(draft));
+  const fewest = Math.ceil((slots * callEveryMs) / usualJobMs);
   return Math.max(fewestFree, Math.min(fewest, Math.ceil(slots / 2)));
-}
-
-function usualMsOf(draft: Draft): number {
-  if (!hasLearned(draft) || draft.running.size === 0) {
-    return usualJobMs;
-  }
-  const sizeOf = sizesOf(draft);
-  const all = [...draft.running.values()].map(({ entry }) => sizeOf(entry));
-  return Math.max(1, all.reduce((sum, ms) => sum + ms, 0) / all.length);
 }
 
 function refresh(draft: Draft, world: World, room: number): number | undefined {

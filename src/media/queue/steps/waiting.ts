@@ -1,20 +1,11 @@
-import { hasLearned, sizesOf } from './paces.js';
 import type { Entry } from './jobs.js';
 import type { Draft } from './state.js';
 
 /** Puts jobs among those that wait: longest first; parts of a refused call before all others. */
 export function putBack(draft: Draft, entries: readonly Entry[]): void {
-  const compare = orderOf(draft);
   for (const entry of entries) {
-    const place = draft.waiting.findIndex((other) => compare(entry, other) < 0);
+    const place = draft.waiting.findIndex((other) => inOrder(entry, other) < 0);
     draft.waiting.splice(place < 0 ? draft.waiting.length : place, 0, entry);
-  }
-}
-
-/** Puts the jobs that wait in order, once it is known how long jobs like them take. */
-export function sortWaiting(draft: Draft): void {
-  if (hasLearned(draft)) {
-    draft.waiting.sort(orderOf(draft));
   }
 }
 
@@ -51,11 +42,11 @@ export function takeOut(draft: Draft, entries: readonly Entry[]): void {
   draft.waiting = draft.waiting.filter(({ index }) => !taken.has(index));
 }
 
-function orderOf(draft: Draft): (entry: Entry, other: Entry) => number {
-  const sizeOf = sizesOf(draft);
+function inOrder(entry: Entry, other: Entry): number {
   const last = Number.MAX_SAFE_INTEGER;
-  return (entry, other) =>
+  return (
     (entry.group ?? last) - (other.group ?? last) ||
-    sizeOf(other) - sizeOf(entry) ||
-    entry.index - other.index;
+    other.minutes - entry.minutes ||
+    entry.index - other.index
+  );
 }
