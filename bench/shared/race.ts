@@ -11,6 +11,10 @@ import { startService } from './service.js';
 export interface Task extends Limits {
   readonly limiter:
     'postreel on Redis' | 'postreel on Postgres' | 'bottleneck' | 'rate-limiter-flexible';
+  /** The default isolation of the connections to Postgres. */
+  readonly isolation?: string | undefined;
+  /** How far the wall clock of the process is off. */
+  readonly skewMs?: number | undefined;
   /** The address of Redis or Postgres. */
   readonly store: string;
   /** The address of the service. */
@@ -18,7 +22,9 @@ export interface Task extends Limits {
 }
 
 /** How a race is run. */
-export interface Race extends Omit<Task, 'service'> {
+export interface Race extends Omit<Task, 'service' | 'skewMs'> {
+  /** How far the clock of the first process is off. */
+  readonly firstSkewMs?: number | undefined;
   readonly server: ServerKind;
   readonly windows: number;
   /** How many processes are killed, and replaced, while it runs. */
@@ -36,12 +42,21 @@ const processes = 4;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Four processes send as fast as their shared limit allows; some are killed with SIGKILL. */
-export async function race({ server, windows, kills, ...task }: Race): Promise<RaceResult> {
+export async function race({
+  server,
+  windows,
+  kills,
+  firstSkewMs,
+  ...task
+}: Race): Promise<RaceResult> {
   const service = await startService(server, task);
   const worker = await bundleWorker();
   const all: ChildProcess[] = [];
-  const start = () => startProcess(worker.file, { ...task, service: service.url }, all);
-  const running = await Promise.all(Array.from({ length: processes }, start));
+  const start = (index: number) => {
+    const skewMs = index === 0 ? firstSkewMs : undefined;
+    return startProcess(worker.file, { ...task, skewMs, service: service.url }, all);
+  };
+  const running = await Promise.all(Array.from({ length: processes }, (_, index) => start(index)));
   const replacements: Promise<void>[] = [];
   try {
     service.start();
@@ -52,7 +67,7 @@ export async function race({ server, windows, kills, ...task }: Race): Promise<R
       await until(startedAt + at);
       const victim = Math.floor(Math.random() * processes);
       running[victim]?.kill('SIGKILL');
-      const replaced = start().then((child) => {
+      const replaced = start(victim).then((child) => {
         running[victim] = child;
         go(child);
       });

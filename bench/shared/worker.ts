@@ -10,11 +10,14 @@ import type { Task } from './race.js';
 
 const task = JSON.parse(process.argv[2] ?? '') as Task; // as the race writes it
 const senders = 40;
+const isolation = task.isolation && {
+  options: `-c default_transaction_isolation=${task.isolation.replace(' ', '\\ ')}`,
+};
 
 const limiters: Readonly<Record<Task['limiter'], () => () => Promise<unknown>>> = {
   'postreel on Redis': () => ours(redisRateBudget(new Redis(task.store))),
   'postreel on Postgres': () =>
-    ours(postgresRateBudget(new Pool({ connectionString: task.store, max: 6 }))),
+    ours(postgresRateBudget(new Pool({ connectionString: task.store, max: 6, ...isolation }))),
   bottleneck: () => {
     const { limit, windowMs } = task;
     const bottleneck = new Bottleneck({
@@ -43,6 +46,9 @@ const limiters: Readonly<Record<Task['limiter'], () => () => Promise<unknown>>> 
   },
 };
 
+if (task.skewMs) {
+  setWallClock(task.skewMs);
+}
 const call = limiters[task.limiter]();
 process.once('message', () => {
   for (let sender = 0; sender < senders; sender++) {
@@ -66,6 +72,17 @@ function ours(store: RateBudgetStore): () => Promise<unknown> {
     rateLimit: { limit, windowMs, store },
   });
   return () => client.contacts.get('con_1');
+}
+
+/** `Date.now()` and `new Date()` are off from now on, as on a host whose clock is wrong. */
+function setWallClock(skewMs: number): void {
+  const { now } = Date;
+  globalThis.Date = class extends Date {
+    constructor(...given: [] | [number | string]) {
+      super(given[0] ?? now() + skewMs);
+    }
+    static override now = () => now() + skewMs;
+  } as DateConstructor; // as: it is called with at most one argument here
 }
 
 async function plainCall(): Promise<void> {
