@@ -42,22 +42,22 @@ export class PostreelError extends Error {
   /** A stable word for programs: the service's own where it gave one, otherwise ours. */
   readonly code: string;
   /** The HTTP status, when the service answered. */
-  readonly status: number | undefined;
+  declare readonly status: number | undefined;
   /** The service's id of the request, for its support. */
-  readonly requestId: string | undefined;
+  declare readonly requestId: string | undefined;
   /** Which fields are wrong; empty when nothing is known. */
-  readonly fieldErrors: readonly FieldError[];
+  declare readonly fieldErrors: readonly FieldError[];
   /** The service's hint on what to do. */
-  readonly suggestion: string | undefined;
+  declare readonly suggestion: string | undefined;
   /** Whether the call took effect; `undefined` where no single call failed. */
-  readonly outcome: Outcome | undefined;
+  declare readonly outcome: Outcome | undefined;
   /** How long to wait before another try, in milliseconds, when known. */
-  readonly retryAfterMs: number | undefined;
-  readonly method: string | undefined;
+  declare readonly retryAfterMs: number | undefined;
+  declare readonly method: string | undefined;
   /** The path below the base address, without the query. */
-  readonly path: string | undefined;
+  declare readonly path: string | undefined;
   /** When it failed by the service's clock, as the service wrote it. */
-  readonly timestamp: string | undefined;
+  declare readonly timestamp: string | undefined;
   /** What the service added about the failure, as it sent it, without keys. */
   declare readonly details: unknown;
   /**
@@ -69,15 +69,22 @@ export class PostreelError extends Error {
   constructor(message: string, details: ErrorDetails = {}) {
     super(oneLine(message), details.cause === undefined ? undefined : { cause: details.cause });
     this.code = details.code ?? 'POSTREEL_ERROR';
-    this.status = details.status;
-    this.requestId = details.requestId;
-    this.fieldErrors = details.fieldErrors ?? [];
-    this.suggestion = details.suggestion;
-    this.outcome = details.outcome;
-    this.retryAfterMs = details.retryAfterMs;
-    this.method = details.method;
-    this.path = details.path;
-    this.timestamp = details.timestamp;
+    // What is absent is no field: an error that is printed shows what is known, and nothing else.
+    const { status, requestId, suggestion, outcome, retryAfterMs, method, path, timestamp } =
+      details;
+    const facts = { status, requestId, suggestion, outcome, retryAfterMs, method, path, timestamp };
+    for (const [name, value] of Object.entries(facts)) {
+      if (value !== undefined) {
+        Object.assign(this, { [name]: value });
+      }
+    }
+    const { fieldErrors = [] } = details;
+    Object.defineProperty(this, 'fieldErrors', {
+      value: fieldErrors,
+      enumerable: fieldErrors.length > 0,
+      configurable: true,
+      writable: true,
+    });
     Object.defineProperty(this, 'details', { value: details.details });
     Object.defineProperty(this, 'body', { value: details.body });
   }

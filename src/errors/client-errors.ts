@@ -1,5 +1,6 @@
 import { PostreelError, type ErrorDetails, type FieldError } from './base-error.js';
 import { branded } from './brand.js';
+import { withoutOwnFrames } from './stack.js';
 
 /** Our own check refused the call before it reached the network; `fieldErrors` has the reasons. */
 export class InvalidRequestError extends PostreelError {
@@ -18,6 +19,9 @@ export class ConfigurationError extends PostreelError {
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, { outcome: 'not-sent', ...details });
+    // Thrown by a constructor, whose caller made the slip.
+    const [line = '', ...frames] = (this.stack ?? '').split('\n');
+    this.stack = [line, ...withoutOwnFrames(frames)].join('\n');
   }
 }
 

@@ -47,6 +47,13 @@ export class PagedList<T> implements Paginated<T> {
     return this.#items(Number.POSITIVE_INFINITY);
   }
 
+  /** For programs in plain JavaScript: neither `for … of` nor `[...list]` can wait for a page. */
+  [Symbol.iterator](): never {
+    throw new TypeError(
+      'A list is fetched page by page: use `for await (const item of list)` or `await list.toArray()`.',
+    );
+  }
+
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
     const ahead = new PagesAhead<T>(this.#ahead(0));
     try {

@@ -1,6 +1,7 @@
 import { isAbortOf } from '../async/abort.js';
 import type { Answer, Call, Safe } from '../contract/call.js';
 import { isPostreelError, PostreelError, type Outcome } from '../errors/index.js';
+import { withoutOwnFrames } from '../errors/stack.js';
 
 /** What a running call learns about its own effect. */
 export interface CallState {
@@ -56,7 +57,8 @@ export function locate(
   const lines = stack.split('\n').filter((line) => /^\s+at |@/.test(line));
   const [inner, ...frames] = lines; // the first is callSite()
   if (inner !== undefined && frames.length > 0) {
-    failure.stack = [`${failure.name}: ${failure.message}`, ...frames].join('\n');
+    const line = `${failure.name}: ${failure.message}`;
+    failure.stack = [line, ...withoutOwnFrames(frames)].join('\n');
   }
 }
 

@@ -35,6 +35,8 @@ export interface AnswerFacts {
   readonly retryAfterMs: number | undefined;
   /** Takes keys out of a text that the service wrote. */
   readonly clean: (text: string) => string;
+  /** What the caller may have got wrong. */
+  readonly hint?: string | undefined;
 }
 
 /** Turns an error response into its error, whichever of the known bodies it has. */
@@ -42,7 +44,7 @@ export function apiError(
   call: CallFacts,
   status: number,
   text: string,
-  { clean, ...facts }: AnswerFacts,
+  { clean, hint, ...facts }: AnswerFacts,
 ): ApiError {
   const said = readError(text, clean);
   const requestId = said.requestId ?? facts.requestId;
@@ -55,7 +57,8 @@ export function apiError(
     code: said.code ?? `HTTP_${status}`,
   };
   const ErrorClass = classes[status] ?? (status >= 500 ? ServerError : ApiError);
-  return new ErrorClass(sentence(call, status, said, requestId), details);
+  const line = sentence(call, status, said, requestId);
+  return new ErrorClass(hint === undefined ? line : `${line} ${hint}`, details);
 }
 
 function sentence(

@@ -40,6 +40,7 @@ export function classify(received: Received, call: CallContext): unknown {
       requestId,
       retryAfterMs: askedMs,
       clean,
+      hint: response.status === 404 ? addressHint(call) : undefined,
     });
   }
   const body = parse(received, call);
@@ -57,6 +58,13 @@ function cleaner(call: CallContext, key: string | null): (text: string) => strin
     secrets ??= secretsOf(call, key);
     return redact(text, secrets);
   };
+}
+
+// The paths of the calls have it themselves.
+function addressHint({ request, path }: CallContext): string | undefined {
+  const [address = ''] = request.url.split(/[?#]/, 1);
+  const isDoubled = address.endsWith(`/v1${path}`);
+  return isDoubled ? '`baseUrl` ends in `/v1`: leave that out.' : undefined;
 }
 
 // An error response may hold ids of what the call created all the same.
