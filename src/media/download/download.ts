@@ -8,6 +8,7 @@ import {
   TimeoutError,
   UnexpectedResponseError,
 } from '../../errors/index.js';
+import { isBrowser } from '../../transport/auth/api-key.js';
 import { contentRangeOf, isCertainlySame, isSameFile, type ContentRange } from './content-range.js';
 import { IdleTimeout } from './idle-timeout.js';
 import type { TransferOptions } from './transfer-options.js';
@@ -25,8 +26,6 @@ export interface DownloadSource {
 
 /** Where the bytes go. */
 export interface DownloadTarget {
-  /** Whether bytes of an answer that was compressed on its way will do: nothing checks their length. */
-  readonly takesEncoded: boolean;
   /** Called with the first answer, and when another version of the file begins. */
   begin?(response: Response, range: ContentRange): PromiseLike<void> | void;
   write(chunk: Uint8Array, position: number): PromiseLike<void> | void;
@@ -159,11 +158,13 @@ export class Download {
     }
   }
 
+  // Nothing checks the length of what was compressed on its way. A page in a browser cannot ask for
+  // anything else.
   #checkEncoding({ isEncoded }: ContentRange): void {
-    if (!isEncoded || this.#target.takesEncoded) {
+    if (!isEncoded || isBrowser()) {
       return;
     }
-    const message = `The server sends ${this.#source.fileId} compressed, though it was asked not to: nothing would tell whether all of it came. Nothing was saved.`;
+    const message = `The server sends ${this.#source.fileId} compressed, though it was asked not to: nothing would tell whether all of it came. Nothing was kept.`;
     throw new UnexpectedResponseError(message, { code: 'DOWNLOAD_ENCODED', outcome: 'rejected' });
   }
 

@@ -3,7 +3,6 @@ import type { DownloadTarget } from './download.js';
 
 /** Keeps a file in memory. */
 export class MemoryTarget implements DownloadTarget {
-  readonly takesEncoded = true; // browsers do not let a page ask for anything else
   #chunks: Uint8Array<ArrayBuffer>[] = [];
   #type = '';
 
@@ -26,7 +25,6 @@ export class MemoryTarget implements DownloadTarget {
 
 /** Passes a file on as it comes, at the pace of the other side. */
 export class StreamTarget implements DownloadTarget {
-  readonly takesEncoded = true;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #onBegin: () => void;
   readonly #fileId: string;

@@ -154,8 +154,10 @@ function isFile({ status, headers }: Response, range: string | undefined): boole
   return !isPage && (status === 200 || (status === 206 && range !== undefined));
 }
 
+// Stores answer an expired link with any 4xx. Other than that, these ask for another try later.
 function isExpired(error: unknown): boolean {
-  return isPostreelError(error) && (error.status === 403 || error.status === 410);
+  const { status = 0 } = isPostreelError(error) ? error : {};
+  return status >= 400 && status < 500 && ![408, 416, 429].includes(status);
 }
 
 function connectionLost(fileId: string, cause: unknown): ConnectionError {

@@ -27,7 +27,6 @@ const left = 'left';
  * process fills it; another file beside it says which version of the file it holds.
  */
 export class PartFile implements DownloadTarget {
-  readonly takesEncoded = false;
   readonly path: string;
   readonly #prefix: string;
   readonly #handle: FileHandle;

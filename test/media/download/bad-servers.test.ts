@@ -7,6 +7,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
+  vi.unstubAllGlobals();
 });
 
 type Headers = Record<string, string>;
@@ -105,14 +106,26 @@ describe('a download', () => {
     expect(ranges()).toEqual([null, 'bytes=4-', null]);
   });
 
-  it('starts over where the bytes are compressed: their places mean nothing', async () => {
+  it('refuses bytes that are compressed: nothing would tell whether all of them came', async () => {
+    const gzip = { 'content-length': '3', 'content-encoding': 'gzip' };
+    const { file } = answered(whole('Good', gzip));
+    const refused = { code: 'DOWNLOAD_ENCODED', outcome: 'rejected' };
+    expect((await inTime(ending(file.blob()))).error).toMatchObject(refused);
+    expect((await inTime(ending(file.stream()))).error).toMatchObject(refused);
+    const toNowhere = new WritableStream<Uint8Array>();
+    expect((await inTime(ending(file.pipeTo(toNowhere)))).error).toMatchObject(refused);
+  });
+
+  it('starts over in a browser where the bytes are compressed: their places mean nothing', async () => {
+    vi.stubGlobal('window', { document: {} });
     const gzip = { ...named, 'content-encoding': 'gzip' };
     const { text, ranges } = answered(breaking('Good', gzip), whole('Good morning', gzip));
     expect(await text()).toBe('Good morning');
     expect(ranges()).toEqual([null, null]);
   });
 
-  it('does not hold the length of compressed bytes against the file', async () => {
+  it('does not hold the length of compressed bytes against the file in a browser', async () => {
+    vi.stubGlobal('window', { document: {} });
     const gzip = { 'content-length': '3', 'content-encoding': 'gzip' };
     expect(await answered(whole('Good morning', gzip)).text()).toBe('Good morning');
   });

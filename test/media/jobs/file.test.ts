@@ -122,16 +122,19 @@ describe('a download that fails', () => {
     expect(Date.now() - at).toBeLessThan(91_000);
   });
 
-  it.each([403, 410])('with %i is tried with a new URL, after one status check', async (status) => {
-    const { fake, file, content } = await oneFile();
-    const fresh = file.url.replace('.mp3', '-2.mp3');
-    fake.fail(download, { status });
-    fake.files[0]!.download = fresh;
-    const before = checks(fake.requests);
-    expect(new Uint8Array(await inTime(file.arrayBuffer()))).toEqual(content);
-    expect(file.url).toBe(fresh);
-    expect(checks(fake.requests)).toBe(before + 1);
-  });
+  it.each([400, 401, 403, 404, 410])(
+    'with %i is tried with a new URL, after one status check',
+    async (status) => {
+      const { fake, file, content } = await oneFile();
+      const fresh = file.url.replace('.mp3', '-2.mp3');
+      fake.fail(download, { status });
+      fake.files[0]!.download = fresh;
+      const before = checks(fake.requests);
+      expect(new Uint8Array(await inTime(file.arrayBuffer()))).toEqual(content);
+      expect(file.url).toBe(fresh);
+      expect(checks(fake.requests)).toBe(before + 1);
+    },
+  );
 
   it('with 403 keeps its own error when the status cannot be read', async () => {
     const { fake, file } = await oneFile();

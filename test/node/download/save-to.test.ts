@@ -280,7 +280,7 @@ describe('saveTo() over a bad connection', () => {
     });
   });
 
-  it.each([403, 410])('checks the status for a new URL after %i', async (status) => {
+  it.each([400, 403, 404, 410])('checks the status for a new URL after %i', async (status) => {
     const { fake, file, bytes } = await finished();
     fake.fail(download, { status });
     const fresh = file.url.replace('.mp3', '-2.mp3');
