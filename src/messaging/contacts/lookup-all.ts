@@ -1,4 +1,4 @@
-import { iterable, type RowSource } from '../shared/row-source.js';
+import { rowsUntilAborted, type RowSource } from '../shared/row-source.js';
 import type { ContactLookup, ContactLookupResult } from './types.js';
 
 // The most emails that one lookup takes (Limits, "Contact lookup").
@@ -8,11 +8,12 @@ const chunkSize = 500;
 export async function* lookupAll(
   emails: RowSource<string>,
   lookup: (body: ContactLookup) => Promise<ContactLookupResult>,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<ContactLookupResult, void, undefined> {
   const chunk: string[] = [];
   let failure: { readonly cause: unknown } | undefined;
   try {
-    for await (const email of iterable(emails)) {
+    for await (const email of rowsUntilAborted(emails, signal)) {
       chunk.push(email);
       if (chunk.length === chunkSize) {
         yield await lookup({ emails: chunk.splice(0) });
