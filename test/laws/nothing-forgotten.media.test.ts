@@ -13,6 +13,7 @@ import {
 } from 'postreel';
 import { createClock, createFakeMedia, type FakeMedia } from 'postreel/testing';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { breaking, never, storeFaults } from '../support/laws/broken.js';
 import { ended, reasons, type End } from '../support/laws/settled.js';
 import { speech, video } from '../support/media/fake-time.js';
 import { tracked } from '../support/msw.js';
@@ -58,7 +59,7 @@ async function drained(queue: MediaQueue, into: QueueResult[] = []): Promise<Que
   return into;
 }
 
-const films: readonly MediaJob[] = Array.from({ length: 26 }, (_, at) =>
+const films: readonly MediaJob[] = Array.from({ length: 22 }, (_, at) =>
   video({ prompt: `Film ${at}` }),
 );
 
@@ -133,12 +134,6 @@ async function checkQueue(
   return { end, results, fake, again: unclear };
 }
 
-const never = () => new Promise<never>(() => undefined);
-const faults: Readonly<Record<string, () => Promise<never>>> = {
-  rejects: () => Promise.reject(new Error('gone')),
-  hangs: never,
-};
-
 function subjectsOf(call: ManyFiles): Subject[] {
   const half = films.length / 2;
   const subjects: Subject[] = [];
@@ -159,11 +154,13 @@ function subjectsOf(call: ManyFiles): Subject[] {
     const sources = {
       generator: function* (jobs: readonly MediaJob[]) {
         yield* jobs.slice(0, half);
+        // eslint-disable-next-line @typescript-eslint/only-throw-error -- whatever is thrown
         throw reason;
       },
       stream: async function* (jobs: readonly MediaJob[]) {
         yield* jobs.slice(0, half);
         await Promise.resolve();
+        // eslint-disable-next-line @typescript-eslint/only-throw-error -- whatever is thrown
         throw reason;
       },
     };
@@ -220,7 +217,7 @@ function subjectsOf(call: ManyFiles): Subject[] {
     expect(again).toEqual([]);
   });
   for (const step of ['take', 'release', 'lease', 'hold', 'giveBack'] as const) {
-    for (const [fault, run] of Object.entries(faults)) {
+    for (const [fault, run] of Object.entries(storeFaults)) {
       add(`a store of the rate limit whose ${step}() ${fault}`, async () => {
         const lease = {
           lease: (_: string, count: number) =>
@@ -237,16 +234,12 @@ function subjectsOf(call: ManyFiles): Subject[] {
     }
   }
   for (const verb of ['putIfAbsent', 'put', 'get', 'list', 'now', 'flush'] as const) {
-    for (const [fault, fail] of Object.entries(faults)) {
-      for (const from of [0, 30]) {
+    for (const fault of ['rejects', 'hangs']) {
+      const fail = storeFaults[fault] ?? never;
+      for (const from of call.name === 'media.queue' ? [0, 30] : [30]) {
         add(`a journal whose ${verb}() ${fault} from use ${from} on`, async () => {
           const healthy = memoryJournal();
-          let uses = 0;
-          const verbOf = healthy[verb] as (...given: unknown[]) => Promise<unknown>; // any of them
-          const journal = {
-            ...healthy,
-            [verb]: (...given: unknown[]) => (uses++ < from ? verbOf(...given) : fail()),
-          } as JournalStore; // one verb is another one
+          const journal = breaking(healthy, verb, fail, from);
           await checkQueue(call, { journal, healthy, options: { deadline: 2 * 3_600_000 } });
         });
       }

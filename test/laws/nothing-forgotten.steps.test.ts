@@ -9,6 +9,7 @@ import {
 import { createClock, createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { defineWorkflow, memoryWorkflowState } from 'postreel/workflows';
 import { afterEach, beforeAll, beforeEach, describe, it, expect, vi } from 'vitest';
+import { never } from '../support/laws/broken.js';
 import { ended, reasons } from '../support/laws/settled.js';
 import { onboarding } from '../support/messaging/onboarding.js';
 import { tracked } from '../support/msw.js';
@@ -70,8 +71,6 @@ function abortable(answer: Promise<Response>, signal: AbortSignal | null | undef
     answer.then(resolve, reject);
   });
 }
-
-const never = () => new Promise<never>(() => undefined);
 
 /** Each way in which a change may end badly; the reason is what the call rejects with, where it is told. */
 const faultsOf = (): readonly {
@@ -167,7 +166,7 @@ function deploySubjects(
             expect(isIncomplete ? error.cause : error).toBe(signal.reason);
           }
           if (isIncomplete) {
-            const { enabled } = (error as PostreelError).details as IncompleteDeployment;
+            const { enabled } = error.details as IncompleteDeployment;
             const [now] = live(fake);
             expect(enabled === undefined || enabled === now?.enabled, 'what it says is so').toBe(
               true,
@@ -204,7 +203,9 @@ function editSubjects(): Subject[] {
       const created = await ended(messaging.campaigns.create(draft));
       const { id } = (created as { value: { id: string } }).value;
       arm(3, fault, true);
-      const change = (campaign: { subject: string }) => (campaign.subject = 'Last day');
+      const change = (campaign: { subject: string }) => {
+        campaign.subject = 'Last day';
+      };
       const end = await ended(messaging.campaigns.edit(id, change, { signal, timeout: 1_000 }));
       const { error } = end as { error: PostreelError };
       expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN', outcome: 'unknown' });

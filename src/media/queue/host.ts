@@ -109,6 +109,7 @@ async function slotsOf({ connection, pendingLimit }: MediaContext): Promise<Pend
     store: connection.settings.store,
     group: fingerprint(name),
     others: outstandingJobs(name),
+    warn: (message) => connection.events.emit('warning', { method: '', path: '', message }),
   });
 }
 

@@ -12,8 +12,12 @@ const idleNs = 2_000_000_000n;
 export async function ended<T>(promise: PromiseLike<T>): Promise<End<T>> {
   let end: End<T> | undefined;
   Promise.resolve(promise).then(
-    (value) => (end = { value }),
-    (error: unknown) => (end = { error }),
+    (value) => {
+      end = { value };
+    },
+    (error: unknown) => {
+      end = { error };
+    },
   );
   const startedAt = performance.now();
   let idleSince = process.hrtime.bigint(); // a clock that no test turns
