@@ -74,6 +74,9 @@ export class SlotLeases {
       const taken = await this.#clock.within(leases, longestAnswerMs, (late) => {
         this.giveBack(late);
       });
+      if (!isList(taken)) {
+        throw new TypeError('its answer is no list of places');
+      }
       this.#goneSince = undefined;
       this.#health.succeeded('lease');
       return taken;
@@ -122,4 +125,9 @@ export class SlotLeases {
       },
     );
   }
+}
+
+// A store may answer anything.
+function isList(answer: unknown): boolean {
+  return Array.isArray(answer);
 }
