@@ -41,15 +41,32 @@ let worlds = 0;
 function world() {
   const fake = createFakeMedia({ clock: createClock({ now: () => Date.now() }) });
   const group = `law 4 media ${++worlds}`;
+  /** How long the answers to paid calls are on their way. */
+  const way = { ms: 0 };
+  const fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const answer = await fake.fetch(input, init);
+    if (way.ms > 0 && init?.method === 'POST') {
+      await arrived(way.ms, init.signal);
+    }
+    return answer;
+  };
   const media = (options: MediaOptions = {}) =>
     new MediaClient({
       apiKey: fake.apiKey,
       baseUrl: fake.baseUrl,
-      fetch: tracked(fake.fetch),
+      fetch: tracked(fetch),
       rateLimit: { group },
       ...options,
     });
-  return { fake, media, group };
+  return { fake, media, group, way };
+}
+
+function arrived(ms: number, signal: AbortSignal | null | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    setTimeout(resolve, ms);
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- as `fetch` does
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }
 
 async function drained(queue: MediaQueue, into: QueueResult[] = []): Promise<QueueResult[]> {
@@ -104,7 +121,7 @@ async function checkQueue(
     store,
     jobs = films,
   }: {
-    prepare?: (fake: FakeMedia) => unknown;
+    prepare?: (fake: FakeMedia, way: { ms: number }) => unknown;
     source?: (jobs: readonly MediaJob[]) => unknown;
     options?: QueueOptions;
     journal?: JournalStore;
@@ -113,8 +130,8 @@ async function checkQueue(
     jobs?: readonly MediaJob[];
   },
 ): Promise<{ end: End<unknown>; results: QueueResult[]; fake: FakeMedia; again: QueueResult[] }> {
-  const { fake, media, group } = world();
-  prepare(fake);
+  const { fake, media, group, way } = world();
+  prepare(fake, way);
   const first = media({ journal, rateLimit: { group, store } });
   const results: QueueResult[] = [];
   const queue = open(first, source(jobs) as never, { name: 'films', ...options });
@@ -182,6 +199,12 @@ function subjectsOf(call: ManyFiles): Subject[] {
       'while a call is under way': (controller) => ({
         prepare: (fake) => {
           fake.fail('POST /v1/generate/video', { slow: 5_000 });
+          setTimeout(() => abort(controller), 2_000);
+        },
+      }),
+      'while an answer is on its way': (controller) => ({
+        prepare: (_, way) => {
+          way.ms = 5_000;
           setTimeout(() => abort(controller), 2_000);
         },
       }),
