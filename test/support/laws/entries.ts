@@ -183,6 +183,10 @@ async function entriesOf(steps: readonly Step[]): Promise<JournalEntry[]> {
   return entries;
 }
 
+function entriesOfClaims(entries: readonly JournalEntry[]): (readonly [string, string])[] {
+  return entries.flatMap(([verb, key, value]) => (verb === 'put' ? [] : [[key, value] as const]));
+}
+
 /** All that a program can read of a journal. */
 async function stateOf(store: JournalStore): Promise<unknown> {
   const ofProjects = await Promise.all(
@@ -240,6 +244,15 @@ export async function expectToCommute(
       }
     }
   }
-  expect(await stateOf(await open())).toEqual(wanted);
+  const last = await open();
+  expect(await stateOf(last)).toEqual(wanted);
+  // The first claim stands but for what is put over it, and nothing is put with two values.
+  const puts = entries
+    .filter(([verb]) => verb === 'put')
+    .map(([, key, value]) => [key, value] as const);
+  const values = new Map([...entriesOfClaims(entries), ...puts]);
+  expect(puts.filter(([key, value]) => values.get(key) !== value)).toEqual([]);
+  const stored = (await last.list('')).map(({ key, value }) => [key, value] as const);
+  expect(new Map(stored)).toEqual(values);
   return shuffled.length;
 }
