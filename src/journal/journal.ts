@@ -27,8 +27,8 @@ export interface JournalParts {
   readonly clock: Clock;
   /** The facts that are written at all; the others are not looked for. */
   readonly facts?: readonly FactName[];
-  /** A write has failed; it is made again. */
-  readonly onTrouble: (error: unknown) => void;
+  /** Says that a write has failed, once an outage, and what that means. */
+  readonly onTrouble: (message: string) => void;
 }
 
 // A store that is slower than this is as good as gone.
@@ -45,6 +45,7 @@ export class Journal {
   /** Writes on their way, those that are repeated included. */
   readonly #writes = new Set<Promise<void>>();
   readonly #lost: unknown[] = [];
+  #isFailing = false;
 
   constructor(parts: JournalParts) {
     this.#parts = parts;
@@ -117,10 +118,18 @@ export class Journal {
   /** The same for a key of its own, without the prefix. */
   async put(key: string, value: object): Promise<void> {
     const text = JSON.stringify(value);
-    const write = () => this.#asked((store) => store.put(this.#parts.prefix + key, text));
+    const write = async () => {
+      await this.#asked((store) => store.put(this.#parts.prefix + key, text));
+      this.#isFailing = false;
+    };
     const first = write();
     const all = first.catch((error: unknown) => {
-      this.#parts.onTrouble(error);
+      if (!this.#isFailing) {
+        this.#isFailing = true;
+        this.#parts.onTrouble(
+          `${sentence(error)} It is written again; a crash until then loses it.`,
+        );
+      }
       return this.#repeat(write);
     });
     this.#writes.add(all);
@@ -224,7 +233,9 @@ export class Journal {
       }
     }
     this.#lost.push(failure);
-    this.#parts.onTrouble(failure);
+    this.#parts.onTrouble(
+      `${sentence(failure)} It is not tried again: another run does not know what became of a job or an email.`,
+    );
   }
 
   async #pause(delayMs: number): Promise<void> {
@@ -251,6 +262,10 @@ function parsed(value: string): unknown {
   } catch {
     return { at: 0 };
   }
+}
+
+function sentence(error: unknown): string {
+  return `${reasonOf(error).replace(/\.$/, '')}.`;
 }
 
 /** The error of a journal that cannot be reached. Nothing is handed in without one. */

@@ -125,7 +125,7 @@ function createJournal(
       scope: scopeOf(journal, settings),
       clock: systemClock,
       keepMs: keepSettled,
-      onTrouble: (error) => notices.noJournal(events, error),
+      onTrouble: (message) => notices.warn(events, message),
     })
   );
 }

@@ -19,7 +19,21 @@ export function unknownStatus(events: MediaEmitter, fileId: string, status: unkn
   events.emit('mismatch', { method, path, issues: [{ field: 'status', message }] });
 }
 
-/** The journal could not be written after a call that has happened. */
-export function noJournal(events: MediaEmitter, error: unknown): void {
-  events.emit('warning', { method: '', path: '', message: reasonOf(error) });
+/** Something fails, and the work goes on without it. */
+export function warn(events: MediaEmitter, message: string): void {
+  events.emit('warning', { method: '', path: '', message });
+}
+
+/** The journal does not answer. `meaning` is a sentence. */
+export function noJournal(events: MediaEmitter, error: unknown, meaning: string): void {
+  warn(events, `${reasonOf(error).replace(/\.$/, '')}. ${meaning}`);
+}
+
+/** The inbox of a wait has failed. */
+export function noInbox(events: MediaEmitter, fileId: string, error: unknown): void {
+  const reason = reasonOf(error);
+  warn(
+    events,
+    `The inbox could not wait for the callback of ${fileId} (${reason}). The wait goes on by status checks alone.`,
+  );
 }

@@ -5,6 +5,7 @@ import { isRecord } from '../contract/records.js';
 import type { WorkflowState, WorkflowStateStore } from '../messaging/workflows/code/state.js';
 import { hasCode, syncFolder } from './file-system.js';
 import { withLock } from './file-lock.js';
+import { realPathOf } from './real-path.js';
 
 /**
  * Keeps the states of workflow deployments in one JSON file, for `workflows.deploy()`: commit it, or
@@ -17,10 +18,12 @@ import { withLock } from './file-lock.js';
  * await messaging.workflows.deploy(onboarding, { state: fileWorkflowState('workflows.json') });
  */
 export function fileWorkflowState(path: string): WorkflowStateStore {
-  const file = resolve(path);
+  const given = resolve(path);
   return {
-    read: async (key) => (await readStates(file)).get(key),
+    read: async (key) => (await readStates(given)).get(key),
     write: async (key, state) => {
+      await mkdir(dirname(given), { recursive: true });
+      const file = await realPathOf(given);
       await mkdir(dirname(file), { recursive: true });
       await withLock(file, async () => {
         const states = await readStates(file);

@@ -1,6 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { CallStartEvent } from '../contract/events.js';
-import { isPostreelError } from '../errors/index.js';
+import { jobStage, statusWord } from '../contract/job-status.js';
+import { isApiError, isPostreelError } from '../errors/index.js';
 
 /** What names a span: of a path only its pattern, since its values may be email addresses. */
 type Named = Pick<CallStartEvent, 'method' | 'route'> & { readonly callId: number };
@@ -30,11 +31,20 @@ export function errorAttribute(type: string): Attributes {
   return { 'error.type': type };
 }
 
+// The only code that the service's document names.
+const documented = 'VALIDATION_ERROR';
+
 /** What kind of failure ended a call: few different words, whatever the service calls its errors. */
 export function errorTypeOf(error: unknown): string {
-  if (!isPostreelError(error)) {
-    return '_OTHER';
+  if (isApiError(error) && error.code !== documented) {
+    return `HTTP_${error.status}`;
   }
-  const isWord = /^[A-Z][A-Z_]{1,39}$/.test(error.code);
-  return isWord || error.status === undefined ? error.code : `HTTP_${error.status}`;
+  return isPostreelError(error) ? error.code : '_OTHER';
+}
+
+/** A job's status in one of few words: a service may put a sentence there. */
+export function statusAttribute(status: unknown): string {
+  const word = statusWord({ status });
+  const isKnown = word === 'queued' || word === 'processing' || jobStage(word) !== 'active';
+  return isKnown ? word : '_OTHER';
 }

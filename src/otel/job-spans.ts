@@ -4,7 +4,7 @@ import { monotonicMs } from '../async/timers.js';
 import { jobStage } from '../contract/job-status.js';
 import type { JobAcceptedEvent } from '../media/events.js';
 import type { FileUpdate } from '../media/status/wait-options.js';
-import { errorAttribute } from './attributes.js';
+import { errorAttribute, statusAttribute } from './attributes.js';
 import type { Metrics } from './metrics.js';
 
 type Api = typeof OpenTelemetry;
@@ -49,13 +49,14 @@ export class JobSpans {
     const job = this.#open.get(fileId) ?? this.#start(fileId, 'unknown', undefined);
     const stage = jobStage(status);
     job.checks++;
-    job.span.addEvent('status check', { 'postreel.job.status': status, 'postreel.check': attempt });
+    const word = statusAttribute(status);
+    job.span.addEvent('status check', { 'postreel.job.status': word, 'postreel.check': attempt });
     if (stage === 'active') {
       return;
     }
     this.#open.delete(fileId);
-    const error = stage === 'failed' ? errorAttribute(status) : undefined;
-    const attributes = { 'postreel.job.kind': job.kind, 'postreel.job.status': status, ...error };
+    const error = stage === 'failed' ? errorAttribute(word) : undefined;
+    const attributes = { 'postreel.job.kind': job.kind, 'postreel.job.status': word, ...error };
     job.span.setAttributes({ ...attributes, 'postreel.job.checks': job.checks });
     if (stage === 'failed') {
       job.span.setStatus({ code: this.#api.SpanStatusCode.ERROR });

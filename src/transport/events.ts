@@ -7,26 +7,28 @@ import { printWarning } from './print-warning.js';
 type Listener = (event: never) => void;
 type Guarded = (event: unknown) => void;
 
-/** The events of one client. A listener or logger that throws does not affect the call. */
+/** The events of one client. A listener or logger that throws does not affect the call: it is warned of once. */
 export class Events<Map extends ClientEvents> {
   readonly #emitter = new EventEmitter();
   readonly #guarded = new WeakMap<Listener, Guarded>();
   readonly #logger: Logger | undefined;
+  /** What has thrown and was told of. */
+  readonly #told = new Set<unknown>();
 
   constructor(logger: Logger | undefined) {
     this.#logger = logger;
   }
 
   on(name: keyof Map & string, listener: Listener): void {
-    this.#emitter.on(name, this.#guard(listener));
+    this.#emitter.on(name, this.#guard(name, listener));
   }
 
   once(name: keyof Map & string, listener: Listener): void {
-    this.#emitter.once(name, this.#guard(listener));
+    this.#emitter.once(name, this.#guard(name, listener));
   }
 
   off(name: keyof Map & string, listener: Listener): void {
-    this.#emitter.off(name, this.#guard(listener));
+    this.#emitter.off(name, this.#guard(name, listener));
   }
 
   /** Is there a listener or a logger? An event without one need not be made. */
@@ -48,13 +50,18 @@ export class Events<Map extends ClientEvents> {
   }
 
   // One guard for each listener, so that off() finds it again.
-  #guard(listener: Listener): Guarded {
+  #guard(name: string, listener: Listener): Guarded {
     const known = this.#guarded.get(listener);
     if (known) {
       return known;
     }
-    const report = (error: unknown) =>
+    const report = (error: unknown) => {
       this.#write('error', 'postreel: a listener threw', { error });
+      this.#warnOnce(
+        listener,
+        `A listener of \`${name}\` failed (${kindOf(error)}). The call goes on; what the listener was to do with the event is not done.`,
+      );
+    };
     const listen = listener as (event: unknown) => unknown; // typed by the client
     const guarded = (event: unknown) => callSafely(() => listen(event), report);
     this.#guarded.set(listener, guarded);
@@ -72,8 +79,29 @@ export class Events<Map extends ClientEvents> {
   }
 
   #write(level: keyof Logger, line: string, facts: object): void {
-    callSafely(() => this.#logger?.[level]?.(line, facts)); // a log must not break a call
+    // A log must not break a call.
+    callSafely(
+      () => this.#logger?.[level]?.(line, facts),
+      (error) =>
+        this.#warnOnce(
+          this.#logger,
+          `The logger failed (${kindOf(error)}). Calls go on; some of what they do is not logged.`,
+        ),
+    );
   }
+
+  #warnOnce(source: unknown, message: string): void {
+    if (this.#told.has(source)) {
+      return;
+    }
+    this.#told.add(source);
+    this.emit('warning', { method: '', path: '', message }); // every map has it
+  }
+}
+
+// Its message may hold anything, the event's secrets too.
+function kindOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
 }
 
 const levels: Readonly<Record<string, keyof Logger>> = {

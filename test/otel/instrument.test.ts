@@ -190,3 +190,107 @@ describe('the span of a media job', () => {
     expect(record.spans().filter(({ name }) => name === 'postreel job audio')).toHaveLength(1);
   });
 });
+
+describe('what a span or a metric is grouped by', () => {
+  /** All values of attributes, without the ids of files: those name a span, and group nothing. */
+  const told = async () => {
+    const attributes = [
+      ...record
+        .spans()
+        .flatMap((span) => [
+          span.attributes,
+          ...span.events.map((event) => event.attributes ?? {}),
+        ]),
+      ...[...(await record.metrics()).values()].flat().map((point) => point.attributes),
+    ];
+    return attributes.flatMap((all) =>
+      Object.entries(all).flatMap(([name, value]) =>
+        typeof value === 'string' && name !== 'postreel.job.file_id' ? [`${name} ${value}`] : [],
+      ),
+    );
+  };
+  const texts = [
+    'ANN_SMITH_NOT_FOUND',
+    'ann.smith',
+    'mailbox:ann/smith',
+    'ann@smith.example is not known',
+    'ORDER_4711',
+  ];
+
+  it.each([400, 404, 422, 500])(
+    "never holds the service's own words, whatever it calls a %i",
+    async (status) => {
+      for (const text of texts) {
+        const bodies = [
+          { error: { code: text, message: text } },
+          { code: text, error: text, message: text },
+          { error: text, message: 'no' },
+          { error: { message: text, errors: [{ field: text, code: text }] } },
+        ];
+        for (const body of bodies) {
+          const answer = () => Response.json(body, { status, headers: { 'x-request-id': text } });
+          const messaging = messagingOver(answering(answer).fetch, { retries: 0 });
+          await instrument(messaging, record);
+          await messaging.contacts.get('con_1').safe();
+          await messaging.send(email).safe();
+        }
+      }
+      const values = await told();
+      expect(values.filter((value) => /ann|smith|4711/i.test(value))).toEqual([]);
+      expect(values).toContain(`error.type HTTP_${status}`);
+    },
+  );
+
+  it('never holds them in what it says of a retry', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const refusal = Response.json({ code: texts[0], message: texts[0] }, { status: 503 });
+    const answers = [refusal, found];
+    const messaging = messagingOver(answering(() => answers.shift()).fetch);
+    await instrument(messaging, record);
+    await messaging.contacts.get('con_1');
+    const [retry] = record.span('postreel GET /contacts/{id}')?.events ?? [];
+    expect(retry?.attributes).toMatchObject({ 'error.type': 'HTTP_503' });
+  });
+
+  it('names the one code that the document has', async () => {
+    const body = { error: { code: 'VALIDATION_ERROR', message: 'no' } };
+    const messaging = messagingOver(answering(() => Response.json(body, { status: 422 })).fetch);
+    await instrument(messaging, record);
+    await messaging.send(email).safe();
+    expect(await told()).toContain('error.type VALIDATION_ERROR');
+  });
+
+  it('never holds what a fault or an abort says', async () => {
+    for (const text of texts) {
+      const cause = Object.assign(new Error(text), { code: text });
+      const fault = () => Promise.reject(new TypeError(text, { cause }));
+      const messaging = messagingOver(fault, { retries: 0 });
+      await instrument(messaging, record);
+      await messaging.send(email).safe();
+      await messaging.send(email, { signal: AbortSignal.abort(text) }).safe();
+      await messaging.send(email, { signal: AbortSignal.abort(cause) }).safe();
+    }
+    const values = await told();
+    expect(values.filter((value) => /ann|smith|4711/i.test(value))).toEqual([]);
+    expect(values).toContain('error.type _OTHER');
+  });
+
+  it.each(['failed', 'rendering'])(
+    'never holds the status of a job that is no known word (%s)',
+    async (end) => {
+      const records = [
+        ...texts.map((status) => ({ fileId: 'file_1', status })),
+        { fileId: 'file_1', status: end === 'failed' ? ' FAILED ' : 'success', download: 'x' },
+      ];
+      const fetch = answering(() => records.shift()).fetch;
+      const media = new MediaClient({ apiKey: 'k', baseUrl: 'https://media.test', fetch });
+      await instrument(media, record);
+      await media.waitForFile('file_1', { interval: 1 }).catch(() => undefined);
+      const values = await told();
+      expect(values.filter((value) => /ann|smith|4711/i.test(value))).toEqual([]);
+      expect(values).toContain(`postreel.job.status ${end === 'failed' ? 'failed' : 'success'}`);
+      expect(values).toContain('postreel.job.status _OTHER');
+      expect(values.includes('error.type failed')).toBe(end === 'failed');
+    },
+  );
+});

@@ -2,6 +2,8 @@ import { Redis } from 'ioredis';
 import { redisJournal } from 'postreel/redis';
 import { testJournal } from 'postreel/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectToCommute, histories } from '../support/laws/entries.js';
+import fc, { runs } from '../support/property.js';
 import { noRedis, startRedis, type RedisServer } from '../support/stores/redis-server.js';
 
 if (noRedis !== undefined) {
@@ -23,6 +25,27 @@ describe.skipIf(noRedis)('redisJournal', () => {
 
   it('is a journal', () =>
     testJournal(() => redisJournal(redis, { prefix: 'tested' }), { runs: 5 }));
+
+  // Law 6: test/laws/entries-commute.test.ts has the stores that need no server.
+  it.each([false, true])(
+    'takes the entries of a history in any order (at once: %s)',
+    async (isAtOnce) => {
+      let entries = 0;
+      let count = 0;
+      await fc.assert(
+        fc.asyncProperty(histories, async (history) => {
+          const prefix = `law 6 ${isAtOnce} ${count++}`;
+          entries += await expectToCommute(
+            history,
+            () => redisJournal(redis, { prefix }),
+            isAtOnce,
+          );
+        }),
+        { numRuns: runs(10) },
+      );
+      console.log(`law 6: ${entries} entries of ${count} histories`);
+    },
+  );
 
   it('keeps any text, and lists keys by their code units', async () => {
     const journal = redisJournal(redis, { prefix: 'texts' });

@@ -35,7 +35,7 @@ export interface MediaJournalParts {
   readonly clock: Clock;
   /** How long settled jobs are kept, in milliseconds. */
   readonly keepMs: number;
-  readonly onTrouble: (error: unknown) => void;
+  readonly onTrouble: (message: string) => void;
 }
 
 /** What all keys of media jobs begin with: emails have their own. */

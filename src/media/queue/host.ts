@@ -93,7 +93,9 @@ export async function queueHost(context: MediaContext, isNamed: boolean): Promis
     settle: async (fileId) => {
       await journal
         ?.settle(fileId, 'saved')
-        .catch((error: unknown) => notices.noJournal(events, error));
+        .catch((error: unknown) =>
+          notices.noJournal(events, error, 'A file that is saved stays listed as pending.'),
+        );
     },
     flush: async () => journal?.flush(),
     reportWait: (waitMs, queued) => events.emit('throttled', { reason: 'limit', waitMs, queued }),
@@ -109,6 +111,7 @@ async function slotsOf({ connection, pendingLimit }: MediaContext): Promise<Pend
     store: connection.settings.store,
     group: fingerprint(name),
     others: outstandingJobs(name),
+    warn: (message) => notices.warn(connection.events, message),
   });
 }
 

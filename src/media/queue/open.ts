@@ -1,5 +1,6 @@
 import { isRecord } from '../../contract/records.js';
 import type { MediaContext } from '../context.js';
+import * as notices from '../notices.js';
 import { journalOf } from '../jobs/journal.js';
 import { requireJobs } from '../lazy-queue.js';
 import { queueHost } from './host.js';
@@ -30,7 +31,7 @@ export function openQueue(
       const naming = { queue, jobOf, mayRecur: true };
       return new JobQueue(stream, options, () => queueHost(context, true), naming);
     },
-    warn: (message) => events.emit('warning', { method: '', path: '', message }),
+    warn: (message) => notices.warn(events, message),
   });
 }
 

@@ -10,7 +10,11 @@ export interface CallbackNews {
 }
 
 /** Listens for the callback of a file; without an inbox there is never one. */
-export function callbackNews(inbox: Inbox | undefined, fileId: string): CallbackNews {
+export function callbackNews(
+  inbox: Inbox | undefined,
+  fileId: string,
+  onFailure: (error: unknown) => void,
+): CallbackNews {
   const ended = new AbortController();
   const state: { hasCome: boolean; isNew: boolean; listener?: (() => void) | undefined } = {
     hasCome: false,
@@ -22,7 +26,14 @@ export function callbackNews(inbox: Inbox | undefined, fileId: string): Callback
     state.isNew = listener === undefined;
     listener?.();
   };
-  inbox?.wait(fileId, { signal: ended.signal }).then(notify, () => undefined); // the wait goes on with status checks
+  // An inbox of the caller's own may throw as well.
+  const heard = async () => inbox?.wait(fileId, { signal: ended.signal });
+  heard().then(inbox && notify, (error: unknown) => {
+    if (!ended.signal.aborted) {
+      onFailure(error);
+      notify(); // checked as often as without an inbox
+    }
+  });
   return {
     get hasCome() {
       return state.hasCome;

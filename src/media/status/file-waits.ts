@@ -40,6 +40,7 @@ export class FileWaits {
         hasIoContexts() ? () => undefined : poller.onEnd(fileId, listener),
       finished: (fileId, url) => this.file(fileId, url),
       onUpdate: (update) => this.report(update),
+      onInboxFailure: (fileId, error) => notices.noInbox(events, fileId, error),
       onUnknown: (fileId, status) => notices.unknownStatus(events, fileId, status),
       get minDelayMs() {
         return poller.areChecksCharged ? countedIntervalMs : 0;
@@ -97,7 +98,9 @@ export class FileWaits {
     if (journal && stage !== 'active') {
       journal
         .finish(fileId, isCanceled(status) ? 'canceled' : stage)
-        .catch((error: unknown) => notices.noJournal(events, error));
+        .catch((error: unknown) =>
+          notices.noJournal(events, error, 'A file that has ended stays listed as pending.'),
+        );
     }
   }
 }

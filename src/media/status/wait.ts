@@ -29,6 +29,8 @@ export interface WaitSource<File> {
   readonly minDelayMs: number;
   /** A status that is not in the service's document. */
   onUnknown(fileId: string, status: unknown): void;
+  /** The inbox does not wait for the callback: the status is checked as if there were none. */
+  onInboxFailure(fileId: string, error: unknown): void;
   /** Calls back when another status check finds the file at its end. */
   onEnd(fileId: string, listener: () => void): () => void;
   finished(fileId: string, url: string): File;
@@ -88,7 +90,9 @@ class FileWait<File> {
   run(): Promise<File> {
     const { fileId, ageMs } = this.#awaited;
     const { signal, inbox, timeout = this.#pace.timeoutMs } = this.#options;
-    const callback = callbackNews(inbox, fileId);
+    const callback = callbackNews(inbox, fileId, (error) =>
+      this.#source.onInboxFailure(fileId, error),
+    );
     this.#callback = callback;
     return poll<StatusRecord, File>({
       signal,

@@ -1,6 +1,6 @@
 import { isRecord } from '../../contract/records.js';
 import { sleep } from '../../async/timers.js';
-import { ConflictError } from '../../errors/index.js';
+import { ConflictError, isPostreelError, PostreelError } from '../../errors/index.js';
 import type { Campaign, CampaignCreate } from './types.js';
 
 const pauseMs = 10;
@@ -65,7 +65,7 @@ async function editAlone<Fields extends object>(
     );
   }
   await replace(changed);
-  const after = await read();
+  const after = await readBack(id, read);
   const lost = Object.keys(changed).filter(
     (field) => !isSame(changed[field], before[field]) && isSame(after[field], before[field]),
   );
@@ -76,6 +76,22 @@ async function editAlone<Fields extends object>(
     );
   }
   return after;
+}
+
+/** A reading that fails, or is aborted, must not hide that the campaign was replaced. */
+async function readBack<Fields extends object>(
+  id: string,
+  read: EditPlan<Fields>['read'],
+): Promise<Campaign<Fields>> {
+  try {
+    return await read();
+  } catch (cause) {
+    const why = isPostreelError(cause) ? ` ${cause.message}` : '';
+    throw new PostreelError(
+      `Campaign ${id} was replaced, but could not be read back: see whether it has your change.${why}`,
+      { code: 'OUTCOME_UNKNOWN', outcome: 'unknown', cause },
+    );
+  }
 }
 
 function isSame(one: unknown, other: unknown): boolean {

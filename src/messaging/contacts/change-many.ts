@@ -1,4 +1,3 @@
-import { abortable } from '../../async/abort.js';
 import { callSafely } from '../../async/notifier.js';
 import type { Call } from '../../contract/call.js';
 import { isRecord, type OpenRecord } from '../../contract/records.js';
@@ -11,6 +10,7 @@ import {
   type ReportedRow,
 } from '../../errors/index.js';
 import { JobFailedError } from '../../errors/wait-errors.js';
+import { untilAborted } from '../shared/row-source.js';
 import { hasDoneNothing, isDoneForAll, jobIdOf } from './job-counts.js';
 import type { BulkProgress, JobReport, JobStarted } from './types.js';
 
@@ -67,26 +67,6 @@ export async function changeMany<Row, Body, Job extends OpenRecord>(
     throw new PartialError<Row>(plan.call, { ...report, notReached, resumeFrom: reached }, cause);
   }
   return report;
-}
-
-// A source may be silent for long: an abort does not wait for it.
-async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal | undefined) {
-  const iterator = items[Symbol.asyncIterator]();
-  let isOver = false;
-  try {
-    for (;;) {
-      const next = await abortable(iterator.next(), signal);
-      if (next.done) {
-        isOver = true;
-        return;
-      }
-      yield next.value;
-    }
-  } finally {
-    if (!isOver) {
-      void iterator.return?.().catch(() => undefined); // it may never come back
-    }
-  }
 }
 
 /** Puts each row of a batch into the report. Resolves to what ends the whole call, if anything does. */

@@ -1,16 +1,17 @@
-import { iterable, type RowSource } from '../shared/row-source.js';
 import { limits } from '../limits.js';
+import { rowsUntilAborted, type RowSource } from '../shared/row-source.js';
 import type { ContactLookup, ContactLookupResult } from './types.js';
 
 /** Looks up any number of emails, as many per call as the service takes, one call after another. */
 export async function* lookupAll(
   emails: RowSource<string>,
   lookup: (body: ContactLookup) => Promise<ContactLookupResult>,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<ContactLookupResult, void, undefined> {
   const chunk: string[] = [];
   let failure: { readonly cause: unknown } | undefined;
   try {
-    for await (const email of iterable(emails)) {
+    for await (const email of rowsUntilAborted(emails, signal)) {
       chunk.push(email);
       if (chunk.length === limits.lookupEmails) {
         yield await lookup({ emails: chunk.splice(0) });

@@ -5,7 +5,7 @@ import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement, FileInput } from '../../contract/records.js';
 import { waitForJob, type JobWaitOptions, type JobWatch } from '../../polling/job.js';
 import { recordWaitOptions } from '../../polling/record.js';
-import { requestOptions } from '../../transport/option-kinds.js';
+import { readCallOptions, requestOptions } from '../../transport/option-kinds.js';
 import type { DataOptions } from '../../contract/client-options.js';
 import type { Transport } from '../../transport/transport.js';
 import { checkRows, lengthOf, type RowSource } from '../shared/row-source.js';
@@ -145,7 +145,8 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     options?: RequestOptions,
   ): AsyncIterableIterator<ContactLookupResult> {
     checkRows(emails, 'contacts.lookupAll()');
-    yield* lookupAll(emails, (body) => this.lookup(body, options));
+    const own = readCallOptions(options);
+    yield* lookupAll(emails, (body) => this.lookup(body, own), own.signal);
   }
 
   /**

@@ -11,6 +11,7 @@ import {
 } from '../../errors/index.js';
 import { wireValue } from '../../transport/request/body.js';
 import { kindOf } from '../../transport/request/url.js';
+import { untilAborted } from '../shared/row-source.js';
 import type {
   EachMessage,
   EachRecipient,
@@ -44,7 +45,7 @@ export async function sendEach<Fields extends object>(
   const run = new EachRun(message, options, host);
   const total = Array.isArray(recipients) ? recipients.length : undefined;
   try {
-    for await (const rows of inWindows(recipients, run.from)) {
+    for await (const rows of untilAborted(inWindows(recipients, run.from), options.signal)) {
       await run.send(rows);
     }
     await run.end();

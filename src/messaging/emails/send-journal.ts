@@ -1,5 +1,4 @@
 import { systemClock } from '../../async/clock.js';
-import { reasonOf } from '../../errors/reason.js';
 import { stateOf, type Facts } from '../../journal/facts.js';
 import { Journal, type Attempt } from '../../journal/journal.js';
 import { nameOf } from '../../journal/names.js';
@@ -42,7 +41,7 @@ export class SendJournal {
       prefix: 'email/',
       clock: systemClock,
       facts: ['claim', 'refused', 'accepted', 'dismissed'],
-      onTrouble: (error) => warn(reasonOf(error)),
+      onTrouble: warn,
     });
   }
 

@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../../contract/call.js';
 import { isPostreelError } from '../../errors/index.js';
-import { iterable, type RowSource } from '../shared/row-source.js';
+import { rowsUntilAborted, type RowSource } from '../shared/row-source.js';
 import type { AddressVerification, VerifiedAddress, VerifyRequest } from './types.js';
 
 // Enough to fill the rate limit; the limit itself decides how many are sent at once.
@@ -18,7 +18,7 @@ export async function* verifyAll(
   const underWay: Promise<VerifiedAddress>[] = [];
   let end: { readonly cause: unknown } | undefined;
   try {
-    for await (const email of iterable(emails)) {
+    for await (const email of rowsUntilAborted(emails, signal)) {
       signal?.throwIfAborted();
       underWay.push(verified(email, verify));
       const first = underWay.length < maxUnderWay ? undefined : underWay.shift();

@@ -1,3 +1,4 @@
+import { abortable } from '../../async/abort.js';
 import { invalidRequest } from '../../errors/client-errors.js';
 
 /** Rows for a call that takes any number of them: a list, a generator, or a stream. No text: it is one row. */
@@ -57,12 +58,44 @@ export function iterable<Row>(rows: RowSource<Row>): Iterable<Row> | AsyncIterab
   return 'getReader' in rows && !(Symbol.asyncIterator in rows) ? read(rows) : (rows as never); // the other two
 }
 
+/** The same, but an abort does not wait for a source that is silent. */
+export function rowsUntilAborted<Row>(
+  rows: RowSource<Row>,
+  signal: AbortSignal | undefined,
+): Iterable<Row> | AsyncIterable<Row> {
+  const all = iterable(rows);
+  return Symbol.asyncIterator in all ? untilAborted(all, signal) : all;
+}
+
 /** How many rows there are, where that is known without reading them. */
 export function lengthOf(rows: object): number | undefined {
   if (Array.isArray(rows)) {
     return rows.length;
   }
   return rows instanceof Set ? rows.size : undefined;
+}
+
+/** Yields the items; a source may be silent for long, and an abort does not wait for it. */
+export async function* untilAborted<T>(
+  items: AsyncIterable<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void, undefined> {
+  const iterator = items[Symbol.asyncIterator]();
+  let isOver = false;
+  try {
+    for (;;) {
+      const next = await abortable(iterator.next(), signal);
+      if (next.done) {
+        isOver = true;
+        return;
+      }
+      yield next.value;
+    }
+  } finally {
+    if (!isOver) {
+      void iterator.return?.().catch(() => undefined); // it may never come back
+    }
+  }
 }
 
 async function* read<Row>(stream: RowStream<Row>): AsyncGenerator<Row, void, undefined> {

@@ -4,6 +4,7 @@ import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { Spacing } from '../../polling/spacing.js';
 import { flag } from '../../contract/options.js';
+import { RunningCall } from '../../transport/call.js';
 import type { Transport } from '../../transport/transport.js';
 import { toRequestBody } from '../shared/request-body.js';
 import type { WorkflowDefinition } from './code/definition.js';
@@ -90,15 +91,30 @@ export class Workflows implements MethodsFor<typeof routes> {
     );
   }
 
-  /** Deletes a workflow. Its active executions must be cancelled or completed first. */
+  /**
+   * Deletes a workflow. Its active executions must be cancelled or completed first. With
+   * `cancelExecutions` a failure leaves the call's outcome unknown: they may have been cancelled.
+   */
   delete(id: string, options?: WorkflowDeleteOptions): Call<Acknowledgement> {
+    let cancelling: Call<Acknowledgement> | undefined;
     const bodyLater = async ({ cancelExecutions, ...rest }: WorkflowDeleteOptions) => {
       if (cancelExecutions) {
-        await this.executions.cancelAll(id, rest);
+        cancelling = this.executions.cancelAll(id, rest);
+        await cancelling;
       }
     };
     const input = { params: { id }, ownOptions: { cancelExecutions: flag }, bodyLater };
-    return this.#transport.send(routes.delete, input, options);
+    const call = this.#transport.send(routes.delete, input, options);
+    return new RunningCall(async (state) => {
+      try {
+        return await call.withResponse();
+      } catch (failure) {
+        const { outcome } = cancelling ?? { outcome: 'not-sent' };
+        const mayBeCancelled = outcome === undefined || outcome === 'unknown';
+        state.outcome = mayBeCancelled ? 'unknown' : call.outcome;
+        throw failure;
+      }
+    });
   }
 
   /**

@@ -1,7 +1,20 @@
 import { reasonOf } from '../../errors/reason.js';
 
 /** What is asked of a store, and that it answers soon. */
-export type StoreStep = 'take' | 'speed' | 'release' | 'cancel' | 'renew' | 'close' | 'reopen';
+export type StoreStep =
+  | 'take'
+  | 'speed'
+  | 'release'
+  | 'cancel'
+  | 'renew'
+  | 'close'
+  | 'reopen'
+  | 'lease'
+  | 'hold'
+  | 'give back';
+
+/** Without these the process goes on by itself. */
+const basic: readonly StoreStep[] = ['take', 'lease'];
 
 /** What it means that a step fails. */
 const consequences: Readonly<Record<StoreStep, string>> = {
@@ -12,6 +25,10 @@ const consequences: Readonly<Record<StoreStep, string>> = {
   renew: 'A slot may come free while its request is under way',
   close: 'Other processes go on sending although the service asked to wait',
   reopen: 'Other processes go on waiting although the service takes requests again',
+  lease:
+    'Until it answers, this process counts pending jobs by itself, and several processes may exceed their limit together',
+  hold: 'The place of a job may come free for other processes while the job is under way',
+  'give back': 'The place of a job stays taken until its lease ends',
 };
 
 /** Warns once per outage of the store of a rate budget, and whenever the process goes on without it. */
@@ -25,7 +42,7 @@ export class StoreHealth {
 
   /** A step failed, or takes too long. */
   failed(step: StoreStep, reason: unknown): void {
-    const isNew = this.#failing.size === 0 || (step === 'take' && !this.#failing.has(step));
+    const isNew = this.#failing.size === 0 || (basic.includes(step) && !this.#failing.has(step));
     this.#failing.add(step);
     if (isNew) {
       const what = step === 'speed' ? 'is slow' : `failed to ${step}`;

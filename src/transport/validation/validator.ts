@@ -22,6 +22,7 @@ const noBody = { field: '', message: 'pass its fields as one object; got undefin
 export class Validator {
   readonly #parts: TransportParts;
   #schemas: SchemaMap | undefined;
+  #isMissingTold = false;
 
   constructor(parts: TransportParts) {
     this.#parts = parts;
@@ -111,7 +112,17 @@ export class Validator {
         state.outcome = route.changes ? 'unknown' : 'rejected';
         throw signal.reason;
       }
+      this.#tellMissing(call);
       return undefined;
+    }
+  }
+
+  #tellMissing({ route, path }: CallContext): void {
+    if (!this.#isMissingTold) {
+      this.#isMissingTold = true;
+      const message =
+        'The checks of answers could not be loaded. Answers are handed on unchecked until they can be.';
+      this.#parts.events.emit('warning', { method: route.method, path, message });
     }
   }
 

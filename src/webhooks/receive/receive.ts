@@ -1,4 +1,5 @@
 import { callSafely } from '../../async/notifier.js';
+import { answerWithin } from '../../async/timers.js';
 import type { WebhookResult } from '../../contract/inbox.js';
 import { ConfigurationError } from '../../errors/index.js';
 import { answerTo, atWork, handled, onlyPost, type Answer } from './answer.js';
@@ -26,6 +27,8 @@ export interface InboxOptions {
 }
 
 const maxMs = 5_000;
+const maxClaimMs = 3_000;
+const maxReleaseMs = 1_000;
 
 /** Answers a callback within five seconds; never rejects. */
 export type Receive = (
@@ -38,7 +41,8 @@ export function receiver(
   options: InboxOptions,
   handle: (result: WebhookResult) => Promise<void>,
 ): Receive {
-  const { secret, seen = memorySeen(), onError } = options;
+  const { secret, seen: given = memorySeen(), onError } = options;
+  const seen = timely(given);
   const readStatus = statusReader(options);
   const tell = (error: unknown) => callSafely(() => onError?.(error));
   const accept = async (callback: Request | CallbackParts) => {
@@ -69,6 +73,22 @@ async function inTime(answer: Promise<Answer>): Promise<Answer> {
     timer = setTimeout(() => resolve(atWork), maxMs);
   });
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}
+
+// A store that hangs must not make the service believe that its callback is being handled.
+function timely(store: SeenStore): SeenStore {
+  return {
+    claim(nonce, expiresAt) {
+      const onLate = (isFirst: boolean) => (isFirst ? store.release(nonce) : undefined);
+      const claimed = Promise.resolve(store.claim(nonce, expiresAt));
+      return answerWithin(claimed, maxClaimMs, { onLate, signal: undefined });
+    },
+    release: (nonce) =>
+      answerWithin(Promise.resolve(store.release(nonce)), maxReleaseMs, {
+        onLate: () => undefined,
+        signal: undefined,
+      }),
+  };
 }
 
 // A store may be synchronous, and throw.

@@ -1,5 +1,6 @@
 import type { RateBudgetStore } from '../../../contract/rate-budget-store.js';
 import type { Clock } from '../../../async/clock.js';
+import { StoreHealth } from '../../../transport/rate-limit/store-health.js';
 
 /** How long a job takes a slot when it is unknown whether it exists. */
 export const uncertainMs = 10 * 60_000;
@@ -29,6 +30,9 @@ export class SlotLeases {
   #owed: readonly string[] = [];
   /** The names that it keeps, or will have heard to keep. */
   readonly #kept = new Set<string>();
+  readonly #health = new StoreHealth((message) => this.warn(message));
+  /** Tells the client whose queue came last. */
+  warn: (message: string) => void = () => undefined;
 
   constructor(store: RateBudgetStore | undefined, group: string, clock: Clock) {
     this.#store = store;
@@ -68,12 +72,17 @@ export class SlotLeases {
     try {
       const leases = store.lease(this.#group, count, limit, leaseMs);
       const taken = await this.#clock.within(leases, maxAnswerMs, (late) => {
-        store.giveBack?.(this.#group, late).catch(() => undefined); // they run out
+        this.giveBack(late);
       });
+      if (!isList(taken)) {
+        throw new TypeError('its answer is no list of places');
+      }
       this.#goneSince = undefined;
+      this.#health.succeeded('lease');
       return taken;
-    } catch {
+    } catch (reason) {
       this.#goneSince ??= this.#clock.now();
+      this.#health.failed('lease', reason);
       return undefined; // a store that is gone leaves each process to itself
     }
   }
@@ -84,10 +93,12 @@ export class SlotLeases {
     if (names.length > 0 && store?.hold) {
       this.#owed = this.#owed.filter((name) => !names.includes(name));
       names.forEach((name) => this.#kept.add(name));
-      const told = store.hold(this.#group, names, renewedLeaseMs, instead);
-      // A slow store may keep a lease after it heard that it was given back.
-      const giveBackAgain = () => this.giveBack(names.filter((name) => !this.#kept.has(name)));
-      this.#tell(told.then(giveBackAgain), instead);
+      const told = async () => {
+        await store.hold?.(this.#group, names, renewedLeaseMs, instead);
+        // A slow store may keep a lease after it heard that it was given back.
+        this.giveBack(names.filter((name) => !this.#kept.has(name)));
+      };
+      this.#tell('hold', told(), instead);
     }
   }
 
@@ -98,15 +109,25 @@ export class SlotLeases {
     names.forEach((name) => this.#kept.delete(name));
     if (all.length > 0 && store?.giveBack) {
       this.#owed = [];
-      this.#tell(store.giveBack(this.#group, all), all);
+      const told = async () => store.giveBack?.(this.#group, all);
+      this.#tell('give back', told(), all);
     }
   }
 
   // A store that restarts hears it later: until a lease runs out, its slot could not be used.
-  #tell(told: Promise<void>, givenBack: readonly string[]): void {
+  #tell(step: 'hold' | 'give back', told: Promise<void>, givenBack: readonly string[]): void {
     const heard = this.#clock.within(told, maxAnswerMs, () => undefined);
-    heard.catch(() => {
-      this.#owed = [...this.#owed, ...givenBack];
-    });
+    heard.then(
+      () => this.#health.succeeded(step),
+      (reason: unknown) => {
+        this.#owed = [...this.#owed, ...givenBack];
+        this.#health.failed(step, reason);
+      },
+    );
   }
+}
+
+// A store may answer anything.
+function isList(answer: unknown): boolean {
+  return Array.isArray(answer);
 }

@@ -24,6 +24,8 @@ export interface SlotParts {
   readonly group: string;
   /** Jobs that were submitted beside the queues. */
   readonly others: OutstandingJobs;
+  /** Says that the store fails, and what that means. */
+  readonly warn?: (message: string) => void;
 }
 
 /**
@@ -54,6 +56,12 @@ export class PendingSlots {
   /** Leases the slots of a store from now on; false when they are leased of another one. */
   shares(store: RateBudgetStore | undefined): boolean {
     return this.#leases.shares(store);
+  }
+
+  /** Warns this client from now on. */
+  warnWith(warn: SlotParts['warn']): this {
+    this.#leases.warn = warn ?? this.#leases.warn;
+    return this;
   }
 
   get free(): number {
@@ -256,9 +264,9 @@ const projects = new Map<string, PendingSlots>();
 export function sharedSlots(project: string, parts: SlotParts): PendingSlots {
   const known = projects.get(project);
   if (known?.limit === parts.limit && known.shares(parts.store)) {
-    return known;
+    return known.warnWith(parts.warn);
   }
-  const slots = new PendingSlots(parts);
+  const slots = new PendingSlots(parts).warnWith(parts.warn);
   projects.set(project, slots);
   return slots;
 }
