@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../../errors/index.js';
+import { isIdNumber, notAnId } from '../../contract/ids.js';
 import { isDate, isRecord } from '../../contract/records.js';
 import { refuse } from '../../errors/client-errors.js';
 
@@ -61,8 +62,8 @@ function segment(name: string, value: unknown): string {
     ]);
   }
   // JSON has rounded a larger number already: it would be another record's id.
-  if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-    throw refuse([{ field: name, message: `must be a string or a safe integer; got ${value}` }]);
+  if (typeof value === 'number' && !isIdNumber(value)) {
+    throw refuse([{ field: name, message: `${notAnId}; got ${value}` }]);
   }
   const text = String(value);
   // An empty or dotted segment would reach another endpoint: `/contacts/..` is `/`.
@@ -112,6 +113,9 @@ function queryValue(name: string, value: unknown): string {
   }
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw refuse([{ field: name, message: `must be a number; got ${value}` }]);
+  }
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    throw refuse([{ field: name, message: `${notAnId}; got ${value}` }]);
   }
   return JSON.stringify(value);
 }
