@@ -407,13 +407,14 @@ function subjectOf(method: string, { name, takes, run }: Parameter): Subject {
   };
 }
 
-/** The message of the error of ours with which a call ends. */
+/** The message with which a call is refused before anything is done. */
 async function endOf(run: () => unknown): Promise<string> {
   try {
     await run();
     return 'ok';
   } catch (failure) {
-    return isPostreelError(failure) ? failure.message : `raw ${String(failure)}`;
+    const isRefusal = isPostreelError(failure) && /^INVALID_/.test(failure.code);
+    return isRefusal ? failure.message : `no refusal, but ${String(failure).replaceAll('`', '')}`;
   }
 }
 
