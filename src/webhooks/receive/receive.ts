@@ -1,10 +1,11 @@
 import { callSafely } from '../../async/notifier.js';
+import { anything, callback, flag, type OptionKinds } from '../../contract/options.js';
 import type { WebhookResult } from '../../contract/inbox.js';
 import { ConfigurationError } from '../../errors/index.js';
 import { answerTo, atWork, handled, onlyPost, type Answer } from './answer.js';
 import { confirm, type ReadStatus } from './confirm.js';
 import type { WebhookSecret } from '../sign/secret.js';
-import { memorySeen, type SeenStore } from './replay-store.js';
+import { memorySeen, seenStore, type SeenStore } from './replay-store.js';
 import { verifyWebhook, type CallbackParts } from './verify.js';
 
 /** How an inbox works. */
@@ -25,6 +26,15 @@ export interface InboxOptions {
   onError?: ((error: unknown) => void) | undefined;
 }
 
+/** The kinds of an inbox's options. */
+export const inboxOptions: OptionKinds<InboxOptions> = {
+  secret: anything(), // its own check never repeats it
+  confirm: flag,
+  status: callback(),
+  seen: seenStore,
+  onError: callback(),
+};
+
 const longestMs = 5_000;
 
 /** Answers a callback within five seconds; never rejects. */
@@ -41,8 +51,8 @@ export function receiver(
   const { secret, seen = memorySeen(), onError } = options;
   const readStatus = statusReader(options);
   const tell = (error: unknown) => callSafely(() => onError?.(error));
-  const accept = async (callback: Request | CallbackParts) => {
-    const { nonce, ...result } = await verifyWebhook(callback, { secret, seen });
+  const accept = async (received: Request | CallbackParts) => {
+    const { nonce, ...result } = await verifyWebhook(received, { secret, seen });
     try {
       await handle(readStatus ? await confirm(result, readStatus) : result);
     } catch (error) {
@@ -50,16 +60,16 @@ export function receiver(
       throw error;
     }
   };
-  const answer = async (callback: Request | CallbackParts) => {
+  const answer = async (received: Request | CallbackParts) => {
     try {
-      await accept(callback);
+      await accept(received);
       return handled;
     } catch (error) {
       tell(error);
       return answerTo(error);
     }
   };
-  return async (method, callback) => (method === 'POST' ? inTime(answer(callback)) : onlyPost);
+  return async (method, received) => (method === 'POST' ? inTime(answer(received)) : onlyPost);
 }
 
 // The service may not wait for long, and would take a late answer for a failure.
