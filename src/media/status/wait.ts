@@ -97,6 +97,7 @@ class FileWait<File> {
       },
       statusOf,
       nextDelayMs: (look) => this.#nextDelayMs(look),
+      refusedDelayMs: this.#shortestMs(),
       finish: (look) => this.#finish(look),
       report: (look, nextPollInMs) => this.#report(look, nextPollInMs),
       passingDelayMs: (error, failures, elapsedMs) =>
