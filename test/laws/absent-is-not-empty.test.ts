@@ -26,6 +26,10 @@ interface Flow {
   readonly claim?: (result: never) => unknown;
   /** Does it wait for an end that a status check tells? One wrong sample changes nothing then. */
   readonly isWait?: true;
+  /** The fields without which the flow must not write. */
+  readonly grounds?: RegExp;
+  /** Does it only delete what an answer leaves free? */
+  readonly isGuard?: true;
 }
 
 interface Clients {
@@ -80,10 +84,12 @@ const flows: readonly Flow[] = [
   {
     name: 'contacts.unsubscribe()',
     run: ({ messaging }) => messaging.contacts.unsubscribe('ann@example.com'),
+    grounds: /^data\.0\.(id|email)$/,
   },
   {
     name: 'contacts.subscribe()',
     run: ({ messaging }) => messaging.contacts.subscribe('bea@example.com'),
+    grounds: /^data\.0\.(id|email)$/,
   },
   {
     name: 'contacts.upsert() of what was found',
@@ -113,10 +119,12 @@ const flows: readonly Flow[] = [
   {
     name: 'contacts.fields.delete(ifUnused)',
     run: ({ messaging }) => messaging.contacts.fields.delete('data.plan', { ifUnused: true }),
+    isGuard: true,
   },
   {
     name: 'events.delete(ifUnused)',
     run: ({ messaging }) => messaging.events.delete('paid', { ifUnused: true }),
+    isGuard: true,
   },
   {
     name: 'campaigns.edit()',
@@ -157,6 +165,13 @@ const flows: readonly Flow[] = [
       const state = memoryWorkflowState();
       await messaging.workflows.deploy(onboarding, { state });
       return messaging.workflows.deploy({ ...onboarding, name: 'Other' }, { state });
+    },
+  },
+  {
+    name: 'workflows.deploy() of what is there',
+    run: async ({ messaging }) => {
+      await messaging.workflows.deploy(onboarding, { state: memoryWorkflowState() });
+      return messaging.workflows.deploy(onboarding, { state: memoryWorkflowState() });
     },
   },
   {
@@ -371,6 +386,9 @@ async function subjectsOf(flow: Flow): Promise<Subject[]> {
           const life = await live(flow, harm);
           expect(extra(life.writes, whole.writes), `${kind}: writes nothing more`).toEqual([]);
           expect(saysMore(claimOf(flow, life), claim), `${kind}: claims nothing more`).toBe(false);
+          if (endpoint.startsWith('GET ') && flow.grounds?.test(path.join('.'))) {
+            expect(life.writes, `${kind}: writes nothing`).toEqual([]);
+          }
         }
       },
     })),
@@ -389,6 +407,9 @@ async function subjectsOf(flow: Flow): Promise<Subject[]> {
           one.endpoint === endpoint && one.index === index ? wrong(one.body) : undefined;
         const life = await live(flow, harm);
         expect(extra(life.writes, whole.writes), 'writes nothing more').toEqual([]);
+        if (flow.isGuard && !label.startsWith('a word')) {
+          expect(life.writes, 'deletes nothing').toEqual([]);
+        }
         if (flow.isWait) {
           expect(claimOf(flow, life), 'ends as without it').toEqual(claim);
         } else {
