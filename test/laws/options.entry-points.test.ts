@@ -557,6 +557,18 @@ describe('law 1', () => {
     await holdLaw(`law 1, left out is left out: ${name}`, subjects());
   });
 
+  it("a fake server's clock that is undefined is the one that follows the wall", async () => {
+    vi.useFakeTimers();
+    const messaging = { clock: undefined } as object; // of JavaScript
+    const server = await startFakeServer({ messaging });
+    const { clock } = server.messaging.world;
+    const before = clock.now();
+    vi.advanceTimersByTime(1_000);
+    expect(clock.now() - before).toBe(1_000);
+    await server.close();
+    vi.useRealTimers();
+  });
+
   it('left out is left out: tracker', async () => {
     page = fakePage();
     vi.stubGlobal('location', { href: 'https://shop.test/', search: '' });

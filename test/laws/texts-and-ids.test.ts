@@ -223,12 +223,14 @@ type Run = (value: never) => unknown;
 interface Parameter {
   /** As the refusal names it; a method that takes rows names itself. */
   readonly name: string;
-  readonly takes: 'many' | 'id';
+  readonly takes: 'many' | 'id' | 'any number';
   readonly run: Run;
 }
 
 const many = (name: string, run: Run): Parameter => ({ name, takes: 'many', run });
 const id = (name: string, run: Run): Parameter => ({ name, takes: 'id', run });
+/** A field of an open record: only a number that was rounded is certainly no id. */
+const open = (name: string, run: Run): Parameter => ({ name, takes: 'any number', run });
 const none: readonly Parameter[] = [];
 
 /** The methods that are no endpoint. */
@@ -339,6 +341,10 @@ const othersOf = (messaging: MessagingClient, media: MediaClient): readonly Para
       media.generate.video({ payload: [{ ...videoOf(), [name]: one }] }),
     ),
   ),
+  open('contactId', (contactId) => messaging.activity.list({ contactId }).toArray()),
+  open('config.templateId', (templateId) =>
+    messaging.workflows.steps.create('wf_1', { type: 'SEND_EMAIL', config: { templateId } }),
+  ),
   id('contactIds', (one) => messaging.contacts.bulkDelete({ contactIds: [one] })),
 ];
 
@@ -346,6 +352,11 @@ const videoOf = () =>
   ({ workflowType: 'idea', workflowFormat: 'video', prompt: 'Cats', voiceId: 'v' }) as const;
 
 const notIds = [2 ** 53, 1e21, NaN, -1, 1.5];
+const valuesOf: Readonly<Record<Parameter['takes'], readonly unknown[]>> = {
+  many: ['ann@example.com', '123', ''],
+  id: notIds,
+  'any number': [2 ** 53, 1e21],
+};
 
 let sent = 0;
 const network = () => {
@@ -393,7 +404,7 @@ function subjectsOf(sdk: string): Subject[] {
 
 function subjectOf(method: string, { name, takes, run }: Parameter): Subject {
   const named = name.startsWith('[') ? name : `\`${name}`;
-  const values: readonly unknown[] = takes === 'many' ? ['ann@example.com', '123', ''] : notIds;
+  const values = valuesOf[takes];
   return {
     name: `${method}: ${name} takes ${takes === 'many' ? 'no text' : 'no unsafe number'}`,
     check: async () => {
