@@ -48,7 +48,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'pg-boss': ['contract', 'errors', 'media'],
   bullmq: ['contract', 'errors', 'media'],
   tracker: ['http'], // its proxy, on a server
-  testing: ['journal'], // its store, to test those of users
+  testing: ['contract', 'journal'], // options are read as everywhere; stores of users are tested
   cli: ['contract', 'messaging', 'testing'],
 };
 

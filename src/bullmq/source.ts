@@ -1,4 +1,12 @@
 import type { ConnectionOptions, Job, Queue, Worker } from 'bullmq';
+import {
+  callback,
+  invalidOption,
+  milliseconds,
+  readOptions,
+  text,
+  type OptionKinds,
+} from '../contract/options.js';
 import { ConfigurationError } from '../errors/index.js';
 import type { MediaJob } from '../media/generate/media-job.js';
 import type { AcknowledgingSource, SourceItem } from '../media/queue/input/job-source.js';
@@ -25,21 +33,37 @@ export type BullmqSource = AcknowledgingSource<BullmqItem> & {
   close(): Promise<void>;
 };
 
+const bullmqOptions: OptionKinds<BullmqOptions> = {
+  connection: {
+    form: 'the connection of BullMQ, such as { host, port }',
+    allows: (value) => typeof value === 'object' && value !== null,
+  },
+  prefix: text,
+  unknown: text,
+  jobOf: callback(),
+  lockMs: milliseconds,
+};
+
 /**
  * A queue of BullMQ as the source of `media.queue()`. A job is completed once its file is stored;
  * one whose outcome is unknown goes to a second queue. A failed one is tried again as its
  * `attempts` say, and is followed where it was submitted, also after its worker died.
  */
-export async function bullmqSource(
-  queue: string,
-  {
+export async function bullmqSource(queue: string, options: BullmqOptions): Promise<BullmqSource> {
+  const {
     connection,
     prefix = 'bull',
     unknown = `${queue}-unknown`,
     jobOf,
     lockMs = 120_000,
-  }: BullmqOptions,
-): Promise<BullmqSource> {
+  } = readOptions(options, bullmqOptions, {
+    name: '`bullmqSource()`',
+    example: '{ connection: { host } }',
+  });
+  // JavaScript may leave it out.
+  if ((connection as unknown) === undefined) {
+    throw invalidOption(`\`connection\` must be ${bullmqOptions.connection.form}`);
+  }
   const { Queue: Aside, Worker: Taker } = await import('bullmq').catch((cause: unknown) => {
     const message = '`postreel/bullmq` needs `bullmq`. Install it beside `postreel`.';
     throw new ConfigurationError(message, { code: 'BULLMQ_MISSING', cause });

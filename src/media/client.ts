@@ -1,3 +1,5 @@
+import { requireTextId } from '../contract/ids.js';
+import { isRecord } from '../contract/records.js';
 import { ServiceClient } from '../transport/service-client.js';
 import { ConfigurationError } from '../errors/index.js';
 import type { MediaEvents } from './events.js';
@@ -27,10 +29,8 @@ import {
 } from './status/wait-for-files.js';
 import { watch } from './status/watch.js';
 import { createContext, type MediaContext } from './context.js';
-import { LazyQueue } from './lazy-queue.js';
-import { invalidRequest } from '../errors/client-errors.js';
+import { LazyQueue, requireList } from './lazy-queue.js';
 import { callSite } from '../transport/call.js';
-import { kindOf } from '../transport/request/url.js';
 
 const contexts = new WeakMap<MediaClient, MediaContext>();
 
@@ -70,6 +70,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
 
   /** Finds a job again, from what `JSON.stringify(job)` kept of it. */
   job(record: JobRecord): GenerationJob {
+    requireTextId('fileId', isRecord(record) ? record.fileId : undefined);
     return this.#context.job(record);
   }
 
@@ -101,11 +102,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     fileIds: readonly string[],
     given?: WaitOptions & { settle?: Settle | undefined },
   ): Promise<FileResult[] | MediaFile | MediaFile[]> {
-    if (!Array.isArray(fileIds)) {
-      throw invalidRequest([
-        { field: 'fileIds', message: `must be a list; got ${kindOf(fileIds)}` },
-      ]);
-    }
+    requireList('fileIds', fileIds);
     const { settle = 'all', ...options } = readWaitsOptions(given);
     const wait = (fileId: string, own: WaitOptions) => this.waitForFile(fileId, own);
     if (settle === 'any') {
@@ -140,6 +137,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
    * those of `queue()`: jobs beyond them are a problem.
    */
   async plan(jobs: readonly MediaJob[], caps?: SpendingCaps): Promise<MediaPlan> {
+    requireList('jobs', jobs);
     // Loaded here, as the queue is.
     const { planJobs } = await import('./queue/plan.js');
     const { limits, pendingLimit } = this.#context;
@@ -152,6 +150,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
    * @throws an `InvalidRequestError` with the code `AUDIO_NOT_JOINABLE` when they are not
    */
   async joinAudio(files: readonly MediaFile[], options?: TransferOptions): Promise<Blob> {
+    requireList('files', files);
     const parts: Uint8Array<ArrayBuffer>[] = [];
     for (const file of files) {
       parts.push(new Uint8Array(await file.arrayBuffer(options)));

@@ -71,6 +71,13 @@ export class LazyQueue implements MediaQueue {
   }
 }
 
+/** Refuses what is no list: a text would be taken for its characters. */
+export function requireList(field: string, list: unknown): void {
+  if (!Array.isArray(list)) {
+    throw invalidRequest([{ field, message: `must be a list; got ${kindOf(list)}` }]);
+  }
+}
+
 /** Refuses what is no list of jobs and no source of them: JavaScript may pass anything. */
 export function requireJobs(jobs: JobSource | null | undefined): void {
   const isSource = typeof jobs === 'object' && jobs !== null;

@@ -214,7 +214,7 @@ export class MessagingClient<
    * );
    */
   async sendEach(
-    recipients: Iterable<EachRecipient<Fields>> | AsyncIterable<EachRecipient<Fields>>,
+    recipients: RowSource<EachRecipient<Fields>>,
     message: EachMessage<Fields>,
     options?: SendEachOptions,
   ): Promise<SendEachReport<EachRecipient<Fields>>> {

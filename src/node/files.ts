@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
+import { readOptions, text } from '../contract/options.js';
 import type { NamedFile } from '../contract/records.js';
 
 /**
@@ -26,10 +27,12 @@ export async function imageFile(path: string): Promise<NamedFile> {
  * @example
  * await messaging.send({ ...email, attachments: [await attachment('invoice.pdf')] });
  */
-export async function attachment(
-  path: string,
-  { filename = basename(path), contentType = typeOf(path) }: AttachmentFields = {},
-): Promise<AttachedFile> {
+export async function attachment(path: string, fields?: AttachmentFields): Promise<AttachedFile> {
+  const { filename = basename(path), contentType = typeOf(path) } = readOptions(
+    fields,
+    { filename: text, contentType: text },
+    { name: '`attachment()`', example: "{ filename: 'invoice.pdf' }" },
+  );
   return { filename, contentType, content: await readFile(path) };
 }
 

@@ -6,6 +6,7 @@ import type {
   ResponseEvent,
   RetryEvent,
 } from '../contract/events.js';
+import { readOptions, withMethods, type OptionKinds } from '../contract/options.js';
 import { ConfigurationError } from '../errors/index.js';
 import type { JobAcceptedEvent } from '../media/events.js';
 import type { FileUpdate } from '../media/status/wait-options.js';
@@ -20,6 +21,11 @@ export interface InstrumentOptions {
   /** @default the meter `postreel` of the global provider */
   meter?: Meter | undefined;
 }
+
+const instrumentOptions: OptionKinds<InstrumentOptions> = {
+  tracer: withMethods('a tracer of OpenTelemetry', 'startSpan'),
+  meter: withMethods('a meter of OpenTelemetry', 'createHistogram'),
+};
 
 interface InstrumentedEvents {
   'call:start': CallStartEvent;
@@ -48,16 +54,20 @@ export interface Instrumented {
  */
 export async function instrument(
   client: Instrumented,
-  options: InstrumentOptions = {},
+  options?: InstrumentOptions,
 ): Promise<() => void> {
+  const given = readOptions(options, instrumentOptions, {
+    name: '`instrument()`',
+    example: '{ tracer }',
+  });
   const api = await import('@opentelemetry/api').catch((cause: unknown) => {
     throw new ConfigurationError(
       '`postreel/otel` needs `@opentelemetry/api`. Install it beside `postreel`.',
       { code: 'OPENTELEMETRY_MISSING', cause },
     );
   });
-  const tracer = options.tracer ?? api.trace.getTracer('postreel');
-  const metrics = createMetrics(options.meter ?? api.metrics.getMeter('postreel'));
+  const tracer = given.tracer ?? api.trace.getTracer('postreel');
+  const metrics = createMetrics(given.meter ?? api.metrics.getMeter('postreel'));
   const calls = new CallSpans(api, tracer, metrics);
   const jobs = new JobSpans(api, tracer, metrics);
   return listen(client, {

@@ -1,3 +1,4 @@
+import { callback, readOptions, text, type OptionKinds } from '../contract/options.js';
 import { isRecord } from '../contract/records.js';
 import { ConfigurationError, isPostreelError } from '../errors/index.js';
 import type { MediaJob } from '../media/generate/media-job.js';
@@ -27,6 +28,8 @@ export interface PgBossOptions {
   jobOf?: ((data: never) => MediaJob) | undefined;
 }
 
+const pgBossOptions: OptionKinds<PgBossOptions> = { unknown: text, jobOf: callback() };
+
 /**
  * A queue of pg-boss as the source of `media.queue()`. A job is completed once its file is stored;
  * one whose outcome is unknown goes to a second queue. A failed one is tried again as its
@@ -36,9 +39,13 @@ export interface PgBossOptions {
 export function pgBossSource(
   boss: PgBossClient,
   queue: string,
-  { unknown = `${queue}-unknown`, jobOf }: PgBossOptions = {},
+  options?: PgBossOptions,
 ): AcknowledgingSource {
   checkBoss(boss);
+  const { unknown = `${queue}-unknown`, jobOf } = readOptions(options, pgBossOptions, {
+    name: '`pgBossSource()`',
+    example: "{ unknown: 'videos-unknown' }",
+  });
   const read = jobOf ?? ((data: MediaJob) => data);
   const setAside = async ({ id, job }: SourceItem, output: object) => {
     await boss.createQueue(unknown);

@@ -58,32 +58,23 @@ export async function waitForJob<Job extends OpenRecord>(
   const options = readOptions<JobWaitOptions<Job>>(given, recordWaitOptions, { name: 'a wait' });
   const { timeout = 600_000, interval = 2_000, signal, onUpdate, isDone } = options;
   let known: Job | undefined;
-  let isGone = false;
   const resume = async (again?: object) => {
     const changes = readOptions(again, recordWaitOptions, { name: 'a wait' });
     return waitForJob(jobId, check, watch, { ...options, ...changes });
   };
-  return poll<Job, Job>({
+  const end = poll<Job, Job>({
     signal,
     timeoutMs: timeout,
     firstDelayMs: 0,
     nextDelayMs: () => interval,
     statusOf,
     passingDelayMs: (error, failures) => passingDelayMs(error, failures, interval),
+    refusedDelayMs: interval,
     async check(until) {
-      try {
-        known = await watch.spacing(() => check(until), until);
-        return known;
-      } catch (error) {
-        // A finished job may be gone when asked late: what is known of it stands.
-        isGone = error instanceof NotFoundError;
-        if (isGone && known !== undefined) {
-          return known;
-        }
-        throw error;
-      }
+      known = await watch.spacing(() => check(until), until);
+      return known;
     },
-    finish: (found) => (isGone ? { result: found.record } : finish(jobId, found, isDone)),
+    finish: (found) => finish(jobId, found, isDone),
     report(found, nextPollInMs) {
       const update = updateOf(jobId, found, nextPollInMs);
       watch.report(update);
@@ -94,6 +85,13 @@ export async function waitForJob<Job extends OpenRecord>(
         `Job ${jobId} was not done within ${Math.round(elapsedMs / 1000)} s (last status "${last?.status ?? 'none'}"). The job goes on; call \`resume()\` to wait again.`,
         { id: jobId, lastStatus: last?.status, elapsedMs, polls, resume, outcome: 'unknown' },
       ),
+  });
+  return end.catch((error: unknown) => {
+    // A finished job may be gone when asked late: what is known of it stands.
+    if (error instanceof NotFoundError && known !== undefined) {
+      return known;
+    }
+    throw error;
   });
 }
 

@@ -1,3 +1,4 @@
+import { isPostreelError } from '../errors/index.js';
 import { AttemptTimer, monotonicMs, sleep } from '../async/timers.js';
 import { onAbort } from '../async/abort.js';
 
@@ -25,6 +26,11 @@ export interface PollPlan<Record, Result> {
   report?(check: Check<Record>, nextPollInMs: number): void;
   /** May this error be gone at the next check? Milliseconds to wait, or `undefined` to give up. */
   passingDelayMs?(error: unknown, failures: number, elapsedMs: number): number | undefined;
+  /**
+   * Milliseconds until the service is asked again after it has refused a check. One refusal is no
+   * fact: it ends the wait when it has come twice, and for a job that was seen before, for half a minute.
+   */
+  readonly refusedDelayMs: number;
   /** The error when the time is up. */
   timeoutError(last: Check<Record> | undefined, polls: number, elapsedMs: number): Error;
   /** Calls back when a check is worthwhile before its time. */
@@ -34,6 +40,11 @@ export interface PollPlan<Record, Result> {
   readonly signal: AbortSignal | undefined;
 }
 
+// As long as a service may take to know a job everywhere.
+const refusalMs = 30_000;
+// A wait for what was never seen, such as a mistyped id, asks once more, and soon.
+const soonMs = 1_000;
+
 /** Checks again and again until the job is done, has failed, the time is up or the caller aborts. */
 export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Promise<Result> {
   plan.signal?.throwIfAborted();
@@ -42,6 +53,7 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
   let last: Check<Record> | undefined;
   let polls = 0;
   let failures = 0;
+  const refusal = new Refusal();
   let delayMs = plan.firstDelayMs;
   for (;;) {
     const leftMs = plan.timeoutMs - elapsed();
@@ -57,6 +69,7 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
     try {
       const record = await timer.within(plan.check(timer.signal));
       failures = 0;
+      refusal.isOver();
       const status = plan.statusOf(record);
       const changed = last !== undefined && status !== last.status;
       last = { attempt: polls, elapsedMs: elapsed(), status, record, changed };
@@ -64,7 +77,9 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
       if (timer.timedOut) {
         throw plan.timeoutError(last, polls, elapsed());
       }
-      const wait = plan.passingDelayMs?.(error, ++failures, elapsed());
+      const wait =
+        plan.passingDelayMs?.(error, ++failures, elapsed()) ??
+        refusal.delayMs(error, plan, { isSeen: last !== undefined, elapsedMs: elapsed() });
       if (wait === undefined) {
         throw error;
       }
@@ -79,6 +94,33 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
     if (end) {
       return end.result;
     }
+  }
+}
+
+/** A refusal by the service, which is believed when it stays. */
+class Refusal {
+  #sinceMs: number | undefined;
+
+  /** How long to wait before it is asked for again; `undefined` when it stands. */
+  delayMs(
+    error: unknown,
+    { refusedDelayMs }: Pick<PollPlan<never, never>, 'refusedDelayMs'>,
+    { isSeen, elapsedMs }: { readonly isSeen: boolean; readonly elapsedMs: number },
+  ): number | undefined {
+    // Only what the service has answered: any other failure is one of ours.
+    if (!isPostreelError(error) || error.status === undefined || error.outcome !== 'rejected') {
+      return undefined;
+    }
+    const isFirst = this.#sinceMs === undefined;
+    this.#sinceMs ??= elapsedMs;
+    if (isSeen) {
+      return isFirst || elapsedMs - this.#sinceMs < refusalMs ? refusedDelayMs : undefined;
+    }
+    return isFirst ? Math.min(soonMs, refusedDelayMs) : undefined;
+  }
+
+  isOver(): void {
+    this.#sinceMs = undefined;
   }
 }
 

@@ -71,6 +71,7 @@ export async function waitForRecord<Item>(
     timeoutMs: timeout,
     firstDelayMs: 0,
     nextDelayMs: () => interval,
+    refusedDelayMs: interval,
     statusOf,
     passingDelayMs: (error, failures) => passingDelayMs(error, failures, interval),
     check: (until) => spacing(async () => plan.check(until), until),

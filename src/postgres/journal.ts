@@ -1,3 +1,4 @@
+import { readOptions, text as textOption } from '../contract/options.js';
 import { keyOf, storedKey, storedValue, valueOf } from '../journal/stored-text.js';
 import type { JournalStore } from '../journal/store.js';
 import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
@@ -12,6 +13,8 @@ export interface PostgresJournalOptions {
   name?: string | undefined;
 }
 
+const owner = { name: '`postgresJournal()`', example: "{ name: 'shop' }" };
+
 /**
  * A journal in Postgres, for `new MediaClient({ journal })`, shared by any number of machines.
  *
@@ -20,9 +23,10 @@ export interface PostgresJournalOptions {
  */
 export function postgresJournal(
   pool: PostgresClient,
-  { name }: PostgresJournalOptions = {},
+  options?: PostgresJournalOptions,
 ): JournalStore {
   checkPostgres(pool, 'postgresJournal');
+  const { name } = readOptions(options, { name: textOption }, owner);
   const journal = name ?? 'default';
   return {
     needsGroup: name === undefined ? 'give `postgresJournal()` a `name`' : undefined,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { abortable, onAbort } from '../async/abort.js';
 import { sleep } from '../async/timers.js';
 import { ConfigurationError } from '../errors/index.js';
+import { abortSignal, readOptions } from '../contract/options.js';
 import { isRecord } from '../contract/records.js';
 import type { PostgresClient } from './client.js';
 
@@ -45,9 +46,17 @@ export async function withSchedulerLock<Result>(
   pool: LockPool,
   name: string,
   run: (signal: AbortSignal) => Promise<Result>,
-  { signal }: LockOptions = {},
+  options?: LockOptions,
 ): Promise<Result> {
   checkPool(pool);
+  const { signal } = readOptions(
+    options,
+    { signal: abortSignal },
+    {
+      name: '`withSchedulerLock()`',
+      example: '{ signal }',
+    },
+  );
   for (;;) {
     signal?.throwIfAborted();
     const held = await acquire(pool, name, signal);

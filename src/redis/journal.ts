@@ -1,3 +1,4 @@
+import { readOptions, text } from '../contract/options.js';
 import { keyOf, storedKey, storedValue, valueOf } from '../journal/stored-text.js';
 import type { JournalStore } from '../journal/store.js';
 import { checkClient, run, script, type RedisClient, type Script } from './client.js';
@@ -12,6 +13,8 @@ export interface RedisJournalOptions {
   prefix?: string | undefined;
 }
 
+const owner = { name: '`redisJournal()`', example: "{ prefix: 'shop' }" };
+
 /**
  * A journal in Redis, for `new MediaClient({ journal })`, shared by any number of machines. A journal is
  * as safe as its Redis: turn on `appendonly` with `appendfsync always` and
@@ -19,11 +22,9 @@ export interface RedisJournalOptions {
  *
  * @param redis - A client of `ioredis`, which stays yours to close. Redis 5 or newer.
  */
-export function redisJournal(
-  redis: RedisClient,
-  { prefix }: RedisJournalOptions = {},
-): JournalStore {
+export function redisJournal(redis: RedisClient, options?: RedisJournalOptions): JournalStore {
   checkClient(redis, 'redisJournal');
+  const { prefix } = readOptions(options, { prefix: text }, owner);
   const base = `{${prefix ?? 'postreel'}:journal}`;
   const call = (one: Script, args: readonly (string | number)[]) =>
     run(redis, one, [`${base}:values`, `${base}:keys`], args);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { monotonicMs } from '../async/timers.js';
+import { readOptions, text } from '../contract/options.js';
 import {
   capacityOf,
   maxCloseMs,
@@ -28,11 +29,16 @@ export interface RedisBudgetOptions {
  *
  * @param redis - A client of `ioredis`, which stays yours to close. Redis 5 or newer.
  */
-export function redisRateBudget(
-  redis: RedisClient,
-  { prefix = 'postreel' }: RedisBudgetOptions = {},
-): RateBudgetStore {
+export function redisRateBudget(redis: RedisClient, options?: RedisBudgetOptions): RateBudgetStore {
   checkClient(redis, 'redisRateBudget');
+  const { prefix = 'postreel' } = readOptions(
+    options,
+    { prefix: text },
+    {
+      name: '`redisRateBudget()`',
+      example: "{ prefix: 'shop' }",
+    },
+  );
   return new RedisRateBudget(redis, prefix).store();
 }
 

@@ -1,4 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import {
+  callback,
+  plainObject,
+  readOptions,
+  text,
+  wholeNumber,
+  type OptionKinds,
+} from '../contract/options.js';
 import { createClock } from './core/time/clock.js';
 import { toResponse } from './core/http/answer.js';
 import { createFakeMedia, type FakeMedia } from './media/create.js';
@@ -31,6 +39,15 @@ export interface FakeServerOptions {
   onEnd?: (exchange: Exchange) => void;
 }
 
+const serverKinds: OptionKinds<FakeServerOptions> = {
+  port: wholeNumber(0, 65_535),
+  host: text,
+  messaging: plainObject('the options of `createFakeMessaging()`'),
+  media: plainObject('the options of `createFakeMedia()`'),
+  page: callback(),
+  onEnd: callback(),
+};
+
 /** Both fakes on a real socket, until it is closed. */
 export interface FakeServer {
   readonly url: string;
@@ -61,7 +78,11 @@ export interface Exchange {
 }
 
 /** Starts both fakes behind node:http. */
-export async function startFakeServer(options: FakeServerOptions = {}): Promise<FakeServer> {
+export async function startFakeServer(given?: FakeServerOptions): Promise<FakeServer> {
+  const options = readOptions(given, serverKinds, {
+    name: '`startFakeServer()`',
+    example: '{ port: 4000 }',
+  });
   const { port = 0, host = '127.0.0.1', page, onEnd } = options;
   let handle: Handle = () => Promise.reject(new Error('The fakes are not ready yet.'));
   // Not imported, so that bundlers for browsers find no node: module here.
@@ -96,8 +117,17 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
 async function createFakes({ messaging, media }: FakeServerOptions, url: string) {
   const clock = createClock({ mode: 'real' });
   return {
-    messaging: createFakeMessaging({ clock, ...messaging, baseUrl: `${url}/messaging` }),
-    media: createFakeMedia({ clock, ...media, baseUrl: `${url}/media`, cdnUrl: `${url}/cdn` }),
+    messaging: createFakeMessaging({
+      ...messaging,
+      clock: messaging?.clock ?? clock,
+      baseUrl: `${url}/messaging`,
+    }),
+    media: createFakeMedia({
+      ...media,
+      clock: media?.clock ?? clock,
+      baseUrl: `${url}/media`,
+      cdnUrl: `${url}/cdn`,
+    }),
   };
 }
 

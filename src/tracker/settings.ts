@@ -1,9 +1,59 @@
 import type { TrackerOptions } from './options.js';
 
+/** What an option is: a type, or one of several words. `null` is as if it were left out. */
+type Kinds = Readonly<Record<string, string>>;
+
+/** The options of a tracker; `maxAge` has a check of its own. */
+export const KINDS: Kinds = {
+  publicKey: 'string',
+  proxy: 'boolean',
+  baseUrl: 'string',
+  namespace: 'string',
+  email: 'string',
+  delivery: 'no-duplicates|no-loss',
+  retryAmbiguous: 'boolean',
+  storage: 'durable|memory',
+  maxQueue: 'number',
+  maxBytes: 'number',
+  maxAge: 'any',
+  consent: 'granted|pending|denied',
+  honorGpc: 'boolean',
+  limit: 'object',
+  beforeSend: 'function',
+  fetch: 'function',
+};
+
+/** The options that were given, as a copy. Plain JavaScript may pass anything. */
+export const readOptions = <Options extends object>(
+  given: Options | null | undefined,
+  kinds: Kinds,
+): Options => {
+  const read: Record<string, unknown> = {};
+  for (const [name, kind] of Object.entries(kinds)) {
+    let value: unknown;
+    try {
+      value = given && Reflect.get(given, name);
+    } catch {
+      throw new TypeError(`${name} cannot be read`);
+    }
+    // A flag is on by `true` only: 'false' would turn it on.
+    if (value != null && !isOfKind(value, kind)) {
+      throw new TypeError(`${name} must be ${kind}`);
+    }
+    read[name] = value ?? undefined;
+  }
+  return read as Options; // each value was checked
+};
+
+const isOfKind = (value: unknown, kind: string): boolean =>
+  /\|/.test(kind)
+    ? kind.split('|').includes(value as string)
+    : kind === 'any' || (typeof value === kind && (kind !== 'number' || (value as number) >= 0));
+
 /** Refuses options that could never work: plain JavaScript, or an unset environment variable. */
-export const checkOptions = (
-  { publicKey, proxy, baseUrl, maxAge = 0 }: TrackerOptions = {} as TrackerOptions, // plain JavaScript
-): void => {
+export const checkedOptions = (given: TrackerOptions): TrackerOptions => {
+  const options = readOptions(given, KINDS);
+  const { publicKey, proxy, baseUrl, maxAge = 0, limit } = options;
   // Plain JavaScript may leave it out.
   if ((baseUrl as string | undefined) === undefined) {
     throw new TypeError('baseUrl is missing');
@@ -12,9 +62,13 @@ export const checkOptions = (
     throw new TypeError('publicKey must start with pk_');
   }
   // A text like '30m' would become 30 milliseconds, or none.
-  if (maxAge !== Math.abs(maxAge)) {
+  if (typeof maxAge !== 'number' || !(maxAge >= 0)) {
     throw new TypeError('maxAge is in ms');
   }
+  return {
+    ...options,
+    ...(limit && { limit: readOptions(limit, { perSecond: 'number', burst: 'number' }) }),
+  };
 };
 
 /**

@@ -10,7 +10,7 @@ import { decide, identify } from './queue/protocol.js';
 import { pump } from './queue/pump.js';
 import { Life } from './queue/state.js';
 import { eraseAll, eraseStored, openLocal, storedDecisions } from './queue/stores.js';
-import { checkOptions, newId, prefixOf } from './settings.js';
+import { checkedOptions, newId, prefixOf, readOptions } from './settings.js';
 import { type Tab, refusalOf } from './tab.js';
 import type { AnyEvents, EventData, EventMap } from './types.js';
 import { sleep, within } from './wait.js';
@@ -31,8 +31,8 @@ export function createTracker<Events extends EventMap<Events> = AnyEvents>(
 }
 
 /** The state of one tracker, before its page starts. */
-export const createTab = (options: TrackerOptions): Tab => {
-  checkOptions(options);
+export const createTab = (given: TrackerOptions): Tab => {
+  const options = checkedOptions(given);
   const prefix = prefixOf(options);
   // Complete once this function returns; nothing below runs before.
   const tab = {
@@ -120,7 +120,8 @@ export const apiOf = (tab: Tab, page: Page) => {
       deny: () => decideFor('denied'),
     },
     identify: (email: string) => identify(tab, email || undefined),
-    track: (event: string, given?: object, { email }: TrackOptions = {}) => {
+    track: (event: string, given?: object, own?: TrackOptions) => {
+      const { email } = readOptions(own, { email: 'string' });
       // The event map allows no other, and `snapshot` makes it plain.
       const data = given as EventData | undefined;
       const id = newId(tab.prefix);
@@ -129,7 +130,8 @@ export const apiOf = (tab: Tab, page: Page) => {
       queueMicrotask(() => pump(tab));
       return tracked;
     },
-    flush: ({ timeout = 5000 } = {}) => {
+    flush: async (own?: { readonly timeout?: number }) => {
+      const { timeout = 5000 } = readOptions(own, { timeout: 'number' });
       page.retryNow();
       return emptied(tab, timeout);
     },

@@ -1,3 +1,4 @@
+import { abortSignal, readOptions } from '../contract/options.js';
 import type { Inbox, WebhookResult } from '../contract/inbox.js';
 import { ResultCache } from './result-cache.js';
 import {
@@ -7,9 +8,9 @@ import {
   type NodeRequest,
   type NodeResponse,
 } from './receive/node.js';
-import { receiver, type InboxOptions } from './receive/receive.js';
+import { inboxOptions, receiver, type InboxOptions } from './receive/receive.js';
 import { secretsOf } from './sign/secret.js';
-import { signWebhookUrl, type ExpiryOptions } from './sign/sign.js';
+import { expiryOptions, signWebhookUrl, type ExpiryOptions } from './sign/sign.js';
 
 /** Called with each callback. When it throws or rejects, the callback is accepted again. */
 export type WebhookListener = (result: WebhookResult) => unknown;
@@ -36,7 +37,11 @@ export interface WebhookInbox extends Inbox {
  * const { fileId } = await media.generate.audio({ content: 'Hi!', voiceId: 'voice_1', webhook });
  * const { url } = await inbox.wait(fileId);
  */
-export function createInbox(options: InboxOptions): WebhookInbox {
+export function createInbox(given: InboxOptions): WebhookInbox {
+  const options = readOptions(given, inboxOptions, {
+    name: '`createInbox()`',
+    example: '{ secret }',
+  });
   const { secret } = options;
   secretsOf(secret);
   const results = new ResultCache();
@@ -46,8 +51,24 @@ export function createInbox(options: InboxOptions): WebhookInbox {
     await tellAll(listeners, result);
   });
   return {
-    url: (base, { expiresIn } = {}) => signWebhookUrl(base, { secret, expiresIn }),
-    wait: (fileId, { signal } = {}) => results.wait(fileId, signal),
+    url: async (base, own) => {
+      const { expiresIn } = readOptions(own, expiryOptions, {
+        name: '`inbox.url()`',
+        example: '{ expiresIn: 3_600_000 }',
+      });
+      return signWebhookUrl(base, { secret, expiresIn });
+    },
+    wait: async (fileId, own) => {
+      const { signal } = readOptions(
+        own,
+        { signal: abortSignal },
+        {
+          name: '`inbox.wait()`',
+          example: '{ signal }',
+        },
+      );
+      return results.wait(fileId, signal);
+    },
     on(listener) {
       // A function of its own, so that the same listener can be added twice.
       const own: WebhookListener = (result) => listener(result);

@@ -1,5 +1,4 @@
 import {
-  isPostreelError,
   MediaClient,
   MediaPool,
   MessagingClient,
@@ -23,91 +22,13 @@ import {
   type WaitOptions,
   type WorkflowDeleteOptions,
 } from 'postreel';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, it, vi } from 'vitest';
 import type { JobWaitOptions } from '../../src/polling/job.js';
 import type { RecordWaitOptions } from '../../src/polling/record.js';
 import { answering, mediaOver, messagingOver } from '../support/clients.js';
 import { memoryStore } from '../support/transport/memory-store.js';
 import { holdLaw, type Subject } from './exceptions.js';
-
-/** One value that each option may have; an option without one does not compile. */
-type Samples<Options> = { readonly [Name in keyof Required<Options>]: unknown };
-
-interface Door<Options> {
-  readonly name: string;
-  readonly samples: Samples<Options>;
-  /** The options that take what is no value of theirs, with the reason. */
-  readonly means?: Partial<Record<keyof Options, readonly string[]>>;
-  readonly open: (options: Options) => unknown;
-}
-
-class Odd {
-  get x(): never {
-    throw new TypeError('raw');
-  }
-}
-
-/** What JavaScript may pass. */
-const oddities: Record<string, () => unknown> = {
-  null: () => null,
-  NaN: () => NaN,
-  '-1': () => -1,
-  "''": () => '',
-  "'x'": () => 'x',
-  "'false'": () => 'false',
-  '[]': () => [],
-  '{}': () => ({}),
-  'a function': () => () => true,
-  'a symbol': () => Symbol('x'),
-  '2^53': () => 2 ** 53,
-  'a proxy that throws': () =>
-    new Proxy({}, { get: fails, has: fails, ownKeys: fails, getPrototypeOf: fails }),
-  'a promise': () => Promise.resolve(1),
-  'a date': () => new Date(0),
-  'an object that throws': () => new Odd(),
-  'a text with toString': () => ({ toString: fails, valueOf: fails }),
-};
-
-function fails(): never {
-  throw new TypeError('raw');
-}
-
-/** Every option of every place that takes some, each with every odd value. */
-function subjectsOf<Options extends object>(door: Door<Options>): Subject[] {
-  const names = Object.keys(door.samples) as (keyof Options & string)[]; // of an object literal
-  return names.map((name) => ({
-    name: `${door.name}: ${name}`,
-    check: async () => {
-      const sample = door.samples[name];
-      const isSwitch = typeof sample === 'boolean';
-      const allowed = door.means?.[name] ?? [];
-      const open = async (value: unknown) => endOf(() => door.open({ [name]: value } as Options)); // on purpose
-      const absent = await endOf(() => door.open({} as Options));
-      expect(await open(undefined), 'undefined is as absent').toEqual(absent);
-      for (const [label, make] of Object.entries(oddities)) {
-        const end = await open(make());
-        expect(end, `${label} is no raw error`).not.toMatch(/^raw/);
-        if (!allowed.includes(label) && (isSwitch || label === 'null')) {
-          expect(end, `${label} is refused by name`).toContain(`${name}\` must`);
-        }
-      }
-      const getter = Object.defineProperty({}, name, { get: fails, enumerable: true });
-      const end = await endOf(() => door.open(getter as Options)); // on purpose
-      expect(end, 'a getter that throws is refused by name').toContain(name);
-      expect(end, 'a getter that throws').not.toMatch(/^raw/);
-    },
-  }));
-}
-
-/** How a call ended: `ok`, or its error; one that is not ours is `raw`. */
-async function endOf(run: () => unknown): Promise<string> {
-  try {
-    await run();
-    return 'ok';
-  } catch (failure) {
-    return isPostreelError(failure) ? failure.message : `raw ${String(failure)}`;
-  }
-}
+import { fails, subjectsOf, type Door, type Samples } from './option-subjects.js';
 
 const { fetch } = answering((request) => {
   const isList = /\/contacts$/.test(new URL(request.url).pathname) && request.method === 'GET';

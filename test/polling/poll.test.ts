@@ -187,6 +187,7 @@ function planOf(facts: Partial<PollPlan<string, string>>): PollPlan<string, stri
       return status === 'done' ? { result: 'done' } : undefined;
     },
     nextDelayMs: () => 5,
+    refusedDelayMs: 5,
     timeoutError: (last, polls) =>
       new Error(`time is up at ${last?.status ?? 'none'} after ${polls} checks`),
     timeoutMs: 60_000,

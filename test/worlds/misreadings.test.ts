@@ -70,7 +70,7 @@ const misreadings: readonly Case[] = [
   {
     what: 'ids are strings',
     file: 'messaging/shared/values.ts',
-    line: "return typeof value === 'string' ? value !== '' : Number.isSafeInteger(value);",
+    line: "return typeof value === 'string' ? value !== '' : isIdNumber(value);",
     instead: "return typeof value === 'string' && value !== '';",
     world: { ids: 'number' },
   },

@@ -1,3 +1,5 @@
+import { requireTextId } from '../../contract/ids.js';
+import { requireList } from '../lazy-queue.js';
 import { journalOf, type MediaJournal } from './journal.js';
 import type { PendingJobs } from './journal-types.js';
 
@@ -24,15 +26,23 @@ export function jobRecords(client: { readonly journal: MediaJournal | undefined 
   return {
     pending: async () => journalOf(client).pending(),
     acknowledge: async (fileId) => {
+      requireTextId('fileId', fileId);
       const journal = journalOf(client);
       await journal.settle(fileId, 'saved');
       await journal.flush();
     },
     dismiss: async (id) => {
+      requireTextId('id', id);
       const journal = journalOf(client);
       await journal.dismiss(id);
       await journal.flush();
     },
-    resolve: async (callId, fileIds) => journalOf(client).resolve(callId, fileIds),
+    resolve: async (callId, fileIds) => {
+      requireList('fileIds', fileIds);
+      for (const fileId of fileIds.filter((one) => one !== null)) {
+        requireTextId('fileIds', fileId);
+      }
+      await journalOf(client).resolve(callId, fileIds);
+    },
   };
 }

@@ -1,5 +1,6 @@
 import { monotonicMs } from '../../async/timers.js';
 import type { Call, RequestOptions } from '../../contract/call.js';
+import { isIdNumber } from '../../contract/ids.js';
 import { isRecord } from '../../contract/records.js';
 import type { MediaFile } from './file.js';
 import type { StatusRecord, TextRange } from '../generate/types.js';
@@ -128,7 +129,7 @@ export function recordOf(
 
 /** An id, as text. */
 export function idOf(value: unknown): string | undefined {
-  if (typeof value === 'number' && Number.isFinite(value)) {
+  if (isIdNumber(value)) {
     return String(value);
   }
   return typeof value === 'string' && value !== '' ? value : undefined;

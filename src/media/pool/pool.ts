@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../errors/index.js';
 import { callSite } from '../../transport/call.js';
 import { contextOf, type MediaClient } from '../client.js';
-import { LazyQueue, requireJobs } from '../lazy-queue.js';
+import { LazyQueue, requireJobs, requireList } from '../lazy-queue.js';
 import {
   readQueueOptions,
   type JobSource,
@@ -21,6 +21,7 @@ export class MediaPool {
 
   /** @param clients - One for each key. */
   constructor(clients: readonly MediaClient[]) {
+    requireList('clients', clients);
     if (clients.length === 0) {
       throw new ConfigurationError('A `MediaPool` needs at least one client.', {
         code: 'POOL_EMPTY',

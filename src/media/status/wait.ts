@@ -105,6 +105,7 @@ class FileWait<File> {
       },
       statusOf,
       nextDelayMs: (check) => this.#nextDelayMs(check),
+      refusedDelayMs: this.#minMs(),
       finish: (check) => this.#finish(check),
       report: (check, nextPollInMs) => this.#report(check, nextPollInMs),
       passingDelayMs: (error, failures, elapsedMs) =>

@@ -1,5 +1,6 @@
 import type { RequestOptions } from '../../contract/call.js';
 import type { Paginated } from '../../contract/paginated.js';
+import { invalidRequest } from '../../errors/client-errors.js';
 import { ConflictError, NotFoundError } from '../../errors/index.js';
 import type { Contact, ContactQuery } from './types.js';
 
@@ -17,6 +18,9 @@ export async function findByEmail<Fields extends object>(
   email: string,
   options?: RequestOptions,
 ): Promise<Contact<Fields> | undefined> {
+  if (typeof email !== 'string') {
+    throw invalidRequest([{ field: 'email', message: 'must be an email address' }]);
+  }
   const wanted = email.trim();
   const inexact: Contact<Fields>[] = [];
   for await (const contact of list({ search: wanted }, options)) {
@@ -43,7 +47,8 @@ export async function idOf<Fields extends object>(
   idOrEmail: string,
   options?: RequestOptions,
 ): Promise<string> {
-  if (!idOrEmail.includes('@')) {
+  // What is neither is refused by the call itself.
+  if (typeof idOrEmail !== 'string' || !idOrEmail.includes('@')) {
     return idOrEmail;
   }
   const contact = await findByEmail(list, idOrEmail, options);

@@ -1,3 +1,4 @@
+import { isIdNumber } from '../../contract/ids.js';
 import { isRecord } from '../../contract/records.js';
 
 /** The id of a job that was queued. The document shows it for one of the calls only. */
@@ -8,7 +9,7 @@ export function jobIdOf(answer: unknown): string | undefined {
   const { job } = answer;
   const id =
     answer['jobId'] ?? answer['job_id'] ?? answer['id'] ?? (isRecord(job) ? job['id'] : job);
-  return (typeof id === 'string' && id !== '') || Number.isSafeInteger(id) ? String(id) : undefined;
+  return (typeof id === 'string' && id !== '') || isIdNumber(id) ? String(id) : undefined;
 }
 
 // The document shows no fields of jobs: these are usual names, without case and underscores.

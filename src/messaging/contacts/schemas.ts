@@ -101,7 +101,9 @@ function listBody<Body extends object>(name: keyof Body & string, rule: ListRule
     const input = context.value;
     const lists = Object.entries(input).filter(([, value]) => Array.isArray(value));
     if (lists.length === 0) {
-      lists.push([name, input[name]]);
+      const [given = name, ...others] = Object.keys(input);
+      const field = others.length === 0 ? given : name;
+      lists.push([field, input[field]]);
     }
     for (const [field, value] of lists) {
       const message = listProblem(value, rule);

@@ -1,5 +1,6 @@
 import { callSafely } from '../../async/notifier.js';
 import type { Call, RequestOptions } from '../../contract/call.js';
+import { isIdNumber } from '../../contract/ids.js';
 import { isRecord } from '../../contract/records.js';
 import { invalidRequest } from '../../errors/client-errors.js';
 import {
@@ -11,7 +12,7 @@ import {
 } from '../../errors/index.js';
 import { wireValue } from '../../transport/request/body.js';
 import { kindOf } from '../../transport/request/url.js';
-import { untilAborted } from '../shared/row-source.js';
+import { checkRows, iterable, untilAborted, type RowSource } from '../shared/row-source.js';
 import type {
   EachMessage,
   EachRecipient,
@@ -37,11 +38,12 @@ export interface EachHost<Fields extends object> {
 
 /** Sends an email to each recipient once, a few at a time, and says what became of each. */
 export async function sendEach<Fields extends object>(
-  recipients: Iterable<EachRecipient<Fields>> | AsyncIterable<EachRecipient<Fields>>,
+  recipients: RowSource<EachRecipient<Fields>>,
   message: EachMessage<Fields>,
   options: SendEachOptions,
   host: EachHost<Fields>,
 ): Promise<SendEachReport<EachRecipient<Fields>>> {
+  checkRows(recipients, 'sendEach()');
   const run = new EachRun(message, options, host);
   const total = Array.isArray(recipients) ? recipients.length : undefined;
   try {
@@ -248,13 +250,13 @@ class EachRun<Fields extends object> {
 }
 
 async function* inWindows<Fields extends object>(
-  recipients: Iterable<EachRecipient<Fields>> | AsyncIterable<EachRecipient<Fields>>,
+  recipients: RowSource<EachRecipient<Fields>>,
   from: number,
 ): AsyncGenerator<Row<Fields>[], void, undefined> {
   let rows: Row<Fields>[] = [];
   let index = 0;
   try {
-    for await (const row of recipients) {
+    for await (const row of iterable(recipients)) {
       if (index >= from) {
         rows.push({ index, row });
       }
@@ -328,7 +330,7 @@ function sentId(answer: unknown, email: string): string {
   }
   const id: unknown = isRecord(first) ? (first['email'] ?? first['id']) : first;
   // Some services have numbers.
-  return (typeof id === 'string' && id !== email) || typeof id === 'number' ? String(id) : '';
+  return (typeof id === 'string' && id !== email) || isIdNumber(id) ? String(id) : '';
 }
 
 // A key that is wrong for one recipient is wrong for all, and so is a journal that cannot be written.

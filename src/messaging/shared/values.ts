@@ -1,3 +1,5 @@
+import { isIdNumber } from '../../contract/ids.js';
+
 // Stricter than "something@something" would refuse addresses that the service takes.
 const emailForm = /^[^\s@<>]+@[^\s@<>]+$/;
 
@@ -8,5 +10,5 @@ export function isEmail(value: unknown): value is string {
 
 /** Could this be an id that the service gave? A number that JSON has rounded is another record's. */
 export function isId(value: unknown): boolean {
-  return typeof value === 'string' ? value !== '' : Number.isSafeInteger(value);
+  return typeof value === 'string' ? value !== '' : isIdNumber(value);
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '../../contract/records.js';
 import { invalidRequest } from '../../errors/client-errors.js';
 import type { BuiltFilter, Filter, FilterElement, FilterGroup } from './filter.js';
 
@@ -133,6 +134,10 @@ export function or(...parts: readonly Filter[]): FilterGroup {
 function notEmpty(name: 'and' | 'or', parts: readonly Filter[]): readonly Filter[] {
   if (parts.length === 0) {
     const message = `\`${name}()\` needs at least one filter: an empty one may select everybody`;
+    throw invalidRequest([{ field: '', message }]);
+  }
+  if (!parts.every(isRecord)) {
+    const message = `\`${name}()\` takes filters, such as \`where('data.plan').equals('pro')\``;
     throw invalidRequest([{ field: '', message }]);
   }
   return parts;

@@ -2,7 +2,11 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ConfigurationError, isPostreelError } from '../../errors/index.js';
 import { Download } from '../../media/download/download.js';
-import type { TransferOptions, TransferProgress } from '../../media/download/transfer-options.js';
+import {
+  readTransferOptions,
+  type TransferOptions,
+  type TransferProgress,
+} from '../../media/download/transfer-options.js';
 import type { MediaFile } from '../../media/jobs/file.js';
 import { syncFolder } from '../file-system.js';
 import { PartFile } from './part-file.js';
@@ -47,7 +51,8 @@ export function saveTo(
 /** What a queue takes as its `save`. */
 export type SaveEach = (file: MediaFile, job: { readonly index: number }) => Promise<void>;
 
-function saver(pattern: string, options: SaveOptions): SaveEach {
+function saver(pattern: string, given: SaveOptions): SaveEach {
+  const options = readTransferOptions(given);
   if (!/\{(fileId|index)\}/.test(pattern)) {
     throw new ConfigurationError(
       `saveTo('${pattern}') would write every file to one path. Put {fileId} or {index} into it.`,
@@ -62,7 +67,8 @@ function saver(pattern: string, options: SaveOptions): SaveEach {
   };
 }
 
-async function save(file: MediaFile, path: string, options: SaveOptions): Promise<void> {
+async function save(file: MediaFile, path: string, given: SaveOptions): Promise<void> {
+  const options = readTransferOptions(given);
   const { signal } = options;
   signal?.throwIfAborted();
   const target = resolve(path);

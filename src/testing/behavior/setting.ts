@@ -1,3 +1,5 @@
+import { anything, type OptionKinds } from '../../contract/options.js';
+
 /** One point where a document is silent, and the ways in which services fill the gap. */
 export interface Setting {
   /** The first value is the default: the document's own reading. */
@@ -19,6 +21,14 @@ export type BehaviorOf<Settings extends Table> = {
   -readonly [Name in keyof Settings]: Settings[Name]['values'][number];
 };
 
+/** The kinds of the same settings where they stand beside other options: the world's own check says more. */
+export function kindsOf<Settings extends Table>(
+  table: Settings,
+): OptionKinds<Partial<BehaviorOf<Settings>>> {
+  const kinds = Object.keys(table).map((name) => [name, anything()]);
+  return Object.fromEntries(kinds) as OptionKinds<Partial<BehaviorOf<Settings>>>; // its own names
+}
+
 /** The world of a table as the document reads, with some settings changed. */
 export function behaviorOf<Settings extends Table>(
   table: Settings,
@@ -28,7 +38,6 @@ export function behaviorOf<Settings extends Table>(
     name,
     check(name, values, changes[name]) ?? values[0],
   ]);
-  refuseUnknown(table, changes);
   // Entries lose the names of the settings.
   return Object.fromEntries(chosen) as BehaviorOf<Settings>;
 }
@@ -41,12 +50,8 @@ function check(
   if (value === undefined || values.includes(value)) {
     return value;
   }
-  throw new TypeError(`behavior.${name} must be one of ${values.join(', ')}; got ${value}.`);
-}
-
-function refuseUnknown(table: Table, changes: object): void {
-  const unknown = Object.keys(changes).filter((name) => !Object.hasOwn(table, name));
-  if (unknown.length > 0) {
-    throw new TypeError(`There is no behavior called ${unknown.join(', ')}.`);
-  }
+  const got = ['object', 'function', 'symbol'].includes(typeof value)
+    ? typeof value
+    : String(value);
+  throw new TypeError(`\`behavior.${name}\` must be one of ${values.join(', ')}; got ${got}.`);
 }

@@ -1,3 +1,13 @@
+import {
+  anything,
+  atLeast,
+  flag,
+  plainObject,
+  readOptions,
+  wholeNumber,
+  type OptionKinds,
+} from '../../contract/options.js';
+
 /** What goes wrong with a request; give one of the kinds, and when it strikes. */
 export interface Fault {
   /** Answers with this status before the service saw the request. */
@@ -31,6 +41,30 @@ export interface Fault {
   probability?: number;
 }
 
+const faultKinds: OptionKinds<Fault> = {
+  status: wholeNumber(100, 599),
+  body: anything(),
+  headers: plainObject('an object of headers'),
+  retryAfter: {
+    form: 'a number of seconds, or a text',
+    allows: (value) => typeof value === 'string' || Number.isFinite(value),
+  },
+  drop: flag,
+  loseAnswer: flag,
+  hang: flag,
+  slow: atLeast(0),
+  truncate: flag,
+  stall: flag,
+  malformed: flag,
+  html: flag,
+  times: atLeast(0),
+  after: atLeast(0),
+  probability: {
+    form: 'a chance from 0 to 1',
+    allows: (value) => typeof value === 'number' && value >= 0 && value <= 1,
+  },
+};
+
 /** The faults that wait for requests. */
 export interface Faults {
   /** Plans a fault for an endpoint (`'POST /v1/send'`, or `'*'` for each); the answer takes it back. */
@@ -51,7 +85,8 @@ interface Planned {
 export function createFaults(endpoints: readonly string[], random: () => number): Faults {
   let plans: Planned[] = [];
 
-  function fail(endpoint: string, fault: Fault): () => void {
+  function fail(endpoint: string, given: Fault): () => void {
+    const fault = readOptions(given, faultKinds, { name: '`fail()`', example: '{ status: 503 }' });
     if (endpoint !== '*' && !endpoints.includes(endpoint)) {
       throw new TypeError(`No such endpoint: ${endpoint}. ${adviceFor(endpoint, endpoints)}`);
     }

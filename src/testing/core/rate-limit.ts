@@ -1,3 +1,5 @@
+import { atLeast, milliseconds, oneOf, type OptionKinds } from '../../contract/options.js';
+
 /** How many requests a service takes. */
 export interface RateLimitOptions {
   /** Requests per window; `Infinity` for no limit. */
@@ -19,6 +21,25 @@ export interface RateLimitOptions {
   /** How far ahead the clock is that the service's dates go by, in milliseconds. @default 0 */
   clockAheadMs?: number;
 }
+
+/** The kinds of these options. */
+export const rateLimitKinds: OptionKinds<RateLimitOptions> = {
+  limit: atLeast(0),
+  windowMs: milliseconds,
+  algorithm: oneOf('sliding', 'fixed', 'bucket'),
+  headers: oneOf(
+    'retry-after',
+    'retry-after-date',
+    'retry-after-ms',
+    'retry-after-unit',
+    'ratelimit',
+    'ratelimit-fields',
+    'ratelimit-list',
+    'x-ratelimit',
+    'none',
+  ),
+  clockAheadMs: { form: 'a number of milliseconds', allows: Number.isFinite },
+};
 
 /** What the limiter thinks of one request. */
 export interface Verdict {

@@ -1,3 +1,4 @@
+import { readOptions, wholeNumber } from '../../contract/options.js';
 import type { JournalItem, JournalStore } from '../../journal/store.js';
 
 /** How long a journal is tested. */
@@ -18,8 +19,13 @@ export interface TestJournalOptions {
  */
 export async function testJournal(
   open: () => Promise<JournalStore> | JournalStore,
-  { seed = 1, runs = 20 }: TestJournalOptions = {},
+  options?: TestJournalOptions,
 ): Promise<void> {
+  const { seed = 1, runs = 20 } = readOptions(
+    options,
+    { seed: wholeNumber(0), runs: wholeNumber(0) },
+    { name: '`testJournal()`', example: '{ runs: 100 }' },
+  );
   const next = randomNumbers(seed);
   for (let run = 0; run < runs; run++) {
     await new Run(open, `test-${seed}-${run}-`, next).play();

@@ -1,3 +1,4 @@
+import { readOptions } from '../../contract/options.js';
 import { createService, type Service } from '../core/service.js';
 import type { Handlers } from '../core/types.js';
 import { enter, keyOf } from './access.js';
@@ -6,7 +7,7 @@ import type { Bytes } from './files/bytes.js';
 import { answerDownload, contentOf, downloadEndpoint } from './files/downloads.js';
 import { clockAheadMs } from '../behavior/shared.js';
 import type { MediaBehavior } from '../behavior/media.js';
-import type { FakeMediaOptions } from './options.js';
+import { fakeMediaKinds, type FakeMediaOptions } from './options.js';
 import type { Job } from './jobs/outcomes.js';
 import { getStatus } from './generate/status.js';
 import type { BrandKit, CallbackAttempt, MediaFile, MediaFolder, Outcome } from './types.js';
@@ -44,7 +45,12 @@ const handlers: Handlers<MediaWorld> = {
 };
 
 /** Makes a fake media service: `fake.fetch` and `fake.handlers()` reach it without a network. */
-export function createFakeMedia(options: FakeMediaOptions = {}): FakeMedia {
+export function createFakeMedia(given?: FakeMediaOptions): FakeMedia {
+  const options = readOptions(given, fakeMediaKinds, {
+    name: '`createFakeMedia()`',
+    isStrict: true,
+    example: "{ clock: { mode: 'real' } }",
+  });
   const world = createWorld(options, settingsOf(options));
   const service = createMediaService(world);
   const [apiKey = ''] = world.apiKeys;

@@ -1,7 +1,22 @@
+import {
+  amount,
+  anything,
+  callback,
+  flag,
+  group,
+  orFalse,
+  plainObject,
+  text,
+  wholeNumber,
+  type OptionKind,
+  type OptionKinds,
+} from '../../contract/options.js';
+import { address } from '../core/address.js';
 import type { Clock, ClockOptions } from '../core/time/clock.js';
-import type { Duration } from '../core/time/duration.js';
-import type { RateLimitOptions } from '../core/rate-limit.js';
-import type { MediaBehavior } from '../behavior/media.js';
+import { parseDuration, type Duration } from '../core/time/duration.js';
+import { rateLimitKinds, type RateLimitOptions } from '../core/rate-limit.js';
+import { mediaBehaviors, type MediaBehavior } from '../behavior/media.js';
+import { kindsOf } from '../behavior/setting.js';
 import type { BrandKit, MediaFile } from './types.js';
 
 /** How a fake media service behaves; what the document leaves open can be chosen. */
@@ -51,3 +66,42 @@ export interface FakeMediaOptions {
   /** Chance, for faults with a `probability`. @default Math.random */
   random?: () => number;
 }
+
+const duration: OptionKind<Duration> = {
+  form: "a duration, such as '3s' or a number of milliseconds",
+  allows: (value) => {
+    parseDuration(value as Duration); // throws for anything else
+    return true;
+  },
+};
+
+const orFunction = (kind: OptionKind): OptionKind<never> => ({
+  form: `${kind.form}, or a function`,
+  allows: (value) => typeof value === 'function' || kind.allows(value),
+});
+
+/** The kinds of these options. What is a setting of a world is checked there. */
+export const fakeMediaKinds: OptionKinds<FakeMediaOptions> = {
+  behavior: group(kindsOf(mediaBehaviors), 'an object of settings'),
+  baseUrl: address,
+  cdnUrl: address,
+  apiKey: text,
+  clock: plainObject('a clock, or how to make one'),
+  rateLimit: orFalse(group(rateLimitKinds)),
+  statusCounts: anything(),
+  pendingLimit: amount,
+  durations: callback(),
+  queueTime: duration,
+  fileBytes: orFunction(wholeNumber(0)),
+  ranges: flag,
+  callback: callback(),
+  brandKits: { form: 'a list of brand kits', allows: Array.isArray },
+  paidPlan: flag,
+  maxExportMinutes: amount,
+  errorShape: anything(),
+  envelopes: anything(),
+  statusField: anything(),
+  progress: anything(),
+  keepFor: duration,
+  random: callback(),
+};

@@ -1,12 +1,19 @@
+import { group, plainObject, readOptions, type OptionKinds } from '../../contract/options.js';
 import { clockAheadMs } from '../behavior/shared.js';
 import { createClock, type Clock, type ClockOptions } from '../core/time/clock.js';
-import type { RateLimitOptions } from '../core/rate-limit.js';
+import { address } from '../core/address.js';
+import { rateLimitKinds, type RateLimitOptions } from '../core/rate-limit.js';
 import { createService, type Service } from '../core/service.js';
 import { enter, rateLimitBucket } from './access.js';
 import { handlers } from './handlers.js';
 import { addProject } from './projects/project.js';
 import { seed, type Seeded, type SeedPlan } from './seed.js';
-import { settingsOf, type MessagingSettings, type SettingsOptions } from './settings.js';
+import {
+  settingsKinds,
+  settingsOf,
+  type MessagingSettings,
+  type SettingsOptions,
+} from './settings.js';
 import type { MessagingWorld, Project, SentEmail } from './state.js';
 import { addUser } from './users/accounts.js';
 import { messagingWire } from './wire/wire.js';
@@ -42,8 +49,21 @@ export interface FakeMessaging extends Service {
   readonly seed: (plan: SeedPlan) => Seeded;
 }
 
+const fakeOwner = {
+  name: '`createFakeMessaging()`',
+  isStrict: true,
+  example: "{ clock: { mode: 'real' } }",
+};
+const fakeKinds: OptionKinds<FakeMessagingOptions> = {
+  ...settingsKinds,
+  baseUrl: address,
+  clock: plainObject('a clock, or how to make one'),
+  rateLimit: group(rateLimitKinds),
+};
+
 /** Makes a fake of the messaging service, to be reached by `fetch`, MSW or a local server. */
-export function createFakeMessaging(options: FakeMessagingOptions = {}): FakeMessaging {
+export function createFakeMessaging(given?: FakeMessagingOptions): FakeMessaging {
+  const options = readOptions(given, fakeKinds, fakeOwner);
   const clock = clockOf(options.clock);
   let start = createWorld(clock, settingsOf(options));
   const service = createService({

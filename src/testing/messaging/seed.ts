@@ -1,3 +1,4 @@
+import { readOptions, wholeNumber, type OptionKinds } from '../../contract/options.js';
 import { seedCampaigns, seedSegments, seedTemplates, seedWorkflows } from './seed/content.js';
 import { seedContacts } from './seed/contacts.js';
 import { seedEmails, seedEvents } from './seed/history.js';
@@ -29,6 +30,17 @@ export interface SeedPlan {
   emails?: number;
 }
 
+const many = wholeNumber(0);
+const seedKinds: OptionKinds<SeedPlan> = {
+  contacts: many,
+  templates: many,
+  campaigns: many,
+  segments: many,
+  workflows: many,
+  events: many,
+  emails: many,
+};
+
 /** What was made up, in the order of its making. */
 export interface Seeded {
   readonly contacts: readonly Contact[];
@@ -41,7 +53,8 @@ export interface Seeded {
 }
 
 /** Fills a project; the same plan gives the same data each time, apart from the clock's time. */
-export function seed(scope: Scope, plan: SeedPlan): Seeded {
+export function seed(scope: Scope, given: SeedPlan): Seeded {
+  const plan = readOptions(given, seedKinds, { name: '`seed()`', example: '{ contacts: 100 }' });
   // Events and emails belong to a contact, so that they bring at least one contact along.
   const needsContact =
     (plan.events ?? 0) + (plan.emails ?? 0) > 0 && scope.project.contacts.size === 0;

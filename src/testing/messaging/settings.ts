@@ -1,4 +1,15 @@
-import { behaviorOf } from '../behavior/setting.js';
+import {
+  amount,
+  atLeast,
+  callback,
+  flag,
+  group,
+  milliseconds,
+  oneOf,
+  text,
+  type OptionKinds,
+} from '../../contract/options.js';
+import { behaviorOf, kindsOf } from '../behavior/setting.js';
 import { messagingBehaviors, type MessagingBehavior } from '../behavior/messaging.js';
 
 /** How the fake behaves where the service's document leaves a choice; may be changed at any time. */
@@ -29,12 +40,31 @@ export interface JobSettings {
   keepMs: number;
 }
 
+const jobKinds: OptionKinds<JobSettings> = {
+  statusField: oneOf('status', 'state'),
+  done: text,
+  failed: text,
+  progress: oneOf('fraction', 'percent', 'none'),
+  perSecond: amount,
+  keepMs: milliseconds,
+};
+
 /** Settings to start with. */
 export interface SettingsOptions extends Partial<Omit<MessagingSettings, 'jobs'>> {
   /** A world: what the service does where its document is silent. */
   behavior?: Partial<MessagingBehavior>;
   jobs?: Partial<JobSettings>;
 }
+
+/** The kinds of these settings. */
+export const settingsKinds: OptionKinds<SettingsOptions> = {
+  ...kindsOf(messagingBehaviors),
+  behavior: group(kindsOf(messagingBehaviors), 'an object of settings'),
+  jobs: group(jobKinds),
+  disableSignups: flag,
+  maxAttachmentBytes: atLeast(0),
+  webhookFetch: callback(),
+};
 
 /** The settings of a fake that was given these; everything else as documented. */
 export function settingsOf(given: SettingsOptions): MessagingSettings {

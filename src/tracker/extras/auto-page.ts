@@ -1,3 +1,4 @@
+import { readOptions } from '../settings.js';
 import type { TrackedEvent, Transient } from '../types.js';
 
 /** Options of {@link autoPage}. */
@@ -18,10 +19,8 @@ export interface PageTracker {
  * secrets), `referrer` and the UTM parameters. Returns the function that stops it. Does nothing on
  * a server.
  */
-export function autoPage(
-  tracker: PageTracker,
-  { event = 'page_viewed' }: AutoPageOptions = {},
-): () => void {
+export function autoPage(tracker: PageTracker, options?: AutoPageOptions): () => void {
+  const { event = 'page_viewed' } = readOptions(options, { event: 'string' });
   if (typeof document === 'undefined') {
     return () => undefined;
   }

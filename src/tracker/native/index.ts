@@ -1,4 +1,5 @@
 import type { Tracker } from '../options.js';
+import { KINDS, readOptions } from '../settings.js';
 import { apiOf, createTab, setContact } from '../tracker.js';
 import type { AnyEvents, EventMap } from '../types.js';
 import type { Channel } from '../tab.js';
@@ -20,8 +21,14 @@ export type { NativeStorage } from './storage.js';
 export function createNativeTracker<Events extends EventMap<Events> = AnyEvents>(
   options: NativeTrackerOptions,
 ): Tracker<Events> {
-  const { storage, onExit, hasNetwork, ...rest } = options;
-  refuseUnsupported(options);
+  const { storage, onExit, hasNetwork, ...rest } = readOptions(options, {
+    ...KINDS,
+    storage: 'any',
+    honorGpc: 'any',
+    onExit: 'function',
+    hasNetwork: 'function',
+  });
+  refuseUnsupported({ ...rest, storage });
   // No store of a browser, no lock and no database: what is stored has one owner.
   const tab = createTab({ ...rest, storage: 'memory', honorGpc: false });
   if (storage !== 'memory') {

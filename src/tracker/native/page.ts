@@ -36,7 +36,10 @@ export function createNativePage(tab: Tab, onExit: OnExit): Page {
       pump(tab);
     },
     dispose: () => {
-      stop?.();
+      // An effect that returns nothing stops nothing.
+      if (typeof stop === 'function') {
+        stop();
+      }
       rules.leave(tab);
     },
   };

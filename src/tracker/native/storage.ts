@@ -15,12 +15,20 @@ export function checkStorage(storage: NativeStorage): void {
   const names = ['keys', 'get', 'set', 'remove'] as const;
   // Plain JavaScript may leave it out.
   const given = storage as Partial<NativeStorage> | undefined;
-  const missing = names.filter((name) => typeof given?.[name] !== 'function');
+  const missing = names.filter((name) => !hasMethod(given, name));
   if (missing.length) {
     throw new TypeError(`storage needs ${missing.join(', ')}`);
   }
   if (!Array.isArray(storage.keys())) {
     throw new TypeError('storage must answer at once, not with a promise');
+  }
+}
+
+function hasMethod(given: Partial<NativeStorage> | undefined, name: keyof NativeStorage): boolean {
+  try {
+    return typeof given?.[name] === 'function';
+  } catch {
+    return false; // whatever it is, it is no store
   }
 }
 

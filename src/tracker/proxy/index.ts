@@ -1,6 +1,6 @@
 import { Callers } from './callers.js';
 import type { Answer } from './forward.js';
-import type { TrackProxyOptions } from './options.js';
+import { type TrackProxyOptions, checkedOptions } from './options.js';
 import { type Incoming, isJson, isSameOrigin, readEvents } from './read.js';
 import { Sender, tooMany } from './sender.js';
 
@@ -20,8 +20,9 @@ export { type ProxiedEvent, type TrackProxyOptions } from './options.js';
  * export const POST = createTrackProxy({ apiKey, baseUrl });
  */
 export function createTrackProxy(
-  options: TrackProxyOptions,
+  given: TrackProxyOptions,
 ): (request: Request) => Promise<Response> {
+  const options = checkedOptions(given);
   const sender = new Sender(options);
   const callers = options.callerOf && new Callers(options.perCaller ?? 60);
   const answerTo = async (

@@ -1,3 +1,5 @@
+import { readOptions } from '../settings.js';
+
 /** One event as a page hands it in, of which only these fields go on to the service. */
 export interface ProxiedEvent {
   readonly event: string;
@@ -43,4 +45,29 @@ export interface TrackProxyOptions {
   readonly timeout?: number;
   /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch;
+}
+
+/** The options as they were given, or a `TypeError` that names the one that does not fit. */
+export function checkedOptions(given: TrackProxyOptions): TrackProxyOptions {
+  const options = readOptions(given, {
+    apiKey: 'string',
+    baseUrl: 'string',
+    authorize: 'function',
+    callerOf: 'function',
+    perCaller: 'number',
+    perMinute: 'number',
+    origins: 'object',
+    timeout: 'number',
+    fetch: 'function',
+  });
+  // An environment variable may not be set.
+  for (const name of ['apiKey', 'baseUrl'] as const) {
+    if (!options[name]) {
+      throw new TypeError(`${name} is missing`);
+    }
+  }
+  if (options.origins && !Array.isArray(options.origins)) {
+    throw new TypeError('origins must be a list');
+  }
+  return options;
 }

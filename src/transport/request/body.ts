@@ -1,3 +1,4 @@
+import { isIdName, notAnId } from '../../contract/ids.js';
 import { isBytes, isDate } from '../../contract/records.js';
 import { invalidRequest } from '../../errors/client-errors.js';
 
@@ -34,7 +35,7 @@ type Above = readonly object[];
 function copyOf(value: unknown, path: string, above: Above): unknown {
   switch (typeof value) {
     case 'number':
-      return Number.isFinite(value) ? value : unsendable(path, `must be a number; got ${value}`);
+      return copyOfNumber(value, path);
     case 'bigint':
     case 'function':
     case 'symbol':
@@ -44,6 +45,17 @@ function copyOf(value: unknown, path: string, above: Above): unknown {
     default:
       return value;
   }
+}
+
+function copyOfNumber(value: number, path: string): number {
+  if (!Number.isFinite(value)) {
+    return unsendable(path, `must be a number; got ${value}`);
+  }
+  const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value);
+  // Of an item of a list it is the name of the list.
+  return isRounded && isIdName(/(\w*)[[\]\d]*$/.exec(path)?.[1] ?? '')
+    ? unsendable(path, `${notAnId}; got ${value}`)
+    : value;
 }
 
 function copyOfObject(value: object, path: string, above: Above): unknown {

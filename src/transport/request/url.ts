@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../../errors/index.js';
+import { isIdNumber, notAnId } from '../../contract/ids.js';
 import { isDate, isRecord } from '../../contract/records.js';
 import { invalidRequest } from '../../errors/client-errors.js';
 
@@ -61,10 +62,8 @@ function segment(name: string, value: unknown): string {
     ]);
   }
   // JSON has rounded a larger number already: it would be another record's id.
-  if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-    throw invalidRequest([
-      { field: name, message: `must be a string or a safe integer; got ${value}` },
-    ]);
+  if (typeof value === 'number' && !isIdNumber(value)) {
+    throw invalidRequest([{ field: name, message: `${notAnId}; got ${value}` }]);
   }
   const text = String(value);
   // An empty or dotted segment would reach another endpoint: `/contacts/..` is `/`.
@@ -118,6 +117,9 @@ function queryValue(name: string, value: unknown): string {
   }
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw invalidRequest([{ field: name, message: `must be a number; got ${value}` }]);
+  }
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    throw invalidRequest([{ field: name, message: `${notAnId}; got ${value}` }]);
   }
   return JSON.stringify(value);
 }

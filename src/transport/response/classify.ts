@@ -1,4 +1,5 @@
 import type { Route } from '../../contract/route.js';
+import { parseExactly } from '../../contract/parse-exactly.js';
 import { isRecord } from '../../contract/records.js';
 import { UnexpectedResponseError, type Outcome, type PostreelError } from '../../errors/index.js';
 import { secretsOf } from '../auth/call-secrets.js';
@@ -73,7 +74,7 @@ function acceptedBody(text: string, { isAccepted }: Route): unknown {
     return undefined;
   }
   try {
-    const body = JSON.parse(text) as unknown;
+    const body = parseExactly(text);
     return isAccepted(body) ? body : undefined;
   } catch {
     return undefined;
@@ -118,7 +119,7 @@ function parse(received: Received, call: CallContext): unknown {
     return undefined;
   }
   try {
-    return JSON.parse(text) as unknown;
+    return parseExactly(text);
   } catch {
     const header = response.headers.get('content-type');
     const type =

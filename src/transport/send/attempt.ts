@@ -1,5 +1,6 @@
 import { isAbortOf } from '../../async/abort.js';
 import { AttemptTimer, monotonicMs } from '../../async/timers.js';
+import { parseExactly } from '../../contract/parse-exactly.js';
 import { maxCloseMs } from '../../contract/rate-budget-store.js';
 import {
   isPostreelError,
@@ -194,7 +195,7 @@ class Exchange {
   // The response to a paid call is read to the end, even when its caller no longer waits.
   #readLate(text: Promise<string>): void {
     const { onLate } = this.#call.input;
-    text.then((late) => onLate?.(JSON.parse(late) as unknown)).catch(() => undefined); // no ids in it
+    text.then((late) => onLate?.(parseExactly(late))).catch(() => undefined); // no ids in it
   }
 
   get #fetchSignal(): AbortSignal | undefined {

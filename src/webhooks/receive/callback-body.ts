@@ -1,3 +1,4 @@
+import { parseExactly } from '../../contract/parse-exactly.js';
 import { isRecord } from '../../contract/records.js';
 import type { WebhookResult } from '../../contract/inbox.js';
 import { invalidBody } from './read-body.js';
@@ -9,7 +10,8 @@ export function parseCallback(body: unknown): WebhookResult {
     throw invalidBody('expected `{ success, data }`');
   }
   const { id, file } = raw.data;
-  const fileId = typeof id === 'number' ? String(id) : id;
+  // What a parser has rounded is another file's.
+  const fileId = Number.isSafeInteger(id) ? String(id) : id;
   if (typeof fileId !== 'string' || fileId === '') {
     throw invalidBody('`data.id` must be a non-empty string');
   }
@@ -27,7 +29,7 @@ export function parseCallback(body: unknown): WebhookResult {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch (cause) {
     throw invalidBody('it is not JSON', cause);
   }

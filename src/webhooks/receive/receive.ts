@@ -1,11 +1,12 @@
 import { callSafely } from '../../async/notifier.js';
 import { answerWithin } from '../../async/timers.js';
+import { anything, callback, flag, type OptionKinds } from '../../contract/options.js';
 import type { WebhookResult } from '../../contract/inbox.js';
 import { ConfigurationError } from '../../errors/index.js';
 import { answerTo, atWork, handled, onlyPost, type Answer } from './answer.js';
 import { confirm, type ReadStatus } from './confirm.js';
 import type { WebhookSecret } from '../sign/secret.js';
-import { memorySeen, type SeenStore } from './replay-store.js';
+import { memorySeen, seenStore, type SeenStore } from './replay-store.js';
 import { verifyWebhook, type CallbackParts } from './verify.js';
 
 /** How an inbox works. */
@@ -29,6 +30,14 @@ export interface InboxOptions {
 const maxMs = 5_000;
 const maxClaimMs = 3_000;
 const maxReleaseMs = 1_000;
+/** The kinds of an inbox's options. */
+export const inboxOptions: OptionKinds<InboxOptions> = {
+  secret: anything(), // its own check never repeats it
+  confirm: flag,
+  status: callback(),
+  seen: seenStore,
+  onError: callback(),
+};
 
 /** Answers a callback within five seconds; never rejects. */
 export type Receive = (
@@ -45,8 +54,8 @@ export function receiver(
   const seen = timely(given);
   const readStatus = statusReader(options);
   const tell = (error: unknown) => callSafely(() => onError?.(error));
-  const accept = async (callback: Request | CallbackParts) => {
-    const { nonce, ...result } = await verifyWebhook(callback, { secret, seen });
+  const accept = async (received: Request | CallbackParts) => {
+    const { nonce, ...result } = await verifyWebhook(received, { secret, seen });
     try {
       await handle(readStatus ? await confirm(result, readStatus) : result);
     } catch (error) {
@@ -54,16 +63,16 @@ export function receiver(
       throw error;
     }
   };
-  const answer = async (callback: Request | CallbackParts) => {
+  const answer = async (received: Request | CallbackParts) => {
     try {
-      await accept(callback);
+      await accept(received);
       return handled;
     } catch (error) {
       tell(error);
       return answerTo(error);
     }
   };
-  return async (method, callback) => (method === 'POST' ? inTime(answer(callback)) : onlyPost);
+  return async (method, received) => (method === 'POST' ? inTime(answer(received)) : onlyPost);
 }
 
 // The service may not wait for long, and would take a late answer for a failure.

@@ -1,3 +1,5 @@
+import { readOptions, wholeNumber, withMethods } from '../../contract/options.js';
+
 /**
  * Remembers which addresses have had their callback. Processes behind one address share a store,
  * e.g. in Redis: `SET nonce 1 NX PXAT expiresAt` and `DEL nonce`.
@@ -9,10 +11,24 @@ export interface SeenStore {
   release(nonce: string): unknown;
 }
 
+/** The kind of the option `seen`. */
+export const seenStore = withMethods<SeenStore>(
+  'a store, such as `memorySeen()`',
+  ...(['claim', 'release'] as const),
+);
+
 const maxNonces = 10_000;
 
 /** A store in this process's memory. When it is full, it forgets the oldest nonce. */
-export function memorySeen({ max = maxNonces }: { max?: number } = {}): SeenStore {
+export function memorySeen(options?: { max?: number | undefined }): SeenStore {
+  const { max = maxNonces } = readOptions(
+    options,
+    { max: wholeNumber(1) },
+    {
+      name: '`memorySeen()`',
+      example: '{ max: 1_000 }',
+    },
+  );
   const expiries = new Map<string, number>();
   const makeRoom = () => {
     if (expiries.size < max) {

@@ -1,10 +1,11 @@
+import { anything, atLeast, readOptions, type OptionKinds } from '../../contract/options.js';
 import type { WebhookResult } from '../../contract/inbox.js';
 import { WebhookVerificationError } from '../../errors/webhook-error.js';
 import { parseCallback } from './callback-body.js';
 import { verifyUrl } from '../sign/verify-url.js';
 import { readBody } from './read-body.js';
 import { secretsOf, type WebhookSecret } from '../sign/secret.js';
-import { memorySeen, type SeenStore } from './replay-store.js';
+import { memorySeen, seenStore, type SeenStore } from './replay-store.js';
 
 /** A callback where there is no Fetch `Request`. */
 export interface CallbackParts {
@@ -23,6 +24,12 @@ export interface VerifyOptions {
   /** The time, in milliseconds since 1970. @default now */
   now?: number | undefined;
 }
+
+const verifyOptions: OptionKinds<VerifyOptions> = {
+  secret: anything(), // its own check never repeats it
+  seen: seenStore,
+  now: atLeast(0),
+};
 
 /** A callback that has been verified. */
 export interface VerifiedWebhook extends WebhookResult {
@@ -45,7 +52,14 @@ export async function verifyWebhook(
   options: VerifyOptions,
 ): Promise<VerifiedWebhook> {
   sharedSeen ??= memorySeen();
-  const { secret, now = Date.now(), seen = sharedSeen } = options;
+  const {
+    secret,
+    now = Date.now(),
+    seen = sharedSeen,
+  } = readOptions(options, verifyOptions, {
+    name: '`verifyWebhook()`',
+    example: '{ secret }',
+  });
   const secrets = secretsOf(secret);
   const { nonce, expiresAt } = await verifyUrl(callback.url, { secrets, now });
   const result = parseCallback(await readBody(callback.body));

@@ -1,3 +1,4 @@
+import { anything, milliseconds, readOptions, type OptionKinds } from '../../contract/options.js';
 import { ConfigurationError, InvalidRequestError } from '../../errors/index.js';
 import { canonicalText, isOurs, namesIn, parameters } from './canonical.js';
 import { randomHex, sign } from './hmac.js';
@@ -11,6 +12,9 @@ export interface ExpiryOptions {
    */
   expiresIn?: number | undefined;
 }
+
+/** How long an address is valid, in the options. */
+export const expiryOptions: OptionKinds<ExpiryOptions> = { expiresIn: milliseconds };
 
 /** How to sign an address. */
 export interface SignOptions extends ExpiryOptions {
@@ -30,7 +34,11 @@ const nonceBytes = 16;
  * await media.generate.audio({ content: 'Good morning!', voiceId: 'voice_1', webhook });
  */
 export async function signWebhookUrl(url: string | URL, options: SignOptions): Promise<string> {
-  const { secret, expiresIn = aDayMs } = options;
+  const { secret, expiresIn = aDayMs } = readOptions(
+    options,
+    { secret: anything(), ...expiryOptions },
+    { name: '`signWebhookUrl()`', example: '{ secret }' },
+  );
   const [newest] = secretsOf(secret);
   const target = parse(url);
   const nonce = randomHex(nonceBytes);

@@ -76,21 +76,40 @@ describe('a look that fails', () => {
     [401, 'AuthenticationError'],
     [403, 'PermissionError'],
     [400, 'BadRequestError'],
-  ])('with %i ends the wait at once', async (status, name) => {
+  ])('with %i ends the wait when it comes twice', async (status, name) => {
     const { fake, job } = await oneVideo();
     fake.fail(statusEndpoint, { status, times: 9 });
     const { error } = await inTime(ending(job.waitForFile()));
     expect(error).toMatchObject({ name, status });
-    expect(fake.requests).toHaveLength(2);
+    expect(fake.requests).toHaveLength(3);
+    expect(gaps(fake.requests)).toEqual([1_000]);
+  });
+
+  it('is no fact about a file that was seen: it is asked for again for half a minute', async () => {
+    const { fake, job } = await oneVideo({ durations: () => '3m' });
+    await inTime(ending(job.waitForFile({ timeout: 15_000 })));
+    fake.fail(statusEndpoint, { status: 400, after: 1, times: 2 });
+    const file = await inTime(job.waitForFile());
+    expect(file.fileId).toBe(job.fileId);
+  });
+
+  it('ends the wait for a file that was seen when it stays', async () => {
+    const { fake, job } = await oneVideo({ durations: () => '3m' });
+    fake.fail(statusEndpoint, { status: 404, after: 1, times: 99 });
+    const { error } = await inTime(ending(job.waitForFile()));
+    expect(error).toMatchObject({ name: 'NotFoundError' });
+    const waits = gaps(fake.requests);
+    expect(waits.length).toBeLessThanOrEqual(7);
+    expect(waits.reduce((sum, wait) => sum + wait)).toBeGreaterThanOrEqual(50_000); // seen after 10 s
   });
 });
 
 describe('a file that the service does not know', () => {
-  it('ends the wait for an id of old at once', async () => {
+  it('ends the wait for an id of old when it is asked for again', async () => {
     const { fake, media } = fakeService();
     const { error } = await inTime(ending(media().waitForFile('file_999999')));
     expect(error).toMatchObject({ name: 'NotFoundError', status: 404 });
-    expect(fake.requests).toHaveLength(1);
+    expect(fake.requests).toHaveLength(2);
   });
 
   it('may be too fresh to be known', async () => {
@@ -106,7 +125,7 @@ describe('a file that the service does not know', () => {
     fake.fail(statusEndpoint, { status: 404, times: 99 });
     const { error } = await inTime(ending(job.waitForFile()));
     expect(error).toMatchObject({ name: 'NotFoundError' });
-    expect(fake.requests.length - 1).toBeLessThanOrEqual(3);
+    expect(fake.requests.length - 1).toBeLessThanOrEqual(4);
   });
 
   it('is gone when it was known before', async () => {

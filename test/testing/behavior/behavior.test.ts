@@ -61,8 +61,8 @@ describe('behavior', () => {
   });
 
   it.each([
-    [{ ids: 'roman' }, 'behavior.ids must be one of text, number, uuid; got roman.'],
-    [{ colour: 'red' }, 'There is no behavior called colour.'],
+    [{ ids: 'roman' }, '`behavior.ids` must be one of text, number, uuid; got roman.'],
+    [{ colour: 'red' }, '`behavior.colour` is not an option of `createFakeMessaging()`'],
   ])('refuses %j', (behavior, message) => {
     expect(() => createFakeMessaging({ behavior: behavior as never })).toThrow(message);
   });

@@ -101,8 +101,16 @@ async function findEqual(definition: WorkflowDefinition, parts: CreationParts): 
     const id = withId(listed)?.id ?? '';
     isNamed = isNamed || head.name !== undefined;
     ids.push(id);
-    const live = isNamesake(head) ? await readGraph(parts, id, options) : undefined;
-    if (live && isNamesake(mapping.readWorkflow(live))) {
+    if (!isNamesake(head)) {
+      continue;
+    }
+    const live = await readGraph(parts, id, options);
+    if (!live) {
+      throw listedButGone(name, id); // a second one beside it would send each email twice
+    }
+    const shown = mapping.readWorkflow(live);
+    // What this answer leaves out, the list has told.
+    if (isNamesake({ name: shown.name ?? head.name, trigger: shown.trigger ?? head.trigger })) {
       const comparison = compare(definition, emptyState, live, mapping);
       found.push({
         ...readingOf(live, comparison, []),
@@ -142,6 +150,13 @@ function readingOf(live: LiveGraph, comparison: Comparison, workflow: readonly s
   const step = live.steps.map(({ id }) => id);
   const transition = live.transitions.map(({ id }) => id);
   return { ...comparison, known: { workflow, step, transition }, isRecorded: true };
+}
+
+function listedButGone(name: string, id: string): ConflictError {
+  return new ConflictError(
+    `Workflow "${name}" is listed as ${id}, but cannot be read. Nothing was deployed; deploy it again.`,
+    { code: 'WORKFLOW_CHANGED', outcome: 'not-sent' },
+  );
 }
 
 async function allIds({ workflows, options }: CreationParts): Promise<string[]> {

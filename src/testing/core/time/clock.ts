@@ -1,3 +1,11 @@
+import {
+  amount,
+  callback,
+  oneOf,
+  readOptions,
+  type OptionKinds,
+} from '../../../contract/options.js';
+import { isDate } from '../../../contract/records.js';
 import { parseDuration, type Duration } from './duration.js';
 import { createSchedule, type Task } from './schedule.js';
 
@@ -27,11 +35,24 @@ export interface ClockOptions {
   now?: () => number;
 }
 
+const owner = { name: '`createClock()`', example: "{ mode: 'real' }" };
+const clockOptions: OptionKinds<ClockOptions> = {
+  start: {
+    form: 'a valid date, or milliseconds since 1970',
+    allows: (value) =>
+      (typeof value === 'number' || isDate(value)) && !Number.isNaN(new Date(value).getTime()),
+  },
+  mode: oneOf('virtual', 'real'),
+  speed: amount,
+  now: callback(),
+};
+
 /** The longest delay that timers can carry. */
 const maxTimerMs = 2 ** 31 - 1;
 
 /** Makes a clock: one that only moves by `advance()`, unless told otherwise. */
-export function createClock(options: ClockOptions = {}): Clock {
+export function createClock(given?: ClockOptions): Clock {
+  const options = readOptions(given, clockOptions, owner);
   const { mode = 'virtual', speed = 1 } = options;
   const schedule = createSchedule();
   const outsideMs = sourceOf(options);
