@@ -74,14 +74,14 @@ export interface ClientOptions {
 export interface DataOptions {
   /**
    * A reserved key in `data`, which the service drops: `'warn'` sends it with a `warning`, `'throw'`
-   * refuses the call, `'send'` does nothing.
+   * refuses the call, `'send'` sends it without a warning.
    * @default 'warn'
    */
   reserved?: 'warn' | 'throw' | 'send' | undefined;
   /**
    * An empty string in `data`, which the service ignores: `'warn'` sends it with a `warning`,
    * `'throw'` refuses the call, `'delete'` sends `null` instead, which deletes the field, `'send'`
-   * does nothing.
+   * sends it without a warning.
    * @default 'warn'
    */
   emptyString?: 'warn' | 'throw' | 'delete' | 'send' | undefined;

@@ -10,8 +10,9 @@ export function parseExactly(text: string): unknown {
 
 // Most answers have none, and are parsed as they are.
 const longDigits = /\d{16}/;
-// An escape, the end of a text, or many digits. Fractions are measures, and no ids.
-const tokens = /\\.|"|-?\d{16,}(?![\d.eE])/gs;
+// An escape, the end of a text, or a number of many digits. Fractions are measures, and no ids.
+const tokens = /\\.|"|-?\d{16,}[\d.eE+-]*/gs;
+const integer = /^-?\d+$/;
 
 function withDigitsAsText(text: string): string {
   let start: number | undefined; // of the text that the place is in
@@ -23,7 +24,7 @@ function withDigitsAsText(text: string): string {
       return token;
     }
     const isPart = start !== undefined || /[\d.eE+-]/.test(text[offset - 1] ?? '');
-    return isPart || isHeld(token, name) ? token : `"${token}"`;
+    return isPart || !integer.test(token) || isHeld(token, name) ? token : `"${token}"`;
   });
 }
 
@@ -35,5 +36,7 @@ function isName(text: string, end: number): boolean {
 
 function isHeld(digits: string, name: string): boolean {
   const number = Number(digits);
-  return Number.isSafeInteger(number) || (String(number) === digits && !isIdName(name));
+  // A list of bare ids is the whole answer, or its `data`.
+  const mayBeId = isIdName(name) || name === '' || name === 'data';
+  return Number.isSafeInteger(number) || (String(number) === digits && !mayBeId);
 }

@@ -20,8 +20,11 @@ export class ConfigurationError extends PostreelError {
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, { outcome: 'not-sent', ...details });
     // Thrown by a constructor, whose caller made the slip.
-    const [line = '', ...frames] = (this.stack ?? '').split('\n');
-    this.stack = [line, ...withoutOwnFrames(frames)].join('\n');
+    const { stack } = this as { stack?: unknown }; // a program may format stacks its own way
+    if (typeof stack === 'string') {
+      const [line = '', ...frames] = stack.split('\n');
+      this.stack = [line, ...withoutOwnFrames(frames)].join('\n');
+    }
   }
 }
 

@@ -9,6 +9,8 @@ export interface WaitDetails extends ErrorDetails {
   readonly elapsedMs: number;
   /** How many times the status was asked for. */
   readonly polls: number;
+  /** The last status record, as the service sent it. */
+  readonly record?: unknown;
   /** Goes on waiting, with the options of the first wait unless given others. */
   readonly resume: (options?: object) => Promise<unknown>;
 }
@@ -25,10 +27,16 @@ export class WaitError extends PostreelError {
   readonly elapsedMs: number;
   /** How many times the status was asked for. */
   readonly polls: number;
+  /**
+   * The status record that ended the wait, as the service sent it; the message has its reason. Not
+   * enumerable, so that no log writes it by accident.
+   */
+  declare readonly record: unknown;
   readonly #resume: (options?: object) => Promise<unknown>;
 
   constructor(message: string, details: WaitDetails) {
     super(message, details);
+    Object.defineProperty(this, 'record', { value: details.record });
     this.fileId = details.id;
     this.lastStatus = details.lastStatus;
     this.elapsedMs = details.elapsedMs;

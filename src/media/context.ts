@@ -23,6 +23,7 @@ import type { MediaOptions, MediaRateLimitOptions } from './options.js';
 import { routes } from './routes.js';
 import { sharedCountedPoller } from './status/counted-poller.js';
 import { FileWaits } from './status/file-waits.js';
+import { isOfOther, otherFile } from './status/other-file.js';
 import { StatusPoller } from './status/poller.js';
 
 const mediaOptions: OptionKinds<MediaOptions> = {
@@ -132,8 +133,15 @@ function createJournal(
 
 function createPoller(connection: Connection<MediaEvents, MediaOptions>): StatusPoller {
   const { events, transport } = connection;
-  const ask = (fileId: string, options: RequestOptions, isCharged: boolean) =>
-    transport.send(generateRoutes.status, { query: { fileId }, isPoll: true, isCharged }, options);
+  const ask = async (fileId: string, options: RequestOptions, isCharged: boolean) => {
+    const input = { query: { fileId }, isPoll: true, isCharged };
+    const record = await transport.send(generateRoutes.status, input, options);
+    if (isOfOther(record, fileId)) {
+      notices.otherFile(events, fileId);
+      throw otherFile(fileId);
+    }
+    return record;
+  };
   return new StatusPoller(
     ask,
     async () => sharedCountedPoller(await connection.projectName()),

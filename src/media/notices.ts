@@ -19,6 +19,13 @@ export function unknownStatus(events: MediaEmitter, fileId: string, status: unkn
   events.emit('mismatch', { method, path, issues: [{ field: 'status', message }] });
 }
 
+/** A status that names another file than the one that was asked for. */
+export function otherFile(events: MediaEmitter, fileId: string): void {
+  const message = `is not ${fileId}, which was asked for`;
+  const { method, path } = routes.status;
+  events.emit('mismatch', { method, path, issues: [{ field: 'fileId', message }] });
+}
+
 /** Something fails, and the work goes on without it. */
 export function warn(events: MediaEmitter, message: string): void {
   events.emit('warning', { method: '', path: '', message });

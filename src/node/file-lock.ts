@@ -90,7 +90,7 @@ async function hasRivals(folder: string, own: string): Promise<boolean> {
     await rm(join(folder, name), { force: true });
     if (!isDead(name)) {
       process.emitWarning(
-        `A lock on ${folder.slice(0, -'.lock'.length)} was left for a minute and is taken over: its process, in another container or on another machine, is held for dead.`,
+        `A lock on ${folder.slice(0, -'.lock'.length)} was left for a minute and is taken over: its process, in another container or on another machine, is presumed dead.`,
         'PostreelWarning',
       );
     }

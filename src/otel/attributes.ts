@@ -36,7 +36,8 @@ const documented = 'VALIDATION_ERROR';
 
 /** What kind of failure ended a call: few different words, whatever the service calls its errors. */
 export function errorTypeOf(error: unknown): string {
-  if (isApiError(error) && error.code !== documented) {
+  // A call that was never sent has no status, but a code of ours.
+  if (isApiError(error) && error.status !== undefined && error.code !== documented) {
     return `HTTP_${error.status}`;
   }
   return isPostreelError(error) ? error.code : '_OTHER';

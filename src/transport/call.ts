@@ -42,10 +42,11 @@ const located = new WeakMap<PostreelError, 'call' | 'outer call'>();
 /** Lets the stack of an error of ours lead to the line that made the call. */
 export function locate(
   failure: unknown,
-  { stack = '' }: CallSite,
+  { stack }: CallSite,
   by: 'call' | 'outer call' = 'call',
 ): void {
-  if (!isPostreelError(failure)) {
+  // A program may format stacks its own way.
+  if (!isPostreelError(failure) || typeof stack !== 'string') {
     return;
   }
   // One error may reach several callers: the first one's line stays.
@@ -121,6 +122,17 @@ export class RunningCall<T> implements Call<T> {
       (data): Safe<T> => ({ data }),
       (error: unknown): Safe<T> => ({ error: ours(error, this.#state) }),
     );
+  }
+
+  /** The same call; a failure is handed over before its caller gets it. */
+  beforeFailure(look: (failure: unknown, state: CallState) => void): RunningCall<T> {
+    const state = this.#state;
+    const run = () =>
+      this.#answer.catch((failure: unknown) => {
+        look(failure, state);
+        throw failure;
+      });
+    return new RunningCall(run, state);
   }
 
   /** The same call with its result turned into something better. */

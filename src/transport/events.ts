@@ -7,13 +7,13 @@ import { printWarning } from './print-warning.js';
 type Listener = (event: never) => void;
 type Guarded = (event: unknown) => void;
 
-/** The events of one client. A listener or logger that throws does not affect the call: it is warned of once. */
+/** The events of one client. A listener or logger that throws does not affect the call, and is warned of once. */
 export class Events<Map extends ClientEvents> {
   readonly #emitter = new EventEmitter();
   readonly #guarded = new WeakMap<Listener, Guarded>();
   readonly #logger: Logger | undefined;
-  /** What has thrown and was told of. */
-  readonly #told = new Set<unknown>();
+  /** The listeners, and the logger, that have failed. */
+  readonly #failed = new WeakSet<object>();
 
   constructor(logger: Logger | undefined) {
     this.#logger = logger;
@@ -44,7 +44,8 @@ export class Events<Map extends ClientEvents> {
   emit<Name extends keyof Map & string>(name: Name, event: Map[Name]): void {
     this.#log(name, event);
     const isHandled = this.#emitter.emit(name, event);
-    if (name === 'warning' && !isHandled && !this.#logger) {
+    const isLogged = this.#logger !== undefined && !this.#failed.has(this.#logger);
+    if (name === 'warning' && !isHandled && !isLogged) {
       printWarning((event as WarningEvent).message); // by its name
     }
   }
@@ -57,10 +58,11 @@ export class Events<Map extends ClientEvents> {
     }
     const report = (error: unknown) => {
       this.#write('error', 'postreel: a listener threw', { error });
-      this.#warnOnce(
-        listener,
-        `A listener of \`${name}\` failed (${kindOf(error)}). The call goes on; what the listener was to do with the event is not done.`,
-      );
+      const message = `A listener of \`${name}\` failed (${kindOf(error)}). The call goes on; what the listener was to do with the event is not done.`;
+      if (name === 'warning' && !this.#failed.has(listener)) {
+        printWarning(message); // there may be no other that gets this one
+      }
+      this.#warnOnce(listener, message);
     };
     const listen = listener as (event: unknown) => unknown; // typed by the client
     const guarded = (event: unknown) => callSafely(() => listen(event), report);
@@ -90,11 +92,11 @@ export class Events<Map extends ClientEvents> {
     );
   }
 
-  #warnOnce(source: unknown, message: string): void {
-    if (this.#told.has(source)) {
+  #warnOnce(source: object | undefined, message: string): void {
+    if (source === undefined || this.#failed.has(source)) {
       return;
     }
-    this.#told.add(source);
+    this.#failed.add(source);
     this.emit('warning', { method: '', path: '', message }); // every map has it
   }
 }

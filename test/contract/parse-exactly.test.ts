@@ -14,6 +14,8 @@ describe('parseExactly', () => {
     ['[1234567890123456789.5]', [1234567890123456789.5], 'before the point, too'], // eslint-disable-line no-loss-of-precision -- on purpose
     ['[12345678901234567e3]', [12345678901234567e3], 'and with an exponent'],
     ['{"a":"\\": 12345678901234567890"}', { a: '": 12345678901234567890' }, 'a text is not read'],
+    ['[9007199254740994]', ['9007199254740994'], 'a bare list of ids'],
+    ['{"data":[9007199254740994]}', { data: ['9007199254740994'] }, 'and one under `data`'],
     ['{"12345678901234567890":1}', { '12345678901234567890': 1 }, 'nor is a name'],
   ])('%s', (text, value, why) => {
     expect(parseExactly(text), why).toEqual(value);
@@ -26,6 +28,20 @@ describe('parseExactly', () => {
         expect(parseExactly(text)).toEqual(JSON.parse(text));
       }),
     );
+  });
+
+  it.each([
+    ['in a text', `{"x":"${'1'.repeat(300_000)}e"}`],
+    ['as a number', `{"x":${'1'.repeat(300_000)}e1}`],
+    ['before a letter', `{"x":${'1'.repeat(300_000)}E}`],
+  ])('takes no time for a run of digits %s', (_, text) => {
+    const startedAt = performance.now();
+    try {
+      parseExactly(text);
+    } catch {
+      // no JSON
+    }
+    expect(performance.now() - startedAt).toBeLessThan(20_000); // two minutes and more, digit by digit
   });
 
   it('reads a text of many megabytes', () => {

@@ -219,3 +219,18 @@ describe('a logger that fails later', () => {
     expect(unhandled).not.toHaveBeenCalled();
   });
 });
+
+it('a logger that fails does not hide the warnings', async () => {
+  const printed: string[] = [];
+  const print = vi.spyOn(process, 'emitWarning').mockImplementation((message) => {
+    printed.push(String(message));
+  });
+  const logger = {
+    debug() {
+      throw new Error('full');
+    },
+  };
+  await messagingOver(answering(() => ({ id: 'con_1' })).fetch, { logger }).contacts.get('con_1');
+  print.mockRestore();
+  expect(printed.join()).toContain('The logger failed');
+});

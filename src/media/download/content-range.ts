@@ -10,10 +10,13 @@ export interface ContentRange {
   readonly isEncoded: boolean;
 }
 
+// Stores send other words there too, which change no byte: `aws-chunked`, `utf-8`, nothing.
+const compressions = /\b(?:gzip|deflate|br|zstd|compress)\b/i;
+
 /** Reads the range of a response; `undefined` for a part that does not say which. */
 export function contentRangeOf({ status, headers }: Response): ContentRange | undefined {
   const version = headers.get('etag') ?? headers.get('last-modified') ?? undefined;
-  const isEncoded = (headers.get('content-encoding') ?? 'identity') !== 'identity';
+  const isEncoded = compressions.test(headers.get('content-encoding') ?? '');
   if (status !== 206) {
     const length = isEncoded ? null : headers.get('content-length');
     const totalBytes = length === null ? undefined : Number(length);

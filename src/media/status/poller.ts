@@ -53,7 +53,7 @@ export class StatusPoller {
     return this.#counted?.isNeeded ?? false;
   }
 
-  /** Looks at a file, or hands on what another wait has seen of it lately. */
+  /** Checks the status of a file, or hands on what another wait has seen of it lately. */
   async checkStatus(fileId: string, maxAgeMs: number, signal?: AbortSignal): Promise<StatusRecord> {
     const seen = this.#seen.get(fileId);
     if (seen && monotonicMs() - seen.at < maxAgeMs) {

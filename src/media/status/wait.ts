@@ -1,18 +1,11 @@
 import { callSafely } from '../../async/notifier.js';
-import {
-  isPostreelError,
-  type PostreelError,
-  UnexpectedResponseError,
-} from '../../errors/index.js';
-import {
-  GenerationCanceledError,
-  GenerationFailedError,
-  WaitTimeoutError,
-} from '../../errors/wait-errors.js';
-import { isCanceled, jobStage, statusOf } from '../../contract/job-status.js';
+import { isPostreelError, UnexpectedResponseError } from '../../errors/index.js';
+import { WaitTimeoutError } from '../../errors/wait-errors.js';
+import { jobStage, statusOf } from '../../contract/job-status.js';
 import { passingDelayMs } from '../../polling/failed-check.js';
 import { poll, type Check } from '../../polling/poll.js';
 import { callbackNews, type CallbackNews } from './callback.js';
+import { failureOf } from './failure.js';
 import type { StatusRecord } from '../generate/types.js';
 import { askedDelayMs, growingDelayMs, paces, type FileKind, type Pace } from './intervals.js';
 import type { FileUpdate, WaitOptions } from './wait-options.js';
@@ -73,7 +66,7 @@ class FileWait<File> {
   readonly #options: WaitOptions;
   readonly #pace: Pace;
   #checksAtStatus = 0;
-  #looksWithoutDownload = 0;
+  #checksWithoutDownload = 0;
   #polls = 0;
   #lastStatus: string | undefined;
   #maxAgeMs = justNowMs;
@@ -142,19 +135,11 @@ class FileWait<File> {
       case 'done':
         return this.#succeed(record);
       case 'failed':
-        throw this.#failure(check.status, elapsedMs);
+        throw failureOf(this.#awaited.fileId, check.status, record, this.#details(elapsedMs));
       default:
         this.#noteUnknown(check.status);
         return undefined;
     }
-  }
-
-  #failure(status: string | undefined, elapsedMs: number): PostreelError {
-    const details = this.#details(elapsedMs);
-    const { fileId } = this.#awaited;
-    return isCanceled(status)
-      ? new GenerationCanceledError(`The generation of ${fileId} was canceled.`, details)
-      : new GenerationFailedError(`The generation of ${fileId} failed.`, details);
   }
 
   // A file may be done a moment before its address is known.
@@ -163,7 +148,7 @@ class FileWait<File> {
     if (download) {
       return { result: this.#source.finished(fileId, download) };
     }
-    if (++this.#looksWithoutDownload < 2) {
+    if (++this.#checksWithoutDownload < 2) {
       return undefined;
     }
     throw new UnexpectedResponseError(

@@ -40,7 +40,7 @@ export interface CampaignContent {
   description?: string | null | undefined;
   /** 1 to 998 characters, no line breaks. */
   subject: string;
-  /** HTML. `{{plan}}` is filled in; `{{name ?? "default"}}` has the replacement of a missing field. */
+  /** HTML. `{{plan}}` is filled in; `{{name ?? "default"}}` gives a default for a missing field. */
   body: string;
   /** The sender's address; its domain must be verified. */
   from: string;

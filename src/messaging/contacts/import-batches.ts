@@ -3,7 +3,7 @@ import { isRecord, type NamedFile } from '../../contract/records.js';
 import { invalidRequest } from '../../errors/client-errors.js';
 import type { ReportedRow } from '../../errors/index.js';
 import { wireValue } from '../../transport/request/body.js';
-import { blocksOf, type RowSource } from '../shared/row-source.js';
+import { blocksOf, type RowSource, isSynchronous } from '../shared/row-source.js';
 import { isEmail } from '../shared/values.js';
 import type { Batch } from './change-many.js';
 import { CsvDecoder } from './csv-decoder.js';
@@ -60,7 +60,7 @@ async function* entriesOf(
       ? { row: cells, index: index++, cells }
       : { row: cells, index: index++, error: invalidRequest([{ field: 'csv', message: problem }]) };
   // What comes piece by piece is not collected: pieces of a text may be large.
-  for await (const block of blocksOf(rows, Symbol.iterator in rows ? 100 : 1)) {
+  for await (const block of blocksOf(rows, isSynchronous(rows) ? 100 : 1)) {
     for (const piece of block) {
       isText ??= isTextPiece(piece);
       if (isText !== isTextPiece(piece)) {

@@ -6,7 +6,7 @@ import { email, lenient, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 import type { Project } from './types.js';
 
-// A body that may be left out; by the row's type, and its check gets what was left out too.
+// A body that may be left out: its check gets what was left out too.
 const optionalBody = z.custom<OpenRecord>(
   (value: unknown) => value === undefined || isRecord(value),
   'must be an object',

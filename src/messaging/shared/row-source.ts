@@ -25,13 +25,18 @@ export function checkRows(rows: unknown, call: string): void {
   }
 }
 
+/** Are the rows there already? A list of this package has both kinds of iterator. */
+export function isSynchronous<Row>(rows: RowSource<Row>): rows is Iterable<Row> {
+  return Symbol.iterator in rows && !(Symbol.asyncIterator in rows);
+}
+
 /** Yields the rows in blocks. Rows that are there already are not awaited one by one. */
 export async function* blocksOf<Row>(
   rows: RowSource<Row>,
   size: number,
 ): AsyncGenerator<readonly Row[], void, undefined> {
   let block: Row[] = [];
-  if (Symbol.iterator in rows) {
+  if (isSynchronous(rows)) {
     for (const row of rows) {
       block.push(row);
       if (block.length === size) {

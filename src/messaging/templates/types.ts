@@ -26,7 +26,7 @@ export interface TemplateCreate extends OpenInput {
   name: string;
   /** 1 to 998 characters, no line breaks. */
   subject: string;
-  /** HTML. `{{plan}}` is filled in; `{{name ?? "default"}}` has the replacement of a missing field. */
+  /** HTML. `{{plan}}` is filled in; `{{name ?? "default"}}` gives a default for a missing field. */
   body: string;
   type: TemplateType;
   /** The sender's address; its domain must be verified. */

@@ -4,7 +4,7 @@ import type { Paginated } from '../../contract/paginated.js';
 import type { Acknowledgement } from '../../contract/records.js';
 import type { Spacing } from '../../polling/spacing.js';
 import { flag } from '../../contract/options.js';
-import { RunningCall } from '../../transport/call.js';
+import { isPostreelError } from '../../errors/index.js';
 import type { Transport } from '../../transport/transport.js';
 import { toRequestBody } from '../shared/request-body.js';
 import type { WorkflowDefinition } from './code/definition.js';
@@ -105,14 +105,13 @@ export class Workflows implements MethodsFor<typeof routes> {
     };
     const input = { params: { id }, ownOptions: { cancelExecutions: flag }, bodyLater };
     const call = this.#transport.send(routes.delete, input, options);
-    return new RunningCall(async (state) => {
-      try {
-        return await call.withResponse();
-      } catch (failure) {
-        const { outcome } = cancelling ?? { outcome: 'not-sent' };
-        const mayBeCancelled = outcome === undefined || outcome === 'unknown';
-        state.outcome = mayBeCancelled ? 'unknown' : call.outcome;
-        throw failure;
+    return call.beforeFailure((failure, state) => {
+      const outcome = cancelling ? cancelling.outcome : 'not-sent';
+      if (outcome === undefined || outcome === 'unknown') {
+        state.outcome = 'unknown';
+        if (isPostreelError(failure)) {
+          Object.assign(failure, { outcome: 'unknown' });
+        }
       }
     });
   }

@@ -63,7 +63,7 @@ export function checkedOptions(given: TrackProxyOptions): TrackProxyOptions {
   // An environment variable may not be set.
   for (const name of ['apiKey', 'baseUrl'] as const) {
     if (!options[name]) {
-      throw new TypeError(`${name} is missing`);
+      throw new TypeError(`${name} is missing: createTrackProxy() needs it; is its variable set?`);
     }
   }
   if (options.origins && !Array.isArray(options.origins)) {

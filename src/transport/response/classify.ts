@@ -61,11 +61,13 @@ function cleaner(call: CallContext, key: string | null): (text: string) => strin
   };
 }
 
-// The paths of the calls have it themselves.
+// Some paths of the messaging service begin with `/v1` themselves.
 function addressHint({ request, path }: CallContext): string | undefined {
   const [address = ''] = request.url.split(/[?#]/, 1);
   const isDoubled = address.endsWith(`/v1${path}`);
-  return isDoubled ? '`baseUrl` ends in `/v1`: leave that out.' : undefined;
+  return isDoubled
+    ? '`baseUrl` ends in `/v1`: leave that out, unless the service is below that path.'
+    : undefined;
 }
 
 // An error response may hold ids of what the call created all the same.

@@ -1,5 +1,5 @@
 import { callSafely } from '../../async/notifier.js';
-import { answerWithin } from '../../async/timers.js';
+import { answerWithin, monotonicMs } from '../../async/timers.js';
 import { anything, callback, flag, type OptionKinds } from '../../contract/options.js';
 import type { WebhookResult } from '../../contract/inbox.js';
 import { ConfigurationError } from '../../errors/index.js';
@@ -28,7 +28,9 @@ export interface InboxOptions {
 }
 
 const maxMs = 5_000;
-const maxClaimMs = 3_000;
+// Since the callback came, so that the answer is not given before: the body takes its part of it.
+const maxClaimMs = 4_500;
+const minClaimMs = 250;
 const maxReleaseMs = 1_000;
 /** The kinds of an inbox's options. */
 export const inboxOptions: OptionKinds<InboxOptions> = {
@@ -51,10 +53,10 @@ export function receiver(
   handle: (result: WebhookResult) => Promise<void>,
 ): Receive {
   const { secret, seen: given = memorySeen(), onError } = options;
-  const seen = timely(given);
   const readStatus = statusReader(options);
   const tell = (error: unknown) => callSafely(() => onError?.(error));
   const accept = async (received: Request | CallbackParts) => {
+    const seen = timely(given, monotonicMs() + maxClaimMs);
     const { nonce, ...result } = await verifyWebhook(received, { secret, seen });
     try {
       await handle(readStatus ? await confirm(result, readStatus) : result);
@@ -85,12 +87,13 @@ async function inTime(answer: Promise<Answer>): Promise<Answer> {
 }
 
 // A store that hangs must not make the service believe that its callback is being handled.
-function timely(store: SeenStore): SeenStore {
+function timely(store: SeenStore, claimBy: number): SeenStore {
   return {
     claim(nonce, expiresAt) {
       const onLate = (isFirst: boolean) => (isFirst ? store.release(nonce) : undefined);
       const claimed = Promise.resolve(store.claim(nonce, expiresAt));
-      return answerWithin(claimed, maxClaimMs, { onLate, signal: undefined });
+      const leftMs = Math.max(minClaimMs, claimBy - monotonicMs());
+      return answerWithin(claimed, leftMs, { onLate, signal: undefined });
     },
     release: (nonce) =>
       answerWithin(Promise.resolve(store.release(nonce)), maxReleaseMs, {

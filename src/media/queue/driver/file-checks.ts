@@ -1,12 +1,9 @@
-import { isCanceled, jobStage, statusOf } from '../../../contract/job-status.js';
+import { jobStage, statusOf } from '../../../contract/job-status.js';
 import { isPostreelError, UnexpectedResponseError } from '../../../errors/index.js';
-import {
-  GenerationCanceledError,
-  GenerationFailedError,
-  type WaitDetails,
-} from '../../../errors/wait-errors.js';
+import type { WaitDetails } from '../../../errors/wait-errors.js';
 import { passingDelayMs } from '../../../polling/failed-check.js';
 import type { StatusRecord } from '../../generate/types.js';
+import { failureOf } from '../../status/failure.js';
 import type { MediaFile } from '../../jobs/file.js';
 import type { QueueHost } from '../host.js';
 import type { Seen } from '../steps/events.js';
@@ -106,7 +103,7 @@ export class FileChecks {
       this.#host.report({ ...update, elapsedMs, nextPollInMs });
     }
     if (stage === 'failed') {
-      return { type: 'failed', error: this.#failure(fileId, status, elapsedMs) };
+      return { type: 'failed', error: this.#failure(fileId, raw, elapsedMs) };
     }
     if (stage === 'done') {
       if (raw.download) {
@@ -129,7 +126,8 @@ export class FileChecks {
     return Math.min(1, this.#hasPercentages ? progress / 100 : progress);
   }
 
-  #failure(fileId: string, status: string, elapsedMs: number): Error {
+  #failure(fileId: string, raw: StatusRecord, elapsedMs: number): Error {
+    const status = statusOf(raw);
     const details: WaitDetails = {
       id: fileId,
       lastStatus: status,
@@ -137,9 +135,7 @@ export class FileChecks {
       polls: this.#counts.get(fileId) ?? 0,
       resume: () => Promise.reject(new TypeError('A job that has ended cannot be waited for.')),
     };
-    return isCanceled(status)
-      ? new GenerationCanceledError(`The generation of ${fileId} was canceled.`, details)
-      : new GenerationFailedError(`The generation of ${fileId} failed.`, details);
+    return failureOf(fileId, status, raw, details);
   }
 }
 

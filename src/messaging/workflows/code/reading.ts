@@ -154,7 +154,7 @@ function readingOf(live: LiveGraph, comparison: Comparison, workflow: readonly s
 
 function listedButGone(name: string, id: string): ConflictError {
   return new ConflictError(
-    `Workflow "${name}" is listed as ${id}, but cannot be read. Nothing was deployed; deploy it again.`,
+    `Workflow "${name}" is listed as ${id}, but cannot be read. Nothing was deployed; deploy it again. If it stays so, give the workflow another name.`,
     { code: 'WORKFLOW_CHANGED', outcome: 'not-sent' },
   );
 }

@@ -1,0 +1,38 @@
+import { isCanceled } from '../../contract/job-status.js';
+import { isRecord } from '../../contract/records.js';
+import {
+  GenerationCanceledError,
+  GenerationFailedError,
+  type WaitDetails,
+} from '../../errors/wait-errors.js';
+import type { StatusRecord } from '../generate/types.js';
+
+// The document shows no field for the reason: these are the usual ones.
+const reasonFields = ['error', 'errorMessage', 'failureReason', 'reason', 'message', 'detail'];
+const maxReasonLength = 300;
+
+/** The error of a file whose generation failed or was canceled, with the service's reason. */
+export function failureOf(
+  fileId: string,
+  status: string | undefined,
+  record: StatusRecord,
+  details: WaitDetails,
+): GenerationFailedError | GenerationCanceledError {
+  const reason = reasonOf(record);
+  const why = reason === undefined ? '.' : `: ${reason}`;
+  const facts = { ...details, record };
+  return isCanceled(status)
+    ? new GenerationCanceledError(`The generation of ${fileId} was canceled${why}`, facts)
+    : new GenerationFailedError(`The generation of ${fileId} failed${why}`, facts);
+}
+
+function reasonOf(record: Record<string, unknown>): string | undefined {
+  for (const name of reasonFields) {
+    const value = record[name];
+    const text = isRecord(value) ? value['message'] : value;
+    if (typeof text === 'string' && text.trim() !== '') {
+      return text.trim().slice(0, maxReasonLength);
+    }
+  }
+  return undefined;
+}
