@@ -98,13 +98,24 @@ describe('onUpdate', () => {
 });
 
 describe('a job that is gone', () => {
-  it('is what was seen of it last: finished jobs may be forgotten', async () => {
-    const wait = waitFor([{ status: 'running', imported: 2 }, notFound()]);
-    await expect(wait).resolves.toEqual({ status: 'running', imported: 2 });
+  it('for half a minute is what was seen of it last: finished jobs may be forgotten', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
+    const answers: unknown[] = [{ status: 'running', imported: 2 }];
+    const { fetch, requests } = answering(() => answers.shift() ?? notFound());
+    const options = { interval: 1_000 };
+    const { value } = await settledInTime(() => wait(messagingOver(fetch), options));
+    vi.useRealTimers();
+    expect(value).toEqual({ status: 'running', imported: 2 });
+    expect(requests.length).toBeGreaterThan(25);
   });
 
-  it('and was never seen is a NotFoundError', async () => {
-    await expect(waitFor([notFound()])).rejects.toMatchObject({ name: 'NotFoundError' });
+  it('twice, and was never seen, is a NotFoundError', async () => {
+    const wait = waitFor([notFound(), notFound()]);
+    await expect(wait).rejects.toMatchObject({ name: 'NotFoundError' });
+  });
+
+  it('once is asked for again', async () => {
+    await expect(waitFor([notFound(), { status: 'done' }])).resolves.toEqual({ status: 'done' });
   });
 });
 
@@ -114,8 +125,9 @@ describe('a check that fails', () => {
     await expect(waitFor(answers)).resolves.toEqual({ status: 'done' });
   });
 
-  it.each([401, 403])('with %i ends the wait', async (status) => {
-    const wait = waitFor([new Response(null, { status })]);
+  it.each([401, 403])('with %i twice ends the wait', async (status) => {
+    const refused = () => new Response(null, { status });
+    const wait = waitFor([refused(), refused()]);
     await expect(wait).rejects.toMatchObject({ status });
   });
 });
