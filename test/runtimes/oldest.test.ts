@@ -38,7 +38,7 @@ const origin = ${JSON.stringify(origin)};
 const clientsAt = (baseUrl) => ({
   messaging: new MessagingClient({ apiKey: 'sk_test', baseUrl, retries: 0, rateLimit: false }),
   media: new MediaClient({ apiKey: 'test', baseUrl, retries: 0, rateLimit: false }),
-  proxy: createTrackProxy({ apiKey: 'pk_test', baseUrl, origins: '*' }),
+  proxy: createTrackProxy({ apiKey: 'pk_test', baseUrl, origins: ['https://shop.example'] }),
 });
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
 const video = { workflowType: 'idea', workflowFormat: 'video', prompt: 'Cats', voiceId: 'v' };
