@@ -60,14 +60,14 @@ export async function bullmqSource(queue: string, options: BullmqOptions): Promi
     name: '`bullmqSource()`',
     example: '{ connection: { host } }',
   });
-  // JavaScript may leave it out.
-  if ((connection as unknown) === undefined) {
-    throw invalidOption(`\`connection\` must be ${bullmqOptions.connection.form}`);
-  }
   const { Queue: Aside, Worker: Taker } = await import('bullmq').catch((cause: unknown) => {
     const message = '`postreel/bullmq` needs `bullmq`. Install it beside `postreel`.';
     throw new ConfigurationError(message, { code: 'BULLMQ_MISSING', cause });
   });
+  // JavaScript may leave it out.
+  if ((connection as unknown) === undefined) {
+    throw invalidOption(`\`connection\` must be ${bullmqOptions.connection.form}`);
+  }
   const read = jobOf ?? ((data: MediaJob) => data);
   const token = crypto.randomUUID();
   // Taking a job again is safe: the journal knows what was submitted, and it is followed.

@@ -129,7 +129,7 @@ const programs: Readonly<Record<string, readonly [code: string, printed: string]
     `const { bullmqSource } = require('postreel/bullmq');
     const error = await bullmqSource('videos', {}).catch((e) => e);
     console.log(error.message);`,
-    'Worker requires a connection', // says bullmq
+    '`connection` must be the connection of BullMQ, such as { host, port }.', // bullmq is there
   ],
   'postreel/otel': [
     `const { instrument } = require('postreel/otel');
