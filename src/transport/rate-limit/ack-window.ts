@@ -1,7 +1,7 @@
 /**
- * The slots of one window, by acknowledgement (decision 006). A slot is held from sending until one window after its answer was
- * read. The service saw the request somewhere in between, so no window of its own, sliding or
- * fixed, can hold more than the limit, whatever the network does.
+ * The slots of one window, by acknowledgement (decision 006). A slot is held from sending until one
+ * window after its answer was read. The service saw the request somewhere in between, so no window of
+ * its own, sliding or fixed, can hold more than the limit, whatever the network does.
  */
 export class AckWindow {
   /** When the slots of ended requests come free, earliest first; `#expired` are gone already. */
