@@ -86,19 +86,30 @@ export async function* untilAborted<T>(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<T, void, undefined> {
   const iterator = items[Symbol.asyncIterator]();
-  let isOver = false;
+  const source = { isOver: false };
+  const next = async () => {
+    try {
+      const result = await iterator.next();
+      source.isOver = result.done === true;
+      return result;
+    } catch (failure) {
+      source.isOver = true; // as with `for await`, a source that fails closes itself
+      throw failure;
+    }
+  };
   try {
-    for (;;) {
-      const next = await abortable(iterator.next(), signal);
-      if (next.done) {
-        isOver = true;
-        return;
-      }
-      yield next.value;
+    for (let item = await abortable(next(), signal); !item.done;) {
+      yield item.value;
+      item = await abortable(next(), signal);
     }
   } finally {
-    if (!isOver) {
-      void iterator.return?.().catch(() => undefined); // it may never come back
+    if (!source.isOver) {
+      const closing = (async () => iterator.return?.())();
+      if (signal?.aborted) {
+        closing.catch(() => undefined); // a source that is silent may never come back
+      } else {
+        await closing;
+      }
     }
   }
 }
