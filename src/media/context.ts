@@ -6,6 +6,7 @@ import { schemaMap } from '../contract/schemas.js';
 import { journalKind } from '../journal/option.js';
 import { scopeOf } from '../journal/scope.js';
 import { createSpacing } from '../polling/spacing.js';
+import { redact } from '../transport/auth/redact.js';
 import { Connection } from '../transport/connection.js';
 import { normalizeBaseUrl } from '../transport/request/url.js';
 import { clientOptions, rateLimitOf, rateLimitOptions } from '../transport/option-kinds.js';
@@ -61,6 +62,8 @@ export interface MediaContext {
   readonly journal: MediaJournal | undefined;
   /** How long an attempt of a paid call may take unless the caller sets it, in milliseconds. */
   readonly paidTimeoutMs: number | undefined;
+  /** Takes keys out of a text that the service wrote. */
+  readonly clean: (text: string) => string;
   /** Names the project that the client's jobs belong to, without its key. */
   owner(): Promise<string>;
   /** The rate limit, for estimates when it is left to the caller. */
@@ -80,7 +83,8 @@ export function createContext(given: MediaOptions): MediaContext {
   const owner = async () => fingerprint(await connection.projectName());
   const memory = new JobMemory();
   const poller = createPoller(connection);
-  const waits = new FileWaits({ poller, memory, events, settings, journal });
+  const clean = (text: string) => redact(text, [connection.keyring.current]);
+  const waits = new FileWaits({ poller, memory, events, settings, journal, clean });
   const appUrl = options.appUrl === undefined ? undefined : normalizeBaseUrl(options.appUrl);
   const { rateLimit } = options;
   const pendingLimit =
@@ -112,7 +116,7 @@ export function createContext(given: MediaOptions): MediaContext {
   });
   const limits = settings.limits ?? service;
   const parts = { options, connection, poller, waits, generate, pendingLimit, journal, owner };
-  return { ...parts, paidTimeoutMs: timeoutMs, limits, job, adopt };
+  return { ...parts, clean, paidTimeoutMs: timeoutMs, limits, job, adopt };
 }
 
 function createJournal(

@@ -39,6 +39,8 @@ export interface QueueHost {
   /** Tells everybody who listens to the client of a check. */
   report(update: FileUpdate): void;
   /** A status that is not in the document. */
+  /** Takes keys out of a text that the service wrote. */
+  readonly clean: (text: string) => string;
   reportUnknown(fileId: string, status: unknown): void;
   file(fileId: string, url: string): MediaFile;
   /** What breaks a rule of the document in one job. */
@@ -85,6 +87,7 @@ export async function queueHost(context: MediaContext, isNamed: boolean): Promis
     check: (fileId, signal) => poller.checkStatus(fileId, freshMs, signal),
     report: (update) => waits.report(update),
     reportUnknown: (fileId, status) => notices.unknownStatus(events, fileId, status),
+    clean: context.clean,
     file: (fileId, url) => waits.file(fileId, url),
     problem: (job) => jobRefusal(job, schemas.generate),
     nameOf: (queue, job) => journal?.nameOf(queue, job) ?? job,

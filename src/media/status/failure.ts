@@ -16,10 +16,11 @@ export function failureOf(
   fileId: string,
   status: string | undefined,
   record: StatusRecord,
-  details: WaitDetails,
+  { clean, ...details }: WaitDetails & { readonly clean: (text: string) => string },
 ): GenerationFailedError | GenerationCanceledError {
   const reason = reasonOf(record);
-  const why = reason === undefined ? '.' : `: ${reason}`;
+  // The service's own words: they may repeat a key.
+  const why = reason === undefined ? '.' : `: ${clean(reason).slice(0, maxReasonLength)}`;
   const facts = { ...details, record };
   return isCanceled(status)
     ? new GenerationCanceledError(`The generation of ${fileId} was canceled${why}`, facts)
@@ -31,7 +32,7 @@ function reasonOf(record: Record<string, unknown>): string | undefined {
     const value = record[name];
     const text = isRecord(value) ? value['message'] : value;
     if (typeof text === 'string' && text.trim() !== '') {
-      return text.trim().slice(0, maxReasonLength);
+      return text.trim();
     }
   }
   return undefined;

@@ -23,6 +23,8 @@ export interface WaitParts {
   readonly events: Events<MediaEvents>;
   readonly settings: Pick<Settings, 'fetch'>;
   readonly journal: MediaJournal | undefined;
+  /** Takes keys out of a text that the service wrote. */
+  readonly clean: (text: string) => string;
 }
 
 /** The waits of one client for its files. */
@@ -31,13 +33,14 @@ export class FileWaits {
   readonly #source: WaitSource<MediaFile>;
 
   constructor(parts: WaitParts) {
-    const { poller, events } = parts;
+    const { poller, events, clean } = parts;
     this.#parts = parts;
     this.#source = {
       checkStatus: (fileId, maxAgeMs, signal) => poller.checkStatus(fileId, maxAgeMs, signal),
       // A wait of one request must not be ended by another where each has an I/O context.
       onEnd: (fileId, listener) =>
         hasIoContexts() ? () => undefined : poller.onEnd(fileId, listener),
+      clean,
       finished: (fileId, url) => this.file(fileId, url),
       onUpdate: (update) => this.report(update),
       onInboxFailure: (fileId, error) => notices.noInbox(events, fileId, error),

@@ -18,6 +18,8 @@ export interface WaitSource<File> {
     maxAgeMs: number,
     signal: AbortSignal | undefined,
   ): Promise<StatusRecord>;
+  /** Takes keys out of a text that the service wrote. */
+  readonly clean: (text: string) => string;
   /** The least time between two checks right now. */
   readonly minDelayMs: number;
   /** A status that is not in the service's document. */
@@ -135,7 +137,10 @@ class FileWait<File> {
       case 'done':
         return this.#succeed(record);
       case 'failed':
-        throw failureOf(this.#awaited.fileId, check.status, record, this.#details(elapsedMs));
+        throw failureOf(this.#awaited.fileId, check.status, record, {
+          ...this.#details(elapsedMs),
+          clean: this.#source.clean,
+        });
       default:
         this.#noteUnknown(check.status);
         return undefined;

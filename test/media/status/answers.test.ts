@@ -5,6 +5,7 @@ import { ending, inTime, useFakeTime } from '../../support/media/fake-time.js';
 
 useFakeTime();
 
+const speech = { content: 'Hi', voiceId: 'voice_1' };
 const done = { fileId: 'file_1', status: 'success', download: 'https://cdn.test/1.mp4' };
 
 describe('a wait for a file', () => {
@@ -47,4 +48,23 @@ describe('a wait for a file', () => {
     expect(error).toMatchObject({ record });
     expect(Object.keys(error as object)).not.toContain('record');
   });
+
+  it.each([false, true])(
+    'does not repeat a key that the service echoes, in a queue: %s',
+    async (isQueued) => {
+      const record = { fileId: 'file_1', status: 'error', error: 'Bad request by media_test_key' };
+      const { fetch } = answering(({ method }) =>
+        method === 'POST' ? { fileId: 'file_1', folderId: 'folder_1' } : record,
+      );
+      const media = mediaOver(fetch);
+      const first = async () => {
+        for await (const { error } of media.queue([speech])) {
+          throw error;
+        }
+      };
+      const ended = await inTime(ending<unknown>(isQueued ? first() : media.waitForFile('file_1')));
+      expect(ended.error).toBeInstanceOf(GenerationFailedError);
+      expect((ended.error as Error).message).toContain('failed: Bad request by [key]');
+    },
+  );
 });

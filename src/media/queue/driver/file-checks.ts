@@ -135,7 +135,7 @@ export class FileChecks {
       polls: this.#counts.get(fileId) ?? 0,
       resume: () => Promise.reject(new TypeError('A job that has ended cannot be waited for.')),
     };
-    return failureOf(fileId, status, raw, details);
+    return failureOf(fileId, status, raw, { ...details, clean: this.#host.clean });
   }
 }
 

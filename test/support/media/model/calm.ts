@@ -79,6 +79,7 @@ function calmHost(time: VirtualTime, tookMs: (job: MediaJob) => number): QueueHo
     },
     report: () => undefined,
     reportUnknown: () => undefined,
+    clean: (text) => text,
     file: (fileId, url) => new MediaFile(fileId, url, { fetch: undefined }),
     problem: () => undefined,
     nameOf: (_, job) => job,

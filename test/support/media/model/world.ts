@@ -230,6 +230,7 @@ class World {
       },
       report: () => this.#sign(),
       reportUnknown: () => undefined,
+      clean: (text) => text,
       file: (fileId, url) => new MediaFile(fileId, url, { fetch: undefined }),
       problem: () => undefined,
       nameOf: (queue, job) => journal?.nameOf(queue, job) ?? job,
