@@ -6,14 +6,14 @@ export { cursorOf, startQuery, type PageQuery } from './start.js';
 /** One page as the service sent it, whichever way it spells pages. */
 export interface RawPage {
   readonly items: readonly unknown[];
-  readonly cursor?: string;
-  readonly hasMore?: boolean;
-  readonly total?: number;
-  readonly page?: number;
-  readonly pageSize?: number;
-  readonly totalPages?: number;
+  readonly cursor?: string | undefined;
+  readonly hasMore?: boolean | undefined;
+  readonly total?: number | undefined;
+  readonly page?: number | undefined;
+  readonly pageSize?: number | undefined;
+  readonly totalPages?: number | undefined;
   /** Is there a link to the next page that holds neither a cursor nor a page number? */
-  readonly hasLostLink?: boolean;
+  readonly hasLostLink?: boolean | undefined;
 }
 
 /** Reads a list in any of its shapes; `undefined` when there is no list in the answer. */
@@ -137,25 +137,26 @@ const names = {
   totalPages: ['totalpages', 'pagecount', 'lastpage'],
 };
 
+const allNames: ReadonlySet<string> = new Set(Object.values(names).flat());
+
 function positionOf(body: Record<string, unknown>): Omit<RawPage, 'items'> {
   const facts = factsIn(body);
-  const first = (wanted: readonly string[]) =>
-    wanted.map((name) => facts.get(name)).find((value) => value !== undefined && value !== null);
+  const first = (wanted: readonly string[]) => {
+    const name = wanted.find((one) => (facts.get(one) ?? undefined) !== undefined);
+    return name === undefined ? undefined : facts.get(name);
+  };
   const link = linkOf(body);
   const cursor = first(names.cursor) ?? link?.cursor;
   const hasMore = first(names.hasMore);
-  const numbers = ['total', 'page', 'pageSize', 'totalPages'] as const;
+  const isCursor = (typeof cursor === 'string' || typeof cursor === 'number') && cursor !== '';
   return {
-    ...((typeof cursor === 'string' || typeof cursor === 'number') &&
-      cursor !== '' && { cursor: String(cursor) }),
-    ...(typeof hasMore === 'boolean' ? { hasMore } : link !== undefined && { hasMore: true }),
-    ...(link && !link.isKnown && cursor === undefined && { hasLostLink: true }),
-    ...Object.fromEntries(
-      numbers.flatMap((name) => {
-        const value = numberOf(first(names[name]));
-        return value === undefined ? [] : [[name, value]];
-      }),
-    ),
+    cursor: isCursor ? String(cursor) : undefined,
+    hasMore: typeof hasMore === 'boolean' ? hasMore : link && true,
+    hasLostLink: link && !link.isKnown && cursor === undefined,
+    total: numberOf(first(names.total)),
+    page: numberOf(first(names.page)),
+    pageSize: numberOf(first(names.pageSize)),
+    totalPages: numberOf(first(names.totalPages)),
   };
 }
 
@@ -163,10 +164,9 @@ function factsIn(body: Record<string, unknown>): ReadonlyMap<string, unknown> {
   const places = [body, ...besides.map((name) => body[name]).filter(isRecord)];
   const facts = new Map<string, unknown>();
   for (const place of places) {
-    const wanted = Object.values(names).flat();
     for (const name in place) {
       const plain = name.toLowerCase().replaceAll('_', '');
-      if (wanted.includes(plain) && !facts.has(plain) && !isRecord(place[name])) {
+      if (allNames.has(plain) && !facts.has(plain) && !isRecord(place[name])) {
         facts.set(plain, place[name]);
       }
     }

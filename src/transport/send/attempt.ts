@@ -157,7 +157,9 @@ class Exchange {
     const { key } = this.#attempt;
     const timer = this.#timer;
     try {
-      this.#sending = parts.http(this.#call.request, key, this.#fetchSignal);
+      const { request, signal } = this.#call;
+      const end = { signal: this.#fetchSignal, hasCallerSignal: signal !== undefined };
+      this.#sending = parts.http(request, key, end);
       this.#response = await timer.within(this.#sending.answer);
     } catch (fault) {
       const late = this.#sending?.answer;

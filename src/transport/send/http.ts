@@ -20,12 +20,16 @@ export interface Sending {
   readonly departure: Departure | undefined;
 }
 
+/** What may end one attempt. */
+export interface AttemptEnd {
+  /** Aborts when the attempt's time is up, or with the caller's own signal. */
+  readonly signal: AbortSignal | undefined;
+  /** Did the caller give a signal? */
+  readonly hasCallerSignal: boolean;
+}
+
 /** Sends one request with a key. */
-export type Http = (
-  request: OutgoingRequest,
-  key: string | null,
-  signal: AbortSignal | undefined,
-) => Sending;
+export type Http = (request: OutgoingRequest, key: string | null, end: AttemptEnd) => Sending;
 
 /**
  * The HTTP of one client: one ky, which carries every attempt of every call. Its retries, timeout and
@@ -33,27 +37,28 @@ export type Http = (
  * become a GET, and the key must not reach another origin.
  */
 export function createHttp(ownFetch: typeof globalThis.fetch | undefined): Http {
-  const send = ky.create({ retry: 0, timeout: false, throwHttpErrors: false, redirect: 'manual' });
-  return ({ url, headers, ...rest }, key, signal) => {
-    const init: RequestInit = { ...rest, headers: withKey(headers, key), redirect: 'manual' };
-    if (signal) {
-      init.signal = signal;
-    }
-    let departure: Departure | undefined;
+  const send = ky.create({ retry: 0, timeout: false, throwHttpErrors: false });
+  return (request, key, { signal, hasCallerSignal }) => {
+    const { url, method } = request;
+    const init = initOf(request, key);
     // `fetch` gets the address and the init instead of ky's `Request`: another copy of undici does not
     // recognise that class, its body is a stream without a length, and Next.js drops its options.
     const carry = async () => {
-      departure = new Departure(rest.method, url, ownFetch);
-      return checkResponse(await sendOnce(ownFetch, url, init));
+      sending.departure = new Departure(method, url, ownFetch);
+      return checkResponse(await sendOnce(ownFetch, url, signal ? { ...init, signal } : init));
     };
-    return {
-      answer: send(url, { ...init, fetch: carry }),
-      get departure() {
-        return departure;
-      },
+    // ky joins a signal to one of its own, which costs a tenth of a call. The time limit alone needs none
+    // there: it ends the `fetch`.
+    const kySignal = hasCallerSignal && signal ? { signal } : undefined;
+    const sending: Writable<Sending> = {
+      answer: send(url, { ...init, ...kySignal, fetch: carry }),
+      departure: undefined,
     };
+    return sending;
   };
 }
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** The user's `fetch` returned something that is no answer. */
 export class UnusableResponse extends Error {}
@@ -76,6 +81,14 @@ function checkResponse(response: unknown): Response {
   return response as Response; // as far as it is used here
 }
 
-function withKey(headers: Record<string, string>, key: string | null): Record<string, string> {
-  return key === null ? headers : { ...headers, authorization: `Bearer ${key}` };
+function initOf(request: OutgoingRequest, key: string | null): RequestInit {
+  const { method, headers, body, cache, credentials } = request;
+  return {
+    method,
+    headers: key === null ? headers : { ...headers, authorization: `Bearer ${key}` },
+    redirect: 'manual',
+    ...(body !== undefined && { body }),
+    ...(cache && { cache }),
+    ...(credentials && { credentials }),
+  };
 }
