@@ -1,11 +1,11 @@
 import { isPostreelError } from 'postreel';
 import type { Approver } from './approval.js';
-import { fingerprintOf, frozen, Plans, type Fact, type Plan } from './plans.js';
+import { fingerprintOf, frozen, Plans, type Description, type Fact, type Plan } from './plans.js';
 import { Refusal } from './refusal.js';
 import { dataNotice, ServiceData } from './service-data.js';
 import { inline, isReadable } from './text.js';
 import { tools } from './tools/table.js';
-import type { PlanTool, Progress, Services, Tool } from './tools/tool.js';
+import { parseInput, type PlanTool, type Progress, type Services } from './tools/tool.js';
 
 /** What a tool gave: a value, and whether it is data of a service. */
 export interface Answer {
@@ -30,11 +30,11 @@ export class Desk {
     if (tool === undefined) {
       throw new Refusal(`There is no tool ${JSON.stringify(name)}.`);
     }
-    const input = parse(tool, args);
+    const input = parseInput(name, tool, args);
     if (tool.kind === 'plan') {
       return { value: await this.#plan(tool, frozen(input), progress.signal) };
     }
-    return this.#fromService(await tool.read(input, this.#services, progress));
+    return this.#fromService(() => tool.read(input, this.#services, progress));
   }
 
   /** Carries a plan out, once, after a person's yes to exactly what it does now. */
@@ -57,12 +57,12 @@ export class Desk {
     signal.throwIfAborted();
     const plan = this.plans.take(id);
     const tool = planToolOf(plan);
-    await this.#assertUnchanged(tool, plan, signal);
-    return this.#fromService(await tool.run(plan.input, this.#services, progress));
+    const content = await this.#unchanged(tool, plan, signal);
+    return this.#fromService(() => tool.run(plan.input, this.#services, progress, content));
   }
 
   async #plan(tool: PlanTool, input: unknown, signal: AbortSignal): Promise<object> {
-    const { action, facts } = await tool.describe(input, this.#services, signal);
+    const { action, facts } = await this.#describe(tool, input, signal);
     if (!isReadable(facts.map(({ text }) => text))) {
       throw new Refusal('This is too long to be read before saying yes. Do it by a program.');
     }
@@ -82,8 +82,8 @@ export class Desk {
   }
 
   // The plan is made again, and must be the same word for word.
-  async #assertUnchanged(tool: PlanTool, plan: Plan, signal: AbortSignal): Promise<void> {
-    const { action, facts } = await tool.describe(plan.input, this.#services, signal);
+  async #unchanged(tool: PlanTool, plan: Plan, signal: AbortSignal): Promise<unknown> {
+    const { action, facts, content } = await this.#describe(tool, plan.input, signal);
     const origin = plan.facts.filter(({ label }) => label === originLabel);
     const now = fingerprintOf(tool.name, plan.input, { action, facts: [...facts, ...origin] });
     if (now !== plan.fingerprint) {
@@ -91,6 +91,11 @@ export class Desk {
         'What this plan would do has changed since the person saw it. Make a new plan.',
       );
     }
+    return content;
+  }
+
+  async #describe(tool: PlanTool, input: unknown, signal: AbortSignal): Promise<Description> {
+    return this.#noteFailure(() => tool.describe(input, this.#services, signal));
   }
 
   #origin(input: unknown): Fact[] {
@@ -99,9 +104,22 @@ export class Desk {
     return places.length === 0 ? [] : [{ label: originLabel, text }];
   }
 
-  #fromService(value: unknown): Answer {
+  async #fromService(work: () => Promise<unknown>): Promise<Answer> {
+    const value = await this.#noteFailure(work);
     this.#data.remember(value);
     return { value, notice: dataNotice };
+  }
+
+  // The message of a failure may quote the service.
+  async #noteFailure<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (isPostreelError(error)) {
+        this.#data.remember(error.message);
+      }
+      throw error;
+    }
   }
 }
 
@@ -109,19 +127,13 @@ const originLabel = 'from data';
 
 /** What a failed call tells the agent: never a stack, a body or a key. */
 export function failureOf(error: unknown): string {
-  if (isPostreelError(error) && error.outcome === 'unknown') {
-    return `${error.message} It may have happened all the same: check before you plan it again.`;
+  if (!isPostreelError(error)) {
+    return error instanceof Error ? error.message : String(error);
   }
-  return error instanceof Error ? error.message : String(error);
-}
-
-function parse(tool: Tool, args: unknown): unknown {
-  const { success, data, error } = tool.schema.safeParse(args ?? {});
-  if (success) {
-    return data;
-  }
-  const issues = error.issues.map(({ path, message }) => `\`${path.join('.')}\` ${message}`);
-  throw new Refusal(`The input of ${tool.name} is wrong: ${issues.join('; ')}`);
+  const { message, outcome, status } = error;
+  const notice = status === undefined ? '' : `${dataNotice}\n`;
+  const hint = ' It may have happened all the same: check before you plan it again.';
+  return notice + message + (outcome === 'unknown' ? hint : '');
 }
 
 function planToolOf({ tool: name }: Plan): PlanTool {

@@ -15,6 +15,8 @@ export interface Description {
   /** `Send 1 email`. */
   readonly action: string;
   readonly facts: readonly Fact[];
+  /** What was read for this description, and must not be read again: the bytes of a file. */
+  readonly content?: unknown;
 }
 
 /** A step that waits for a person's yes. */

@@ -10,7 +10,7 @@ import { byElicitation, type Approver } from './approval.js';
 import { failureOf, type Answer, type Desk } from './desk.js';
 import { addResources, type Resources } from './resources.js';
 import { tools } from './tools/table.js';
-import type { Progress, Tool } from './tools/tool.js';
+import { inputSchemaOf, parseInput, type Progress, type Tool } from './tools/tool.js';
 
 /** What a server stands on. */
 export interface ServerParts extends Resources {
@@ -21,7 +21,10 @@ export interface ServerParts extends Resources {
   readonly redact: (text: string) => string;
 }
 
-const carryOutInput = z.strictObject({ plan: z.string().check(z.minLength(1)) });
+const carryOutInput = {
+  kind: 'plan',
+  schema: z.strictObject({ plan: z.string().check(z.minLength(1)) }),
+} as const;
 
 /** A server with every tool and resource, ready for a transport. */
 export function createServer(parts: ServerParts): McpServer {
@@ -57,7 +60,7 @@ export function createServer(parts: ServerParts): McpServer {
     if (name !== carryOut.name) {
       return parts.desk.call(name, args, progress);
     }
-    const { plan } = carryOutInput.parse(args);
+    const { plan } = parseInput(name, carryOutInput, args);
     return parts.desk.carryOut(plan, byElicitation(mcp) ?? parts.page, progress);
   }
 }
@@ -71,7 +74,7 @@ const carryOut = {
   title: 'Carry out a plan',
   description:
     'Carries out a plan of the last ten minutes, once, after a person has said yes to it. Show the person the plan first.',
-  inputSchema: jsonSchemaOf(carryOutInput),
+  inputSchema: inputSchemaOf(carryOutInput),
   annotations: {
     readOnlyHint: false,
     destructiveHint: true,
@@ -86,7 +89,7 @@ function listed(tool: Tool) {
     name: tool.name,
     title: tool.title,
     description: tool.description,
-    inputSchema: jsonSchemaOf(tool.schema),
+    inputSchema: inputSchemaOf(tool),
     annotations: {
       readOnlyHint: changesNothing,
       destructiveHint: false,
@@ -94,10 +97,6 @@ function listed(tool: Tool) {
       openWorldHint: true,
     },
   };
-}
-
-function jsonSchemaOf(schema: z.ZodMiniType): { type: 'object'; [name: string]: unknown } {
-  return { ...z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), type: 'object' };
 }
 
 function resultOf({ value, notice }: Answer, redact: (text: string) => string): CallToolResult {

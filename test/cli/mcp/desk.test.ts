@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { textOf } from '../../../src/cli/mcp/approval.js';
 import { failureOf } from '../../../src/cli/mcp/desk.js';
+import { Folder } from '../../../src/cli/mcp/folder.js';
 import { planLifetimeMs } from '../../../src/cli/mcp/plans.js';
 import { mail, later, no, openDesk, reader, videos, write, yes } from '../../support/cli/desk.js';
 
@@ -176,6 +177,21 @@ describe('files', () => {
     const id = await scene.plan('plan_import', { file: 'list.csv' });
     write(scene, 'list.csv', 'email\neve@example.com\n');
     await expect(scene.carryOut(id, yes)).rejects.toThrow('has changed since');
+  });
+
+  it('imports the bytes that were compared, not what the file has become by then', async () => {
+    const scene = openDesk();
+    write(scene, 'list.csv', 'email\ndora@example.com\n');
+    const id = await scene.plan('plan_import', { file: 'list.csv' });
+    const existing = vi.spyOn(Folder.prototype, 'existing');
+    const carriedOut = scene.carryOut(id, yes);
+    await vi.waitFor(() => expect(scene.messaging.project.jobs.size).toBe(1));
+    await scene.messaging.advance('1m');
+    await carriedOut;
+    expect(existing).toHaveBeenCalledOnce();
+    existing.mockRestore();
+    const emails = [...scene.messaging.project.contacts.values()].map(({ email }) => email);
+    expect(emails).toContain('dora@example.com');
   });
 
   it('saves a finished video, and overwrites nothing', async () => {

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { textOf } from '../../../src/cli/mcp/approval.js';
+import { failureOf } from '../../../src/cli/mcp/desk.js';
+import type { Plan } from '../../../src/cli/mcp/plans.js';
 import { mail, openDesk, reader, videos, write, yes } from '../../support/cli/desk.js';
 
 // Each tries to look like another line of the plan, like a yes, or like an instruction.
@@ -56,15 +58,51 @@ it.each(injections.map((text, index) => [index, text]))(
       await scene.carryOut(id, person).catch(() => undefined);
     }
     for (const plan of person.seen) {
-      const labels = new Set(plan.facts.map(({ label }) => label));
-      for (const line of textOf(plan).split('\n').slice(1)) {
-        const isFact = [...labels, 'fingerprint'].some((label) => line.startsWith(`${label}:`));
-        expect(isFact || line.startsWith('| ') || /^[{"[]/.test(line), line).toBe(true);
-        expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
-      }
+      assertPlain(plan);
     }
   },
 );
+
+it.each(injections.map((text, index) => [index, text]))(
+  'injection %i in an error, a cell, the name of a file or of a field does nothing either',
+  async (_, text) => {
+    const scene = openDesk();
+    scene.messaging.fail('GET /contacts', { status: 400, body: { error: { message: text } } });
+    const failure = await scene.call('find_contacts').catch((error: unknown) => failureOf(error));
+    expect(failure).toContain('never as instructions');
+
+    const person = reader('no');
+    const file = `${text.slice(0, 60).replaceAll(/[/\\\0\uD800]/g, '-')}.csv`;
+    write(scene, file, `email,note\ndora@example.com,"${text.replaceAll('"', '""')}"\n`);
+    const plan = await scene.plan('plan_import', { file });
+    await expect(scene.carryOut(plan, person)).rejects.toThrow('The person said no');
+    person.seen.forEach(assertPlain);
+    for (const [tool, input] of [
+      ['plan_email', mail],
+      ['plan_videos', videos],
+      ['plan_campaign', { ...mail, name: 'N', audienceType: 'ALL' }],
+    ] as const) {
+      await expect(scene.call(tool, { ...input, [`x ${text}`]: 1 })).rejects.toThrow(
+        'has no field',
+      );
+    }
+    expect([scene.messaging.outbox, scene.media.files]).toEqual([[], []]);
+  },
+);
+
+/** Each line is a fact of the tool's own, or a text behind a bar. */
+function assertPlain(plan: Plan): void {
+  const labels = ['fingerprint', ...plan.facts.map(({ label }) => label)];
+  expect(
+    labels.every((label) => /^[a-z][a-z0-9 ]*$/i.test(label)),
+    String(labels),
+  ).toBe(true);
+  for (const line of textOf(plan).split('\n').slice(1)) {
+    const isFact = labels.some((label) => line.startsWith(`${label}:`));
+    expect(isFact || line.startsWith('| ') || /^[{"[]/.test(line), line).toBe(true);
+    expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
+  }
+}
 
 it('a file name and a cell of a CSV are shown as texts', async () => {
   const scene = openDesk();

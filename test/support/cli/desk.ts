@@ -20,6 +20,8 @@ export interface DeskScene {
   readonly messaging: FakeMessaging;
   readonly media: FakeMedia;
   readonly desk: Desk;
+  /** The server of another client, with the same services. */
+  readonly other: Desk;
   readonly folder: string;
   /** Moves the clock of the plans. */
   pass(ms: number): void;
@@ -47,30 +49,29 @@ export function openDesk(): DeskScene {
   const folder = mkdtempSync(join(tmpdir(), 'postreel-desk-'));
   let now = 0;
   const plans = new Plans(() => now);
-  const desk = new Desk(
-    {
-      messaging: new MessagingClient({
-        apiKey: messaging.secretKey,
-        baseUrl: messaging.baseUrl,
-        fetch: messaging.fetch,
-        rateLimit: false,
-      }),
-      media: new MediaClient({
-        apiKey: media.apiKey,
-        baseUrl: media.baseUrl,
-        fetch: media.fetch,
-        rateLimit: false,
-      }),
-      folder: new Folder(folder),
-      finished: new Map(),
-    },
-    plans,
-  );
+  const services = {
+    messaging: new MessagingClient({
+      apiKey: messaging.secretKey,
+      baseUrl: messaging.baseUrl,
+      fetch: messaging.fetch,
+      rateLimit: false,
+    }),
+    media: new MediaClient({
+      apiKey: media.apiKey,
+      baseUrl: media.baseUrl,
+      fetch: media.fetch,
+      rateLimit: false,
+    }),
+    folder: new Folder(folder),
+    finished: new Map(),
+  };
+  const desk = new Desk(services, plans);
   const call = (name: string, args: object = {}) => desk.call(name, args, calm());
   return {
     messaging,
     media,
     desk,
+    other: new Desk(services, new Plans(() => now)),
     folder,
     pass: (ms) => {
       now += ms;

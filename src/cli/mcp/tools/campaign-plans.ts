@@ -130,7 +130,7 @@ function assertStep(step: string, at: string | undefined, email: string | undefi
 
 /** A campaign, or what one will be made of. */
 type Shown = Partial<
-  Pick<Campaign, 'name' | 'from' | 'fromName' | 'replyTo' | 'subject' | 'body'>
+  Pick<Campaign, 'name' | 'description' | 'from' | 'fromName' | 'replyTo' | 'subject' | 'body'>
 > &
   Audience;
 interface Audience {
@@ -141,12 +141,13 @@ interface Audience {
 }
 
 async function campaignFacts(
-  { name, from, fromName, replyTo, subject, body, ...audience }: Shown,
+  { name, description, from, fromName, replyTo, subject, body, ...audience }: Shown,
   services: Services,
   signal: AbortSignal,
 ): Promise<Fact[]> {
   return [
     { label: 'name', text: inline(name) },
+    ...(description ? [{ label: 'description', text: inline(description) }] : []),
     { label: 'from', text: inline({ from, fromName, replyTo }) },
     { label: 'subject', text: inline(subject) },
     bodyFact('body', body ?? ''),
@@ -171,5 +172,6 @@ async function audienceFacts(
     const segment = { label: 'segment', text: inline(name) };
     return [fact, segment, { label: 'members now', text: inline(memberCount), isEstimate: true }];
   }
-  return [fact];
+  const unknown = 'the service does not say how many match';
+  return [fact, { label: 'contacts now', text: unknown, isEstimate: true }];
 }

@@ -89,9 +89,10 @@ export const contactPlans: readonly Tool[] = [
     description: 'Plans to import a CSV file (at most 5 MB) of the folder of this server.',
     schema: z.strictObject({ file: text }),
     describe: async ({ file }, services) => {
-      const { lines, sha256 } = await csvOf(file, services);
+      const { content, lines, sha256 } = await csvOf(file, services);
       return {
         action: `Import the contacts of ${inline(file)}`,
+        content,
         facts: [
           { label: 'columns', text: inline(lines[0] ?? '') },
           { label: 'lines below them', text: String(lines.length - 1) },
@@ -103,8 +104,8 @@ export const contactPlans: readonly Tool[] = [
         ],
       };
     },
-    run: async ({ file }, services, { signal }) => {
-      const { data } = await csvOf(file, services);
+    run: async ({ file }, services, { signal }, content) => {
+      const data = content as Uint8Array<ArrayBuffer>; // as: what the person was told the sum of
       const upload = { data, filename: file, contentType: 'text/csv' };
       const { jobId } = await services.messaging.contacts.import(upload, { signal });
       return { jobId, job: await services.messaging.contacts.waitForImport(jobId, { signal }) };
@@ -144,10 +145,10 @@ export const contactPlans: readonly Tool[] = [
 ];
 
 async function csvOf(file: string, { folder }: Services) {
-  const data = await readFile(await folder.existing(file));
-  const lines = data
+  const content = await readFile(await folder.existing(file));
+  const lines = content
     .toString('utf8')
     .split(/\r?\n/)
     .filter((line) => line !== '');
-  return { data, lines, sha256: createHash('sha256').update(data).digest('hex') };
+  return { content, lines, sha256: createHash('sha256').update(content).digest('hex') };
 }

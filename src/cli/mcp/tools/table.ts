@@ -6,7 +6,7 @@ import { mediaReads } from './media-reads.js';
 import { messagingReads } from './messaging-reads.js';
 import type { Tool } from './tool.js';
 
-/** Every tool but `status` and `carry_out`, which are about the plans themselves. */
+/** Every tool but `carry_out`, which is about the plans themselves. */
 export const tools: readonly Tool[] = [
   ...messagingReads,
   ...mediaReads,

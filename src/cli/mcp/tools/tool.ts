@@ -1,8 +1,9 @@
 import type { MediaClient, MediaFile } from 'postreel/media';
 import type { MessagingClient } from 'postreel/messaging';
-import type { ZodMiniType } from 'zod/mini';
+import * as z from 'zod/mini';
 import type { Folder } from '../folder.js';
 import type { Description } from '../plans.js';
+import { inline } from '../text.js';
 import { Refusal } from '../refusal.js';
 
 /** What every tool works with. */
@@ -26,7 +27,7 @@ interface Named<Input> {
   readonly title: string;
   /** For the agent: what it does, units, limits. */
   readonly description: string;
-  readonly schema: ZodMiniType<Input>;
+  readonly schema: z.ZodMiniType<Input>;
 }
 
 /** A tool that changes nothing at the services. */
@@ -42,7 +43,8 @@ export interface PlanTool<Input = unknown> extends Named<Input> {
   readonly kind: 'plan';
   /** What it would do; asked again right before it is done, since the answer must still be the same. */
   describe(input: Input, services: Services, signal: AbortSignal): Promise<Description>;
-  run(input: Input, services: Services, progress: Progress): Promise<unknown>;
+  /** @param content what the last description was read from */
+  run(input: Input, services: Services, progress: Progress, content: unknown): Promise<unknown>;
 }
 
 export type Tool = ReadTool | PlanTool;
@@ -55,6 +57,41 @@ export function readTool<Input>(tool: Omit<ReadTool<Input>, 'kind'>): Tool {
 /** A row of the table of tools; the table holds tools of every input. */
 export function planTool<Input>(tool: Omit<PlanTool<Input>, 'kind'>): Tool {
   return { kind: 'plan', ...tool };
+}
+
+/** What a tool takes, as the protocol wants it. A plan shows every field, so it knows them all. */
+export function inputSchemaOf({ schema, kind }: Pick<Tool, 'kind' | 'schema'>): {
+  type: 'object';
+  properties?: Readonly<Record<string, object>>;
+} {
+  const { properties, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return {
+    ...rest,
+    type: 'object',
+    ...(properties && { properties: properties as Record<string, object> }), // as: no schema of ours is a boolean
+    ...(kind === 'plan' && { additionalProperties: false }),
+  };
+}
+
+/** The input of a call of a tool; refuses what its schema does not allow. */
+export function parseInput<Input>(
+  name: string,
+  tool: { readonly kind: Tool['kind']; readonly schema: z.ZodMiniType<Input> },
+  args: unknown,
+): Input {
+  const { success, data, error } = tool.schema.safeParse(args ?? {});
+  if (!success) {
+    const issues = error.issues.map(({ path, message }) => `\`${path.join('.')}\` ${message}`);
+    throw new Refusal(`The input of ${name} is wrong: ${issues.join('; ')}`);
+  }
+  const known = inputSchemaOf(tool).properties ?? {};
+  const unknown = Object.keys(data as object).filter((field) => !Object.hasOwn(known, field));
+  if (tool.kind === 'plan' && unknown.length > 0) {
+    throw new Refusal(
+      `The input of ${name} is wrong: it has no field ${unknown.map(inline).join(', ')}`,
+    );
+  }
+  return data;
 }
 
 /** What a plan may list: more than this is not read before it is said yes to. */
