@@ -125,17 +125,6 @@ export class Desk {
 
 const originLabel = 'from data';
 
-/** What a failed call tells the agent: never a stack, a body or a key. */
-export function failureOf(error: unknown): string {
-  if (!isPostreelError(error)) {
-    return error instanceof Error ? error.message : String(error);
-  }
-  const { message, outcome, status } = error;
-  const notice = status === undefined ? '' : `${dataNotice}\n`;
-  const hint = ' It may have happened all the same: check before you plan it again.';
-  return notice + message + (outcome === 'unknown' ? hint : '');
-}
-
 function planToolOf({ tool: name }: Plan): PlanTool {
   const tool = tools.find((each) => each.name === name);
   if (tool?.kind !== 'plan') {

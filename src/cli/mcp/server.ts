@@ -7,7 +7,8 @@ import {
 import * as z from 'zod/mini';
 import { version } from '../version.js';
 import { byElicitation, type Approver } from './approval.js';
-import { failureOf, type Answer, type Desk } from './desk.js';
+import type { Answer, Desk } from './desk.js';
+import { failureOf } from './failure.js';
 import { addResources, type Resources } from './resources.js';
 import { tools } from './tools/table.js';
 import { inputSchemaOf, parseInput, type Progress, type Tool } from './tools/tool.js';

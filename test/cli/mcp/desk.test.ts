@@ -2,7 +2,7 @@ import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { textOf } from '../../../src/cli/mcp/approval.js';
-import { failureOf } from '../../../src/cli/mcp/desk.js';
+import { failureOf } from '../../../src/cli/mcp/failure.js';
 import { Folder } from '../../../src/cli/mcp/folder.js';
 import { planLifetimeMs } from '../../../src/cli/mcp/plans.js';
 import { mail, later, no, openDesk, reader, videos, write, yes } from '../../support/cli/desk.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { textOf } from '../../../src/cli/mcp/approval.js';
-import { failureOf } from '../../../src/cli/mcp/desk.js';
+import { failureOf } from '../../../src/cli/mcp/failure.js';
 import type { Plan } from '../../../src/cli/mcp/plans.js';
 import { mail, openDesk, reader, videos, write, yes } from '../../support/cli/desk.js';
 

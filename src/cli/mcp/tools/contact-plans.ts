@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
+import { messageOf } from '../failure.js';
 import { Refusal } from '../refusal.js';
 import { inline } from '../text.js';
 import { count } from './mail-plans.js';
@@ -76,8 +77,9 @@ export const contactPlans: readonly Tool[] = [
         signal.throwIfAborted();
         await messaging.contacts.delete(id, { signal }).then(
           () => deleted.push(id),
-          (error: unknown) => failed.push({ id, error: String(error) }),
+          (error: unknown) => failed.push({ id, error: messageOf(error) }),
         );
+        signal.throwIfAborted();
         progress.report(deleted.length + failed.length, ids.length, `${deleted.length} deleted`);
       }
       return { deleted, failed };

@@ -1,5 +1,6 @@
 import { saveTo } from 'postreel/node';
 import * as z from 'zod/mini';
+import { messageOf } from '../failure.js';
 import { readTool, type Tool } from './tool.js';
 
 const text = z.string().check(z.minLength(1));
@@ -64,7 +65,3 @@ export const mediaReads: readonly Tool[] = [
     },
   }),
 ];
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
