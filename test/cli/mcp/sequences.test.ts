@@ -61,6 +61,7 @@ it(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 12 }), async (steps) => {
         scene.messaging.reset();
         scene.media.reset();
+        scene.pass(planLifetimeMs);
         const wanted = new Set<string>();
         const open = new Set<string>();
         const plans: { id: string; mark: string }[] = [];
