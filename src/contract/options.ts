@@ -25,6 +25,8 @@ export interface OptionOwner {
   readonly isStrict?: boolean;
   /** Options as one may give them. */
   readonly example?: string;
+  /** What to add where something else than an object is given. */
+  readonly hint?: string;
 }
 
 /**
@@ -41,7 +43,7 @@ export function readOptions<Options extends object>(
   }
   if (!isOptionsObject(given)) {
     throw invalidOption(
-      `The options of ${owner.name} must be an object, such as ${owner.example ?? '{ timeout: 10_000 }'}`,
+      `The options of ${owner.name} must be an object, such as ${owner.example ?? '{ timeout: 10_000 }'}${owner.hint ?? ''}`,
     );
   }
   return readLevel(given, kinds, owner, '') as Options; // each value was checked by its kind

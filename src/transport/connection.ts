@@ -45,14 +45,7 @@ export class Connection<
     this.#service = service;
     this.options = options;
     this.settings = resolveSettings(service, options);
-    this.keyring =
-      parent && keepsKey
-        ? parent.keyring
-        : new Keyring(keyOf(service, options.apiKey), {
-            prefixes: service.keyPrefixes,
-            allowedInBrowser: options.dangerouslyAllowSecretKeyInBrowser ?? false,
-            usesPlainHttp: this.settings.usesPlainHttp,
-          });
+    this.keyring = parent && keepsKey ? parent.keyring : this.#newKeyring();
     this.#session = parent && keepsKey ? parent.#session : new Session(service.session);
     const parentBudgets = parent && keepsKey ? parent.#budgets : undefined;
     const keepsBudget = parent && options.rateLimit === parent.options.rateLimit;
@@ -83,6 +76,14 @@ export class Connection<
     const options = { ...this.options, ...read(changes, this.#service) };
     parents.set(options, this);
     return options;
+  }
+
+  #newKeyring(): Keyring {
+    const { apiKey, dangerouslyAllowSecretKeyInBrowser: allowedInBrowser = false } = this.options;
+    const { key, origin } = keyOf(this.#service, apiKey);
+    const prefixes = this.#service.keyPrefixes;
+    const { usesPlainHttp } = this.settings;
+    return new Keyring(key, { prefixes, allowedInBrowser, usesPlainHttp, origin });
   }
 
   // The same key at the same address: then key, session and budget are shared.

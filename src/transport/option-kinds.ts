@@ -109,5 +109,8 @@ export function readCallOptions(
   options: ListOptions | undefined,
   own: Readonly<Record<string, OptionKind>> = {},
 ): ListOptions {
-  return readOptions(options, { ...listOptions, ...own }, { name: 'a call' });
+  return readOptions(options, { ...listOptions, ...own }, callOwner);
 }
+
+// `send('ann@example.com', 'Hi')`
+const callOwner = { name: 'a call', hint: '; its fields are one object, before the options' };

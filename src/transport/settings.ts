@@ -49,8 +49,10 @@ export interface Settings {
   readonly usesPlainHttp: boolean;
 }
 
+type OptionsWithKey = ClientOptions & { readonly apiKey?: ApiKey | undefined };
+
 /** Fills in defaults and the environment's values; the options have been read. */
-export function resolveSettings(service: ServiceFacts, options: ClientOptions): Settings {
+export function resolveSettings(service: ServiceFacts, options: OptionsWithKey): Settings {
   const limits = options.rateLimit === false ? undefined : options.rateLimit;
   const { limit = service.limit, windowMs = service.windowMs, headroom = 0 } = limits ?? {};
   const baseUrl = normalizeBaseUrl(addressOf(service, options));
@@ -75,29 +77,47 @@ export function resolveSettings(service: ServiceFacts, options: ClientOptions): 
   };
 }
 
-/** The key that was given, or the environment's; `null` only when it was given. */
-export function keyOf(service: ServiceFacts, given: ApiKey | undefined): ApiKey {
-  if (given !== undefined) {
-    return given;
-  }
-  const fromEnvironment = environment(service.environment.apiKey);
-  if (fromEnvironment !== undefined) {
-    return fromEnvironment;
-  }
-  throw new ConfigurationError(
-    `The ${service.name} client needs an API key. Give it as \`apiKey\` or in ${service.environment.apiKey}.`,
-    { code: 'API_KEY_MISSING' },
-  );
+/** A key and where it comes from, as an error names it. */
+export interface KeySource {
+  readonly key: ApiKey;
+  readonly origin: string;
 }
 
-function addressOf(service: ServiceFacts, options: ClientOptions): string {
-  const address = options.baseUrl ?? environment(service.environment.baseUrl);
+/** The key that was given, or the environment's; `null` only when it was given. */
+export function keyOf(service: ServiceFacts, given: ApiKey | undefined): KeySource {
+  if (given !== undefined) {
+    const kind = typeof given === 'function' ? 'function' : 'option';
+    return { key: given, origin: `the ${kind} \`apiKey\`` };
+  }
+  const variable = service.environment.apiKey;
+  const key = environment(variable);
+  if (key === undefined) {
+    throw missing(service, ['an API key', 'apiKey', variable], 'API_KEY_MISSING');
+  }
+  return { key, origin: variable };
+}
+
+function addressOf(service: ServiceFacts, { baseUrl, apiKey }: OptionsWithKey): string {
+  const names = service.environment;
+  const address = baseUrl ?? environment(names.baseUrl);
   if (address !== undefined) {
     return address;
   }
-  throw new ConfigurationError(
-    `The ${service.name} client needs the service's address. Give it as \`baseUrl\` or in ${service.environment.baseUrl}.`,
-    { code: 'BASE_URL_MISSING' },
+  const hasKey = apiKey !== undefined || environment(names.apiKey) !== undefined;
+  const what = hasKey ? 'an address' : 'an address and an API key';
+  const options = hasKey ? 'baseUrl' : 'baseUrl` and `apiKey';
+  const variables = hasKey ? names.baseUrl : `${names.baseUrl} and ${names.apiKey}`;
+  throw missing(service, [what, options, variables], 'BASE_URL_MISSING');
+}
+
+function missing(
+  { name }: ServiceFacts,
+  [what, options, variables]: readonly [string, string, string],
+  code: string,
+): ConfigurationError {
+  return new ConfigurationError(
+    `The ${name} client needs ${what}: pass \`${options}\`, or set ${variables} (Node reads a file with \`node --env-file=.env\`, dotenv does elsewhere). To try it without an account, run \`npx postreel fake\`.`,
+    { code },
   );
 }
 

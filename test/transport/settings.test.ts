@@ -63,16 +63,32 @@ describe('the environment', () => {
     ]);
   });
 
+  it('is named by a refusal of its key, which is never repeated', async () => {
+    vi.stubEnv('MESSAGING_API_KEY', 'sk_env_1234567890');
+    const { baseUrl } = required;
+    const fetch = answering(() => new Response('{}', { status: 401 })).fetch;
+    const said = (options: MessagingOptions) =>
+      new MessagingClient({ fetch, baseUrl, ...options }).contacts.get('con_1').then(
+        () => 'taken',
+        (error: unknown) => (error as Error).message,
+      );
+    expect(await said({})).toMatch(/The key \(sk_…\) came from MESSAGING_API_KEY\.$/);
+    expect(await said({ apiKey: 'sk_given' })).toMatch(/came from the option `apiKey`\.$/);
+    const fetched = await said({ apiKey: () => 'sk_fetched' });
+    expect(fetched).toMatch(/came from the function `apiKey`\.$/);
+    expect(fetched).not.toContain('sk_fetched');
+  });
+
   it.each(['', undefined])('that holds %j holds nothing', (value) => {
     vi.stubEnv('MESSAGING_API_KEY', value);
     vi.stubEnv('MESSAGING_BASE_URL', value);
     const { apiKey, baseUrl } = required;
     const noKey = refusalOf({ baseUrl });
     expect(noKey.code).toBe('API_KEY_MISSING');
-    expect(noKey.message).toContain('`apiKey` or in MESSAGING_API_KEY');
+    expect(noKey.message).toContain('pass `apiKey`, or set MESSAGING_API_KEY');
     const noAddress = refusalOf({ apiKey });
     expect(noAddress.code).toBe('BASE_URL_MISSING');
-    expect(noAddress.message).toContain('`baseUrl` or in MESSAGING_BASE_URL');
+    expect(noAddress.message).toContain('pass `baseUrl`, or set MESSAGING_BASE_URL');
   });
 
   it('may be missing, as in a browser or a worker', () => {

@@ -3,7 +3,7 @@ import { isRecord } from '../../contract/records.js';
 import type { Schema, SchemasFor } from '../../contract/schemas.js';
 import { limits } from '../limits.js';
 import { contactData, dataWarnings } from '../shared/data-schema.js';
-import { displayName, email, id, knownOf, open, subject } from '../shared/values-schema.js';
+import { displayName, email, id, knownOf, subject } from '../shared/values-schema.js';
 import { address, recipients } from './address-schema.js';
 import type { routes } from './routes.js';
 import type { SendRequest } from './types.js';
@@ -23,16 +23,21 @@ const headers = z.record(z.string(), headerValue).check((context) => {
 });
 
 // The document shows no fields; in a name of a file a line break would begin another header.
-const attachment = open.check((context) => {
-  const file: Readonly<Record<string, unknown>> = context.value;
-  for (const field of ['filename', 'contentType'] as const) {
-    const value = file[field];
-    if (typeof value === 'string' && lineBreak.test(value)) {
-      const message = 'must not contain a line break';
-      context.issues.push({ code: 'custom', path: [field], message, input: value });
+const attachment = z
+  .custom<Record<string, unknown>>(
+    isRecord,
+    'must be an object with the content of the file, such as { filename, content, contentType }: read the file first',
+  )
+  .check((context) => {
+    const file: Readonly<Record<string, unknown>> = context.value;
+    for (const field of ['filename', 'contentType'] as const) {
+      const value = file[field];
+      if (typeof value === 'string' && lineBreak.test(value)) {
+        const message = 'must not contain a line break';
+        context.issues.push({ code: 'custom', path: [field], message, input: value });
+      }
     }
-  }
-});
+  });
 
 // What other services call these fields.
 const sendAliases = {

@@ -18,6 +18,8 @@ export interface KeyPolicy {
   readonly allowedInBrowser: boolean;
   /** Would a key travel in the clear for others to read? */
   readonly usesPlainHttp: boolean;
+  /** Where the first key comes from: `MESSAGING_API_KEY`. */
+  readonly origin: string;
 }
 
 /** Holds a client's key, or the function that fetches it, and keeps it private. */
@@ -26,13 +28,20 @@ export class Keyring {
   #current: string | null | undefined;
   #asking: Promise<string> | undefined;
   readonly #policy: KeyPolicy;
+  #origin: string;
 
   constructor(source: ApiKey, policy: KeyPolicy) {
     this.#policy = policy;
     this.#source = source;
+    this.#origin = policy.origin;
     if (typeof source !== 'function') {
       this.#current = this.#check(source);
     }
+  }
+
+  /** Where the current key comes from. */
+  get origin(): string {
+    return this.#origin;
   }
 
   /** The key, if it is known without calling the function. */
@@ -96,6 +105,7 @@ export class Keyring {
     this.#current = this.#check(key);
     if (typeof this.#source !== 'function') {
       this.#source = key;
+      this.#origin = 'the last rotation of the key';
     }
   }
 

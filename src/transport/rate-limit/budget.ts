@@ -39,6 +39,8 @@ export interface Turn {
   readonly signal: AbortSignal | undefined;
   /** The longest wait that still makes sense; a longer one is refused. */
   readonly maxWaitMs: number;
+  /** The option that sets it. @default 'deadline' */
+  readonly limitedBy?: 'maxQueueMs' | 'deadline';
   /** Was the call sent before? Then it goes ahead of the others of its priority. */
   readonly isRepeat: boolean;
   onWait(event: ThrottledEvent): void;

@@ -79,14 +79,14 @@ export class PriorityQueue {
 /** The error of a call for which the limit has no room in time. */
 export function queueTimeout(
   { reason, waitMs }: Forecast,
-  { method, path }: Pick<Turn, 'method' | 'path'>,
+  { method, path, limitedBy = 'deadline' }: Pick<Turn, 'method' | 'path' | 'limitedBy'>,
 ): RateLimitError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const what =
     reason === 'service'
       ? `The service asked to wait, for about ${seconds} s from now.`
       : `The rate limit leaves no room in time: about ${seconds} s to wait.`;
-  return new RateLimitError(`${what} Try again later, or allow a longer \`deadline\`.`, {
+  return new RateLimitError(`${what} Try again later, or allow a longer \`${limitedBy}\`.`, {
     code: 'QUEUE_TIMEOUT',
     outcome: 'not-sent',
     retryAfterMs: Math.min(Math.max(1, Math.ceil(waitMs)), maxDelayMs),

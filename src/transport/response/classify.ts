@@ -19,6 +19,8 @@ export interface Received {
   readonly text: string;
   /** The key that the request carried: no text of the answer may repeat it. */
   readonly key: string | null;
+  /** Where that key comes from: `MESSAGING_API_KEY`. */
+  readonly keyOrigin: string;
   readonly requestId: string | undefined;
 }
 
@@ -41,7 +43,7 @@ export function classify(received: Received, call: CallContext): unknown {
       requestId,
       retryAfterMs: askedMs,
       clean,
-      hint: response.status === 404 ? addressHint(call) : undefined,
+      hint: hintFor(response.status, received, call),
     });
   }
   const body = parse(received, call);
@@ -59,6 +61,18 @@ function cleaner(call: CallContext, key: string | null): (text: string) => strin
     secrets ??= secretsOf(call, key);
     return redact(text, secrets);
   };
+}
+
+function hintFor(
+  status: number,
+  { key, keyOrigin }: Received,
+  call: CallContext,
+): string | undefined {
+  if (status === 401 && key !== null) {
+    const [prefix = ''] = /^[a-z]+_/.exec(key) ?? [];
+    return `The key${prefix && ` (${prefix}…)`} came from ${keyOrigin}.`;
+  }
+  return status === 404 ? addressHint(call) : undefined;
 }
 
 // Some paths of the messaging service begin with `/v1` themselves.

@@ -100,6 +100,7 @@ function acquire(
     priority,
     isRepeat: number > 1,
     maxWaitMs: Math.min(settings.maxQueueMs, deadlineAt - monotonicMs()),
+    ...(settings.maxQueueMs < deadlineAt - monotonicMs() && { limitedBy: 'maxQueueMs' }),
     onWait: (event) => events.emit('throttled', event),
     onWarning: (message) => events.emit('warning', { method: route.method, path, message }),
   });
@@ -208,7 +209,9 @@ class Exchange {
     const { budget, parts } = this.#with;
     const { key, number } = this.#attempt;
     try {
-      return classify({ response, text, key, requestId: this.#requestId }, this.#call);
+      const { origin: keyOrigin } = parts.keyring;
+      const received = { response, text, key, keyOrigin, requestId: this.#requestId };
+      return classify(received, this.#call);
     } catch (failure) {
       if (failure instanceof RateLimitError) {
         const askedMs = failure.retryAfterMs ?? parts.settings.windowMs;

@@ -4,6 +4,8 @@ import { email, mail, send, campaign, m, contacts, campaigns, type Misuse } from
 export const calls: readonly Misuse[] = [
   ['send()', () => m['send']?.(), 'pass its fields as one object; got undefined'],
   ['send(address, mail)', () => m['send']?.(email, mail), /must be an object|as one object/],
+  ['send(address, text)', () => m['send']?.(email, 'Hi'), 'its fields are one object, before'],
+  ['a path as attachment', () => send({ attachments: ['./a.pdf'] }), 'read the file first'],
   ['send([mail])', () => m['send']?.([mail]), 'as one object; got a list'],
   ['nobody to send to', () => send({ to: undefined }), '`to` is required'],
   ['no recipients', () => send({ to: [] }), '`to` must not be empty'],

@@ -2,7 +2,11 @@ import { baseUrl, base, messaging, media, mail, type Misuse } from './subjects.j
 
 /** Clients that cannot be. */
 export const creating: readonly Misuse[] = [
-  ['no key', () => messaging({ baseUrl }), 'Give it as `apiKey` or in MESSAGING_API_KEY'],
+  [
+    'no key',
+    () => messaging({ baseUrl }),
+    'pass `apiKey`, or set MESSAGING_API_KEY (Node reads a file with `node --env-file',
+  ],
   ['an empty key', () => messaging({ ...base, apiKey: '' }), 'Set `apiKey`'],
   ['a key with a line break', () => messaging({ ...base, apiKey: 'sk_a\n' }), 'Copy it again'],
   ['a key with Bearer', () => messaging({ ...base, apiKey: 'Bearer sk_a' }), 'the key alone'],
@@ -30,10 +34,11 @@ export const creating: readonly Misuse[] = [
     'Create the client with a secret key',
   ],
   ['no media key', () => media({ baseUrl }), 'MEDIA_API_KEY'],
+  ['no address', () => messaging({ apiKey: 'sk_a' }), 'pass `baseUrl`, or set MESSAGING_BASE_URL'],
   [
-    'no address',
-    () => messaging({ apiKey: 'sk_a' }),
-    'Give it as `baseUrl` or in MESSAGING_BASE_URL',
+    'nothing set up',
+    () => messaging({}),
+    'set MESSAGING_BASE_URL and MESSAGING_API_KEY (Node reads a file with `node --env-file=.env`, dotenv does elsewhere). To try it without an account, run `npx postreel fake`',
   ],
   [
     'an address without https',

@@ -77,7 +77,12 @@ describe('the words for a key that cannot be', () => {
 
 describe('who may call what', () => {
   const call = (key: KeyRule) => route('GET /it', { key, returns: of<object>() });
-  const policy: KeyPolicy = { prefixes, allowedInBrowser: true, usesPlainHttp: false };
+  const policy: KeyPolicy = {
+    prefixes,
+    allowedInBrowser: true,
+    usesPlainHttp: false,
+    origin: 'a test',
+  };
   const sessionThat = (isOpen: boolean) => {
     const session = new Session();
     if (isOpen) {
@@ -181,6 +186,7 @@ describe('a keyring', () => {
     prefixes,
     allowedInBrowser: false,
     usesPlainHttp: false,
+    origin: 'a test',
   };
 
   it('holds a key that is given', async () => {

@@ -197,6 +197,14 @@ describe('the message of', () => {
     );
   });
 
+  it('a wait for the rate limit that is longer than the client allows', async () => {
+    const { messaging } = await serve();
+    const client = messaging({ rateLimit: { limit: 1, windowMs: 60_000, maxQueueMs: 10 } });
+    await client.contacts.list();
+    const error = await failureOf(client.send(mail));
+    expect(error.message).toMatch(/ Try again later, or allow a longer `maxQueueMs`\.$/);
+  });
+
   it('file ids that are missing names those that exist: they are paid for', async () => {
     const job = {
       workflowType: 'idea',
