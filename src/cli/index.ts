@@ -1,6 +1,12 @@
 #!/usr/bin/env node
 import { run } from './program.js';
 
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(`postreel needs Node 20.19 or later; this is Node ${process.versions.node}.`);
+  process.exit(1);
+}
+
 // A reader that leaves early, such as `head`, ends what is shown and not what is done.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {

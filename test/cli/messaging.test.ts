@@ -45,6 +45,37 @@ describe('in a terminal', () => {
   );
 
   it.each([
+    ['people.csv', 'Import 2 contacts:', 'columns: email, plan'],
+    ['one.csv', 'Import 1 contact:', 'rows: 1'],
+  ])('the plan of an import names its columns: %s', async (file, ...said) => {
+    scene.write('one.csv', 'email\nbob@example.com\n');
+    const { code, stdout } = await piped(['--no-json', 'contacts', 'import', file], place());
+    expect(code).toBe(8);
+    said.forEach((line) => expect(stdout).toContain(line));
+  });
+
+  it.each([
+    ['mails.csv', 4, 'mails.csv has no column `email`. Its columns: mail, name.'],
+    ['none.csv', 1, 'There is no such file: none.csv'],
+    ['.', 1, 'This is a folder'],
+  ])('an import of %s ends before anything is uploaded', async (file, ends, said) => {
+    scene.write('mails.csv', 'mail,name\nbob@example.com,Bob\n');
+    const { requests } = scene.server.messaging;
+    const before = requests.length;
+    const args = ['--no-json', 'contacts', 'import', file, '--yes'];
+    const { code, stderr } = await piped(args, place());
+    expect([code, stderr]).toEqual([ends, expect.stringContaining(said)]);
+    expect(scene.server.messaging.requests.length).toBe(before);
+  });
+
+  it('verify judges what is no address as the others, and its exit code says so', async () => {
+    const args = ['--no-json', 'verify', 'no address', 'ann@example.com'];
+    const { code, stdout } = await piped(args, place());
+    expect(code).toBe(9);
+    expect(stdout).toContain('invalid  no address  is not an email address\nvalid  ann@');
+  });
+
+  it.each([
     ['contacts list', ['contacts', 'list'], ['Email', 'contact-']],
     ['workflows simulate', ['workflows', 'simulate', 'flow.mjs'], ['When', 'welcome', 'tips']],
   ])('the table of postreel %s fits the width', async (_name, args, words) => {

@@ -46,6 +46,13 @@ describe('in a terminal', () => {
 });
 
 describe('without a terminal', () => {
+  it('postreel doctor without any setting says what to put where, and offers the fake', async () => {
+    const { code, stdout } = await piped(['--no-json', 'doctor']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('Put MESSAGING_BASE_URL=https://… and MESSAGING_API_KEY=… into .env');
+    expect(stdout).toContain('npx postreel fake');
+  });
+
   it.each([
     [{ MESSAGING_API_KEY: 'pk_public' }, 9, 'a public key, which can only track'],
     [{ MESSAGING_API_KEY: 'sk_wrong_key' }, 9, 'Check MESSAGING_API_KEY.'],

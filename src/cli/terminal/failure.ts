@@ -26,8 +26,19 @@ export function reportFailure(error: unknown, context: Context): number {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) {
+    return String(error);
+  }
+  const { code = '', path } = error as NodeJS.ErrnoException; // of a file system, or undefined
+  const sentence = fileErrors[code];
+  return sentence === undefined ? error.message : sentence + (path ? `: ${path}` : '.');
 }
+
+const fileErrors: Readonly<Record<string, string>> = {
+  ENOENT: 'There is no such file',
+  EISDIR: 'This is a folder, and no file',
+  EACCES: 'This file may not be read or written',
+};
 
 function factsOf(error: unknown): object {
   return isPostreelError(error) ? error.toJSON() : { message: messageOf(error) };

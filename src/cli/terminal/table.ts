@@ -27,6 +27,11 @@ export function tableOf<Row>(
   return [head, ...cells.map((line) => lineOf(line, widths))].join('\n');
 }
 
+/** `1 row`, `3 rows` */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
 /** Text from a service in one line, without anything that steers a terminal. */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
-import type { AddressVerification } from 'postreel/messaging';
+import { InvalidRequestError } from 'postreel';
+import type { AddressVerification, MessagingClient } from 'postreel/messaging';
 import type { Context } from '../../context.js';
+import { CommandEnd } from '../../exit-codes.js';
 import type { Output } from '../../terminal/output.js';
 import { plain } from '../../terminal/table.js';
 import { examples } from '../options.js';
@@ -9,7 +11,7 @@ import { examples } from '../options.js';
 export function addVerify(program: Command, context: Context): void {
   program
     .command('verify')
-    .description('check whether email addresses can receive email')
+    .description('check whether email addresses can receive email; ends with 9 where one cannot')
     .argument('<email...>', 'addresses to check')
     .addHelpText('after', examples('verify ann@example.com', 'verify a@example.com b@example.com'))
     .action((emails: string[]) => verify(emails, context));
@@ -17,13 +19,36 @@ export function addVerify(program: Command, context: Context): void {
 
 async function verify(emails: readonly string[], context: Context): Promise<void> {
   const messaging = await context.messaging();
+  let hasInvalid = false;
   for (const email of emails) {
-    const found = await messaging.verify({ email }, { signal: context.signal });
+    const found = await judge(email, messaging, context);
+    hasInvalid ||= !found.valid;
     context.output.result(found, () => describe(found, context.output));
+  }
+  if (hasInvalid) {
+    throw new CommandEnd('different');
   }
 }
 
-function describe({ email, valid, reasons }: AddressVerification, output: Output): string {
+type Verdict = Pick<AddressVerification, 'email' | 'valid' | 'reasons'>;
+
+/** What is no address at all is a verdict too: the others are still checked. */
+async function judge(
+  email: string,
+  messaging: MessagingClient,
+  { signal }: Context,
+): Promise<Verdict> {
+  try {
+    return await messaging.verify({ email }, { signal });
+  } catch (error) {
+    if (error instanceof InvalidRequestError) {
+      return { email, valid: false, reasons: ['is not an email address'] };
+    }
+    throw error;
+  }
+}
+
+function describe({ email, valid, reasons }: Verdict, output: Output): string {
   const verdict = valid ? output.paint('green', 'valid') : output.paint('red', 'invalid');
   const because = reasons.length === 0 ? '' : `  ${reasons.map(plain).join('; ')}`;
   return `${verdict}  ${plain(email)}${output.paint('dim', because)}`;

@@ -13,7 +13,7 @@ interface Finding {
   readonly name: string;
   readonly verdict: 'ok' | 'problem' | 'skipped';
   readonly text: string;
-  /** What to do about a problem. */
+  /** What to do about it. */
   readonly advice?: string;
 }
 
@@ -90,7 +90,8 @@ function serviceFindings(check: ServiceCheck): Finding[] {
   const name = check.service;
   const { problem = '', clockAheadMs } = check;
   if (!check.isConfigured) {
-    return [{ name, verdict: 'skipped', text: problem }];
+    const advice = `Put ${name.toUpperCase()}_BASE_URL=https://… and ${name.toUpperCase()}_API_KEY=… into .env, or try the fake: npx postreel fake >> .env &`;
+    return [{ name, verdict: 'skipped', text: problem, advice }];
   }
   if (!check.isReachable) {
     const advice = `Check ${name.toUpperCase()}_BASE_URL and the network.`;

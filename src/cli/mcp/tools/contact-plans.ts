@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
+import { count } from '../../terminal/table.js';
 import { messageOf } from '../failure.js';
 import { Refusal } from '../refusal.js';
 import { inline } from '../text.js';
-import { count } from './mail-plans.js';
 import { assertAtMost, planTool, type Services, type Tool } from './tool.js';
 
 const maxContacts = 50;

@@ -3,6 +3,7 @@ import { messaging as schemas } from 'postreel/schemas';
 import type { ZodMiniType } from 'zod/mini';
 import type { Fact } from '../plans.js';
 import { Refusal } from '../refusal.js';
+import { count } from '../../terminal/table.js';
 import { inline, quoted } from '../text.js';
 import { assertAtMost, planTool, type Services, type Tool } from './tool.js';
 
@@ -86,11 +87,6 @@ export async function templateFacts(
 /** The whole text: nothing is sent that a person could not read before. */
 export function bodyFact(label: string, body: unknown): Fact {
   return { label, text: quoted(typeof body === 'string' ? body : inline(body)) };
-}
-
-/** `1 email`, `3 emails` */
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 // The document does not show where a workflow keeps the name of its event.

@@ -1,9 +1,10 @@
 import type { AudioRequest, VideoRequest } from 'postreel/media';
 import { media as schemas } from 'postreel/schemas';
 import type { ZodMiniType } from 'zod/mini';
+import { count } from '../../terminal/table.js';
 import { Refusal } from '../refusal.js';
 import { inline } from '../text.js';
-import { bodyFact, count } from './mail-plans.js';
+import { bodyFact } from './mail-plans.js';
 import { assertAtMost, planTool, type Tool } from './tool.js';
 
 // The service makes that many at a time.

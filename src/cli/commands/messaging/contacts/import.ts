@@ -6,6 +6,7 @@ import type { Context } from '../../../context.js';
 import { CommandEnd } from '../../../exit-codes.js';
 import { confirm } from '../../../terminal/confirm.js';
 import { startProgress } from '../../../terminal/progress.js';
+import { count, plain } from '../../../terminal/table.js';
 
 /** `postreel contacts import` */
 export async function importContacts(
@@ -14,11 +15,11 @@ export async function importContacts(
   context: Context,
 ): Promise<void> {
   const { output, signal } = context;
+  const { rows, columns } = await readThrough(file);
   const messaging = await context.messaging();
-  const rows = await countRows(file);
-  const { size } = await stat(file);
-  const facts = { file, size: `${Math.ceil(size / 1024)} kB`, rows };
-  await confirm({ action: `Import ${rows} contacts`, facts }, flags, context);
+  const { size: bytes } = await stat(file);
+  const facts = { file, bytes, rows, columns: columns.join(', ') };
+  await confirm({ action: `Import ${count(rows, 'contact')}`, facts }, flags, context);
   const progress = startProgress(context);
   const show = (done: number) => progress.show(file, { done, total: rows, note: 'rows' });
   show(0);
@@ -28,7 +29,7 @@ export async function importContacts(
       onProgress: ({ done, failed, unknown }) => show(done + failed + unknown),
     })
     .finally(() => progress.stop());
-  output.result(result, () => `${output.paint('green', 'imported')} ${result.done} rows`);
+  output.result(result, () => `${output.paint('green', 'imported')} ${count(result.done, 'row')}`);
   const { failed, unknown } = result;
   for (const [word, list] of [['failed', failed] as const, ['unknown', unknown] as const]) {
     for (const line of linesOf(list)) {
@@ -51,20 +52,27 @@ function linesOf(list: readonly ReportedRow<unknown>[]): string[] {
       end += 1;
     }
     const why = error instanceof Error ? error.message : String(error);
-    lines.push(`${end - start} rows from row ${index + 1}: ${why}`);
+    lines.push(`${count(end - start, 'row')} from row ${index + 1}: ${why}`);
     start = end;
   }
   return lines;
 }
 
-/** Reads the file once without keeping it. */
-async function countRows(file: string): Promise<number> {
+/** Reads the file once without keeping it: a slip is told before anything is uploaded. */
+async function readThrough(file: string): Promise<{ rows: number; columns: readonly string[] }> {
   let rows = 0;
+  let columns: readonly string[] = [];
   for await (const records of csvRecords(createReadStream(file))) {
     rows += records.length;
+    const [first] = records.filter(({ problem }) => problem === undefined);
+    columns = columns.length === 0 && first ? Object.keys(first.cells) : columns;
   }
   if (rows === 0) {
     throw new CommandEnd('rejected', `${file} has no rows below its header.`);
   }
-  return rows;
+  if (columns.length > 0 && !columns.includes('email')) {
+    const found = columns.map(plain).join(', ');
+    throw new CommandEnd('rejected', `${file} has no column \`email\`. Its columns: ${found}.`);
+  }
+  return { rows, columns };
 }
