@@ -3,12 +3,15 @@ import type { Context } from '../context.js';
 import { CommandEnd } from '../exit-codes.js';
 import { plain } from './table.js';
 
+/** As JSON a date is in ISO 8601, and a list is a list. */
+type Fact = string | number | Date | readonly string[];
+
 /** What a command is about to do. */
 export interface Plan {
   /** One line: `Send 1 email`. */
   readonly action: string;
   /** What it is about, by name. */
-  readonly facts: Readonly<Record<string, string | number | undefined>>;
+  readonly facts: Readonly<Record<string, Fact | undefined>>;
 }
 
 /** Shows the plan and goes on only with `--yes`, or a yes typed in a terminal. */
@@ -34,8 +37,15 @@ export async function confirm(
 function textOf({ action, facts }: Plan, { output }: Context): string {
   const lines = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `  ${output.paintNote('dim', `${name}:`)} ${plain(String(value))}`);
+    .map(([name, value]) => `  ${output.paintNote('dim', `${name}:`)} ${plain(shown(value))}`);
   return [output.paintNote('bold', `${action}:`), ...lines].join('\n');
+}
+
+function shown(fact: Fact | undefined): string {
+  if (fact instanceof Date) {
+    return fact.toLocaleTimeString();
+  }
+  return typeof fact === 'object' ? fact.join(', ') : String(fact);
 }
 
 async function isYes({ streams, signal }: Context): Promise<boolean> {

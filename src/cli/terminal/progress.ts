@@ -1,4 +1,5 @@
 import cliProgress from 'cli-progress';
+import type { ThrottledEvent } from 'postreel';
 import type { Context } from '../context.js';
 
 /** Bars on stderr while a command works; nothing where stderr is no terminal. */
@@ -11,6 +12,12 @@ export interface Progress {
   /** Takes away the bar of a part that is done. */
   end(name: string): void;
   stop(): void;
+}
+
+/** What a command waits for, and how long. */
+export function waitText({ reason, waitMs }: Pick<ThrottledEvent, 'reason' | 'waitMs'>): string {
+  const what = reason === 'service' ? 'the service, which asked for it' : 'the rate limit';
+  return `waiting ${Math.ceil(waitMs / 1000)} s for ${what}`;
 }
 
 /** Starts bars that are as wide as the terminal allows, and no more of them than it has room for. */

@@ -4,7 +4,7 @@ import type { MediaClient, VideoJob, QueueProgress, QueueResult } from 'postreel
 import type { Context } from '../../context.js';
 import { CommandEnd } from '../../exit-codes.js';
 import { confirm } from '../../terminal/confirm.js';
-import { startProgress } from '../../terminal/progress.js';
+import { startProgress, waitText } from '../../terminal/progress.js';
 import { collectData, examples, yesOption } from '../options.js';
 import {
   defaultJournal,
@@ -66,7 +66,7 @@ async function makeVideos(flags: Flags, context: Context): Promise<void> {
   warnings.forEach((warning) => context.output.note(`warning: ${warning}`));
   const facts = {
     requests,
-    'ready at the earliest': earliestFinish.toLocaleTimeString(),
+    'ready at the earliest': earliestFinish,
     'saved to': flags.out ?? 'this folder',
     journal: flags.journal,
   };
@@ -88,10 +88,19 @@ async function runQueue(
   const saving: Saving = { target, progress, signal };
   const paths = new Map<number, string>();
   const nameOf = (index: number) => `video ${index + 1}`;
-  progress.show(jobs.length === 1 ? nameOf(0) : 'all', { done: 0, total: 100, note: 'waiting' });
+  const main = jobs.length === 1 ? nameOf(0) : 'all';
+  let done = 0;
+  const showMain = (note: string) => progress.show(main, { done, total: jobs.length, note });
+  showMain('waiting for the service');
+  media.on('throttled', (wait) => showMain(waitText(wait)));
   const queue = media.queue(jobs, {
     signal,
-    onProgress: (all) => jobs.length > 1 && progress.show('all', sumOf(all)),
+    onProgress: (all) => {
+      done = all.done + all.failed;
+      if (jobs.length > 1) {
+        showMain(sumOf(all));
+      }
+    },
     save: async (file, { index }) => {
       paths.set(index, await save(file, { name: nameOf(index), kind: 'video' }, saving));
     },
@@ -114,11 +123,11 @@ async function runQueue(
   endOf(failures, context);
 }
 
-/** What the bar of all videos shows. */
-function sumOf({ done, failed, total = 0, etaMs }: QueueProgress) {
+/** What stands behind the bar of all videos. */
+function sumOf({ done, failed, total = 0, etaMs }: QueueProgress): string {
   const failures = failed === 0 ? '' : `, ${failed} failed`;
   const left = etaMs === undefined ? '' : `, about ${Math.ceil(etaMs / 60_000)} min left`;
-  return { done: done + failed, total, note: `${done} of ${total} done${failures}${left}` };
+  return `${done} of ${total} done${failures}${left}`;
 }
 
 /** Prints how one video ended; gives the number of failures. */

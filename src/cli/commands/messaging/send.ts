@@ -51,11 +51,11 @@ async function send(flags: Flags, context: Context): Promise<void> {
   const messaging = await context.messaging();
   const { to, from, subject, template, attach = [] } = flags;
   const facts = {
-    to: to.join(', '),
+    to,
     from,
     subject,
     template,
-    attachments: attach.join(', ') || undefined,
+    attachments: attach.length > 0 ? attach : undefined,
   };
   const action = `Send ${to.length} ${to.length === 1 ? 'email' : 'emails'}`;
   await confirm({ action, facts }, flags, context);

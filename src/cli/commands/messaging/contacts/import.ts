@@ -5,7 +5,7 @@ import type { ReportedRow } from 'postreel';
 import type { Context } from '../../../context.js';
 import { CommandEnd } from '../../../exit-codes.js';
 import { confirm } from '../../../terminal/confirm.js';
-import { startProgress } from '../../../terminal/progress.js';
+import { startProgress, waitText } from '../../../terminal/progress.js';
 import { count, plain } from '../../../terminal/table.js';
 
 /** `postreel contacts import` */
@@ -18,15 +18,20 @@ export async function importContacts(
   const { rows, columns } = await readThrough(file);
   const messaging = await context.messaging();
   const { size: bytes } = await stat(file);
-  const facts = { file, bytes, rows, columns: columns.join(', ') };
+  const facts = { file, bytes, rows, columns };
   await confirm({ action: `Import ${count(rows, 'contact')}`, facts }, flags, context);
   const progress = startProgress(context);
-  const show = (done: number) => progress.show(file, { done, total: rows, note: 'rows' });
-  show(0);
+  let done = 0;
+  const show = (note: string) => progress.show(file, { done, total: rows, note });
+  show('rows');
+  messaging.on('throttled', (wait) => show(waitText(wait)));
   const result = await messaging.contacts
     .importAll(createReadStream(file), {
       signal,
-      onProgress: ({ done, failed, unknown }) => show(done + failed + unknown),
+      onProgress: (counts) => {
+        done = counts.done + counts.failed + counts.unknown;
+        show('rows');
+      },
     })
     .finally(() => progress.stop());
   output.result(result, () => `${output.paint('green', 'imported')} ${count(result.done, 'row')}`);
