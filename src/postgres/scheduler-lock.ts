@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { abortable, onAbort } from '../async/abort.js';
 import { sleep } from '../async/timers.js';
 import { ConfigurationError } from '../errors/index.js';
+import { reasonOf } from '../errors/reason.js';
 import { abortSignal, readOptions } from '../contract/options.js';
 import { isRecord } from '../contract/records.js';
 import type { PostgresClient } from './client.js';
@@ -57,14 +58,24 @@ export async function withSchedulerLock<Result>(
       example: '{ signal }',
     },
   );
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     signal?.throwIfAborted();
     const held = await acquire(pool, name, signal);
-    if (held) {
+    if (held instanceof HeldLock) {
       return await held.during(run);
+    }
+    if (tries === 1) {
+      warn(name, held.reason);
     }
     await sleep(againMs, signal);
   }
+}
+
+function warn(name: string, reason: unknown): void {
+  process.emitWarning(
+    `The scheduler lock \`${name}\` could not be taken (${reasonOf(reason)}). It is tried again every second, and the work does not begin before.`,
+    'PostreelWarning',
+  );
 }
 
 function checkPool(pool: unknown): void {
@@ -77,20 +88,20 @@ function checkPool(pool: unknown): void {
   );
 }
 
-/** `undefined` when the connection broke while waiting. */
+/** The lock, or why its connection broke while waiting. */
 async function acquire(
   pool: LockPool,
   name: string,
   signal: AbortSignal | undefined,
-): Promise<HeldLock | undefined> {
+): Promise<HeldLock | { readonly reason: unknown }> {
   const lock = new HeldLock(await pool.connect(), keyOf(name), signal);
   try {
     await lock.wait();
     return lock;
-  } catch {
+  } catch (reason) {
     lock.letGo(false);
     signal?.throwIfAborted();
-    return undefined;
+    return { reason };
   }
 }
 

@@ -54,11 +54,21 @@ export interface Tab extends Omit<TrackerOptions, keyof Queue | 'consent'>, Queu
   database?: Database | undefined;
   readonly channel: Channel;
   readonly counts: TrackerStats;
+  /** What was warned of: once is enough. */
+  readonly warnings: Set<string>;
   /** No other tab takes events over now, so that no database has to decide. */
   isAlone?: boolean | undefined;
   /** Of the next time that the queue is looked at. */
   timer?: ReturnType<typeof setTimeout>;
 }
+
+/** Tells of what failed and is gone on without. */
+export const warn = ({ warnings, emit }: Tab, message: string): void => {
+  if (!warnings.has(message)) {
+    warnings.add(message);
+    emit('warning', { message });
+  }
+};
 
 /** Why nothing may be taken in at all. */
 export const refusalOf = ({ honorGpc = true, consent, document }: Tab): DropReason | undefined => {

@@ -62,6 +62,7 @@ export const createTab = (given: TrackerOptions): Tab => {
     identifiedAt: 0,
     until: 0,
     counts: {},
+    warnings: new Set(),
     failures: 0,
     unanswered: 0,
     // Browsers allow 64 KiB of keepalive requests in flight, shared by the whole page.

@@ -115,4 +115,6 @@ export interface TrackerNotices {
   paused: { readonly status: number };
   /** No answer twice in a row: one quiet try every five minutes from now on. */
   blocked: { readonly delayMs: number };
+  /** A store failed, and the tracker goes on without it: what that means, once for each page. */
+  warning: { readonly message: string };
 }

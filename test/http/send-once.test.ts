@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createTrackProxy } from 'postreel/tracker/proxy';
 import { sendOnce } from '../../src/http/send-once.js';
+import { mediaOver, messagingOver } from '../support/clients.js';
 
 const request = { method: 'POST', headers: { a: 'b' } };
 type Sent = RequestInit & { readonly duplex?: 'half' };
@@ -48,6 +50,38 @@ it.each(['POST', 'PATCH', 'PUT', 'DELETE'])(
     await expect(sent({ ...request, method })).resolves.toMatchObject({ keepalive: false });
   },
 );
+
+// Each of these was once sent past it.
+it.each<[string, (fetch: typeof globalThis.fetch) => PromiseLike<unknown>]>([
+  ['a call of the messaging client', (fetch) => messagingOver(fetch).contacts.delete('con_1')],
+  [
+    'an upload',
+    (fetch) => messagingOver(fetch).contacts.import({ data: 'email\nann@example.com\n' }),
+  ],
+  [
+    'a call of the media client',
+    (fetch) => mediaOver(fetch).generate.audio({ content: 'Hello', voiceId: 'v' }),
+  ],
+  [
+    "an event through the tracker's proxy",
+    (fetch) =>
+      createTrackProxy({ apiKey: 'pk_test', baseUrl: 'https://a.test', fetch })(
+        new Request('https://shop.test/collect/v1/track', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ id: '1', event: 'seen', email: 'ann@example.com' }),
+        }),
+      ),
+  ],
+])('%s goes through it', async (_, send) => {
+  vi.stubGlobal('Bun', {});
+  const inits: (RequestInit | undefined)[] = [];
+  await send((_url, init) => {
+    inits.push(init);
+    return Promise.resolve(Response.json({ success: true, data: { fileId: 'f' }, jobId: 'j' }));
+  });
+  expect(inits).toEqual([expect.objectContaining({ keepalive: false })]);
+});
 
 it('everything else is left alone', async () => {
   const post = { ...request, body: 'text' };

@@ -11,7 +11,9 @@ import {
   type MediaQueue,
   type RateBudgetStore,
 } from 'postreel';
+import { fileJournal } from 'postreel/node';
 import { instrument } from 'postreel/otel';
+import { withSchedulerLock } from 'postreel/postgres';
 import { createClock, createFakeMedia } from 'postreel/testing';
 import { createInbox, memorySeen } from 'postreel/webhooks';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -331,6 +333,63 @@ function webhookSubjects(): Subject[] {
   ];
 }
 
+/** What is told to the process: these have no client. */
+async function processWarnings(work: () => Promise<unknown>): Promise<string[]> {
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+  try {
+    await work();
+    return warn.mock.calls.map(([message]) => String(message));
+  } finally {
+    warn.mockRestore();
+  }
+}
+
+/** A journal on the disk that cannot be made smaller; a scheduler's lock that cannot be taken. */
+function nodeSubjects(): Subject[] {
+  return [
+    {
+      name: 'a journal on the disk that cannot be rewritten',
+      check: async () => {
+        vi.useRealTimers();
+        const folder = await mkdtemp(join(tmpdir(), 'postreel-law-'));
+        const path = join(folder, 'journal');
+        await mkdir(`${path}.tmp`); // where the new one would be written
+        const journal = fileJournal(path);
+        const told = await processWarnings(async () => {
+          await journal.put('a', 'x'.repeat(1_200_000));
+          await journal.put('a', 'x'.repeat(2_400_000));
+          await journal.put('a', '1');
+        });
+        expect(await fileJournal(path).get(['a'])).toEqual(new Map([['a', '1']]));
+        await rm(folder, { recursive: true });
+        expect(told).toEqual([expect.stringMatching(/^The journal .+ could not be .+\. .+\.$/)]);
+      },
+    },
+    {
+      name: "a scheduler's lock whose connection breaks",
+      check: async () => {
+        vi.useFakeTimers();
+        let fails = 3;
+        const gone = new Error('connect postgres://me:secret@db.test');
+        const pool = {
+          query: () => (fails-- > 0 ? Promise.reject(gone) : Promise.resolve({ rows: [] })),
+          on: () => undefined,
+          removeListener: () => undefined,
+          release: () => undefined,
+        };
+        const told = await processWarnings(async () => {
+          const connect = () => Promise.resolve(pool);
+          const done = withSchedulerLock({ connect }, 'videos', () => Promise.resolve('done'));
+          await vi.advanceTimersByTimeAsync(10_000);
+          expect(await done).toBe('done');
+        });
+        expect(told).toEqual([expect.stringMatching(/^The scheduler lock `videos` .+\. .+\.$/)]);
+        expect(told[0]).not.toContain('secret');
+      },
+    },
+  ];
+}
+
 /** The lock of a process that cannot be asked whether it lives is taken over after a minute. */
 function lockSubjects(): Subject[] {
   return [
@@ -408,6 +467,7 @@ it('no fallback in silence: queues, journals, listeners, webhooks and checks', a
     ...listenerSubjects(),
     ...webhookSubjects(),
     ...validatorSubjects(),
+    ...nodeSubjects(),
     ...lockSubjects(),
   ]);
 });

@@ -30,7 +30,11 @@ function logging() {
 
 it('addresses of people are in no line above debug, whatever goes wrong', async () => {
   const { fake, said, messaging } = logging();
-  fake.fail('GET /contacts', { status: 503, retryAfter: 0, body: { error: `no ${email}` } });
+  fake.fail('GET /contacts', {
+    status: 503,
+    retryAfter: 0,
+    body: { error: `no ${email}`, message: 'no' },
+  });
   fake.fail('POST /contacts', { status: 409, body: { error: `${email} is taken` }, after: 1 });
   await messaging.contacts.create({ email, data: { email, note: '' } as object });
   await messaging.contacts.create({ email }).safe();

@@ -3,6 +3,7 @@ import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SortedTexts } from '../../journal/sorted-texts.js';
 import type { JournalItem, JournalPage, JournalStore } from '../../journal/store.js';
+import { reasonOf } from '../../errors/reason.js';
 import { withLock, type HeldLock } from '../file-lock.js';
 import { hasCode, syncFolder } from '../file-system.js';
 import { realPathOf } from '../real-path.js';
@@ -40,6 +41,7 @@ class FileJournal implements JournalStore {
   #last: Promise<unknown> = Promise.resolve();
   /** How large the file may get before another look whether something in it is over. */
   #maxBytes = largeBytes;
+  #hasWarned = false;
 
   constructor(path: string) {
     this.#given = path;
@@ -100,7 +102,8 @@ class FileJournal implements JournalStore {
       // What stands in the file counts: another process may have been faster with a claim.
       await this.#catchUp(path);
       if (bytes > this.#maxBytes) {
-        await this.#compact(path, lock).catch(() => undefined); // the lines are on the disk by now
+        // The lines are on the disk by now.
+        await this.#compact(path, lock).catch((reason: unknown) => this.#warn(reason));
       }
       return lock.isHeld();
     });
@@ -161,6 +164,16 @@ class FileJournal implements JournalStore {
       await rename(draft, path);
     }
     await syncFolder(dirname(path));
+  }
+
+  #warn(reason: unknown): void {
+    if (!this.#hasWarned) {
+      this.#hasWarned = true;
+      process.emitWarning(
+        `The journal ${this.#given} could not be rewritten without what is over (${reasonOf(reason)}). It is complete, and grows until that succeeds.`,
+        'PostreelWarning',
+      );
+    }
   }
 }
 

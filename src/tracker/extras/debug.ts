@@ -20,6 +20,7 @@ export function debug<Events extends EventMap<Events>>(
       return `${event} (${status || 'no answer'}), again in ${seconds(delayMs)}`;
     }),
     say('paused', ({ status }) => `after a ${status}, until resume() or the next page`),
+    say('warning', ({ message }) => message),
     say('blocked', ({ delayMs }) => `nothing answers, one try every ${seconds(delayMs)}`),
   ];
   return () => stops.forEach((stop) => stop());

@@ -1,4 +1,4 @@
-import type { Database, Tab } from '../tab.js';
+import { type Database, type Tab, warn } from '../tab.js';
 import { within } from '../wait.js';
 import { mayClaim } from './adoption.js';
 import { type Decisions, decisionsOf, isAhead, merge, UNDECIDED } from './decisions.js';
@@ -12,6 +12,7 @@ type Work<Answer> = (records: IDBObjectStore, answer: (answer: Answer) => void) 
 const MAX_ANSWER = 3000;
 /** Longest time to open it at first: a busy machine opens it late. */
 const MAX_FIRST_OPEN = 10_000;
+const FAILED = 'IndexedDB failed. A browser that is killed may lose events, or send some twice.';
 
 /**
  * Opens IndexedDB, which survives a killed browser. Where it fails or hangs, the rest goes on.
@@ -24,9 +25,12 @@ export const openDatabase = async (tab: Tab, mustExist = false): Promise<Databas
   const limitMs = tab.life === Life.Open ? MAX_ANSWER : MAX_FIRST_OPEN;
   const opened = await openWithin(limitMs, prefix, mustExist);
   if (!opened) {
+    if (!mustExist) {
+      failed(tab);
+    }
     return undefined;
   }
-  const database = databaseOf(opened, prefix);
+  const database = databaseOf(opened, tab);
   if (!tab.isDurable || mustExist) {
     // For a moment only; it must not block the host either.
     opened.onversionchange = () => opened.close();
@@ -40,6 +44,13 @@ export const openDatabase = async (tab: Tab, mustExist = false): Promise<Databas
     }
   }
   return database;
+};
+
+/** A page that is left ends its transactions itself. */
+const failed = (tab: Tab): void => {
+  if (tab.isDurable && tab.life !== Life.Left) {
+    warn(tab, FAILED);
+  }
 };
 
 const openWithin = (
@@ -92,7 +103,8 @@ const reopenWhenClosed = (tab: Tab, opened: IDBDatabase, database: Database): vo
   opened.onclose = reopen;
 };
 
-const databaseOf = (database: IDBDatabase, prefix: string): Database => {
+const databaseOf = (database: IDBDatabase, tab: Tab): Database => {
+  const { prefix } = tab;
   const decisionsKey = `${prefix}consent`;
   /** Transactions that have not told their answer yet. */
   const unfinished = new Set<IDBTransaction | undefined>();
@@ -106,6 +118,9 @@ const databaseOf = (database: IDBDatabase, prefix: string): Database => {
     });
     const answer = await within(MAX_ANSWER, answering);
     unfinished.delete(transaction);
+    if (answer === undefined) {
+      failed(tab);
+    }
     return answer;
   };
   return {

@@ -1,4 +1,4 @@
-import type { Tab } from '../tab.js';
+import { type Tab, warn } from '../tab.js';
 import { openDatabase } from './database.js';
 import { type Decisions, decisionsOf, isAhead, isDenied, merge } from './decisions.js';
 import { decide, noteDecisions, sweep } from './protocol.js';
@@ -6,6 +6,9 @@ import { type StoredRecord, tombstoneOf } from './record.js';
 
 // localStorage survives the end of a page, IndexedDB a killed browser; each event has a key of its
 // own in both, so that tabs cannot overwrite each other. What the visitor decided has one key more.
+
+const STORAGE_FAILED =
+  'The storage failed. What is not delivered when the page ends may be lost, and a decision on consent forgotten.';
 
 export const decisionsKeyOf = ({ prefix }: Pick<Tab, 'prefix'>): string => `${prefix}consent`;
 /** Until when a 429 makes all tabs wait. */
@@ -39,10 +42,14 @@ export const write = (tab: Tab, key: string, value: unknown): boolean => {
     const text = JSON.stringify(value);
     tab.local[key] = text;
     tab.storedLength += text.length - before;
-    return true;
   } catch {
+    warn(tab, STORAGE_FAILED);
     return false;
   }
+  if (tab.isDurable && !tab.isLasting) {
+    warn(tab, STORAGE_FAILED); // forbidden: it was written to memory
+  }
+  return true;
 };
 
 /** What a key holds, if it is a record of ours. */
@@ -97,6 +104,7 @@ export const saveDecisions = (tab: Tab, decisions: Decisions): void => {
     tab.origin[decisionsKeyOf(tab)] = JSON.stringify(all);
   } catch {
     // Full or forbidden: IndexedDB and the open tabs have them.
+    warn(tab, STORAGE_FAILED);
   }
   void tab.database?.saveDecisions(decisions);
 };

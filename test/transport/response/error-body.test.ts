@@ -45,6 +45,16 @@ describe('what the service says about a failure', () => {
     expect(message).toContain(': Check the form: `a` is bad (and 1 more).');
   });
 
+  it.each([
+    { code: 'ann@example.com is taken', message: 'No' },
+    { error: { code: 'ann@example.com is taken', message: 'No' } },
+    { error: 'ann@example.com is taken', message: 'No' },
+  ])('makes no code of a sentence: %j', async (body) => {
+    expect(await errorOf(body)).toMatchObject({ code: 'HTTP_422' });
+    const { code } = await errorOf({ ...body, code: 'TAKEN', error: 'TAKEN' });
+    expect(code).toBe('TAKEN');
+  });
+
   it('makes no sentence of a page', async () => {
     const { message, body } = await errorOf('<html><b>502</b></html>', 502);
     expect(message).toBe('GET /contacts/con_1 failed (502).');

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import nodeFetch from 'node-fetch';
@@ -12,6 +12,7 @@ const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', b
 const long = 'x'.repeat(1024 * 1024);
 
 let requests = 0;
+let sentBytes = 0;
 const server = createServer((request, response) => {
   requests++;
   const kind = request.headers['x-kind'];
@@ -25,11 +26,25 @@ const server = createServer((request, response) => {
     setTimeout(() => response.end(text.slice('{"success":true,'.length)), 5);
   } else if (kind === 'stalled') {
     response.write('{"success":true,');
+  } else if (kind === 'endless') {
+    sendWithoutEnd(response);
   } else {
     response.setHeader('content-length', text.length);
     response.end(text);
   }
 });
+
+function sendWithoutEnd(response: ServerResponse): void {
+  response.writeHead(500);
+  const more = () => {
+    while (!response.destroyed && response.write(long)) {
+      sentBytes += long.length;
+    }
+    response.once('drain', more);
+  };
+  more();
+}
+
 beforeAll(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -55,6 +70,15 @@ describe.each([
     const sent = await client().send(mail, { headers: { 'x-kind': kind } });
     expect(sent).toMatchObject({ kind, long });
     expect(requests).toBe(1);
+  });
+
+  it('reads a refusal without an end for 64 KB', async () => {
+    sentBytes = 0;
+    const options = { headers: { 'x-kind': 'endless' }, timeout: 2_000 };
+    const { error } = await client().send(mail, options).safe();
+    expect(error).toMatchObject({ status: 500, outcome: 'unknown' });
+    // What the sockets hold is more than what is read.
+    expect(sentBytes).toBeLessThan(32 * 1024 * 1024);
   });
 
   it('lets go of an answer that stalls when its time is up', async () => {

@@ -60,6 +60,19 @@ describe('a `fetch` that throws', () => {
     },
   );
 
+  it('an error that holds what cannot be looked at is a lost connection', async () => {
+    const fails = () => {
+      throw new Error('unreadable');
+    };
+    const request = new Proxy({}, { get: fails, ownKeys: fails, getPrototypeOf: fails });
+    const { error, requests } = await sendOver(() => {
+      throw Object.assign(new Error('x'), { request });
+    });
+    expect(error).toMatchObject({ code: 'CONNECTION_LOST', outcome: 'unknown' });
+    expect(error?.cause).toBe('[unreadable]');
+    expect(requests).toBe(1);
+  });
+
   it('an error of ours about another call has an outcome of its own', async () => {
     const other = new PostreelError('another call', { code: 'NOT_CONNECTED', outcome: 'not-sent' });
     const { error, requests } = await sendOver(() => {

@@ -41,6 +41,13 @@ describe('the waits of a call', () => {
     expect(requests).toHaveLength(1);
   });
 
+  it('that are left to the caller are none that a timer cannot wait', async () => {
+    const rateLimit = { windowMs: 2 ** 33 };
+    const { client } = scripted([step.status(429)], { rateLimit });
+    const { error } = await ended(client.contacts.get('con_1', { deadline: 1_000 }));
+    expect(error).toMatchObject({ status: 429, retryAfterMs: 2 ** 31 - 1 });
+  });
+
   it.each([
     [{ timeout: 1_000, deadline: 5_000 }, 'TIMEOUT', 1_000],
     [{ timeout: 5_000, deadline: 1_000 }, 'DEADLINE_EXCEEDED', 1_000],
