@@ -155,6 +155,25 @@ describe('the drift of a deployment', () => {
     expect(workflow().enabled).toBe(true);
   });
 
+  it.each([false, true])(
+    'takes no single 404 for a deletion, also where one was under way (overwrite: %s)',
+    async (overwrite) => {
+      await deploy();
+      const { id } = workflow();
+      const state = await store.read('onboarding');
+      await store.write('onboarding', { ...state!, unsure: { [id]: [null] } });
+      fake.fail('GET /workflows/{id}', { status: 404 });
+      const { operations } = await inFakeTime(() => deploy(onboarding, { overwrite }));
+      expect(operations).toEqual([]);
+      expect(workflow().id).toBe(id);
+      // One that stays away although it is listed is not gone either.
+      fake.fail('GET /workflows/{id}', { status: 404, times: Infinity });
+      const call = inFakeTime(() => deploy(onboarding, { overwrite }));
+      await expect(call).rejects.toMatchObject({ code: 'WORKFLOW_CHANGED', outcome: 'not-sent' });
+      expect(workflow().id).toBe(id);
+    },
+  );
+
   it('sends only the fields that differ', async () => {
     await deploy();
     const start = fake.requests.length;
