@@ -144,6 +144,32 @@ describe('the drift of a deployment', () => {
     expect(await deploy(renamedOffer)).toMatchObject({ drift: [], operations: [] });
   });
 
+  it.each([
+    ['the same definition', renamedOffer, true],
+    ['a further one', { ...renamedOffer, name: 'Tour' }, false],
+  ])(
+    'is none after a deployment that failed where answers show nothing: %s follows',
+    async (_, next, isDown) => {
+      useService({ acknowledgements: 'no-content', stepDefaults: 'added' });
+      await deploy();
+      let hasChanged = false;
+      const failing = clientOf((input, init) => {
+        const path = new URL(new Request(input).url).pathname;
+        if (hasChanged && (isDown || (init?.method ?? 'GET') !== 'GET')) {
+          return Promise.reject(new TypeError('fetch failed'));
+        }
+        hasChanged = init?.method === 'PATCH' && path.includes('/steps/');
+        return fake.fetch(input, init);
+      });
+      const call = inFakeTime(() => failing.workflows.deploy(renamedOffer, { state: store }));
+      await expect(call).rejects.toMatchObject({ code: 'DEPLOY_INCOMPLETE' });
+      await deploy(next);
+      expect(step('offer').config).toMatchObject({ subject: 'Go pro now' });
+      expect(workflow()).toMatchObject({ name: next.name, enabled: true });
+      expect(await deploy(next)).toMatchObject({ drift: [], operations: [] });
+    },
+  );
+
   it('counts a workflow that a colleague disabled or deleted', async () => {
     await deploy();
     workflow().enabled = false;
