@@ -37,7 +37,7 @@ export async function* importBatches(
   let turnAt = monotonicMs();
   for await (const entries of entriesOf(rows, rules)) {
     if (monotonicMs() - turnAt > maxTurnMs) {
-      await sleep(0);
+      await sleep(0, undefined);
       turnAt = monotonicMs();
     }
     for (const entry of entries) {
