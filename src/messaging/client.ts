@@ -162,7 +162,7 @@ export class MessagingClient<
     super(connection);
     const { data: rules = {}, journal, workflowMapping, filterMapping } = connection.options;
     this.#connection = connection;
-    const { transport, events } = connection;
+    const { transport, events, settings: project } = connection;
     const watch: JobWatch = {
       spacing: createSpacing(),
       report: (update) => events.emit('job:update', update),
@@ -171,7 +171,7 @@ export class MessagingClient<
     const warn = (message: string) => events.emit('warning', { method: '', path: '', message });
     this.templates = new Templates(transport, warn);
     const { spacing } = watch;
-    this.campaigns = new Campaigns(transport, { spacing, render: renderText });
+    this.campaigns = new Campaigns(transport, { spacing, render: renderText, project });
     this.segments = new Segments(transport);
     this.workflows = new Workflows(transport, { spacing, mapping: workflowMapping });
     this.filters = filters(filterMapping);

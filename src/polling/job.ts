@@ -2,7 +2,6 @@ import { callSafely } from '../async/notifier.js';
 import { jobStage, statusOf } from '../contract/job-status.js';
 import { readOptions } from '../contract/options.js';
 import { isRecord, type OpenRecord } from '../contract/records.js';
-import { NotFoundError } from '../errors/index.js';
 import { JobFailedError, WaitTimeoutError } from '../errors/wait-errors.js';
 import { poll, type Check } from './poll.js';
 import { recordWaitOptions } from './record.js';
@@ -48,7 +47,10 @@ export interface JobWatch {
   readonly report: (update: JobUpdate<OpenRecord>) => void;
 }
 
-/** Waits until an import or bulk job is done. */
+/**
+ * Waits until an import or bulk job is done. One that is gone before that rejects with a `NotFoundError`:
+ * how it ended is not known.
+ */
 export async function waitForJob<Job extends OpenRecord>(
   jobId: string,
   check: (signal: AbortSignal | undefined) => Promise<Job>,
@@ -57,12 +59,11 @@ export async function waitForJob<Job extends OpenRecord>(
 ): Promise<Job> {
   const options = readOptions<JobWaitOptions<Job>>(given, recordWaitOptions, { name: 'a wait' });
   const { timeout = 600_000, interval = 2_000, signal, onUpdate, isDone } = options;
-  let known: Job | undefined;
   const resume = async (again?: object) => {
     const changes = readOptions(again, recordWaitOptions, { name: 'a wait' });
     return waitForJob(jobId, check, watch, { ...options, ...changes });
   };
-  const end = poll<Job, Job>({
+  return poll<Job, Job>({
     signal,
     timeoutMs: timeout,
     firstDelayMs: 0,
@@ -70,10 +71,7 @@ export async function waitForJob<Job extends OpenRecord>(
     statusOf,
     passingDelayMs: (error, failures) => passingDelayMs(error, failures, interval),
     refusedDelayMs: interval,
-    async check(until) {
-      known = await watch.spacing(() => check(until), until);
-      return known;
-    },
+    check: (until) => watch.spacing(() => check(until), until),
     finish: (found) => finish(jobId, found, isDone),
     report(found, nextPollInMs) {
       const update = updateOf(jobId, found, nextPollInMs);
@@ -85,13 +83,6 @@ export async function waitForJob<Job extends OpenRecord>(
         `Job ${jobId} was not done within ${Math.round(elapsedMs / 1000)} s (last status "${last?.status ?? 'none'}"). The job goes on; call \`resume()\` to wait again.`,
         { id: jobId, lastStatus: last?.status, elapsedMs, polls, resume, outcome: 'unknown' },
       ),
-  });
-  return end.catch((error: unknown) => {
-    // A finished job may be gone when asked late: what is known of it stands.
-    if (error instanceof NotFoundError && known !== undefined) {
-      return known;
-    }
-    throw error;
   });
 }
 

@@ -84,12 +84,34 @@ await messaging.contacts.create({ email: 'a@b.c', data: { seats: 5, trialEnds: n
     }
   });
 
+  it.each([{}, { success: true }, { names: [{ title: 'paid' }] }, { count: 2 }])(
+    'are not written where the names of events cannot be read: %j',
+    async (names) => {
+      const { messaging } = await project();
+      const events = { names: () => Promise.resolve(names) };
+      const { contacts, templates } = messaging;
+      await expect(pullTypes({ contacts, events, templates })).rejects.toMatchObject({
+        name: 'UnexpectedResponseError',
+        message: expect.stringContaining('GET /events/names') as string,
+      });
+    },
+  );
+
+  it('are not written where the fields of contacts are missing', async () => {
+    const { messaging } = await project();
+    const contacts = { fields: { list: () => Promise.resolve({} as never) } };
+    const { events, templates } = messaging;
+    await expect(pullTypes({ contacts, events, templates })).rejects.toThrow(
+      'GET /contacts/fields',
+    );
+  });
+
   it('of an empty project compile', async () => {
     const fake = createFakeMessaging();
     const { baseUrl, fetch, secretKey: apiKey } = fake;
     const messaging = new MessagingClient({ apiKey, baseUrl, fetch, rateLimit: false });
     const text = await pullTypes(messaging);
-    expect(text).toContain('export type EventName = never;');
+    expect(text).toContain('export type EventName = string;');
     expect(compile(text).errors).toEqual([]);
   });
 });

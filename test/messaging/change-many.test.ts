@@ -1,181 +1,18 @@
-import { PartialError, type BulkAllOptions, type PartialReport, type Report } from 'postreel';
-import { createFakeMessaging } from 'postreel/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { messagingOver } from '../support/clients.js';
-import fc from '../support/property.js';
+import { fated } from '../support/messaging/fated.js';
+import { settledInTime } from '../support/settled.js';
+import { reportOf } from '../support/messaging/whole-report.js';
 
 const wait = { interval: 1 };
 
-/** What happens to a request: it arrives or not, and so does its answer. */
-const fates = [
-  'ok',
-  'lost',
-  'refused',
-  'unconnected',
-  'wrong key',
-  'abort before',
-  'abort after',
-] as const;
-type Fate = (typeof fates)[number];
-
-/** A client of a fake whose requests have fates, the first one's first; then all go well. */
-function fated(plan: readonly Fate[]) {
-  const fake = createFakeMessaging({
-    clock: { mode: 'real', speed: 1000 },
-    jobs: { perSecond: 1e6 },
-  });
-  const { secretKey: apiKey, baseUrl, fetch } = fake;
-  const controller = new AbortController();
-  const reason = new Error('enough');
-  let requests = 0;
-  const messaging = messagingOver(
-    async (input, init) => {
-      const fate = plan[requests++] ?? 'ok';
-      if (fate === 'unconnected') {
-        throw new TypeError('fetch failed', {
-          cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }),
-        });
-      }
-      if (fate === 'refused' || fate === 'wrong key') {
-        return Response.json({ error: 'no' }, { status: fate === 'refused' ? 400 : 401 });
-      }
-      if (fate === 'abort before') {
-        controller.abort(reason);
-        init?.signal?.throwIfAborted();
-      }
-      const answer = await fetch(input, init);
-      if (fate === 'abort after') {
-        controller.abort(reason);
-      }
-      if (fate === 'lost') {
-        throw new TypeError('fetch failed');
-      }
-      return answer;
-    },
-    { apiKey, baseUrl, retries: 0 },
-  );
-  return { fake, messaging, signal: controller.signal, reason };
-}
-
-async function outcomeOf<Row>(
-  call: Promise<Report<Row>>,
-  count: number,
-): Promise<PartialReport<Row> & { cause?: unknown }> {
-  try {
-    return { ...(await call), notReached: 0, resumeFrom: count };
-  } catch (error) {
-    expect(error).toBeInstanceOf(PartialError);
-    const { result, cause } = error as PartialError<Row>; // as expected
-    return { ...result, cause };
-  }
-}
-
-/** Each row is in exactly one part of the report, and the service agrees where the report is sure. */
-function expectWhole<Row>(
-  rows: readonly Row[],
-  report: PartialReport<Row>,
-  happened: (row: Row) => boolean,
-) {
-  const told = [...report.failed, ...report.unknown].map(({ index }) => index);
-  expect(new Set(told).size).toBe(told.length);
-  expect(told.every((index) => index < report.resumeFrom)).toBe(true);
-  for (const { row, index } of [...report.failed, ...report.unknown]) {
-    expect(row).toEqual(rows[index]);
-  }
-  expect(report.resumeFrom).toBe(rows.length - (report.notReached ?? NaN));
-  expect(report.done + told.length + (report.notReached ?? 0)).toBe(rows.length);
-  const done = rows.filter((_, index) => index < report.resumeFrom && !told.includes(index));
-  expect(done.every(happened)).toBe(true);
-  const undone = [...report.failed.map(({ row }) => row), ...rows.slice(report.resumeFrom)];
-  expect(undone.some(happened)).toBe(false);
-}
-
-function throwingAt<Row>(rows: readonly Row[], at: number | undefined): Row[] {
-  if (at === undefined) {
-    return [...rows];
-  }
-  // A list, so that its length is known, that breaks while it is read.
-  const list = [...rows];
-  list[Symbol.iterator] = function* () {
-    yield* rows.slice(0, at);
-    throw new Error('The source broke.');
-  };
-  return list;
-}
-
-const plans = fc.array(fc.constantFrom(...fates), { maxLength: 6 });
-
 describe('a call that changes many', () => {
-  it.each(['deleteAll', 'subscribeAll', 'unsubscribeAll'] as const)(
-    '%s: done, failed, unknown and not reached are exactly the input, and the service agrees',
-    async (method) => {
-      await fc.assert(
-        fc.asyncProperty(
-          plans,
-          fc.uniqueArray(fc.nat(2200), { maxLength: 3 }),
-          fc.option(fc.nat(2200), { nil: undefined }),
-          async (plan, bad, breaksAt) => {
-            const { fake, messaging, signal } = fated(plan);
-            const createdAt = '2027-01-01T00:00:00.000Z';
-            const rows = Array.from({ length: 2200 }, (_, at) =>
-              bad.includes(at) ? '' : `con_${at}`,
-            );
-            for (const id of rows.filter((row) => row !== '')) {
-              const email = `${id}@example.com`;
-              const subscribed = method === 'unsubscribeAll';
-              const contact = { id, email, subscribed, data: {}, createdAt, updatedAt: createdAt };
-              fake.project.contacts.set(id, contact);
-            }
-            const source = throwingAt(rows, breaksAt);
-            const call = messaging.contacts[method](source, {
-              wait,
-              signal,
-            } satisfies BulkAllOptions);
-            const report = await outcomeOf(call, rows.length);
-            expectWhole(rows, report, (id) => {
-              const contact = fake.project.contacts.get(id);
-              return method === 'deleteAll'
-                ? id !== '' && contact === undefined
-                : contact?.subscribed === (method === 'subscribeAll');
-            });
-          },
-        ),
-        { numRuns: 6 },
-      );
-    },
-  );
-
-  it('importAll: done, failed, unknown and not reached are exactly the input, and the service agrees', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        plans,
-        fc.uniqueArray(fc.nat(11), { maxLength: 3 }),
-        fc.option(fc.nat(11), { nil: undefined }),
-        async (plan, bad, breaksAt) => {
-          const { fake, messaging, signal } = fated(plan);
-          // Three rows fill a file.
-          const note = 'x'.repeat(170_000);
-          const rows = Array.from({ length: 12 }, (_, at) => ({
-            email: `p${at}@example.com`,
-            note: bad.includes(at) ? NaN : note,
-          }));
-          const call = messaging.contacts.importAll(throwingAt(rows, breaksAt), { wait, signal });
-          const report = await outcomeOf(call, rows.length);
-          const emails = new Set([...fake.project.contacts.values()].map(({ email }) => email));
-          expectWhole<(typeof rows)[number]>(rows, report as never, ({ email }) =>
-            emails.has(email),
-          ); // of these rows
-        },
-      ),
-      { numRuns: 25 },
-    );
-  });
-
   it('goes on where it ended, by `from`', async () => {
-    const { fake, messaging, signal } = fated(['ok', 'abort after']);
+    const { fake, messaging, controller } = fated(['ok', 'abort after']);
+    const { signal } = controller;
     const note = 'x'.repeat(170_000);
     const rows = Array.from({ length: 9 }, (_, at) => ({ email: `p${at}@example.com`, note }));
-    const first = await outcomeOf(messaging.contacts.importAll(rows, { wait, signal }), 9);
+    const first = await reportOf(messaging.contacts.importAll(rows, { wait, signal }), 9);
     expect(first).toMatchObject({ resumeFrom: 3, notReached: 6 });
     const from = first.resumeFrom;
     const rest = await messaging.contacts.importAll(rows, { wait, from });
@@ -189,7 +26,7 @@ describe('a call that changes many', () => {
   it('ends at a refused key, and says which rows it was refused for', async () => {
     const { messaging } = fated(['wrong key']);
     const ids = Array.from({ length: 1500 }, (_, at) => `con_${at}`);
-    const report = await outcomeOf(messaging.contacts.deleteAll(ids, { wait }), 1500);
+    const report = await reportOf(messaging.contacts.deleteAll(ids, { wait }), 1500);
     expect(report.cause).toMatchObject({ status: 401 });
     expect(report).toMatchObject({ done: 0, resumeFrom: 1000, notReached: 500 });
     expect(report.failed).toHaveLength(1000);
@@ -203,7 +40,7 @@ describe('a call that changes many', () => {
     };
     const call = messaging.contacts.deleteAll(silent, { signal: controller.signal });
     controller.abort(new Error('enough'));
-    const report = await outcomeOf(call, 0);
+    const report = await reportOf(call, 0);
     expect(report).toMatchObject({ resumeFrom: 0, notReached: undefined });
   });
 
@@ -255,6 +92,25 @@ describe('what a job says', () => {
       expect(await answers(started).deleteAll(['a'], { wait })).toMatchObject({ done: 1 });
     },
   );
+
+  it('a job that is gone after it was queued says nothing about the rows', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
+    let checks = 0;
+    const messaging = messagingOver((input, init) => {
+      const isStart = new Request(input, init).method === 'POST';
+      const isKnown = isStart || checks++ === 0;
+      return Promise.resolve(
+        isKnown
+          ? Response.json({ jobId: 'job_1', status: 'queued', processed: 0 })
+          : Response.json({ error: 'no' }, { status: 404 }),
+      );
+    });
+    const call = () => messaging.contacts.deleteAll(['a', 'b'], { wait: { interval: 1_000 } });
+    const { value } = await settledInTime(call);
+    vi.useRealTimers();
+    expect(value).toMatchObject({ done: 0, failed: [], unknown: [{ row: 'a' }, { row: 'b' }] });
+    expect(checks).toBeGreaterThan(25);
+  });
 
   it('a status check that fails says nothing about the rows', async () => {
     const report = await answers({ jobId: 'job_1' }, 404).deleteAll(['a'], { wait });

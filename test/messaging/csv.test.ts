@@ -96,6 +96,40 @@ describe('a CSV file', () => {
     await expect(imported(['email,a,a\nx@b.c,1,2\n'])).rejects.toThrow('has the column "a" twice');
   });
 
+  it('is full of lines that cannot be read: others get their turn meanwhile', async () => {
+    const text = `email,note\n${'a@b.c,"x" y\n'.repeat(60_000)}`;
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const { failed } = await imported([text]);
+    clearInterval(timer);
+    expect(failed).toHaveLength(60_000);
+    expect(turns).toBeGreaterThan(5);
+  });
+
+  it('comes in one piece: the first of its files is sent before its last record is read', async () => {
+    // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its reader below
+    const { read } = CsvReader.prototype;
+    let count = 0;
+    const spy = vi.spyOn(CsvReader.prototype, 'read').mockImplementation(function* (
+      this: CsvReader,
+      piece,
+    ) {
+      for (const records of read.call(this, piece)) {
+        count += records.length;
+        yield records;
+      }
+    });
+    const counts: number[] = [];
+    const { contacts } = messagingOver(() => {
+      counts.push(count);
+      return Promise.resolve(Response.json({ jobId: 'job', status: 'completed' }));
+    });
+    await contacts.importAll([`email,note\n${'a@b.c,a note\n'.repeat(300_000)}`]);
+    spy.mockRestore();
+    expect(counts[0]).toBeLessThan(100_000);
+    expect(count).toBe(300_000);
+  });
+
   it('is full of stray quotes: each line is parsed a few times, however long the file is', () => {
     const { Parser } = Papa;
     let characters = 0;
@@ -112,11 +146,12 @@ describe('a CSV file', () => {
       characters = 0;
       const reader = new CsvReader();
       const text = `email,note\n${'a@b.c,"x" y\n'.repeat(lines)}`;
-      const records = [...reader.read(text), ...reader.end()];
+      const records = [...reader.read(text), ...reader.end()].flat();
       expect(records).toHaveLength(lines);
       return characters;
     };
     expect(parsedOf(4000) / parsedOf(1000)).toBeLessThan(5);
+    expect(parsedOf(4000) / (4000 * 'a@b.c,"x" y\n'.length)).toBeLessThan(2);
     spy.mockRestore();
   });
 });

@@ -25,6 +25,45 @@ describe('edits of one campaign', () => {
     expect(campaign).toMatchObject({ subject: 'New', name: 'B', body: '<p>New</p>' });
   });
 
+  it('of the same id in two projects do not wait for each other', async () => {
+    const one = scene();
+    const baseUrl = 'https://other.test';
+    const there = createFakeMessaging({ baseUrl });
+    const two = messagingOver(there.fetch, { apiKey: there.secretKey, baseUrl });
+    const campaign = { ...content, audienceType: 'ALL' } as const;
+    const { id } = await one.messaging.campaigns.create(campaign);
+    expect((await two.campaigns.create(campaign)).id).toBe(id);
+    const inner = () => two.campaigns.edit(id, (draft) => ({ ...draft, name: 'Inner' }));
+    await one.messaging.campaigns.edit(id, async (draft) => {
+      await inner();
+      draft.name = 'Outer';
+    });
+    expect((await two.campaigns.get(id)).name).toBe('Inner');
+    expect((await one.messaging.campaigns.get(id)).name).toBe('Outer');
+  });
+
+  it('by a number and by its text are edits of one campaign', async () => {
+    let name = 'A';
+    let reading = 0;
+    let maxReading = 0;
+    const { fetch } = answering(async (request) => {
+      if (request.method === 'PUT') {
+        name = ((await request.json()) as { name: string }).name;
+      }
+      return { ...content, name, id: 7, status: 'DRAFT', audienceType: 'ALL' };
+    });
+    const { campaigns } = messagingOver(fetch);
+    const edit = (id: unknown, letter: string) =>
+      campaigns.edit(id as string, async (draft) => {
+        maxReading = Math.max(maxReading, ++reading);
+        await Promise.resolve();
+        draft.name += letter;
+        reading--;
+      });
+    await Promise.all([edit(7, 'b'), edit('7', 'c')]);
+    expect([name, maxReading]).toEqual(['Abc', 1]);
+  });
+
   it('a change that another process undoes is a conflict', async () => {
     const campaign = { ...content, id: 'cmp_1', status: 'DRAFT', audienceType: 'ALL' };
     const { fetch } = answering(() => campaign); // whatever is written
@@ -62,6 +101,31 @@ describe("`data: { emptyString: 'delete' }`", () => {
       await calls[method]();
       const sent = (await requests[0]?.json()) as { data: object };
       expect(sent.data).toEqual({ plan: null, seats: 3 });
+    },
+  );
+
+  it.each(['send', 'track', 'create', 'update'] as const)(
+    '%s of a body that is an entity sends its JSON form alone',
+    async (method) => {
+      const { fetch, requests } = answering(() => ({}));
+      const client = messagingOver(fetch, { data: { emptyString: 'delete' } });
+      const email = 'ann@example.com';
+      const fields = {
+        send: { from: email, to: email, subject: 'Hi', body: 'Hi' },
+        track: { email, event: 'paid' },
+        create: { email },
+        update: {},
+      }[method];
+      const json = { ...fields, data: { plan: '' } };
+      const body = { dataValues: { hash: 'x' }, data: { hash: 'x' }, toJSON: () => json } as never;
+      const calls = {
+        send: () => client.send(body),
+        track: () => client.track(body),
+        create: () => client.contacts.create(body),
+        update: () => client.contacts.update('con_1', body),
+      };
+      await calls[method]();
+      expect(await requests[0]?.json()).toEqual({ ...fields, data: { plan: null } });
     },
   );
 });

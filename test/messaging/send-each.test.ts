@@ -258,6 +258,48 @@ describe('sendEach()', () => {
     expect(JSON.stringify(fake.requests)).not.toContain('hash');
   });
 
+  it('takes rows and a message that are entities by their JSON form', async () => {
+    class Row {
+      readonly dataValues = { hash: 'x' };
+      constructor(readonly email: string) {}
+      toJSON() {
+        return { email: this.email, data: { plan: 'pro' } };
+      }
+    }
+    const shared = { hash: 'x', toJSON: () => ({ ...message, data: { plan: 'team' } }) };
+    const rows = [new Row('ann@example.com'), 'bea@example.com'];
+    const report = await clientOf().sendEach(rows, shared as never);
+    expect(report).toMatchObject({ done: 2, failed: [] });
+    expect(fake.outbox.map(({ body }) => body)).toEqual(['<p>pro</p>', '<p>team</p>']);
+    expect(JSON.stringify(fake.requests)).not.toContain('hash');
+  });
+
+  it.each([
+    [{ seats: NaN }, 'data.seats'],
+    [{ at: new Date('never') }, 'data.at'],
+    [[1], 'data'],
+    ['pro', 'data'],
+    [new Map(), 'data'],
+  ])('refuses the row whose data is %o, with its field', async (data, field) => {
+    const rows = [{ email: 'ann@example.com', data }, { email: 'bea@example.com', data: null }];
+    const { done, failed } = await clientOf().sendEach(rows as never[], message);
+    expect(done).toBe(1);
+    expect(failed).toMatchObject([
+      { index: 0, row: rows[0], error: { outcome: 'not-sent', fieldErrors: [{ field }] } },
+    ]);
+  });
+
+  it('a row whose toJSON throws fails by itself', async () => {
+    const bad = {
+      toJSON: () => {
+        throw new Error('not loaded');
+      },
+    };
+    const rows = ['ann@example.com', bad as never, 'bea@example.com'];
+    const { done, failed } = await clientOf().sendEach(rows, message);
+    expect([done, failed.map(({ index }) => index)]).toEqual([2, [1]]);
+  });
+
   it('ends early when the journal cannot be written: nobody is mailed without a claim', async () => {
     const journal = failingJournal((key) => key.includes('example.com'));
     const run = clientOf({ journal }).sendEach(people.slice(0, 3), message, { key });

@@ -98,14 +98,14 @@ describe('onUpdate', () => {
 });
 
 describe('a job that is gone', () => {
-  it('for half a minute is what was seen of it last: finished jobs may be forgotten', async () => {
+  it('for half a minute is a NotFoundError, whatever was seen of it: how it ended is not known', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
     const answers: unknown[] = [{ status: 'running', imported: 2 }];
     const { fetch, requests } = answering(() => answers.shift() ?? notFound());
     const options = { interval: 1_000 };
-    const { value } = await settledInTime(() => wait(messagingOver(fetch), options));
+    const { error } = await settledInTime(() => wait(messagingOver(fetch), options));
     vi.useRealTimers();
-    expect(value).toEqual({ status: 'running', imported: 2 });
+    expect(error).toMatchObject({ name: 'NotFoundError' });
     expect(requests.length).toBeGreaterThan(25);
   });
 

@@ -1,4 +1,4 @@
-import type { RequestOptions } from 'postreel';
+import { UnexpectedResponseError, type RequestOptions } from 'postreel';
 import { isRecord } from '../../contract/records.js';
 import type { ContactField, FieldInventory, EventNames, Template } from 'postreel/messaging';
 import { variablesOf } from '../../messaging/templates/template-text.js';
@@ -23,14 +23,17 @@ export async function readProject(
   { contacts, events, templates }: PullSource,
   options?: RequestOptions,
 ): Promise<PulledTypes> {
-  const { fields } = await contacts.fields.list(options);
+  const fields: unknown = (await contacts.fields.list(options)).fields; // a service may leave it out
+  if (!Array.isArray(fields)) {
+    throw notReadable('/contacts/fields');
+  }
   const names = await events.names(options);
   const found: PulledTemplate[] = [];
   for await (const template of templates.list({}, options)) {
     found.push(pulled(template));
   }
   return {
-    fields: fields.filter(isCustom).map(customField).sort(byName),
+    fields: (fields as ContactField[]).filter(isCustom).map(customField).sort(byName),
     events: [...new Set(namesIn(names))].sort(),
     templates: found.sort(byName),
   };
@@ -48,11 +51,20 @@ function customField({ field, type }: ContactField) {
 function namesIn(answer: unknown): string[] {
   const lists = Array.isArray(answer) ? [answer] : isRecord(answer) ? Object.values(answer) : [];
   const list: unknown = lists.find((value) => Array.isArray(value));
-  const items: readonly unknown[] = Array.isArray(list) ? list : [];
-  return items.flatMap((item) => {
-    const name = isRecord(item) ? (item['name'] ?? item['event']) : item;
-    return typeof name === 'string' ? [name] : [];
-  });
+  const items: readonly unknown[] | undefined = Array.isArray(list) ? list : undefined;
+  const names = items?.map((item) => (isRecord(item) ? (item['name'] ?? item['event']) : item));
+  // An answer that cannot be read is not a project without events.
+  if (!names?.every((name) => typeof name === 'string')) {
+    throw notReadable('/events/names');
+  }
+  return names;
+}
+
+function notReadable(path: string): UnexpectedResponseError {
+  return new UnexpectedResponseError(
+    `GET ${path} was answered, but its list cannot be read: the service's document does not show it. Nothing was written.`,
+    { code: 'UNEXPECTED_RESPONSE', method: 'GET', path },
+  );
 }
 
 function pulled({ id, name, subject, body }: Template): PulledTemplate {

@@ -26,7 +26,9 @@ export function typesFile({ fields, events, templates }: PulledTypes): string {
     ...fields.map(({ name, type }) => `  ${propertyOf(name)}: ${typeOf(type)};`),
     '}',
     '',
-    '/** The names of tracked events. */',
+    events.length > 0
+      ? '/** The names of tracked events. */'
+      : '/** No event was tracked yet: any name. */',
     `export type EventName = ${unionOf(events)};`,
     '',
     '/** What a variable of a template may be. */',
@@ -60,7 +62,7 @@ function templateLines({ id, name, required, optional }: PulledTemplate): string
 }
 
 function unionOf(names: readonly string[]): string {
-  return names.length === 0 ? 'never' : names.map((name) => JSON.stringify(name)).join(' | ');
+  return names.length === 0 ? 'string' : names.map((name) => JSON.stringify(name)).join(' | ');
 }
 
 function propertyOf(name: string): string {

@@ -10,8 +10,15 @@ const maxWaitMs = 30_000;
 /** Changes a draft in place, or returns another campaign. It may be async. */
 export type CampaignChange<Fields extends object = object> = (draft: Campaign<Fields>) => unknown;
 
+/** The project that a campaign belongs to: ids of two projects may be equal. */
+export interface CampaignProject {
+  readonly baseUrl: string;
+  readonly group: string | undefined;
+}
+
 /** What an edit is made of: reading and replacing the campaign. */
 export interface EditPlan<Fields extends object> {
+  readonly project: CampaignProject;
   readonly read: () => PromiseLike<Campaign<Fields>>;
   readonly signal: AbortSignal | undefined;
   readonly replace: (body: CampaignCreate<Fields>) => PromiseLike<Campaign<Fields>>;
@@ -30,7 +37,8 @@ export async function edit<Fields extends object>(
   plan: EditPlan<Fields>,
 ): Promise<Campaign<Fields>> {
   // Each edit asks for itself: in Workers a request must not await a promise of another one.
-  for (let waitedMs = 0; edited.has(id); waitedMs += pauseMs) {
+  const name = nameOf(id, plan.project);
+  for (let waitedMs = 0; edited.has(name); waitedMs += pauseMs) {
     if (waitedMs >= maxWaitMs) {
       throw new ConflictError(
         `Campaign ${id} has been edited by another call for ${maxWaitMs / 1000} s. Nothing was replaced; edit it again.`,
@@ -39,12 +47,17 @@ export async function edit<Fields extends object>(
     }
     await sleep(pauseMs, plan.signal);
   }
-  edited.add(id);
+  edited.add(name);
   try {
     return await editAlone(id, change, plan);
   } finally {
-    edited.delete(id);
+    edited.delete(name);
   }
+}
+
+// A number and its text are the same campaign.
+function nameOf(id: unknown, { baseUrl, group }: CampaignProject): string {
+  return JSON.stringify([baseUrl, group, String(id)]);
 }
 
 async function editAlone<Fields extends object>(

@@ -7,7 +7,7 @@ import { waitForRecord, type RecordWaitOptions } from '../../polling/record.js';
 import type { Spacing } from '../../polling/spacing.js';
 import type { Transport } from '../../transport/transport.js';
 import { isServiceRecord, toRequestBody } from '../shared/request-body.js';
-import { edit, type CampaignChange } from './edit.js';
+import { edit, type CampaignChange, type CampaignProject } from './edit.js';
 import { isFields, isTime, kindOf, notFields, notTime } from './send-body.js';
 import { routes } from './routes.js';
 import type {
@@ -42,6 +42,13 @@ type Render = (
   data: Readonly<Record<string, unknown>>,
 ) => { readonly text: string; readonly missing: readonly string[] };
 
+/** What campaigns need beside their transport. */
+interface CampaignParts {
+  readonly spacing: Spacing;
+  readonly render: Render;
+  readonly project: CampaignProject;
+}
+
 /**
  * Emails to many contacts, sent now or scheduled.
  * @example
@@ -59,11 +66,13 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   readonly #transport: Transport;
   readonly #spacing: Spacing;
   readonly #render: Render;
+  readonly #project: CampaignProject;
 
-  constructor(transport: Transport, { spacing, render }: { spacing: Spacing; render: Render }) {
+  constructor(transport: Transport, { spacing, render, project }: CampaignParts) {
     this.#transport = transport;
     this.#spacing = spacing;
     this.#render = render;
+    this.#project = project;
   }
 
   /** Lists campaigns. `await` it for one page, `for await` it for every campaign. */
@@ -151,6 +160,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
     options?: RequestOptions,
   ): Promise<Campaign<Fields>> {
     return edit(id, change, {
+      project: this.#project,
       signal: options?.signal,
       read: () => this.get(id, options),
       replace: (body) => this.replace(id, body, options),

@@ -8,14 +8,15 @@ export type CsvRecord =
 
 // A quote that opens a field and is never closed would make one record of the rest of the file.
 const maxRecord = 1024 * 1024;
-// After a broken record so little is looked at again, then twice as much each time.
-const minWindow = 4 * 1024;
+// After a broken record one line is looked at, then twice as much each time: many may be broken.
+const minWindow = 1;
 /** So much text is collected before it is read: reading begins at the same record again and again. */
 const minText = 64 * 1024;
 
 /**
- * Reads records out of the text of a CSV file, in pieces. A record that cannot be read is reported
- * with its line, and reading goes on at the next line. Empty lines are no records.
+ * Reads records out of the text of a CSV file, in pieces, and yields them in blocks: a piece may be a
+ * whole file. A record that cannot be read is reported with its line, and reading goes on at the next
+ * line. Empty lines are no records.
  */
 export class CsvReader {
   #text = '';
@@ -27,7 +28,7 @@ export class CsvReader {
   #header: readonly string[] | undefined;
   #delimiter = ',';
 
-  *read(piece: string): Generator<CsvRecord, void, undefined> {
+  *read(piece: string): Generator<readonly CsvRecord[], void, undefined> {
     this.#text += piece;
     if (this.#text.length >= this.#wanted) {
       yield* this.#records(false);
@@ -35,20 +36,20 @@ export class CsvReader {
     }
   }
 
-  *end(): Generator<CsvRecord, void, undefined> {
+  *end(): Generator<readonly CsvRecord[], void, undefined> {
     if (this.#text !== '' && !this.#text.endsWith('\n')) {
       this.#text += '\n';
     }
     yield* this.#records(true);
   }
 
-  *#records(isLast: boolean): Generator<CsvRecord, void, undefined> {
+  *#records(isLast: boolean): Generator<readonly CsvRecord[], void, undefined> {
     const lastEnd = this.#text.lastIndexOf('\n') + 1;
     let at = 0;
-    const broken = (why: string): CsvRecord => {
+    const broken = (why: string): CsvRecord[] => {
       this.#isSkipping = true;
       this.#window = minWindow;
-      return { cells: {}, problem: `line ${this.#line}: ${why}` };
+      return [{ cells: {}, problem: `line ${this.#line}: ${why}` }];
     };
     while (at < this.#text.length) {
       if (this.#isSkipping) {
@@ -69,7 +70,7 @@ export class CsvReader {
       }
       const window = this.#text.slice(at, end);
       const { records, consumed, problem } = this.#parse(window);
-      yield* records;
+      yield records;
       at += consumed;
       if (problem !== undefined) {
         yield broken(problem);

@@ -10,8 +10,9 @@ export async function* csvRecords(
   const reader = new CsvReader();
   for await (const block of blocksOf(pieces, 1)) {
     for (const piece of block) {
-      yield [...reader.read(decoder.decode(piece))];
+      yield* reader.read(decoder.decode(piece));
     }
   }
-  yield [...reader.read(decoder.end()), ...reader.end()];
+  yield* reader.read(decoder.end());
+  yield* reader.end();
 }

@@ -1,3 +1,4 @@
+import { monotonicMs, sleep } from '../../async/timers.js';
 import type { DataOptions } from '../../contract/client-options.js';
 import { isRecord, type NamedFile } from '../../contract/records.js';
 import { invalidRequest } from '../../errors/client-errors.js';
@@ -12,6 +13,9 @@ import { csvText } from './csv-text.js';
 
 // Far below the 5 MB that one call takes (Limits, "CSV import"): memory stays flat.
 const maxBytes = 512 * 1024;
+
+// Rows that are skipped or refused send nothing that would give the event loop its turn.
+const maxTurnMs = 20;
 
 type Cells = Readonly<Record<string, string>>;
 
@@ -30,7 +34,12 @@ export async function* importBatches(
   rules: DataOptions,
 ): AsyncGenerator<Batch<object, NamedFile>, void, undefined> {
   let file = new ImportFile(from);
+  let turnAt = monotonicMs();
   for await (const entries of entriesOf(rows, rules)) {
+    if (monotonicMs() - turnAt > maxTurnMs) {
+      await sleep(0, undefined);
+      turnAt = monotonicMs();
+    }
     for (const entry of entries) {
       if (entry.index < from) {
         continue;
@@ -68,13 +77,19 @@ async function* entriesOf(
           { field: '', message: 'the rows of an import are objects or text, not both' },
         ]);
       }
-      yield isTextPiece(piece)
-        ? [...reader.read(decoder.decode(piece))].map(entryOf)
-        : [objectEntry(piece, index++, rules)];
+      if (!isTextPiece(piece)) {
+        yield [objectEntry(piece, index++, rules)];
+        continue;
+      }
+      for (const records of reader.read(decoder.decode(piece))) {
+        yield records.map(entryOf);
+      }
     }
   }
   if (isText) {
-    yield [...reader.read(decoder.end()), ...reader.end()].map(entryOf);
+    for (const records of [...reader.read(decoder.end()), ...reader.end()]) {
+      yield records.map(entryOf);
+    }
   }
 }
 

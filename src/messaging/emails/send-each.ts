@@ -12,6 +12,7 @@ import {
 } from '../../errors/index.js';
 import { wireValue } from '../../transport/request/body.js';
 import { kindOf } from '../../transport/request/url.js';
+import { fieldsOf } from '../shared/request-body.js';
 import { checkRows, iterable, untilAborted, type RowSource } from '../shared/row-source.js';
 import type {
   EachMessage,
@@ -281,17 +282,26 @@ function addressOf(row: unknown): string | undefined {
 }
 
 function shownAddress(row: unknown): string {
-  const email: unknown = isRecord(row) ? row['email'] : row;
+  const email = givenAddress(row);
   return typeof email === 'string' ? email : '';
 }
 
+function givenAddress(row: unknown): unknown {
+  try {
+    return isRecord(row) ? fieldsOf(row)['email'] : row;
+  } catch {
+    return row; // its `toJSON` throws: that row is not sent
+  }
+}
+
 function recipientOf<Fields extends object>(row: EachRecipient<Fields>): Recipient<Fields> {
-  return typeof row === 'string' ? { email: row } : row;
+  return typeof row === 'string'
+    ? { email: row }
+    : (fieldsOf(row as unknown as Record<string, unknown>) as unknown as Recipient<Fields>); // has an address
 }
 
 function noAddress<Fields extends object>({ row, index }: Row<Fields>): PostreelError {
-  const given: unknown = isRecord(row) ? row['email'] : row;
-  const message = `must be an address or { email }; got ${kindOf(given)}`;
+  const message = `must be an address or { email }; got ${kindOf(givenAddress(row))}`;
   return invalidRequest([{ field: `recipients[${index}]`, message }]);
 }
 
@@ -300,12 +310,23 @@ function bodyOf<Fields extends object>(
   { email, name, data }: NamedAddress & { data?: unknown },
 ): SendRequest<Fields> {
   const to = name === undefined ? email : { email, name };
-  // As they are sent: an entity may have a form of its own.
-  const parts = [message.data, data].map((part) => (part === undefined ? {} : wireValue(part)));
-  const entries = parts.flatMap((part) => (isRecord(part) ? Object.entries(part) : []));
-  const body: unknown =
-    entries.length > 0 ? { ...message, data: Object.fromEntries(entries), to } : { ...message, to };
+  const given = isRecord(message) ? fieldsOf(message) : {};
+  const entries = [given['data'], data].flatMap(dataEntries);
+  const own = entries.length > 0 && { data: Object.fromEntries(entries) as unknown };
+  const body: unknown = { ...given, ...own, to };
   return body as SendRequest<Fields>; // of the same fields
+}
+
+/** Data as it is sent: an entity may have a form of its own. A contact without fields has `null`. */
+function dataEntries(given: unknown): [string, unknown][] {
+  const sent = wireValue({ data: given ?? {} });
+  const data: unknown = isRecord(sent) ? sent['data'] : undefined;
+  if (!isRecord(data)) {
+    throw invalidRequest([
+      { field: 'data', message: `must be an object of fields; got ${kindOf(given)}` },
+    ]);
+  }
+  return Object.entries(data);
 }
 
 function mayHaveBeenMailed(): PostreelError {

@@ -38,18 +38,26 @@ export function isServiceRecord(body: unknown): boolean {
 
 /** Turns empty strings in `data` into `null`, which deletes the fields, where that is wanted. */
 export function withEmptyDeleted<Body>(body: Body, { emptyString }: DataOptions): Body {
-  if (emptyString !== 'delete' || !isRecord(body) || !isRecord(body['data'])) {
+  if (emptyString !== 'delete' || !isRecord(body)) {
     return body;
   }
-  const fields = wireFields(body['data']);
+  const given = fieldsOf(body);
+  const fields = wireFields(given['data']);
   if (!isRecord(fields)) {
     return body; // refused, with its place, when the call is built
   }
   const entries = Object.entries(fields).map(([key, value]) => [key, value === '' ? null : value]);
-  return { ...body, data: Object.fromEntries(entries) as unknown };
+  return { ...given, data: Object.fromEntries(entries) as unknown } as Body; // the same but for its data
 }
 
-// An entity is what its `toJSON` returns, not its own fields.
+/** The fields of an object as they are sent: an entity is what its `toJSON` returns, not its own fields. */
+export function fieldsOf(body: Record<string, unknown>): Record<string, unknown> {
+  const { toJSON } = body;
+  const json: unknown = typeof toJSON === 'function' ? toJSON.call(body) : body;
+  return isRecord(json) ? json : body;
+}
+
+// The same, and what is inside of them.
 function wireFields(data: unknown): unknown {
   try {
     return wireValue(data);
@@ -70,10 +78,4 @@ function isDropped(
     return dropNull === 'all' || dropNull.includes(name);
   }
   return value === '' && dropEmpty.includes(name);
-}
-
-function fieldsOf(body: Record<string, unknown>): Record<string, unknown> {
-  const { toJSON } = body;
-  const json: unknown = typeof toJSON === 'function' ? toJSON.call(body) : body;
-  return isRecord(json) ? json : body;
 }

@@ -144,6 +144,32 @@ describe('the drift of a deployment', () => {
     expect(await deploy(renamedOffer)).toMatchObject({ drift: [], operations: [] });
   });
 
+  it.each([
+    ['the same definition', renamedOffer, true],
+    ['a further one', { ...renamedOffer, name: 'Tour' }, false],
+  ])(
+    'is none after a deployment that failed where answers show nothing: %s follows',
+    async (_, next, isDown) => {
+      useService({ acknowledgements: 'no-content', stepDefaults: 'added' });
+      await deploy();
+      let hasChanged = false;
+      const failing = clientOf((input, init) => {
+        const path = new URL(new Request(input).url).pathname;
+        if (hasChanged && (isDown || (init?.method ?? 'GET') !== 'GET')) {
+          return Promise.reject(new TypeError('fetch failed'));
+        }
+        hasChanged = init?.method === 'PATCH' && path.includes('/steps/');
+        return fake.fetch(input, init);
+      });
+      const call = inFakeTime(() => failing.workflows.deploy(renamedOffer, { state: store }));
+      await expect(call).rejects.toMatchObject({ code: 'DEPLOY_INCOMPLETE' });
+      await deploy(next);
+      expect(step('offer').config).toMatchObject({ subject: 'Go pro now' });
+      expect(workflow()).toMatchObject({ name: next.name, enabled: true });
+      expect(await deploy(next)).toMatchObject({ drift: [], operations: [] });
+    },
+  );
+
   it('counts a workflow that a colleague disabled or deleted', async () => {
     await deploy();
     workflow().enabled = false;
@@ -154,6 +180,25 @@ describe('the drift of a deployment', () => {
     await deploy(onboarding, { overwrite: true });
     expect(workflow().enabled).toBe(true);
   });
+
+  it.each([false, true])(
+    'takes no single 404 for a deletion, also where one was under way (overwrite: %s)',
+    async (overwrite) => {
+      await deploy();
+      const { id } = workflow();
+      const state = await store.read('onboarding');
+      await store.write('onboarding', { ...state!, unsure: { [id]: [null] } });
+      fake.fail('GET /workflows/{id}', { status: 404 });
+      const { operations } = await inFakeTime(() => deploy(onboarding, { overwrite }));
+      expect(operations).toEqual([]);
+      expect(workflow().id).toBe(id);
+      // One that stays away although it is listed is not gone either.
+      fake.fail('GET /workflows/{id}', { status: 404, times: Infinity });
+      const call = inFakeTime(() => deploy(onboarding, { overwrite }));
+      await expect(call).rejects.toMatchObject({ code: 'WORKFLOW_CHANGED', outcome: 'not-sent' });
+      expect(workflow().id).toBe(id);
+    },
+  );
 
   it('sends only the fields that differ', async () => {
     await deploy();

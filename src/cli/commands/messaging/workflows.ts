@@ -41,9 +41,19 @@ export function addWorkflows(program: Command, context: Context): void {
   onFile('deploy')
     .description('bring the live workflow to what the file says')
     .option('--state <path>', 'remembers what was deployed', 'postreel-workflows.json')
-    .option('--overwrite', 'undo what others have changed in the live workflow')
+    .option(
+      '--overwrite',
+      'also undo what others have changed or added in the live workflow; without it that is refused',
+    )
     .addOption(yesOption())
-    .addHelpText('after', examples('workflows deploy flow.js', 'workflows deploy flow.js --yes'))
+    .addHelpText(
+      'after',
+      examples(
+        'workflows deploy flow.js',
+        'workflows deploy flow.js --yes',
+        'workflows deploy flow.js --overwrite',
+      ),
+    )
     .action((file: string, flags: DeployFlags) => deploy(file, flags, context));
 }
 

@@ -232,6 +232,10 @@ function comparePart(
   // A new field of the definition may stand there already, with a value of theirs.
   const isTaken = (name: string) => Object.hasOwn(base, name) || !isUnset(fieldOf(live, name));
   const theirs = differences(base, live, Object.keys(live).filter(isTaken));
+  if (!isOurs && deployed.live === undefined && contains(live, written)) {
+    // No answer has shown its last write: settings that the service added are not told from theirs.
+    return { ...unchanged, deployed: { ...deployed, live: jsonOf(live) } };
+  }
   if (theirs.length === 0) {
     const ours = wanted ? differences(written, wanted as Fields, names) : [];
     return { by: byOf(isOurs, false), change, fields: ours, hidden, deployed };

@@ -395,6 +395,7 @@ class DeployRun {
     const remains = this.#isForward ? await this.#finish() : await this.#takeBack();
     const isOff = this.#wasEnabled && this.#isEnabled !== true;
     if (remains.length > 0 || isOff) {
+      await keeper.save(await this.#shownNow()).catch(() => undefined);
       return this.#incomplete(failure, remains);
     }
     if (!this.#isForward && keeper.state.workflow) {
@@ -452,14 +453,20 @@ class DeployRun {
 
   /** Notes what is live now, so that the next deployment can tell what others have changed. */
   async #remember(): Promise<void> {
+    const change = this.#done.length > 0 ? await this.#shownNow() : {};
+    const after = { enabled: this.#isEnabled, enableAgain: undefined };
+    await this.#parts.keeper.save({ ...change, ...after });
+  }
+
+  /** What is live of the parts whose last write no answer has shown. */
+  async #shownNow(): Promise<Partial<WorkflowState>> {
     const { keeper, options } = this.#parts;
-    const isDone = this.#done.length > 0;
+    const { state } = keeper;
     const live =
-      isDone && !isAllShown(keeper.state)
-        ? await readGraph(this.#parts, this.#head.id, options).catch(() => undefined)
+      state.workflow && !isAllShown(state)
+        ? await readGraph(this.#parts, state.workflow.id, options).catch(() => undefined)
         : undefined;
-    const change = live ? withShown(keeper.state, live) : {};
-    await keeper.save({ ...change, enabled: this.#isEnabled, enableAgain: undefined });
+    return live ? withShown(state, live) : {};
   }
 }
 

@@ -1,3 +1,4 @@
+import { sleep } from '../../../async/timers.js';
 import { ConflictError } from '../../../errors/index.js';
 import { compare, partName, type Comparison, type WorkflowDrift } from './compare.js';
 import { settleCreation, unclear, type CreationParts } from './creation.js';
@@ -61,15 +62,23 @@ function driftText({ part, key, change, fields }: WorkflowDrift): string {
   return `${partName(part, key)} was ${change}${what}`;
 }
 
+// One 404 is no fact: a second workflow beside the first would send each email twice.
+const readAgainMs = 1_000;
+
 async function readRecorded(
   definition: WorkflowDefinition,
   id: string,
   parts: CreationParts,
 ): Promise<Reading> {
   const { state } = parts.keeper;
-  const live = await readGraph(parts, id, parts.options);
+  const read = () => readGraph(parts, id, parts.options);
+  const live = (await read()) ?? (await sleep(readAgainMs, parts.options.signal).then(read));
   if (live) {
     return readingOf(live, compare(definition, state, live, parts.mapping), []);
+  }
+  const workflow = await allIds(parts);
+  if (workflow.includes(id)) {
+    throw listedButGone(definition.name, id);
   }
   // A deployment that died while it took back what it had created deleted it itself.
   const isOurs = state.unsure?.[id]?.includes(null) === true;
@@ -80,7 +89,7 @@ async function readRecorded(
     key: id,
     fields: [],
   } as const;
-  const known = { workflow: await allIds(parts), step: [], transition: [] };
+  const known = { workflow, step: [], transition: [] };
   return { ...nothing, drift: isOurs ? [] : [deleted], known, isRecorded: true };
 }
 

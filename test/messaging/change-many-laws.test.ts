@@ -1,0 +1,215 @@
+import { memoryJournal, type Report } from 'postreel';
+import { describe, expect, it } from 'vitest';
+import { fated, fates, type Fated } from '../support/messaging/fated.js';
+import { expectWhole, reportOf } from '../support/messaging/whole-report.js';
+import fc, { runs } from '../support/property.js';
+
+const wait = { interval: 1 };
+
+/** What goes wrong around a call: with its requests, in its source, by its caller. */
+const troubles = (count: number) => {
+  const row = fc.option(fc.nat(count - 1), { nil: undefined });
+  return fc.record({
+    plan: fc.array(fc.constantFrom(...fates), { maxLength: 8 }),
+    bad: fc.uniqueArray(fc.nat(count - 1), { maxLength: 3 }),
+    kind: fc.constantFrom(...(['list', 'set', 'generator', 'async generator', 'stream'] as const)),
+    breaksAt: row,
+    abortsAt: row,
+    /** Turns of the event loop until the caller aborts. */
+    abortsAfter: fc.option(fc.nat(60), { nil: undefined }),
+  });
+};
+type Trouble = ReturnType<typeof troubles> extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** The rows as a source that may break, and in which the caller may abort. */
+function sourceOf<Row>(
+  rows: readonly Row[],
+  { kind, breaksAt, abortsAt }: Trouble,
+  { controller }: Fated,
+) {
+  function* all() {
+    for (const [at, row] of rows.entries()) {
+      if (at === breaksAt) {
+        throw new Error('The source broke.');
+      }
+      if (at === abortsAt) {
+        controller.abort(new Error('enough'));
+      }
+      yield row;
+    }
+  }
+  async function* later() {
+    for (const row of all()) {
+      await Promise.resolve();
+      yield row;
+    }
+  }
+  switch (kind) {
+    case 'list':
+      return Object.assign([...rows], { [Symbol.iterator]: all });
+    case 'set':
+      return Object.assign(new Set(rows), { [Symbol.iterator]: all });
+    case 'generator':
+      return all();
+    case 'async generator':
+      return later();
+    case 'stream':
+      return streamOf(all());
+  }
+}
+
+function streamOf<Row>(rows: Iterator<Row, unknown>): ReadableStream<Row> {
+  return new ReadableStream<Row>({
+    pull(stream) {
+      const next = rows.next();
+      if (next.done) {
+        stream.close();
+      } else {
+        stream.enqueue(next.value);
+      }
+    },
+  });
+}
+
+async function abortAfter(turns: number | undefined, { controller }: Fated): Promise<void> {
+  for (let turn = 0; turn < (turns ?? 0); turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  if (turns !== undefined) {
+    controller.abort(new Error('enough'));
+  }
+}
+
+interface Try<Row> {
+  readonly rows: readonly Row[];
+  readonly trouble: Trouble;
+  readonly scene: Fated;
+  readonly start: (source: never) => Promise<Report<Row>>;
+  readonly happened: (row: Row, index: number) => boolean;
+}
+
+/** Holds one call with its troubles against the law. */
+async function holds<Row>({ rows, trouble, scene, start, happened }: Try<Row>): Promise<void> {
+  const call = start(sourceOf(rows, trouble, scene) as never);
+  const aborting = abortAfter(trouble.abortsAfter, scene);
+  const report = await reportOf(call, rows.length);
+  await aborting;
+  expectWhole(rows, report, happened);
+}
+
+const law =
+  '%s: done, failed, unknown and not reached are exactly the input, and the service agrees';
+
+describe('whatever goes wrong', () => {
+  it.each(['deleteAll', 'subscribeAll', 'unsubscribeAll'] as const)(law, async (method) => {
+    const count = 2200;
+    const createdAt = '2027-01-01T00:00:00.000Z';
+    const ofTrouble = async (trouble: Trouble) => {
+      const scene = fated(trouble.plan);
+      const { contacts } = scene.fake.project;
+      const rows = Array.from({ length: count }, (_, at) =>
+        trouble.bad.includes(at) ? '' : `con_${at}`,
+      );
+      for (const id of rows.filter((row) => row !== '')) {
+        const subscribed = method === 'unsubscribeAll';
+        const email = `${id}@example.com`;
+        contacts.set(id, { id, email, subscribed, data: {}, createdAt, updatedAt: createdAt });
+      }
+      const { signal } = scene.controller;
+      await holds({
+        rows,
+        // A set has each bad row once.
+        trouble: trouble.kind === 'set' ? { ...trouble, kind: 'list' } : trouble,
+        scene,
+        start: (source) => scene.messaging.contacts[method](source, { wait, signal }),
+        happened: (id) =>
+          method === 'deleteAll'
+            ? id !== '' && !contacts.has(id)
+            : contacts.get(id)?.subscribed === (method === 'subscribeAll'),
+      });
+    };
+    const property = fc.asyncProperty(troubles(count), ofTrouble);
+    await fc.assert(property, { numRuns: runs(20) });
+  });
+
+  it(law.replace('%s', 'importAll'), async () => {
+    const note = 'x'.repeat(170_000); // three rows fill a file
+    const ofTrouble = async (trouble: Trouble) => {
+      const scene = fated(trouble.plan);
+      const rows = Array.from({ length: 12 }, (_, at) => ({
+        email: `p${at}@example.com`,
+        note: trouble.bad.includes(at) ? NaN : note,
+      }));
+      const { signal } = scene.controller;
+      const emails = () =>
+        new Set([...scene.fake.project.contacts.values()].map(({ email }) => email));
+      await holds<object>({
+        rows,
+        trouble,
+        scene,
+        start: (source) => scene.messaging.contacts.importAll(source, { wait, signal }),
+        happened: (_, index) => emails().has(`p${index}@example.com`),
+      });
+    };
+    await fc.assert(fc.asyncProperty(troubles(12), ofTrouble), { numRuns: runs(20) });
+  });
+
+  it.each(['sendEach', 'sendEach with a journal'])(law, async (method) => {
+    const message = { from: 'shop@example.com', subject: 'News', body: '<p>Hi</p>' };
+    const ofTrouble = async ([trouble, concurrency]: [Trouble, number]) => {
+      const options = method === 'sendEach' ? {} : { journal: memoryJournal(), key: 'news' };
+      const scene = fated(trouble.plan);
+      const rows = Array.from({ length: 25 }, (_, at) =>
+        trouble.bad.includes(at) ? { email: `no address ${at}` } : `p${at}@example.com`,
+      );
+      const { signal } = scene.controller;
+      const mailed = () => scene.fake.outbox.map(({ to }) => to);
+      await holds<unknown>({
+        rows,
+        trouble,
+        scene,
+        start: (source) => {
+          const settings = { ...options, concurrency, signal };
+          return scene.messaging.sendEach(source, message, settings);
+        },
+        happened: (_, index) => mailed().includes(`p${index}@example.com`),
+      });
+      expect(new Set(mailed()).size).toBe(mailed().length);
+    };
+    const world = fc.tuple(troubles(25), fc.integer({ min: 1, max: 10 }));
+    await fc.assert(fc.asyncProperty(world, ofTrouble), { numRuns: runs(20) });
+  });
+
+  it('lookupAll and verifyAll yield the first rows in their order, and end with what went wrong', async () => {
+    const ofTrouble = async (trouble: Trouble) => {
+      const rows = Array.from({ length: 1200 }, (_, at) => `p${at}@example.com`);
+      for (const method of ['lookupAll', 'verifyAll'] as const) {
+        const emails = method === 'lookupAll' ? rows : rows.slice(0, 60);
+        const scene = fated(trouble.plan);
+        const { signal } = scene.controller;
+        const source = sourceOf(emails, trouble, scene) as never;
+        const yielded: string[] = [];
+        const run = async () => {
+          if (method === 'verifyAll') {
+            for await (const { email } of scene.messaging.verifyAll(source, { signal })) {
+              yielded.push(email);
+            }
+          } else {
+            for await (const found of scene.messaging.contacts.lookupAll(source, { signal })) {
+              yielded.push(...(found.missing as string[])); // of the fake, where no contact is
+            }
+          }
+        };
+        const call = run().then(
+          () => true,
+          () => false,
+        );
+        await abortAfter(trouble.abortsAfter, scene);
+        const isWhole = await call;
+        expect(yielded).toEqual(emails.slice(0, yielded.length));
+        expect(isWhole && yielded.length < emails.length).toBe(false);
+      }
+    };
+    await fc.assert(fc.asyncProperty(troubles(60), ofTrouble), { numRuns: runs(20) });
+  });
+});
