@@ -1,10 +1,11 @@
-import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { context, SpanKind, SpanStatusCode, trace, type Attributes } from '@opentelemetry/api';
 import { createFakeMedia, createFakeMessaging } from 'postreel/testing';
 import { MediaClient, MessagingClient } from 'postreel';
 import { instrument } from 'postreel/otel';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
 import { followContext, recording } from '../support/otel/recording.js';
+import { conventions } from '../support/otel/semantic-conventions.js';
 
 const email = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'A secret' };
 const found = { id: 'con_1', email: 'ann@example.com' };
@@ -154,6 +155,53 @@ describe('the metrics of calls', () => {
     expect(durations[0]?.attributes).not.toHaveProperty('url.full');
     expect(metrics.get('postreel.client.queue.duration')?.[0]?.value).toMatchObject({ count: 2 });
     expect(metrics.get('postreel.client.retries')?.[0]?.value).toBe(1);
+  });
+});
+
+describe('the semantic conventions for HTTP clients', () => {
+  const typesOf = (attributes: Attributes) =>
+    Object.fromEntries(
+      Object.entries(attributes)
+        .filter(([name]) => !name.startsWith('postreel.'))
+        .map(([name, value]) => [name, typeof value]),
+    );
+
+  it('are kept: the names and types of their list, and others of our own name only', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const answers = [new Response(null, { status: 503 }), found, new Error('down')];
+    const messaging = messagingOver(
+      answering(() => {
+        const next = answers.shift() ?? new Response(null, { status: 404 });
+        if (next instanceof Error) {
+          throw next;
+        }
+        return next;
+      }).fetch,
+    );
+    await instrument(messaging, record);
+    await messaging.contacts.get('con_1');
+    await messaging.send(email).catch(() => undefined);
+    await messaging.contacts.get('con_2').catch(() => undefined);
+    const requests = record.spans().filter(({ kind }) => kind === SpanKind.CLIENT);
+    expect(requests).toHaveLength(4);
+    for (const { attributes, name } of requests) {
+      const { required, others } = conventions.span;
+      expect(typesOf(attributes)).toMatchObject(required);
+      expect({ ...required, ...others }).toMatchObject(typesOf(attributes));
+      expect(name).toBe([attributes['http.request.method'], attributes['url.template']].join(' '));
+      const isFailure = Number(attributes['http.response.status_code'] ?? 500) >= 400;
+      expect('error.type' in attributes).toBe(isFailure);
+    }
+    const metric = await record.instrument('http.client.request.duration');
+    expect(metric?.descriptor).toMatchObject({
+      unit: conventions.duration.unit,
+      advice: { explicitBucketBoundaries: conventions.duration.boundaries },
+    });
+    for (const { attributes } of metric?.dataPoints ?? []) {
+      const { required, others } = conventions.duration;
+      expect(typesOf(attributes)).toMatchObject(required);
+      expect({ ...required, ...others }).toMatchObject(typesOf(attributes));
+    }
   });
 });
 

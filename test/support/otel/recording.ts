@@ -35,6 +35,14 @@ export function recording() {
         (metrics ?? []).map(({ descriptor, dataPoints }) => [descriptor.name, dataPoints]),
       );
     },
+    /** An instrument as it was described. */
+    async instrument(name: string) {
+      await reader.forceFlush();
+      const all = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics);
+      return all
+        .flatMap(({ metrics }) => metrics)
+        .find(({ descriptor }) => descriptor.name === name);
+    },
     async stop() {
       await meters.shutdown();
       await traces.shutdown();
