@@ -41,24 +41,24 @@ export function createHttp(ownFetch: typeof globalThis.fetch | undefined): Http 
   return (request, key, { signal, hasCallerSignal }) => {
     const { url, method } = request;
     const init = initOf(request, key);
+    let departure: Departure | undefined;
     // `fetch` gets the address and the init instead of ky's `Request`: another copy of undici does not
     // recognise that class, its body is a stream without a length, and Next.js drops its options.
     const carry = async () => {
-      sending.departure = new Departure(method, url, ownFetch);
+      departure = new Departure(method, url, ownFetch);
       return checkResponse(await sendOnce(ownFetch, url, signal ? { ...init, signal } : init));
     };
     // ky joins a signal to one of its own, which costs a tenth of a call. The time limit alone needs none
     // there: it ends the `fetch`.
     const kySignal = hasCallerSignal && signal ? { signal } : undefined;
-    const sending: Writable<Sending> = {
+    return {
       answer: send(url, { ...init, ...kySignal, fetch: carry }),
-      departure: undefined,
+      get departure() {
+        return departure;
+      },
     };
-    return sending;
   };
 }
-
-type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** The user's `fetch` returned something that is no answer. */
 export class UnusableResponse extends Error {}
