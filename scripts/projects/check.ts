@@ -83,6 +83,8 @@ async function prepare(project: Project, base: string, tarball: string): Promise
   return place;
 }
 
+const warning = /warn(ing)?s?\b/i; // also an ExperimentalWarning
+
 type Verdict = readonly [result: Cell['result'], reason?: string, output?: string];
 
 async function tryRow(row: Row, place: Place, service: Service): Promise<Verdict> {
@@ -91,6 +93,9 @@ async function tryRow(row: Row, place: Place, service: Service): Promise<Verdict
   const { emails, events } = service.count();
   if (!isGood) {
     return ['FAILED', row.run ?? row.serve ?? '', output];
+  }
+  if (row.noWarnings && warning.test(output)) {
+    return ['FAILED', `${row.run ?? ''} warns`, output];
   }
   if (!output.includes(row.answer ?? '')) {
     return ['FAILED', `${row.open ?? ''} does not say ${row.answer ?? ''}`, output];
@@ -101,6 +106,9 @@ async function tryRow(row: Row, place: Place, service: Service): Promise<Verdict
   return ['passed'];
 }
 
+// Some frameworks take a request without a content type for a form of another site.
+const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
+
 function ofRow(row: Row, place: Place): Promise<End> {
   if (row.run !== undefined) {
     return run(row.run, place);
@@ -110,7 +118,7 @@ function ofRow(row: Row, place: Place): Promise<End> {
     if (row.by === 'chromium') {
       return documentOf(`${url}${path}`, row.answer ?? '');
     }
-    const response = await fetch(`${url}${path}`, { method: row.by === 'post' ? 'POST' : 'GET' });
-    return response.text();
+    const response = await fetch(`${url}${path}`, row.by === 'post' ? post : {});
+    return `${response.status} ${await response.text()}`;
   });
 }

@@ -3,12 +3,14 @@ export interface Row {
   readonly name: string;
   /** A command of the project that ends by itself, with 0. */
   readonly run?: string;
+  /** Whether a warning in what it prints is a failure. @default false */
+  readonly noWarnings?: boolean;
   /** Or a command that serves on `$PORT`, and the path of it that is opened. */
   readonly serve?: string;
   readonly open?: string;
   /** Who opens the path. @default 'fetch' */
   readonly by?: 'fetch' | 'post' | 'chromium';
-  /** What the page then says. */
+  /** What the page then says. Before what `fetch` and `post` get stands its status: `202 {"sent":1}`. */
   readonly answer?: string;
   /** Emails that arrive at the service meanwhile: never fewer, never more. @default 0 */
   readonly emails?: number;
@@ -43,6 +45,7 @@ const compilers: Readonly<Record<string, readonly string[]>> = {
   '7': ['nodenext', 'bundler'],
 };
 
+const bundler = '--module esnext --moduleResolution bundler';
 const moduleFor: Readonly<Record<string, string>> = { node10: 'commonjs', bundler: 'esnext' };
 
 function typeScript(version: string, resolutions: readonly string[]): Project {
@@ -54,7 +57,25 @@ function typeScript(version: string, resolutions: readonly string[]): Project {
     };
   });
   const packages = { typescript: version, '@types/node': '20', '@types/react': '19' };
-  return { name: `typescript-${version}`, folder: 'typescript', packages, rows };
+  return {
+    name: `typescript-${version}`,
+    folder: 'typescript',
+    packages,
+    rows: [...rows, { name: 'no DOM', run: `tsc -p . ${bundler} --lib es2022` }],
+  };
+}
+
+/** Without `@types/node`, which is not even installed: a page, and a worker. */
+function typeScriptNoNode(version: string): Project {
+  return {
+    name: `typescript-${version}-no-node`,
+    folder: 'typescript',
+    packages: { typescript: version, '@types/react': '19' },
+    rows: ['dom', 'webworker'].map((library) => ({
+      name: library,
+      run: `tsc -p no-node.json ${bundler} --lib es2022,${library}`,
+    })),
+  };
 }
 
 function nodeVersion(node: number): Project {
@@ -93,6 +114,114 @@ function installedBy(name: string, install: string, node = 'node'): Project {
   return { name, folder: 'node', node: 20, install, rows };
 }
 
+/**
+ * A server that sends at a path, and what a visitor gets from it while the service rejects its key:
+ * the app's own answer, not the service's.
+ */
+function signUp(serve: string, path = '/signup'): Row[] {
+  // A rejected call counts too: it is not repeated.
+  const post = { open: path, by: 'post', emails: 1 } as const;
+  return [
+    { name: 'request', serve, answer: '202 {"sent":1}', ...post },
+    {
+      name: 'wrong key',
+      serve: `MESSAGING_API_KEY=sk_wrong ${serve}`,
+      answer: '502 {"mayBeSent":false}',
+      ...post,
+    },
+  ];
+}
+
+const serverFrameworks: readonly Project[] = [
+  ...['fastify', 'koa'].map((name) => ({
+    name,
+    rows: [{ name: 'build', run: 'tsc' }, ...signUp('node dist/app.js')],
+  })),
+  {
+    name: 'nestjs',
+    rows: [{ name: 'build', run: 'tsc' }, ...signUp('node dist/main.js')],
+  },
+  {
+    name: 'lambda',
+    rows: [
+      { name: 'types', run: 'tsc' },
+      ...lambdaBundle('CommonJS', 'cjs', 'dist/handler.cjs'),
+      ...lambdaBundle('ES module', 'esm', 'dist/handler.mjs'),
+    ],
+  },
+  {
+    name: 'react-email',
+    rows: [
+      { name: 'types', run: 'tsc' },
+      { name: 'send', run: 'node dist/send.js', emails: 2 },
+    ],
+  },
+];
+
+function lambdaBundle(name: string, format: string, file: string): Row[] {
+  const options = `--bundle --platform=node --target=node20 --format=${format} --outfile=${file}`;
+  const invoke = `node invoke.js ./${file}`;
+  return [
+    { name: `${name} bundle`, run: `esbuild handler.ts ${options}`, noWarnings: true },
+    { name: `${name} invoked`, run: `${invoke} 202`, emails: 1 },
+    { name: `${name}, wrong key`, run: `MESSAGING_API_KEY=sk_wrong ${invoke} 502`, emails: 1 },
+  ];
+}
+
+/** Frameworks with pages: an endpoint sends, a page tracks. */
+const pageFrameworks: readonly Project[] = [
+  {
+    name: 'sveltekit',
+    node: 22, // version 3 needs it
+    rows: pagesAndSignUp('vite build', 'HOST=127.0.0.1 node build', '/signup'),
+  },
+  {
+    name: 'react-router',
+    rows: pagesAndSignUp(
+      'react-router build',
+      'HOST=127.0.0.1 react-router-serve build/server/index.js',
+      '/signup',
+    ),
+  },
+  {
+    name: 'nuxt',
+    node: 22, // version 4.5 needs it
+    rows: pagesAndSignUp(
+      'nuxt build',
+      'NUXT_PUBLIC_TRACKER_KEY=$PUBLIC_KEY NUXT_PUBLIC_TRACKER_URL=$BROWSER_BASE_URL ' +
+        'HOST=127.0.0.1 node .output/server/index.mjs',
+      '/api/signup',
+    ),
+  },
+  {
+    name: 'astro',
+    rows: pagesAndSignUp('astro build', 'HOST=127.0.0.1 node dist/server/entry.mjs', '/signup'),
+  },
+];
+
+function pagesAndSignUp(build: string, serve: string, path: string): Row[] {
+  return [
+    { name: 'build without keys', run: build, noWarnings: true, keys: false },
+    ...signUp(serve, path),
+    { name: 'page', serve, open: '/', by: 'chromium', answer: 'tracked', events: 1 },
+  ];
+}
+
+/** Only whether it bundles: no phone runs here. */
+const reactNative: Project = {
+  name: 'react-native',
+  node: 22, // version 0.88 needs it
+  rows: [
+    {
+      name: 'bundle',
+      run: 'TMPDIR=$PWD metro build index.js --platform android --out app.js', // caches are removed
+      noWarnings: true,
+    },
+  ],
+};
+
+const nextStart = 'next start --hostname 127.0.0.1 --port $PORT';
+
 /** The smallest two, which `npm test` runs. */
 const smallest: readonly Project[] = [
   { name: 'plain-cjs', rows: [{ name: 'run', run: 'node index.js', emails: 1 }] },
@@ -130,9 +259,17 @@ export const projects: readonly Project[] = [
   {
     name: 'next',
     rows: [
-      { name: 'build without keys', run: 'next build', keys: false },
+      { name: 'build without keys', run: 'next build', keys: false, noWarnings: true },
       { name: 'Node route', ...nextPage('/api/node'), by: 'post', answer: '"sent":1', emails: 1 },
       { name: 'edge route', ...nextPage('/api/edge'), by: 'post', answer: '"sent":1', emails: 1 },
+      {
+        name: 'wrong key',
+        serve: `MESSAGING_API_KEY=sk_wrong ${nextStart}`,
+        open: '/api/node',
+        by: 'post',
+        answer: '502 {"mayBeSent":false}',
+        emails: 1,
+      },
       { name: 'server component', ...nextPage('/'), answer: 'contacts: 0' },
       { name: 'client page', ...nextPage('/client'), by: 'chromium', answer: 'tracked', events: 1 },
     ],
@@ -140,7 +277,7 @@ export const projects: readonly Project[] = [
   {
     name: 'vite-react',
     rows: [
-      { name: 'build', run: 'vite build' },
+      { name: 'build', run: 'vite build', noWarnings: true },
       {
         name: 'page',
         serve: 'vite preview --host 127.0.0.1 --port $PORT',
@@ -154,7 +291,7 @@ export const projects: readonly Project[] = [
   {
     name: 'webpack',
     rows: [
-      { name: 'build', run: 'webpack' },
+      { name: 'build', run: 'webpack', noWarnings: true },
       { name: 'server', run: 'node dist/server.js', emails: 1 },
       {
         name: 'page',
@@ -169,7 +306,11 @@ export const projects: readonly Project[] = [
   {
     name: 'hono-workerd',
     rows: [
-      { name: 'build', run: 'esbuild worker.ts --bundle --format=esm --outfile=worker.mjs' },
+      {
+        name: 'build',
+        run: 'esbuild worker.ts --bundle --format=esm --outfile=worker.mjs',
+        noWarnings: true,
+      },
       {
         name: 'request',
         serve: 'workerd serve config.capnp --socket-addr http=127.0.0.1:$PORT',
@@ -189,13 +330,17 @@ export const projects: readonly Project[] = [
       { name: 'run', run: 'node dist/app.js', emails: 1 },
     ],
   },
+  ...serverFrameworks,
+  ...pageFrameworks,
+  reactNative,
   ...Object.entries(compilers)
     .filter(([version]) => version !== '5.4')
     .map(([version, resolutions]) => typeScript(version, resolutions)),
+  ...['5.4', '7'].map(typeScriptNoNode),
   ...[20, 22, 24, 26].map(nodeVersion),
   ...packageManagers,
 ];
 
 function nextPage(path: string): Pick<Row, 'serve' | 'open'> {
-  return { serve: 'next start --hostname 127.0.0.1 --port $PORT', open: path };
+  return { serve: nextStart, open: path };
 }

@@ -1,0 +1,4 @@
+import { MessagingClient } from 'postreel';
+
+// Once for the whole server: it holds the rate limit.
+export const messaging = new MessagingClient();

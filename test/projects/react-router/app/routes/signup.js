@@ -1,0 +1,16 @@
+import { isPostreelError } from 'postreel';
+import { messaging } from '../messaging.server.js';
+
+const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
+
+export async function action() {
+  try {
+    const { emails } = await messaging.send(mail);
+    return Response.json({ sent: emails.length }, { status: 202 });
+  } catch (error) {
+    console.error(error);
+    // The error's own `status` is about your key and your request, not about the visitor's.
+    const mayBeSent = isPostreelError(error) && error.outcome === 'unknown';
+    return Response.json({ mayBeSent }, { status: 502 });
+  }
+}
