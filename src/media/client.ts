@@ -127,7 +127,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   queue(jobs: JobSource | AcknowledgingSource, options?: QueueOptions): MediaQueue {
     return new LazyQueue(callSite(), async () => {
       // Loaded here: most programs make one file at a time.
-      const { openQueue } = await import('./queue/open.js');
+      const { openQueue } = await import('./queue-parts.js');
       return openQueue(this.#context, jobs, options);
     });
   }
@@ -139,7 +139,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   async plan(jobs: readonly MediaJob[], caps?: SpendingCaps): Promise<MediaPlan> {
     requireList('jobs', jobs);
     // Loaded here, as the queue is.
-    const { planJobs } = await import('./queue/plan.js');
+    const { planJobs } = await import('./queue-parts.js');
     const { limits, pendingLimit } = this.#context;
     return planJobs(jobs, { ...limits, pending: pendingLimit }, caps);
   }

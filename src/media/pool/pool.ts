@@ -38,7 +38,7 @@ export class MediaPool {
     return new LazyQueue(callSite(), async () => {
       requireJobs(jobs);
       // Loaded here, as the queue of one client is.
-      const { PoolQueue } = await import('./pool-queue.js');
+      const { PoolQueue } = await import('../queue-parts.js');
       return new PoolQueue(this.#clients.map(contextOf), jobs, readQueueOptions(options));
     });
   }
