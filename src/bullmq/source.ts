@@ -9,7 +9,11 @@ import {
 } from '../contract/options.js';
 import { ConfigurationError } from '../errors/index.js';
 import type { MediaJob } from '../media/generate/media-job.js';
-import type { AcknowledgingSource, SourceItem } from '../media/queue/input/job-source.js';
+import {
+  readJob,
+  type AcknowledgingSource,
+  type SourceItem,
+} from '../media/queue/input/job-source.js';
 
 /** Where a BullMQ queue is, and how its jobs are made into media jobs. */
 export interface BullmqOptions {
@@ -92,6 +96,9 @@ export async function bullmqSource(queue: string, options: BullmqOptions): Promi
         await item.held.moveToFailed(reason, token, false);
       }
     },
+    async release({ held }) {
+      await held.moveToWait(token);
+    },
     async extend({ held }) {
       await held.extendLock(token, lockMs);
     },
@@ -122,7 +129,7 @@ async function takeJobs(
     if (held === undefined) {
       return items;
     }
-    items.push({ id: String(held.id), job: read(held.data as never), held }); // the caller's own data
+    items.push({ id: String(held.id), ...readJob(read, held.data), held });
   }
   return items;
 }

@@ -54,6 +54,8 @@ export interface WarningEvent {
   readonly method: string;
   readonly path: string;
   readonly message: string;
+  /** A word for programs, where one is promised: `UNKNOWN_OUTCOMES`. */
+  readonly code?: string | undefined;
 }
 
 /** A call has begun. It may wait for the rate limit before its first attempt. */

@@ -27,8 +27,8 @@ export function otherFile(events: MediaEmitter, fileId: string): void {
 }
 
 /** Something fails, and the work goes on without it. */
-export function warn(events: MediaEmitter, message: string): void {
-  events.emit('warning', { method: '', path: '', message });
+export function warn(events: MediaEmitter, message: string, code?: string): void {
+  events.emit('warning', { method: '', path: '', message, code });
 }
 
 /** The journal does not answer. `meaning` is a sentence. */

@@ -2,7 +2,11 @@ import { callback, readOptions, text, type OptionKinds } from '../contract/optio
 import { isRecord } from '../contract/records.js';
 import { ConfigurationError, isPostreelError } from '../errors/index.js';
 import type { MediaJob } from '../media/generate/media-job.js';
-import type { AcknowledgingSource, SourceItem } from '../media/queue/input/job-source.js';
+import {
+  readJob,
+  type AcknowledgingSource,
+  type SourceItem,
+} from '../media/queue/input/job-source.js';
 
 /** What is used of a `PgBoss`, version 10 or 12. */
 export interface PgBossClient {
@@ -18,6 +22,8 @@ export interface PgBossClient {
   send(queue: string, data: object, options: { id: string }): Promise<unknown>;
   /** Says that a job is still worked on; version 12 has it. */
   touch?(queue: string, id: string): Promise<unknown>;
+  /** Its database: a job is handed back there, since each verb of its own counts a try. */
+  getDb?(): { executeSql(text: string, values: unknown[]): Promise<unknown> };
 }
 
 /** How the jobs of a pg-boss queue are made into media jobs. */
@@ -26,9 +32,18 @@ export interface PgBossOptions {
   unknown?: string | undefined;
   /** The media job in the data of a job. @default the data itself */
   jobOf?: ((data: never) => MediaJob) | undefined;
+  /** The schema of pg-boss in its database. @default 'pgboss' */
+  schema?: string | undefined;
 }
 
-const pgBossOptions: OptionKinds<PgBossOptions> = { unknown: text, jobOf: callback() };
+const pgBossOptions: OptionKinds<PgBossOptions> = {
+  unknown: text,
+  jobOf: callback(),
+  schema: {
+    form: 'the name of a schema, such as `pgboss`',
+    allows: (value) => typeof value === 'string' && /^[a-z_]\w*$/i.test(value),
+  },
+};
 
 /**
  * A queue of pg-boss as the source of `media.queue()`. A job is completed once its file is stored;
@@ -42,7 +57,11 @@ export function pgBossSource(
   options?: PgBossOptions,
 ): AcknowledgingSource {
   checkBoss(boss);
-  const { unknown = `${queue}-unknown`, jobOf } = readOptions(options, pgBossOptions, {
+  const {
+    unknown = `${queue}-unknown`,
+    jobOf,
+    schema = 'pgboss',
+  } = readOptions(options, pgBossOptions, {
     name: '`pgBossSource()`',
     example: "{ unknown: 'videos-unknown' }",
   });
@@ -57,7 +76,7 @@ export function pgBossSource(
     name: `pg-boss/${queue}`,
     async take(count) {
       const jobs = await boss.fetch(queue, { batchSize: count });
-      return jobs.map(({ id, data }) => ({ id, job: read(data as never) })); // the caller's own data
+      return jobs.map(({ id, data }) => ({ id, ...readJob(read, data) }));
     },
     async done({ id }, { fileId }) {
       await boss.complete(queue, id, { fileId });
@@ -65,6 +84,17 @@ export function pgBossSource(
     async fail(item, error, { outcome }) {
       const output = outputOf(error);
       await (outcome === 'unknown' ? setAside(item, output) : boss.fail(queue, item.id, output));
+    },
+    async release({ id }) {
+      const db = boss.getDb?.();
+      if (!db) {
+        await boss.fail(queue, id, { message: 'The queue ended before this job did.' });
+        return;
+      }
+      // As if it had never been started: pg-boss counts a try when it starts a job again.
+      const update = `update ${schema}.job set state = 'created', started_on = null
+        where name = $1 and id = $2 and state = 'active'`;
+      await db.executeSql(update, [queue, id]);
     },
     async extend({ id }) {
       await boss.touch?.(queue, id);

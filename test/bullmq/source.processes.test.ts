@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
 import { bullmqSource, type BullmqSource } from 'postreel/bullmq';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
-import { engineContract } from '../support/stores/engine-contract.js';
+import { engineContract, readOrThrow } from '../support/stores/engine-contract.js';
 import { noRedis, startRedis, type RedisServer } from '../support/stores/redis-server.js';
 
 if (noRedis !== undefined) {
@@ -25,7 +25,7 @@ describe.skipIf(noRedis)('bullmqSource', () => {
     const connection = { port: server.port, host: '127.0.0.1' };
     const queue = new Queue(name, { connection });
     const unknown = new Queue(`${name}-unknown`, { connection });
-    const source = await bullmqSource(name, { connection });
+    const source = await bullmqSource(name, { connection, jobOf: readOrThrow });
     parties.push(queue, unknown, source);
     return {
       source,

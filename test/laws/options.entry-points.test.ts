@@ -158,7 +158,7 @@ const stores = (): Subject[] => [
   }),
   ...door<PgBossOptions>({
     name: 'pgBossSource()',
-    samples: { unknown: 'q', jobOf: fails },
+    samples: { unknown: 'q', jobOf: fails, schema: 'pgboss' },
     open: (options) => pgBossSource(boss, 'q', options),
   }),
   ...door<BullmqOptions>({

@@ -1,7 +1,7 @@
 import PgBoss from 'pg-boss';
 import { pgBossSource, type PgBossClient } from 'postreel/pg-boss';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { engineContract, speech } from '../support/stores/engine-contract.js';
+import { engineContract, readOrThrow, speech } from '../support/stores/engine-contract.js';
 import {
   noPostgres,
   startPostgres,
@@ -31,7 +31,7 @@ describe.skipIf(noPostgres)('pgBossSource', () => {
     const queue = `videos-${++count}`;
     await boss.createQueue(queue, { name: queue, retryLimit: 3, expireInSeconds: 3_600 });
     return {
-      source: pgBossSource(boss, queue),
+      source: pgBossSource(boss, queue, { jobOf: readOrThrow }),
       async add(jobs) {
         for (const job of jobs) {
           await boss.send(queue, job);

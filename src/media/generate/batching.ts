@@ -1,4 +1,5 @@
-import { isPostreelError } from '../../errors/index.js';
+import { isPostreelError, type PostreelError } from '../../errors/index.js';
+import { madeNothing, mayHaveBeenMade } from '../jobs/refused-calls.js';
 import type { VideoRequest } from './types.js';
 
 /** Sends one request and resolves to a result for each of its jobs. */
@@ -36,11 +37,15 @@ export class Coalescer<Result> {
       const results = await batch.results;
       return results.slice(start, start + payload.length);
     } catch (failure) {
-      // The fault may lie in another caller's jobs: try these once more on their own.
-      if (batch.callers > 1 && isForOne(failure)) {
+      if (batch.callers === 1 || !isRefusal(failure)) {
+        throw failure;
+      }
+      // The fault may lie in another caller's jobs: these go once more, if none was made.
+      const jobs = batch.payload.length;
+      if (failure.outcome === 'not-sent' || madeNothing(failure, jobs)) {
         return this.#send(request);
       }
-      throw failure;
+      throw mayHaveBeenMade(failure, jobs);
     }
   }
 
@@ -64,8 +69,8 @@ function nameOf({ folderId, file, payload }: VideoRequest): string {
   return JSON.stringify([folderId, file, [...brands].sort()]);
 }
 
-// The jobs were refused, locally or by the service: none was accepted.
-function isForOne(failure: unknown): boolean {
+// The jobs were refused, locally or by the service.
+function isRefusal(failure: unknown): failure is PostreelError {
   if (!isPostreelError(failure)) {
     return false;
   }

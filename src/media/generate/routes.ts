@@ -13,6 +13,8 @@ export const routes = {
   video: route('POST /v1/generate/video', {
     body: of<VideoRequest>(),
     returns: of<VideoAccepted>(),
+    // A 429 may come half-way: then a repeat would make the first jobs again.
+    handledOneByOne: ({ payload }) => Array.isArray(payload) && payload.length > 1,
     isAccepted: carriesIds, // jobs that exist are paid for, whatever else the answer has
   }),
   audio: route('POST /v1/generate/audio', {

@@ -1,5 +1,5 @@
 import type { Answer } from '../../contract/call.js';
-import type { Outcome } from '../../errors/index.js';
+import { isPostreelError, type Outcome } from '../../errors/index.js';
 import { callSite, locate, RunningCall } from '../../transport/call.js';
 import { FileIdsMissingError } from '../generate/accepted.js';
 import type { MediaJob } from '../generate/media-job.js';
@@ -7,6 +7,7 @@ import type { MediaEmitter } from '../notices.js';
 import type { JobRecord } from './job.js';
 import type { MediaJournal } from './journal.js';
 import type { KnownJob } from './journal-types.js';
+import { madeNothing } from './refused-calls.js';
 
 /** Jobs to submit with one call. */
 export interface Submission {
@@ -79,7 +80,7 @@ export function submit(
       state.outcome = call.outcome;
       locate(failure, site, 'outer call');
       if (isClaimed) {
-        await noteFailure(id, failure, call.outcome, journal);
+        await noteFailure({ id, jobs: jobs.length, outcome: call.outcome }, failure, journal);
       }
       throw failure;
     }
@@ -112,17 +113,21 @@ function announce(
 
 // An unknown outcome stays a claim without ids; ids that came with an error are kept.
 async function noteFailure(
-  id: string,
+  call: { readonly id: string; readonly jobs: number; readonly outcome: Outcome | undefined },
   failure: unknown,
-  outcome: Outcome | undefined,
   journal: MediaJournal,
 ): Promise<void> {
+  const { id, jobs, outcome } = call;
   if (failure instanceof FileIdsMissingError) {
     const { jobs, unassigned } = failure.accepted;
     await journal.accept(id, jobs, unassigned);
-  } else if (outcome === 'not-sent' || outcome === 'rejected') {
+  } else if (outcome === 'not-sent' || (outcome === 'rejected' && isCertain(failure, jobs))) {
     await journal.refuse(id);
   }
+}
+
+function isCertain(failure: unknown, jobs: number): boolean {
+  return !isPostreelError(failure) || madeNothing(failure, jobs);
 }
 
 // The jobs are paid for, though their caller no longer waits for the answer.

@@ -38,9 +38,9 @@ export interface QueueHost {
   check(fileId: string, signal: AbortSignal): Promise<StatusRecord>;
   /** Tells everybody who listens to the client of a check. */
   report(update: FileUpdate): void;
-  /** A status that is not in the document. */
   /** Takes keys out of a text that the service wrote. */
   readonly clean: (text: string) => string;
+  /** A status that is not in the document. */
   reportUnknown(fileId: string, status: unknown): void;
   file(fileId: string, url: string): MediaFile;
   /** What breaks a rule of the document in one job. */
@@ -55,6 +55,8 @@ export interface QueueHost {
   flush(): Promise<void>;
   /** The queue waits for so long. */
   reportWait(waitMs: number, waiting: number): void;
+  /** Something fails, and the queue goes on or waits; `code` is a word for programs. */
+  warn(message: string, code?: string): void;
 }
 
 /** What goes with the jobs of one call. */
@@ -101,6 +103,7 @@ export async function queueHost(context: MediaContext, isNamed: boolean): Promis
         );
     },
     flush: async () => journal?.flush(),
+    warn: (message, code) => notices.warn(events, message, code),
     reportWait: (waitMs, queued) => events.emit('throttled', { reason: 'limit', waitMs, queued }),
   };
 }

@@ -2,6 +2,7 @@ import { fail, failWaiting, land, recall, refuse, yieldNames } from './steps/ans
 import { checkDue, endLate, hearCheck, hearSaved } from './steps/checking.js';
 import type { QueueCommand } from './steps/commands.js';
 import type { QueueEvent, ReadEntry } from './steps/events.js';
+import { reportOutage } from './steps/outage.js';
 import { draftOf, type Draft, type QueueState, type World } from './steps/state.js';
 import { submitNext, trim } from './steps/submitting.js';
 import { putBack } from './steps/waiting.js';
@@ -111,7 +112,7 @@ function proceed(draft: Draft, world: World): void {
   }
   const times = [endLate(draft, now), endWaiting(draft, now)];
   times.push(submitNext(draft, world), checkDue(draft, world), askForClaims(draft, now));
-  times.push(tell(draft, now, world));
+  times.push(reportOutage(draft, now), tell(draft, now, world));
   if (draft.waiting.length > 0) {
     times.push(world.nextSlotAt);
   }
@@ -163,7 +164,8 @@ function askForClaims(draft: Draft, now: number): number {
 // A queue that cannot call says so each minute.
 function tell(draft: Draft, now: number, world: World): number {
   const isWaiting = draft.waiting.length + draft.claimed.size > 0;
-  if (!isWaiting || draft.isPaused || draft.isDraining) {
+  const isIdle = !isWaiting || draft.isPaused || draft.isDraining;
+  if (isIdle && !draft.outage?.isReported) {
     draft.toldAt = now;
     return Number.POSITIVE_INFINITY;
   }

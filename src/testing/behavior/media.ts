@@ -19,6 +19,11 @@ export const mediaBehaviors = {
     what: 'the body of a rejection',
     silent: 'Errors 4: "body shape of rejections … not shown"',
   },
+  batch: {
+    values: ['whole', 'loop'],
+    what: 'whether a video request with a job that is refused makes none, or those before it',
+    silent: 'POST /v1/generate/video: one file for each object; Errors 4: "rejections … not shown"',
+  },
   invalidStatus: {
     values: [400, 422],
     what: 'the status of a request that breaks a rule',

@@ -92,8 +92,8 @@ describe('a spending cap', () => {
   it('does not count what was refused', async () => {
     const { fake, media } = fakeService();
     fake.fail('POST /v1/generate/video', { status: 429 });
-    const results = await inTime(collect(media().queue(videos(3), { maxJobs: 3 })));
-    expect(results.filter(({ file }) => file)).toHaveLength(3);
+    const results = await inTime(collect(media().queue(videos(1), { maxJobs: 1 })));
+    expect(results.filter(({ file }) => file)).toHaveLength(1);
   });
 
   it.each([{ maxJobs: Number.NaN }, { maxJobs: -1 }, { maxMinutes: Number.NaN }])(

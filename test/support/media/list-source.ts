@@ -51,6 +51,10 @@ export class ListSource implements AcknowledgingSource {
     return this.#hear(`${id} failed ${String(outcome)}`);
   }
 
+  release({ id }: SourceItem): Promise<void> {
+    return this.#hear(`${id} released`);
+  }
+
   extend({ id }: SourceItem): Promise<void> {
     this.extended.push(id);
     return Promise.resolve();

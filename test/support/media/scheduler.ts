@@ -24,7 +24,7 @@ export const rules: QueueRules = {
 };
 
 export function entryOf(index: number, more: Partial<Entry> = {}): Entry {
-  const base = { kind: 'video', minutes: 1, brand: undefined } as const;
+  const base = { kind: 'video', minutes: 1, brand: undefined, needs: [], duration: 0 } as const;
   return { index, name: undefined, print: undefined, ...base, ...more };
 }
 
@@ -78,10 +78,10 @@ export class Steps {
 
   refuse(
     kind: RefusalKind,
-    more: { answer?: string; retryAfterMs?: number } = {},
+    more: { answer?: string; retryAfterMs?: number; mayBeHalfWay?: boolean } = {},
   ): readonly QueueCommand[] {
-    const { answer = 'no', retryAfterMs } = more;
-    const refusal = { kind, answer, retryAfterMs, error: new Error(kind) };
+    const { answer = 'no', retryAfterMs, mayBeHalfWay = false } = more;
+    const refusal = { kind, answer, retryAfterMs, mayBeHalfWay, error: new Error(kind) };
     return this.hear({ type: 'refused', refusal });
   }
 

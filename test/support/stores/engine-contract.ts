@@ -11,6 +11,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 const audioEndpoint = 'POST /v1/generate/audio';
 export const speech = (content: string): AudioRequest => ({ content, voiceId: 'voice_1' });
 
+/** A `jobOf` that cannot read one payload. */
+export function readOrThrow(job: AudioRequest): AudioRequest {
+  if (job.content === 'poison') {
+    throw new Error('poison');
+  }
+  return job;
+}
+
 /** What a test asks of a job engine. */
 export interface Engine<Item extends SourceItem> {
   readonly source: AcknowledgingSource<Item>;
@@ -72,6 +80,31 @@ export function engineContract<Item extends SourceItem>(open: () => Promise<Engi
     await source.fail(again!, new Error('lost'), { outcome: 'unknown' });
     expect(await source.take(5)).toEqual([]);
     expect((await engine.counts()).waiting).toBe(0);
+  });
+
+  it('hands a job back without failing it, and without counting a try of it', async () => {
+    const engine = await open();
+    const { source } = engine;
+    await engine.add([speech('Later.')]);
+    for (let stop = 0; stop < 3; stop++) {
+      const [item] = (await source.take(5)) ?? [];
+      expect(item?.job).toMatchObject({ content: 'Later.' });
+      await source.release?.(item!);
+      expect((await engine.counts()).waiting).toBe(1);
+    }
+    const [item] = (await source.take(5)) ?? [];
+    await source.fail(item!, new Error('refused'), { outcome: 'not-sent' });
+    expect(await source.take(5), 'it has tries left').toHaveLength(1);
+  });
+
+  it('fails a job that cannot be read alone', async () => {
+    const engine = await open();
+    await engine.add([speech('poison'), speech('Good.')]);
+    const items = (await engine.source.take(5)) ?? [];
+    expect(items.map(({ problem }) => String(problem)).sort()).toEqual([
+      'Error: poison',
+      'undefined',
+    ]);
   });
 
   it('sets a job aside once, though it crashed between the two steps and does them again', async () => {

@@ -103,6 +103,7 @@ export async function mediaTrace(behavior: Partial<MediaBehavior>): Promise<stri
     await ask('POST /v1/generate/audio', speech),
     await ask('POST /v1/generate/video', { payload: [job] }),
     await ask('POST /v1/generate/video', { payload: [job] }),
+    await ask('POST /v1/generate/video', { payload: [job, { ...job, voiceId: 1 }] }),
     await ask('POST /v1/generate/video', { payload: [] }),
     await ask('POST /v1/generate/video', { payload: [job], folderId: 'nobody' }),
     await asker(fake, 'wrong')('GET /v1/generate/status?fileId=x'),
@@ -114,7 +115,7 @@ export async function mediaTrace(behavior: Partial<MediaBehavior>): Promise<stri
     said.push(await ask('POST /v1/generate/audio', { content: '' }));
     await fake.advance(time);
   }
-  said.push(String(fake.callbacks.length));
+  said.push(String(fake.callbacks.length), `${fake.files.length} files`);
   return said;
 }
 

@@ -93,7 +93,7 @@ export class QueueCalls {
         this.learn(failure.taken.values());
         hear({ type: 'names-taken', taken: failure.taken });
       } else {
-        hear({ type: 'refused', refusal: refusalOf(failure, call.outcome) });
+        hear({ type: 'refused', refusal: refusalOf(failure, call.outcome, entries.length) });
       }
       if (signal.aborted) {
         host.slots.doubt(this.#slots);

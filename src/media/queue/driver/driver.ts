@@ -1,4 +1,5 @@
 import { callSafely } from '../../../async/notifier.js';
+import { reasonOf } from '../../../errors/reason.js';
 import type { MediaJob } from '../../generate/media-job.js';
 import type { GenerationJob, JobRecord } from '../../jobs/job.js';
 import type { KnownJob } from '../../jobs/journal-types.js';
@@ -185,6 +186,12 @@ export class QueueDriver {
       case 'tell':
         this.#host.reportWait(command.waitMs, this.#state.waiting.length);
         break;
+      case 'outage':
+        this.#host.warn(`${sentence(command.error)} The queue goes on once it is over.`);
+        break;
+      case 'outage-end':
+        this.#host.warn(`The outage is over after ${minutesOf(command.ms)}. The queue goes on.`);
+        break;
       case 'wake':
         this.#stopTimer = clock.at(command.at, () => this.hear({ type: 'wake' }));
         break;
@@ -285,4 +292,12 @@ export class QueueDriver {
     const { status, checks } = this.#checks.summary(handle?.fileId);
     return errorOf(end, handle, { status, checks });
   }
+}
+
+function sentence(error: unknown): string {
+  return `An outage: ${reasonOf(error).replace(/\.$/, '')}.`;
+}
+
+function minutesOf(ms: number): string {
+  return `${Math.round(ms / 6_000) / 10} min`;
 }

@@ -2,20 +2,28 @@ import { isPostreelError, PostreelError, type Outcome } from '../../../errors/in
 import { WaitTimeoutError } from '../../../errors/wait-errors.js';
 import type { GenerationJob } from '../../jobs/job.js';
 import { isPendingLimitError } from '../../jobs/full.js';
+import { madeNothing, mayHaveBeenMade } from '../../jobs/refused-calls.js';
 import type { JobEnd } from '../steps/commands.js';
 import type { Refusal, RefusalKind } from '../steps/events.js';
 
 const waitingCodes = new Set(['QUEUE_TIMEOUT', 'RATE_LIMITED']);
 
 /** What a failed call means for the jobs that it carried. */
-export function refusalOf(failure: unknown, outcome: Outcome | undefined): Refusal {
+export function refusalOf(failure: unknown, outcome: Outcome | undefined, jobs: number): Refusal {
   const error = isPostreelError(failure) ? failure : undefined;
+  const mayBeHalfWay = isNo(error) && !madeNothing(error, jobs);
   return {
-    error: failure,
-    kind: kindOf(error, outcome),
+    error: mayBeHalfWay ? mayHaveBeenMade(error, jobs) : failure,
+    kind: kindOf(error, isNo(error) ? 'rejected' : outcome),
+    mayBeHalfWay,
     answer: answerOf(error),
     retryAfterMs: error?.retryAfterMs,
   };
+}
+
+function isNo(error: PostreelError | undefined): error is PostreelError {
+  const status = error?.status ?? 0;
+  return status >= 400 && status < 500 && status !== 408;
 }
 
 function kindOf(error: PostreelError | undefined, outcome: Outcome | undefined): RefusalKind {

@@ -32,6 +32,9 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
   readonly #maxInHand: number;
   /** What was taken and is not acknowledged, by its place in the input. */
   readonly #inHand = new Map<number, Item>();
+  /** Acknowledgements that are repeated. */
+  readonly #repeated = new Set<Promise<void>>();
+  #count = 0;
   readonly #ids = new WeakMap<MediaJob, string>();
   readonly #room = new Notifier();
   readonly #controller = new AbortController();
@@ -77,28 +80,49 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
         }
       }
     } finally {
-      clearTimeout(this.#timer);
       this.#stopTaking();
-      await this.#giveUp();
+      await Promise.all(this.#repeated);
+      clearTimeout(this.#timer);
+      await this.#handBack();
     }
   }
 
   async *#jobs(): AsyncGenerator<MediaJob, void, undefined> {
-    for (let index = 0; ;) {
+    for (;;) {
       const items = await this.#take();
       if (items === undefined) {
         return;
       }
-      for (const item of items) {
-        this.#inHand.set(index, item);
-        index++;
-      }
-      for (const item of items) {
-        const job = { ...item.job }; // an object of its own: two items may share one
-        this.#ids.set(job, item.id);
-        yield job;
+      for (const { id, job } of items.filter((item) => this.#isNew(item))) {
+        const own = { ...job }; // an object of its own: two items may share one
+        this.#ids.set(own, id);
+        yield own;
       }
     }
+  }
+
+  /** Takes an item in hand; one that is there already, or cannot be read, is no new job. */
+  #isNew(item: Item): boolean {
+    for (const [index, held] of this.#inHand) {
+      if (held.id === item.id) {
+        this.#inHand.set(index, item); // it lost its lock in a pause: the new copy is told from now on
+        return false;
+      }
+    }
+    if (item.problem !== undefined) {
+      this.#failUnreadable(item);
+      return false;
+    }
+    this.#inHand.set(this.#count++, item);
+    return true;
+  }
+
+  #failUnreadable(item: Item): void {
+    const { id, problem } = item;
+    this.#below.warn(
+      `The job ${id} of the source cannot be read, and fails: ${messageOf(problem)}`,
+    );
+    this.#repeat(() => this.#source.fail(item, problem, { outcome: 'not-sent' }));
   }
 
   /** The next jobs, once there is room for some; `undefined` at the end. */
@@ -131,37 +155,51 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
   }
 
   async #acknowledge({ index, file, error, job }: QueueResult): Promise<void> {
-    const item = this.#inHand.get(index);
-    if (item === undefined) {
-      return;
+    const tell = async () => {
+      const item = this.#inHand.get(index); // a later copy may have taken its place
+      if (item && file) {
+        await this.#source.done(item, file);
+      } else if (item) {
+        const outcome = job ? undefined : outcomeOf(error);
+        await this.#source.fail(item, error, { outcome });
+      }
+    };
+    const isOver = () => {
+      this.#inHand.delete(index);
+      this.#room.notify();
+    };
+    try {
+      await tell();
+      isOver();
+    } catch {
+      // Other results do not wait for it.
+      this.#repeat(tell, isOver);
     }
-    if (file) {
-      await this.#say(() => this.#source.done(item, file));
-    } else {
-      const outcome = job ? undefined : outcomeOf(error);
-      await this.#say(() => this.#source.fail(item, error, { outcome }));
-    }
-    this.#inHand.delete(index);
-    this.#room.notify();
+  }
+
+  #repeat(tell: () => Promise<void>, isOver: () => void = () => undefined): void {
+    const told = this.#tellAgain(tell).then(isOver);
+    this.#repeated.add(told);
+    void told.then(() => this.#repeated.delete(told));
   }
 
   // What a source does not hear it hands out again, and the journal knows the job by then.
-  async #say(tell: () => Promise<void>): Promise<void> {
+  async #tellAgain(tell: () => Promise<void>): Promise<void> {
     let failure: unknown;
-    for (const delayMs of [...tellAgainMs, 0]) {
+    for (const delayMs of tellAgainMs) {
+      await sleep(delayMs, undefined);
       try {
         await tell();
         return;
       } catch (error) {
         failure = error;
-        await sleep(delayMs, undefined);
       }
     }
     this.#below.warn(`The source of the queue was not told of a job: ${messageOf(failure)}`);
   }
 
   // What was submitted is in the journal: the next process that takes it follows it.
-  async #giveUp(): Promise<void> {
+  async #handBack(): Promise<void> {
     const reason = new PostreelError('The queue ended before this job did. Take it again.', {
       code: 'QUEUE_ENDED',
       outcome: 'not-sent',
@@ -169,7 +207,11 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
     const items = [...this.#inHand.values()];
     this.#inHand.clear();
     await Promise.allSettled(
-      items.map((item) => this.#source.fail(item, reason, { outcome: undefined })),
+      items.map((item) =>
+        this.#source.release
+          ? this.#source.release(item)
+          : this.#source.fail(item, reason, { outcome: undefined }),
+      ),
     );
   }
 

@@ -1,5 +1,12 @@
 import { InvalidRequestError } from '../../../errors/index.js';
-import { brandOf, estimatedMinutes, isVideo, type MediaJob } from '../../generate/media-job.js';
+import {
+  brandOf,
+  durationOf,
+  estimatedMinutes,
+  isVideo,
+  needsOf,
+  type MediaJob,
+} from '../../generate/media-job.js';
 import { isRecord } from '../../../contract/records.js';
 import { fingerprint } from '../../../contract/fingerprint.js';
 import { contentOf } from '../../jobs/job-names.js';
@@ -98,6 +105,8 @@ export class Intake {
       kind,
       minutes: estimatedMinutes(job),
       brand: brandOf(job),
+      needs: needsOf(job),
+      duration: durationOf(job),
       name: undefined,
       print: undefined,
     };

@@ -7,6 +7,8 @@ export interface SourceItem {
   /** The same however often the source hands out the job: the journal knows it by that. */
   readonly id: string;
   readonly job: MediaJob;
+  /** Why its job cannot be read: then it fails alone. */
+  readonly problem?: unknown;
 }
 
 /** What became of a job that has no file. */
@@ -30,4 +32,22 @@ export interface AcknowledgingSource<Item extends SourceItem = SourceItem> {
   fail(item: Item, error: unknown, failure: SourceFailure): Promise<void>;
   /** The job is still in hand: called every half a minute. */
   extend?(item: Item): Promise<void>;
+  /**
+   * The queue ends before this job has: it is taken again without counting a try. Without it `fail` is
+   * told instead.
+   */
+  release?(item: Item): Promise<void>;
+}
+
+/** The job in the data of an engine; what the caller's own reading throws is the problem of this job alone. */
+export function readJob(
+  read: (data: never) => MediaJob,
+  data: unknown,
+): Pick<SourceItem, 'job' | 'problem'> {
+  try {
+    return { job: read(data as never) }; // the caller's own data
+  } catch (error) {
+    const problem = error ?? new Error('The job cannot be read.');
+    return { job: data as MediaJob, problem }; // not looked at
+  }
 }

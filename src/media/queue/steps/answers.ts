@@ -6,16 +6,16 @@ import type { SlotEvidence } from './commands.js';
 import type { Refusal } from './events.js';
 import type { Entry, Flight } from './jobs.js';
 import type { Draft, World } from './state.js';
-import { isProbing, uncount } from './submitting.js';
-import { putBack, putBackInHalves } from './waiting.js';
+import { endOutage, noteFailedCall } from './outage.js';
+import { uncount } from './submitting.js';
+import { putBack } from './waiting.js';
 
 const maxPauseMs = 300_000;
 const firstRetryMs = 5_000;
 const maxRetryMs = 60_000;
 const fewJobs = 5;
-// So many jobs alone must get the same no before it is for all: of a request that was refused as a
-// whole and in halves, and of jobs that were never together.
-const manySingles = { probing: 3, apart: 5 };
+// So many jobs alone must get the same no before it is for all; a call of several counts as two.
+const manyAlone = 5;
 
 /** The service has taken the jobs of a call, or some of them. */
 export function land(
@@ -35,6 +35,7 @@ export function land(
   draft.toldAt = world.now;
   draft.landedAt = world.now;
   draft.hasConnected = true;
+  endOutage(draft, world.now);
   draft.commands.push({ type: 'land', fileIds, uncertain });
   for (const [index, entry] of flight.entries.entries()) {
     const job = jobs[index];
@@ -46,7 +47,7 @@ export function land(
   }
   if (fileIds.length > 0) {
     draft.commands.push({ type: 'slots', evidence: 'accepted', level: flight.level });
-    hearYes(draft);
+    hearYes(draft, flight.entries);
   }
 }
 
@@ -57,15 +58,21 @@ export function refuse(draft: Draft, refusal: Refusal, world: World): void {
     return;
   }
   draft.flight = undefined;
-  draft.toldAt = world.now;
-  draft.hasConnected ||= refusal.kind !== 'not-sent';
-  const isUnknown = refusal.kind === 'unknown';
+  if (refusal.kind !== 'not-sent') {
+    draft.toldAt = world.now;
+    draft.hasConnected = true;
+  }
+  const isUnknown = refusal.kind === 'unknown' || refusal.mayBeHalfWay;
   const uncertain = isUnknown ? flight.entries.length : 0;
   draft.commands.push({ type: 'land', fileIds: [], uncertain });
   if (!isUnknown) {
     uncount(draft, flight.entries);
   }
-  reactions[refusal.kind](draft, { flight, refusal, world });
+  if (refusal.kind !== 'not-sent' && refusal.kind !== 'unknown') {
+    endOutage(draft, world.now);
+  }
+  const react = refusal.mayBeHalfWay ? endHalfWay : reactions[refusal.kind];
+  react(draft, { flight, refusal, world });
 }
 
 /** Other runs of the queue were faster with some jobs. */
@@ -127,14 +134,22 @@ const reactions: Readonly<Record<Refusal['kind'], (draft: Draft, refused: Refuse
     pause(draft, refusal, world);
   },
   rejected(draft, refused) {
-    if (mayBeFull(refused)) {
+    const { flight } = refused;
+    if (flight.entries.length > 1) {
+      // None was made, and one of them is at fault.
+      putBack(draft, flight.entries);
+      draft.maxPerCall = Math.ceil(flight.entries.length / 2);
+    } else if (mayBeFull(refused)) {
       doubt(draft, refused);
     } else {
-      isolate(draft, refused);
+      failAlone(draft, refused);
     }
   },
   'rejected-call'(draft, { flight, refusal }) {
-    for (const entry of flight.entries) {
+    const brand = flight.entries[0]?.brand;
+    const others = draft.waiting.filter((entry) => entry.brand === brand);
+    draft.waiting = draft.waiting.filter((entry) => entry.brand !== brand);
+    for (const entry of [...flight.entries, ...others]) {
       fail(draft, entry, refusal.error);
     }
   },
@@ -147,6 +162,7 @@ const reactions: Readonly<Record<Refusal['kind'], (draft: Draft, refused: Refuse
       failAll(draft, flight.entries, refusal.error);
       return;
     }
+    noteFailedCall(draft, refusal.error, world.now);
     putBack(draft, flight.entries);
     draft.nextVideosAt = Number.NEGATIVE_INFINITY;
     draft.refusedAt = world.now;
@@ -163,6 +179,20 @@ const reactions: Readonly<Record<Refusal['kind'], (draft: Draft, refused: Refuse
   },
 };
 
+// Which of its jobs were made is not known, so none is submitted again. The next ones go alone.
+function endHalfWay(draft: Draft, { flight, refusal, world }: Refused): void {
+  for (const entry of flight.entries) {
+    fail(draft, entry, refusal.error);
+  }
+  draft.maxPerCall = 1;
+  if (refusal.kind === 'limit') {
+    learn(draft, 'refused', flight);
+    pause(draft, refusal, world);
+  } else {
+    note(draft, refusal, 2);
+  }
+}
+
 // While slots are not known to be free, a no may be about them and not about the jobs.
 function mayBeFull({ flight, world }: Refused): boolean {
   const others = flight.level - flight.entries.length;
@@ -172,50 +202,28 @@ function mayBeFull({ flight, world }: Refused): boolean {
 function doubt(draft: Draft, { flight, refusal, world }: Refused): void {
   learn(draft, 'doubted', flight);
   pause(draft, refusal, world);
-  if (flight.entries.length > 1) {
-    putBackInHalves(draft, flight.entries);
-  } else {
-    putBack(draft, regrouped(draft, flight.entries));
-  }
+  putBack(
+    draft,
+    flight.entries.map((entry) => ({ ...entry, refusals: (entry.refusals ?? 0) + 1 })),
+  );
 }
 
-function isolate(draft: Draft, { flight, refusal }: Refused): void {
-  const { entries } = flight;
-  const { answer, error } = refusal;
-  const before = draft.evidence?.answer === answer ? draft.evidence : undefined;
-  const isSingle = entries.length === 1;
-  const wasProbing = isProbing(draft);
-  const singles = (before?.singles ?? 0) + (isSingle ? 1 : 0);
-  const batches = (before?.batches ?? 0) + (isSingle ? 0 : 1);
-  draft.evidence = { answer, batches, singles };
-  if (!isSingle) {
-    putBackInHalves(draft, entries);
-    return;
-  }
+function failAlone(draft: Draft, { flight, refusal }: Refused): void {
   learn(draft, 'cleared', flight);
-  const many = wasProbing ? manySingles.probing : manySingles.apart;
-  if (singles >= many) {
-    failAll(draft, entries, error);
+  if (note(draft, refusal, 1) >= manyAlone) {
+    failAll(draft, flight.entries, refusal.error);
     return;
   }
-  for (const entry of entries) {
-    fail(draft, entry, error);
-  }
-  if (wasProbing) {
-    spread(draft, entries[0]?.group);
+  for (const entry of flight.entries) {
+    fail(draft, entry, refusal.error);
   }
 }
 
-// The next one that goes alone is not a neighbour of the last one.
-function spread(draft: Draft, group: number | undefined): void {
-  const rest = draft.waiting.filter((entry) => entry.group === group && group !== undefined);
-  draft.waiting = draft.waiting.filter((entry) => !rest.includes(entry));
-  putBack(draft, regrouped(draft, rest));
-}
-
-function regrouped(draft: Draft, entries: readonly Entry[]): Entry[] {
-  const group = ++draft.groups;
-  return entries.map((entry) => ({ ...entry, group }));
+/** Counts the same answer in a row. */
+function note(draft: Draft, { answer }: Refusal, weight: number): number {
+  const before = draft.evidence?.answer === answer ? draft.evidence.count : 0;
+  draft.evidence = { answer, count: before + weight };
+  return draft.evidence.count;
 }
 
 function failAll(draft: Draft, entries: readonly Entry[], error: unknown): void {
@@ -249,11 +257,22 @@ function noteBarren(draft: Draft, { error }: Refusal, { now }: World, delayMs: n
 }
 
 /** Something works: what was learned from refusals is over. */
-function hearYes(draft: Draft): void {
+function hearYes(draft: Draft, entries: readonly Entry[]): void {
   draft.refusals = 0;
   draft.evidence = undefined;
   draft.barrenSince = undefined;
-  draft.maxPerCall = Number.POSITIVE_INFINITY;
+  for (const { needs, duration } of entries) {
+    const isNews =
+      duration > draft.grantedDuration || needs.some((need) => !draft.granted.has(need));
+    needs.forEach((need) => draft.granted.add(need));
+    draft.grantedDuration = Math.max(draft.grantedDuration, duration);
+    if (isNews) {
+      draft.nextVideosAt = Number.NEGATIVE_INFINITY; // it went alone: the others need not wait for it
+    }
+  }
+  // After a refusal calls grow step by step: what is refused half-way is lost.
+  const grown = draft.maxPerCall * 2;
+  draft.maxPerCall = grown > draft.rules.concurrency ? Number.POSITIVE_INFINITY : grown;
 }
 
 function learn(draft: Draft, evidence: SlotEvidence, { level }: Flight): void {

@@ -2,6 +2,7 @@ import type { JobRecord } from '../../jobs/job.js';
 import type { JobEnd } from './commands.js';
 import type { Seen } from './events.js';
 import type { Entry, RunningJob } from './jobs.js';
+import { endOutage, noteFailedCheck } from './outage.js';
 import type { Draft, World } from './state.js';
 
 // "every 10 seconds" for a video, "every few seconds" for an audio
@@ -75,10 +76,12 @@ export function hearCheck(draft: Draft, fileId: string, seen: Seen, world: World
   };
   draft.running.set(fileId, base);
   if (seen.type === 'unclear') {
+    noteFailedCheck(draft, seen.error, now);
     hearTrouble(draft, base, seen, world);
     return;
   }
   draft.hasConnected = true;
+  endOutage(draft, now);
   const heard = { ...base, failures: 0, failingSince: undefined };
   draft.running.set(fileId, heard);
   switch (seen.type) {

@@ -16,6 +16,8 @@ export type QueueCommand =
   /** What an answer says of the number of slots that the service really has. */
   | { readonly type: 'slots'; readonly evidence: SlotEvidence; readonly level: number }
   | { readonly type: 'tell'; readonly waitMs: number }
+  | { readonly type: 'outage'; readonly error: unknown }
+  | { readonly type: 'outage-end'; readonly ms: number }
   | { readonly type: 'wake'; readonly at: number }
   | { readonly type: 'end' };
 

@@ -39,6 +39,8 @@ export interface ReadEntry {
 export interface Refusal {
   readonly error: unknown;
   readonly kind: RefusalKind;
+  /** Was it a call of several jobs, some of which may have been made all the same? */
+  readonly mayBeHalfWay: boolean;
   /** The same for the same answer. */
   readonly answer: string;
   readonly retryAfterMs: number | undefined;

@@ -7,12 +7,16 @@ export interface Entry {
   readonly kind: FileKind;
   readonly minutes: number;
   readonly brand: string | undefined;
+  /** What only the service can say yes to: a brand kit, a model of a paid plan. */
+  readonly needs: readonly string[];
+  /** The length that was asked for, which a plan may forbid; 0 where none was. */
+  readonly duration: number;
   /** What it is called in the journal. */
   readonly name: string | undefined;
   /** The fingerprint of its content, where it has a name. */
   readonly print: string | undefined;
-  /** Jobs of a refused call go again in halves, to find the one at fault. */
-  readonly group?: number | undefined;
+  /** How often it was refused while the slots may have been full: others go before it. */
+  readonly refusals?: number | undefined;
 }
 
 /** A call that is on its way. */

@@ -1,5 +1,6 @@
 import type { QueueCommand } from './commands.js';
 import type { Entry, Flight, RunningJob } from './jobs.js';
+import type { Outage } from './outage.js';
 
 /** The times and bounds that a queue keeps to, in milliseconds. */
 export interface QueueRules {
@@ -43,11 +44,10 @@ export interface World {
   readonly checksCount: boolean;
 }
 
-/** A refusal that came to several calls in a row. */
+/** The same refusal several times in a row. */
 export interface Evidence {
   readonly answer: string;
-  readonly batches: number;
-  readonly singles: number;
+  readonly count: number;
 }
 
 /** All that a queue knows. Never changed: each step makes a new one. */
@@ -72,7 +72,10 @@ export interface QueueState {
   readonly roomSince: number | undefined;
   /** When the last call was accepted. */
   readonly landedAt: number;
-  /** The most jobs of the next call, after one whose outcome is unknown. */
+  /** What accepted jobs needed, and the longest of them: others like them will not be refused for it. */
+  readonly granted: ReadonlySet<string>;
+  readonly grantedDuration: number;
+  /** The most jobs of the next call, after one that was refused or whose outcome is unknown. */
   readonly maxPerCall: number;
   /** Calls in a row that brought nothing. */
   readonly refusals: number;
@@ -84,6 +87,7 @@ export interface QueueState {
   readonly barrenSince: number | undefined;
   readonly toldAt: number;
   readonly hasConnected: boolean;
+  readonly outage: Outage | undefined;
   readonly othersCheckedAt: number;
   /** Files that are checked before the next call, to fill it. */
   readonly refreshing: ReadonlySet<string>;
@@ -94,7 +98,6 @@ export interface QueueState {
   readonly isDraining: boolean;
   readonly submitted: number;
   readonly submittedMinutes: number;
-  readonly groups: number;
   readonly isOver: boolean;
 }
 
@@ -131,6 +134,8 @@ export function initialState(rules: QueueRules): QueueState {
     filledAt: never,
     roomSince: undefined,
     landedAt: never,
+    granted: new Set(),
+    grantedDuration: 0,
     maxPerCall: Number.POSITIVE_INFINITY,
     refusals: 0,
     refusedAt: never,
@@ -139,6 +144,7 @@ export function initialState(rules: QueueRules): QueueState {
     barrenSince: undefined,
     toldAt: never,
     hasConnected: false,
+    outage: undefined,
     othersCheckedAt: never,
     refreshing: new Set(),
     refreshedAt: never,
@@ -148,7 +154,6 @@ export function initialState(rules: QueueRules): QueueState {
     isDraining: false,
     submitted: 0,
     submittedMinutes: 0,
-    groups: 0,
     isOver: false,
   };
 }
@@ -161,6 +166,7 @@ export function draftOf(state: QueueState): Draft {
     running: new Map(state.running),
     saving: new Map(state.saving),
     refreshing: new Set(state.refreshing),
+    granted: new Set(state.granted),
     commands: [],
   };
 }

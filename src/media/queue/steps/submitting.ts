@@ -30,7 +30,7 @@ export function submitNext(draft: Draft, world: World): number {
   if (refreshedAt !== undefined) {
     return refreshedAt;
   }
-  const batch = withinCaps(draft, nextBatch(draft.waiting, Math.min(room, maxJobsOfCall(draft))));
+  const batch = withinCaps(draft, nextBatch(draft, Math.min(room, draft.maxPerCall)));
   if (batch.length === 0) {
     return draft.waiting.length > 0 ? world.now : Number.POSITIVE_INFINITY;
   }
@@ -59,11 +59,6 @@ export function trim(draft: Draft, count: number, askAgainAt: number): void {
 export function uncount(draft: Draft, entries: readonly Entry[]): void {
   draft.submitted -= entries.length;
   draft.submittedMinutes -= minutesOf(entries);
-}
-
-/** Are jobs of a refused request sent one by one, to find out whether it is the request itself? */
-export function isProbing({ evidence }: Draft): boolean {
-  return evidence !== undefined && evidence.batches >= 3;
 }
 
 function roomIn(draft: Draft, { freeSlots }: World): number {
@@ -143,10 +138,6 @@ function refresh(draft: Draft, world: World, room: number): number | undefined {
   }
   draft.commands.push({ type: 'check', fileIds: stale.map(([fileId]) => fileId) });
   return now + maxRefreshAgeMs;
-}
-
-function maxJobsOfCall(draft: Draft): number {
-  return isProbing(draft) ? 1 : draft.maxPerCall;
 }
 
 // What goes beyond the caller's caps is not submitted.

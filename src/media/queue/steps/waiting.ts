@@ -1,7 +1,7 @@
 import type { Entry } from './jobs.js';
 import type { Draft } from './state.js';
 
-/** Puts jobs among those that wait: longest first; parts of a refused call before all others. */
+/** Puts jobs among those that wait: longest first. */
 export function putBack(draft: Draft, entries: readonly Entry[]): void {
   for (const entry of entries) {
     const place = draft.waiting.findIndex((other) => inOrder(entry, other) < 0);
@@ -9,31 +9,28 @@ export function putBack(draft: Draft, entries: readonly Entry[]): void {
   }
 }
 
-/** Puts the jobs of a refused call back in two halves, which go in calls of their own. */
-export function putBackInHalves(draft: Draft, entries: readonly Entry[]): void {
-  const middle = Math.ceil(entries.length / 2);
-  for (const half of [entries.slice(0, middle), entries.slice(middle)]) {
-    const group = ++draft.groups;
-    putBack(
-      draft,
-      half.map((entry) => ({ ...entry, group })),
-    );
-  }
-}
-
-/** The jobs of the next call: the longest videos of one brand, or one text to speak. */
-export function nextBatch(waiting: readonly Entry[], count: number): Entry[] {
+/** The jobs of the next call: the longest videos of one brand, one that is suspect, or one text to speak. */
+export function nextBatch(draft: Draft, count: number): Entry[] {
+  const { waiting } = draft;
   const [first] = waiting;
   if (!first || count <= 0) {
     return [];
   }
-  if (first.kind === 'audio') {
+  if (first.kind === 'audio' || isSuspect(draft, first)) {
     return [first];
   }
   // "applies to every video of the request" (Brand kit behaviour): others must not get it.
-  const isSameCall = ({ kind, group, brand }: Entry) =>
-    kind === 'video' && group === first.group && brand === first.brand;
+  const isSameCall = (entry: Entry) =>
+    entry.kind === 'video' && entry.brand === first.brand && !isSuspect(draft, entry);
   return waiting.filter(isSameCall).slice(0, count);
+}
+
+/**
+ * May the service refuse this job for what no other one has shown? Then it goes alone: a refusal of
+ * several does not tell which of them were made all the same.
+ */
+function isSuspect({ granted, grantedDuration }: Draft, { needs, duration }: Entry): boolean {
+  return duration > grantedDuration || needs.some((need) => !granted.has(need));
 }
 
 /** Takes jobs out of those that wait. */
@@ -43,9 +40,8 @@ export function takeOut(draft: Draft, entries: readonly Entry[]): void {
 }
 
 function inOrder(entry: Entry, other: Entry): number {
-  const last = Number.MAX_SAFE_INTEGER;
   return (
-    (entry.group ?? last) - (other.group ?? last) ||
+    (entry.refusals ?? 0) - (other.refusals ?? 0) ||
     other.minutes - entry.minutes ||
     entry.index - other.index
   );

@@ -76,7 +76,7 @@ describe('a job of a queue', () => {
     expect(branded.map(({ settings }) => settings.prompt)).toEqual(['2']);
   });
 
-  it('that the service alone refuses is found by halving, and fails alone', async () => {
+  it('that is longer than the plan allows fails alone', async () => {
     const { fake, media } = fakeService({ maxExportMinutes: 5 });
     const input = videos(9).map((job, index) => (index === 4 ? { ...job, duration: 9 } : job));
     const results = await inTime(collect(media().queue(input)));
@@ -89,7 +89,7 @@ describe('a job of a queue', () => {
     }
   });
 
-  it('that is answered 403 fails alone, and the other 59 are made', async () => {
+  it('that is refused for what only the service knows leaves its call unknown, and the rest is made', async () => {
     const { fake, media } = fakeService();
     const fetch = async (input: string | URL | Request, init?: RequestInit) => {
       const request = new Request(input, init);
@@ -100,9 +100,12 @@ describe('a job of a queue', () => {
     };
     const results = await inTime(collect(media({ fetch }).queue(videos(60))));
     const failed = results.filter(({ error }) => error !== undefined);
-    expect(failed.map(({ index }) => index)).toEqual([33]);
-    expect(failed[0]!.error).toMatchObject({ name: 'PermissionError', status: 403 });
-    expect(fake.files).toHaveLength(59);
+    expect(failed.map(({ index }) => index)).toContain(33);
+    expect(failed.length).toBeLessThanOrEqual(20);
+    for (const { error } of failed) {
+      expect(error).toMatchObject({ outcome: 'unknown', status: 403, cause: { status: 403 } });
+    }
+    expect(fake.files).toHaveLength(60 - failed.length);
   });
 });
 
@@ -132,7 +135,8 @@ describe('a call of a queue', () => {
     const results = await inTime(collect(media().queue(videos(60))));
     expect(results.filter(({ error }) => error !== undefined)).toHaveLength(60);
     expect(calls(fake)).toBeLessThanOrEqual(7);
-    expect(Date.now() - startedAt).toBeLessThan(400_000);
+    // For ten minutes the jobs of the first call may have its slots.
+    expect(Date.now() - startedAt).toBeLessThan(900_000);
   });
 
   it.each([
@@ -164,10 +168,10 @@ describe('a call of a queue', () => {
   ])('that is refused with %s is made again later', async (_, fault) => {
     const { fake, media } = fakeService();
     fake.fail(videoEndpoint, { ...fault, times: 2 });
-    const results = await inTime(collect(media().queue(videos(3))));
-    expect(results.filter(({ file }) => file)).toHaveLength(3);
+    const results = await inTime(collect(media().queue(videos(1))));
+    expect(results.filter(({ file }) => file)).toHaveLength(1);
     expect(calls(fake)).toBe(3);
-    expect(fake.files).toHaveLength(3);
+    expect(fake.files).toHaveLength(1);
   });
 
   it('that is refused with 429 is not repeated at once, even without a rate limit of ours', async () => {
@@ -181,7 +185,7 @@ describe('a call of a queue', () => {
     const { fake, media } = fakeService({ durations: () => '15m', rateLimit: false });
     const other = media({ rateLimit: false });
     await inTime(other.generate.video({ payload: videos(19) }));
-    const results = await inTime(collect(media().queue(videos(5))));
+    const results = await inTime(collect(media().queue(Array.from({ length: 5 }, () => speech()))));
     expect(results.filter(({ file }) => file)).toHaveLength(5);
     expect(fake.files).toHaveLength(24);
   });

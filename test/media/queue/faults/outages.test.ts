@@ -1,3 +1,4 @@
+import { memoryJournal } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { collect, videos } from '../../../support/media/queue-helpers.js';
 import {
@@ -43,6 +44,50 @@ describe('an outage', () => {
     client.on('throttled', () => at.push(Date.now()));
     await inTime(collect(client.queue(videos(60))));
     expect(at.length).toBeGreaterThan(20);
+  });
+
+  it('is reported when it begins and when it ends', async () => {
+    const { client, startedAt } = withOutage(minuteMs, 31 * minuteMs);
+    const warnings: [number, string][] = [];
+    client.on('warning', ({ message }) => {
+      warnings.push([Math.floor((Date.now() - startedAt) / minuteMs), message]);
+    });
+    await inTime(collect(client.queue(videos(60))));
+    expect(warnings).toHaveLength(2);
+    expect(warnings[0]![0]).toBeLessThanOrEqual(3);
+    expect(warnings[0]![1]).toMatch(/^An outage: .* The queue goes on once it is over\.$/);
+    expect(warnings[1]![0]).toBeGreaterThanOrEqual(31);
+    expect(warnings[1]![1]).toMatch(
+      /^The outage is over after \d+(\.\d)? min\. The queue goes on\.$/,
+    );
+  });
+
+  it('in which nothing waits to be submitted is heard of each minute all the same', async () => {
+    const { client } = withOutage(20_000, 31 * minuteMs);
+    const at: number[] = [];
+    client.on('throttled', () => at.push(Date.now()));
+    await inTime(collect(client.queue(videos(3))));
+    expect(at.length).toBeGreaterThan(20);
+  });
+
+  it('of the journal is reported, and waited out', async () => {
+    const { media } = fakeService({ durations: () => '1m' });
+    const memory = memoryJournal();
+    const startedAt = Date.now();
+    const isOut = () => Date.now() > startedAt + minuteMs && Date.now() < startedAt + 10 * minuteMs;
+    const hang = () => new Promise<never>(() => undefined);
+    const journal = {
+      ...memory,
+      putIfAbsent: (key: string, value: string) =>
+        isOut() ? hang() : memory.putIfAbsent(key, value),
+    };
+    const client = media({ journal });
+    const warnings: string[] = [];
+    client.on('warning', ({ message }) => warnings.push(message));
+    const results = await inTime(collect(client.queue(videos(45), { name: 'nightly' })));
+    expect(results.filter(({ file }) => file)).toHaveLength(45);
+    expect(warnings[0]).toContain('The journal could not be read or written');
+    expect(warnings.at(-1)).toMatch(/^The outage is over/);
   });
 
   it('before the first answer fails at once: it is as likely a typing error', async () => {

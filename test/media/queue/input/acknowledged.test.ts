@@ -6,6 +6,7 @@ import {
   ending,
   fakeService,
   inTime,
+  pass,
   useFakeTime,
   video,
   videoEndpoint,
@@ -179,8 +180,114 @@ describe('a queue over a source that acknowledges', () => {
       }
     };
     await inTime(read());
-    expect(source.told.filter((line) => line.endsWith('failed undefined'))).toHaveLength(3);
+    expect(source.told).toEqual(['job 0 released', 'job 1 released', 'job 2 released']);
     expect(source.inHand).toBe(0);
+  });
+
+  it('hands back what it never sent when it drains, and fails none of it', async () => {
+    const { fake, media, journal } = service();
+    const source = new ListSource(videos(40), { ends: false });
+    const queue = media({ journal }).queue(source);
+    const read = async () => {
+      for await (const { file } of queue) {
+        expect(file).toBeDefined();
+        queue.drain();
+      }
+    };
+    await inTime(read());
+    const released = source.told.filter((line) => line.endsWith('released'));
+    expect(released).toHaveLength(40 - fake.files.length);
+    expect(source.told.filter((line) => line.includes('failed'))).toEqual([]);
+    expect(source.inHand).toBe(0);
+  });
+
+  it('hands back by a failure without an outcome where the source has no `release`', async () => {
+    const { media, journal } = service();
+    const source = new ListSource(videos(2), { ends: false });
+    Object.defineProperty(source, 'release', { value: undefined });
+    const queue = media({ journal }).queue(source);
+    const read = async () => {
+      for await (const { file } of queue) {
+        expect(file).toBeDefined();
+        break;
+      }
+    };
+    await inTime(read());
+    expect(source.told).toEqual(['job 0 failed undefined', 'job 1 failed undefined']);
+  });
+
+  it('takes a job that it has in hand for the same job: it is made once, and told once', async () => {
+    const { fake, media, journal } = service();
+    const source = new ListSource([video({ prompt: 'Cats' })], { ends: false });
+    const queue = media({ journal }).queue(source);
+    const results: unknown[] = [];
+    const read = async () => {
+      for await (const { index, file } of queue) {
+        results.push([index, file !== undefined]);
+        queue.drain();
+      }
+    };
+    const run = read();
+    await pass(30_000);
+    source.add({ id: 'job 0', job: video({ prompt: 'Cats' }) });
+    await inTime(run);
+    expect(results).toEqual([[0, true]]);
+    expect(source.told).toEqual([`job 0 done ${fake.files[0]!.fileId}`]);
+    expect(fake.files).toHaveLength(1);
+  });
+
+  it('tells the later copy of a job, which has the lock', async () => {
+    const { media, journal } = service();
+    const source = new ListSource([video()], { ends: false });
+    const told: unknown[] = [];
+    source.done = (item) => Promise.resolve(void told.push(item));
+    const queue = media({ journal }).queue(source);
+    const read = async () => {
+      for await (const { file } of queue) {
+        expect(file).toBeDefined();
+        queue.drain();
+      }
+    };
+    const run = read();
+    await pass(30_000);
+    const later = { id: 'job 0', job: video() };
+    source.add(later);
+    await inTime(run);
+    expect(told).toEqual([later]);
+    expect(told[0]).toBe(later);
+  });
+
+  it('does not keep other results waiting while a source is told again', async () => {
+    const { media, journal } = service();
+    const source = new ListSource(videos(5));
+    source.done = () => Promise.reject(new Error('Missing lock'));
+    const at: number[] = [];
+    const read = async () => {
+      for await (const { file } of media({ journal }).queue(source, { save })) {
+        expect(file).toBeDefined();
+        at.push(Date.now());
+      }
+    };
+    const save = () => Promise.resolve();
+    const client = read();
+    await inTime(client);
+    expect(Math.max(...at) - Math.min(...at)).toBeLessThan(15_000);
+  });
+
+  it('fails a job that cannot be read alone, and makes the others', async () => {
+    const { fake, media, journal } = service();
+    const source = new ListSource(videos(3));
+    const problem = new Error('no JSON');
+    source.take = poisoned(source, 'job 1', problem);
+    const client = media({ journal });
+    const warnings: string[] = [];
+    client.on('warning', ({ message }) => warnings.push(message));
+    const results = await inTime(collect(client.queue(source)));
+    expect(results.filter(({ file }) => file)).toHaveLength(2);
+    expect(source.told).toContain('job 1 failed not-sent');
+    expect(source.inHand).toBe(0);
+    expect(warnings).toEqual(['The job job 1 of the source cannot be read, and fails: no JSON']);
+    expect(fake.files).toHaveLength(2);
   });
 
   it('needs a journal: without one a job could be paid for twice', async () => {
@@ -211,3 +318,10 @@ describe('two sources on one journal', () => {
     expect(fake.files).toHaveLength(1);
   });
 });
+
+/** The `take` of a source that cannot read one of its jobs. */
+function poisoned(source: ListSource, id: string, problem: unknown): ListSource['take'] {
+  const take = source.take.bind(source);
+  return async (count) =>
+    (await take(count))?.map((item) => (item.id === id ? { ...item, problem } : item));
+}

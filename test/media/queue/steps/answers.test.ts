@@ -75,7 +75,13 @@ describe('a call that is accepted', () => {
       'refused',
       {
         type: 'refused',
-        refusal: { error: 1, kind: 'unknown', answer: '', retryAfterMs: undefined },
+        refusal: {
+          error: 1,
+          kind: 'unknown',
+          answer: '',
+          retryAfterMs: undefined,
+          mayBeHalfWay: false,
+        },
       },
     ],
   ] as const)('is none when no call is on its way: %s', (_, event) => {
@@ -135,56 +141,86 @@ describe('a refusal of the limit', () => {
   });
 });
 
-describe('a refusal of the jobs', () => {
-  it('sends them in halves, and then alone, until the one at fault is found', () => {
+describe('a refusal of several jobs', () => {
+  it('ends them all: any of them may have been made before the one at fault', () => {
     const steps = calling(4);
-    steps.world = { ...steps.world, provenSlots: 20 };
+    const commands = steps.refuse('rejected', { mayBeHalfWay: true });
+    expect(only(commands, 'land')).toEqual([{ type: 'land', fileIds: [], uncertain: 4 }]);
+    expect(ends(commands)).toHaveLength(4);
+    expect(only(commands, 'slots')).toEqual([]);
+    expect(steps.state).toMatchObject({ submitted: 4, maxPerCall: 1, evidence: { count: 2 } });
+  });
+
+  it('of the limit tells how many slots there are, too', () => {
+    const commands = calling(4).refuse('limit', { mayBeHalfWay: true });
+    expect(only(commands, 'slots')).toEqual([{ type: 'slots', evidence: 'refused', level: 4 }]);
+    expect(ends(commands)).toHaveLength(4);
+  });
+
+  it('lets the next one go alone, and the calls after it grow', () => {
+    const steps = calling(20);
+    steps.refuse('rejected', { mayBeHalfWay: true });
+    const sizes: number[] = [];
+    steps.state = { ...steps.state, results: 0 };
+    steps.hear({ type: 'pause' });
+    steps.read(...entriesOf(20, (index) => ({ index: 20 + index })));
+    let commands = steps.hear({ type: 'resume' }, { now: 60_000 });
+    for (let call = 0; call < 4; call++) {
+      sizes.push(submitted(commands).length);
+      steps.accept(...submitted(commands).map(String));
+      steps.state = { ...steps.state, running: new Map() };
+      commands = steps.at(steps.state.nextVideosAt);
+    }
+    expect(sizes).toEqual([1, 2, 4, 8]);
+  });
+
+  it('goes again in a smaller call where none was made', () => {
+    const steps = calling(5);
+    expect(ends(steps.refuse('rejected'))).toEqual([]);
+    expect(next(steps)).toEqual([0, 1, 2]);
     steps.refuse('rejected');
     expect(next(steps)).toEqual([0, 1]);
-    steps.accept('a', 'b');
-    expect(next(steps)).toEqual([2, 3]);
     steps.refuse('rejected');
-    expect(next(steps)).toEqual([2]);
-    const commands = steps.refuse('rejected');
-    expect(ends(commands)).toEqual([[2, 'error']]);
-    expect(only(commands, 'slots')).toEqual([{ type: 'slots', evidence: 'cleared', level: 1 }]);
-    expect(next(steps)).toEqual([3]);
-    steps.accept('d');
-    expect(steps.state.waiting).toEqual([]);
+    expect(next(steps)).toEqual([0]);
+    expect(ends(steps.refuse('rejected'))).toEqual([[0, 'error']]);
   });
+});
 
-  it('cuts an odd call so that the first half is larger', () => {
-    const steps = calling(5);
-    steps.refuse('rejected');
-    expect(next(steps)).toEqual([0, 1, 2]);
-  });
-
-  it('is for all once three batches and three jobs alone got the same answer', () => {
-    const steps = calling(20);
-    const alone: number[] = [];
-    let failed: [number, string][] = [];
-    for (let call = 0; call < 12 && steps.state.refusal === undefined; call++) {
-      if (steps.state.flight?.entries.length === 1) {
-        alone.push(steps.state.flight.entries[0]!.index);
-      }
-      failed = [...failed, ...ends(steps.refuse('rejected'))];
-      next(steps);
-    }
-    expect(alone).toHaveLength(3);
-    expect(failed).toHaveLength(20);
-    expect(steps.state.refusal).toBeDefined();
-    // The second and third job alone are no neighbours of the first.
-    expect(Math.abs(alone[1]! - alone[0]!)).toBeGreaterThan(1);
-  });
-
-  it('is for all once five jobs that were never together got the same answer', () => {
+describe('a suspect', () => {
+  it('goes alone, and the others right after it', () => {
     const steps = new Steps();
-    const all: number[] = [];
+    const needs = ['brand red'];
+    expect(submitted(steps.read(...entriesOf(3, () => ({ needs }))))).toEqual([0]);
+    expect(submitted(steps.accept('a'))).toEqual([1, 2]);
+  });
+
+  it('is what is longer than all that were accepted', () => {
+    const steps = new Steps();
+    const lengths = [5, 3, 2];
+    expect(
+      submitted(
+        steps.read(
+          ...entriesOf(3, (index) => ({ duration: lengths[index]!, minutes: lengths[index]! })),
+        ),
+      ),
+    ).toEqual([0]);
+    expect(submitted(steps.accept('a'))).toEqual([1, 2]);
+  });
+
+  it('does not join the call of others', () => {
+    const steps = new Steps();
+    steps.read(entryOf(0, { minutes: 9 }), entryOf(1, { needs: ['model x'] }), entryOf(2));
+    expect(steps.state.flight!.entries.map(({ index }) => index)).toEqual([0, 2]);
+  });
+});
+
+describe('a refusal of one job', () => {
+  it('is for all once five jobs alone got the same answer', () => {
+    const steps = new Steps();
     for (let index = 0; index < 5; index++) {
       steps.read(entryOf(index));
       next(steps);
       steps.refuse('rejected');
-      all.push(index);
       expect(steps.state.refusal === undefined).toBe(index < 4);
     }
     expect(ends(steps.read(entryOf(9)))).toEqual([[9, 'error']]);
@@ -198,23 +234,22 @@ describe('a refusal of the jobs', () => {
       steps.refuse('rejected', { answer: index === 3 ? 'other' : 'no' });
     }
     expect(steps.state.refusal).toBeUndefined();
-    expect(steps.state.evidence).toEqual({ answer: 'no', batches: 0, singles: 2 });
+    expect(steps.state.evidence).toEqual({ answer: 'no', count: 2 });
   });
 
   it('may be about the slots while others are taken that were not proven', () => {
-    const steps = calling(4, 10);
+    const steps = calling(1, 10);
     const commands = steps.refuse('rejected');
-    expect(only(commands, 'slots')).toEqual([{ type: 'slots', evidence: 'doubted', level: 14 }]);
+    expect(ends(commands)).toEqual([]);
+    expect(only(commands, 'slots')).toEqual([{ type: 'slots', evidence: 'doubted', level: 11 }]);
     expect(steps.state.pausedUntil).toBe(50_000);
-    expect(next(steps)).toEqual([0, 1]);
-    steps.refuse('rejected');
-    expect(next(steps)).toEqual([2, 3]);
   });
 
-  it('of one job in doubt sends it later, after the others', () => {
+  it('in doubt sends it later, after the others', () => {
     const steps = calling(1, 10);
-    expect(ends(steps.refuse('rejected'))).toEqual([]);
-    expect(steps.state.waiting).toEqual([entryOf(0, { group: 1 })]);
+    steps.refuse('rejected');
+    steps.read(entryOf(1));
+    expect(steps.state.waiting).toEqual([entryOf(1), entryOf(0, { refusals: 1 })]);
   });
 
   it('is about the jobs when so many slots are proven, or no others are taken', () => {
@@ -229,7 +264,7 @@ describe('a refusal of the jobs', () => {
 });
 
 describe('another failure of a call', () => {
-  it('that is about what its jobs share fails them, and no others', () => {
+  it('that is about a brand kit fails all jobs with it, and no others', () => {
     const steps = new Steps();
     steps.read(entryOf(0, { brand: 'red' }), entryOf(1, { brand: 'red' }), entryOf(2));
     expect(ends(steps.refuse('rejected-call'))).toEqual([

@@ -87,5 +87,6 @@ function calmHost(time: VirtualTime, tookMs: (job: MediaJob) => number): QueueHo
     settle: () => Promise.resolve(),
     flush: () => Promise.resolve(),
     reportWait: () => undefined,
+    warn: () => undefined,
   };
 }

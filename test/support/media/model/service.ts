@@ -26,6 +26,8 @@ export interface Habits {
   readonly numericIds: boolean;
   /** The jobs that the service refuses, by their prompt. */
   readonly refusedPrompts: ReadonlySet<string>;
+  /** Are the jobs of a call made one after another, up to one that is refused? */
+  readonly makesHalf: boolean;
   readonly refusesRequest: boolean;
   readonly refusesKeyAfter: number;
   readonly outage: { readonly from: number; readonly to: number } | undefined;
@@ -132,7 +134,7 @@ export class HostileService {
   }
 
   #refuse(jobs: readonly MediaJob[]): void {
-    const { cap, refusesKeyAfter, refusesRequest, refusedPrompts, othersEat } = this.#habits;
+    const { refusesKeyAfter, refusesRequest, refusedPrompts, makesHalf } = this.#habits;
     if (this.#time.now() >= refusesKeyAfter) {
       throw new AuthenticationError('POST was rejected (401).', {
         status: 401,
@@ -142,13 +144,26 @@ export class HostileService {
     if (refusesRequest) {
       throw rejected(402, 'POST was rejected (402): out of credits.');
     }
-    if (jobs.some((job) => refusedPrompts.has(promptOf(job)))) {
+    const isBad = (job: MediaJob) => refusedPrompts.has(promptOf(job));
+    const free = this.#free;
+    const bad = jobs.findIndex(isBad);
+    const stop = Math.min(bad < 0 ? jobs.length : bad, Math.max(0, free));
+    if (stop === jobs.length) {
+      return;
+    }
+    if (makesHalf) {
+      jobs.slice(0, stop).forEach((job) => this.#accept(promptOf(job)));
+    }
+    if (stop === bad || (!makesHalf && bad >= 0)) {
       throw rejected(this.#random.pick([400, 403, 422]), 'POST was rejected: no such voice.');
     }
+    throw this.#full();
+  }
+
+  get #free(): number {
+    const { cap, othersEat } = this.#habits;
     const eaten = this.#time.now() % (20 * minuteMs) < 10 * minuteMs ? othersEat : 0;
-    if (this.pending + jobs.length > Math.max(1, cap - eaten)) {
-      throw this.#full();
-    }
+    return Math.max(1, cap - eaten) - this.pending;
   }
 
   #full(): PostreelError {

@@ -239,6 +239,7 @@ class World {
       settle: async (fileId) => journal?.settle(fileId, 'saved'),
       flush: async () => journal?.flush(),
       reportWait: () => this.#sign(),
+      warn: () => this.#sign(),
     };
     this.#bug?.host?.(host);
     return host;
@@ -421,6 +422,7 @@ function habitsOf(random: Random): Habits {
     checkFaultChance: isCalm ? 0 : random.pick([0, 0.05, 0.2]),
     numericIds: random.chance(0.2),
     refusedPrompts: new Set(random.chance(0.2) ? [`job ${random.whole(0, 10)}`] : []),
+    makesHalf: random.chance(0.3),
     refusesRequest: random.chance(0.04),
     refusesKeyAfter: random.chance(0.04) ? random.next() * hourMs : Number.POSITIVE_INFINITY,
     outage: random.chance(0.2)

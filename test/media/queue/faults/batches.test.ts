@@ -1,0 +1,171 @@
+import { memoryJournal, type MediaOptions } from 'postreel';
+import { describe, expect, it } from 'vitest';
+import { calls, collect, videos } from '../../../support/media/queue-helpers.js';
+import {
+  ending,
+  fakeService,
+  inTime,
+  useFakeTime,
+  video,
+  videoEndpoint,
+} from '../../../support/media/fake-time.js';
+
+useFakeTime();
+
+/** A service that makes one job of a call after another, and stops at the first that it refuses. */
+function loop(more: Parameters<typeof fakeService>[0] = {}) {
+  return fakeService({ behavior: { batch: 'loop' }, maxExportMinutes: 5, ...more });
+}
+
+/** How often each prompt was billed. */
+const billed = (fake: ReturnType<typeof loop>['fake']) => {
+  const prompts = fake.files.map(({ settings }) => String(settings.prompt));
+  return prompts.filter((prompt, index) => prompts.indexOf(prompt) !== index);
+};
+
+const outcomes = (results: readonly { error?: unknown }[]) =>
+  results.map(({ error }) => (error as { outcome?: string } | undefined)?.outcome ?? 'file');
+
+describe('a call of several jobs that is refused half-way', () => {
+  it('bills none of them twice: what may have been made ends as unknown', async () => {
+    const { fake, media } = loop();
+    const fetch = refusing(fake, 'prompt":"5"');
+    const results = await inTime(collect(media({ fetch }).queue(videos(8))));
+    expect(fake.files).toHaveLength(5);
+    expect(billed(fake)).toEqual([]);
+    expect(outcomes(results)).toEqual(Array<string>(8).fill('unknown'));
+    expect(results[0]!.error).toMatchObject({ code: 'OUTCOME_UNKNOWN', status: 400 });
+    expect(String(results[0]!.error)).toContain('may have made this job');
+  });
+
+  it.each([400, 402, 403, 409, 429])('by %i is made again by no later call', async (status) => {
+    const { fake, media } = loop({ behavior: { batch: 'loop', capStatus: status as 429 } });
+    // Another program of the account has some of the slots.
+    await inTime(
+      media({ rateLimit: false, apiKey: otherKey(fake) }).generate.video({
+        payload: videos(15).map(other),
+      }),
+    );
+    const results = await inTime(collect(media().queue(videos(30))));
+    expect(billed(fake)).toEqual([]);
+    expect(results).toHaveLength(30);
+    expect(outcomes(results).filter((outcome) => outcome === 'rejected')).toEqual([]);
+  });
+
+  it('stays unknown in the journal: another run of the queue does not submit its jobs', async () => {
+    const { fake, media } = loop();
+    const journal = memoryJournal();
+    const fetch = refusing(fake, 'prompt":"5"');
+    const run = (more: MediaOptions) =>
+      inTime(collect(media({ journal, ...more }).queue(videos(9), { name: 'nightly' })));
+    await run({ fetch });
+    const made = fake.files.length;
+    const again = await run({});
+    expect(fake.files).toHaveLength(made);
+    expect(outcomes(again)).toEqual(Array<string>(9).fill('unknown'));
+    expect(billed(fake)).toEqual([]);
+  });
+
+  it('goes again where the answer shows that nothing was made, in smaller calls', async () => {
+    const { fake, media } = fakeService();
+    const body = { success: false, data: { filesCreated: [] }, message: 'No.' };
+    fake.fail(videoEndpoint, { status: 400, body });
+    const results = await inTime(collect(media().queue(videos(9))));
+    expect(outcomes(results)).toEqual(Array<string>(9).fill('file'));
+    expect(billed(fake)).toEqual([]);
+  });
+});
+
+describe('suspects', () => {
+  it('go alone: the first job with a brand kit, and with a length that no other one had', async () => {
+    const { fake, media } = loop();
+    const brandId = 'brand_000001';
+    const input = videos(12).map((job, index) =>
+      index % 3 === 0 ? { ...job, brandId } : index === 7 ? { ...job, duration: 9 } : job,
+    );
+    const results = await inTime(collect(media().queue(input)));
+    expect(outcomes(results).map((outcome, index) => outcome === 'file' || index)).toEqual(
+      input.map((_, index) => index !== 7 || 7),
+    );
+    expect(outcomes(results)[7]).toBe('rejected');
+    expect(sizes(fake)).toEqual([1, 1, 7, 3]);
+    expect(billed(fake)).toEqual([]);
+  });
+
+  it('that are refused alone fail alone, and a kit fails for all of its jobs with one call', async () => {
+    const { fake, media } = loop();
+    const input = videos(12).map((job, index) => (index % 2 ? { ...job, brandId: 'x' } : job));
+    const results = await inTime(collect(media().queue(input)));
+    expect(outcomes(results)).toEqual(input.map((_, index) => (index % 2 ? 'rejected' : 'file')));
+    expect(calls(fake)).toBe(2);
+  });
+
+  it('cost no time: the next call goes at once', async () => {
+    const { fake, media } = fakeService();
+    const input = videos(20).map((job) => ({ ...job, duration: 3 }));
+    await inTime(collect(media().queue(input)));
+    const [first, second] = fake.requests.filter(({ endpoint }) => endpoint === videoEndpoint);
+    expect(sizes(fake)).toEqual([1, 19]);
+    expect(second!.at - first!.at).toBeLessThan(1_000);
+  });
+});
+
+describe('calls that were merged, and refused by the service', () => {
+  it('are not repeated one by one: some of their jobs may have been made', async () => {
+    const { fake, media } = loop();
+    const { generate } = media({ coalesce: true });
+    const bodies = [[video({ prompt: 'a' })], [video({ prompt: 'b', duration: 9 })]];
+    const ends = await inTime(
+      Promise.all(bodies.map((payload) => ending(generate.video({ payload })))),
+    );
+    for (const { error } of ends) {
+      expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN', outcome: 'unknown', status: 400 });
+    }
+    expect(fake.files.map(({ settings }) => settings.prompt)).toEqual(['a']);
+  });
+});
+
+describe('a call of `generate.video()` with several jobs', () => {
+  it('is not repeated after a 429: it may have come half-way', async () => {
+    const { fake, media } = loop({ pendingLimit: 3 });
+    const call = media({ rateLimit: false }).generate.video({ payload: videos(5) });
+    const { error } = await inTime(ending(call));
+    expect(error).toMatchObject({ status: 429, outcome: 'unknown' });
+    expect(fake.files).toHaveLength(3);
+    expect(calls(fake)).toBe(1);
+  });
+});
+
+function sizes(fake: ReturnType<typeof loop>['fake']): number[] {
+  return fake.requests
+    .filter(({ endpoint }) => endpoint === videoEndpoint)
+    .map(({ body }) => (body as { payload: unknown[] }).payload.length);
+}
+
+function otherKey(fake: ReturnType<typeof loop>['fake']): string {
+  fake.apiKeys.add('media_key_other');
+  return 'media_key_other';
+}
+
+const other = (job: ReturnType<typeof video>) => ({
+  ...job,
+  prompt: `other ${String(job.prompt)}`,
+});
+
+/** A service that makes the jobs before the one with these words, and refuses the call at it. */
+function refusing(fake: ReturnType<typeof loop>['fake'], words: string): typeof globalThis.fetch {
+  return async (input, init) => {
+    const request = new Request(input, init);
+    const text = request.method === 'POST' ? await request.clone().text() : '';
+    if (!text.includes(words)) {
+      return fake.fetch(request);
+    }
+    const { payload, ...rest } = JSON.parse(text) as { payload: unknown[] };
+    const before = payload.findIndex((job) => JSON.stringify(job).includes(words));
+    if (before > 0) {
+      const body = JSON.stringify({ ...rest, payload: payload.slice(0, before) });
+      await fake.fetch(new Request(request, { body }));
+    }
+    return Response.json({ success: false, message: 'Not allowed.' }, { status: 400 });
+  };
+}
