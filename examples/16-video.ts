@@ -6,21 +6,13 @@ import { MediaClient } from 'postreel';
 
 const media = new MediaClient();
 
-const [job] = await media.generate.video({
-  payload: [
-    {
-      workflowType: 'idea',
-      workflowFormat: 'video',
-      prompt: 'Why cats purr',
-      voiceId: 'voice_1',
-      aspectRatio: '9:16',
-      duration: 1, // minutes
-    },
-  ],
+const job = await media.generate.video({
+  workflowType: 'idea',
+  prompt: 'Why cats purr',
+  voiceId: 'voice_1',
+  aspectRatio: '9:16',
+  duration: 1, // minutes
 });
-if (!job) {
-  throw new Error('No job came back.');
-}
 console.log(JSON.stringify(job)); // `media.job(…)` finds it again after a restart
 
 const file = await job.waitForFile({

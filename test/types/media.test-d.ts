@@ -74,10 +74,16 @@ it('wants pictures for the library, and AI for a model of AI video', () => {
   }).not.toExtend<VideoJob>();
 });
 
-it('wants the format and the voice, and knows the values of the rest', () => {
+it('takes one job where one is meant, and resolves to its job', () => {
+  const job = { workflowType: 'idea', prompt: 'x', voiceId: 'v' } as const;
+  expectTypeOf(media.generate.video(job)).toEqualTypeOf<Call<GenerationJob>>();
+  expectTypeOf(media.generate.video({ payload: [job] })).toEqualTypeOf<Call<GenerationJob[]>>();
+});
+
+it('wants the voice, may leave the format out, and knows the values of the rest', () => {
   const idea = { workflowType: 'idea', prompt: 'x' } as const;
   expectTypeOf({ ...idea, workflowFormat: 'video' as const }).not.toExtend<VideoJob>();
-  expectTypeOf({ ...idea, voiceId: 'v' }).not.toExtend<VideoJob>();
+  expectTypeOf({ ...idea, voiceId: 'v' }).toExtend<VideoJob>();
   const job = { ...idea, ...base };
   expectTypeOf({ ...job, extension: 'mp3' as const }).not.toExtend<VideoJob>();
   expectTypeOf({ ...job, resolution: '4k' as const }).not.toExtend<VideoJob>();

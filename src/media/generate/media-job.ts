@@ -13,6 +13,12 @@ export function isVideo(job: MediaJob): job is VideoJob {
   return isRecord(job) && 'workflowType' in job;
 }
 
+/** A video as it is sent: the service requires the only format there is. */
+export function withFormat(job: VideoJob): VideoJob {
+  const isComplete = !isVideo(job) || job.workflowFormat !== undefined || 'toJSON' in job;
+  return isComplete ? job : { ...job, workflowFormat: 'video' };
+}
+
 /** The brand kit that a video asks for. */
 export function brandOf(job: MediaJob): string | undefined {
   return isVideo(job) ? job.brandId : undefined;

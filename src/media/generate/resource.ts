@@ -9,6 +9,7 @@ import type { GenerationJob, JobRecord } from '../jobs/job.js';
 import type { SendHooks, Submission } from '../jobs/submit.js';
 import { onAbort } from '../../async/abort.js';
 import { audioRecords, videoRecords } from './accepted.js';
+import { isVideo, withFormat } from './media-job.js';
 import { submitLongAudio, type SubmitPart } from './long-audio/submit.js';
 import { routes } from './routes.js';
 import type {
@@ -41,8 +42,10 @@ export interface GenerateHost {
 /**
  * Generates videos and speech. A call only submits the job; wait for the file afterwards.
  * @example
- * const [job] = await media.generate.video({
- *   payload: [{ workflowType: 'idea', workflowFormat: 'video', prompt: 'Why cats purr', voiceId: 'voice_1' }],
+ * const job = await media.generate.video({
+ *   workflowType: 'idea',
+ *   prompt: 'Why cats purr',
+ *   voiceId: 'voice_1',
  * });
  * const file = await job.waitForFile();
  */
@@ -57,11 +60,24 @@ export class Generate implements NamesOf<typeof routes> {
     this.#coalescer = new Coalescer((body) => this.#sendVideos(body), host.pendingLimit);
   }
 
+  /** Submits one video, without a `payload` around it, and resolves to its job. */
+  video(job: VideoJob, options?: RequestOptions): Call<GenerationJob>;
   /**
    * Submits one or more videos and resolves to one job for each, in the order of the payload. Never
    * sent twice: after an `'unknown'` outcome the videos may already be rendering.
    */
-  video(body: VideoRequest, options?: RequestOptions): Call<GenerationJob[]> {
+  video(body: VideoRequest, options?: RequestOptions): Call<GenerationJob[]>;
+  video(
+    given: VideoRequest | VideoJob,
+    options?: RequestOptions,
+  ): Call<GenerationJob[]> | Call<GenerationJob> {
+    if (isOneVideo(given)) {
+      return this.#videos({ payload: [given] }, options).map(([job]) => accepted(job));
+    }
+    return this.#videos(given, options).map(withHint);
+  }
+
+  #videos(body: VideoRequest, options?: RequestOptions): RunningCall<GenerationJob[]> {
     if (!this.#host.coalesce || options) {
       return this.#sendVideos(body, options);
     }
@@ -156,13 +172,9 @@ export class Generate implements NamesOf<typeof routes> {
   }
 
   #submitAudio(body: AudioRequest, send: Submission['send']) {
-    return this.#host.submit({ jobs: copyOf([body]), send }).map((records) => {
-      const [record] = records;
-      if (!record) {
-        throw new TypeError('an accepted audio has a record');
-      }
-      return this.#host.adopt(record);
-    });
+    return this.#host
+      .submit({ jobs: copyOf([body]), send })
+      .map(([record]) => this.#host.adopt(accepted(record)));
   }
 
   #sendVideos(body: VideoRequest, options?: RequestOptions): RunningCall<GenerationJob[]> {
@@ -172,13 +184,14 @@ export class Generate implements NamesOf<typeof routes> {
     }
     // Counted now: the caller may change the list while the call waits.
     const given: unknown = body.payload;
-    const jobs = Array.isArray(given) ? (given.slice() as VideoJob[]) : [];
+    const jobs = Array.isArray(given) ? (given as VideoJob[]).map(withFormat) : [];
+    const sent = Array.isArray(given) ? { ...body, payload: jobs } : body;
     const recordsOf = (answer: unknown) => videoRecords(answer, jobs.length);
     const send = ({ beforeSending, onLate }: SendHooks) =>
       this.#transport
         .send(
           routes.video,
-          { body, beforeSending, onLate: (answer) => onLate(() => recordsOf(answer)) },
+          { body: sent, beforeSending, onLate: (answer) => onLate(() => recordsOf(answer)) },
           this.#paid(options),
         )
         .map(recordsOf);
@@ -186,6 +199,27 @@ export class Generate implements NamesOf<typeof routes> {
       .submit({ jobs: copyOf(jobs), send })
       .map((records) => records.map((record) => this.#host.adopt(record)));
   }
+}
+
+function isOneVideo(given: VideoRequest | VideoJob): given is VideoJob {
+  return isVideo(given as VideoJob) && !('payload' in given); // whichever it is
+}
+
+function accepted<Job>(job: Job | undefined): Job {
+  if (job === undefined) {
+    throw new TypeError('an accepted call has a job');
+  }
+  return job;
+}
+
+/** In plain JavaScript a list is easily taken for its one job. */
+function withHint(jobs: GenerationJob[]): GenerationJob[] {
+  const value = () => {
+    throw new TypeError(
+      'generate.video() resolves to a list here: take the job out of it, `const [job] = await …`, or pass one job without `payload`.',
+    );
+  };
+  return Object.defineProperty(jobs, 'waitForFile', { value });
 }
 
 // The journal writes down what the call sends, whatever the caller changes meanwhile.

@@ -1,7 +1,7 @@
 import type { FieldError, InvalidRequestError } from '../../errors/index.js';
 import { invalidRequest } from '../../errors/client-errors.js';
 import { requestProblems } from '../../transport/validation/issues.js';
-import { isVideo, type MediaJob } from './media-job.js';
+import { isVideo, withFormat, type MediaJob } from './media-job.js';
 import { routes } from './routes.js';
 import type { schemas } from './schemas.js';
 import { jobWarnings } from './warnings.js';
@@ -40,7 +40,7 @@ function jobProblems(job: MediaJob, generate: typeof schemas): FieldError[] {
   if (!isVideo(job)) {
     return [...requestProblems({ body: generate.audio.body }, job, undefined)];
   }
-  const request = { payload: [job] };
+  const request = { payload: [withFormat(job)] };
   return requestProblems({ body: generate.video.body }, request, undefined).map((problem) => ({
     ...problem,
     field: problem.field.replace('payload[0].', ''),

@@ -80,7 +80,8 @@ export type AiVideoModel =
 
 /** Settings that apply to every source and all visuals. */
 export interface VideoSettings {
-  workflowFormat: 'video';
+  /** The only format there is: filled in where it is left out. */
+  workflowFormat?: 'video' | undefined;
   /** The voice that narrates. The voice of a brand kit is never used. */
   voiceId: string;
   /** @default '16:9' */

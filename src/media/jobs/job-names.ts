@@ -1,6 +1,6 @@
 import { fingerprint } from '../../contract/fingerprint.js';
 import { isRecord } from '../../contract/records.js';
-import type { MediaJob } from '../generate/media-job.js';
+import { isVideo, withFormat, type MediaJob } from '../generate/media-job.js';
 
 /**
  * Names the jobs of a queue: by the caller's key, or by what they are. Equal jobs without a key are
@@ -21,7 +21,7 @@ export function jobNamer(key: ((job: MediaJob) => string) | undefined): (job: Me
 
 /** The content of a job: the same text for equal jobs, whatever the order of their fields. */
 export function contentOf(job: MediaJob): string {
-  return JSON.stringify([job], (_, field: unknown) => {
+  return JSON.stringify([isVideo(job) ? withFormat(job) : job], (_, field: unknown) => {
     if (!isRecord(field)) {
       return field;
     }

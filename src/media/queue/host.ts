@@ -6,7 +6,7 @@ import type { RunningCall } from '../../transport/call.js';
 import type { Transport } from '../../transport/transport.js';
 import type { MediaContext } from '../context.js';
 import { audioRecords, videoRecords } from '../generate/accepted.js';
-import { isVideo, type MediaJob } from '../generate/media-job.js';
+import { isVideo, withFormat, type MediaJob } from '../generate/media-job.js';
 import { routes } from '../generate/routes.js';
 import { jobRefusal } from '../generate/rules.js';
 import type { StatusRecord } from '../generate/types.js';
@@ -186,7 +186,7 @@ function sendJobs(
       .send(routes.audio, { body: first, beforeSending, onLate: late }, options)
       .map(audioRecords);
   }
-  const payload = jobs.filter(isVideo);
+  const payload = jobs.filter(isVideo).map(withFormat);
   const recordsOf = (answer: unknown) => videoRecords(answer, payload.length);
   const late = (answer: unknown) => onLate(() => recordsOf(answer));
   const input = { body: { payload, folderId }, beforeSending, onLate: late };

@@ -67,8 +67,9 @@ export class FileWaits {
   ): Promise<MediaFile> {
     if (typeof fileId !== 'string' || fileId === '') {
       const given = typeof fileId === 'string' ? 'an empty one' : kindOf(fileId);
+      const hint = Array.isArray(fileId) ? ': wait for several with `waitForFiles()`' : '';
       throw invalidRequest([
-        { field: 'fileId', message: `must be the id of a file; got ${given}` },
+        { field: 'fileId', message: `must be the id of a file; got ${given}${hint}` },
       ]);
     }
     const own = readWaitOptions(options);

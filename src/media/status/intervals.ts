@@ -34,3 +34,11 @@ export function askedDelayMs(ask: () => number, usualMs: number): number {
     return usualMs;
   }
 }
+
+/** A time as a person says it: `50 ms`, `40 s`, `2.5 min`. */
+export function durationText(ms: number): string {
+  if (ms < 1_000) {
+    return `${Math.round(ms)} ms`;
+  }
+  return ms < 60_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 6_000) / 10} min`;
+}

@@ -7,7 +7,14 @@ import { poll, type Check } from '../../polling/poll.js';
 import { callbackNews, type CallbackNews } from './callback.js';
 import { failureOf } from './failure.js';
 import type { StatusRecord } from '../generate/types.js';
-import { askedDelayMs, growingDelayMs, paces, type FileKind, type Pace } from './intervals.js';
+import {
+  askedDelayMs,
+  durationText,
+  growingDelayMs,
+  paces,
+  type FileKind,
+  type Pace,
+} from './intervals.js';
 import type { FileUpdate, WaitOptions } from './wait-options.js';
 
 /** What a wait needs from its client. */
@@ -107,8 +114,8 @@ class FileWait<File> {
         this.#passingDelayMs(error, failures, elapsedMs),
       timeoutError: (_, polls, elapsedMs) => {
         this.#polls = polls;
-        const minutes = Math.round(elapsedMs / 6000) / 10;
-        const message = `The file ${fileId} was not finished within ${minutes} min (last status "${this.#lastStatus ?? 'none'}"). The job goes on; call \`resume()\` to wait again.`;
+        const within = durationText(elapsedMs);
+        const message = `The file ${fileId} was not finished within ${within} (last status "${this.#lastStatus ?? 'none'}"). The job goes on; call \`resume()\` to wait again.`;
         return new WaitTimeoutError(message, this.#details(elapsedMs));
       },
     }).finally(() => callback.stop());

@@ -52,6 +52,30 @@ describe('what generate.video sends', () => {
     expect(requests).toEqual([]);
   });
 
+  it.each([false, true])('is one job where one is given (coalesce: %s)', async (coalesce) => {
+    const { client, requests } = listening({ ...accepted, data: { filesCreated: ['file_1'] } });
+    const { workflowFormat, ...job } = video();
+    const made = await client.with({ coalesce }).generate.video(job);
+    expect(made.fileId).toBe('file_1');
+    expect(await requests[0]!.json()).toEqual({ payload: [{ ...job, workflowFormat }] });
+  });
+
+  it('has the only format there is, where it is left out', async () => {
+    const { client, requests } = listening();
+    const { workflowFormat, ...job } = video();
+    await client.generate.video({ payload: [job, { ...job, workflowFormat: undefined }] });
+    const complete = { ...job, workflowFormat };
+    expect(await requests[0]!.json()).toEqual({ payload: [complete, complete] });
+  });
+
+  it('resolves to a list, which says so where it is taken for its one job', async () => {
+    const { client } = listening();
+    const jobs = await client.generate.video({ payload: [video(), video()] });
+    const asOne = jobs as unknown as { waitForFile(): void };
+    expect(() => asOne.waitForFile()).toThrow('`const [job] = await …`');
+    expect(Object.keys(jobs)).toEqual(['0', '1']);
+  });
+
   it('is not an empty payload', async () => {
     const { client, requests } = listening();
     const { error } = await ending(client.generate.video({ payload: [] }));

@@ -39,6 +39,16 @@ describe('the name of a job', () => {
     expect(fake.files).toHaveLength(1);
   });
 
+  it('is the same with the only format there is or without it', async () => {
+    const { fake, run } = namedQueue();
+    const { workflowFormat, ...job } = video();
+    const [first] = await run([job]);
+    expect(first!.file).toBeDefined();
+    const [again] = await run([{ workflowFormat, ...job }]);
+    expect(again!.file).toBeDefined();
+    expect(fake.files.map(({ settings }) => settings['workflowFormat'])).toEqual(['video']);
+  });
+
   it('is the same for fields in lists and in records within records', async () => {
     const { fake, run } = namedQueue();
     const pairs = [{ original: 'GIF', replace: 'jif' }];

@@ -239,6 +239,7 @@ describe('the longest wait', () => {
     const startedAt = Date.now();
     const { error } = await inTime(ending(job!.waitForFile({ timeout: 12_000 })));
     expect(error).toMatchObject({ name: 'WaitTimeoutError', polls: 1, lastStatus: undefined });
+    expect((error as Error).message).toContain('was not finished within 12 s (');
     expect(Date.now() - startedAt).toBe(12_000);
   });
 

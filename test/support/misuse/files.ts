@@ -14,7 +14,16 @@ import {
 
 /** Calls to the media service, waits and queues. */
 export const files: readonly Misuse[] = [
-  ['a job without a payload', () => g['video']?.(job), '`payload` is required'],
+  [
+    'one job without a voice',
+    () => g['video']?.({ ...job, voiceId: undefined }),
+    'voiceId` is required',
+  ],
+  [
+    'ids in place of one',
+    () => d['waitForFile']?.(['f1']),
+    'wait for several with `waitForFiles()`',
+  ],
   ['a list of jobs', () => g['video']?.([job]), 'as one object; got a list'],
   ['no voice', () => video({ voiceId: undefined }), '`payload[0].voiceId` is required'],
   [

@@ -3,6 +3,7 @@ import { WaitTimeoutError } from '../../../errors/wait-errors.js';
 import type { GenerationJob } from '../../jobs/job.js';
 import { isPendingLimitError } from '../../jobs/full.js';
 import { madeNothing, mayHaveBeenMade } from '../../jobs/refused-calls.js';
+import { durationText } from '../../status/intervals.js';
 import type { JobEnd } from '../steps/commands.js';
 import type { Refusal, RefusalKind } from '../steps/events.js';
 
@@ -67,8 +68,7 @@ export function errorOf(
     return notSubmitted(end.type);
   }
   const { fileId } = end.job;
-  const minutes = Math.round(end.ms / 6_000) / 10;
-  const message = `The file ${fileId} ${texts[end.type]} ${minutes} min. The job may go on; call \`resume()\` to wait again.`;
+  const message = `The file ${fileId} ${texts[end.type]} ${durationText(end.ms)}. The job may go on; call \`resume()\` to wait again.`;
   return new WaitTimeoutError(message, {
     id: fileId,
     lastStatus: last.status,
