@@ -123,16 +123,15 @@ describe('the program that sends an email', () => {
   });
 });
 
-it('the program that makes a video saves two of them under two names', async () => {
-  const code = program('Make a video');
-  const twice = code.replace(/^ +\{ workflowType.*\},\n/m, '$&$&');
-  expect(twice).not.toBe(code);
+it('the program that makes a video saves each under its own name', async () => {
   await inScene(tarball, async ({ folder, fake, run }) => {
-    await writeFile(join(folder, 'app.js'), twice);
-    const { code: exit, output } = await run('node --env-file=.env app.js');
-    expect(exit, output).toBe(0);
-    expect(fake.media.files).toHaveLength(2);
-    expect(await videosIn(folder)).toHaveLength(2);
+    await writeFile(join(folder, 'app.js'), program('Make a video'));
+    for (const count of [1, 2]) {
+      const { code: exit, output } = await run('node --env-file=.env app.js');
+      expect(exit, output).toBe(0);
+      expect(fake.media.files).toHaveLength(count);
+      expect(await videosIn(folder)).toHaveLength(count);
+    }
   });
 });
 
