@@ -41,7 +41,7 @@ export type {
 } from './contract/records.js';
 export * from './errors/index.js';
 export * from './errors/wait-errors.js';
-export * from './errors/webhook-error.js';
+export { WebhookVerificationError, type WebhookProblem } from './errors/client-errors.js';
 export * from './media/index.js';
 export * from './messaging/index.js';
 export type { JobUpdate, JobWaitOptions } from './polling/job.js';

@@ -4,7 +4,7 @@ import { fingerprint } from '../contract/fingerprint.js';
 import { atLeast, flag, text, wholeNumber, type OptionKinds } from '../contract/options.js';
 import { schemaMap } from '../contract/schemas.js';
 import { journalKind } from '../journal/option.js';
-import { scopeOf } from '../journal/scope.js';
+import { scopeOf } from '../journal/names.js';
 import { createSpacing } from '../polling/spacing.js';
 import { redact } from '../transport/auth/redact.js';
 import { Connection } from '../transport/connection.js';

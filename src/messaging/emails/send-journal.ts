@@ -1,8 +1,7 @@
 import { systemClock } from '../../async/clock.js';
 import { stateOf, type Facts } from '../../journal/facts.js';
 import { Journal, type Attempt } from '../../journal/journal.js';
-import { nameOf } from '../../journal/names.js';
-import { scopeOf } from '../../journal/scope.js';
+import { nameOf, scopeOf } from '../../journal/names.js';
 import type { JournalStore } from '../../journal/store.js';
 
 /** What is known of the email to one recipient. */

@@ -1,5 +1,5 @@
 import type { Route } from '../../contract/route.js';
-import { parseExactly } from '../../contract/parse-exactly.js';
+import { parseExactly } from '../../contract/ids.js';
 import { isRecord } from '../../contract/records.js';
 import { UnexpectedResponseError, type Outcome, type PostreelError } from '../../errors/index.js';
 import { secretsOf } from '../auth/call-secrets.js';

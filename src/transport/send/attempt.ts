@@ -1,6 +1,6 @@
 import { isAbortOf } from '../../async/abort.js';
 import { AttemptTimer, monotonicMs } from '../../async/timers.js';
-import { parseExactly } from '../../contract/parse-exactly.js';
+import { parseExactly } from '../../contract/ids.js';
 import { maxCloseMs } from '../../contract/rate-budget-store.js';
 import {
   isPostreelError,

@@ -1,4 +1,4 @@
-import { WebhookVerificationError, type WebhookProblem } from '../../errors/webhook-error.js';
+import { WebhookVerificationError, type WebhookProblem } from '../../errors/client-errors.js';
 
 /** How a callback is answered, whatever the server. */
 export interface Answer {

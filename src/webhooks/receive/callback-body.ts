@@ -1,4 +1,4 @@
-import { parseExactly } from '../../contract/parse-exactly.js';
+import { parseExactly } from '../../contract/ids.js';
 import { isRecord } from '../../contract/records.js';
 import type { WebhookResult } from '../../contract/inbox.js';
 import { invalidBody } from './read-body.js';

@@ -1,6 +1,6 @@
 import { AttemptTimer } from '../../async/timers.js';
 import { ConfigurationError } from '../../errors/index.js';
-import { WebhookVerificationError } from '../../errors/webhook-error.js';
+import { WebhookVerificationError } from '../../errors/client-errors.js';
 
 // A callback has a few hundred bytes, sent in one go.
 const maxBytes = 64 * 1024;

@@ -1,4 +1,4 @@
-import { WebhookVerificationError } from '../../errors/webhook-error.js';
+import { WebhookVerificationError } from '../../errors/client-errors.js';
 import { canonicalText, parameters } from './canonical.js';
 import { isSignature } from './hmac.js';
 
