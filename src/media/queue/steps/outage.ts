@@ -3,13 +3,6 @@ import type { Draft } from './state.js';
 // One check that fails is no outage.
 const noticeMs = 60_000;
 
-/** What a queue could not reach: the service, or the journal without which nothing is submitted. */
-export interface Outage {
-  readonly since: number;
-  readonly error: unknown;
-  readonly isReported: boolean;
-}
-
 /** A status check found no answer. */
 export function noteFailedCheck(draft: Draft, error: unknown, now: number): void {
   draft.outage ??= { since: now, error, isReported: false };

@@ -1,6 +1,12 @@
 import type { QueueCommand } from './commands.js';
 import type { Entry, Flight, RunningJob } from './jobs.js';
-import type { Outage } from './outage.js';
+
+/** What a queue could not reach: the service, or the journal without which nothing is submitted. */
+export interface Outage {
+  readonly since: number;
+  readonly error: unknown;
+  readonly isReported: boolean;
+}
 
 /** The times and bounds that a queue keeps to, in milliseconds. */
 export interface QueueRules {
