@@ -14,7 +14,7 @@ import { mediaOver, messagingOver } from '../support/clients.js';
 import { furnish } from '../support/furnished-project.js';
 import { onboarding } from '../support/messaging/onboarding.js';
 import { settledInTime } from '../support/settled.js';
-import { holdLaw, type Exceptions, type Subject } from './exceptions.js';
+import { holdLaw, type Subject } from './exceptions.js';
 
 type Json = null | boolean | number | string | Json[] | { [field: string]: Json };
 
@@ -467,20 +467,6 @@ const callbacks = (): Subject[] => {
   );
 };
 
-const queueOnce = (label: string, place: string) =>
-  `media.queue(): ${label} once for the ${place} GET /v1/generate/status`;
-
-const exceptions: Exceptions = {
-  // The queue has checks of its own.
-  Q17: [
-    queueOnce('a 400', 'first'),
-    queueOnce('success: false', 'first'),
-    queueOnce('a 404', 'last'),
-    queueOnce('a 400', 'last'),
-    queueOnce('success: false', 'last'),
-  ],
-};
-
 beforeAll(() => void vi.useFakeTimers());
 afterAll(() => void vi.useRealTimers());
 
@@ -490,6 +476,6 @@ describe('law 5', () => {
     for (const flow of flows) {
       subjects.push(...(await subjectsOf(flow)));
     }
-    await holdLaw('law 5, absent is not empty', subjects, exceptions);
+    await holdLaw('law 5, absent is not empty', subjects);
   });
 });

@@ -12,7 +12,7 @@ import type { QueueOptions, QueueResult } from '../options.js';
 import { step } from '../scheduler.js';
 import { rulesOf } from './rules.js';
 import type { JobEnd, QueueCommand } from '../steps/commands.js';
-import type { QueueEvent } from '../steps/events.js';
+import type { QueueEvent, Seen } from '../steps/events.js';
 import type { Entry } from '../steps/jobs.js';
 import { initialState, type QueueState, type World } from '../steps/state.js';
 
@@ -221,7 +221,7 @@ export class QueueDriver {
       return;
     }
     if (!running) {
-      this.#hearOther(fileId, seen.type);
+      this.#hearOther(fileId, seen);
       return;
     }
     const last = this.#checks.last(fileId);
@@ -234,8 +234,9 @@ export class QueueDriver {
   }
 
   // A file of others that is over gives its slot to the queue.
-  #hearOther(fileId: string, type: string): void {
-    if (type === 'success' || type === 'failed' || type === 'missing') {
+  #hearOther(fileId: string, seen: Seen): void {
+    const isGone = seen.type === 'refused' && seen.isGone;
+    if (seen.type === 'success' || seen.type === 'failed' || isGone) {
       this.#host.slots.forget(fileId);
     }
   }

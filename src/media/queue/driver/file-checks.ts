@@ -140,12 +140,10 @@ export class FileChecks {
 }
 
 function troubleOf(error: unknown): Seen {
-  if (isPostreelError(error) && error.status === 404) {
-    return { type: 'missing', error };
-  }
   if (passingDelayMs(error, 1, usualIntervalMs) !== undefined) {
     const { retryAfterMs } = isPostreelError(error) ? error : {};
     return { type: 'unclear', error, retryAfterMs };
   }
-  return { type: 'refused', error };
+  const isGone = isPostreelError(error) && (error.status === 404 || error.status === 410);
+  return { type: 'refused', error, isGone };
 }

@@ -8,8 +8,9 @@ import type { Draft, World } from './state.js';
 // "every 10 seconds" for a video, "every few seconds" for an audio
 const videoMs = 10_000;
 const audioMs = { shortest: 3_000, longest: 5_000 };
-// The service may not know a job in its first seconds.
-const tolerantMs = 30_000;
+// One refusal is no fact: it is believed when it stays for so long. A service may not know a job
+// everywhere in its first seconds.
+const refusalMs = 30_000;
 const maxBackoffMs = 60_000;
 const othersMs = 10_000;
 
@@ -33,6 +34,7 @@ export function follow(
     checks: 0,
     failures: 0,
     failingSince: undefined,
+    refusedSince: undefined,
     missingDownloads: 0,
   });
 }
@@ -82,7 +84,7 @@ export function hearCheck(draft: Draft, fileId: string, seen: Seen, world: World
   }
   draft.hasConnected = true;
   endOutage(draft, now);
-  const heard = { ...base, failures: 0, failingSince: undefined };
+  const heard = { ...base, failures: 0, failingSince: undefined, refusedSince: undefined };
   draft.running.set(fileId, heard);
   switch (seen.type) {
     case 'pending': {
@@ -97,12 +99,8 @@ export function hearCheck(draft: Draft, fileId: string, seen: Seen, world: World
       end(draft, heard, { type: 'error', job: heard.job, error: seen.error });
       return;
     }
-    case 'missing': {
-      hearMissing(draft, heard, seen.error, now);
-      return;
-    }
     case 'refused': {
-      end(draft, heard, { type: 'error', job: heard.job, error: seen.error }, false);
+      hearRefused(draft, { ...heard, refusedSince: running.refusedSince ?? now }, seen, now);
       return;
     }
   }
@@ -157,10 +155,16 @@ function hearSuccess(draft: Draft, running: RunningJob, hasDownload: boolean): v
   draft.commands.push({ type: 'save', fileId: job.fileId, entry });
 }
 
-function hearMissing(draft: Draft, running: RunningJob, error: unknown, now: number): void {
-  const isYoung = running.startedAt !== undefined && now - running.startedAt < tolerantMs;
-  if (!isYoung) {
-    end(draft, running, { type: 'error', job: running.job, error });
+function hearRefused(
+  draft: Draft,
+  running: RunningJob & { readonly refusedSince: number },
+  { error, isGone }: Extract<Seen, { type: 'refused' }>,
+  now: number,
+): void {
+  draft.running.set(running.job.fileId, running);
+  if (now - running.refusedSince >= refusalMs) {
+    // What is not there takes no slot; anything else may go on.
+    end(draft, running, { type: 'error', job: running.job, error }, isGone);
   }
 }
 

@@ -66,5 +66,5 @@ export type Seen =
   | { readonly type: 'success'; readonly hasDownload: boolean }
   | { readonly type: 'failed'; readonly error: unknown }
   | { readonly type: 'unclear'; readonly error: unknown; readonly retryAfterMs: number | undefined }
-  | { readonly type: 'missing'; readonly error: unknown }
-  | { readonly type: 'refused'; readonly error: unknown };
+  /** The service has no such file, or does not tell. */
+  | { readonly type: 'refused'; readonly error: unknown; readonly isGone: boolean };

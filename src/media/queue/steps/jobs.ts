@@ -42,5 +42,7 @@ export interface RunningJob {
   readonly checks: number;
   readonly failures: number;
   readonly failingSince: number | undefined;
+  /** Since when the service has refused every check of it. */
+  readonly refusedSince: number | undefined;
   readonly missingDownloads: number;
 }

@@ -132,23 +132,26 @@ describe('a status', () => {
     expect(steps.state).toMatchObject({ results: 1, running: new Map() });
   });
 
-  it('that is refused ends the job, and its slot stays in doubt', () => {
-    const commands = see(running(), { type: 'refused', error }, 10_000);
-    expect(ends(commands)).toEqual([[0, 'error']]);
-    expect(only(commands, 'release')[0]?.isCertain).toBe(false);
-  });
-
-  it('of a file that nobody knows is no failure in its first thirty seconds', () => {
+  it('that is refused once, or for less than half a minute, ends nothing', () => {
     const steps = running();
-    expect(ends(see(steps, { type: 'missing', error }, 29_999))).toEqual([]);
-    expect(ends(see(steps, { type: 'missing', error }, 30_000))).toEqual([[0, 'error']]);
+    for (const now of [10_000, 20_000, 39_999]) {
+      expect(ends(see(steps, { type: 'refused', error, isGone: now > 10_000 }, now))).toEqual([]);
+      expect(steps.state.running.get('file')?.checkAt).toBe(now + 10_000);
+    }
+    see(steps, { type: 'pending', text: '1' }, 40_000);
+    expect(ends(see(steps, { type: 'refused', error, isGone: true }, 50_000))).toEqual([]);
+    expect(ends(see(steps, { type: 'refused', error, isGone: true }, 79_999))).toEqual([]);
   });
 
-  it('of an old file that nobody knows is a failure at once', () => {
-    const steps = new Steps();
-    const known = { state: 'accepted', job: recordOf('file'), ageMs: 0 } as never; // as a journal has it
-    steps.hear({ type: 'read', entries: [{ entry: entryOf(0), known }] });
-    expect(ends(see(steps, { type: 'missing', error }, 1))).toEqual([[0, 'error']]);
+  it.each([
+    ['ends the job, and its slot stays in doubt', false],
+    ['as gone ends the job, and its slot is free', true],
+  ])('that is refused for half a minute %s', (_, isGone) => {
+    const steps = running();
+    see(steps, { type: 'refused', error, isGone }, 10_000);
+    const commands = see(steps, { type: 'refused', error, isGone }, 40_000);
+    expect(ends(commands)).toEqual([[0, 'error']]);
+    expect(only(commands, 'release')[0]?.isCertain).toBe(isGone);
   });
 
   it('that does not change for six hours ends the job as unknown', () => {
