@@ -76,7 +76,8 @@ export const checkedOptions = (given: TrackerOptions): TrackerOptions => {
  * no prefix begins with another one: the events of two projects never mix.
  */
 export const prefixOf = ({ namespace, publicKey, baseUrl }: TrackerOptions): string =>
-  `postreel:${encodeURIComponent(namespace ?? publicKey ?? baseUrl)}:`;
+  // An empty name would put two projects into one queue.
+  `postreel:${encodeURIComponent(namespace || publicKey || baseUrl)}:`;
 
 let count = 1e6;
 

@@ -1,6 +1,7 @@
 import {
   GenerationCanceledError,
   GenerationFailedError,
+  isPostreelError,
   JobFailedError,
   PartialError,
   type MediaClient,
@@ -14,6 +15,7 @@ import { mediaOver, messagingOver } from '../support/clients.js';
 import { furnish } from '../support/furnished-project.js';
 import { onboarding } from '../support/messaging/onboarding.js';
 import { settledInTime } from '../support/settled.js';
+import { confirm } from '../../src/webhooks/receive/confirm.js';
 import { holdLaw, type Subject } from './exceptions.js';
 
 type Json = null | boolean | number | string | Json[] | { [field: string]: Json };
@@ -183,6 +185,27 @@ const flows: readonly Flow[] = [
     },
   },
   {
+    name: 'workflows.executions.wait()',
+    run: async ({ messaging }) => {
+      const { workflows, contacts } = messaging;
+      const { id } = await workflows.create({ name: 'Wait' });
+      await workflows.steps.create(id, { type: 'DELAY', config: { duration: '1m' } });
+      await workflows.update(id, { enabled: true });
+      const contact = await contacts.create({ email: 'new@example.com' });
+      const execution = await workflows.executions.start(id, { contactId: contact.id });
+      return workflows.executions.wait(id, execution.id);
+    },
+    claim: statusIn,
+    isWait: true,
+  },
+  {
+    name: 'projects.regenerateKeys(swapKey)',
+    run: async ({ messaging, fake }) => {
+      await messaging.projects.regenerateKeys(fake.project.id, { swapKey: true });
+      return messaging.contacts.get('con_1');
+    },
+  },
+  {
     name: 'sendEach()',
     run: ({ messaging }) =>
       messaging.sendEach(['ann@example.com', 'new@example.com'], {
@@ -220,6 +243,31 @@ const flows: readonly Flow[] = [
     isWait: true,
   },
   {
+    name: 'a download',
+    run: async ({ media }) => {
+      const file = await (await media.generate.audio(speech)).waitForFile();
+      return file.arrayBuffer();
+    },
+    claim: ({ byteLength }: { byteLength?: number }) => byteLength,
+    isWait: true,
+  },
+  {
+    name: 'the confirmation of a callback',
+    run: async ({ media }) => {
+      const { fileId } = await media.generate.audio(speech);
+      await new Promise((resolve) => setTimeout(resolve, 3_600_000));
+      const result = {
+        fileId,
+        status: 'success',
+        url: 'https://evil.test/f.mp3',
+        raw: {},
+      } as const;
+      return confirm(result, (id) => media.generate.status({ fileId: id }));
+    },
+    claim: ({ status, url }: { status?: unknown; url?: unknown }) =>
+      `${String(status)} ${String(url)}`,
+  },
+  {
     name: 'media.waitForFiles()',
     run: async ({ media }) => {
       const jobs = await media.generate.video({ payload: [video, video] });
@@ -254,6 +302,8 @@ async function live(flow: Flow, harm: Harm) {
   furnish(fake);
   const writes: string[] = [];
   const answers: Passing[] = [];
+  const keys = new Set<string | null>();
+  const firstKey = fake.secretKey;
   const seen = new Map<string, number>();
   const fetch =
     (service: typeof fake.fetch): typeof fake.fetch =>
@@ -263,6 +313,7 @@ async function live(flow: Flow, harm: Harm) {
       if (request.method !== 'GET') {
         writes.push(endpoint);
       }
+      keys.add(request.headers.get('authorization'));
       const response = await service(request);
       const text = await response.clone().text();
       const index = seen.get(endpoint) ?? 0;
@@ -287,6 +338,12 @@ async function live(flow: Flow, harm: Harm) {
   messaging.on('warning', () => undefined);
   media.on('warning', () => undefined);
   const { value, error } = await settledInTime(() => flow.run({ messaging, media, fake }));
+  const known = [firstKey, fake.project.secretKey, fakeMedia.apiKey];
+  for (const key of known) {
+    keys.delete(`Bearer ${key}`);
+  }
+  keys.delete(null); // downloads carry none
+  expect([...keys], 'no other key is ever sent').toEqual([]);
   return { value, error, writes: writes.sort(), answers, mismatches };
 }
 
@@ -467,12 +524,76 @@ const callbacks = (): Subject[] => {
   );
 };
 
+const bytes = new TextEncoder().encode('the bytes of a file');
+const cut = 7;
+
+/** A server of files that breaks the first connection off after a few bytes. */
+function cutting(change: (headers: Headers) => void): typeof fetch {
+  let requests = 0;
+  return (_url, init) => {
+    const range = new Headers(init?.headers).get('range');
+    const from = Number(/bytes=(\d+)-/.exec(range ?? '')?.[1] ?? 0);
+    const isFirst = requests++ === 0;
+    const headers = new Headers({
+      'content-type': 'video/mp4',
+      'content-length': String(bytes.length - from),
+      etag: '"one"',
+      'accept-ranges': 'bytes',
+    });
+    if (from > 0) {
+      headers.set('content-range', `bytes ${from}-${bytes.length - 1}/${bytes.length}`);
+    }
+    change(headers);
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(isFirst ? bytes.slice(0, cut) : bytes.slice(from));
+        if (!isFirst) {
+          controller.close();
+        }
+      },
+      pull: (controller) => controller.error(new Error('cut')),
+    });
+    return Promise.resolve(new Response(body, { status: from > 0 ? 206 : 200, headers }));
+  };
+}
+
+/** What a server of files says about them, harmed: the bytes are right, or the download rejects. */
+const downloads = (): Subject[] => {
+  const names = ['content-length', 'content-range', 'etag', 'accept-ranges', 'content-type'];
+  const changes: Readonly<Record<string, (headers: Headers, name: string) => void>> = {
+    'left out': (headers, name) => headers.delete(name),
+    empty: (headers, name) => headers.set(name, ''),
+    'another word': (headers, name) => headers.set(name, 'x'),
+  };
+  return names.flatMap((name) =>
+    Object.entries(changes).map(([label, change]) => ({
+      name: `a download whose ${name} is ${label}`,
+      check: async () => {
+        const cdn = cutting((headers) => change(headers, name));
+        const record = { fileId: 'file_1', status: 'success', download: 'https://cdn.test/f.mp4' };
+        const media = mediaOver(async (input, init) => {
+          const url = input instanceof Request ? input.url : String(input);
+          return url.startsWith('https://cdn.test') ? cdn(input, init) : json(record);
+        });
+        const { value, error } = await settledInTime(async () =>
+          (await media.waitForFile('file_1')).arrayBuffer(),
+        );
+        if (error === undefined) {
+          expect(new Uint8Array(value ?? new ArrayBuffer(0))).toEqual(bytes);
+        } else {
+          expect(error).toSatisfy(isPostreelError);
+        }
+      },
+    })),
+  );
+};
+
 beforeAll(() => void vi.useFakeTimers());
 afterAll(() => void vi.useRealTimers());
 
 describe('law 5', () => {
   it('absent is not empty, and one sample is no fact', async () => {
-    const subjects: Subject[] = callbacks();
+    const subjects: Subject[] = [...callbacks(), ...downloads()];
     for (const flow of flows) {
       subjects.push(...(await subjectsOf(flow)));
     }

@@ -14,6 +14,8 @@ export interface Door<Options> {
   readonly nullIsAbsent?: boolean;
   /** Is an error of another kind one of the entry point's own? */
   readonly isOwn?: (failure: unknown) => boolean;
+  /** What a refusal calls an option instead of its name. */
+  readonly words?: Partial<Record<keyof Options, string>>;
   /** The options that take what is no value of theirs, with the reason. */
   readonly means?: Partial<Record<keyof Options, readonly string[]>>;
   readonly open: (options: Options) => unknown;
@@ -46,6 +48,9 @@ const oddities: Record<string, () => unknown> = {
   'a text with toString': () => ({ toString: fails, valueOf: fails }),
 };
 
+/** What no option takes, unless its row says what it means there. */
+const nowhere: readonly string[] = ['null', 'NaN', "''"];
+
 export function fails(): never {
   throw new TypeError('raw');
 }
@@ -70,12 +75,12 @@ export function subjectsOf<Options extends object>(door: Door<Options>): Subject
       for (const [label, make] of Object.entries(oddities)) {
         const end = await open(make());
         expect(end, `${label} is no raw error`).not.toMatch(/^raw/);
-        if (!allowed.includes(label) && (isSwitch || label === 'null')) {
+        if (!allowed.includes(label) && (isSwitch || nowhere.includes(label))) {
           if (label === 'null' && door.nullIsAbsent) {
             expect(end, 'null is as absent').toEqual(await open(undefined));
           } else {
             expect(end, `${label} is refused by name`).toMatch(
-              new RegExp(`${name}\`? (must|is|needs) `),
+              new RegExp(`(${name}\`?|${door.words?.[name] ?? name}) (must|is|needs) `),
             );
           }
         }

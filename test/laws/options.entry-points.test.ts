@@ -236,6 +236,8 @@ const tracking = (): Subject[] => [
     nullIsAbsent: true,
     needs: { baseUrl: address.baseUrl, publicKey: 'pk_test' },
     samples: { ...pageOptions, storage: 'memory', honorGpc: true },
+    // The origin of the page, no name, no contact.
+    means: { baseUrl: ["''"], namespace: ["''"], email: ["''"] },
     open: (options) => tracked(() => createTracker(options)),
   }),
   ...door<NativeTrackerOptions>({
@@ -244,6 +246,7 @@ const tracking = (): Subject[] => [
     nullIsAbsent: true,
     needs: { baseUrl: address.baseUrl, publicKey: 'pk_test', storage: 'memory' },
     samples: { ...pageOptions, storage, onExit: fails, hasNetwork: fails },
+    means: { namespace: ["''"], email: ["''"] }, // no name, no contact
     open: (options) => tracked(() => createNativeTracker(options)),
   }),
   ...door<{ perSecond?: number; burst?: number }>({
@@ -275,6 +278,7 @@ const tracking = (): Subject[] => [
     isOwn: isPlain,
     nullIsAbsent: true,
     samples: { email: 'ann@example.com' },
+    means: { email: ["''"] }, // the contact of the tracker
     open: (options) =>
       tracked(
         () => createTracker(address),
@@ -286,6 +290,7 @@ const tracking = (): Subject[] => [
     isOwn: isPlain,
     nullIsAbsent: true,
     samples: { event: 'e' },
+    means: { event: ["''"] }, // the usual name
     open: (options) =>
       tracked(
         () => createTracker(address),
@@ -409,7 +414,8 @@ const testing = (): Subject[] => [
       after: 1,
       probability: 1,
     },
-    means: { body: ['null'] },
+    // Any body is one, and `''` is a header without a value.
+    means: { body: ['null', 'NaN', "''"], retryAfter: ["''"] },
     open: (fault) => createFakeMessaging().fail('*', fault),
   }),
   ...door<SeedPlan>({

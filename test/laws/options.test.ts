@@ -125,18 +125,21 @@ const doors: Subject[] = [
     name: 'new MessagingClient()',
     samples: { ...client, data: {}, workflowMapping: {}, filterMapping: {} },
     means: { apiKey: ['null'], baseUrl: ['null'] },
+    words: { apiKey: 'The API key' },
     open: (options) => new MessagingClient(options),
   }),
   ...door<MediaOptions>({
     name: 'new MediaClient()',
     samples: { ...client, appUrl: 'https://a.test', keepSettled: 1, coalesce: true },
     means: { apiKey: ['null'], baseUrl: ['null'] },
+    words: { apiKey: 'The API key' },
     open: (options) => new MediaClient(options),
   }),
   ...door<MessagingOptions>({
     name: 'messaging.with()',
     samples: { ...client, data: {}, workflowMapping: {}, filterMapping: {} },
     means: { apiKey: ['null'], baseUrl: ['null'] },
+    words: { apiKey: 'The API key' },
     open: (options) => messaging.with(options),
   }),
   ...door<MediaRateLimitOptions>({

@@ -275,6 +275,15 @@ describe('settings', () => {
     await page.pass(120_000);
     expect(page.sent).toEqual([]);
   });
+  it('is not shared by projects whose namespace is empty', async () => {
+    const one = page.start({ publicKey: 'pk_one', namespace: '' });
+    one.pause();
+    one.track('x');
+    one.dispose();
+    page.start({ publicKey: 'pk_two', namespace: '' });
+    await page.pass(120_000);
+    expect(page.sent).toEqual([]);
+  });
   it('is not stopped by null under its prefix', async () => {
     page.storage['postreel:test:null'] = 'null';
     page.start().track('x');

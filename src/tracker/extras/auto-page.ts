@@ -20,7 +20,7 @@ export interface PageTracker {
  * a server.
  */
 export function autoPage(tracker: PageTracker, options?: AutoPageOptions): () => void {
-  const { event = 'page_viewed' } = readOptions(options, { event: 'string' });
+  const { event } = readOptions(options, { event: 'string' });
   if (typeof document === 'undefined') {
     return () => undefined;
   }
@@ -31,7 +31,10 @@ export function autoPage(tracker: PageTracker, options?: AutoPageOptions): () =>
     if (url === last) {
       return;
     }
-    tracker.track(event, dataOf({ url, referrer: referrer && withoutQuery(referrer) }));
+    tracker.track(
+      event || 'page_viewed',
+      dataOf({ url, referrer: referrer && withoutQuery(referrer) }),
+    );
     last = url;
     referrer = url;
   };

@@ -29,6 +29,9 @@ export function createNativeTracker<Events extends EventMap<Events> = AnyEvents>
     hasNetwork: 'function',
   });
   refuseUnsupported({ ...rest, storage });
+  if (rest.baseUrl === '') {
+    throw new TypeError('baseUrl is missing'); // an app has no address of its own
+  }
   // No store of a browser, no lock and no database: what is stored has one owner.
   const tab = createTab({ ...rest, storage: 'memory', honorGpc: false });
   if (storage !== 'memory') {

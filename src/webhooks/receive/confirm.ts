@@ -47,8 +47,9 @@ function confirmedBy(record: StatusSeen, result: WebhookResult): WebhookResult |
     return stage === 'failed' ? result : undefined;
   }
   const { fileId, status, raw } = result;
-  const url = record.download;
-  return stage === 'done' && url ? { fileId, status, url, raw } : undefined;
+  const url: unknown = record.download;
+  const isAddress = typeof url === 'string' && url !== '';
+  return stage === 'done' && isAddress ? { fileId, status, url, raw } : undefined;
 }
 
 function contradicts(record: StatusSeen, { status }: WebhookResult): boolean {

@@ -24,13 +24,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const clientOf = (fetch: typeof fake.fetch = fake.fetch) =>
+const clientOf = (fetch: typeof fake.fetch = fake.fetch, timeout = 30_000) =>
   new MessagingClient({
     apiKey: fake.secretKey,
     baseUrl: fake.baseUrl,
     fetch: tracked(fetch),
     rateLimit: false,
     retries: 0,
+    timeout,
     validation: { requests: 'off', responses: 'off' },
   });
 
@@ -293,7 +294,9 @@ describe('a deployment that dies', () => {
   /** Dies at each of its requests and writes in turn, and says what the next run leaves. */
   async function dieAt(operation: number, moment: Moment, definition: WorkflowDefinition) {
     const { fetch, store: dying, dead } = dyingAt(operation, moment, { fake, store });
-    const run = clientOf(fetch).workflows.deploy(definition, { state: dying });
+    // A timeout would let it go on half a minute later, in the midst of another test.
+    const client = clientOf(fetch, Infinity);
+    const run = client.workflows.deploy(definition, { state: dying });
     const end = await Promise.race([run.then(() => 'done' as const), dead]);
     // The next run looks twice for what may have been created, with a wait in between.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -37,7 +37,9 @@ const server = createServer((request, response) => {
 function sendWithoutEnd(response: ServerResponse): void {
   response.writeHead(500);
   const more = () => {
-    while (!response.destroyed && response.write(long)) {
+    let hasRoom = true;
+    while (!response.destroyed && hasRoom) {
+      hasRoom = response.write(long);
       sentBytes += long.length;
     }
     response.once('drain', more);

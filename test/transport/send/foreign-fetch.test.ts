@@ -60,11 +60,22 @@ describe('a `fetch` that throws', () => {
     },
   );
 
+  const fails = () => {
+    throw new Error('unreadable');
+  };
+  const opaque = () => new Proxy({}, { get: fails, ownKeys: fails, getPrototypeOf: fails });
+
+  it('what cannot be looked at has an unknown outcome, and was not aborted', async () => {
+    const { error, requests } = await sendOver(() => {
+      // eslint-disable-next-line @typescript-eslint/only-throw-error -- a fetch may throw anything
+      throw opaque();
+    });
+    expect(error).toMatchObject({ code: 'UNEXPECTED_ERROR', outcome: 'unknown' });
+    expect(requests).toBe(1);
+  });
+
   it('an error that holds what cannot be looked at is a lost connection', async () => {
-    const fails = () => {
-      throw new Error('unreadable');
-    };
-    const request = new Proxy({}, { get: fails, ownKeys: fails, getPrototypeOf: fails });
+    const request = opaque();
     const { error, requests } = await sendOver(() => {
       throw Object.assign(new Error('x'), { request });
     });
