@@ -1,3 +1,4 @@
+import { isRecord } from '../contract/records.js';
 import type { List, Route } from '../contract/route.js';
 import { UnexpectedResponseError, type FieldError } from '../errors/index.js';
 import type { AheadLimits } from './pages-ahead.js';
@@ -32,6 +33,8 @@ export interface ListEnds {
 
 // How many cursors are remembered one by one; a longer circle is found all the same.
 const maxCursors = 1000;
+// Enough for any list by page numbers that a program may walk; memory stays flat.
+const maxRows = 100_000;
 // A list may have empty pages, e.g. where items were filtered out, but not only those.
 const maxEmptyPages = 100;
 
@@ -45,6 +48,9 @@ export class Walk {
   readonly #load: (query: PageQuery) => PageCall;
   /** At which index each cursor was used; the same page may be loaded twice. */
   readonly #seen = new Map<string, number>();
+  /** On which page each row of numbered pages came, to notice rows that moved meanwhile. */
+  readonly #pageOf = new Map<string | number, number>();
+  #hasMoved = false;
   #latest: PageCall | undefined;
   #lastFilled = 0;
 
@@ -76,6 +82,9 @@ export class Walk {
       throw this.#circle('page');
     }
     this.#checkProgress(page, place.index);
+    if (place.query['cursor'] === undefined && page.cursor === undefined) {
+      this.#checkMoved(page, place.index);
+    }
     return page;
   }
 
@@ -104,6 +113,22 @@ export class Walk {
       this.#lastFilled = Math.max(this.#lastFilled, index);
     } else if (index - this.#lastFilled >= maxEmptyPages) {
       throw this.#circle('empty page');
+    }
+  }
+
+  // A row that comes again has pushed another one out of sight, though as many come as were promised.
+  #checkMoved({ items }: RawPage, index: number): void {
+    const ids = items.map((item) => (isRecord(item) ? item['id'] : undefined));
+    for (const id of ids.filter((one) => typeof one === 'string' || typeof one === 'number')) {
+      const isAgain = (this.#pageOf.get(id) ?? index) !== index;
+      if (isAgain && !this.#hasMoved) {
+        this.#hasMoved = true;
+        const message = 'moved while the list was read: some came twice, and others may be missing';
+        this.#ends.onMismatch?.({ field: 'items', message });
+      }
+      if (this.#pageOf.size < maxRows) {
+        this.#pageOf.set(id, index);
+      }
     }
   }
 

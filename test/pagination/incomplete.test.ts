@@ -86,3 +86,27 @@ it('tells where a list of numbered pages shifted while it was walked', async () 
   expect(deleted).toBeLessThan(25);
   expect(mismatches).toHaveLength(1);
 });
+
+it('tells where rows of numbered pages moved, though as many came as were promised', async () => {
+  const { secretKey: apiKey, baseUrl, fetch } = createFakeMessaging({ behavior: { rows: 'move' } });
+  const messaging = messagingOver(fetch, { apiKey, baseUrl });
+  const template = { subject: 'Hi', body: 'Hi', type: 'MARKETING' } as const;
+  for (let at = 0; at < 25; at++) {
+    await messaging.templates.create({ ...template, name: `T${at}` });
+  }
+  const mismatches: MismatchEvent[] = [];
+  messaging.on('mismatch', (event) => mismatches.push(event));
+  const items = await messaging.templates.list({ limit: 10 }).toArray();
+  expect(items).toHaveLength(25);
+  expect(new Set(items.map(({ id }) => id)).size).toBeLessThan(25);
+  expect(mismatches).toMatchObject([{ path: '/templates', issues: [{ field: 'items' }] }]);
+  // A page that is asked for again is the same one.
+  const steady = createFakeMessaging();
+  steady.seed({ templates: 25 });
+  const again = messagingOver(steady.fetch, { apiKey: steady.secretKey, baseUrl: steady.baseUrl });
+  again.on('mismatch', (event) => mismatches.push(event));
+  const first = await again.templates.list({ limit: 10 });
+  await first.nextPage();
+  await first.nextPage();
+  expect(mismatches).toHaveLength(1);
+});

@@ -137,7 +137,9 @@ function listsOf(answers: Answers): Behavior {
   const contacts = itemsOf(answers['/contacts?limit=100'].json);
   const templates = itemsOf(answers['/templates?limit=1'].json);
   const first = fieldsOf(inside(answers['/campaigns?limit=1'].json));
-  const last = fieldsOf(inside(answers['/campaigns?limit=100'].json));
+  // Where pages are small only a short list shows its end.
+  const ended = [answers['/campaigns?limit=100'], answers['/segments']].find(isWhole);
+  const last = fieldsOf(inside(ended?.json));
   const template = fieldsOf(inside(answers['/templates?limit=1'].json));
   const cursorName = (['nextCursor', 'next_cursor'] as const).find((name) => name in first);
   const cursor = cursorName ?? 'cursor';
@@ -149,6 +151,7 @@ function listsOf(answers: Answers): Behavior {
       templates.name,
       fieldsOf(inside(answers['/contacts?limit=1'].json)),
     ),
+    ...pageSizeStyle(answers['/contacts?limit=100']),
     ...(cursor in first && { cursorName: cursor }),
     ...(Object.keys(last).length === 0 || 'totalPages' in last
       ? { lastPage: 'hasMore' in template ? 'hasMore-false' : 'cursor-null' }
@@ -163,6 +166,23 @@ function listsOf(answers: Answers): Behavior {
         periods: itemsOf(isEvery.json).items.length === 0 ? 'startDate' : 'ignored',
       }),
   };
+}
+
+/** A page of 100 with fewer items and more to come; one that holds all of them shows nothing. */
+function pageSizeStyle({ json }: Answer): Behavior {
+  const { length } = itemsOf(json).items;
+  if (length >= 100) {
+    return { pageSizes: 'asked' };
+  }
+  return length > 0 && !isWhole({ json }) ? { pageSizes: 'capped' } : {};
+}
+
+/** Does this first page of a list hold all of it? */
+function isWhole({ json }: Pick<Answer, 'json'>): boolean {
+  const { total, hasMore, cursor, nextCursor, next_cursor } = fieldsOf(inside(json));
+  const next = cursor ?? nextCursor ?? next_cursor;
+  const leadsOn = hasMore ?? (typeof next === 'string' && next !== '');
+  return leadsOn !== true && !(typeof total === 'number' && total > itemsOf(json).items.length);
 }
 
 function idStyle(id: unknown) {

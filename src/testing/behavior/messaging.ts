@@ -14,6 +14,16 @@ export const messagingBehaviors = {
     what: 'the `data` of a contact without custom fields',
     silent: 'Contact: `data` is an object',
   },
+  emailCase: {
+    values: ['any', 'exact'],
+    what: 'whether emails that differ in upper and lower case are one contact',
+    silent: 'Contact: `email` is "unique within a project"',
+  },
+  upsertConsent: {
+    values: ['kept', 'granted'],
+    what: 'whether an upsert without `subscribed` subscribes a contact that had unsubscribed',
+    silent: '`POST /contacts`: what an update changes is not shown',
+  },
   openFields: {
     values: ['ours', 'snake_case', 'absent'],
     what: 'the fields of answers that the document does not show',
@@ -54,6 +64,16 @@ export const messagingBehaviors = {
     what: 'where a cursor list has its `total`',
     silent: 'Limits: given for documented cursor lists alone',
   },
+  pageSizes: {
+    values: ['asked', 'capped'],
+    what: 'whether pages have the size that was asked for, or at most two items',
+    silent: 'Limits: a list page has at most 100 items; a service may send fewer',
+  },
+  rows: {
+    values: ['stay', 'move'],
+    what: 'whether the last row of a list by page numbers moves to its front while pages are read',
+    silent: 'Endpoints: the order of lists is not shown',
+  },
   templatePaging: {
     values: ['page', 'cursor'],
     what: 'whether the page-style list of templates also has a cursor',
@@ -63,6 +83,11 @@ export const messagingBehaviors = {
     values: ['envelope', 'legacy', 'bare', 'text', 'html', 'data-text', 'problem', 'empty', 'cut'],
     what: 'the body of a refusal',
     silent: 'Errors: two shapes, and "which error cases return which shape: not shown"',
+  },
+  fieldErrors: {
+    values: ['fields', 'paths', 'pointers', 'map', 'texts', 'issues', 'beside'],
+    what: 'how a refusal lists the fields that are wrong',
+    silent: 'Errors: `error.errors` is shown for one case, and most fields of it are not',
   },
   invalidStatus: {
     values: [422, 400],
@@ -83,6 +108,11 @@ export const messagingBehaviors = {
     values: [400, 409, 422],
     what: 'the status of what the state of a resource forbids, beyond the three named cases of 409',
     silent: 'Errors, 409; States and transitions',
+  },
+  jobIds: {
+    values: ['jobId', 'id', 'none'],
+    what: 'how the answer to an import or bulk call names its job',
+    silent: 'Contacts: the answers of import, bulk-unsubscribe and bulk-delete are not shown',
   },
   jobStatusField: {
     values: ['status', 'state'],

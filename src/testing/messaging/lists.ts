@@ -73,12 +73,18 @@ export function invalidParameter(field: string, message: string): Refusal {
 }
 
 /** Page-style totals; `limit` and `pageSize` mean the same. */
-function numberedPage(request: FakeRequest, items: readonly Listed[], name: string): object {
-  const pageSize = readCount(request, 'pageSize', readCount(request, 'limit'));
+function numberedPage(
+  request: FakeRequest,
+  settings: MessagingSettings,
+  { items, name }: { readonly items: readonly Listed[]; readonly name: string },
+): object {
+  const asked = readCount(request, 'pageSize', readCount(request, 'limit'));
+  const pageSize = sizeOf(asked, settings);
   const page = readCount(request, 'page', 1, Number.MAX_SAFE_INTEGER);
   const start = (page - 1) * pageSize;
+  const rows = settings.rows === 'move' ? moved(items, page - 1) : items;
   return {
-    [name]: items.slice(start, start + pageSize),
+    [name]: rows.slice(start, start + pageSize),
     total: items.length,
     page,
     pageSize,
@@ -94,13 +100,22 @@ function pageOfNumbers(
 ): object {
   const hasCursor = name === 'templates' && settings.templatePaging === 'cursor';
   if (!hasCursor || request.query.has('page')) {
-    return numberedPage(request, items, name);
+    return numberedPage(request, settings, { items, name });
   }
   const body = cursorPage({ request, settings, key: name, isShown: true }, items);
-  const pageSize = readCount(request, 'limit');
+  const pageSize = sizeOf(readCount(request, 'limit'), settings);
   const totalPages = Math.ceil(items.length / pageSize);
   const page = Math.floor(startOf(request, items) / pageSize) + 1;
   return { ...body, page, pageSize, totalPages, total: items.length };
+}
+
+const sizeOf = (asked: number, { pageSizes }: MessagingSettings) =>
+  pageSizes === 'capped' ? Math.min(asked, 2) : asked;
+
+/** So many rows have moved from the end to the front since the first page was read. */
+function moved<Item>(items: readonly Item[], count: number): readonly Item[] {
+  const at = Math.max(0, items.length - count);
+  return [...items.slice(at), ...items.slice(0, at)];
 }
 
 interface CursorList {
@@ -115,7 +130,7 @@ function cursorPage(
   { request, settings, key, isShown }: CursorList,
   items: readonly Listed[],
 ): Record<string, unknown> {
-  const limit = readCount(request, 'limit');
+  const limit = sizeOf(readCount(request, 'limit'), settings);
   const start = startOf(request, items);
   const page = items.slice(start, start + limit);
   const { cursor, hasMore } = ending(settings, {

@@ -1,5 +1,12 @@
-import type { Refusal } from '../core/http/refusal.js';
+import type { FieldError, Refusal } from '../core/http/refusal.js';
 import type { FakeAnswer } from '../core/types.js';
+
+/** The settings of a world that errors depend on. */
+interface ErrorWorld {
+  readonly errorShape: string;
+  readonly refusals: 'status' | 'ok';
+  readonly fieldErrors?: string;
+}
 
 /** What an error body may tell. */
 export interface ErrorFacts {
@@ -9,14 +16,17 @@ export interface ErrorFacts {
   readonly now: number;
   /** Is this one of the two endpoints with the second documented body? */
   readonly isLegacy: boolean;
+  /** How it lists the fields that are wrong. */
+  readonly fieldErrors: string;
 }
 
 /** A refusal as the world of `errorShape` and `refusals` has it. */
 export function errorAnswer(
-  { errorShape, refusals }: { readonly errorShape: string; readonly refusals: 'status' | 'ok' },
-  facts: ErrorFacts,
+  { errorShape, refusals, fieldErrors = 'fields' }: ErrorWorld,
+  given: Omit<ErrorFacts, 'fieldErrors'>,
 ): FakeAnswer {
-  const { status, details } = facts.refusal;
+  const { status, details } = given.refusal;
+  const facts: ErrorFacts = { ...given, fieldErrors };
   if ('body' in details) {
     return { status, body: details.body };
   }
@@ -59,8 +69,9 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /** messaging, Errors: the envelope. */
-function envelope({ refusal, requestId, now }: ErrorFacts): unknown {
+function envelope({ refusal, requestId, now, fieldErrors }: ErrorFacts): unknown {
   const { status, code, message, details } = refusal;
+  const errors = details.errors && listed(details.errors, fieldErrors);
   const suggestion = details.suggestion ?? 'See the documentation of this endpoint.';
   return {
     success: false,
@@ -69,11 +80,37 @@ function envelope({ refusal, requestId, now }: ErrorFacts): unknown {
       message,
       statusCode: status,
       requestId,
-      ...(details.errors && { errors: details.errors }),
+      ...(fieldErrors !== 'beside' && errors),
       suggestion,
     },
+    ...(fieldErrors === 'beside' && errors),
     timestamp: new Date(now).toISOString(),
   };
+}
+
+/** The list of wrong fields under the name and in the form of this world. */
+function listed(errors: readonly FieldError[], form: string): object {
+  const all = (entryOf: (error: FieldError, path: readonly string[]) => unknown) =>
+    errors.map((error) => entryOf(error, error.field.split('.')));
+  switch (form) {
+    case 'paths':
+      return { errors: all(({ message }, path) => ({ loc: ['body', ...path], msg: message })) };
+    case 'pointers':
+      return {
+        errors: all(({ message }, path) => ({
+          source: { pointer: `/${path.join('/')}` },
+          detail: message,
+        })),
+      };
+    case 'map':
+      return { errors: Object.fromEntries(errors.map(({ field, message }) => [field, [message]])) };
+    case 'texts':
+      return { errors: all(({ field, message }) => `${field}: ${message}`) };
+    case 'issues':
+      return { issues: all(({ message, code }, path) => ({ path, message, code })) };
+    default:
+      return { errors };
+  }
 }
 
 /** messaging, Errors: the body that `/v1/send` and `/v1/verify` are also documented with. */

@@ -38,10 +38,12 @@ export async function messagingTrace(behavior: Partial<MessagingBehavior>): Prom
     [`GET /contacts?limit=2&cursor=${btoa(seeded.contacts[1]!.id)}`],
     [`GET /contacts/${contact!.id}`],
     ['POST /contacts', { email: 'new@example.com' }],
+    ['POST /contacts', { email: 'NEW@example.com' }],
     ['GET /contacts/con_nobody'],
     ['POST /contacts', {}],
     ['POST /contacts/bulk-subscribe', { contactIds: [contact!.id] }],
     ['GET /templates?limit=2'],
+    ['GET /templates?limit=2&page=2'],
     ['POST /campaigns', campaign],
     ['GET /campaigns?limit=2'],
     ['GET /segments'],
@@ -70,6 +72,8 @@ export async function messagingTrace(behavior: Partial<MessagingBehavior>): Prom
   said.push(await ask(`GET /campaigns/${draft!.id}`), String(fake.outbox.length));
   const job = [...fake.project.jobs.keys()][0] ?? 'job_none';
   said.push(await ask(`GET /contacts/bulk/${job}`));
+  gone!.subscribed = false;
+  said.push(await ask('POST /contacts', { email: gone!.email }));
   const segment = [...fake.project.segments.values()][0]!;
   segment.trackMembership = true;
   await ask(`POST /segments/${segment.id}/compute`);

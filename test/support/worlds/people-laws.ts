@@ -45,6 +45,42 @@ export const peopleLaws: readonly Law<MessagingScene>[] = [
     },
   },
   {
+    name: 'of two contacts whose emails differ in case the one that is meant is unsubscribed',
+    async holds({ fake, messaging, world }) {
+      const { contacts } = messaging;
+      await contacts.upsert({ email: 'Ann@example.com' });
+      await contacts.upsert({ email: 'ann@example.com' });
+      await contacts.unsubscribe('ann@example.com');
+      const stored = [...fake.project.contacts.values()];
+      const isOne = world.emailCase === 'any';
+      expect(stored.map(({ subscribed }) => subscribed)).toEqual(isOne ? [false] : [true, false]);
+      const other = contacts.unsubscribe('ANN@example.com');
+      if (isOne) {
+        await other;
+      } else {
+        await expect(other).rejects.toMatchObject({ code: 'EMAIL_AMBIGUOUS', outcome: 'not-sent' });
+      }
+      expect(stored[0]?.subscribed).toBe(!isOne);
+    },
+  },
+  {
+    name: 'consent that is withdrawn while an answer is lost is not granted again',
+    async holds({ fake, messaging }) {
+      await messaging.contacts.create({ email: 'ann@example.com' });
+      const [ann] = fake.project.contacts.values();
+      fake.fail('POST /contacts', { loseAnswer: true });
+      messaging.on('response', () => {
+        ann!.subscribed = false;
+      });
+      messaging.on('retry', () => {
+        ann!.subscribed = false;
+      });
+      const { error } = await messaging.contacts.create({ email: 'ann@example.com' }).safe();
+      expect(error).toMatchObject({ outcome: 'unknown' });
+      expect(ann?.subscribed).toBe(false);
+    },
+  },
+  {
     name: 'the types of a project name its fields and events',
     async holds({ messaging }) {
       const data = { plan: 'pro', seats: 5 };

@@ -131,8 +131,8 @@ function readScheduledFor(fields: Fields): number | undefined {
 }
 
 /** A test goes to any address; one that is no contact does not become one. */
-function testContact({ world, project }: Scope, email: string): Contact {
-  const at = world.clock.date();
+function testContact(scope: Scope, email: string): Contact {
+  const at = scope.world.clock.date();
   const stranger = { id: 'test', email, subscribed: false, data: {}, createdAt: at, updatedAt: at };
-  return contactByEmail(project, email) ?? stranger;
+  return contactByEmail(scope, email) ?? stranger;
 }

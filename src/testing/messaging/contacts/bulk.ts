@@ -14,9 +14,7 @@ export const bulkHandlers: Handlers<Scope> = {
   'POST /contacts/bulk-unsubscribe': bulk('bulk-unsubscribe', (scope, contact) =>
     setSubscribedQuietly(scope, contact, false),
   ),
-  'POST /contacts/bulk-delete': bulk('bulk-delete', ({ project }, contact) =>
-    removeContact(project, contact),
-  ),
+  'POST /contacts/bulk-delete': bulk('bulk-delete', removeContact),
   'GET /contacts/bulk/{jobId}': (request, scope) =>
     showJob(request, scope, ({ type }) => type !== 'import'),
 };

@@ -34,13 +34,16 @@ function list(request: FakeRequest, scope: Scope): FakeAnswer {
 }
 
 function create(request: FakeRequest, scope: Scope): FakeAnswer {
-  const { email, ...change } = readBody(request, (fields) => ({
+  const { email, subscribed, data } = readBody(request, (fields) => ({
     email: fields.requiredEmail('email'),
     subscribed: fields.boolean('subscribed'),
     data: fields.record('data'),
   }));
+  // What an upsert without `subscribed` does to a contact that had unsubscribed is not shown.
+  const isGranted = scope.world.settings.upsertConsent === 'granted';
   const { contact, isNew } = upsertContact(scope, email, {
-    ...change,
+    subscribed: subscribed ?? (isGranted ? true : undefined),
+    data,
     defaultSubscribed: true,
     // messaging, Events 2 names only /v1/send and PATCH as sources of subscription events.
     emitSubscription: false,
@@ -67,24 +70,24 @@ function update(request: FakeRequest, scope: Scope): FakeAnswer {
   return { body: contact };
 }
 
-function takeEmail({ project }: Scope, contact: Contact, email: string): void {
-  const holder = contactByEmail(project, email);
+function takeEmail(scope: Scope, contact: Contact, email: string): void {
+  const holder = contactByEmail(scope, email);
   if (holder !== undefined && holder !== contact) {
     throw new Refusal(409, 'CONFLICT', `Another contact already uses ${email}.`);
   }
-  changeEmail(project, contact, email);
+  changeEmail(scope, contact, email);
 }
 
 function remove(request: FakeRequest, scope: Scope): FakeAnswer {
-  removeContact(scope.project, ownContact(scope, request));
+  removeContact(scope, ownContact(scope, request));
   return { status: 204 };
 }
 
 /** The shape of the answer is not shown. */
-function lookup(request: FakeRequest, { project }: Scope): FakeAnswer {
+function lookup(request: FakeRequest, scope: Scope): FakeAnswer {
   const emails = readBody(request, (fields) => fields.texts('emails', lookupMax));
   const results = emails.map((email) => {
-    const contact = contactByEmail(project, email);
+    const contact = contactByEmail(scope, email);
     return { email, exists: contact !== undefined, ...(contact && { contactId: contact.id }) };
   });
   return { body: { results } };

@@ -1,5 +1,5 @@
 import { recordEvent } from '../events/record.js';
-import type { Contact, Project, Scope } from '../state.js';
+import type { Contact, Scope } from '../state.js';
 import { emptyData, patchData } from './data.js';
 
 export { patchData };
@@ -23,7 +23,7 @@ export interface Upserted {
 
 /** Creates or updates a contact by its email; an existing one keeps its state when none is sent. */
 export function upsertContact(scope: Scope, email: string, change: ContactChange): Upserted {
-  const known = contactByEmail(scope.project, email);
+  const known = contactByEmail(scope, email);
   // A new contact has no state to flip, so that its creation fires no subscription event.
   const contact = known ?? addContact(scope, email, change.subscribed ?? change.defaultSubscribed);
   const variables = patchData(scope, contact, change.data);
@@ -50,27 +50,35 @@ export function setSubscribedQuietly(scope: Scope, contact: Contact, subscribed:
   }
 }
 
-/** Email is unique within a project, whatever its case. */
-export function contactByEmail(project: Project, email: string): Contact | undefined {
-  return project.contacts.get(project.contactIds.get(email.toLowerCase()) ?? '');
+/** Email is unique within a project; whether its case counts is not shown. */
+export function contactByEmail(scope: Scope, email: string): Contact | undefined {
+  const { contacts, contactIds } = scope.project;
+  return contacts.get(contactIds.get(emailKey(scope, email)) ?? '');
 }
 
-export function changeEmail(project: Project, contact: Contact, email: string): void {
-  project.contactIds.delete(contact.email.toLowerCase());
-  project.contactIds.set(email.toLowerCase(), contact.id);
+export function changeEmail(scope: Scope, contact: Contact, email: string): void {
+  const { contactIds } = scope.project;
+  contactIds.delete(emailKey(scope, contact.email));
+  contactIds.set(emailKey(scope, email), contact.id);
   contact.email = email;
 }
 
 /** Deletes a contact; its events stay, as records of the project. */
-export function removeContact(project: Project, contact: Contact): void {
+export function removeContact(scope: Scope, contact: Contact): void {
+  const { project } = scope;
   project.contacts.delete(contact.id);
-  project.contactIds.delete(contact.email.toLowerCase());
+  project.contactIds.delete(emailKey(scope, contact.email));
   for (const segment of project.segments.values()) {
     segment.members.delete(contact.id);
   }
 }
 
-function addContact({ world, project }: Scope, email: string, subscribed: boolean): Contact {
+function emailKey({ world }: Scope, email: string): string {
+  return world.settings.emailCase === 'any' ? email.toLowerCase() : email;
+}
+
+function addContact(scope: Scope, email: string, subscribed: boolean): Contact {
+  const { world, project } = scope;
   const now = world.clock.date();
   const contact: Contact = {
     id: world.id('con'),
@@ -81,7 +89,7 @@ function addContact({ world, project }: Scope, email: string, subscribed: boolea
     updatedAt: now,
   };
   project.contacts.set(contact.id, contact);
-  project.contactIds.set(email.toLowerCase(), contact.id);
+  project.contactIds.set(emailKey(scope, email), contact.id);
   return contact;
 }
 

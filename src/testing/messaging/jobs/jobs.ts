@@ -31,7 +31,7 @@ export function startJob<Item>(scope: Scope, work: Work<Item>): FakeAnswer {
     }
   };
   scope.world.clock.after(tickMs, proceed);
-  return { body: { jobId: job.id } };
+  return { body: startedBody(scope, job) };
 }
 
 /** Queues work that cannot be done: the job fails at its first second. */
@@ -41,7 +41,12 @@ export function startFailingJob(scope: Scope, type: Job['type'], message: string
     job.failures.push({ row: 0, message });
     finish(scope, job, 'failed');
   });
-  return { body: { jobId: job.id } };
+  return { body: startedBody(scope, job) };
+}
+
+function startedBody({ world }: Scope, { id }: Job): object {
+  const { jobIds } = world.settings;
+  return jobIds === 'none' ? { status: 'queued' } : { [jobIds]: id };
 }
 
 /** Answers a poll; an import and a bulk job are not found at each other's address. */

@@ -22,7 +22,7 @@ export const handlers: Handlers<Scope> = {
   'DELETE /segments/{id}/members': (request, scope) => {
     const segment = findStatic(scope, request);
     const emails = readBody(request, (fields) => fields.texts('emails'));
-    const ids = emails.map((email) => contactByEmail(scope.project, email)?.id ?? '');
+    const ids = emails.map((email) => contactByEmail(scope, email)?.id ?? '');
     const removed = ids.filter((id) => segment.members.delete(id)).length;
     return { body: { removed, memberCount: refreshCount(scope, segment) } };
   },
@@ -56,7 +56,7 @@ function addMembers(scope: Scope, request: FakeRequest, segment: Segment): Added
   }
   const result: Added = { added: 0, created: 0, missing: [] };
   for (const email of emails) {
-    const known = contactByEmail(scope.project, email);
+    const known = contactByEmail(scope, email);
     if (known === undefined && !createMissing) {
       result.missing.push(email);
       continue;
