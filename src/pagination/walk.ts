@@ -35,6 +35,8 @@ export interface ListEnds {
 const maxCursors = 1000;
 // Enough for any list by page numbers that a program may walk; memory stays flat.
 const maxRows = 100_000;
+// A longer page is none that a service of these documents sends.
+const maxPageRows = 1_000;
 // A list may have empty pages, e.g. where items were filtered out, but not only those.
 const maxEmptyPages = 100;
 
@@ -82,8 +84,8 @@ export class Walk {
       throw this.#circle('page');
     }
     this.#checkProgress(page, place.index);
-    if (place.query['cursor'] === undefined && page.cursor === undefined) {
-      this.#checkMoved(page, place.index);
+    if (place.before && place.query['cursor'] === undefined && page.cursor === undefined) {
+      this.#checkMoved(page, place.before, place.index);
     }
     return page;
   }
@@ -117,18 +119,15 @@ export class Walk {
   }
 
   // A row that comes again has pushed another one out of sight, though as many come as were promised.
-  #checkMoved({ items }: RawPage, index: number): void {
-    const ids = items.map((item) => (isRecord(item) ? item['id'] : undefined));
-    for (const id of ids.filter((one) => typeof one === 'string' || typeof one === 'number')) {
-      const isAgain = (this.#pageOf.get(id) ?? index) !== index;
-      if (isAgain && !this.#hasMoved) {
-        this.#hasMoved = true;
-        const message = 'moved while the list was read: some came twice, and others may be missing';
-        this.#ends.onMismatch?.({ field: 'items', message });
-      }
-      if (this.#pageOf.size < maxRows) {
-        this.#pageOf.set(id, index);
-      }
+  #checkMoved(page: RawPage, before: RawPage, index: number): void {
+    if (this.#pageOf.size < maxRows) {
+      idsOf(before).forEach((id) => this.#pageOf.set(id, index - 1));
+    }
+    const isAgain = (id: string | number) => (this.#pageOf.get(id) ?? index) < index;
+    if (!this.#hasMoved && idsOf(page).some(isAgain)) {
+      this.#hasMoved = true;
+      const message = 'moved while the list was read: some came twice, and others may be missing';
+      this.#ends.onMismatch?.({ field: 'items', message });
     }
   }
 
@@ -175,4 +174,14 @@ function repeats(page: RawPage, before: RawPage): boolean {
     page.items.length === before.items.length &&
     JSON.stringify(page.items) === JSON.stringify(before.items)
   );
+}
+
+/** The ids of a page; of one that is longer than any page of the documents, none. */
+function idsOf({ items }: RawPage): (string | number)[] {
+  if (items.length > maxPageRows) {
+    return [];
+  }
+  return items
+    .map((item) => (isRecord(item) ? item['id'] : undefined))
+    .filter((id) => typeof id === 'string' || typeof id === 'number');
 }

@@ -110,3 +110,36 @@ it('tells where rows of numbered pages moved, though as many came as were promis
   await first.nextPage();
   expect(mismatches).toHaveLength(1);
 });
+
+describe('a list by page numbers whose rows move while it is read', () => {
+  /** Each page after the first begins so many rows earlier: new rows came in front. */
+  function shifted(by: number) {
+    const messaging = messagingOver((input, init) => {
+      const { searchParams } = new URL(new Request(input, init).url);
+      const page = Number(searchParams.get('page') ?? 1);
+      const start = 50 * (page - 1) - (page > 1 ? by : 0);
+      return Promise.resolve(
+        Response.json({ data: all.slice(start, start + 50), page, pageSize: 50, total: 100 }),
+      );
+    });
+    const told: string[] = [];
+    messaging.on('mismatch', ({ issues }) =>
+      told.push(...issues.filter(({ field }) => field === 'items').map(({ message }) => message)),
+    );
+    return { messaging, told };
+  }
+
+  it('is told once', async () => {
+    const { messaging, told } = shifted(3);
+    await messaging.templates.list().toArray();
+    expect(told).toEqual([
+      'moved while the list was read: some came twice, and others may be missing',
+    ]);
+  });
+
+  it('is not told where none has moved', async () => {
+    const { messaging, told } = shifted(0);
+    await expect(messaging.templates.list().toArray()).resolves.toHaveLength(100);
+    expect(told).toEqual([]);
+  });
+});
