@@ -96,9 +96,7 @@ export async function bullmqSource(queue: string, options: BullmqOptions): Promi
         await item.held.moveToFailed(reason, token, false);
       }
     },
-    async release({ held }) {
-      await held.moveToWait(token);
-    },
+    release: ({ held }) => held.moveToWait(token),
     async extend({ held }) {
       await held.extendLock(token, lockMs);
     },

@@ -281,7 +281,10 @@ describe('sendEach()', () => {
     ['pro', 'data'],
     [new Map(), 'data'],
   ])('refuses the row whose data is %o, with its field', async (data, field) => {
-    const rows = [{ email: 'ann@example.com', data }, { email: 'bea@example.com', data: null }];
+    const rows = [
+      { email: 'ann@example.com', data },
+      { email: 'bea@example.com', data: null },
+    ];
     const { done, failed } = await clientOf().sendEach(rows as never[], message);
     expect(done).toBe(1);
     expect(failed).toMatchObject([
