@@ -74,9 +74,7 @@ export async function bullmqSource(queue: string, options: BullmqOptions): Promi
   }
   const read = jobOf ?? ((data: MediaJob) => data);
   const token = crypto.randomUUID();
-  // Taking a job again is safe: the journal knows what was submitted, and it is followed.
-  const lock = { lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: 1_000 };
-  const worker = new Taker(queue, null, { connection, prefix, autorun: false, ...lock });
+  const worker = new Taker(queue, null, { connection, prefix, autorun: false, ...lockOf(lockMs) });
   const aside = new Aside(unknown, { connection, prefix });
   worker.on('error', () => undefined); // reported by the call that fails
   aside.on('error', () => undefined);
@@ -96,7 +94,9 @@ export async function bullmqSource(queue: string, options: BullmqOptions): Promi
         await item.held.moveToFailed(reason, token, false);
       }
     },
-    release: ({ held }) => held.moveToWait(token),
+    async release({ held }) {
+      await held.moveToWait(token);
+    },
     async extend({ held }) {
       await held.extendLock(token, lockMs);
     },
@@ -105,6 +105,13 @@ export async function bullmqSource(queue: string, options: BullmqOptions): Promi
     },
   };
 }
+
+// Taking a job again is safe: the journal knows what was submitted, and it is followed.
+const lockOf = (lockMs: number) => ({
+  lockDuration: lockMs,
+  stalledInterval: lockMs / 2,
+  maxStalledCount: 1_000,
+});
 
 // First there, then gone here; a crash in between brings it again, and the id keeps it single.
 async function setAside(
