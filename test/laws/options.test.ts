@@ -90,6 +90,7 @@ const queue: Samples<QueueOptions> = {
   deadline: 1,
   stallTimeout: 1,
   outageTimeout: 1,
+  unknownTimeout: 1,
   signal,
   onProgress: fails,
   onUpdate: fails,

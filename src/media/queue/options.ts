@@ -80,6 +80,12 @@ export interface QueueOptions extends SpendingCaps {
    * @default 86_400_000 (24 h)
    */
   outageTimeout?: number | undefined;
+  /**
+   * After two calls in a row whose answer was lost, no more is submitted until `resume()`; without it
+   * the iteration rejects with the code `UNKNOWN_OUTCOMES` after so many milliseconds.
+   * @default 600_000 (10 min)
+   */
+  unknownTimeout?: number | undefined;
   /** Stops submitting and waiting at once. What is in progress goes on; see `running`. */
   signal?: AbortSignal | undefined;
   /** Called whenever something changed. What it throws is ignored. */
@@ -158,7 +164,7 @@ export interface MediaQueue extends AsyncIterable<QueueResult> {
   readonly running: readonly GenerationJob[];
   /** Submits no more until `resume()`. Jobs in progress are waited for. */
   pause(): void;
-  /** Goes on after `pause()`. */
+  /** Goes on after `pause()`, and after a `warning` with the code `UNKNOWN_OUTCOMES`. */
   resume(): void;
   /** Submits no more and ends once the jobs in progress are finished; the others are not yielded. */
   drain(): void;
@@ -181,6 +187,7 @@ const queueOptions: OptionKinds<QueueOptions> = {
   deadline: milliseconds,
   stallTimeout: milliseconds,
   outageTimeout: milliseconds,
+  unknownTimeout: milliseconds,
   signal: abortSignal,
   onProgress: callback(),
   onUpdate: callback(),

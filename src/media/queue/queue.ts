@@ -121,7 +121,7 @@ export class JobQueue implements MediaQueue {
         this.#results.push(result);
       },
       onChange: () => this.#onChange(),
-      onEnd: () => this.#finish(this.#source.failure),
+      onEnd: (failure) => this.#finish(failure ?? this.#source.failure),
     });
     this.#parts = { host, driver, intake };
     for (const type of this.#early) {

@@ -2,6 +2,7 @@ import { fail, failWaiting, land, recall, refuse, yieldNames } from './steps/ans
 import { checkDue, endLate, hearCheck, hearSaved } from './steps/checking.js';
 import type { QueueCommand } from './steps/commands.js';
 import type { QueueEvent, ReadEntry } from './steps/events.js';
+import { heldUntil, releaseCalls } from './steps/fuse.js';
 import { reportOutage } from './steps/outage.js';
 import { draftOf, type Draft, type QueueState, type World } from './steps/state.js';
 import { submitNext, trim } from './steps/submitting.js';
@@ -62,6 +63,7 @@ const hearing: {
   },
   resume: (draft) => {
     draft.isPaused = false;
+    releaseCalls(draft);
   },
   drain: (draft) => {
     draft.isDraining = true;
@@ -116,10 +118,14 @@ function proceed(draft: Draft, world: World): void {
   if (draft.waiting.length > 0) {
     times.push(world.nextSlotAt);
   }
-  if (isOver(draft)) {
+  const isGivenUp = heldUntil(draft) <= now && !isDone(draft);
+  if (!isBusy(draft) && (isDone(draft) || isGivenUp)) {
     draft.isOver = true;
-    draft.commands.push({ type: 'end' });
+    draft.commands.push({ type: 'end', isGivenUp });
     return;
+  }
+  if (!isGivenUp) {
+    times.push(heldUntil(draft));
   }
   const at = Math.min(...times);
   if (Number.isFinite(at)) {
@@ -182,11 +188,11 @@ function tell(draft: Draft, now: number, world: World): number {
   return draft.toldAt + tellEveryMs;
 }
 
-function isOver(draft: Draft): boolean {
-  const isBusy = draft.flight !== undefined || draft.running.size + draft.saving.size > 0;
-  if (isBusy || draft.isOver) {
-    return false;
-  }
-  const isRead = draft.isExhausted && draft.waiting.length + draft.claimed.size === 0;
-  return isRead || draft.isDraining;
+function isBusy({ flight, running, saving, isOver }: Draft): boolean {
+  return flight !== undefined || running.size + saving.size > 0 || isOver;
+}
+
+/** Is there nothing left to submit? */
+function isDone({ isExhausted, waiting, claimed, isDraining }: Draft): boolean {
+  return (isExhausted && waiting.length + claimed.size === 0) || isDraining;
 }

@@ -109,6 +109,18 @@ describe('a queue that saves', () => {
   });
 });
 
+it('a `save` that hangs ends with the deadline; its file stays listed', async () => {
+  const { journal, client } = saving();
+  let saves = 0;
+  const save = () => (++saves === 1 ? new Promise<never>(() => undefined) : Promise.resolve());
+  const options = { name: 'batch', save, deadline: 3_600_000 };
+  const results = await inTime(collect(client.queue(videos(2), options)));
+  expect(results[0]!.error).toMatchObject({ name: 'WaitTimeoutError' });
+  expect(String(results[0]!.error)).toContain('is finished, but was not saved within');
+  expect(results[1]!.error).toBeUndefined();
+  expect(await pendingOf(journal)).toEqual({ jobs: 1, finished: 1 });
+});
+
 describe('a queue without `save`', () => {
   it('keeps a file listed until the next result is asked for', async () => {
     const { journal, client } = saving();

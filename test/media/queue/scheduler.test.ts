@@ -42,7 +42,7 @@ describe('a scheduler', () => {
     expect(only(steps.hear({ type: 'exhausted' }), 'end')).toEqual([]);
     expect(only(steps.finish('a'), 'end')).toEqual([]);
     const last = steps.hear({ type: 'saved', fileId: 'a' });
-    expect(only(last, 'end')).toEqual([{ type: 'end' }]);
+    expect(only(last, 'end')).toEqual([{ type: 'end', isGivenUp: false }]);
     expect(only(last, 'wake')).toEqual([]);
     expect(steps.state.isOver).toBe(true);
     expect(only(steps.at(1), 'end')).toEqual([]);

@@ -15,6 +15,7 @@ export const rules: QueueRules = {
   gapMs: 50_000,
   stallMs: 6 * 3_600_000,
   outageMs: 24 * 3_600_000,
+  unknownMs: 600_000,
   timeoutMs: Number.POSITIVE_INFINITY,
   deadlineAt: Number.POSITIVE_INFINITY,
   claimMs: 300_000,

@@ -6,7 +6,7 @@ import type { KnownJob } from '../../jobs/journal-types.js';
 import type { QueueInput } from '../input/intake.js';
 import { QueueCalls } from './calls.js';
 import { FileChecks } from './file-checks.js';
-import { errorOf } from './failures.js';
+import { answersLost, callsHeld, errorOf, minutes } from './failures.js';
 import type { QueueHost } from '../host.js';
 import type { QueueOptions, QueueResult } from '../options.js';
 import { step } from '../scheduler.js';
@@ -21,7 +21,7 @@ export interface DriverListener {
   onResult(result: QueueResult): void;
   /** Something has changed. */
   onChange(): void;
-  onEnd(): void;
+  onEnd(failure: { readonly reason: unknown } | undefined): void;
 }
 
 /** Runs the scheduler: brings it what happens, and does what it says. */
@@ -186,18 +186,21 @@ export class QueueDriver {
       case 'tell':
         this.#host.reportWait(command.waitMs, this.#state.waiting.length);
         break;
+      case 'held':
+        this.#host.warn(callsHeld(command.ms), 'UNKNOWN_OUTCOMES');
+        break;
       case 'outage':
         this.#host.warn(`${sentence(command.error)} The queue goes on once it is over.`);
         break;
       case 'outage-end':
-        this.#host.warn(`The outage is over after ${minutesOf(command.ms)}. The queue goes on.`);
+        this.#host.warn(`The outage is over after ${minutes(command.ms)}. The queue goes on.`);
         break;
       case 'wake':
         this.#stopTimer = clock.at(command.at, () => this.hear({ type: 'wake' }));
         break;
       case 'end':
         this.#stopListening();
-        this.#listener.onEnd();
+        this.#listener.onEnd(command.isGivenUp ? { reason: answersLost() } : undefined);
     }
   }
 
@@ -297,8 +300,4 @@ export class QueueDriver {
 
 function sentence(error: unknown): string {
   return `An outage: ${reasonOf(error).replace(/\.$/, '')}.`;
-}
-
-function minutesOf(ms: number): string {
-  return `${Math.round(ms / 6_000) / 10} min`;
 }

@@ -58,6 +58,19 @@ export function mayHaveBeenSubmitted(): PostreelError {
   );
 }
 
+/** Why a queue makes no more calls. */
+export function callsHeld(ms: number): string {
+  return `The answers to two calls in a row were lost: their jobs may exist, and each further call may be lost too. Nothing more is submitted until \`queue.resume()\`; without it the queue ends after ${minutes(ms)}.`;
+}
+
+/** The error of a queue that held its calls back for too long. */
+export function answersLost(): PostreelError {
+  return new PostreelError(
+    'The answers to two calls in a row were lost, and `queue.resume()` was not called. Look for the jobs with the outcome `unknown` in the workspace, and submit the rest again.',
+    { code: 'UNKNOWN_OUTCOMES' },
+  );
+}
+
 /** The error of a job that ended without a result. */
 export function errorOf(
   end: Exclude<JobEnd, { type: 'file' | 'error' }>,
@@ -83,6 +96,7 @@ const texts = {
   stalled: 'showed no change of status or progress for',
   timeout: 'was not finished within',
   lost: 'could not be checked for',
+  unsaved: 'is finished, but was not saved within',
 } as const;
 
 function notSubmitted(type: 'claimed' | 'capped' | 'late'): PostreelError {
@@ -99,4 +113,9 @@ function notSubmitted(type: 'claimed' | 'capped' | 'late'): PostreelError {
     code: 'DEADLINE_EXCEEDED',
     outcome: 'not-sent',
   });
+}
+
+/** A time in words. */
+export function minutes(ms: number): string {
+  return `${Math.round(ms / 6_000) / 10} min`;
 }

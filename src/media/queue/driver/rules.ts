@@ -7,18 +7,21 @@ import type { QueueRules } from '../steps/state.js';
 const gapMs = 50_000;
 const stallMs = 6 * 60 * 60_000;
 const outageMs = 24 * 60 * 60_000;
+const unknownMs = 10 * 60_000;
 // The answer of another run comes before so much has passed, or never.
 const claimMs = 5 * 60_000;
 
 /** The rules of a queue, from its options. */
 export function rulesOf(options: QueueOptions, { clock, slots }: QueueHost): QueueRules {
-  const { timeout, deadline, stallTimeout, outageTimeout, maxJobs, maxMinutes } = options;
+  const { timeout, deadline, stallTimeout, outageTimeout, unknownTimeout, maxJobs, maxMinutes } =
+    options;
   const concurrency = options.concurrency ?? slots.limit;
   return {
     concurrency: Math.min(concurrency, slots.limit),
     gapMs,
     stallMs: stallTimeout ?? stallMs,
     outageMs: outageTimeout ?? outageMs,
+    unknownMs: unknownTimeout ?? unknownMs,
     timeoutMs: timeout ?? Number.POSITIVE_INFINITY,
     deadlineAt: clock.now() + (deadline ?? Number.POSITIVE_INFINITY),
     claimMs,

@@ -6,6 +6,7 @@ import type { SlotEvidence } from './commands.js';
 import type { Refusal } from './events.js';
 import type { Entry, Flight } from './jobs.js';
 import type { Draft, World } from './state.js';
+import { countUnknownCall, releaseCalls } from './fuse.js';
 import { endOutage, noteFailedCall } from './outage.js';
 import { uncount } from './submitting.js';
 import { putBack } from './waiting.js';
@@ -68,7 +69,10 @@ export function refuse(draft: Draft, refusal: Refusal, world: World): void {
   if (!isUnknown) {
     uncount(draft, flight.entries);
   }
-  if (refusal.kind !== 'not-sent' && refusal.kind !== 'unknown') {
+  if (refusal.kind === 'unknown') {
+    countUnknownCall(draft, world.now);
+  } else if (refusal.kind !== 'not-sent') {
+    releaseCalls(draft);
     endOutage(draft, world.now);
   }
   const react = refusal.mayBeHalfWay ? endHalfWay : reactions[refusal.kind];
@@ -258,6 +262,7 @@ function noteBarren(draft: Draft, { error }: Refusal, { now }: World, delayMs: n
 
 /** Something works: what was learned from refusals is over. */
 function hearYes(draft: Draft, entries: readonly Entry[]): void {
+  releaseCalls(draft);
   draft.refusals = 0;
   draft.evidence = undefined;
   draft.barrenSince = undefined;

@@ -117,7 +117,22 @@ export function endLate(draft: Draft, now: number): number {
       next = Math.min(next, at);
     }
   }
-  return next;
+  return Math.min(next, endUnsaved(draft, now));
+}
+
+// The caller's `save` may hang: the deadline is for it as well.
+function endUnsaved(draft: Draft, now: number): number {
+  const { deadlineAt } = draft.rules;
+  if (draft.saving.size === 0 || deadlineAt > now) {
+    return draft.saving.size === 0 ? Number.POSITIVE_INFINITY : deadlineAt;
+  }
+  for (const { entry, job, followedAt } of draft.saving.values()) {
+    draft.results++;
+    const end: JobEnd = { type: 'unsaved', job, ms: now - followedAt };
+    draft.commands.push({ type: 'yield', entry, end });
+  }
+  draft.saving.clear();
+  return Number.POSITIVE_INFINITY;
 }
 
 /** A finished file is saved, or could not be. */

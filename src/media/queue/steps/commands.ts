@@ -19,7 +19,10 @@ export type QueueCommand =
   | { readonly type: 'outage'; readonly error: unknown }
   | { readonly type: 'outage-end'; readonly ms: number }
   | { readonly type: 'wake'; readonly at: number }
-  | { readonly type: 'end' };
+  /** No more calls until the caller says so. */
+  | { readonly type: 'held'; readonly ms: number }
+  /** `isGivenUp`: calls were held back for too long. */
+  | { readonly type: 'end'; readonly isGivenUp: boolean };
 
 export type SlotEvidence = 'accepted' | 'refused' | 'doubted' | 'cleared';
 
@@ -28,5 +31,9 @@ export type JobEnd =
   | { readonly type: 'file'; readonly job: JobRecord }
   | { readonly type: 'error'; readonly job: JobRecord | undefined; readonly error: unknown }
   /** The driver makes the error of these. */
-  | { readonly type: 'stalled' | 'timeout' | 'lost'; readonly job: JobRecord; readonly ms: number }
+  | {
+      readonly type: 'stalled' | 'timeout' | 'lost' | 'unsaved';
+      readonly job: JobRecord;
+      readonly ms: number;
+    }
   | { readonly type: 'claimed' | 'capped' | 'late'; readonly job: undefined };

@@ -18,6 +18,8 @@ export interface QueueRules {
   readonly stallMs: number;
   /** How long an outage is waited out. */
   readonly outageMs: number;
+  /** How long calls are held back after lost answers before the queue gives up. */
+  readonly unknownMs: number;
   /** How long one job may take. */
   readonly timeoutMs: number;
   /** When the whole queue gives up, on the clock of the events. */
@@ -83,6 +85,10 @@ export interface QueueState {
   readonly grantedDuration: number;
   /** The most jobs of the next call, after one that was refused or whose outcome is unknown. */
   readonly maxPerCall: number;
+  /** Calls in a row whose answer was lost. */
+  readonly unknownCalls: number;
+  /** Since when no call is made, after too many of them. */
+  readonly heldSince: number | undefined;
   /** Calls in a row that brought nothing. */
   readonly refusals: number;
   readonly refusedAt: number;
@@ -143,6 +149,8 @@ export function initialState(rules: QueueRules): QueueState {
     granted: new Set(),
     grantedDuration: 0,
     maxPerCall: Number.POSITIVE_INFINITY,
+    unknownCalls: 0,
+    heldSince: undefined,
     refusals: 0,
     refusedAt: never,
     evidence: undefined,

@@ -77,7 +77,8 @@ function noteRoom(draft: Draft, room: number, now: number): void {
 function callTime(draft: Draft, world: World, room: number): number {
   const { rules, waiting } = draft;
   const [first] = waiting;
-  const isStopped = draft.isPaused || draft.isDraining || draft.flight !== undefined;
+  const isHeld = draft.isPaused || draft.heldSince !== undefined;
+  const isStopped = isHeld || draft.isDraining || draft.flight !== undefined;
   // The results are not taken: no use in making more of them.
   if (isStopped || !first || room <= 0 || draft.results >= rules.maxResults) {
     return Number.POSITIVE_INFINITY;

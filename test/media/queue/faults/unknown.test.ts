@@ -1,10 +1,13 @@
-import { memoryJournal } from 'postreel';
-import { expect, it } from 'vitest';
+import { memoryJournal, type QueueResult } from 'postreel';
+import { describe, expect, it } from 'vitest';
 import { ListSource } from '../../../support/media/list-source.js';
-import { collect, videos } from '../../../support/media/queue-helpers.js';
+import { calls, collect, videos } from '../../../support/media/queue-helpers.js';
 import {
+  audioEndpoint,
+  ending,
   fakeService,
   inTime,
+  speech,
   useFakeTime,
   videoEndpoint,
 } from '../../../support/media/fake-time.js';
@@ -64,4 +67,77 @@ it('reads `undefined` as left out: a job that is delivered again is still the sa
     expect(source.told.every((line) => / done file_/.test(line))).toBe(true);
   }
   expect(fake.requests.filter(({ endpoint }) => endpoint === videoEndpoint)).toHaveLength(1);
+});
+
+describe('two calls in a row whose answers are lost', () => {
+  /** A service whose first video calls are answered with 500 by a gateway, though the jobs are made. */
+  function losing(lost: number, more: Parameters<typeof fakeService>[0] = {}) {
+    const { fake, media } = fakeService({ durations: () => '1m', ...more });
+    fake.fail(videoEndpoint, { loseAnswer: true, times: lost });
+    const client = media();
+    const warnings: { code?: string | undefined; message: string }[] = [];
+    client.on('warning', (warning) => warnings.push(warning));
+    return { fake, client, warnings };
+  }
+
+  it('are the last ones: the queue ends after ten minutes, and says why', async () => {
+    const { fake, client, warnings } = losing(9);
+    const results: QueueResult[] = [];
+    const read = async () => {
+      for await (const result of client.queue(videos(60))) {
+        results.push(result);
+      }
+    };
+    const startedAt = Date.now();
+    const { error } = await inTime(ending(read()));
+    expect(error).toMatchObject({ name: 'PostreelError', code: 'UNKNOWN_OUTCOMES' });
+    expect(calls(fake)).toBe(2);
+    expect(results.map(({ error }) => (error as { outcome: string }).outcome)).toEqual(
+      Array<string>(25).fill('unknown'),
+    );
+    expect(warnings).toMatchObject([{ code: 'UNKNOWN_OUTCOMES' }]);
+    expect(warnings[0]!.message).toContain('Nothing more is submitted until `queue.resume()`');
+    expect(Date.now() - startedAt).toBeGreaterThan(10 * 60_000);
+  });
+
+  it('let the queue go on after `resume()`', async () => {
+    const { fake, client } = losing(2);
+    const queue = client.queue(videos(30));
+    client.on('warning', ({ code }) => {
+      if (code === 'UNKNOWN_OUTCOMES') {
+        setTimeout(() => queue.resume(), 60_000);
+      }
+    });
+    const results = await inTime(collect(queue));
+    expect(results).toHaveLength(30);
+    expect(results.filter(({ file }) => file)).toHaveLength(5);
+    expect(fake.files).toHaveLength(30);
+  });
+
+  it('let jobs in progress finish before the queue rejects', async () => {
+    const { fake, client } = losing(0, { durations: () => '40m' });
+    const results: QueueResult[] = [];
+    const read = async () => {
+      const own = client.queue([...videos(2), ...Array.from({ length: 20 }, () => speech())], {
+        unknownTimeout: 60_000,
+      });
+      for await (const result of own) {
+        results.push(result);
+      }
+    };
+    fake.fail(audioEndpoint, { loseAnswer: true, times: 2 });
+    const { error } = await inTime(ending(read()));
+    expect(error).toMatchObject({ code: 'UNKNOWN_OUTCOMES' });
+    expect(results.filter(({ file }) => file)).toHaveLength(2);
+  });
+
+  it('are not in a row when an answer comes between them', async () => {
+    const { fake, client, warnings } = losing(0);
+    const texts = Array.from({ length: 6 }, () => speech());
+    fake.fail(audioEndpoint, { loseAnswer: true, times: 1 });
+    fake.fail(audioEndpoint, { loseAnswer: true, times: 1, after: 2 });
+    const results = await inTime(collect(client.queue(texts)));
+    expect(results.filter(({ error }) => error)).toHaveLength(2);
+    expect(warnings).toEqual([]);
+  });
 });

@@ -49,6 +49,9 @@ interface Run {
   failure: unknown;
   waiting: number;
   slots: PendingSlots | undefined;
+  queue?: JobQueue;
+  /** May it make no more calls until it is told to? */
+  isHeld?: boolean;
 }
 
 class World {
@@ -61,6 +64,8 @@ class World {
   readonly #violations: string[] = [];
   readonly #runs: Run[] = [];
   readonly #isNamed: boolean;
+  readonly #saves: boolean;
+  #isSaveHanging = false;
   readonly #limit: number;
   readonly #storeHabit: StoreHabit;
   readonly #store: RateBudgetStore | undefined;
@@ -80,6 +85,7 @@ class World {
     const journal = { ...memoryJournal(), now: () => Promise.resolve(this.#time.now()) };
     this.#written = modelJournal(bug?.journal?.(journal) ?? journal, this.#time, random);
     this.#isNamed = random.chance(0.7);
+    this.#saves = random.chance(0.3);
     this.#limit = 20;
     // Hours of checks for many jobs would only repeat themselves.
     const usualJobs = random.chance(0.05) ? 100 : 40; // some learn from the first jobs
@@ -143,8 +149,10 @@ class World {
         run.waiting = waiting;
       },
       ...(this.#isNamed && { name: 'model' }),
+      ...(this.#saves && { save: () => this.#save(), deadline: 50 * hourMs }),
     };
     const queue = new JobQueue(this.#shuffled(), options, () => Promise.resolve(host));
+    run.queue = queue;
     void (async () => {
       try {
         for await (const result of queue) {
@@ -156,6 +164,29 @@ class World {
       }
       run.isOver = true;
     })();
+  }
+
+  // Somebody looks after it in time, or comes too late.
+  #hold(run: Run): void {
+    run.isHeld = true;
+    const resume = () => {
+      run.isHeld = false;
+      run.queue?.resume();
+    };
+    if (this.#random.chance(0.9)) {
+      this.#time.after(this.#random.next() * 9 * minuteMs, resume);
+    }
+  }
+
+  async #save(): Promise<void> {
+    await this.#time.sleep(this.#random.next() * 5_000);
+    if (this.#random.chance(0.02)) {
+      this.#isSaveHanging = true; // the caller's own, until the deadline
+      return new Promise(() => undefined);
+    }
+    if (this.#random.chance(0.05)) {
+      throw new Error('the disk is full');
+    }
   }
 
   // A crash: nothing of the old process is heard of again, and another one starts, at once or later.
@@ -210,7 +241,7 @@ class World {
       callsMs: () => 0,
       submit: (jobs, { names, retriesFailed }) => {
         const send = (hooks: SendHooks) =>
-          new RunningCall((state) => this.#send(jobs, state, isDead, hooks));
+          new RunningCall((state) => this.#send(jobs, state, run, hooks));
         const submission = { jobs, names, retriesFailed, owner: () => Promise.resolve('me'), send };
         const events = { emit: () => undefined };
         return submit(this.#bug?.submit?.(submission) ?? submission, journal, events);
@@ -239,7 +270,12 @@ class World {
       settle: async (fileId) => journal?.settle(fileId, 'saved'),
       flush: async () => journal?.flush(),
       reportWait: () => this.#sign(),
-      warn: () => this.#sign(),
+      warn: (_, code) => {
+        this.#sign();
+        if (code === 'UNKNOWN_OUTCOMES') {
+          this.#hold(run);
+        }
+      },
     };
     this.#bug?.host?.(host);
     return host;
@@ -259,9 +295,10 @@ class World {
   async #send(
     jobs: readonly MediaJob[],
     state: { outcome?: 'not-sent' | 'rejected' | 'unknown' | undefined },
-    isDead: () => boolean,
+    run: Run,
     { beforeSending }: SendHooks,
   ) {
+    const isDead = () => run.stop.signal.aborted;
     state.outcome = 'not-sent';
     await beforeSending?.();
     if (isDead()) {
@@ -269,6 +306,9 @@ class World {
     }
     this.#sign();
     this.#noteCall(jobs.length);
+    if (run.isHeld) {
+      this.#report('i: a call after two that were lost in a row');
+    }
     try {
       const data = await this.#service.generate(jobs, isDead);
       if (isDead()) {
@@ -332,7 +372,8 @@ class World {
 
   #sign(): void {
     const now = this.#time.now();
-    if (now - this.#lastSignAt > 3 * minuteMs && this.#runs.length === 1) {
+    const isAlone = this.#runs.length === 1 && !this.#isSaveHanging;
+    if (now - this.#lastSignAt > 3 * minuteMs && isAlone) {
       this.#report(`g: silent for ${Math.round((now - this.#lastSignAt) / 1000)} s`);
     }
     this.#lastSignAt = now;
@@ -383,6 +424,9 @@ class World {
   // (c), for each run that came to its end
   #checkEnds(): void {
     const last = this.#runs.at(-1)!;
+    if (last.isHeld && isHeldFor(last.failure)) {
+      return;
+    }
     if (last.failure !== undefined) {
       this.#report(`c: the queue failed: ${JSON.stringify(last.failure)}`);
     }
@@ -403,6 +447,10 @@ class World {
       this.#violations.push(violation);
     }
   }
+}
+
+function isHeldFor(failure: unknown): boolean {
+  return isPostreelError(failure) && failure.code === 'UNKNOWN_OUTCOMES';
 }
 
 function habitsOf(random: Random): Habits {
