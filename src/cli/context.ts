@@ -9,7 +9,7 @@ export class Context {
   readonly streams: Streams;
   /** Aborts on Ctrl+C. */
   readonly signal: AbortSignal;
-  /** Set before a command starts, since the command line says how to write. */
+  /** Set before a command starts, since the command line decides how to write. */
   output: Output;
 
   constructor(parts: Pick<Context, 'environment' | 'streams' | 'signal' | 'output'>) {

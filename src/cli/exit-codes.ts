@@ -1,6 +1,6 @@
 import { isPostreelError, type Outcome, type PostreelError } from 'postreel';
 
-/** What the exit code of a command says. Scripts rely on these numbers: they never change. */
+/** What the exit codes of a command mean. Scripts rely on these numbers: they never change. */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -30,7 +30,7 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
   interrupted: 'interrupted by Ctrl+C',
 };
 
-/** An end of a command that is no fault of the program: it has said why itself, or says it now. */
+/** An end of a command that is no fault of the program: the reason is on the terminal already, or is the message. */
 export class CommandEnd extends Error {
   readonly exitCode: number;
 

@@ -193,6 +193,11 @@ describe('rows of an import', () => {
     });
   });
 
+  it('fail where `null` is to delete a field, with what an import does', async () => {
+    const { failed } = await imported([{ email: 'a@b.c', n: null }]);
+    expect(String(failed[0]?.error)).toContain('`n` cannot be deleted by an import');
+  });
+
   it('fail where an empty text is to delete a field: an import cannot', async () => {
     const rows = [{ email: 'a@b.c', note: '' }];
     expect((await imported(rows, { data: { emptyString: 'delete' } })).failed).toHaveLength(1);

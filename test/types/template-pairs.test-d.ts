@@ -54,8 +54,21 @@ export const campaigns = [
   typed.campaigns.create({ ...audience, subject, body: plain.text }),
   typed.campaigns.create({ ...audience, subject: content.subject, body: content.body }),
   untyped.campaigns.create({ ...audience, subject, body: service.text }),
-  typed.campaigns.preview('cmp_1', { plan: 'pro' }),
+  typed.campaigns.create({ ...audience, subject, body: service.text }),
+  typed.campaigns.create({ ...audience, subject, body: loose.text }),
+  untyped.campaigns.create({ ...audience, subject, body: plain.text }),
+  untyped.campaigns.create({ ...audience, subject: content.subject, body: content.body }),
+  untyped.campaigns.create({ ...audience, subject, body: loose.text }),
+  ...[typed, untyped].flatMap((client) => [
+    client.campaigns.preview('cmp_1', { plan: 'pro' }),
+    client.campaigns.preview('cmp_1', { name: 'Ann', unsubscribeUrl: 'https://example.com' }),
+  ]),
 ];
+const own = [{ email: to, data: { plan: 'free' } }, to] as const;
+export const rowsWithData = [plainMessage, serviceMessage].flatMap((body) => [
+  typed.sendEach(own, { from, subject, ...body }),
+  untyped.sendEach(own, { from, subject, ...body }),
+]);
 export const previews = [
   plain.render({ plan: 'pro' }),
   content.render({ name: 'Ann' }),

@@ -56,15 +56,15 @@ export function fieldsOf(value: unknown): Record<string, unknown> {
   return isObject ? { ...value } : {};
 }
 
-/** Does the service say no, by its status or in its body? */
+/** Is this a refusal, by its status or its body? */
 export function isRefusal({ status, json }: Answer): boolean {
   return status >= 300 || fieldsOf(json)['success'] === false;
 }
 
 /** The status of a refusal; with HTTP 200 it is in the body. */
 export function statusOf({ status, json }: Answer): number {
-  const told = fieldsOf(fieldsOf(json)['error'])['statusCode'];
-  return status < 300 && typeof told === 'number' ? told : status;
+  const inBody = fieldsOf(fieldsOf(json)['error'])['statusCode'];
+  return status < 300 && typeof inBody === 'number' ? inBody : status;
 }
 
 /** What is inside the envelope, if there is one. */

@@ -5,7 +5,7 @@ import { errorShapeOf, sharedHabits, type Seen } from './habits.js';
 /** The questions, all of them reads. */
 export const mediaQuestions = ['/v1/generate/status?fileId=probe_nobody', '/v1/generate/status'];
 
-/** Asks a media service, and says in which world it lives. It has no lists, so refusals tell most. */
+/** Finds out which world a media service is. It has no lists, so refusals show most. */
 export async function probeMedia(target: Target): Promise<Seen<typeof mediaBehaviors>> {
   const [unknown = '', invalid = ''] = mediaQuestions;
   const missing = await ask(target, unknown);

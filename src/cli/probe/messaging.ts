@@ -41,7 +41,7 @@ export function recordQuestions(answers: Readonly<Record<string, Answer>>): stri
 }
 type Behavior = Seen<typeof messagingBehaviors>;
 
-/** Asks a messaging service, and says in which world it lives. Nothing that it holds is kept. */
+/** Finds out which world a messaging service is. Nothing that it holds is kept. */
 export async function probeMessaging(target: Target): Promise<Behavior> {
   const answers = (await askAll(target, messagingQuestions)) as Answers; // entries lose their names
   if (isRefusal(answers['/contacts?limit=1'])) {

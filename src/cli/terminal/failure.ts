@@ -50,7 +50,7 @@ function hintsOf(error: unknown): string[] {
   }
   // The message names the first one.
   const fields = error.fieldErrors.slice(1).map(({ field, message }) => `\`${field}\` ${message}`);
-  const told = error.suggestion === undefined ? [] : [error.suggestion];
+  const suggestions = error.suggestion === undefined ? [] : [error.suggestion];
   const unknown = 'It may have happened all the same: check before you run this again.';
-  return [...fields, ...told, ...(error.outcome === 'unknown' ? [unknown] : [])];
+  return [...fields, ...suggestions, ...(error.outcome === 'unknown' ? [unknown] : [])];
 }

@@ -38,7 +38,7 @@ export interface ManyPlan<Row, Body, Job extends OpenRecord> {
 }
 
 /**
- * Queues batches of rows one after another, waits for the job of each, and says which rows failed. A
+ * Queues batches of rows one after another, waits for the job of each, and reports which rows failed. A
  * batch that failed does not keep the others from being queued; an abort or a refused key does.
  */
 export async function changeMany<Row, Body, Job extends OpenRecord>(
@@ -131,7 +131,7 @@ function withoutJob(): UnexpectedResponseError {
   );
 }
 
-// What became of a status check says nothing about the rows.
+// A status check that failed leaves open what became of the rows.
 function notFollowed(jobId: string, cause: unknown): PostreelError {
   const why = isPostreelError(cause) ? ` ${cause.message}` : '';
   return new PostreelError(

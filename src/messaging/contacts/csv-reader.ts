@@ -143,7 +143,7 @@ export class CsvReader {
   }
 }
 
-/** What the parser says of one record. */
+/** What the parser returns for one record. */
 interface Parsed {
   readonly data: readonly string[][];
   readonly errors: readonly unknown[];

@@ -30,13 +30,13 @@ const contactCreate = z.looseObject({
 const contactUpdate = z.partial(contactCreate);
 
 const emailList = {
-  most: limits.lookupEmails,
+  max: limits.lookupEmails,
   items: 'strings',
   isItem: isText,
   hint: 'Use `contacts.lookupAll()`',
 };
 const lookup = listBody<ContactLookup>('emails', emailList);
-const idList = { most: limits.bulkContacts, items: 'ids', isItem: isId };
+const idList = { max: limits.bulkContacts, items: 'ids', isItem: isId };
 const selectionFor = (all: string) =>
   listBody<ContactSelection>('contactIds', { ...idList, hint: `Use \`contacts.${all}()\`` });
 const started = z.looseObject({ jobId: z.string() });
@@ -86,7 +86,7 @@ export const schemas = {
 } satisfies SchemasFor<typeof routes>;
 
 interface ListRule {
-  readonly most: number;
+  readonly max: number;
   /** What the list is of, in messages. */
   readonly items: string;
   readonly isItem: (item: unknown) => boolean;
@@ -114,12 +114,12 @@ function listBody<Body extends object>(name: keyof Body & string, rule: ListRule
   }) as unknown as Schema<Body>;
 }
 
-function listProblem(value: unknown, { most, items, isItem, hint }: ListRule): string | undefined {
+function listProblem(value: unknown, { max, items, isItem, hint }: ListRule): string | undefined {
   if (!Array.isArray(value)) {
     return `must be an array of ${items}`;
   }
-  if (value.length > most) {
-    const problem = `takes at most ${most} items; got ${value.length}`;
+  if (value.length > max) {
+    const problem = `takes at most ${max} items; got ${value.length}`;
     return hint === undefined ? problem : `${problem}. ${hint}`;
   }
   return value.every(isItem) ? undefined : `must contain only ${items}`;

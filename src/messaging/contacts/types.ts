@@ -179,7 +179,7 @@ export interface BulkProgress {
 }
 
 /**
- * What became of a change of many contacts. The service tells no rows of its jobs: where a job does not
+ * What became of a change of many contacts. The service reports no rows of its jobs: where a job does not
  * count all of its rows as done, they are `unknown`.
  */
 export interface JobReport<Row, Job extends OpenRecord> extends Report<Row> {

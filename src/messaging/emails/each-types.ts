@@ -38,7 +38,7 @@ export interface SendEachOptions extends RequestOptions {
   key?: string | undefined;
   /**
    * What to do about recipients of an earlier run for whom it is unknown whether they have the email:
-   * `'list'` leaves them out, `'send'` mails them again. Never say `'send'` while another run goes on.
+   * `'list'` leaves them out, `'send'` mails them again. Never use `'send'` while another run goes on.
    * @default 'list'
    */
   unknown?: 'list' | 'send' | undefined;

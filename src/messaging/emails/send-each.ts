@@ -37,7 +37,7 @@ export interface EachHost<Fields extends object> {
   warn(text: string): void;
 }
 
-/** Sends an email to each recipient once, a few at a time, and says what became of each. */
+/** Sends an email to each recipient once, a few at a time, and reports what became of each. */
 export async function sendEach<Fields extends object>(
   recipients: RowSource<EachRecipient<Fields>>,
   message: EachMessage<Fields>,
@@ -77,7 +77,7 @@ interface Failure {
   readonly error: unknown;
   /** Was the recipient claimed in the journal? */
   readonly isClaimed: boolean;
-  /** Of the call: an abort has the caller's own reason, which says nothing about it. */
+  /** Of the call: an abort has the caller's own reason, which does not give the outcome. */
   readonly outcome: Outcome | undefined;
 }
 
@@ -95,7 +95,7 @@ class EachRun<Fields extends object> {
   readonly #journal: SendJournal | undefined;
   readonly #onResult: SendEachOptions['onResult'];
   readonly #maxAtOnce: number;
-  /** What this run knows of its recipients: all of them without a journal, else those of one window. */
+  /** What is recorded of the recipients: all of them without a journal, else those of one window. */
   readonly #known = new Map<string, KnownSend>();
   readonly #underWay = new Map<string, Promise<void>>();
   #fatal: { readonly reason: unknown } | undefined;
@@ -128,7 +128,7 @@ class EachRun<Fields extends object> {
   /** Sends to one window of recipients, in their order. */
   async send(rows: readonly Row<Fields>[]): Promise<void> {
     if (this.#journal) {
-      await this.#settled();
+      await this.#finishUnderWay();
       const emails = rows.flatMap(({ row }) => addressOf(row) ?? []);
       this.#known.clear();
       for (const [email, known] of await this.#journal.find([...new Set(emails)])) {
@@ -142,7 +142,7 @@ class EachRun<Fields extends object> {
 
   /** Resolves when all that was begun is over and written down. */
   async end(): Promise<void> {
-    await this.#settled();
+    await this.#finishUnderWay();
     await this.#journal?.flush();
     this.#throwIfOver();
   }
@@ -169,7 +169,7 @@ class EachRun<Fields extends object> {
     this.#underWay.set(email, sending);
   }
 
-  async #settled(): Promise<void> {
+  async #finishUnderWay(): Promise<void> {
     await Promise.all(this.#underWay.values());
   }
 
@@ -197,7 +197,7 @@ class EachRun<Fields extends object> {
       this.#known.set(email, { state: 'sent', id });
       this.#report(row, { email: recipient.email, status: 'sent', id, isEarlier: false });
     } catch (error) {
-      await this.#hearFailure(row, email, {
+      await this.#resolveFailure(row, email, {
         error,
         isClaimed,
         outcome: call ? call.outcome : 'not-sent',
@@ -205,7 +205,7 @@ class EachRun<Fields extends object> {
     }
   }
 
-  async #hearFailure(
+  async #resolveFailure(
     row: Row<Fields>,
     email: string,
     { error, isClaimed, outcome }: Failure,
@@ -336,7 +336,7 @@ function mayHaveBeenMailed(): PostreelError {
   );
 }
 
-// An answer without a list says yes all the same; a list without the recipient says that it was skipped.
+// An answer without a list is a success all the same; one whose list is empty means that the recipient was skipped.
 function sentId(answer: unknown, email: string): string {
   const emails: unknown = isRecord(answer) ? answer['emails'] : undefined;
   if (!Array.isArray(emails)) {

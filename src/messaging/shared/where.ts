@@ -51,7 +51,7 @@ export interface OtherComparison {
 }
 
 /**
- * How filters are written where the service's document does not say it. The defaults are ours: they
+ * How filters are written where the service's document does not show it. The defaults are ours: they
  * are not given by the document.
  */
 export interface FilterMapping {

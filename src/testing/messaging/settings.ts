@@ -16,7 +16,7 @@ import { messagingBehaviors, type MessagingBehavior } from '../behavior/messagin
 export interface MessagingSettings extends MessagingBehavior {
   /** The `DISABLE_SIGNUPS` setting of the service. @default false */
   disableSignups: boolean;
-  /** How import and bulk jobs tell their state: the document does not show it. */
+  /** How import and bulk jobs show their state: the document does not show it. */
   jobs: JobSettings;
   /** The total of the attachments of a `/v1/send`. @default 10 MB */
   maxAttachmentBytes: number;

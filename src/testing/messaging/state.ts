@@ -10,7 +10,7 @@ export interface Scope {
   readonly user?: User;
 }
 
-/** All that the fake messaging service knows. */
+/** The whole state of the fake messaging service. */
 export interface MessagingWorld extends World {
   readonly settings: MessagingSettings;
   readonly projects: Map<string, Project>;

@@ -65,10 +65,11 @@ const step = (name: string) => {
 const writes = () => fake.requests.filter(({ method }) => method !== 'GET').length;
 
 const { offer } = onboarding.steps;
-const renamedOffer = {
+const offerCalled = (subject: string) => ({
   ...onboarding,
-  steps: { ...onboarding.steps, offer: { ...offer, subject: 'Go pro now' } },
-};
+  steps: { ...onboarding.steps, offer: { ...offer, subject } },
+});
+const renamedOffer = offerCalled('Go pro now');
 /** The offer leads to a new step: one step and two transitions more, and one less. */
 const longer = {
   ...onboarding,
@@ -146,7 +147,7 @@ describe('the drift of a deployment', () => {
 
   it.each([
     ['the same definition', renamedOffer, true],
-    ['a further one', { ...renamedOffer, name: 'Tour' }, false],
+    ['another change of that step', offerCalled('Go pro today'), false],
   ])(
     'is none after a deployment that failed where answers show nothing: %s follows',
     async (_, next, isDown) => {
@@ -164,8 +165,8 @@ describe('the drift of a deployment', () => {
       const call = inFakeTime(() => failing.workflows.deploy(renamedOffer, { state: store }));
       await expect(call).rejects.toMatchObject({ code: 'DEPLOY_INCOMPLETE' });
       await deploy(next);
-      expect(step('offer').config).toMatchObject({ subject: 'Go pro now' });
-      expect(workflow()).toMatchObject({ name: next.name, enabled: true });
+      expect(step('offer').config).toMatchObject({ subject: next.steps.offer.subject });
+      expect(workflow()).toMatchObject({ enabled: true });
       expect(await deploy(next)).toMatchObject({ drift: [], operations: [] });
     },
   );

@@ -97,7 +97,7 @@ async function deploy(file: string, flags: DeployFlags, context: Context): Promi
     );
   }
   if (plan.operations.length === 0) {
-    // It may be a workflow that this state did not know yet.
+    // It may be a workflow that is not in this state yet.
     output.result(await workflows.deploy(definition, { state }, { signal }), () => {
       return 'Nothing has changed.';
     });

@@ -31,7 +31,7 @@ export function defineWorkflow<Key extends string>(
 /** Throws an `InvalidRequestError` that names everything that is wrong with a definition. */
 export function checkDefinition(definition: WorkflowDefinition): void {
   const problems = [...headProblems(definition), ...stepProblems(definition)];
-  // The shape of a graph with loose ends says nothing.
+  // The shape of a graph with loose ends is not checked.
   const all = problems.length > 0 ? problems : graphProblems(definition);
   if (all.length > 0) {
     throw invalidRequest(all);

@@ -233,7 +233,7 @@ function comparePart(
   const isTaken = (name: string) => Object.hasOwn(base, name) || !isUnset(fieldOf(live, name));
   const theirs = differences(base, live, Object.keys(live).filter(isTaken));
   if (!isOurs && deployed.live === undefined && contains(live, written)) {
-    // No answer has shown its last write: settings that the service added are not told from theirs.
+    // No answer has shown its last write: settings that the service added look like changes of theirs.
     return { ...unchanged, deployed: { ...deployed, live: jsonOf(live) } };
   }
   if (theirs.length === 0) {

@@ -42,7 +42,7 @@ export async function createOnce(
 }
 
 /** Finds out what became of a creation that an earlier deployment could not follow. */
-export async function settleCreation(
+export async function resolveCreation(
   pending: PendingCreation,
   parts: CreationParts,
 ): Promise<void> {

@@ -308,7 +308,7 @@ class DeployRun {
   async #switch(enabled: boolean): Promise<void> {
     const { workflows, keeper, options } = this.#parts;
     const isPause = !enabled && this.#isEnabled === true && this.#definition.enabled !== false;
-    // Kept first: after a crash in between, the next run still knows that it was on.
+    // Kept first: after a crash in between, the state still shows that it was on.
     const enableAgain = isPause || enabled ? true : undefined;
     await keeper.keep({ enableAgain, enabled: undefined });
     const call = workflows.update(this.#head.id, { enabled }, options);
@@ -388,7 +388,7 @@ class DeployRun {
     this.#isForward = true;
   }
 
-  /** Takes back what can be taken back, and says what cannot: the error to reject with. */
+  /** Takes back what can be taken back, and lists what cannot be: the error to reject with. */
   async #cleanUp(failure: unknown): Promise<unknown> {
     const { keeper, options } = this.#parts;
     this.#parts = { ...this.#parts, options: cleanUpOptions(options) };

@@ -1,7 +1,7 @@
 import { sleep } from '../../../async/timers.js';
 import { ConflictError } from '../../../errors/index.js';
 import { compare, partName, type Comparison, type WorkflowDrift } from './compare.js';
-import { settleCreation, unclear, type CreationParts } from './creation.js';
+import { resolveCreation, unclear, type CreationParts } from './creation.js';
 import type { WorkflowDefinition } from './definition.js';
 import { notUnderstood, readGraph, withId, type LiveGraph } from './live.js';
 import { emptyState } from './state.js';
@@ -10,7 +10,7 @@ import { emptyState } from './state.js';
 export interface Reading extends Comparison {
   /** The ids of everything that exists: what is new was created later. */
   readonly known: Readonly<Record<'workflow' | 'step' | 'transition', readonly string[]>>;
-  /** Whether the state store knows the workflow. */
+  /** Whether the state store has a record of the workflow. */
   readonly isRecorded: boolean;
 }
 
@@ -21,7 +21,7 @@ export async function readLive(
 ): Promise<Reading> {
   const { keeper } = parts;
   if (keeper.state.pending) {
-    await settleCreation(keeper.state.pending, parts);
+    await resolveCreation(keeper.state.pending, parts);
   }
   const { workflow } = keeper.state;
   return workflow === undefined
@@ -94,8 +94,8 @@ async function readRecorded(
 }
 
 /**
- * Finds a live workflow of the same name and event, where the state store knows none. An equal one
- * is this workflow; any other is a stranger's until `overwrite` says otherwise.
+ * Finds a live workflow of the same name and event, where the state store has none. An equal one
+ * is this workflow; any other is a stranger's unless `overwrite` is set.
  */
 async function findEqual(definition: WorkflowDefinition, parts: CreationParts): Promise<Reading> {
   const { mapping, workflows, options } = parts;
@@ -118,7 +118,7 @@ async function findEqual(definition: WorkflowDefinition, parts: CreationParts): 
       throw listedButGone(name, id); // a second one beside it would send each email twice
     }
     const shown = mapping.readWorkflow(live);
-    // What this answer leaves out, the list has told.
+    // What this answer leaves out, the list has shown.
     if (isNamesake({ name: shown.name ?? head.name, trigger: shown.trigger ?? head.trigger })) {
       const comparison = compare(definition, emptyState, live, mapping);
       found.push({

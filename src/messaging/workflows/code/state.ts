@@ -42,7 +42,7 @@ export interface PendingCreation {
 export interface WorkflowStateStore {
   /** The state of a definition's key; `undefined` before its first deployment. */
   read(key: string): Promise<WorkflowState | undefined>;
-  /** Resolves when the state is safe; `undefined` forgets it. */
+  /** Resolves when the state is safe; `undefined` deletes it. */
   write(key: string, state: WorkflowState | undefined): Promise<void>;
 }
 

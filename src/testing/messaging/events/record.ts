@@ -1,7 +1,7 @@
 import { addActivity } from '../activity/feed.js';
 import type { Contact, Scope, TrackedEvent } from '../state.js';
 
-/** Records an event of a contact, and tells those who listen (workflows). */
+/** Records an event of a contact, and starts the workflows that listen for it. */
 export function recordEvent(
   scope: Scope,
   contact: Contact,

@@ -6,7 +6,7 @@ import type { Job, Scope } from '../state.js';
 export interface Work<Item> {
   readonly type: Job['type'];
   readonly items: readonly Item[];
-  /** Handles one item and says how to count it, e.g. `created`; throws when it cannot. */
+  /** Handles one item and returns how to count it, e.g. `created`; throws when it cannot. */
   readonly handle: (item: Item) => string;
   /** The row of the first item, for the list of failures. @default 1 */
   readonly firstRow?: number;

@@ -10,7 +10,7 @@ import { configOf } from './step-config.js';
 import type { Outcome, Run } from './run.js';
 import { callWebhook } from './webhook.js';
 
-/** Does what a step says; throws, with a message for the execution, when it cannot. */
+/** Performs a step; throws, with a message for the execution, when it cannot. */
 export function runStep(run: Run, step: WorkflowStep): Outcome {
   // Step configuration is not shown: it is read from `config` and from beside it.
   const config = configOf(run.scope.world.settings.stepConfig, step);

@@ -61,7 +61,7 @@ export interface Simulation {
   /** In order of time. */
   readonly emails: readonly SimulatedEmail[];
   readonly runs: readonly SimulatedRun[];
-  /** What had to be assumed, because the service's document does not say it. */
+  /** What had to be assumed, because the service's document does not show it. */
   readonly assumptions: readonly string[];
   /** Whether the observed emails are these; `undefined` when none were given. */
   readonly agrees: boolean | undefined;
