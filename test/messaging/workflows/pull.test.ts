@@ -126,6 +126,34 @@ it('pull() keeps a sender address and headers through the next deployment', asyn
   ]);
 });
 
+it('pull() takes along what no mapping knows: another project gets it too', async () => {
+  const here = createFakeMessaging();
+  const { workflows } = clientOf(here);
+  const { id } = await workflows.create({ name: 'Hooks', eventName: 'signed_up', color: 'red' });
+  const config = { url: 'https://example.com', headers: { 'X-Key': '1' } };
+  const hook = await workflows.steps.create(id, {
+    type: 'WEBHOOK',
+    name: 'hook',
+    config,
+    position: { x: 1 },
+  });
+  const end = await workflows.steps.create(id, { type: 'EXIT', name: 'end', position: { x: 2 } });
+  const ends = { fromStepId: hook.id, toStepId: end.id };
+  await workflows.transitions.create(id, { ...ends, label: 'L' });
+  const { definition } = await workflows.pull(id);
+
+  const there = createFakeMessaging();
+  const state = memoryWorkflowState();
+  await clientOf(there).workflows.deploy(definition, { state });
+  const [copy] = there.project.workflows.values();
+  expect([...(copy?.steps.values() ?? [])]).toMatchObject([
+    { name: 'hook', config, position: { x: 1 } },
+    { name: 'end', position: { x: 2 } },
+  ]);
+  expect([...(copy?.transitions.values() ?? [])]).toMatchObject([{ label: 'L' }]);
+  expect(copy).toMatchObject({ name: 'Hooks', color: 'red' });
+});
+
 it('pull() refuses a graph that no definition describes', async () => {
   const fake = createFakeMessaging();
   const { workflows } = clientOf(fake);
