@@ -238,7 +238,7 @@ export class QueueDriver {
 
   // A file of others that is over gives its slot to the queue.
   #hearOther(fileId: string, seen: Seen): void {
-    const isGone = seen.type === 'refused' && seen.isGone;
+    const isGone = seen.type === 'refused' && seen.about === 'file';
     if (seen.type === 'success' || seen.type === 'failed' || isGone) {
       this.#host.slots.forget(fileId);
     }

@@ -173,13 +173,16 @@ function hearSuccess(draft: Draft, running: RunningJob, hasDownload: boolean): v
 function hearRefused(
   draft: Draft,
   running: RunningJob & { readonly refusedSince: number },
-  { error, isGone }: Extract<Seen, { type: 'refused' }>,
+  { error, about }: Extract<Seen, { type: 'refused' }>,
   now: number,
 ): void {
   draft.running.set(running.job.fileId, running);
   if (now - running.refusedSince >= refusalMs) {
     // What is not there takes no slot; anything else may go on.
-    end(draft, running, { type: 'error', job: running.job, error }, isGone);
+    end(draft, running, { type: 'error', job: running.job, error }, about === 'file');
+    if (about === 'key') {
+      draft.refusal = { error }; // a call with this key would be refused as well
+    }
   }
 }
 

@@ -66,5 +66,9 @@ export type Seen =
   | { readonly type: 'success'; readonly hasDownload: boolean }
   | { readonly type: 'failed'; readonly error: unknown }
   | { readonly type: 'unclear'; readonly error: unknown; readonly retryAfterMs: number | undefined }
-  /** The service has no such file, or does not tell. */
-  | { readonly type: 'refused'; readonly error: unknown; readonly isGone: boolean };
+  /** The service has no such file, does not know the key, or does not tell. */
+  | {
+      readonly type: 'refused';
+      readonly error: unknown;
+      readonly about?: 'file' | 'key' | undefined;
+    };

@@ -135,23 +135,36 @@ describe('a status', () => {
   it('that is refused once, or for less than half a minute, ends nothing', () => {
     const steps = running();
     for (const now of [10_000, 20_000, 39_999]) {
-      expect(ends(see(steps, { type: 'refused', error, isGone: now > 10_000 }, now))).toEqual([]);
+      expect(
+        ends(see(steps, { type: 'refused', error, about: now > 10_000 ? 'file' : 'key' }, now)),
+      ).toEqual([]);
       expect(steps.state.running.get('file')?.checkAt).toBe(now + 10_000);
     }
     see(steps, { type: 'pending', text: '1' }, 40_000);
-    expect(ends(see(steps, { type: 'refused', error, isGone: true }, 50_000))).toEqual([]);
-    expect(ends(see(steps, { type: 'refused', error, isGone: true }, 79_999))).toEqual([]);
+    expect(ends(see(steps, { type: 'refused', error, about: 'file' }, 50_000))).toEqual([]);
+    expect(ends(see(steps, { type: 'refused', error, about: 'file' }, 79_999))).toEqual([]);
   });
 
   it.each([
-    ['ends the job, and its slot stays in doubt', false],
-    ['as gone ends the job, and its slot is free', true],
-  ])('that is refused for half a minute %s', (_, isGone) => {
+    ['ends the job, and its slot stays in doubt', undefined],
+    ['as gone ends the job, and its slot is free', 'file'],
+  ] as const)('that is refused for half a minute %s', (_, about) => {
     const steps = running();
-    see(steps, { type: 'refused', error, isGone }, 10_000);
-    const commands = see(steps, { type: 'refused', error, isGone }, 40_000);
+    see(steps, { type: 'refused', error, about }, 10_000);
+    const commands = see(steps, { type: 'refused', error, about }, 40_000);
     expect(ends(commands)).toEqual([[0, 'error']]);
-    expect(only(commands, 'release')[0]?.isCertain).toBe(isGone);
+    expect(only(commands, 'release')[0]?.isCertain).toBe(about === 'file');
+  });
+
+  it('that is refused with the key fails what waits, once it stays', () => {
+    const steps = running();
+    steps.world = { ...steps.world, freeSlots: 0, takenSlots: 20 };
+    steps.read(entryOf(1));
+    expect(ends(see(steps, { type: 'refused', error, about: 'key' }, 10_000))).toEqual([]);
+    expect(ends(see(steps, { type: 'refused', error, about: 'key' }, 40_000))).toEqual([
+      [0, 'error'],
+      [1, 'error'],
+    ]);
   });
 
   it('that does not change for six hours ends the job as unknown', () => {
