@@ -167,9 +167,9 @@ export class MediaJournal {
     await this.#note(fileId, stage);
   }
 
-  /** A file is stored, or of no interest any more. */
-  async settle(fileId: string, how: 'saved' | 'dismissed'): Promise<void> {
-    await this.#note(fileId, how);
+  /** A file is stored, or of no interest any more: for the job of this name, or for all that have it. */
+  async settle(fileId: string, how: 'saved' | 'dismissed', name?: string): Promise<void> {
+    await this.#note(fileId, how, name);
   }
 
   /** What is not settled, of this client's project. Removes what has been settled for long. */
@@ -263,16 +263,20 @@ export class MediaJournal {
 
   #remember(fileId: string, { name, number }: Place): void {
     const places = this.#files.get(fileId) ?? new Map<string, Place>();
-    this.#files.set(fileId, places.set(`${name} ${number}`, { name, number }));
+    this.#files.set(fileId, places.set(keyOf({ name, number }), { name, number }));
   }
 
   // Two jobs may have one file: nothing hangs on the id of a file alone.
-  async #note(fileId: string, fact: FactName): Promise<void> {
-    const known = this.#files.get(fileId)?.values();
-    const places = known ? [...known] : await this.#placesOf(fileId);
+  async #note(fileId: string, fact: FactName, name?: string): Promise<void> {
+    const known = this.#files.get(fileId);
+    const all = known ? [...known.values()] : await this.#placesOf(fileId);
+    const places = all.filter((place) => name === undefined || place.name === name);
     const at = await this.#at();
     await Promise.all(places.map((place) => this.#journal.write(place, fact, { at })));
     if (fact !== 'done') {
+      places.forEach((place) => known?.delete(keyOf(place)));
+    }
+    if (known?.size === 0) {
       this.#files.delete(fileId);
     }
   }
@@ -404,6 +408,10 @@ function isOver(facts: Facts, retriesFailed: boolean): boolean {
   const isFailed =
     state.state === 'accepted' && (state.end === 'failed' || state.end === 'canceled');
   return state.state === 'refused' || (retriesFailed && isFailed);
+}
+
+function keyOf({ name, number }: Place): string {
+  return `${name} ${number}`;
 }
 
 function recordIn({ record }: Extract<AttemptState, { state: 'accepted' }>): JobRecord {

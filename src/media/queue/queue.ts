@@ -73,13 +73,14 @@ export class JobQueue implements MediaQueue {
     try {
       for (;;) {
         signal?.throwIfAborted();
-        const result = this.#results.take();
-        if (result) {
+        const next = this.#results.take();
+        if (next) {
+          const { result, name } = next;
           driver.hear({ type: 'taken' });
           yield result;
           // A consumer that asks for the next one is done with this one.
           if (result.file && !this.#options.save) {
-            await host.settle(result.file.fileId);
+            await host.settle(result.file.fileId, name);
           }
         } else if (this.#end) {
           break;
@@ -113,12 +114,12 @@ export class JobQueue implements MediaQueue {
     const host = await this.#open();
     const intake = new Intake(host, this.#naming, this.#options.retryFailed ?? false);
     const driver = new QueueDriver(host, this.#options, intake.inputs, {
-      onResult: (result) => {
+      onResult: (result, name) => {
         if (result.file) {
           this.#learn(result.index);
         }
         intake.forget(result.index);
-        this.#results.push(result);
+        this.#results.push(result, name);
       },
       onChange: () => this.#onChange(),
       onEnd: (failure) => this.#finish(failure ?? this.#source.failure),
@@ -163,7 +164,7 @@ export class JobQueue implements MediaQueue {
     try {
       const jobs = isStream ? await this.#source.readStream() : this.#source.readList(most);
       const entries = intake.isNamed ? await this.#known(intake, jobs) : intake.entries(jobs);
-      driver.learn(entries.map(({ known }) => known));
+      driver.learn(entries.map(({ entry, known }) => [entry.name, known] as const));
       this.#bring(driver, entries);
     } catch (reason) {
       this.#finish({ reason });

@@ -54,7 +54,7 @@ const hearing: {
   'names-found': (draft, { found }, { now }) => hearNames(draft, found, now),
   refused: (draft, { refusal }, world) => refuse(draft, refusal, world),
   checked: (draft, { fileId, seen }, world) => hearCheck(draft, fileId, seen, world),
-  saved: (draft, { fileId, error }) => hearSaved(draft, fileId, error),
+  saved: (draft, { index, error }) => hearSaved(draft, index, error),
   taken: (draft) => {
     draft.results -= 1;
   },

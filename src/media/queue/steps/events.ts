@@ -20,7 +20,7 @@ export type QueueEvent =
   | { readonly type: 'names-found'; readonly found: ReadonlyMap<string, KnownJob> }
   | { readonly type: 'refused'; readonly refusal: Refusal }
   | { readonly type: 'checked'; readonly fileId: string; readonly seen: Seen }
-  | { readonly type: 'saved'; readonly fileId: string; readonly error?: unknown }
+  | { readonly type: 'saved'; readonly index: number; readonly error?: unknown }
   | { readonly type: 'taken' }
   | { readonly type: 'pause' }
   | { readonly type: 'resume' }

@@ -66,9 +66,10 @@ export interface QueueState {
   readonly claimed: ReadonlyMap<number, { readonly entry: Entry; readonly until: number }>;
   readonly claimsAskedAt: number;
   readonly flight: Flight | undefined;
-  readonly running: ReadonlyMap<string, RunningJob>;
+  /** By the places of the jobs: two jobs may have one file. */
+  readonly running: ReadonlyMap<number, RunningJob>;
   /** Finished files that are being saved. */
-  readonly saving: ReadonlyMap<string, RunningJob>;
+  readonly saving: ReadonlyMap<number, RunningJob>;
   /** Results that were not taken yet. */
   readonly results: number;
   readonly nextVideosAt: number;
