@@ -38,6 +38,8 @@ export interface MediaJournalParts {
   readonly onTrouble: (message: string) => void;
 }
 
+const maxOpenCalls = 1_000;
+
 /** What all keys of media jobs begin with: emails have their own. */
 export const mediaPrefix = 'media/';
 
@@ -50,7 +52,7 @@ export function isJobKey(name: string): boolean {
 export class MediaJournal {
   readonly #journal: Journal;
   readonly #parts: MediaJournalParts;
-  /** The claims of calls that are not answered. */
+  /** The claims of calls that are not answered: ids may come late. */
   readonly #open = new Map<string, readonly (Attempt & { readonly claim: Claim })[]>();
   /** The attempts of files that this client has seen, until they are settled. */
   readonly #files = new Map<string, Map<string, Place>>();
@@ -123,6 +125,7 @@ export class MediaJournal {
       throw failure;
     }
     if (lost.length === 0) {
+      this.#keepOpen(call, own);
       return new Map();
     }
     this.#open.set(
@@ -229,6 +232,18 @@ export class MediaJournal {
   /** Resolves when everything is written. */
   flush(): Promise<void> {
     return this.#journal.flush();
+  }
+
+  // An answer that never comes must not keep the texts of its jobs for the life of the process.
+  #keepOpen(call: string, own: readonly (Attempt & { readonly claim: Claim })[]): void {
+    this.#open.set(
+      call,
+      own.map((one) => ({ ...one, claim: { ...one.claim, content: undefined } })),
+    );
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > maxOpenCalls && oldest !== undefined) {
+      this.#open.delete(oldest); // ids that come even later are listed without their places
+    }
   }
 
   #full(name: string): string {
