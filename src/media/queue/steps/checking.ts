@@ -88,7 +88,7 @@ function hearOf(draft: Draft, running: RunningJob, seen: Seen, world: World): vo
     return;
   }
   draft.hasConnected = true;
-  endOutage(draft, now);
+  endOutage(draft, now, ['checks']);
   const heard = { ...base, failures: 0, failingSince: undefined, refusedSince: undefined };
   draft.running.set(index, heard);
   switch (seen.type) {

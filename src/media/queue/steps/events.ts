@@ -5,6 +5,8 @@ import type { Entry } from './jobs.js';
 /** What may happen to a queue. */
 export type QueueEvent =
   | { readonly type: 'read'; readonly entries: readonly ReadEntry[] }
+  /** The journal cannot be asked about jobs that were read. */
+  | { readonly type: 'unread'; readonly error: unknown }
   | { readonly type: 'exhausted' }
   /** The next job of a stream is asked for. */
   | { readonly type: 'reading' }

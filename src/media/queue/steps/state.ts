@@ -3,6 +3,8 @@ import type { Entry, Flight, RunningJob } from './jobs.js';
 
 /** What a queue could not reach: the service, or the journal without which nothing is submitted. */
 export interface Outage {
+  /** What fails. Status checks may go on while no call can be made, as when the journal is gone. */
+  readonly what: 'checks' | 'calls' | 'reading';
   readonly since: number;
   readonly error: unknown;
   readonly isReported: boolean;
