@@ -1,6 +1,7 @@
 import { requireTextId } from '../contract/ids.js';
 import { isRecord } from '../contract/records.js';
 import { ServiceClient } from '../transport/service-client.js';
+import { invalidRequest } from '../errors/client-errors.js';
 import { ConfigurationError } from '../errors/index.js';
 import type { MediaEvents } from './events.js';
 import type { MediaFile } from './jobs/file.js';
@@ -31,6 +32,7 @@ import { watch } from './status/watch.js';
 import { createContext, type MediaContext } from './context.js';
 import { LazyQueue, requireList } from './lazy-queue.js';
 import { callSite } from '../transport/call.js';
+import { kindOf } from '../transport/request/url.js';
 
 const contexts = new WeakMap<MediaClient, MediaContext>();
 
@@ -71,6 +73,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   /** Finds a job again, from what `JSON.stringify(job)` kept of it. */
   job(record: JobRecord): GenerationJob {
     requireTextId('fileId', isRecord(record) ? record.fileId : undefined);
+    requireKind(record.kind);
     return this.#context.job(record);
   }
 
@@ -170,6 +173,14 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   /** A client with other options that shares this one's events, session and rate budget. */
   with(options: MediaOptions): MediaClient {
     return derived(this.#context.connection.derive(options));
+  }
+}
+
+// JavaScript may leave it out: then it is waited for as a video.
+function requireKind(kind: unknown): void {
+  if (kind !== undefined && kind !== 'video' && kind !== 'audio') {
+    const message = `must be 'video' or 'audio'; got ${typeof kind === 'string' ? `'${kind}'` : kindOf(kind)}`;
+    throw invalidRequest([{ field: 'kind', message }]);
   }
 }
 

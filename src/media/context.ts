@@ -14,6 +14,7 @@ import type { ServiceFacts } from '../transport/settings.js';
 import type { MediaEvents } from './events.js';
 import { Generate } from './generate/resource.js';
 import { routes as generateRoutes } from './generate/routes.js';
+import { SharedPlaces } from './jobs/call-places.js';
 import { GenerationJob, JobMemory, type JobRecord } from './jobs/job.js';
 import { MediaJournal } from './jobs/journal.js';
 import { outstandingJobs } from './jobs/outstanding.js';
@@ -84,11 +85,13 @@ export function createContext(given: MediaOptions): MediaContext {
   const memory = new JobMemory();
   const poller = createPoller(connection);
   const clean = (text: string) => redact(text, [connection.keyring.current]);
-  const waits = new FileWaits({ poller, memory, events, settings, journal, clean });
   const appUrl = options.appUrl === undefined ? undefined : normalizeBaseUrl(options.appUrl);
   const { rateLimit } = options;
   const pendingLimit =
     (rateLimit === false ? undefined : rateLimit?.pending) ?? serviceLimits.pendingJobs;
+  const places = new SharedPlaces(connection, pendingLimit);
+  const onActive = (fileId: string) => places.renew(fileId);
+  const waits = new FileWaits({ poller, memory, events, settings, journal, clean, onActive });
 
   const job = (record: JobRecord) =>
     new GenerationJob(record, {
@@ -108,9 +111,13 @@ export function createContext(given: MediaOptions): MediaContext {
       return poller.areChecksCharged;
     },
     timeoutMs,
-    submit: (submission) => submit({ ...submission, owner }, journal, events),
+    submit: ({ jobs, send, ...submission }) => {
+      const placed = places.around(send, jobs.length);
+      return submit({ ...submission, jobs, send: placed, owner }, journal, events);
+    },
     adopt: (record) => {
       countOutstanding(connection, poller, record.fileId);
+      onEndOf(poller, record.fileId, () => places.end(record.fileId));
       return adopt(record);
     },
   });
@@ -165,12 +172,16 @@ function countOutstanding(
     .then((project) => {
       const jobs = outstandingJobs(project);
       jobs.add(fileId);
-      const stopListening = poller.onEnd(fileId, () => {
-        stopListening();
-        jobs.end(fileId);
-      });
+      onEndOf(poller, fileId, () => jobs.end(fileId));
     })
     .catch(() => undefined); // the key has gone: a queue finds out by itself
+}
+
+function onEndOf(poller: StatusPoller, fileId: string, listener: () => void): void {
+  const stopListening = poller.onEnd(fileId, () => {
+    stopListening();
+    listener();
+  });
 }
 
 async function loadSchemas() {

@@ -1,4 +1,5 @@
 import type { Call, RequestOptions } from '../../contract/call.js';
+import { isRecord } from '../../contract/records.js';
 import type { NamesOf } from '../../contract/methods.js';
 import { isPostreelError } from '../../errors/index.js';
 import { RunningCall } from '../../transport/call.js';
@@ -78,7 +79,8 @@ export class Generate implements NamesOf<typeof routes> {
   }
 
   #videos(body: VideoRequest, options?: RequestOptions): RunningCall<GenerationJob[]> {
-    if (!this.#host.coalesce || options) {
+    // What is no list of videos is refused by the call itself.
+    if (!this.#host.coalesce || options || !hasVideos(body)) {
       return this.#sendVideos(body, options);
     }
     const response = new Response(null, { status: 200 });
@@ -117,9 +119,10 @@ export class Generate implements NamesOf<typeof routes> {
   }
 
   // The service would refuse all of them, and again and again.
-  #tooMany({ payload }: VideoRequest): Error | undefined {
+  #tooMany(body: VideoRequest): Error | undefined {
     const { maxJobs } = this.#host;
-    if (!Array.isArray(payload) || payload.length <= maxJobs) {
+    const payload = payloadOf(body);
+    if (payload.length <= maxJobs) {
       return undefined;
     }
     const message = `takes at most ${maxJobs} jobs, since no more may be pending at one time; got ${payload.length}. Use \`media.queue()\``;
@@ -183,9 +186,8 @@ export class Generate implements NamesOf<typeof routes> {
       return new RunningCall(() => Promise.reject(tooMany), { outcome: 'not-sent' });
     }
     // Counted now: the caller may change the list while the call waits.
-    const given: unknown = body.payload;
-    const jobs = Array.isArray(given) ? (given as VideoJob[]).map(withFormat) : [];
-    const sent = Array.isArray(given) ? { ...body, payload: jobs } : body;
+    const jobs = payloadOf(body).map(withFormat);
+    const sent = jobs.length > 0 ? { ...body, payload: jobs } : body;
     const recordsOf = (answer: unknown) => videoRecords(answer, jobs.length);
     const send = ({ beforeSending, onLate }: SendHooks) =>
       this.#transport
@@ -220,6 +222,17 @@ function withHint(jobs: GenerationJob[]): GenerationJob[] {
     );
   };
   return Object.defineProperty(jobs, 'waitForFile', { value });
+}
+
+// JavaScript may pass anything.
+function payloadOf(body: unknown): readonly VideoJob[] {
+  const payload = isRecord(body) ? body['payload'] : undefined;
+  return Array.isArray(payload) ? (payload as VideoJob[]) : [];
+}
+
+function hasVideos(body: unknown): boolean {
+  const payload = payloadOf(body);
+  return payload.length > 0 && payload.every(isRecord);
 }
 
 // The journal writes down what the call sends, whatever the caller changes meanwhile.

@@ -14,7 +14,8 @@ export const routes = {
     body: of<VideoRequest>(),
     returns: of<VideoAccepted>(),
     // A 429 may come half-way: then a repeat would make the first jobs again.
-    handledOneByOne: ({ payload }) => Array.isArray(payload) && payload.length > 1,
+    handledOneByOne: (body: { payload?: unknown } | undefined) =>
+      Array.isArray(body?.payload) && body.payload.length > 1,
     isAccepted: carriesIds, // jobs that exist are paid for, whatever else the answer has
   }),
   audio: route('POST /v1/generate/audio', {

@@ -38,6 +38,8 @@ export interface MediaJournalParts {
   readonly onTrouble: (message: string) => void;
 }
 
+const maxOpenCalls = 1_000;
+
 /** What all keys of media jobs begin with: emails have their own. */
 export const mediaPrefix = 'media/';
 
@@ -50,7 +52,7 @@ export function isJobKey(name: string): boolean {
 export class MediaJournal {
   readonly #journal: Journal;
   readonly #parts: MediaJournalParts;
-  /** The claims of calls that are not answered. */
+  /** The claims of calls that are not answered: ids may come late. */
   readonly #open = new Map<string, readonly (Attempt & { readonly claim: Claim })[]>();
   /** The attempts of files that this client has seen, until they are settled. */
   readonly #files = new Map<string, Map<string, Place>>();
@@ -123,6 +125,7 @@ export class MediaJournal {
       throw failure;
     }
     if (lost.length === 0) {
+      this.#keepOpen(call, own);
       return new Map();
     }
     this.#open.set(
@@ -167,9 +170,9 @@ export class MediaJournal {
     await this.#note(fileId, stage);
   }
 
-  /** A file is stored, or of no interest any more. */
-  async settle(fileId: string, how: 'saved' | 'dismissed'): Promise<void> {
-    await this.#note(fileId, how);
+  /** A file is stored, or of no interest any more: for the job of this name, or for all that have it. */
+  async settle(fileId: string, how: 'saved' | 'dismissed', name?: string): Promise<void> {
+    await this.#note(fileId, how, name);
   }
 
   /** What is not settled, of this client's project. Removes what has been settled for long. */
@@ -231,6 +234,18 @@ export class MediaJournal {
     return this.#journal.flush();
   }
 
+  // An answer that never comes must not keep the texts of its jobs for the life of the process.
+  #keepOpen(call: string, own: readonly (Attempt & { readonly claim: Claim })[]): void {
+    this.#open.set(
+      call,
+      own.map((one) => ({ ...one, claim: { ...one.claim, content: undefined } })),
+    );
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > maxOpenCalls && oldest !== undefined) {
+      this.#open.delete(oldest); // ids that come even later are listed without their places
+    }
+  }
+
   #full(name: string): string {
     return `${this.#parts.scope}/j/${name}`;
   }
@@ -263,16 +278,20 @@ export class MediaJournal {
 
   #remember(fileId: string, { name, number }: Place): void {
     const places = this.#files.get(fileId) ?? new Map<string, Place>();
-    this.#files.set(fileId, places.set(`${name} ${number}`, { name, number }));
+    this.#files.set(fileId, places.set(keyOf({ name, number }), { name, number }));
   }
 
   // Two jobs may have one file: nothing hangs on the id of a file alone.
-  async #note(fileId: string, fact: FactName): Promise<void> {
-    const known = this.#files.get(fileId)?.values();
-    const places = known ? [...known] : await this.#placesOf(fileId);
+  async #note(fileId: string, fact: FactName, name?: string): Promise<void> {
+    const known = this.#files.get(fileId);
+    const all = known ? [...known.values()] : await this.#placesOf(fileId);
+    const places = all.filter((place) => name === undefined || place.name === name);
     const at = await this.#at();
     await Promise.all(places.map((place) => this.#journal.write(place, fact, { at })));
     if (fact !== 'done') {
+      places.forEach((place) => known?.delete(keyOf(place)));
+    }
+    if (known?.size === 0) {
       this.#files.delete(fileId);
     }
   }
@@ -404,6 +423,10 @@ function isOver(facts: Facts, retriesFailed: boolean): boolean {
   const isFailed =
     state.state === 'accepted' && (state.end === 'failed' || state.end === 'canceled');
   return state.state === 'refused' || (retriesFailed && isFailed);
+}
+
+function keyOf({ name, number }: Place): string {
+  return `${name} ${number}`;
 }
 
 function recordIn({ record }: Extract<AttemptState, { state: 'accepted' }>): JobRecord {

@@ -49,8 +49,8 @@ export interface QueueHost {
   nameOf(queue: string, job: string): string;
   /** What earlier runs of a named queue did. */
   find(names: readonly string[], retriesFailed: boolean): Promise<ReadonlyMap<string, KnownJob>>;
-  /** A file was saved, or its result was taken. */
-  settle(fileId: string): Promise<void>;
+  /** A file was saved, or its result was taken: for the job of this name, or for all that have it. */
+  settle(fileId: string, name: string | undefined): Promise<void>;
   /** Resolves when all that was noted is written down. */
   flush(): Promise<void>;
   /** The queue waits for so long. */
@@ -95,9 +95,9 @@ export async function queueHost(context: MediaContext, isNamed: boolean): Promis
     nameOf: (queue, job) => journal?.nameOf(queue, job) ?? job,
     find: (names, retriesFailed) =>
       journal?.find(names, retriesFailed) ?? Promise.resolve(new Map<string, KnownJob>()),
-    settle: async (fileId) => {
+    settle: async (fileId, name) => {
       await journal
-        ?.settle(fileId, 'saved')
+        ?.settle(fileId, 'saved', name)
         .catch((error: unknown) =>
           notices.noJournal(events, error, 'A file that is saved stays listed as pending.'),
         );

@@ -15,8 +15,10 @@ import type { QueueState } from './steps/state.js';
 // Enough to find long jobs early, few enough to read a long input step by step. A list is there
 // anyway: jobs that take equally long are found together, and end together.
 const lookAhead = { list: 400, stream: 100 };
-// A journal that cannot be read is asked again, for so long.
+// A journal that cannot be read is asked again: for so long at first, when its address may be wrong,
+// and as long as any outage once it was read.
 const readAgainMs = [1_000, 5_000, 15_000];
+const readLaterMs = 60_000;
 
 /** Fills the free slots with one call at a time, longest jobs first, and yields what is finished. */
 export class JobQueue implements MediaQueue {
@@ -73,13 +75,14 @@ export class JobQueue implements MediaQueue {
     try {
       for (;;) {
         signal?.throwIfAborted();
-        const result = this.#results.take();
-        if (result) {
+        const next = this.#results.take();
+        if (next) {
+          const { result, name } = next;
           driver.hear({ type: 'taken' });
           yield result;
           // A consumer that asks for the next one is done with this one.
           if (result.file && !this.#options.save) {
-            await host.settle(result.file.fileId);
+            await host.settle(result.file.fileId, name);
           }
         } else if (this.#end) {
           break;
@@ -113,12 +116,12 @@ export class JobQueue implements MediaQueue {
     const host = await this.#open();
     const intake = new Intake(host, this.#naming, this.#options.retryFailed ?? false);
     const driver = new QueueDriver(host, this.#options, intake.inputs, {
-      onResult: (result) => {
+      onResult: (result, name) => {
         if (result.file) {
           this.#learn(result.index);
         }
         intake.forget(result.index);
-        this.#results.push(result);
+        this.#results.push(result, name);
       },
       onChange: () => this.#onChange(),
       onEnd: (failure) => this.#finish(failure ?? this.#source.failure),
@@ -162,25 +165,40 @@ export class JobQueue implements MediaQueue {
     }
     try {
       const jobs = isStream ? await this.#source.readStream() : this.#source.readList(most);
-      const entries = intake.isNamed ? await this.#known(intake, jobs) : intake.entries(jobs);
-      driver.learn(entries.map(({ known }) => known));
+      const entries = intake.isNamed
+        ? await this.#known(driver, intake, jobs)
+        : intake.entries(jobs);
+      driver.learn(entries.map(({ entry, known }) => [entry.name, known] as const));
       this.#bring(driver, entries);
     } catch (reason) {
       this.#finish({ reason });
     }
   }
 
-  async #known(intake: Intake, jobs: readonly MediaJob[]): Promise<ReadEntry[]> {
+  async #known(
+    driver: QueueDriver,
+    intake: Intake,
+    jobs: readonly MediaJob[],
+  ): Promise<ReadEntry[]> {
     const entries = intake.entries(jobs);
     const clock = this.#parts?.host.clock;
-    for (const delayMs of readAgainMs) {
+    const { outageMs } = driver.state.rules;
+    const until = intake.count > jobs.length ? (clock?.now() ?? 0) + outageMs : 0;
+    for (let failures = 0; ; failures++) {
       try {
         return await intake.known(entries);
-      } catch {
+      } catch (error) {
+        const isFinal = failures >= readAgainMs.length && (clock?.now() ?? 0) >= until;
+        if (isFinal || driver.isStopped) {
+          throw error;
+        }
+        if (until > 0) {
+          driver.hear({ type: 'unread', error });
+        }
+        const delayMs = readAgainMs[failures] ?? readLaterMs;
         await new Promise<void>((resolve) => clock?.at(clock.now() + delayMs, resolve));
       }
     }
-    return intake.known(entries);
   }
 
   #bring(driver: QueueDriver, entries: readonly ReadEntry[]): void {

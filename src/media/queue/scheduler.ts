@@ -3,7 +3,7 @@ import { checkDue, endLate, hearCheck, hearSaved } from './steps/checking.js';
 import type { QueueCommand } from './steps/commands.js';
 import type { QueueEvent, ReadEntry } from './steps/events.js';
 import { heldUntil, releaseCalls } from './steps/fuse.js';
-import { reportOutage } from './steps/outage.js';
+import { endOutage, noteOutage, reportOutage } from './steps/outage.js';
 import { draftOf, type Draft, type QueueState, type World } from './steps/state.js';
 import { submitNext, trim } from './steps/submitting.js';
 import { putBack } from './steps/waiting.js';
@@ -39,8 +39,10 @@ const hearing: {
 } = {
   read: (draft, { entries }, { now }) => {
     draft.filledAt = now;
+    endOutage(draft, now, ['reading']);
     entries.forEach((read) => take(draft, read, now));
   },
+  unread: (draft, { error }, { now }) => noteOutage(draft, 'reading', error, now),
   exhausted: (draft) => {
     draft.isExhausted = true;
     draft.isReading = false;
@@ -54,7 +56,7 @@ const hearing: {
   'names-found': (draft, { found }, { now }) => hearNames(draft, found, now),
   refused: (draft, { refusal }, world) => refuse(draft, refusal, world),
   checked: (draft, { fileId, seen }, world) => hearCheck(draft, fileId, seen, world),
-  saved: (draft, { fileId, error }) => hearSaved(draft, fileId, error),
+  saved: (draft, { index, error }) => hearSaved(draft, index, error),
   taken: (draft) => {
     draft.results -= 1;
   },

@@ -25,6 +25,8 @@ export interface WaitParts {
   readonly journal: MediaJournal | undefined;
   /** Takes keys out of a text that the service wrote. */
   readonly clean: (text: string) => string;
+  /** A file is still being made. */
+  readonly onActive: (fileId: string) => void;
 }
 
 /** The waits of one client for its files. */
@@ -99,7 +101,9 @@ export class FileWaits {
     const { fileId, raw } = update;
     const status = statusOf(raw);
     const stage = jobStage(status);
-    if (journal && stage !== 'active') {
+    if (stage === 'active') {
+      this.#parts.onActive(fileId);
+    } else if (journal) {
       journal
         .finish(fileId, isCanceled(status) ? 'canceled' : stage)
         .catch((error: unknown) =>

@@ -88,6 +88,16 @@ describe('calls of generate.video in one tick', () => {
     expect(sizes()).toEqual([1, 1]);
   });
 
+  it.each([undefined, null, {}, { payload: null }, { payload: 'x' }, { payload: [null] }])(
+    'are refused by name when they are no list of videos: %j',
+    async (body) => {
+      const { generate, fake } = merging();
+      const { error } = await inTime(ending(generate.video(body as never)));
+      expect(error).toMatchObject({ name: 'InvalidRequestError', outcome: 'not-sent' });
+      expect(fake.requests).toEqual([]);
+    },
+  );
+
   it('are not merged unless the client is told to', async () => {
     const { media, sizes } = merging();
     const client = media();

@@ -175,3 +175,10 @@ it('never sends a generate call twice by itself', async () => {
   expect(error).toMatchObject({ outcome: 'unknown' });
   expect(fake.requests).toHaveLength(1);
 });
+
+it.each(['image', 5, null])('a job of the kind %j is refused by its name', (kind) => {
+  const { media } = fakeService();
+  expect(() => media().job({ fileId: 'file_1', kind: kind as never })).toThrow(
+    "`kind` must be 'video' or 'audio'",
+  );
+});

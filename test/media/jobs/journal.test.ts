@@ -12,6 +12,8 @@ import {
   videoEndpoint,
 } from '../../support/media/fake-time.js';
 
+import { systemClock } from '../../../src/async/clock.js';
+import { MediaJournal } from '../../../src/media/jobs/journal.js';
 import { failingJournal, recordedJournal } from '../../support/media/recorded-journal.js';
 
 useFakeTime();
@@ -292,5 +294,40 @@ describe('an id that a journal could not write', () => {
     fake.fail(audioEndpoint, { slow: 100_000 });
     const { error } = await inTime(ending(client.generate.audio(speech(), { timeout: 50_000 })));
     expect(error).toMatchObject({ name: 'TimeoutError' });
+  });
+});
+
+describe('calls whose answer never comes', () => {
+  /** The journal of one client, with so many calls that are not answered. */
+  async function withLostCalls(count: number) {
+    const store = memoryJournal();
+    const journal = new MediaJournal({
+      store,
+      scope: 'shop',
+      clock: systemClock,
+      keepMs: 1e9,
+      onTrouble: () => undefined,
+    });
+    const owner = { owner: 'me', retriesFailed: false };
+    for (let call = 0; call < count; call++) {
+      await journal.claim(`call ${call}`, [{ name: undefined, job: video() }], owner);
+    }
+    return journal;
+  }
+
+  it('get ids that come late', async () => {
+    const journal = await withLostCalls(2);
+    await journal.accept('call 0', [{ fileId: 'late', kind: 'video' }]);
+    const { jobs, unknown } = await journal.pending();
+    expect(jobs).toEqual([{ fileId: 'late', kind: 'video' }]);
+    expect(unknown.map(({ id }) => id)).toEqual(['call 1']);
+  });
+
+  it('are not all kept in memory: ids that come after a thousand others are listed by themselves', async () => {
+    const journal = await withLostCalls(1_001);
+    await journal.accept('call 0', [{ fileId: 'late', kind: 'video' }]);
+    const { jobs, unknown } = await journal.pending();
+    expect(jobs).toEqual([{ fileId: 'late', kind: 'video' }]);
+    expect(unknown).toHaveLength(1_001);
   });
 });

@@ -1,17 +1,22 @@
 import { MediaClient, MediaPool, memoryJournal, pendingJobs, type MediaOptions } from 'postreel';
+import type { FakeMediaOptions } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 // A file is not read on a fake clock.
 import '../../../src/media/pool/pool-queue.js';
 import { onFastClock } from '../../../bench/media-queue/clock.js';
 import { simulatePool } from '../../../bench/media-queue/pool.js';
-import { ending, fakeService, inTime, useFakeTime } from '../../support/media/fake-time.js';
+import { ending, fakeService, inTime, pass, useFakeTime } from '../../support/media/fake-time.js';
 import { collect, videos } from '../../support/media/queue-helpers.js';
 
 useFakeTime();
 
 /** So many keys, each of a service of its own, that answer to nobody else. */
-function services(count: number, more: (key: number) => MediaOptions = () => ({})) {
-  const keys = Array.from({ length: count }, () => fakeService());
+function services(
+  count: number,
+  more: (key: number) => MediaOptions = () => ({}),
+  own: (key: number) => FakeMediaOptions = () => ({}),
+) {
+  const keys = Array.from({ length: count }, (_, key) => fakeService(own(key)));
   const fakes = keys.map(({ fake }) => fake);
   const open = () =>
     new MediaPool(keys.map(({ fake, media }, key) => media({ fetch: fake.fetch, ...more(key) })));
@@ -90,6 +95,24 @@ describe('a pool of keys', () => {
     expect(codes).toEqual(videos(10).map(() => 'OWNER_MISSING'));
     expect((await run(['key_b', 'key_a'])).every(({ file }) => file)).toBe(true);
     expect(fake.files).toHaveLength(before);
+  });
+
+  it('sets a key aside that is revoked while its slots are full: its jobs go to the others', async () => {
+    const durations = ['60m', '1m'] as const;
+    const { fakes, open } = services(2, undefined, (key) => ({ durations: () => durations[key]! }));
+    const run = collect(open().queue(videos(60)));
+    await pass(5 * 60_000);
+    const before = fakes[1]!.files.length;
+    fakes[0]!.apiKeys.clear();
+    await pass(4 * 60_000);
+    expect(fakes[1]!.files.length).toBe(before + 10); // what it had in hand beside its slots
+    const results = await inTime(run);
+    const failed = results.filter(({ error }) => error !== undefined);
+    expect(failed).toHaveLength(20); // what it had in progress
+    for (const { job, error } of failed) {
+      expect(job).toBeDefined();
+      expect(error).toMatchObject({ status: 401 });
+    }
   });
 
   it('acknowledges a file when the next one is asked for, not when the caller leaves', async () => {

@@ -41,7 +41,7 @@ describe('a scheduler', () => {
     steps.accept('a');
     expect(only(steps.hear({ type: 'exhausted' }), 'end')).toEqual([]);
     expect(only(steps.finish('a'), 'end')).toEqual([]);
-    const last = steps.hear({ type: 'saved', fileId: 'a' });
+    const last = steps.hear({ type: 'saved', index: 0 });
     expect(only(last, 'end')).toEqual([{ type: 'end', isGivenUp: false }]);
     expect(only(last, 'wake')).toEqual([]);
     expect(steps.state.isOver).toBe(true);
@@ -80,7 +80,7 @@ describe('a scheduler', () => {
     expect(submitted(steps.read(entryOf(1)))).toEqual([]);
     expect(only(steps.at(600_000), 'tell')).toEqual([]);
     steps.finish('a');
-    const last = steps.hear({ type: 'saved', fileId: 'a' });
+    const last = steps.hear({ type: 'saved', index: 0 });
     expect(only(last, 'end')).toHaveLength(1);
     expect(ends(last)).toEqual([[0, 'file']]);
   });

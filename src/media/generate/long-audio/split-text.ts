@@ -45,7 +45,7 @@ function endInside(text: string, start: number, limit: number): number {
   }
   // A character is at most a few units long: only the end of the window has to be checked.
   const from = wholeCharactersFrom(text, start, limit);
-  const ends = graphemeEnds(text, from, limit + maxCharacterLength);
+  const ends = [from, ...graphemeEnds(text, from, limit + maxCharacterLength)];
   return lastBetween(ends, start, limit) ?? limit - (isInsidePair(text, limit) ? 1 : 0);
 }
 

@@ -23,7 +23,7 @@ export interface CallParts {
 /** Makes the calls of a queue, and takes the slots for them. */
 export class QueueCalls {
   readonly #parts: CallParts;
-  /** Files that an earlier run has saved. */
+  /** The names of jobs whose file an earlier run has saved. */
   readonly saved = new Set<string>();
   #slots: readonly string[] = [];
   #folderId: string | undefined;
@@ -34,15 +34,15 @@ export class QueueCalls {
   }
 
   /** Learns what the journal knows of jobs before they are followed. */
-  learn(known: Iterable<KnownJob | undefined>): void {
-    for (const job of known) {
+  learn(known: Iterable<readonly [string | undefined, KnownJob | undefined]>): void {
+    for (const [name, job] of known) {
       if (job?.state !== 'accepted') {
         continue;
       }
       // The videos of a resumed queue go where the earlier ones went.
       this.#folderId ??= job.job.folderId;
-      if (job.isSaved) {
-        this.saved.add(job.job.fileId);
+      if (job.isSaved && name !== undefined) {
+        this.saved.add(name);
       }
     }
   }
@@ -90,7 +90,7 @@ export class QueueCalls {
       if (failure instanceof FileIdsMissingError) {
         this.#accept(failure.accepted.jobs, failure);
       } else if (failure instanceof NamesTaken) {
-        this.learn(failure.taken.values());
+        this.learn(failure.taken);
         hear({ type: 'names-taken', taken: failure.taken });
       } else {
         hear({ type: 'refused', refusal: refusalOf(failure, call.outcome, entries.length) });

@@ -13,12 +13,13 @@ import { step } from '../scheduler.js';
 import { rulesOf } from './rules.js';
 import type { JobEnd, QueueCommand } from '../steps/commands.js';
 import type { QueueEvent, Seen } from '../steps/events.js';
-import type { Entry } from '../steps/jobs.js';
+import type { Entry, RunningJob } from '../steps/jobs.js';
 import { initialState, type QueueState, type World } from '../steps/state.js';
 
 /** What a queue is told by its driver. */
 export interface DriverListener {
-  onResult(result: QueueResult): void;
+  /** `name` is what the job is called in the journal. */
+  onResult(result: QueueResult, name: string | undefined): void;
   /** Something has changed. */
   onChange(): void;
   onEnd(failure: { readonly reason: unknown } | undefined): void;
@@ -80,12 +81,8 @@ export class QueueDriver {
     index: number,
   ): { readonly minutes: number; readonly startedAt: number | undefined } | undefined {
     const { running, saving } = this.#before;
-    for (const { entry, startedAt } of [...saving.values(), ...running.values()]) {
-      if (entry.index === index) {
-        return { minutes: entry.minutes, startedAt };
-      }
-    }
-    return undefined;
+    const job = saving.get(index) ?? running.get(index);
+    return job && { minutes: job.entry.minutes, startedAt: job.startedAt };
   }
 
   /** The jobs that were submitted and have no result. */
@@ -111,7 +108,7 @@ export class QueueDriver {
   }
 
   /** Learns what the journal knows of jobs before they are followed. */
-  learn(known: Iterable<KnownJob | undefined>): void {
+  learn(known: Iterable<readonly [string | undefined, KnownJob | undefined]>): void {
     this.#calls.learn(known);
   }
 
@@ -122,7 +119,8 @@ export class QueueDriver {
     }
     this.#stopTimer();
     this.#stopListening();
-    this.#host.slots.abandon([...this.#state.running.keys()]);
+    const running = [...this.#state.running.values()];
+    this.#host.slots.abandon(running.map(({ job }) => job.fileId));
     this.#controller.abort();
   }
 
@@ -166,7 +164,7 @@ export class QueueDriver {
         void this.#find(command.names);
         break;
       case 'save':
-        void this.#save(command.fileId, command.entry);
+        void this.#save(command.job, command.entry);
         break;
       case 'yield':
         this.#yield(command.entry, command.end);
@@ -218,27 +216,32 @@ export class QueueDriver {
   }
 
   async #check(fileId: string): Promise<void> {
-    const running = this.#state.running.get(fileId);
-    const seen = await this.#checks.check(fileId, running);
+    const jobs = this.#jobsWith(fileId);
+    const seen = await this.#checks.check(fileId, jobs[0]);
     if (this.isStopped) {
       return;
     }
-    if (!running) {
+    if (jobs.length === 0) {
       this.#hearOther(fileId, seen);
       return;
     }
     const last = this.#checks.last(fileId);
-    if (last) {
-      const job = this.#handle(running.job);
-      const update = { index: running.entry.index, job, ...last };
-      callSafely(() => this.#options.onUpdate?.(update));
+    for (const { entry, job: record } of jobs) {
+      const update = last && { index: entry.index, job: this.#handle(record), ...last };
+      callSafely(() => update && this.#options.onUpdate?.(update));
     }
     this.hear({ type: 'checked', fileId, seen });
   }
 
+  /** The jobs that follow a file: a service may answer an equal job with the file that it has. */
+  #jobsWith(fileId: string): RunningJob[] {
+    const { running, saving } = this.#state;
+    return [...running.values(), ...saving.values()].filter(({ job }) => job.fileId === fileId);
+  }
+
   // A file of others that is over gives its slot to the queue.
   #hearOther(fileId: string, seen: Seen): void {
-    const isGone = seen.type === 'refused' && seen.isGone;
+    const isGone = seen.type === 'refused' && seen.about === 'file';
     if (seen.type === 'success' || seen.type === 'failed' || isGone) {
       this.#host.slots.forget(fileId);
     }
@@ -247,22 +250,23 @@ export class QueueDriver {
   async #find(names: readonly string[]): Promise<void> {
     try {
       const found = await this.#host.find(names, this.#options.retryFailed ?? false);
-      this.#calls.learn(found.values());
+      this.#calls.learn(found);
       this.hear({ type: 'names-found', found });
     } catch {
       // The journal is asked again before long.
     }
   }
 
-  async #save(fileId: string, entry: Entry): Promise<void> {
+  async #save(record: JobRecord, entry: Entry): Promise<void> {
     const { save } = this.#options;
+    const { fileId } = record;
     const file = this.#checks.file(fileId);
     const input = this.#inputs.get(entry.index)?.given;
-    const job = this.#handles.get(fileId);
+    const job = this.#handle(record);
     let error: unknown;
     if (!file) {
       error = this.#checks.noDownload(fileId);
-    } else if (save && input && job && !this.#calls.saved.has(fileId)) {
+    } else if (save && input && !this.#calls.saved.has(entry.name ?? '')) {
       error = await this.#checks
         .saved(fileId, (current) => save(current, { index: entry.index, input, job }))
         .then(
@@ -270,23 +274,24 @@ export class QueueDriver {
           (reason: unknown) => reason ?? new Error('The file was not saved.'),
         );
       if (error === undefined) {
-        await this.#host.settle(fileId);
+        await this.#host.settle(fileId, entry.name);
       }
     }
-    this.hear({ type: 'saved', fileId, error });
+    this.hear({ type: 'saved', index: entry.index, error });
   }
 
-  #yield({ index }: Entry, end: JobEnd): void {
+  #yield({ index, name }: Entry, end: JobEnd): void {
     const { given: input } = this.#inputs.get(index) as QueueInput; // each entry has its input
     const job = end.job && this.#handle(end.job);
     const fileId = job?.fileId ?? '';
     const file = end.type === 'file' ? this.#checks.file(fileId) : undefined;
     const error = end.type === 'error' ? end.error : this.#errorOf(end, job);
-    this.#handles.delete(fileId);
-    this.#checks.forget(fileId);
-    this.#listener.onResult(
-      job && file ? { index, input, job, file } : { index, input, job, error },
-    );
+    if (this.#jobsWith(fileId).length === 0) {
+      this.#handles.delete(fileId);
+      this.#checks.forget(fileId);
+    }
+    const result = job && file ? { index, input, job, file } : { index, input, job, error };
+    this.#listener.onResult(result, name);
   }
 
   #errorOf(end: JobEnd, handle: GenerationJob | undefined): unknown {

@@ -144,6 +144,8 @@ function troubleOf(error: unknown): Seen {
     const { retryAfterMs } = isPostreelError(error) ? error : {};
     return { type: 'unclear', error, retryAfterMs };
   }
-  const isGone = isPostreelError(error) && (error.status === 404 || error.status === 410);
-  return { type: 'refused', error, isGone };
+  const status = isPostreelError(error) ? error.status : undefined;
+  const isGone = status === 404 || status === 410;
+  const isKeyRefused = status === 401;
+  return { type: 'refused', error, about: isGone ? 'file' : isKeyRefused ? 'key' : undefined };
 }

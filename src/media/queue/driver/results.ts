@@ -4,11 +4,17 @@ import type { QueueOptions, QueueProgress, QueueResult } from '../options.js';
 /** The progress of a queue beside its results. */
 export type Counts = Pick<QueueProgress, 'pending' | 'waiting' | 'total' | 'etaMs'>;
 
+/** A result, and what its job is called in the journal. */
+export interface Named {
+  readonly result: QueueResult;
+  readonly name: string | undefined;
+}
+
 /** The results of a queue that were not taken yet, and the signal for new ones. */
 export class QueueResults {
   /** Rings when there is something to yield. */
   readonly news = new Notifier();
-  readonly #results: QueueResult[] = [];
+  readonly #results: Named[] = [];
   readonly #options: QueueOptions;
   #done = 0;
   #failed = 0;
@@ -18,20 +24,21 @@ export class QueueResults {
   }
 
   get finished(): readonly QueueResult[] {
-    return this.#results.filter(({ job, file }) => job !== undefined && file !== undefined);
+    const results = this.#results.map(({ result }) => result);
+    return results.filter(({ job, file }) => job !== undefined && file !== undefined);
   }
 
-  push(result: QueueResult): void {
+  push(result: QueueResult, name: string | undefined): void {
     if (result.error === undefined) {
       this.#done++;
     } else {
       this.#failed++;
     }
-    this.#results.push(result);
+    this.#results.push({ result, name });
     this.news.notify();
   }
 
-  take(): QueueResult | undefined {
+  take(): Named | undefined {
     return this.#results.shift();
   }
 

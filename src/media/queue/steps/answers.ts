@@ -7,7 +7,7 @@ import type { Refusal } from './events.js';
 import type { Entry, Flight } from './jobs.js';
 import type { Draft, World } from './state.js';
 import { countUnknownCall, releaseCalls } from './fuse.js';
-import { endOutage, noteFailedCall } from './outage.js';
+import { endOutage, noteOutage } from './outage.js';
 import { uncount } from './submitting.js';
 import { putBack } from './waiting.js';
 
@@ -36,7 +36,7 @@ export function land(
   draft.toldAt = world.now;
   draft.landedAt = world.now;
   draft.hasConnected = true;
-  endOutage(draft, world.now);
+  endOutage(draft, world.now, ['calls', 'checks']);
   draft.commands.push({ type: 'land', fileIds, uncertain });
   for (const [index, entry] of flight.entries.entries()) {
     const job = jobs[index];
@@ -73,7 +73,7 @@ export function refuse(draft: Draft, refusal: Refusal, world: World): void {
     countUnknownCall(draft, world.now);
   } else if (refusal.kind !== 'not-sent') {
     releaseCalls(draft);
-    endOutage(draft, world.now);
+    endOutage(draft, world.now, ['calls', 'checks']);
   }
   const react = refusal.mayBeHalfWay ? endHalfWay : reactions[refusal.kind];
   react(draft, { flight, refusal, world });
@@ -166,7 +166,7 @@ const reactions: Readonly<Record<Refusal['kind'], (draft: Draft, refused: Refuse
       failAll(draft, flight.entries, refusal.error);
       return;
     }
-    noteFailedCall(draft, refusal.error, world.now);
+    noteOutage(draft, 'calls', refusal.error, world.now);
     putBack(draft, flight.entries);
     draft.nextVideosAt = Number.NEGATIVE_INFINITY;
     draft.refusedAt = world.now;

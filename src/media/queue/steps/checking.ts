@@ -21,7 +21,7 @@ export function follow(
   job: JobRecord,
   { now, isNew }: { now: number; isNew: boolean },
 ): void {
-  draft.running.set(job.fileId, {
+  draft.running.set(entry.index, {
     entry,
     job,
     startedAt: isNew ? now : undefined,
@@ -42,21 +42,21 @@ export function follow(
 /** Asks for the checks that are due; the answer is when the next one is. */
 export function checkDue(draft: Draft, world: World): number {
   const { now } = world;
-  const due: string[] = [];
+  const due = new Set<string>();
   let next = checkOthers(draft, world, due);
-  for (const [fileId, running] of draft.running) {
+  for (const [index, running] of draft.running) {
     if (running.isChecking) {
       continue;
     }
     if (running.checkAt <= now) {
-      due.push(fileId);
-      draft.running.set(fileId, { ...running, isChecking: true });
+      due.add(running.job.fileId);
+      draft.running.set(index, { ...running, isChecking: true });
     } else {
       next = Math.min(next, running.checkAt);
     }
   }
-  if (due.length > 0) {
-    draft.commands.push({ type: 'check', fileIds: due });
+  if (due.size > 0) {
+    draft.commands.push({ type: 'check', fileIds: [...due] });
   }
   return next;
 }
@@ -64,11 +64,16 @@ export function checkDue(draft: Draft, world: World): number {
 /** A status check has brought something. */
 export function hearCheck(draft: Draft, fileId: string, seen: Seen, world: World): void {
   draft.refreshing.delete(fileId);
-  const running = draft.running.get(fileId);
-  if (!running) {
-    return;
+  for (const running of draft.running.values()) {
+    if (running.job.fileId === fileId) {
+      hearOf(draft, running, seen, world);
+    }
   }
+}
+
+function hearOf(draft: Draft, running: RunningJob, seen: Seen, world: World): void {
   const { now } = world;
+  const { index } = running.entry;
   const base: RunningJob = {
     ...running,
     isChecking: false,
@@ -76,16 +81,16 @@ export function hearCheck(draft: Draft, fileId: string, seen: Seen, world: World
     checks: running.checks + 1,
     checkAt: now + intervalMs(running.job, running.checks + 1),
   };
-  draft.running.set(fileId, base);
+  draft.running.set(index, base);
   if (seen.type === 'unclear') {
     noteFailedCheck(draft, seen.error, now);
     hearTrouble(draft, base, seen, world);
     return;
   }
   draft.hasConnected = true;
-  endOutage(draft, now);
+  endOutage(draft, now, ['checks']);
   const heard = { ...base, failures: 0, failingSince: undefined, refusedSince: undefined };
-  draft.running.set(fileId, heard);
+  draft.running.set(index, heard);
   switch (seen.type) {
     case 'pending': {
       hearPending(draft, heard, seen.text, now);
@@ -136,12 +141,12 @@ function endUnsaved(draft: Draft, now: number): number {
 }
 
 /** A finished file is saved, or could not be. */
-export function hearSaved(draft: Draft, fileId: string, error: unknown): void {
-  const saving = draft.saving.get(fileId);
+export function hearSaved(draft: Draft, index: number, error: unknown): void {
+  const saving = draft.saving.get(index);
   if (!saving) {
     return;
   }
-  draft.saving.delete(fileId);
+  draft.saving.delete(index);
   const { entry, job } = saving;
   const end: JobEnd = error === undefined ? { type: 'file', job } : { type: 'error', job, error };
   draft.results++;
@@ -149,10 +154,10 @@ export function hearSaved(draft: Draft, fileId: string, error: unknown): void {
 }
 
 function hearPending(draft: Draft, running: RunningJob, text: string, now: number): void {
-  const { fileId } = running.job;
+  const { index } = running.entry;
   const isChange = text !== running.seen;
   const changedAt = isChange ? now : running.changedAt;
-  draft.running.set(fileId, { ...running, seen: text, changedAt });
+  draft.running.set(index, { ...running, seen: text, changedAt });
   if (now - changedAt >= draft.rules.stallMs) {
     end(draft, running, { type: 'stalled', job: running.job, ms: now - changedAt });
   }
@@ -162,24 +167,27 @@ function hearPending(draft: Draft, running: RunningJob, text: string, now: numbe
 function hearSuccess(draft: Draft, running: RunningJob, hasDownload: boolean): void {
   const { job, entry } = running;
   if (!hasDownload && running.missingDownloads === 0) {
-    draft.running.set(job.fileId, { ...running, missingDownloads: 1 });
+    draft.running.set(entry.index, { ...running, missingDownloads: 1 });
     return;
   }
   leave(draft, running, true);
-  draft.saving.set(job.fileId, running);
-  draft.commands.push({ type: 'save', fileId: job.fileId, entry });
+  draft.saving.set(entry.index, running);
+  draft.commands.push({ type: 'save', job, entry });
 }
 
 function hearRefused(
   draft: Draft,
   running: RunningJob & { readonly refusedSince: number },
-  { error, isGone }: Extract<Seen, { type: 'refused' }>,
+  { error, about }: Extract<Seen, { type: 'refused' }>,
   now: number,
 ): void {
-  draft.running.set(running.job.fileId, running);
+  draft.running.set(running.entry.index, running);
   if (now - running.refusedSince >= refusalMs) {
     // What is not there takes no slot; anything else may go on.
-    end(draft, running, { type: 'error', job: running.job, error }, isGone);
+    end(draft, running, { type: 'error', job: running.job, error }, about === 'file');
+    if (about === 'key') {
+      draft.refusal = { error }; // a call with this key would be refused as well
+    }
   }
 }
 
@@ -199,7 +207,7 @@ function hearTrouble(
   const backoffMs = Math.min(maxBackoffMs, firstMs * 2 ** Math.min(running.failures, 10));
   const checkAt = now + Math.max(retryAfterMs, backoffMs);
   const failures = running.failures + 1;
-  draft.running.set(running.job.fileId, { ...running, failures, failingSince, checkAt });
+  draft.running.set(running.entry.index, { ...running, failures, failingSince, checkAt });
 }
 
 function end(draft: Draft, running: RunningJob, how: JobEnd, isOver = how.type === 'error'): void {
@@ -208,9 +216,13 @@ function end(draft: Draft, running: RunningJob, how: JobEnd, isOver = how.type =
   draft.commands.push({ type: 'yield', entry: running.entry, end: how });
 }
 
-function leave(draft: Draft, { job }: RunningJob, isCertain: boolean): void {
-  draft.running.delete(job.fileId);
+function leave(draft: Draft, { entry, job }: RunningJob, isCertain: boolean): void {
+  draft.running.delete(entry.index);
   draft.refreshing.delete(job.fileId);
+  const others = [...draft.running.values()].filter((other) => other.job.fileId === job.fileId);
+  if (!isCertain && others.length > 0) {
+    return; // another job follows the same file
+  }
   draft.commands.push({ type: 'release', fileId: job.fileId, isCertain });
   if (!isCertain) {
     return; // the job may go on, and keeps its slot
@@ -226,7 +238,7 @@ function askedOr({ refusedAt, rules, askedUntil }: Draft): number {
 }
 
 // Jobs of others fill the slots: the queue follows them when no other process does.
-function checkOthers(draft: Draft, world: World, due: string[]): number {
+function checkOthers(draft: Draft, world: World, due: Set<string>): number {
   const { now, otherFiles, freeSlots } = world;
   if (otherFiles.length === 0 || draft.waiting.length <= freeSlots) {
     return Number.POSITIVE_INFINITY;
@@ -236,7 +248,8 @@ function checkOthers(draft: Draft, world: World, due: string[]): number {
     return at;
   }
   draft.othersCheckedAt = now;
-  due.push(...otherFiles.filter((fileId) => !draft.running.has(fileId)));
+  const own = new Set([...draft.running.values()].map(({ job }) => job.fileId));
+  otherFiles.filter((fileId) => !own.has(fileId)).forEach((fileId) => due.add(fileId));
   return now + othersMs;
 }
 

@@ -7,7 +7,7 @@ export type QueueCommand =
   | { readonly type: 'submit'; readonly entries: readonly Entry[]; readonly atLeast: number }
   | { readonly type: 'check'; readonly fileIds: readonly string[] }
   | { readonly type: 'find'; readonly names: readonly string[] }
-  | { readonly type: 'save'; readonly fileId: string; readonly entry: Entry }
+  | { readonly type: 'save'; readonly job: JobRecord; readonly entry: Entry }
   | { readonly type: 'yield'; readonly entry: Entry; readonly end: JobEnd }
   /** The slots of the flight: these files keep theirs, so many more are in doubt, the rest is free. */
   | { readonly type: 'land'; readonly fileIds: readonly string[]; readonly uncertain: number }

@@ -5,6 +5,8 @@ import type { Entry } from './jobs.js';
 /** What may happen to a queue. */
 export type QueueEvent =
   | { readonly type: 'read'; readonly entries: readonly ReadEntry[] }
+  /** The journal cannot be asked about jobs that were read. */
+  | { readonly type: 'unread'; readonly error: unknown }
   | { readonly type: 'exhausted' }
   /** The next job of a stream is asked for. */
   | { readonly type: 'reading' }
@@ -20,7 +22,7 @@ export type QueueEvent =
   | { readonly type: 'names-found'; readonly found: ReadonlyMap<string, KnownJob> }
   | { readonly type: 'refused'; readonly refusal: Refusal }
   | { readonly type: 'checked'; readonly fileId: string; readonly seen: Seen }
-  | { readonly type: 'saved'; readonly fileId: string; readonly error?: unknown }
+  | { readonly type: 'saved'; readonly index: number; readonly error?: unknown }
   | { readonly type: 'taken' }
   | { readonly type: 'pause' }
   | { readonly type: 'resume' }
@@ -66,5 +68,9 @@ export type Seen =
   | { readonly type: 'success'; readonly hasDownload: boolean }
   | { readonly type: 'failed'; readonly error: unknown }
   | { readonly type: 'unclear'; readonly error: unknown; readonly retryAfterMs: number | undefined }
-  /** The service has no such file, or does not tell. */
-  | { readonly type: 'refused'; readonly error: unknown; readonly isGone: boolean };
+  /** The service has no such file, does not know the key, or does not tell. */
+  | {
+      readonly type: 'refused';
+      readonly error: unknown;
+      readonly about?: 'file' | 'key' | undefined;
+    };

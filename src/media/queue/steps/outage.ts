@@ -1,23 +1,35 @@
-import type { Draft } from './state.js';
+import type { Draft, Outage } from './state.js';
 
 // One check that fails is no outage.
 const noticeMs = 60_000;
 
+type What = Outage['what'];
+
 /** A status check found no answer. */
 export function noteFailedCheck(draft: Draft, error: unknown, now: number): void {
-  draft.outage ??= { since: now, error, isReported: false };
+  draft.outage ??= { what: 'checks', since: now, error, isReported: false };
 }
 
-/** A call could not be made. */
-export function noteFailedCall(draft: Draft, error: unknown, now: number): void {
-  noteFailedCheck(draft, error, now);
+/** A call could not be made, or the journal could not be read. */
+export function noteOutage(
+  draft: Draft,
+  what: Exclude<What, 'checks'>,
+  error: unknown,
+  now: number,
+): void {
+  const { since = now, isReported = false } = draft.outage ?? {};
+  draft.outage = { what, since, error, isReported };
   reportBegin(draft);
 }
 
-/** There is an answer again. */
-export function endOutage(draft: Draft, now: number): void {
-  if (draft.outage?.isReported) {
-    draft.commands.push({ type: 'outage-end', ms: now - draft.outage.since });
+/** One of these works again. */
+export function endOutage(draft: Draft, now: number, works: readonly What[]): void {
+  const { outage } = draft;
+  if (!outage || !works.includes(outage.what)) {
+    return;
+  }
+  if (outage.isReported) {
+    draft.commands.push({ type: 'outage-end', ms: now - outage.since });
   }
   draft.outage = undefined;
 }

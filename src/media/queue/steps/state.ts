@@ -3,6 +3,8 @@ import type { Entry, Flight, RunningJob } from './jobs.js';
 
 /** What a queue could not reach: the service, or the journal without which nothing is submitted. */
 export interface Outage {
+  /** What fails. Status checks may go on while no call can be made, as when the journal is gone. */
+  readonly what: 'checks' | 'calls' | 'reading';
   readonly since: number;
   readonly error: unknown;
   readonly isReported: boolean;
@@ -66,9 +68,10 @@ export interface QueueState {
   readonly claimed: ReadonlyMap<number, { readonly entry: Entry; readonly until: number }>;
   readonly claimsAskedAt: number;
   readonly flight: Flight | undefined;
-  readonly running: ReadonlyMap<string, RunningJob>;
+  /** By the places of the jobs: two jobs may have one file. */
+  readonly running: ReadonlyMap<number, RunningJob>;
   /** Finished files that are being saved. */
-  readonly saving: ReadonlyMap<string, RunningJob>;
+  readonly saving: ReadonlyMap<number, RunningJob>;
   /** Results that were not taken yet. */
   readonly results: number;
   readonly nextVideosAt: number;

@@ -133,11 +133,11 @@ function refresh(draft: Draft, world: World, room: number): number | undefined {
     return undefined;
   }
   draft.refreshedAt = now;
-  for (const [fileId, running] of stale) {
-    draft.refreshing.add(fileId);
-    draft.running.set(fileId, { ...running, isChecking: true });
+  for (const [index, running] of stale) {
+    draft.refreshing.add(running.job.fileId);
+    draft.running.set(index, { ...running, isChecking: true });
   }
-  draft.commands.push({ type: 'check', fileIds: stale.map(([fileId]) => fileId) });
+  draft.commands.push({ type: 'check', fileIds: [...draft.refreshing] });
   return now + maxRefreshAgeMs;
 }
 

@@ -42,6 +42,18 @@ describe('the split of a text', () => {
     );
   });
 
+  it.each(['e\u0301', 'a\u0301\u0302', '👩‍👩‍👧', 'क्षि'])(
+    'leaves %s whole, at whatever unit the limit falls',
+    (unit) => {
+      const text = `x${unit.repeat(200)}`;
+      for (let most = 90; most < 110; most++) {
+        const [first, ...rest] = split(text, most);
+        expect(first?.slice(1).replaceAll(unit, '')).toBe('');
+        expect(rest.map((part) => part.replaceAll(unit, ''))).toEqual(rest.map(() => ''));
+      }
+    },
+  );
+
   it.each([
     ['One. Two. Three.', 11, ['One. Two.', 'Three.']],
     ['He said “Go!” Then he went.', 14, ['He said “Go!”', 'Then he went.']],

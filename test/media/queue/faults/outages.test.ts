@@ -90,6 +90,57 @@ describe('an outage', () => {
     expect(warnings.at(-1)).toMatch(/^The outage is over/);
   });
 
+  it('of the journal does not end a queue that reads on', async () => {
+    const { media } = fakeService({ durations: () => '1m' });
+    const memory = memoryJournal();
+    const startedAt = Date.now();
+    const isOut = () => Date.now() > startedAt + minuteMs && Date.now() < startedAt + 10 * minuteMs;
+    const ask = <T>(task: () => Promise<T>) =>
+      isOut() ? Promise.reject<T>(new Error('restarting')) : task();
+    const journal = {
+      ...memory,
+      get: (keys: readonly string[]) => ask(() => memory.get(keys)),
+      putIfAbsent: (key: string, value: string) => ask(() => memory.putIfAbsent(key, value)),
+    };
+    const client = media({ journal });
+    const warnings: string[] = [];
+    client.on('warning', ({ message }) => warnings.push(message));
+    const stream = async function* () {
+      yield* videos(5);
+      await new Promise((resolve) => setTimeout(resolve, 2 * minuteMs));
+      yield* videos(10).slice(5);
+    };
+    const results = await inTime(collect(client.queue(stream(), { name: 'nightly' })));
+    expect(results.filter(({ file }) => file)).toHaveLength(10);
+    expect(warnings.filter((message) => message.startsWith('An outage:'))).toHaveLength(1);
+    expect(warnings.filter((message) => message.startsWith('The outage is over'))).toHaveLength(1);
+  });
+
+  it('of the journal does not hold a queue behind its deadline', async () => {
+    const { media } = fakeService({ durations: () => '1m' });
+    const memory = memoryJournal();
+    const startedAt = Date.now();
+    const hang = () => new Promise<never>(() => undefined);
+    const isOut = () => Date.now() > startedAt + minuteMs;
+    const journal = {
+      ...memory,
+      get: (keys: readonly string[]) => (isOut() ? hang() : memory.get(keys)),
+      putIfAbsent: (key: string, value: string) =>
+        isOut() ? hang() : memory.putIfAbsent(key, value),
+    };
+    const client = media({ journal });
+    client.on('warning', () => undefined);
+    const options = { name: 'nightly', deadline: 30 * minuteMs };
+    const results = await inTime(collect(client.queue(videos(30), options)));
+    const late = results.filter(({ error }) => error !== undefined);
+    expect(results).toHaveLength(30);
+    expect(late.length).toBeGreaterThan(0);
+    for (const { error } of late) {
+      expect(error).toMatchObject({ code: 'DEADLINE_EXCEEDED', outcome: 'not-sent' });
+    }
+    expect(Date.now() - startedAt).toBeLessThan(32 * minuteMs);
+  });
+
   it('before the first answer fails at once: it is as likely a typing error', async () => {
     const { client, startedAt } = withOutage(0, hourMs);
     const results = await inTime(collect(client.queue(videos(60))));

@@ -31,8 +31,8 @@ describe('a call that is accepted', () => {
     const commands = steps.accept('a', 'b');
     expect(only(commands, 'land')).toEqual([{ type: 'land', fileIds: ['a', 'b'], uncertain: 0 }]);
     expect(only(commands, 'slots')).toEqual([{ type: 'slots', evidence: 'accepted', level: 5 }]);
-    expect([...steps.state.running.keys()]).toEqual(['a', 'b']);
-    expect(steps.state.running.get('b')).toMatchObject({ startedAt: 0, checkAt: 10_000 });
+    expect([...steps.state.running.values()].map(({ job }) => job.fileId)).toEqual(['a', 'b']);
+    expect(steps.state.running.get(1)).toMatchObject({ startedAt: 0, checkAt: 10_000 });
     expect(steps.state).toMatchObject({ flight: undefined, hasConnected: true, submitted: 2 });
   });
 

@@ -63,7 +63,7 @@ describe('the checks of a job', () => {
     const commands = steps.hear({ type: 'read', entries: [{ entry: entryOf(0), known }] });
     expect(checks(commands)).toEqual(['file']);
     expect(only(commands, 'hold')).toEqual([{ type: 'hold', fileId: 'file' }]);
-    expect(steps.state.running.get('file')).toMatchObject({ startedAt: undefined, followedAt: 0 });
+    expect(steps.state.running.get(0)).toMatchObject({ startedAt: undefined, followedAt: 0 });
   });
 
   it('say nothing of a job that nobody follows', () => {
@@ -94,13 +94,15 @@ describe('a status', () => {
   it('of success saves the file and then yields it', () => {
     const steps = running();
     const commands = see(steps, { type: 'success', hasDownload: true }, 10_000);
-    expect(only(commands, 'save')).toEqual([{ type: 'save', fileId: 'file', entry: entryOf(0) }]);
+    expect(only(commands, 'save')).toEqual([
+      { type: 'save', job: recordOf('file'), entry: entryOf(0) },
+    ]);
     expect(only(commands, 'release')).toEqual([
       { type: 'release', fileId: 'file', isCertain: true },
     ]);
-    expect(steps.state.saving.has('file')).toBe(true);
+    expect(steps.state.saving.has(0)).toBe(true);
     expect(ends(commands)).toEqual([]);
-    expect(ends(steps.hear({ type: 'saved', fileId: 'file' }))).toEqual([[0, 'file']]);
+    expect(ends(steps.hear({ type: 'saved', index: 0 }))).toEqual([[0, 'file']]);
     expect(steps.state).toMatchObject({ results: 1, saving: new Map() });
   });
 
@@ -108,16 +110,16 @@ describe('a status', () => {
     const steps = running();
     const seen = { type: 'success', hasDownload: false } as const;
     expect(only(see(steps, seen, 10_000), 'save')).toEqual([]);
-    expect(steps.state.running.get('file')?.missingDownloads).toBe(1);
+    expect(steps.state.running.get(0)?.missingDownloads).toBe(1);
     expect(only(see(steps, seen, 20_000), 'save')).toHaveLength(1);
   });
 
   it('of a file that cannot be saved is an error with its job', () => {
     const steps = running();
     see(steps, { type: 'success', hasDownload: true }, 10_000);
-    const [result] = only(steps.hear({ type: 'saved', fileId: 'file', error }), 'yield');
+    const [result] = only(steps.hear({ type: 'saved', index: 0, error }), 'yield');
     expect(result?.end).toEqual({ type: 'error', job: recordOf('file'), error });
-    expect(only(steps.hear({ type: 'saved', fileId: 'file' }), 'yield')).toEqual([]);
+    expect(only(steps.hear({ type: 'saved', index: 0 }), 'yield')).toEqual([]);
   });
 
   it('of failure ends the job and frees its slot', () => {
@@ -135,23 +137,36 @@ describe('a status', () => {
   it('that is refused once, or for less than half a minute, ends nothing', () => {
     const steps = running();
     for (const now of [10_000, 20_000, 39_999]) {
-      expect(ends(see(steps, { type: 'refused', error, isGone: now > 10_000 }, now))).toEqual([]);
-      expect(steps.state.running.get('file')?.checkAt).toBe(now + 10_000);
+      expect(
+        ends(see(steps, { type: 'refused', error, about: now > 10_000 ? 'file' : 'key' }, now)),
+      ).toEqual([]);
+      expect(steps.state.running.get(0)?.checkAt).toBe(now + 10_000);
     }
     see(steps, { type: 'pending', text: '1' }, 40_000);
-    expect(ends(see(steps, { type: 'refused', error, isGone: true }, 50_000))).toEqual([]);
-    expect(ends(see(steps, { type: 'refused', error, isGone: true }, 79_999))).toEqual([]);
+    expect(ends(see(steps, { type: 'refused', error, about: 'file' }, 50_000))).toEqual([]);
+    expect(ends(see(steps, { type: 'refused', error, about: 'file' }, 79_999))).toEqual([]);
   });
 
   it.each([
-    ['ends the job, and its slot stays in doubt', false],
-    ['as gone ends the job, and its slot is free', true],
-  ])('that is refused for half a minute %s', (_, isGone) => {
+    ['ends the job, and its slot stays in doubt', undefined],
+    ['as gone ends the job, and its slot is free', 'file'],
+  ] as const)('that is refused for half a minute %s', (_, about) => {
     const steps = running();
-    see(steps, { type: 'refused', error, isGone }, 10_000);
-    const commands = see(steps, { type: 'refused', error, isGone }, 40_000);
+    see(steps, { type: 'refused', error, about }, 10_000);
+    const commands = see(steps, { type: 'refused', error, about }, 40_000);
     expect(ends(commands)).toEqual([[0, 'error']]);
-    expect(only(commands, 'release')[0]?.isCertain).toBe(isGone);
+    expect(only(commands, 'release')[0]?.isCertain).toBe(about === 'file');
+  });
+
+  it('that is refused with the key fails what waits, once it stays', () => {
+    const steps = running();
+    steps.world = { ...steps.world, freeSlots: 0, takenSlots: 20 };
+    steps.read(entryOf(1));
+    expect(ends(see(steps, { type: 'refused', error, about: 'key' }, 10_000))).toEqual([]);
+    expect(ends(see(steps, { type: 'refused', error, about: 'key' }, 40_000))).toEqual([
+      [0, 'error'],
+      [1, 'error'],
+    ]);
   });
 
   it('that does not change for six hours ends the job as unknown', () => {
@@ -178,14 +193,14 @@ describe('a status', () => {
     let now = 0;
     for (let failure = 0; failure < 5; failure++) {
       see(steps, unclear, now);
-      const at = steps.state.running.get('file')?.checkAt ?? 0;
+      const at = steps.state.running.get(0)?.checkAt ?? 0;
       gaps.push(at - now);
       now = at;
       steps.at(now);
     }
     expect(gaps).toEqual([10_000, 20_000, 40_000, 60_000, 60_000]);
     see(steps, { type: 'pending', text: '' }, now);
-    expect(steps.state.running.get('file')).toMatchObject({ failures: 0, failingSince: undefined });
+    expect(steps.state.running.get(0)).toMatchObject({ failures: 0, failingSince: undefined });
   });
 
   it('that cannot be read is asked for when the service says', () => {

@@ -57,7 +57,7 @@ describe('a name', () => {
     steps.hear({ type: 'read', entries: [{ entry: named[0]!, known: claimed(0) }] });
     const found = new Map(known ? [['job 0', known]] : []);
     expect(submitted(steps.hear({ type: 'names-found', found }))).toEqual(calls);
-    expect([...steps.state.running.keys()]).toEqual(files);
+    expect([...steps.state.running.values()].map(({ job }) => job.fileId)).toEqual(files);
   });
 
   it('whose claim is older than the clock says has no time left', () => {

@@ -267,7 +267,7 @@ class World {
       nameOf: (queue, job) => journal?.nameOf(queue, job) ?? job,
       find: (names, retriesFailed) =>
         journal?.find(names, retriesFailed) ?? Promise.resolve(new Map()),
-      settle: async (fileId) => journal?.settle(fileId, 'saved'),
+      settle: async (fileId, name) => journal?.settle(fileId, 'saved', name),
       flush: async () => journal?.flush(),
       reportWait: () => this.#sign(),
       warn: (_, code) => {
