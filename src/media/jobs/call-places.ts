@@ -41,14 +41,14 @@ export class SharedPlaces {
       return call
         .map((records) => {
           const fileIds = records.map(({ fileId }) => fileId);
-          void this.#open().then((places) => places.keep(fileIds, taken ?? []));
+          this.#whenOpen((places) => places.keep(fileIds, taken ?? []));
           return records;
         })
         .beforeFailure((_, { outcome }) => {
           // What may have been made keeps its places until their leases end.
           if (taken && outcome !== 'unknown') {
             const given = taken;
-            void this.#open().then((places) => places.giveBack(given));
+            this.#whenOpen((places) => places.giveBack(given));
           }
         });
     };
@@ -56,17 +56,25 @@ export class SharedPlaces {
 
   /** A file is still being made. */
   renew(fileId: string): void {
-    void this.#places?.then((places) => places.renew(fileId));
+    this.#whenOpen((places) => places.renew(fileId));
   }
 
   /** A file has come to its end. */
   end(fileId: string): void {
-    void this.#places?.then((places) => places.end(fileId));
+    this.#whenOpen((places) => places.end(fileId));
   }
 
   #open(): Promise<CallPlaces> {
-    this.#places ??= this.#load();
+    this.#places ??= this.#load().catch((failure: unknown) => {
+      this.#places = undefined; // the next call tries again
+      throw failure;
+    });
     return this.#places;
+  }
+
+  // Until a call has opened them there are none.
+  #whenOpen(use: (places: CallPlaces) => void): void {
+    this.#places?.then(use).catch(() => undefined); // told by the call that could not open them
   }
 
   async #load(): Promise<CallPlaces> {
