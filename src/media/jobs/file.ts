@@ -9,6 +9,7 @@ import {
 } from '../../errors/index.js';
 import { cleanCause } from '../../transport/auth/redact.js';
 import { retryAfterMs } from '../../transport/response/retry-after.js';
+import { notMediaByHead, recognised } from '../download/recognise.js';
 import type { TransferOptions } from '../download/transfer-options.js';
 
 /** Where a file's bytes come from. */
@@ -126,11 +127,28 @@ export class MediaFile {
       }
       throw connectionLost(this.fileId, cleanCause(cause, searchOf(this.#url)));
     }
-    if (isFile(response, range)) {
-      return response;
+    const isOk = response.status === 200 || (response.status === 206 && range !== undefined);
+    const problem = isOk ? notMediaByHead(response) : undefined;
+    if (!isOk || problem !== undefined) {
+      response.body?.cancel().catch(() => undefined); // not wanted
+      throw downloadError(this.fileId, response, problem);
     }
-    response.body?.cancel().catch(() => undefined); // not wanted
-    throw downloadError(this.fileId, response);
+    return response.status === 200 ? this.#recognised(response, signal) : response;
+  }
+
+  // An expired link may also lead to a page that says so, under any type.
+  async #recognised(response: Response, signal: AbortSignal | undefined): Promise<Response> {
+    let whole: Awaited<ReturnType<typeof recognised>>;
+    try {
+      whole = await recognised(response, signal);
+    } catch (cause) {
+      signal?.throwIfAborted();
+      throw connectionLost(this.fileId, cleanCause(cause, searchOf(this.#url)));
+    }
+    if ('problem' in whole) {
+      throw downloadError(this.fileId, response, whole.problem);
+    }
+    return whole.response;
   }
 
   async #freshUrl(signal: AbortSignal | undefined): Promise<string | undefined> {
@@ -148,16 +166,11 @@ function searchOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).search : undefined;
 }
 
-// An expired link may also lead to a page that says so.
-function isFile({ status, headers }: Response, range: string | undefined): boolean {
-  const isPage = headers.get('content-type')?.startsWith('text/html') ?? false;
-  return !isPage && (status === 200 || (status === 206 && range !== undefined));
-}
-
-// Stores answer an expired link with any 4xx. Other than that, these ask for another try later.
+// Stores answer an expired link with any 4xx, or with a page. These ask for another try later.
 function isExpired(error: unknown): boolean {
   const { status = 0 } = isPostreelError(error) ? error : {};
-  return status >= 400 && status < 500 && ![408, 416, 429].includes(status);
+  const isNo = status >= 400 && status < 500 && ![408, 416, 429].includes(status);
+  return isNo || status === 200 || status === 206;
 }
 
 function connectionLost(fileId: string, cause: unknown): ConnectionError {
@@ -168,8 +181,13 @@ function connectionLost(fileId: string, cause: unknown): ConnectionError {
   });
 }
 
-function downloadError(fileId: string, { status, headers }: Response): Error {
-  const message = `The file ${fileId} could not be downloaded (${status}). Its URL may have expired: check its status for a new one.`;
+function downloadError(
+  fileId: string,
+  { status, headers }: Response,
+  problem: string | undefined,
+): Error {
+  const why = problem === undefined ? String(status) : `${problem}, not a media file`;
+  const message = `The file ${fileId} could not be downloaded (${why}). Its URL may have expired: check its status for a new one.`;
   return new (errorClassOf(status))(message, {
     code: 'DOWNLOAD_FAILED',
     status,

@@ -15,11 +15,14 @@ type Headers = Record<string, string>;
 const whole =
   (text: string, headers: Headers = {}) =>
   () =>
-    new Response(text, { headers });
+    new Response(new TextEncoder().encode(text), { headers });
 const part =
   (text: string, range: string, headers: Headers = {}) =>
   () =>
-    new Response(text, { status: 206, headers: { 'content-range': range, ...headers } });
+    new Response(new TextEncoder().encode(text), {
+      status: 206,
+      headers: { 'content-range': range, ...headers },
+    });
 const status =
   (code: number, headers: Headers = {}) =>
   () =>
@@ -170,7 +173,7 @@ describe('the waits of a download', () => {
       const slow: typeof fetch = (_, init) =>
         new Promise((resolve, reject) => {
           init?.signal?.addEventListener('abort', () => reject(new Error('too late')));
-          setTimeout(() => resolve(new Response('Good morning')), 60_000);
+          setTimeout(() => resolve(new Response(new TextEncoder().encode('Good morning'))), 60_000);
         });
       const file = new MediaFile('file_1', 'https://cdn.test/file_1.mp3', { fetch: slow });
       const blob = await inTime(file.blob({ timeout, retries: 0 }));

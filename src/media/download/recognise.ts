@@ -1,0 +1,71 @@
+import { abortable } from '../../async/abort.js';
+
+// `text/html`, `application/json`, `application/problem+json`, `image/svg+xml` and the like.
+const textTypes = /^\s*(text\/|application\/(json|xml|javascript)\b|[^;]*\+(json|xml)\b)/i;
+const maxLooked = 64;
+const firstOfText = /^\uFEFF?\s*[<{[]/;
+
+/** Why an answer is no media file by its head; `undefined` where it may be one. */
+export function notMediaByHead({ headers }: Response): string | undefined {
+  const type = headers.get('content-type') ?? '';
+  if (textTypes.test(type)) {
+    return `it is ${type.split(';', 1)[0]?.trim().slice(0, 60)}`;
+  }
+  return headers.get('content-length') === '0' ? 'it is empty' : undefined;
+}
+
+/** The same answer once its first bytes have come, or why they are no media file. */
+export async function recognised(
+  response: Response,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly response: Response } | { readonly problem: string }> {
+  const reader = response.body?.getReader();
+  const first = await firstChunk(reader, signal);
+  if (first === undefined) {
+    return { problem: 'it is empty' };
+  }
+  if (isText(first)) {
+    reader?.cancel().catch(() => undefined); // not wanted
+    return { problem: 'it is text' };
+  }
+  let isFirst = true;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const chunk = isFirst ? first : (await reader?.read())?.value;
+      isFirst = false;
+      if (chunk) {
+        controller.enqueue(chunk);
+      } else {
+        controller.close();
+      }
+    },
+    cancel: (reason) => reader?.cancel(reason),
+  });
+  const { status, statusText, headers, url } = response;
+  const whole = new Response(body, { status, statusText, headers });
+  Object.defineProperty(whole, 'url', { value: url });
+  return { response: whole };
+}
+
+async function firstChunk(
+  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array | undefined> {
+  for (;;) {
+    const { value } = (await (reader && abortable(reader.read(), signal))) ?? {};
+    if (value === undefined || value.length > 0) {
+      return value;
+    }
+  }
+}
+
+// Pages and messages of a service; a container of sound or pictures has other bytes among its first.
+function isText(bytes: Uint8Array): boolean {
+  const start = bytes.subarray(0, maxLooked);
+  const isPrintable = start.every((byte) => byte > 0x1f || byte === 0x09 || isLineBreak(byte));
+  return isPrintable && firstOfText.test(new TextDecoder().decode(start));
+}
+
+function isLineBreak(byte: number): boolean {
+  return byte === 0x0a || byte === 0x0d;
+}
