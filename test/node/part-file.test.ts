@@ -107,7 +107,7 @@ describe('a part of a file', () => {
   it('is removed by an abort, whatever the reason', async () => {
     const controller = new AbortController();
     const reason = new ConnectionError('The worker stops.', { code: 'STOP', outcome: 'unknown' });
-    const headers = { 'content-length': '12', etag: '"a"' };
+    const headers = { 'content-type': 'audio/mpeg', 'content-length': '12', etag: '"a"' };
     const fetch = () => Promise.resolve(new Response('Good', { headers }));
     const file = new MediaFile('file_1', 'https://cdn.test/file_1.mp3', { fetch });
     const onProgress = () => controller.abort(reason);

@@ -47,7 +47,8 @@ describe('a journal in a file', () => {
 
 describe('saveTo()', () => {
   it('gives a file its name when its bytes are on the disk', async () => {
-    const fetch = () => Promise.resolve(new Response('Good morning'));
+    const headers = { 'content-type': 'audio/mpeg' };
+    const fetch = () => Promise.resolve(new Response('Good morning', { headers }));
     const file = new MediaFile('file_1', 'https://cdn.test/file_1.mp3', { fetch });
     await saveTo(file, join(folder, 'speech.mp3'));
     expect(changes).toEqual([

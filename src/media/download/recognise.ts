@@ -19,7 +19,11 @@ export async function recognised(
   response: Response,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly response: Response } | { readonly problem: string }> {
-  const reader = response.body?.getReader();
+  // The body of node-fetch is no stream of the web.
+  const reader = (response.body as Partial<ReadableStream<Uint8Array>> | null)?.getReader?.();
+  if (response.body && !reader) {
+    return { response };
+  }
   const first = await firstChunk(reader, signal);
   if (first === undefined) {
     return { problem: 'it is empty' };
