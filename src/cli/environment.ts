@@ -17,6 +17,6 @@ const secrets = ['MESSAGING_API_KEY', 'MEDIA_API_KEY'] as const;
 
 /** Takes the keys out of a text that is about to be printed. */
 export function withoutKeys(text: string, environment: Environment): string {
-  const keys = secrets.map((name) => environment[name]).filter((key) => key !== undefined);
+  const keys = secrets.map((name) => environment[name] ?? '').filter((key) => key !== '');
   return keys.reduce((clean, key) => clean.replaceAll(key, '[key]'), text);
 }

@@ -18,6 +18,8 @@ export class Desk {
   readonly plans: Plans;
   readonly #services: Services;
   readonly #data = new ServiceData();
+  /** The last step that was carried out, or is under way. */
+  #latest: Promise<unknown> = Promise.resolve();
 
   constructor(services: Services, plans: Plans = new Plans()) {
     this.#services = services;
@@ -56,8 +58,16 @@ export class Desk {
     }
     signal.throwIfAborted();
     const plan = this.plans.take(id);
+    // One after another: what one plan changes must not come between the check of another and its step.
+    const step = this.#latest.then(() => this.#checkAndRun(plan, progress));
+    this.#latest = step.catch(() => undefined);
+    return step;
+  }
+
+  async #checkAndRun(plan: Plan, progress: Progress): Promise<Answer> {
+    progress.signal.throwIfAborted();
     const tool = planToolOf(plan);
-    const content = await this.#unchanged(tool, plan, signal);
+    const content = await this.#unchanged(tool, plan, progress.signal);
     return this.#fromService(() => tool.run(plan.input, this.#services, progress, content));
   }
 

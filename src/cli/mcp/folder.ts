@@ -21,6 +21,7 @@ export class Folder {
     if (real !== join(folder, basename(real))) {
       throw new Refusal(`${JSON.stringify(name)} leads out of the folder of this server.`);
     }
+    this.#inside(basename(real)); // a link may lead to `.env`
     return real;
   }
 

@@ -31,6 +31,29 @@ describe('a plan', () => {
     expect(scene.messaging.outbox).toHaveLength(1);
   });
 
+  it('is not changed by another one between its check and its step', async () => {
+    for (let turns = 0; turns < 30; turns++) {
+      const scene = openDesk();
+      const [template] = scene.messaging.project.templates.values();
+      const { id, body } = template!;
+      const sends = await scene.plan('plan_email', { to: 'ann@example.com', template: id });
+      const changes = await scene.plan('plan_template', { id, body: 'Another text' });
+      const first = scene.carryOut(sends, yes);
+      for (let turn = 0; turn < turns * 4; turn++) {
+        await Promise.resolve();
+      }
+      await Promise.allSettled([first, scene.carryOut(changes, yes)]);
+      const [sent] = scene.messaging.outbox;
+      expect(sent === undefined || !sent.body.includes('Another text'), body).toBe(true);
+    }
+  });
+
+  it.each(['Bcc', 'cc ', 'Reply-To'])('sends no header %s', async (name) => {
+    const scene = openDesk();
+    const request = { ...mail, headers: { [name]: 'eve@example.com' } };
+    await expect(scene.call('plan_email', request)).rejects.toThrow('not by headers');
+  });
+
   it('ends with a no', async () => {
     const scene = openDesk();
     const id = await scene.plan('plan_email', mail);
@@ -169,6 +192,23 @@ describe('files', () => {
     const scene = openDesk();
     symlinkSync('/etc/passwd', join(scene.folder, 'list.csv'));
     await expect(scene.call('plan_import', { file: 'list.csv' })).rejects.toThrow('leads out');
+  });
+
+  it.each([
+    ['id_rsa', 'email\nann@example.com\n', 'end in .csv'],
+    ['list.csv', 'host,password\ndb,secret\n', 'no column `email`'],
+    ['list.csv', 'email\nann@example.com\rbob@example.com\r', 'hide rows'],
+  ])('plans no import of %s with %j', async (file, text, said) => {
+    const scene = openDesk();
+    write(scene, file, text);
+    await expect(scene.call('plan_import', { file })).rejects.toThrow(said);
+  });
+
+  it('follows no link to a hidden file', async () => {
+    const scene = openDesk();
+    write(scene, '.env', 'email\n');
+    symlinkSync(join(scene.folder, '.env'), join(scene.folder, 'list.csv'));
+    await expect(scene.call('plan_import', { file: 'list.csv' })).rejects.toThrow('without a dot');
   });
 
   it('imports exactly the bytes that the person was told the sum of', async () => {

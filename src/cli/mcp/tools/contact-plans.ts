@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import { count } from '../../terminal/table.js';
 import { messageOf } from '../failure.js';
@@ -9,6 +9,7 @@ import { assertAtMost, planTool, type Services, type Tool } from './tool.js';
 
 const maxContacts = 50;
 const maxEmails = 100;
+const maxBytes = 5 * 1024 * 1024;
 const text = z.string().check(z.minLength(1));
 const emails = z.optional(z.array(text).check(z.maxLength(maxEmails)));
 
@@ -100,7 +101,10 @@ export const contactPlans: readonly Tool[] = [
           { label: 'lines below them', text: String(lines.length - 1) },
           { label: 'the first', text: lines.slice(1, 4).map(inline).join(', ') },
           { label: 'sha256', text: sha256 },
-          { label: 'also', text: 'updates contacts that are there already' },
+          {
+            label: 'also',
+            text: 'updates contacts that are there already, and may subscribe people who had unsubscribed',
+          },
           { label: 'cost', text: '1 call, and one for each look at its progress' },
           { label: 'cannot be undone', text: 'values that it overwrites' },
         ],
@@ -147,10 +151,23 @@ export const contactPlans: readonly Tool[] = [
 ];
 
 async function csvOf(file: string, { folder }: Services) {
-  const content = await readFile(await folder.existing(file));
-  const lines = content
-    .toString('utf8')
-    .split(/\r?\n/)
-    .filter((line) => line !== '');
+  const path = await folder.existing(file);
+  // Any other file is no business of an agent, and what it plans is shown to it.
+  if (!/\.csv$/i.test(file) || !/\.csv$/i.test(path)) {
+    throw new Refusal('Only files whose names end in .csv are imported.');
+  }
+  const { size } = await stat(path);
+  if (size > maxBytes) {
+    throw new Refusal('The service takes files of 5 MB at most.');
+  }
+  const content = await readFile(path);
+  const text = content.toString('utf8');
+  if (/\r(?!\n)/.test(text)) {
+    throw new Refusal('The file has line ends that hide rows. Save it with the usual ones.');
+  }
+  const lines = text.split(/\r?\n/).filter((line) => line !== '');
+  if (!/(^|[,;\t])\s*"?email"?\s*([,;\t]|$)/i.test(lines[0] ?? '')) {
+    throw new Refusal('The first line of the file has no column `email`.');
+  }
   return { content, lines, sha256: createHash('sha256').update(content).digest('hex') };
 }

@@ -8,6 +8,7 @@ import { inline, quoted } from '../text.js';
 import { assertAtMost, planTool, type Services, type Tool } from './tool.js';
 
 const maxRecipients = 50;
+const addressing = /^(resent-)?(to|cc|bcc|from|sender|reply-to|return-path)$/i;
 
 /** Steps that mail people at once. */
 export const mailPlans: readonly Tool[] = [
@@ -21,6 +22,11 @@ export const mailPlans: readonly Tool[] = [
       const { to: given, subject, body, template, ...others } = request;
       const to = [given].flat();
       assertAtMost(to.length, maxRecipients, 'recipients');
+      if (Object.keys(request.headers ?? {}).some((name) => addressing.test(name.trim()))) {
+        throw new Refusal(
+          'Recipients and senders are given by `to`, `from` and `reply`, not by headers.',
+        );
+      }
       if (request.attachments !== undefined) {
         throw new Refusal('A person cannot see what is in an attachment. Send it by a program.');
       }
