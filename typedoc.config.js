@@ -22,7 +22,7 @@ export default {
       'JobWatch',
       'JobHost',
       'Spacing',
-      'Render',
+      'CampaignParts',
       'KnownFields',
       'ImportFields',
       'RowStream',

@@ -23,7 +23,10 @@ export interface PgBossClient {
   /** Says that a job is still worked on; version 12 has it. */
   touch?(queue: string, id: string): Promise<unknown>;
   /** Its database: a job is handed back there, since each verb of its own counts a try. */
-  getDb?(): { executeSql(text: string, values: unknown[]): Promise<unknown> };
+  getDb?(): {
+    /** Runs one statement. */
+    executeSql(text: string, values: unknown[]): Promise<unknown>;
+  };
 }
 
 /** How the jobs of a pg-boss queue are made into media jobs. */
