@@ -14,7 +14,7 @@ import type {
   QueueResult,
 } from '../queue/options.js';
 import { JobQueue } from '../queue/queue.js';
-import { Dealer, type DealtJob } from './dealer.js';
+import { Dealer, type DealtJob } from './job-distributor.js';
 
 // So that a call is filled at once when slots come free, and the other keys find something too.
 const inHandPerSlot = 1.5;

@@ -1,6 +1,6 @@
 import type { MediaJob } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { Dealer, type DealtJob } from '../../../src/media/pool/dealer.js';
+import { Dealer, type DealtJob } from '../../../src/media/pool/job-distributor.js';
 
 const video = (duration: number): MediaJob => ({
   workflowType: 'idea',
