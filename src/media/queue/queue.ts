@@ -57,7 +57,7 @@ export class JobQueue implements MediaQueue {
 
   resume(): void {
     this.#early.length = 0;
-    this.#parts?.driver.hear({ type: 'resume' });
+    this.#parts?.driver.dispatch({ type: 'resume' });
   }
 
   drain(): void {
@@ -70,7 +70,7 @@ export class JobQueue implements MediaQueue {
     const { host, driver } = await this.#start();
     const stopListening = onAbort(signal, () => {
       driver.stop();
-      this.#results.news.notify();
+      this.#results.wake.notify();
     });
     try {
       for (;;) {
@@ -78,7 +78,7 @@ export class JobQueue implements MediaQueue {
         const next = this.#results.take();
         if (next) {
           const { result, name } = next;
-          driver.hear({ type: 'taken' });
+          driver.dispatch({ type: 'taken' });
           yield result;
           // A consumer that asks for the next one is done with this one.
           if (result.file && !this.#options.save) {
@@ -87,7 +87,7 @@ export class JobQueue implements MediaQueue {
         } else if (this.#end) {
           break;
         } else {
-          await this.#results.news.wait();
+          await this.#results.wake.wait();
         }
       }
       await host.flush();
@@ -99,14 +99,14 @@ export class JobQueue implements MediaQueue {
       this.#source.close();
       driver.stop();
       if (!signal?.aborted) {
-        await host.flush().catch(() => undefined); // it was told of by then
+        await host.flush().catch(() => undefined); // reported by then
       }
     }
   }
 
   #control(type: 'pause' | 'drain'): void {
     if (this.#parts) {
-      this.#parts.driver.hear({ type });
+      this.#parts.driver.dispatch({ type });
     } else {
       this.#early.push(type);
     }
@@ -128,7 +128,7 @@ export class JobQueue implements MediaQueue {
     });
     this.#parts = { host, driver, intake };
     for (const type of this.#early) {
-      driver.hear({ type });
+      driver.dispatch({ type });
     }
     this.#read();
     return { host, driver };
@@ -161,7 +161,7 @@ export class JobQueue implements MediaQueue {
   async #readLater(driver: QueueDriver, intake: Intake, most: number): Promise<void> {
     const { isStream } = this.#source;
     if (isStream) {
-      driver.hear({ type: 'reading' });
+      driver.dispatch({ type: 'reading' });
     }
     try {
       const jobs = isStream ? await this.#source.readStream() : this.#source.readList(most);
@@ -193,7 +193,7 @@ export class JobQueue implements MediaQueue {
           throw error;
         }
         if (until > 0) {
-          driver.hear({ type: 'unread', error });
+          driver.dispatch({ type: 'unread', error });
         }
         const delayMs = readAgainMs[failures] ?? readLaterMs;
         await new Promise<void>((resolve) => clock?.at(clock.now() + delayMs, resolve));
@@ -204,10 +204,10 @@ export class JobQueue implements MediaQueue {
   #bring(driver: QueueDriver, entries: readonly ReadEntry[]): void {
     this.#isReading = false;
     if (entries.length > 0) {
-      driver.hear({ type: 'read', entries });
+      driver.dispatch({ type: 'read', entries });
     }
     if (this.#source.isExhausted) {
-      driver.hear({ type: 'exhausted' });
+      driver.dispatch({ type: 'exhausted' });
     } else {
       this.#read();
     }
@@ -216,7 +216,7 @@ export class JobQueue implements MediaQueue {
   #finish(failure: { reason: unknown } | undefined): void {
     this.#end ??= { failure };
     this.#parts?.driver.stop();
-    this.#results.news.notify();
+    this.#results.wake.notify();
   }
 
   #learn(index: number): void {
@@ -234,13 +234,13 @@ export class JobQueue implements MediaQueue {
       return;
     }
     const { state } = driver;
-    const { running, saving, waiting, flight, claimed } = state;
+    const { running, saving, waiting, inFlight, claimed } = state;
     const now = host.clock.now();
     const count = intake.count;
     const ahead = aheadOf(state, host);
     this.#results.report({
       pending: running.size + saving.size,
-      waiting: waiting.length + claimed.size + (flight?.entries.length ?? 0),
+      waiting: waiting.length + claimed.size + (inFlight?.entries.length ?? 0),
       total: this.#source.size ?? (this.#source.isExhausted ? count : undefined),
       etaMs: this.#estimate.leftMs(ahead, now),
     });
@@ -249,13 +249,13 @@ export class JobQueue implements MediaQueue {
 
 /** What lies before a queue in this state. */
 function aheadOf(state: QueueState, host: QueueHost): Ahead {
-  const { running, waiting, flight, rules } = state;
+  const { running, waiting, inFlight, rules } = state;
   return {
     running: [...running.values()].map(({ entry: { minutes }, startedAt }) => ({
       minutes,
       startedAt,
     })),
-    waiting: [...waiting, ...(flight?.entries ?? [])],
+    waiting: [...waiting, ...(inFlight?.entries ?? [])],
     slots: rules.concurrency,
     callsMs: (count) => host.callsMs(count),
   };

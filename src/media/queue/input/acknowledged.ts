@@ -10,7 +10,7 @@ import type { AcknowledgingSource, SourceItem } from './job-source.js';
 export interface QueueBelow {
   /** Makes the queue below, over a stream of jobs. */
   open(jobs: AsyncIterable<MediaJob>, idOf: (job: MediaJob) => string): MediaQueue;
-  /** The source cannot be asked or told. */
+  /** The source cannot be reached. */
   warn(message: string): void;
 }
 
@@ -19,8 +19,8 @@ const inHandPerSlot = 2;
 const usualConcurrency = 20;
 const idleMs = 1_000;
 const extendEveryMs = 30_000;
-// An engine whose store restarts is told again, for so long.
-const tellAgainMs = [1_000, 2_000, 5_000, 15_000];
+// An engine whose store restarts gets a report again, for so long.
+const reportAgainMs = [1_000, 2_000, 5_000, 15_000];
 const askAgainMs = 15_000;
 
 /** A queue over a source that acknowledges. Each job is named by its id in the source. */
@@ -36,7 +36,7 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
   readonly #repeated = new Set<Promise<void>>();
   #count = 0;
   readonly #ids = new WeakMap<MediaJob, string>();
-  readonly #room = new Notifier();
+  readonly #capacityFreed = new Notifier();
   readonly #controller = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -105,7 +105,7 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
   #isNew(item: Item): boolean {
     for (const [index, held] of this.#inHand) {
       if (held.id === item.id) {
-        this.#inHand.set(index, item); // it lost its lock in a pause: the new copy is told from now on
+        this.#inHand.set(index, item); // it lost its lock in a pause: reports go to the new copy from now on
         return false;
       }
     }
@@ -125,16 +125,16 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
     this.#repeat(() => this.#source.fail(item, problem, { outcome: 'not-sent' }));
   }
 
-  /** The next jobs, once there is room for some; `undefined` at the end. */
+  /** The next jobs, once there is capacity for some; `undefined` at the end. */
   async #take(): Promise<readonly Item[] | undefined> {
     const { signal } = this.#controller;
     while (!signal.aborted) {
-      const room = this.#maxInHand - this.#inHand.size;
-      if (room <= 0) {
-        await this.#room.wait();
+      const capacity = this.#maxInHand - this.#inHand.size;
+      if (capacity <= 0) {
+        await this.#capacityFreed.wait();
         continue;
       }
-      const items = await this.#ask(room);
+      const items = await this.#ask(capacity);
       if (items === undefined || items.length > 0) {
         return items;
       }
@@ -144,9 +144,9 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
   }
 
   // A store that is down is asked until it is there again.
-  async #ask(room: number): Promise<readonly Item[] | undefined> {
+  async #ask(capacity: number): Promise<readonly Item[] | undefined> {
     try {
-      return await this.#source.take(room);
+      return await this.#source.take(capacity);
     } catch (error) {
       this.#below.warn(`The source of the queue cannot be asked: ${messageOf(error)}`);
       await sleep(askAgainMs, this.#controller.signal).catch(() => undefined);
@@ -155,7 +155,7 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
   }
 
   async #acknowledge({ index, file, error, job }: QueueResult): Promise<void> {
-    const tell = async () => {
+    const report = async () => {
       const item = this.#inHand.get(index); // a later copy may have taken its place
       if (item && file) {
         await this.#source.done(item, file);
@@ -166,30 +166,30 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
     };
     const isOver = () => {
       this.#inHand.delete(index);
-      this.#room.notify();
+      this.#capacityFreed.notify();
     };
     try {
-      await tell();
+      await report();
       isOver();
     } catch {
       // Other results do not wait for it.
-      this.#repeat(tell, isOver);
+      this.#repeat(report, isOver);
     }
   }
 
-  #repeat(tell: () => Promise<void>, isOver: () => void = () => undefined): void {
-    const told = this.#tellAgain(tell).then(isOver);
-    this.#repeated.add(told);
-    void told.then(() => this.#repeated.delete(told));
+  #repeat(report: () => Promise<void>, isOver: () => void = () => undefined): void {
+    const reported = this.#reportAgain(report).then(isOver);
+    this.#repeated.add(reported);
+    void reported.then(() => this.#repeated.delete(reported));
   }
 
-  // What a source does not hear it hands out again, and the journal knows the job by then.
-  async #tellAgain(tell: () => Promise<void>): Promise<void> {
+  // A source hands out again what was not reported to it, and the journal knows the job by then.
+  async #reportAgain(report: () => Promise<void>): Promise<void> {
     let failure: unknown;
-    for (const delayMs of tellAgainMs) {
+    for (const delayMs of reportAgainMs) {
       await sleep(delayMs, undefined);
       try {
-        await tell();
+        await report();
         return;
       } catch (error) {
         failure = error;
@@ -217,7 +217,7 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
 
   #stopTaking(): void {
     this.#controller.abort();
-    this.#room.notify();
+    this.#capacityFreed.notify();
   }
 
   #extendLater(): void {
