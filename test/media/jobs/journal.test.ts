@@ -12,6 +12,7 @@ import {
   videoEndpoint,
 } from '../../support/media/fake-time.js';
 
+import { collect } from '../../support/media/queue-helpers.js';
 import { systemClock } from '../../../src/async/clock.js';
 import { MediaJournal } from '../../../src/media/jobs/journal.js';
 import { failingJournal, recordedJournal } from '../../support/media/recorded-journal.js';
@@ -329,5 +330,27 @@ describe('calls whose answer never comes', () => {
     const { jobs, unknown } = await journal.pending();
     expect(jobs).toEqual([{ fileId: 'late', kind: 'video' }]);
     expect(unknown).toHaveLength(1_001);
+  });
+});
+
+describe('a job that fails or is canceled, in the words of any service', () => {
+  it.each(
+    (['documented', 'upper', 'other'] as const).flatMap((statusWords) =>
+      (['status', 'state'] as const).flatMap((statusField) =>
+        (['error', 'canceled'] as const).map((status) => ({ statusWords, statusField, status })),
+      ),
+    ),
+  )('is over, and submitted again by `retryFailed` alone: %j', async ({ status, ...behavior }) => {
+    const { fake, journal, media } = journaled({ behavior });
+    const run = (retryFailed: boolean) =>
+      inTime(collect(media({ journal }).queue([speech()], { name: 'news', retryFailed })));
+    fake.outcome({ status });
+    await run(false);
+    expect(await pendingJobs(journal)).toEqual(nothing);
+    await run(false);
+    expect(fake.files).toHaveLength(1);
+    const [again] = await run(true);
+    expect(again!.file).toBeDefined();
+    expect(fake.files).toHaveLength(2);
   });
 });
