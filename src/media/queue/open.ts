@@ -4,7 +4,7 @@ import * as notices from '../notices.js';
 import { journalOf } from '../jobs/journal.js';
 import { requireJobs } from '../lazy-queue.js';
 import { queueHost } from './host.js';
-import { AcknowledgedQueue } from './input/acknowledged.js';
+import { AcknowledgedQueue } from './input/engine-input.js';
 import type { AcknowledgingSource } from './input/job-source.js';
 import { readQueueOptions, type JobSource, type MediaQueue, type QueueOptions } from './options.js';
 import { JobQueue } from './queue.js';

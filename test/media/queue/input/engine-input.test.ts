@@ -1,7 +1,7 @@
 import { memoryJournal, type MediaOptions, type QueueOptions } from 'postreel';
 import { describe, expect, it } from 'vitest';
 // A file is not read on a fake clock.
-import '../../../../src/media/queue/input/acknowledged.js';
+import '../../../../src/media/queue/input/engine-input.js';
 import {
   ending,
   fakeService,
