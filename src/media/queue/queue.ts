@@ -4,6 +4,7 @@ import type { GenerationJob } from '../jobs/job.js';
 import { QueueDriver } from './driver/driver.js';
 import { QueueEstimate, type Ahead } from './estimate.js';
 import type { QueueHost } from './host.js';
+import { EngineInput } from './input/engine-input.js';
 import { jobNamer } from '../jobs/job-names.js';
 import { Intake, type Naming } from './input/intake.js';
 import type { JobSource, MediaQueue, QueueOptions, QueueResult } from './options.js';
@@ -20,21 +21,25 @@ const lookAhead = { list: 400, stream: 100 };
 const readAgainMs = [1_000, 5_000, 15_000];
 const readLaterMs = 60_000;
 
+type Control = 'pause' | 'resume' | 'drain';
+
 /** Fills the free slots with one call at a time, longest jobs first, and yields what is finished. */
 export class JobQueue implements MediaQueue {
   readonly #open: () => Promise<QueueHost>;
   readonly #options: QueueOptions;
   readonly #source: SourceReader;
+  /** The engine that the jobs are taken from, if it is one. */
+  readonly #engine: EngineInput | undefined;
   readonly #results: QueueResults;
   readonly #estimate = new QueueEstimate();
-  readonly #early: ('pause' | 'drain')[] = [];
+  readonly #early: Control[] = [];
   #parts: { host: QueueHost; driver: QueueDriver; intake: Intake } | undefined;
   #end: { failure?: { reason: unknown } | undefined } | undefined;
   readonly #naming: Naming;
   #isReading = false;
 
   constructor(
-    source: JobSource,
+    input: JobSource | EngineInput,
     options: QueueOptions,
     open: () => Promise<QueueHost>,
     naming: Naming = { queue: options.name, jobOf: jobNamer(options.key), mayRecur: false },
@@ -42,7 +47,8 @@ export class JobQueue implements MediaQueue {
     this.#naming = naming;
     this.#open = open;
     this.#options = options;
-    this.#source = new SourceReader(source);
+    this.#engine = input instanceof EngineInput ? input : undefined;
+    this.#source = new SourceReader(input instanceof EngineInput ? input.jobs() : input);
     this.#results = new QueueResults(options);
   }
 
@@ -56,15 +62,23 @@ export class JobQueue implements MediaQueue {
   }
 
   resume(): void {
-    this.#early.length = 0;
-    this.#parts?.driver.dispatch({ type: 'resume' });
+    this.#control('resume');
   }
 
   drain(): void {
     this.#control('drain');
+    this.#engine?.stop();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
+    try {
+      yield* this.#iterate();
+    } finally {
+      await this.#engine?.end();
+    }
+  }
+
+  async *#iterate(): AsyncGenerator<QueueResult, void, undefined> {
     const { signal } = this.#options;
     signal?.throwIfAborted();
     const { host, driver } = await this.#start();
@@ -79,11 +93,7 @@ export class JobQueue implements MediaQueue {
         if (next) {
           const { result, name } = next;
           driver.dispatch({ type: 'taken' });
-          yield result;
-          // A consumer that asks for the next one is done with this one.
-          if (result.file && !this.#options.save) {
-            await host.settle(result.file.fileId, name);
-          }
+          yield* this.#handOut(result, name, host);
         } else if (this.#end) {
           break;
         } else {
@@ -104,7 +114,25 @@ export class JobQueue implements MediaQueue {
     }
   }
 
-  #control(type: 'pause' | 'drain'): void {
+  // With `save` a file is stored by now; without it, once the next result is asked for.
+  async *#handOut(
+    result: QueueResult,
+    name: string | undefined,
+    host: QueueHost,
+  ): AsyncGenerator<QueueResult, void, undefined> {
+    const { file } = result;
+    const isStored = this.#options.save !== undefined || !file;
+    if (isStored) {
+      await this.#engine?.acknowledge(result);
+    }
+    yield result;
+    if (!isStored) {
+      await this.#engine?.acknowledge(result);
+      await host.settle(file.fileId, name);
+    }
+  }
+
+  #control(type: Control): void {
     if (this.#parts) {
       this.#parts.driver.dispatch({ type });
     } else {

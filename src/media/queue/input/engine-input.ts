@@ -2,17 +2,8 @@ import { Notifier } from '../../../async/notifier.js';
 import { sleep } from '../../../async/timers.js';
 import { isPostreelError, PostreelError } from '../../../errors/index.js';
 import type { MediaJob } from '../../generate/media-job.js';
-import type { GenerationJob } from '../../jobs/job.js';
-import type { MediaQueue, QueueOptions, QueueResult } from '../options.js';
+import type { QueueOptions, QueueResult } from '../options.js';
 import type { AcknowledgingSource, SourceItem } from './job-source.js';
-
-/** What a queue over a source stands on. */
-export interface QueueBelow {
-  /** Makes the queue below, over a stream of jobs. */
-  open(jobs: AsyncIterable<MediaJob>, idOf: (job: MediaJob) => string): MediaQueue;
-  /** The source cannot be reached. */
-  warn(message: string): void;
-}
 
 // So that a call is filled at once when slots come free, and other workers find something too.
 const inHandPerSlot = 2;
@@ -23,12 +14,10 @@ const extendEveryMs = 30_000;
 const reportAgainMs = [1_000, 2_000, 5_000, 15_000];
 const askAgainMs = 15_000;
 
-/** A queue over a source that acknowledges. Each job is named by its id in the source. */
-export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
+/** A source that acknowledges, as the input of a queue. Each job is named by its id in the source. */
+export class EngineInput<Item extends SourceItem = SourceItem> {
   readonly #source: AcknowledgingSource<Item>;
-  readonly #options: QueueOptions;
-  readonly #below: QueueBelow;
-  readonly #queue: MediaQueue;
+  readonly #warn: (message: string) => void;
   readonly #maxInHand: number;
   /** What was taken and is not acknowledged, by its place in the input. */
   readonly #inHand = new Map<number, Item>();
@@ -40,54 +29,24 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
   readonly #controller = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(source: AcknowledgingSource<Item>, options: QueueOptions, below: QueueBelow) {
+  constructor(
+    source: AcknowledgingSource<Item>,
+    { concurrency = usualConcurrency }: Pick<QueueOptions, 'concurrency'>,
+    warn: (message: string) => void,
+  ) {
     this.#source = source;
-    this.#below = below;
-    this.#options = options;
-    this.#maxInHand = inHandPerSlot * (options.concurrency ?? usualConcurrency);
-    this.#queue = below.open(this.#jobs(), (job) => this.#ids.get(job) ?? '');
+    this.#warn = warn;
+    this.#maxInHand = inHandPerSlot * concurrency;
   }
 
-  get running(): readonly GenerationJob[] {
-    return this.#queue.running;
+  /** The id of a job that `jobs()` has yielded. */
+  idOf(job: MediaJob): string {
+    return this.#ids.get(job) ?? '';
   }
 
-  pause(): void {
-    this.#queue.pause();
-  }
-
-  resume(): void {
-    this.#queue.resume();
-  }
-
-  drain(): void {
-    this.#queue.drain();
-    this.#stopTaking();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
+  /** The jobs, as they can be taken. */
+  async *jobs(): AsyncGenerator<MediaJob, void, undefined> {
     this.#extendLater();
-    try {
-      for await (const result of this.#queue) {
-        // With `save` the file is stored by now; without it, once the next result is asked for.
-        const isStored = this.#options.save !== undefined || !result.file;
-        if (isStored) {
-          await this.#acknowledge(result);
-        }
-        yield result;
-        if (!isStored) {
-          await this.#acknowledge(result);
-        }
-      }
-    } finally {
-      this.#stopTaking();
-      await Promise.all(this.#repeated);
-      clearTimeout(this.#timer);
-      await this.#handBack();
-    }
-  }
-
-  async *#jobs(): AsyncGenerator<MediaJob, void, undefined> {
     for (;;) {
       const items = await this.#take();
       if (items === undefined) {
@@ -119,9 +78,7 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
 
   #failUnreadable(item: Item): void {
     const { id, problem } = item;
-    this.#below.warn(
-      `The job ${id} of the source cannot be read, and fails: ${messageOf(problem)}`,
-    );
+    this.#warn(`The job ${id} of the source cannot be read, and fails: ${messageOf(problem)}`);
     this.#repeat(() => this.#source.fail(item, problem, { outcome: 'not-sent' }));
   }
 
@@ -148,13 +105,14 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
     try {
       return await this.#source.take(capacity);
     } catch (error) {
-      this.#below.warn(`The source of the queue cannot be asked: ${messageOf(error)}`);
+      this.#warn(`The source of the queue cannot be asked: ${messageOf(error)}`);
       await sleep(askAgainMs, this.#controller.signal).catch(() => undefined);
       return [];
     }
   }
 
-  async #acknowledge({ index, file, error, job }: QueueResult): Promise<void> {
+  /** Reports what became of a job. */
+  async acknowledge({ index, file, error, job }: QueueResult): Promise<void> {
     const report = async () => {
       const item = this.#inHand.get(index); // a later copy may have taken its place
       if (item && file) {
@@ -195,7 +153,21 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
         failure = error;
       }
     }
-    this.#below.warn(`The source of the queue was not told of a job: ${messageOf(failure)}`);
+    this.#warn(`The source of the queue was not told of a job: ${messageOf(failure)}`);
+  }
+
+  /** Takes no more. */
+  stop(): void {
+    this.#controller.abort();
+    this.#capacityFreed.notify();
+  }
+
+  /** The queue has ended: what it did not finish goes back. */
+  async end(): Promise<void> {
+    this.stop();
+    await Promise.all(this.#repeated);
+    clearTimeout(this.#timer);
+    await this.#handBack();
   }
 
   // What was submitted is in the journal: the next process that takes it follows it.
@@ -213,11 +185,6 @@ export class AcknowledgedQueue<Item extends SourceItem> implements MediaQueue {
           : this.#source.fail(item, reason, { outcome: undefined }),
       ),
     );
-  }
-
-  #stopTaking(): void {
-    this.#controller.abort();
-    this.#capacityFreed.notify();
   }
 
   #extendLater(): void {
