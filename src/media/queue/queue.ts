@@ -101,8 +101,9 @@ export class JobQueue implements MediaQueue {
         }
       }
       await host.flush();
-      if (this.#end.failure) {
-        throw this.#end.failure.reason;
+      const failure = this.#end.failure ?? this.#engine?.refusal;
+      if (failure) {
+        throw failure.reason;
       }
     } finally {
       stopListening();

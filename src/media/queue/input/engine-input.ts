@@ -1,5 +1,6 @@
+import { onAbort } from '../../../async/abort.js';
 import { Notifier } from '../../../async/notifier.js';
-import { sleep } from '../../../async/timers.js';
+import { systemClock, type Clock } from '../../../async/clock.js';
 import { isPostreelError, PostreelError } from '../../../errors/index.js';
 import type { MediaJob } from '../../generate/media-job.js';
 import type { QueueOptions, QueueResult } from '../options.js';
@@ -18,25 +19,34 @@ const askAgainMs = 15_000;
 export class EngineInput<Item extends SourceItem = SourceItem> {
   readonly #source: AcknowledgingSource<Item>;
   readonly #warn: (message: string) => void;
+  readonly #clock: Clock;
   readonly #maxInHand: number;
   /** What was taken and is not acknowledged, by its place in the input. */
   readonly #inHand = new Map<number, Item>();
   /** Acknowledgements that are repeated. */
   readonly #repeated = new Set<Promise<void>>();
   #count = 0;
+  #refusal: { readonly reason: unknown } | undefined;
   readonly #ids = new WeakMap<MediaJob, string>();
   readonly #capacityFreed = new Notifier();
   readonly #controller = new AbortController();
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #stopExtending: () => void = () => undefined;
 
   constructor(
     source: AcknowledgingSource<Item>,
     { concurrency = usualConcurrency }: Pick<QueueOptions, 'concurrency'>,
     warn: (message: string) => void,
+    clock: Clock = systemClock,
   ) {
     this.#source = source;
     this.#warn = warn;
+    this.#clock = clock;
     this.#maxInHand = inHandPerSlot * concurrency;
+  }
+
+  /** Why no job can be submitted at all: no connection, no journal, or a key that is refused. */
+  get refusal(): { readonly reason: unknown } | undefined {
+    return this.#refusal;
   }
 
   /** The id of a job that `jobs()` has yielded. */
@@ -95,7 +105,7 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
       if (items === undefined || items.length > 0) {
         return items;
       }
-      await sleep(idleMs, signal).catch(() => undefined);
+      await this.#pause(idleMs, signal);
     }
     return undefined;
   }
@@ -106,17 +116,27 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
       return await this.#source.take(capacity);
     } catch (error) {
       this.#warn(`The source of the queue cannot be asked: ${messageOf(error)}`);
-      await sleep(askAgainMs, this.#controller.signal).catch(() => undefined);
+      await this.#pause(askAgainMs, this.#controller.signal);
       return [];
     }
   }
 
-  /** Reports what became of a job. */
+  /**
+   * Reports what became of a job. What was not sent for no fault of its own goes back, without a try
+   * counted, and no more is taken: the others would come back, too.
+   */
   async acknowledge({ index, file, error, job }: QueueResult): Promise<void> {
+    const isOfQueue = !job && !file && isNoFaultOfJob(error);
+    if (isOfQueue) {
+      this.stop();
+      this.#refusal ??= isBound(error) ? undefined : { reason: error };
+    }
     const report = async () => {
       const item = this.#inHand.get(index); // a later copy may have taken its place
       if (item && file) {
         await this.#source.done(item, file);
+      } else if (item && isOfQueue) {
+        await this.#release(item);
       } else if (item) {
         const outcome = job ? undefined : outcomeOf(error);
         await this.#source.fail(item, error, { outcome });
@@ -145,7 +165,7 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
   async #reportAgain(report: () => Promise<void>): Promise<void> {
     let failure: unknown;
     for (const delayMs of reportAgainMs) {
-      await sleep(delayMs, undefined);
+      await this.#pause(delayMs, undefined);
       try {
         await report();
         return;
@@ -166,32 +186,46 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
   async end(): Promise<void> {
     this.stop();
     await Promise.all(this.#repeated);
-    clearTimeout(this.#timer);
+    this.#stopExtending();
     await this.#handBack();
   }
 
   // What was submitted is in the journal: the next process that takes it follows it.
   async #handBack(): Promise<void> {
+    const items = [...this.#inHand.values()];
+    this.#inHand.clear();
+    await Promise.allSettled(items.map((item) => this.#release(item)));
+  }
+
+  async #release(item: Item): Promise<void> {
+    if (this.#source.release) {
+      await this.#source.release(item);
+      return;
+    }
     const reason = new PostreelError('The queue ended before this job did. Take it again.', {
       code: 'QUEUE_ENDED',
       outcome: 'not-sent',
     });
-    const items = [...this.#inHand.values()];
-    this.#inHand.clear();
-    await Promise.allSettled(
-      items.map((item) =>
-        this.#source.release
-          ? this.#source.release(item)
-          : this.#source.fail(item, reason, { outcome: undefined }),
-      ),
-    );
+    await this.#source.fail(item, reason, { outcome: undefined });
   }
 
   #extendLater(): void {
-    this.#timer = setTimeout(() => {
+    this.#stopExtending = this.#clock.at(this.#clock.now() + extendEveryMs, () => {
       this.#extend();
       this.#extendLater();
-    }, extendEveryMs);
+    });
+  }
+
+  async #pause(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+    let stopListening: () => void = () => undefined;
+    await new Promise<void>((resolve) => {
+      const stopTimer = this.#clock.at(this.#clock.now() + delayMs, resolve);
+      stopListening = onAbort(signal, () => {
+        stopTimer();
+        resolve();
+      });
+    });
+    stopListening();
   }
 
   #extend(): void {
@@ -199,6 +233,21 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
       this.#source.extend?.(item).catch(() => undefined); // the next one is half a minute away
     }
   }
+}
+
+// Any other job would have ended like this.
+function isNoFaultOfJob(error: unknown): boolean {
+  if (!isPostreelError(error) || error.name === 'InvalidRequestError') {
+    return false;
+  }
+  return (
+    error.outcome === 'not-sent' || error.status === 401 || error.name === 'ConfigurationError'
+  );
+}
+
+// A bound that the caller has set is no failure.
+function isBound(error: unknown): boolean {
+  return isPostreelError(error) && ['SPENDING_CAP', 'DEADLINE_EXCEEDED'].includes(error.code);
 }
 
 // A failure with an unknown outcome.
