@@ -358,7 +358,7 @@ describe('a job that fails or is canceled, in the words of any service', () => {
 describe('two runs that claim the same jobs', () => {
   it('never free the claim of the other one, whatever of the journal fails', async () => {
     const memory = memoryJournal();
-    let fails = (_: string) => false;
+    let fails: (key: string) => boolean = () => false;
     const store: JournalStore = {
       ...memory,
       putIfAbsent: (key, value) =>
@@ -373,26 +373,26 @@ describe('two runs that claim the same jobs', () => {
         onTrouble: () => undefined,
       });
     const [one, other] = [open(), open()];
-    const jobs = ['a', 'b'].map((key) => ({ name: one!.nameOf('films', key), job: video() }));
+    const jobs = ['a', 'b'].map((key) => ({ name: one.nameOf('films', key), job: video() }));
     const [a, b] = jobs;
     const owner = { owner: 'me', retriesFailed: false };
     // The second looks before the first has claimed, and claims after it.
     const looked = memory.get.bind(memory);
     let isBehind = true;
     store.get = (keys) => (isBehind ? Promise.resolve(new Map()) : looked(keys));
-    await inTime(one!.claim('first', [a!], owner));
+    await inTime(one.claim('first', [a!], owner));
     fails = (key) => key.includes(b!.name);
-    await expect(inTime(other!.claim('second', jobs, owner))).rejects.toMatchObject({
+    await expect(inTime(other.claim('second', jobs, owner))).rejects.toMatchObject({
       code: 'JOURNAL_UNAVAILABLE',
     });
     fails = () => false;
     isBehind = false;
-    expect([...(await one!.find([a!.name, b!.name])).values()]).toMatchObject([
+    expect([...(await one.find([a!.name, b!.name])).values()]).toMatchObject([
       { state: 'claimed' },
     ]);
-    const taken = await inTime(other!.claim('third', [a!], owner));
+    const taken = await inTime(other.claim('third', [a!], owner));
     expect(taken?.size).toBe(1);
-    expect(await inTime(other!.claim('fourth', [b!], owner))).toBeUndefined();
+    expect(await inTime(other.claim('fourth', [b!], owner))).toBeUndefined();
   });
 
   it('that lose one job each have neither: what came free again is no leave to submit', async () => {
