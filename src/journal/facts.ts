@@ -49,10 +49,16 @@ export interface Accepted extends Fact {
   readonly record: unknown;
 }
 
+/** A call that certainly did nothing. */
+export interface Refused extends Fact {
+  /** The claim that it is about: whoever lost the attempt to another claim says nothing about that one. */
+  readonly claim?: string;
+}
+
 /** What is known of one attempt. */
 export interface Facts {
   readonly claim?: Claim;
-  readonly refused?: Fact;
+  readonly refused?: Refused;
   readonly accepted?: Accepted;
   readonly resolved?: Accepted;
   readonly done?: Fact;
@@ -82,10 +88,15 @@ export function stateOf(facts: Facts): AttemptState {
   if (answer) {
     return { state: 'accepted', record: answer.record, end: ends.find((end) => facts[end]) };
   }
-  if (facts.refused ?? facts.dismissed) {
+  if (isRefused(facts) || facts.dismissed) {
     return { state: 'refused' };
   }
   return facts.claim ? { state: 'claimed', claim: facts.claim } : { state: 'free' };
+}
+
+// A claim that was never written may have been refused: then the attempt is still free.
+function isRefused({ refused, claim }: Facts): boolean {
+  return refused !== undefined && (refused.claim === undefined || refused.claim === claim?.id);
 }
 
 /** Since when an attempt is settled; `undefined` while it is not. */

@@ -8,6 +8,7 @@ import {
   type Fact,
   type FactName,
   type Facts,
+  type Refused,
 } from './facts.js';
 import type { JournalStore } from './store.js';
 
@@ -110,7 +111,7 @@ export class Journal {
   async write(
     { name, number }: Pick<Attempt, 'name' | 'number'>,
     fact: FactName,
-    value: Fact | Accepted | Claim,
+    value: Fact | Refused | Accepted | Claim,
   ): Promise<void> {
     await this.put(this.#key(name, number, fact).slice(this.#parts.prefix.length), value);
   }

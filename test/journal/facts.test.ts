@@ -64,6 +64,13 @@ describe('the facts of an attempt', () => {
     ).toBe(state);
   });
 
+  it('refuse the claim that they name, and no other', () => {
+    const refused = { at: 2, claim: 'a' };
+    expect(stateOf({ claim: { ...claim, id: 'a' }, refused }).state).toBe('refused');
+    expect(stateOf({ claim: { ...claim, id: 'b' }, refused }).state).toBe('claimed');
+    expect(stateOf({ refused }).state).toBe('free');
+  });
+
   it('stay a failure, whatever is said later', () => {
     for (const later of ['done', 'saved', 'dismissed'] as const) {
       const facts = { accepted: { at: 1, record: {} }, failed: { at: 1 }, [later]: { at: 2 } };

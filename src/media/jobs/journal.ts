@@ -87,14 +87,14 @@ export class MediaJournal {
 
   /**
    * Writes down that the jobs of a call are about to be submitted, each under its name. Resolves to
-   * what is known of those that are taken: an empty map means that the call may be made, any other that
-   * nothing was kept.
+   * `undefined` when all are claimed; else nothing was kept, and it resolves to what is known of those
+   * that were taken: nothing of one that came free again meanwhile.
    */
   async claim(
     call: string,
     jobs: readonly ClaimedJob[],
     { owner, retriesFailed }: { readonly owner: string; readonly retriesFailed: boolean },
-  ): Promise<ReadonlyMap<string, KnownJob>> {
+  ): Promise<ReadonlyMap<string, KnownJob> | undefined> {
     const names = jobs.map(
       ({ name }, place) => name ?? this.#full(nameOf(['', `${call}-${place}`])),
     );
@@ -112,27 +112,26 @@ export class MediaJournal {
       const claim = claimOf(job, { call, place, at, owner });
       return { name: names[place] ?? '', number, facts, claim };
     });
-    this.#open.set(call, own);
-    let lost: string[];
-    try {
-      const standing = await Promise.all(own.map((one) => this.#journal.claim(one, one.claim)));
-      lost = own.flatMap(({ name, claim }, place) =>
-        standing[place]?.id === claim.id ? [] : [name],
-      );
-    } catch (failure) {
-      // Some of the claims may stand.
-      await this.refuse(call);
-      throw failure;
-    }
-    if (lost.length === 0) {
+    const answers = await Promise.allSettled(own.map((one) => this.#journal.claim(one, one.claim)));
+    const isLost = (_: unknown, place: number) => {
+      const answer = answers[place];
+      return answer?.status === 'fulfilled' && answer.value.id !== own[place]?.claim.id;
+    };
+    const lost = own.filter(isLost).map(({ name }) => name);
+    const failed = answers.find((answer) => answer.status === 'rejected');
+    if (lost.length === 0 && !failed) {
       this.#keepOpen(call, own);
-      return new Map();
+      return undefined;
     }
+    // Those that stand, or may: the others are not ours to refuse.
     this.#open.set(
       call,
       own.filter(({ name }) => !lost.includes(name)),
     );
     await this.refuse(call);
+    if (failed) {
+      throw failed.reason;
+    }
     return this.find(lost, retriesFailed);
   }
 
@@ -161,7 +160,9 @@ export class MediaJournal {
     this.#open.delete(call);
     if (open.length > 0) {
       const at = await this.#at();
-      await Promise.all(open.map((one) => this.#journal.write(one, 'refused', { at })));
+      await Promise.all(
+        open.map((one) => this.#journal.write(one, 'refused', { at, claim: one.claim.id })),
+      );
     }
   }
 

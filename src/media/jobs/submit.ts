@@ -63,7 +63,7 @@ export function submit(
     }
     const claims = jobs.map((job, index) => ({ job, name: names?.[index] }));
     const taken = await journal.claim(id, claims, { owner: await owner(), retriesFailed });
-    if (taken.size > 0) {
+    if (taken) {
       throw new NamesTaken(taken);
     }
     isClaimed = true;

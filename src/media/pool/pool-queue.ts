@@ -14,18 +14,18 @@ import type {
   QueueResult,
 } from '../queue/options.js';
 import { JobQueue } from '../queue/queue.js';
-import { Dealer, type DealtJob } from './dealer.js';
+import { JobDistributor, type AssignedJob } from './job-distributor.js';
 
 // So that a call is filled at once when slots come free, and the other keys find something too.
 const inHandPerSlot = 1.5;
 
 /** One key of the pool with its own queue. */
-interface Lane {
+interface KeyQueue {
   readonly queue: MediaQueue;
   /** Its jobs, by their place in its own queue. */
-  readonly dealt: Map<number, DealtJob>;
+  readonly assigned: Map<number, AssignedJob>;
   /** Rings when it may take another job. */
-  readonly room: Notifier;
+  readonly capacityFreed: Notifier;
   isRefused: boolean;
 }
 
@@ -39,15 +39,15 @@ interface Waiting {
 export class PoolQueue implements MediaQueue {
   readonly #contexts: readonly MediaContext[];
   readonly #options: PoolQueueOptions;
-  readonly #dealer: Dealer;
+  readonly #distributor: JobDistributor;
   readonly #results: Waiting[] = [];
-  readonly #news = new Notifier();
+  readonly #wakeups = new Notifier();
   readonly #projects: string[] = [];
   /** Which key has a name of this run: a name that comes twice is refused there. */
   readonly #owners = new Map<string, number>();
   /** Ends the queues of all keys at once. */
   readonly #stop = new AbortController();
-  #lanes: Lane[] = [];
+  #keyQueues: KeyQueue[] = [];
   #refusal: unknown;
   #failure: { readonly reason: unknown } | undefined;
   #running = 0;
@@ -57,30 +57,30 @@ export class PoolQueue implements MediaQueue {
     const namer = name === undefined ? undefined : jobNamer(key);
     this.#contexts = contexts;
     this.#options = options;
-    this.#dealer = new Dealer(jobs, contexts.length, {
+    this.#distributor = new JobDistributor(jobs, contexts.length, {
       nameOf: (job) => namer?.(job),
       earlierOwners: (names) => this.#earlierOwners(names),
       ownerOf: (own) => this.#owners.get(own),
       give: (own, key) => this.#owners.set(own, key),
-      onOwnerMissing: (dealt) => this.#failWith(dealt, ownerMissing()),
+      onOwnerMissing: (assigned) => this.#failWith(assigned, ownerMissing()),
     });
   }
 
   get running(): readonly GenerationJob[] {
-    return this.#lanes.flatMap(({ queue }) => queue.running);
+    return this.#keyQueues.flatMap(({ queue }) => queue.running);
   }
 
   pause(): void {
-    this.#lanes.forEach(({ queue }) => queue.pause());
+    this.#keyQueues.forEach(({ queue }) => queue.pause());
   }
 
   resume(): void {
-    this.#lanes.forEach(({ queue }) => queue.resume());
+    this.#keyQueues.forEach(({ queue }) => queue.resume());
   }
 
   drain(): void {
-    this.#stopDealing();
-    this.#lanes.forEach(({ queue }) => queue.drain());
+    this.#stopAssigning();
+    this.#keyQueues.forEach(({ queue }) => queue.drain());
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
@@ -88,10 +88,10 @@ export class PoolQueue implements MediaQueue {
     for (const context of this.#contexts) {
       this.#projects.push(await context.owner());
     }
-    this.#lanes = this.#contexts.map((context, key) => this.#open(context, key));
-    this.#running = this.#lanes.length;
-    this.#lanes.forEach((lane) => void this.#run(lane));
-    const stopListening = onAbort(signal, () => this.#news.notify());
+    this.#keyQueues = this.#contexts.map((context, key) => this.#open(context, key));
+    this.#running = this.#keyQueues.length;
+    this.#keyQueues.forEach((keyQueue) => void this.#run(keyQueue));
+    const stopListening = onAbort(signal, () => this.#wakeups.notify());
     try {
       while (this.#running > 0 || this.#results.length > 0) {
         signal?.throwIfAborted();
@@ -100,10 +100,10 @@ export class PoolQueue implements MediaQueue {
           yield next.result;
           next.onTaken(); // not when the caller leaves: then the journal lists the file
         } else {
-          await this.#news.wait();
+          await this.#wakeups.wait();
         }
       }
-      const failure = this.#failure ?? this.#dealer.failure;
+      const failure = this.#failure ?? this.#distributor.failure;
       if (failure) {
         throw failure.reason;
       }
@@ -114,111 +114,119 @@ export class PoolQueue implements MediaQueue {
     }
   }
 
-  #open(context: MediaContext, key: number): Lane {
+  #open(context: MediaContext, key: number): KeyQueue {
     const { name, save, onUpdate } = this.#options;
-    const dealt = new Map<number, DealtJob>();
+    const assigned = new Map<number, AssignedJob>();
     const names = new WeakMap<MediaJob, string>();
-    const room = new Notifier();
-    const place = (index: number) => dealt.get(index)?.index ?? index;
+    const capacityFreed = new Notifier();
+    const place = (index: number) => assigned.get(index)?.index ?? index;
     const options: QueueOptions = {
       ...this.#options,
       signal: this.#stop.signal,
       save: save && ((file, saved) => save(file, { ...saved, index: place(saved.index) })),
       onUpdate: onUpdate && ((update) => onUpdate({ ...update, index: place(update.index) })),
     };
-    const jobs = this.#jobs(key, { dealt, names, room });
+    const jobs = this.#jobs(key, { assigned, names, capacityFreed });
     const naming = { queue: name, jobOf: (job: MediaJob) => names.get(job) ?? '', mayRecur: false };
     const queue = new JobQueue(jobs, options, () => queueHost(context, name !== undefined), naming);
-    return { queue, dealt, room, isRefused: false };
+    return { queue, assigned, capacityFreed, isRefused: false };
   }
 
   async *#jobs(
     key: number,
-    { dealt, names, room }: { names: WeakMap<MediaJob, string> } & Pick<Lane, 'dealt' | 'room'>,
+    {
+      assigned,
+      names,
+      capacityFreed,
+    }: { names: WeakMap<MediaJob, string> } & Pick<KeyQueue, 'assigned' | 'capacityFreed'>,
   ): AsyncGenerator<MediaJob, void, undefined> {
     const limit = this.#contexts[key]?.pendingLimit ?? 1;
     const most = Math.ceil(inHandPerSlot * Math.min(limit, this.#options.concurrency ?? limit));
-    const isWanted = () => this.#lanes[key]?.isRefused !== true;
+    const isWanted = () => this.#keyQueues[key]?.isRefused !== true;
     for (let index = 0; ; index++) {
-      while (dealt.size >= most && isWanted() && !this.#dealer.isOver) {
-        await room.wait();
+      while (assigned.size >= most && isWanted() && !this.#distributor.isOver) {
+        await capacityFreed.wait();
       }
-      const next = await this.#dealer.next(key, isWanted);
+      const next = await this.#distributor.next(key, isWanted);
       if (next === undefined) {
         return;
       }
-      dealt.set(index, next);
+      assigned.set(index, next);
       const job = { ...next.job }; // an object of its own: it carries a name
       names.set(job, next.name ?? '');
       yield job;
     }
   }
 
-  async #run(lane: Lane): Promise<void> {
+  async #run(keyQueue: KeyQueue): Promise<void> {
     try {
-      for await (const result of lane.queue) {
-        await this.#hear(lane, result);
+      for await (const result of keyQueue.queue) {
+        await this.#onResult(keyQueue, result);
       }
     } catch (reason) {
       this.#failure ??= { reason };
-      this.#stopDealing();
+      this.#stopAssigning();
     }
     this.#running--;
-    if (this.#lanes.every(({ isRefused }) => isRefused)) {
+    if (this.#keyQueues.every(({ isRefused }) => isRefused)) {
       this.#failRest();
     }
-    this.#news.notify();
+    this.#wakeups.notify();
   }
 
   /** Resolves when the caller is done with the result: only then is its file acknowledged. */
-  async #hear(lane: Lane, result: QueueResult): Promise<void> {
-    const dealt = lane.dealt.get(result.index);
-    lane.dealt.delete(result.index);
-    lane.room.notify();
-    if (dealt === undefined) {
+  async #onResult(keyQueue: KeyQueue, result: QueueResult): Promise<void> {
+    const assigned = keyQueue.assigned.get(result.index);
+    keyQueue.assigned.delete(result.index);
+    keyQueue.capacityFreed.notify();
+    if (assigned === undefined) {
       return;
     }
     if (isRefusedKey(result)) {
-      this.#setAside(lane, dealt, result.error);
+      this.#disableKey(keyQueue, assigned, result.error);
       return;
     }
-    this.#dealer.end();
-    if (this.#dealer.isOver) {
-      this.#stopDealing();
+    this.#distributor.end();
+    if (this.#distributor.isOver) {
+      this.#stopAssigning();
     }
     await new Promise<void>((onTaken) => {
-      const own = { ...result, index: dealt.index, input: dealt.job };
+      const own = { ...result, index: assigned.index, input: assigned.job };
       this.#results.push({ result: own, onTaken });
-      this.#news.notify();
+      this.#wakeups.notify();
     });
   }
 
-  #setAside(lane: Lane, dealt: DealtJob, refusal: unknown): void {
-    lane.isRefused = true;
-    lane.queue.drain();
+  #disableKey(keyQueue: KeyQueue, assigned: AssignedJob, refusal: unknown): void {
+    keyQueue.isRefused = true;
+    keyQueue.queue.drain();
     this.#refusal = refusal;
-    this.#owners.delete(dealt.name ?? '');
-    this.#dealer.giveBack(dealt);
+    this.#owners.delete(assigned.name ?? '');
+    this.#distributor.requeue(assigned);
   }
 
   // With no key left the rest cannot be made.
   #failRest(): void {
-    for (let dealt = this.#dealer.takeReturned(); dealt; dealt = this.#dealer.takeReturned()) {
-      this.#failWith(dealt, this.#refusal);
+    for (
+      let assigned = this.#distributor.takeReturned();
+      assigned;
+      assigned = this.#distributor.takeReturned()
+    ) {
+      this.#failWith(assigned, this.#refusal);
     }
     this.#failure ??= { reason: this.#refusal };
-    this.#stopDealing();
+    this.#stopAssigning();
   }
 
-  #failWith({ index, job: input }: DealtJob, error: unknown): void {
+  #failWith({ index, job: input }: AssignedJob, error: unknown): void {
     const result = { index, input, job: undefined, error };
     this.#results.push({ result, onTaken: () => undefined });
-    this.#news.notify();
+    this.#wakeups.notify();
   }
 
-  #stopDealing(): void {
-    this.#dealer.stop();
-    this.#lanes.forEach(({ room }) => room.notify());
+  #stopAssigning(): void {
+    this.#distributor.stop();
+    this.#keyQueues.forEach(({ capacityFreed }) => capacityFreed.notify());
   }
 
   /** Which keys an earlier run gave jobs to; `undefined` for one that is not in the pool. */

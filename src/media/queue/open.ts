@@ -1,10 +1,11 @@
 import { isRecord } from '../../contract/records.js';
 import type { MediaContext } from '../context.js';
 import * as notices from '../notices.js';
+import type { MediaJob } from '../generate/media-job.js';
 import { journalOf } from '../jobs/journal.js';
 import { requireJobs } from '../lazy-queue.js';
 import { queueHost } from './host.js';
-import { AcknowledgedQueue } from './input/acknowledged.js';
+import { EngineInput } from './input/engine-input.js';
 import type { AcknowledgingSource } from './input/job-source.js';
 import { readQueueOptions, type JobSource, type MediaQueue, type QueueOptions } from './options.js';
 import { JobQueue } from './queue.js';
@@ -24,15 +25,11 @@ export function openQueue(
   // What a source hands out again must be known, or it would be paid for again.
   journalOf(context);
   const { events } = context.connection;
-  return new AcknowledgedQueue(jobs, options, {
-    open: (stream, jobOf) => {
-      // Two queues may number their jobs alike: engine, queue and prefix are part of the name.
-      const queue = JSON.stringify([options.name ?? 'source', jobs.name ?? '']);
-      const naming = { queue, jobOf, mayRecur: true };
-      return new JobQueue(stream, options, () => queueHost(context, true), naming);
-    },
-    warn: (message) => notices.warn(events, message),
-  });
+  const engine = new EngineInput(jobs, options, (message) => notices.warn(events, message));
+  // Two queues may number their jobs alike: engine, queue and prefix are part of the name.
+  const queue = JSON.stringify([options.name ?? 'source', jobs.name ?? '']);
+  const naming = { queue, jobOf: (job: MediaJob) => engine.idOf(job), mayRecur: true };
+  return new JobQueue(engine, options, () => queueHost(context, true), naming);
 }
 
 // A generator has a `take()` of its own in newer runtimes.

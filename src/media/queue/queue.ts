@@ -4,6 +4,7 @@ import type { GenerationJob } from '../jobs/job.js';
 import { QueueDriver } from './driver/driver.js';
 import { QueueEstimate, type Ahead } from './estimate.js';
 import type { QueueHost } from './host.js';
+import { EngineInput } from './input/engine-input.js';
 import { jobNamer } from '../jobs/job-names.js';
 import { Intake, type Naming } from './input/intake.js';
 import type { JobSource, MediaQueue, QueueOptions, QueueResult } from './options.js';
@@ -20,21 +21,25 @@ const lookAhead = { list: 400, stream: 100 };
 const readAgainMs = [1_000, 5_000, 15_000];
 const readLaterMs = 60_000;
 
+type Control = 'pause' | 'resume' | 'drain';
+
 /** Fills the free slots with one call at a time, longest jobs first, and yields what is finished. */
 export class JobQueue implements MediaQueue {
   readonly #open: () => Promise<QueueHost>;
   readonly #options: QueueOptions;
   readonly #source: SourceReader;
+  /** The engine that the jobs are taken from, if it is one. */
+  readonly #engine: EngineInput | undefined;
   readonly #results: QueueResults;
   readonly #estimate = new QueueEstimate();
-  readonly #early: ('pause' | 'drain')[] = [];
+  readonly #early: Control[] = [];
   #parts: { host: QueueHost; driver: QueueDriver; intake: Intake } | undefined;
   #end: { failure?: { reason: unknown } | undefined } | undefined;
   readonly #naming: Naming;
   #isReading = false;
 
   constructor(
-    source: JobSource,
+    input: JobSource | EngineInput,
     options: QueueOptions,
     open: () => Promise<QueueHost>,
     naming: Naming = { queue: options.name, jobOf: jobNamer(options.key), mayRecur: false },
@@ -42,7 +47,8 @@ export class JobQueue implements MediaQueue {
     this.#naming = naming;
     this.#open = open;
     this.#options = options;
-    this.#source = new SourceReader(source);
+    this.#engine = input instanceof EngineInput ? input : undefined;
+    this.#source = new SourceReader(input instanceof EngineInput ? input.jobs() : input);
     this.#results = new QueueResults(options);
   }
 
@@ -56,21 +62,29 @@ export class JobQueue implements MediaQueue {
   }
 
   resume(): void {
-    this.#early.length = 0;
-    this.#parts?.driver.hear({ type: 'resume' });
+    this.#control('resume');
   }
 
   drain(): void {
     this.#control('drain');
+    this.#engine?.stop();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
+    try {
+      yield* this.#iterate();
+    } finally {
+      await this.#engine?.end();
+    }
+  }
+
+  async *#iterate(): AsyncGenerator<QueueResult, void, undefined> {
     const { signal } = this.#options;
     signal?.throwIfAborted();
     const { host, driver } = await this.#start();
     const stopListening = onAbort(signal, () => {
       driver.stop();
-      this.#results.news.notify();
+      this.#results.wake.notify();
     });
     try {
       for (;;) {
@@ -78,35 +92,50 @@ export class JobQueue implements MediaQueue {
         const next = this.#results.take();
         if (next) {
           const { result, name } = next;
-          driver.hear({ type: 'taken' });
-          yield result;
-          // A consumer that asks for the next one is done with this one.
-          if (result.file && !this.#options.save) {
-            await host.settle(result.file.fileId, name);
-          }
+          driver.dispatch({ type: 'taken' });
+          yield* this.#handOut(result, name, host);
         } else if (this.#end) {
           break;
         } else {
-          await this.#results.news.wait();
+          await this.#results.wake.wait();
         }
       }
       await host.flush();
-      if (this.#end.failure) {
-        throw this.#end.failure.reason;
+      const failure = this.#end.failure ?? this.#engine?.refusal;
+      if (failure) {
+        throw failure.reason;
       }
     } finally {
       stopListening();
       this.#source.close();
       driver.stop();
       if (!signal?.aborted) {
-        await host.flush().catch(() => undefined); // it was told of by then
+        await host.flush().catch(() => undefined); // reported by then
       }
     }
   }
 
-  #control(type: 'pause' | 'drain'): void {
+  // With `save` a file is stored by now; without it, once the next result is asked for.
+  async *#handOut(
+    result: QueueResult,
+    name: string | undefined,
+    host: QueueHost,
+  ): AsyncGenerator<QueueResult, void, undefined> {
+    const { file } = result;
+    const isStored = this.#options.save !== undefined || !file;
+    if (isStored) {
+      await this.#engine?.acknowledge(result);
+    }
+    yield result;
+    if (!isStored) {
+      await this.#engine?.acknowledge(result);
+      await host.settle(file.fileId, name);
+    }
+  }
+
+  #control(type: Control): void {
     if (this.#parts) {
-      this.#parts.driver.hear({ type });
+      this.#parts.driver.dispatch({ type });
     } else {
       this.#early.push(type);
     }
@@ -128,7 +157,7 @@ export class JobQueue implements MediaQueue {
     });
     this.#parts = { host, driver, intake };
     for (const type of this.#early) {
-      driver.hear({ type });
+      driver.dispatch({ type });
     }
     this.#read();
     return { host, driver };
@@ -161,7 +190,7 @@ export class JobQueue implements MediaQueue {
   async #readLater(driver: QueueDriver, intake: Intake, most: number): Promise<void> {
     const { isStream } = this.#source;
     if (isStream) {
-      driver.hear({ type: 'reading' });
+      driver.dispatch({ type: 'reading' });
     }
     try {
       const jobs = isStream ? await this.#source.readStream() : this.#source.readList(most);
@@ -193,7 +222,7 @@ export class JobQueue implements MediaQueue {
           throw error;
         }
         if (until > 0) {
-          driver.hear({ type: 'unread', error });
+          driver.dispatch({ type: 'unread', error });
         }
         const delayMs = readAgainMs[failures] ?? readLaterMs;
         await new Promise<void>((resolve) => clock?.at(clock.now() + delayMs, resolve));
@@ -204,10 +233,10 @@ export class JobQueue implements MediaQueue {
   #bring(driver: QueueDriver, entries: readonly ReadEntry[]): void {
     this.#isReading = false;
     if (entries.length > 0) {
-      driver.hear({ type: 'read', entries });
+      driver.dispatch({ type: 'read', entries });
     }
     if (this.#source.isExhausted) {
-      driver.hear({ type: 'exhausted' });
+      driver.dispatch({ type: 'exhausted' });
     } else {
       this.#read();
     }
@@ -216,7 +245,7 @@ export class JobQueue implements MediaQueue {
   #finish(failure: { reason: unknown } | undefined): void {
     this.#end ??= { failure };
     this.#parts?.driver.stop();
-    this.#results.news.notify();
+    this.#results.wake.notify();
   }
 
   #learn(index: number): void {
@@ -234,13 +263,13 @@ export class JobQueue implements MediaQueue {
       return;
     }
     const { state } = driver;
-    const { running, saving, waiting, flight, claimed } = state;
+    const { running, saving, waiting, inFlight, claimed } = state;
     const now = host.clock.now();
     const count = intake.count;
     const ahead = aheadOf(state, host);
     this.#results.report({
       pending: running.size + saving.size,
-      waiting: waiting.length + claimed.size + (flight?.entries.length ?? 0),
+      waiting: waiting.length + claimed.size + (inFlight?.entries.length ?? 0),
       total: this.#source.size ?? (this.#source.isExhausted ? count : undefined),
       etaMs: this.#estimate.leftMs(ahead, now),
     });
@@ -249,13 +278,13 @@ export class JobQueue implements MediaQueue {
 
 /** What lies before a queue in this state. */
 function aheadOf(state: QueueState, host: QueueHost): Ahead {
-  const { running, waiting, flight, rules } = state;
+  const { running, waiting, inFlight, rules } = state;
   return {
     running: [...running.values()].map(({ entry: { minutes }, startedAt }) => ({
       minutes,
       startedAt,
     })),
-    waiting: [...waiting, ...(flight?.entries ?? [])],
+    waiting: [...waiting, ...(inFlight?.entries ?? [])],
     slots: rules.concurrency,
     callsMs: (count) => host.callsMs(count),
   };

@@ -1,5 +1,12 @@
-import { fail, failWaiting, land, recall, refuse, yieldNames } from './steps/answers.js';
-import { checkDue, endLate, hearCheck, hearSaved } from './steps/checking.js';
+import {
+  fail,
+  failWaiting,
+  onCallAccepted,
+  recall,
+  onCallRefused,
+  yieldNames,
+} from './steps/answers.js';
+import { checkDue, endLate, onChecked, onSaved } from './steps/checking.js';
 import type { QueueCommand } from './steps/commands.js';
 import type { QueueEvent, ReadEntry } from './steps/events.js';
 import { heldUntil, releaseCalls } from './steps/fuse.js';
@@ -15,7 +22,7 @@ export interface Step {
 }
 
 const claimsEveryMs = 10_000;
-const tellEveryMs = 60_000;
+const reportEveryMs = 60_000;
 
 /**
  * One step of a queue: what it knows, what has happened and what the world is like now; out come
@@ -23,14 +30,14 @@ const tellEveryMs = 60_000;
  */
 export function step(state: QueueState, event: QueueEvent, world: World): Step {
   const draft = draftOf(state);
-  hear(draft, event, world);
+  handle(draft, event, world);
   proceed(draft, world);
   const { commands, ...next } = draft;
   return { state: next, commands };
 }
 
 /** What each event means, by its name. */
-const hearing: {
+const handlers: {
   readonly [Type in QueueEvent['type']]: (
     draft: Draft,
     event: Extract<QueueEvent, { type: Type }>,
@@ -51,12 +58,12 @@ const hearing: {
     draft.isReading = true;
   },
   trimmed: (draft, { count, askAgainMs }, { now }) => trim(draft, count, now + askAgainMs),
-  accepted: (draft, { jobs, error }, world) => land(draft, jobs, error, world),
+  accepted: (draft, { jobs, error }, world) => onCallAccepted(draft, jobs, error, world),
   'names-taken': (draft, { taken }, world) => yieldNames(draft, taken, world),
-  'names-found': (draft, { found }, { now }) => hearNames(draft, found, now),
-  refused: (draft, { refusal }, world) => refuse(draft, refusal, world),
-  checked: (draft, { fileId, seen }, world) => hearCheck(draft, fileId, seen, world),
-  saved: (draft, { index, error }) => hearSaved(draft, index, error),
+  'names-found': (draft, { found }, { now }) => onNamesFound(draft, found, now),
+  refused: (draft, { refusal }, world) => onCallRefused(draft, refusal, world),
+  checked: (draft, { fileId, seen }, world) => onChecked(draft, fileId, seen, world),
+  saved: (draft, { index, error }) => onSaved(draft, index, error),
   taken: (draft) => {
     draft.results -= 1;
   },
@@ -73,8 +80,8 @@ const hearing: {
   wake: () => undefined,
 };
 
-function hear(draft: Draft, event: QueueEvent, world: World): void {
-  const react = hearing[event.type] as (draft: Draft, event: QueueEvent, world: World) => void; // the table's keys say which event is whose
+function handle(draft: Draft, event: QueueEvent, world: World): void {
+  const react = handlers[event.type] as (draft: Draft, event: QueueEvent, world: World) => void; // the table's keys say which event is whose
   react(draft, event, world);
 }
 
@@ -90,7 +97,7 @@ function take(draft: Draft, { entry, known, problem }: ReadEntry, now: number): 
   }
 }
 
-function hearNames(
+function onNamesFound(
   draft: Draft,
   found: Extract<QueueEvent, { type: 'names-found' }>['found'],
   now: number,
@@ -116,7 +123,7 @@ function proceed(draft: Draft, world: World): void {
   }
   const times = [endLate(draft, now), endWaiting(draft, now)];
   times.push(submitNext(draft, world), checkDue(draft, world), askForClaims(draft, now));
-  times.push(reportOutage(draft, now), tell(draft, now, world));
+  times.push(reportOutage(draft, now), reportWait(draft, now, world));
   if (draft.waiting.length > 0) {
     times.push(world.nextSlotAt);
   }
@@ -170,28 +177,28 @@ function askForClaims(draft: Draft, now: number): number {
 }
 
 // A queue that cannot call says so each minute.
-function tell(draft: Draft, now: number, world: World): number {
+function reportWait(draft: Draft, now: number, world: World): number {
   const isWaiting = draft.waiting.length + draft.claimed.size > 0;
   const isIdle = !isWaiting || draft.isPaused || draft.isDraining;
   if (isIdle && !draft.outage?.isReported) {
-    draft.toldAt = now;
+    draft.reportedAt = now;
     return Number.POSITIVE_INFINITY;
   }
-  if (draft.flight) {
+  if (draft.inFlight) {
     return Number.POSITIVE_INFINITY; // it comes back: with an answer, or because a store has no slot
   }
-  if (now - draft.toldAt >= tellEveryMs) {
-    if (draft.toldAt > Number.NEGATIVE_INFINITY) {
+  if (now - draft.reportedAt >= reportEveryMs) {
+    if (draft.reportedAt > Number.NEGATIVE_INFINITY) {
       const until = Math.max(draft.pausedUntil, world.callAt, draft.nextVideosAt, now);
-      draft.commands.push({ type: 'tell', waitMs: until - now });
+      draft.commands.push({ type: 'report-wait', waitMs: until - now });
     }
-    draft.toldAt = now;
+    draft.reportedAt = now;
   }
-  return draft.toldAt + tellEveryMs;
+  return draft.reportedAt + reportEveryMs;
 }
 
-function isBusy({ flight, running, saving, isOver }: Draft): boolean {
-  return flight !== undefined || running.size + saving.size > 0 || isOver;
+function isBusy({ inFlight, running, saving, isOver }: Draft): boolean {
+  return inFlight !== undefined || running.size + saving.size > 0 || isOver;
 }
 
 /** Is there nothing left to submit? */

@@ -1,4 +1,4 @@
-import { memoryJournal, pendingJobs, type WarningEvent } from 'postreel';
+import { memoryJournal, pendingJobs, type JournalStore, type WarningEvent } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import {
   audioEndpoint,
@@ -12,6 +12,7 @@ import {
   videoEndpoint,
 } from '../../support/media/fake-time.js';
 
+import { collect } from '../../support/media/queue-helpers.js';
 import { systemClock } from '../../../src/async/clock.js';
 import { MediaJournal } from '../../../src/media/jobs/journal.js';
 import { failingJournal, recordedJournal } from '../../support/media/recorded-journal.js';
@@ -329,5 +330,100 @@ describe('calls whose answer never comes', () => {
     const { jobs, unknown } = await journal.pending();
     expect(jobs).toEqual([{ fileId: 'late', kind: 'video' }]);
     expect(unknown).toHaveLength(1_001);
+  });
+});
+
+describe('a job that fails or is canceled, in the words of any service', () => {
+  it.each(
+    (['documented', 'upper', 'other'] as const).flatMap((statusWords) =>
+      (['status', 'state'] as const).flatMap((statusField) =>
+        (['error', 'canceled'] as const).map((status) => ({ statusWords, statusField, status })),
+      ),
+    ),
+  )('is over, and submitted again by `retryFailed` alone: %j', async ({ status, ...behavior }) => {
+    const { fake, journal, media } = journaled({ behavior });
+    const run = (retryFailed: boolean) =>
+      inTime(collect(media({ journal }).queue([speech()], { name: 'news', retryFailed })));
+    fake.outcome({ status });
+    await run(false);
+    expect(await pendingJobs(journal)).toEqual(nothing);
+    await run(false);
+    expect(fake.files).toHaveLength(1);
+    const [again] = await run(true);
+    expect(again!.file).toBeDefined();
+    expect(fake.files).toHaveLength(2);
+  });
+});
+
+describe('two runs that claim the same jobs', () => {
+  it('never free the claim of the other one, whatever of the journal fails', async () => {
+    const memory = memoryJournal();
+    let fails: (key: string) => boolean = () => false;
+    const store: JournalStore = {
+      ...memory,
+      putIfAbsent: (key, value) =>
+        fails(key) ? Promise.reject(new Error('restarting')) : memory.putIfAbsent(key, value),
+    };
+    const open = () =>
+      new MediaJournal({
+        store,
+        scope: 'shop',
+        clock: systemClock,
+        keepMs: 1e9,
+        onTrouble: () => undefined,
+      });
+    const [one, other] = [open(), open()];
+    const jobs = ['a', 'b'].map((key) => ({ name: one.nameOf('films', key), job: video() }));
+    const [a, b] = jobs;
+    const owner = { owner: 'me', retriesFailed: false };
+    // The second looks before the first has claimed, and claims after it.
+    const looked = memory.get.bind(memory);
+    let isBehind = true;
+    store.get = (keys) => (isBehind ? Promise.resolve(new Map()) : looked(keys));
+    await inTime(one.claim('first', [a!], owner));
+    fails = (key) => key.includes(b!.name);
+    await expect(inTime(other.claim('second', jobs, owner))).rejects.toMatchObject({
+      code: 'JOURNAL_UNAVAILABLE',
+    });
+    fails = () => false;
+    isBehind = false;
+    expect([...(await one.find([a!.name, b!.name])).values()]).toMatchObject([
+      { state: 'claimed' },
+    ]);
+    const taken = await inTime(other.claim('third', [a!], owner));
+    expect(taken?.size).toBe(1);
+    expect(await inTime(other.claim('fourth', [b!], owner))).toBeUndefined();
+  });
+
+  it('that lose one job each have neither: what came free again is no leave to submit', async () => {
+    const memory = memoryJournal();
+    const [one, other] = [memory, memory].map(
+      (store) =>
+        new MediaJournal({
+          store,
+          scope: 'shop',
+          clock: systemClock,
+          keepMs: 1e9,
+          onTrouble: () => undefined,
+        }),
+    );
+    const jobs = ['a', 'b'].map((key) => ({ name: one!.nameOf('films', key), job: video() }));
+    // The second gets the second job, and the first one the first, before either knows.
+    const put = memory.putIfAbsent.bind(memory);
+    let isFirst = true;
+    memory.putIfAbsent = async (key, value) => {
+      const isRival = isFirst && key.includes(jobs[1]!.name);
+      if (isRival) {
+        isFirst = false;
+        await put(key, value.replaceAll('first', 'second'));
+        const refused = key.replace(/claim$/, 'refused');
+        await memory.put(refused, JSON.stringify({ at: 1, claim: 'second/1' }));
+      }
+      return put(key, value);
+    };
+    const owner = { owner: 'me', retriesFailed: false };
+    expect(await inTime(one!.claim('first', jobs, owner))).toEqual(new Map());
+    expect(await inTime(other!.claim('third', jobs, owner))).toBeUndefined();
+    expect(await inTime(one!.claim('fourth', jobs, owner))).toMatchObject({ size: 2 });
   });
 });

@@ -56,7 +56,7 @@ const bugs: readonly Bug[] = [
   {
     name: 'slots in doubt are free at once',
     slots: (slots) => {
-      slots.doubt = (names) => slots.release(names);
+      slots.holdUncertain = (names) => slots.release(names);
     },
   },
   {

@@ -68,7 +68,7 @@ describe('a scheduler', () => {
     const steps = new Steps();
     steps.hear({ type: 'pause' });
     expect(submitted(steps.read(entryOf(0)))).toEqual([]);
-    expect(only(steps.at(600_000), 'tell')).toEqual([]);
+    expect(only(steps.at(600_000), 'report-wait')).toEqual([]);
     expect(submitted(steps.hear({ type: 'resume' }))).toEqual([0]);
   });
 
@@ -78,7 +78,7 @@ describe('a scheduler', () => {
     steps.accept('a');
     steps.hear({ type: 'drain' });
     expect(submitted(steps.read(entryOf(1)))).toEqual([]);
-    expect(only(steps.at(600_000), 'tell')).toEqual([]);
+    expect(only(steps.at(600_000), 'report-wait')).toEqual([]);
     steps.finish('a');
     const last = steps.hear({ type: 'saved', index: 0 });
     expect(only(last, 'end')).toHaveLength(1);
@@ -120,21 +120,27 @@ describe('what a scheduler tells', () => {
 
   it('is said each minute that it cannot call', () => {
     const steps = stuck(300_000);
-    expect(only(steps.at(59_999), 'tell')).toEqual([]);
-    expect(only(steps.at(60_000), 'tell')).toEqual([{ type: 'tell', waitMs: 240_000 }]);
+    expect(only(steps.at(59_999), 'report-wait')).toEqual([]);
+    expect(only(steps.at(60_000), 'report-wait')).toEqual([
+      { type: 'report-wait', waitMs: 240_000 },
+    ]);
     expect(wakeAt(steps.at(60_001))).toBe(120_000);
-    expect(only(steps.at(120_000), 'tell')).toEqual([{ type: 'tell', waitMs: 180_000 }]);
+    expect(only(steps.at(120_000), 'report-wait')).toEqual([
+      { type: 'report-wait', waitMs: 180_000 },
+    ]);
   });
 
   it('is the longest of its reasons', () => {
     const steps = stuck(0);
     steps.refuse('limit', { retryAfterMs: 500_000 });
-    expect(only(steps.at(60_000), 'tell')).toEqual([{ type: 'tell', waitMs: 440_000 }]);
+    expect(only(steps.at(60_000), 'report-wait')).toEqual([
+      { type: 'report-wait', waitMs: 440_000 },
+    ]);
     const full = stuck(0);
     full.accept('a');
     full.at(1_000, { freeSlots: 0, takenSlots: 20 });
     full.read(entryOf(1));
-    expect(only(full.at(61_000), 'tell')).toEqual([{ type: 'tell', waitMs: 0 }]);
+    expect(only(full.at(61_000), 'report-wait')).toEqual([{ type: 'report-wait', waitMs: 0 }]);
   });
 
   it('begins anew after a pause, and with each answer', () => {
@@ -142,23 +148,23 @@ describe('what a scheduler tells', () => {
     steps.at(50_000);
     steps.hear({ type: 'pause' });
     steps.hear({ type: 'resume' }, { now: 55_000 });
-    expect(only(steps.at(109_999), 'tell')).toEqual([]);
-    expect(only(steps.at(110_000), 'tell')).toHaveLength(1);
+    expect(only(steps.at(109_999), 'report-wait')).toEqual([]);
+    expect(only(steps.at(110_000), 'report-wait')).toHaveLength(1);
   });
 
   it('is nothing while a call is on its way, or nothing waits', () => {
     const steps = new Steps();
     steps.read(entryOf(0, { kind: 'audio' }), entryOf(1, { kind: 'audio' }));
-    expect(only(steps.at(500_000), 'tell')).toEqual([]);
+    expect(only(steps.at(500_000), 'report-wait')).toEqual([]);
     const idle = new Steps();
     idle.at(0);
-    expect(only(idle.at(500_000), 'tell')).toEqual([]);
+    expect(only(idle.at(500_000), 'report-wait')).toEqual([]);
   });
 
   it('goes on while only claims of other runs are waited for', () => {
     const steps = new Steps();
     const known = { state: 'claimed', ageMs: 0 } as never; // as a journal has it
     steps.hear({ type: 'read', entries: [{ entry: entryOf(0, { name: 'a' }), known }] });
-    expect(only(steps.at(60_000), 'tell')).toHaveLength(1);
+    expect(only(steps.at(60_000), 'report-wait')).toHaveLength(1);
   });
 });

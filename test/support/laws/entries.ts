@@ -133,7 +133,7 @@ async function entriesOf(steps: readonly Step[]): Promise<JournalEntry[]> {
         return { name: one.isNamed ? journal.nameOf('films', name) : undefined, job: jobOf(name) };
       });
       const taken = await journal.claim(call, jobs, { owner: 'us', retriesFailed: true });
-      if (taken.size === 0) {
+      if (taken === undefined) {
         open.push({ journal, call, count: jobs.length });
       }
     } else if (one.do === 'mail') {

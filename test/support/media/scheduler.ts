@@ -44,7 +44,7 @@ export class Steps {
     now: 0,
     freeSlots: 20,
     takenSlots: 0,
-    provenSlots: 0,
+    maxAcceptedSlots: 0,
     nextSlotAt: Number.POSITIVE_INFINITY,
     otherFiles: [],
     callAt: 0,

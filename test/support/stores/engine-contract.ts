@@ -66,6 +66,12 @@ export function engineContract<Item extends SourceItem>(open: () => Promise<Engi
     expect(fake.files).toHaveLength(3);
   });
 
+  it('is named by its engine and its queue: two queues may number their jobs alike', async () => {
+    const [one, other] = [await open(), await open()];
+    expect(one.source.name).toMatch(/^(bullmq\/bull|pg-boss)\/videos-\d+$/);
+    expect(other.source.name).not.toBe(one.source.name);
+  });
+
   it('hands out again what failed and may be tried again', async () => {
     const engine = await open();
     const { source } = engine;

@@ -15,7 +15,7 @@ export interface CallParts {
   readonly retriesFailed: boolean;
   readonly folderId: string | undefined;
   readonly inputs: (entries: readonly Entry[]) => MediaJob[];
-  readonly hear: (event: QueueEvent) => void;
+  readonly dispatch: (event: QueueEvent) => void;
   /** Jobs were accepted, whether anybody waits for them or not. */
   readonly adopt: (records: readonly JobRecord[]) => void;
 }
@@ -48,7 +48,7 @@ export class QueueCalls {
   }
 
   async submit(entries: readonly Entry[], atLeast: number): Promise<void> {
-    const { host, signal, hear } = this.#parts;
+    const { host, signal, dispatch } = this.#parts;
     const { slots } = host;
     this.#slots = await slots.take(entries.length, atLeast);
     if (signal.aborted) {
@@ -57,7 +57,7 @@ export class QueueCalls {
     }
     const sent = entries.slice(0, this.#slots.length);
     if (sent.length < entries.length) {
-      hear({ type: 'trimmed', count: sent.length, askAgainMs: slots.askAgainMs });
+      dispatch({ type: 'trimmed', count: sent.length, askAgainMs: slots.askAgainMs });
     }
     if (sent.length > 0) {
       await this.#call(sent);
@@ -65,18 +65,18 @@ export class QueueCalls {
   }
 
   /** Shares out the slots of the last call. */
-  land(fileIds: readonly string[], uncertain: number): void {
+  assignSlots(fileIds: readonly string[], uncertain: number): void {
     const { slots } = this.#parts.host;
     const taken = this.#slots;
     const certain = fileIds.length;
     this.#slots = [];
     slots.hold(fileIds, taken.slice(0, certain));
-    slots.doubt(taken.slice(certain, certain + uncertain));
+    slots.holdUncertain(taken.slice(certain, certain + uncertain));
     slots.release(taken.slice(certain + uncertain));
   }
 
   async #call(entries: readonly Entry[]): Promise<void> {
-    const { host, signal, retriesFailed, inputs, hear } = this.#parts;
+    const { host, signal, retriesFailed, inputs, dispatch } = this.#parts;
     const names = entries.flatMap(({ name }) => name ?? []);
     const call = host.submit(inputs(entries), {
       names: names.length > 0 ? names : undefined,
@@ -91,18 +91,18 @@ export class QueueCalls {
         this.#accept(failure.accepted.jobs, failure);
       } else if (failure instanceof NamesTaken) {
         this.learn(failure.taken);
-        hear({ type: 'names-taken', taken: failure.taken });
+        dispatch({ type: 'names-taken', taken: failure.taken });
       } else {
-        hear({ type: 'refused', refusal: refusalOf(failure, call.outcome, entries.length) });
+        dispatch({ type: 'refused', refusal: refusalOf(failure, call.outcome, entries.length) });
       }
       if (signal.aborted) {
-        host.slots.doubt(this.#slots);
+        host.slots.holdUncertain(this.#slots);
       }
     }
   }
 
   #accept(jobs: readonly (JobRecord | null)[], error?: unknown): void {
-    const { host, signal, hear, adopt } = this.#parts;
+    const { host, signal, dispatch, adopt } = this.#parts;
     const records = jobs.filter((job) => job !== null);
     this.#folderId ??= records[0]?.folderId;
     adopt(records);
@@ -112,6 +112,6 @@ export class QueueCalls {
       host.slots.hold(fileIds, this.#slots);
       host.slots.abandon(fileIds);
     }
-    hear({ type: 'accepted', jobs, error });
+    dispatch({ type: 'accepted', jobs, error });
   }
 }

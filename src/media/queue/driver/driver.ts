@@ -16,7 +16,7 @@ import type { QueueEvent, Seen } from '../steps/events.js';
 import type { Entry, RunningJob } from '../steps/jobs.js';
 import { initialState, type QueueState, type World } from '../steps/state.js';
 
-/** What a queue is told by its driver. */
+/** What a driver reports to its queue. */
 export interface DriverListener {
   /** `name` is what the job is called in the journal. */
   onResult(result: QueueResult, name: string | undefined): void;
@@ -62,10 +62,10 @@ export class QueueDriver {
       retriesFailed: options.retryFailed ?? false,
       folderId: options.folderId,
       inputs: (entries) => this.#jobsOf(entries),
-      hear: (event) => this.hear(event),
+      dispatch: (event) => this.dispatch(event),
       adopt: (records) => records.forEach((record) => this.#handle(record)),
     });
-    this.#stopListening = host.slots.onChange(() => this.hear({ type: 'wake' }));
+    this.#stopListening = host.slots.onChange(() => this.dispatch({ type: 'wake' }));
   }
 
   get state(): QueueState {
@@ -91,7 +91,7 @@ export class QueueDriver {
   }
 
   /** Brings an event to the scheduler. */
-  hear(event: QueueEvent): void {
+  dispatch(event: QueueEvent): void {
     if (this.isStopped || this.#state.isOver) {
       return;
     }
@@ -143,7 +143,7 @@ export class QueueDriver {
       freeSlots: slots.free,
       takenSlots: slots.taken,
       othersSlots: slots.others,
-      provenSlots: slots.proven,
+      maxAcceptedSlots: slots.maxAccepted,
       nextSlotAt: slots.nextAt,
       otherFiles: slots.otherFiles,
       callAt: this.#host.callAt(now),
@@ -169,8 +169,8 @@ export class QueueDriver {
       case 'yield':
         this.#yield(command.entry, command.end);
         break;
-      case 'land':
-        this.#calls.land(command.fileIds, command.uncertain);
+      case 'assign-slots':
+        this.#calls.assignSlots(command.fileIds, command.uncertain);
         break;
       case 'hold':
         slots.hold([command.fileId]);
@@ -179,9 +179,9 @@ export class QueueDriver {
         slots[command.isCertain ? 'release' : 'abandon']([command.fileId]);
         break;
       case 'slots':
-        slots.learn(command.evidence, command.level);
+        slots.learn(command.evidence, command.slotsAfter);
         break;
-      case 'tell':
+      case 'report-wait':
         this.#host.reportWait(command.waitMs, this.#state.waiting.length);
         break;
       case 'held':
@@ -194,7 +194,7 @@ export class QueueDriver {
         this.#host.warn(`The outage is over after ${minutes(command.ms)}. The queue goes on.`);
         break;
       case 'wake':
-        this.#stopTimer = clock.at(command.at, () => this.hear({ type: 'wake' }));
+        this.#stopTimer = clock.at(command.at, () => this.dispatch({ type: 'wake' }));
         break;
       case 'end':
         this.#stopListening();
@@ -222,7 +222,7 @@ export class QueueDriver {
       return;
     }
     if (jobs.length === 0) {
-      this.#hearOther(fileId, seen);
+      this.#noteOther(fileId, seen);
       return;
     }
     const last = this.#checks.last(fileId);
@@ -230,7 +230,7 @@ export class QueueDriver {
       const update = last && { index: entry.index, job: this.#handle(record), ...last };
       callSafely(() => update && this.#options.onUpdate?.(update));
     }
-    this.hear({ type: 'checked', fileId, seen });
+    this.dispatch({ type: 'checked', fileId, seen });
   }
 
   /** The jobs that follow a file: a service may answer an equal job with the file that it has. */
@@ -240,7 +240,7 @@ export class QueueDriver {
   }
 
   // A file of others that is over gives its slot to the queue.
-  #hearOther(fileId: string, seen: Seen): void {
+  #noteOther(fileId: string, seen: Seen): void {
     const isGone = seen.type === 'refused' && seen.about === 'file';
     if (seen.type === 'success' || seen.type === 'failed' || isGone) {
       this.#host.slots.forget(fileId);
@@ -251,7 +251,7 @@ export class QueueDriver {
     try {
       const found = await this.#host.find(names, this.#options.retryFailed ?? false);
       this.#calls.learn(found);
-      this.hear({ type: 'names-found', found });
+      this.dispatch({ type: 'names-found', found });
     } catch {
       // The journal is asked again before long.
     }
@@ -277,7 +277,7 @@ export class QueueDriver {
         await this.#host.settle(fileId, entry.name);
       }
     }
-    this.hear({ type: 'saved', index: entry.index, error });
+    this.dispatch({ type: 'saved', index: entry.index, error });
   }
 
   #yield({ index, name }: Entry, end: JobEnd): void {

@@ -13,7 +13,7 @@ export interface Named {
 /** The results of a queue that were not taken yet, and the signal for new ones. */
 export class QueueResults {
   /** Rings when there is something to yield. */
-  readonly news = new Notifier();
+  readonly wake = new Notifier();
   readonly #results: Named[] = [];
   readonly #options: QueueOptions;
   #done = 0;
@@ -35,7 +35,7 @@ export class QueueResults {
       this.#failed++;
     }
     this.#results.push({ result, name });
-    this.news.notify();
+    this.wake.notify();
   }
 
   take(): Named | undefined {

@@ -34,7 +34,7 @@ export interface AcknowledgingSource<Item extends SourceItem = SourceItem> {
   extend?(item: Item): Promise<void>;
   /**
    * The queue ends before this job has: it is taken again without counting a try. Without it `fail` is
-   * told instead.
+   * called instead.
    */
   release?(item: Item): Promise<void>;
 }

@@ -17,8 +17,8 @@ export class LearnedLimit {
   readonly #most: number;
   readonly #clock: Clock;
   #learned: Learned;
-  #beforeDoubt: Learned | undefined;
-  #proven = 0;
+  #beforeMaybeFull: Learned | undefined;
+  #maxAccepted = 0;
 
   constructor(most: number, clock: Clock) {
     this.#most = most;
@@ -32,8 +32,8 @@ export class LearnedLimit {
   }
 
   /** So many jobs at one time the service has taken. */
-  get proven(): number {
-    return this.#proven;
+  get maxAccepted(): number {
+    return this.#maxAccepted;
   }
 
   /** When the limit grows by itself. */
@@ -42,39 +42,39 @@ export class LearnedLimit {
     return isFull ? Number.POSITIVE_INFINITY : this.#learned.at + (this.#steps() + 1) * growMs;
   }
 
-  /** Learns from an answer; `level` jobs were, or would have been, in progress, `others` are. */
-  learn(evidence: SlotEvidence, level: number, others: number): void {
+  /** Learns from an answer; `slotsAfter` jobs were, or would have been, in progress, `others` are. */
+  learn(evidence: SlotEvidence, slotsAfter: number, others: number): void {
     if (evidence === 'accepted') {
-      this.#accept(level);
-    } else if (evidence === 'cleared') {
+      this.#accept(slotsAfter);
+    } else if (evidence === 'not-full') {
       this.#restore();
     } else {
-      this.#shrink(evidence, level, others);
+      this.#shrink(evidence, slotsAfter, others);
     }
   }
 
-  #accept(level: number): void {
-    this.#proven = Math.max(this.#proven, level);
-    this.#beforeDoubt = undefined;
-    if (level > this.#learned.limit) {
-      this.#set(level);
+  #accept(slotsAfter: number): void {
+    this.#maxAccepted = Math.max(this.#maxAccepted, slotsAfter);
+    this.#beforeMaybeFull = undefined;
+    if (slotsAfter > this.#learned.limit) {
+      this.#set(slotsAfter);
     }
   }
 
-  #shrink(evidence: SlotEvidence, level: number, others: number): void {
-    if (evidence === 'doubted') {
-      this.#beforeDoubt ??= this.#learned;
-    } else if (level <= this.#proven) {
-      this.#proven = others; // others take slots too
+  #shrink(evidence: SlotEvidence, slotsAfter: number, others: number): void {
+    if (evidence === 'maybe-full') {
+      this.#beforeMaybeFull ??= this.#learned;
+    } else if (slotsAfter <= this.#maxAccepted) {
+      this.#maxAccepted = others; // others take slots too
     }
-    const half = Math.max(others, Math.floor(level / 2), 1);
-    this.#set(Math.max(half, Math.min(this.#proven, level - 1)));
+    const half = Math.max(others, Math.floor(slotsAfter / 2), 1);
+    this.#set(Math.max(half, Math.min(this.#maxAccepted, slotsAfter - 1)));
   }
 
   // It was about a job, not about the slots.
   #restore(): void {
-    this.#learned = this.#beforeDoubt ?? this.#learned;
-    this.#beforeDoubt = undefined;
+    this.#learned = this.#beforeMaybeFull ?? this.#learned;
+    this.#beforeMaybeFull = undefined;
   }
 
   #set(limit: number): void {

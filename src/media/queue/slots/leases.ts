@@ -26,7 +26,7 @@ export class SlotLeases {
   #store: RateBudgetStore | undefined;
   /** Since when the store has not answered. */
   #goneSince: number | undefined;
-  /** What it was not told to take back, as far as is known. */
+  /** What was not given back to it, as far as is known. */
   #owed: readonly string[] = [];
   /** The names that it keeps, or will have heard to keep. */
   readonly #kept = new Set<string>();
@@ -93,12 +93,12 @@ export class SlotLeases {
     if (names.length > 0 && store?.hold) {
       this.#owed = this.#owed.filter((name) => !names.includes(name));
       names.forEach((name) => this.#kept.add(name));
-      const told = async () => {
+      const call = async () => {
         await store.hold?.(this.#group, names, renewedLeaseMs, instead);
         // A slow store may keep a lease after it heard that it was given back.
         this.giveBack(names.filter((name) => !this.#kept.has(name)));
       };
-      this.#tell('hold', told(), instead);
+      this.#report('hold', call(), instead);
     }
   }
 
@@ -109,15 +109,15 @@ export class SlotLeases {
     names.forEach((name) => this.#kept.delete(name));
     if (all.length > 0 && store?.giveBack) {
       this.#owed = [];
-      const told = async () => store.giveBack?.(this.#group, all);
-      this.#tell('give back', told(), all);
+      const call = async () => store.giveBack?.(this.#group, all);
+      this.#report('give back', call(), all);
     }
   }
 
-  // A store that restarts hears it later: until a lease runs out, its slot could not be used.
-  #tell(step: 'hold' | 'give back', told: Promise<void>, givenBack: readonly string[]): void {
-    const heard = this.#clock.within(told, maxAnswerMs, () => undefined);
-    heard.then(
+  // A store that restarts gets it later: until a lease runs out, its slot could not be used.
+  #report(step: 'hold' | 'give back', call: Promise<void>, givenBack: readonly string[]): void {
+    const answer = this.#clock.within(call, maxAnswerMs, () => undefined);
+    answer.then(
       () => this.#health.succeeded(step),
       (reason: unknown) => {
         this.#owed = [...this.#owed, ...givenBack];

@@ -40,7 +40,7 @@ export class PendingSlots {
   readonly #listeners = new Set<() => void>();
   readonly #leases: SlotLeases;
   #renewedAt: number;
-  /** So many slots other processes had when the store last told, and until when that counts. */
+  /** So many slots other processes had by the last answer of the store, and until when that counts. */
   #others = { count: 0, until: 0 };
   #names = 0;
 
@@ -50,7 +50,7 @@ export class PendingSlots {
     this.#learned = new LearnedLimit(parts.limit, parts.clock);
     this.#leases = new SlotLeases(parts.store, parts.group, parts.clock);
     this.#renewedAt = parts.clock.now();
-    parts.others.onChange(() => this.#tell());
+    parts.others.onChange(() => this.#notify());
   }
 
   /** Leases the slots of a store from now on; false when they are leased of another one. */
@@ -78,8 +78,8 @@ export class PendingSlots {
   }
 
   /** So many jobs at one time the service has taken. */
-  get proven(): number {
-    return this.#learned.proven;
+  get maxAccepted(): number {
+    return this.#learned.maxAccepted;
   }
 
   /** When a slot comes free by itself, or the limit grows. */
@@ -107,7 +107,7 @@ export class PendingSlots {
     return files;
   }
 
-  /** About how many slots other processes have, as far as the store has told. */
+  /** About how many slots other processes have, by the answers of the store. */
   get others(): number {
     return this.#others.until > this.#parts.clock.now() ? this.#others.count : 0;
   }
@@ -159,7 +159,7 @@ export class PendingSlots {
   }
 
   /** It is unknown whether these jobs exist: they take their slots for a while. */
-  doubt(names: readonly string[]): void {
+  holdUncertain(names: readonly string[]): void {
     const until = this.#parts.clock.now() + uncertainMs;
     for (const name of names) {
       const slot = this.#taken.get(name);
@@ -167,19 +167,19 @@ export class PendingSlots {
         this.#taken.set(name, { ...slot, until });
       }
     }
-    this.#tell();
+    this.#notify();
   }
 
   /** These jobs may go on, though their caller no longer waits for them. */
   abandon(fileIds: readonly string[]): void {
-    this.doubt(fileIds);
+    this.holdUncertain(fileIds);
     for (const fileId of fileIds) {
       const slot = this.#taken.get(fileId);
       if (slot) {
         this.#taken.set(fileId, { ...slot, isAbandoned: true });
       }
     }
-    this.#tell();
+    this.#notify();
   }
 
   /** A file of others is over. */
@@ -199,13 +199,13 @@ export class PendingSlots {
       this.#taken.delete(name);
     }
     this.#leases.giveBack(leases);
-    this.#tell();
+    this.#notify();
   }
 
-  /** Learns how many jobs the service takes at one time; `level` were, or would have been, taken. */
-  learn(evidence: SlotEvidence, level: number): void {
-    this.#learned.learn(evidence, level, this.taken);
-    this.#tell();
+  /** Learns how many jobs the service takes at one time; `slotsAfter` were, or would have been, taken. */
+  learn(evidence: SlotEvidence, slotsAfter: number): void {
+    this.#learned.learn(evidence, slotsAfter, this.taken);
+    this.#notify();
   }
 
   /** Renews the leases at the store. */
@@ -237,7 +237,7 @@ export class PendingSlots {
     this.#leases.giveBack(leases);
   }
 
-  // While a store restarts, what others had when it last told is theirs.
+  // While a store restarts, what others had by its last answer is theirs.
   #freeBesideOthers(wanted: number): number {
     const others = this.#leases.isRestarting ? this.others : 0;
     return Math.max(0, this.#learned.now - others - (this.taken - wanted));
@@ -251,7 +251,7 @@ export class PendingSlots {
     this.#others = { count, until: this.#parts.clock.now() + renewedLeaseMs };
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) {
       listener();
     }

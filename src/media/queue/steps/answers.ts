@@ -4,7 +4,7 @@ import { nameTaken } from '../names.js';
 import { follow } from './checking.js';
 import type { SlotEvidence } from './commands.js';
 import type { Refusal } from './events.js';
-import type { Entry, Flight } from './jobs.js';
+import type { Entry, InFlightCall } from './jobs.js';
 import type { Draft, World } from './state.js';
 import { countUnknownCall, releaseCalls } from './fuse.js';
 import { endOutage, noteOutage } from './outage.js';
@@ -19,26 +19,26 @@ const fewJobs = 5;
 const manyAlone = 5;
 
 /** The service has taken the jobs of a call, or some of them. */
-export function land(
+export function onCallAccepted(
   draft: Draft,
   jobs: readonly (JobRecord | null)[],
   error: unknown,
   world: World,
 ): void {
-  const { flight } = draft;
-  if (!flight) {
+  const { inFlight } = draft;
+  if (!inFlight) {
     return;
   }
-  const own = jobs.slice(0, flight.entries.length);
+  const own = jobs.slice(0, inFlight.entries.length);
   const fileIds = own.flatMap((job) => (job ? [job.fileId] : []));
-  const uncertain = flight.entries.length - fileIds.length;
-  draft.flight = undefined;
-  draft.toldAt = world.now;
-  draft.landedAt = world.now;
+  const uncertain = inFlight.entries.length - fileIds.length;
+  draft.inFlight = undefined;
+  draft.reportedAt = world.now;
+  draft.acceptedAt = world.now;
   draft.hasConnected = true;
   endOutage(draft, world.now, ['calls', 'checks']);
-  draft.commands.push({ type: 'land', fileIds, uncertain });
-  for (const [index, entry] of flight.entries.entries()) {
+  draft.commands.push({ type: 'assign-slots', fileIds, uncertain });
+  for (const [index, entry] of inFlight.entries.entries()) {
     const job = jobs[index];
     if (job) {
       follow(draft, entry, job, { now: world.now, isNew: true });
@@ -47,27 +47,27 @@ export function land(
     }
   }
   if (fileIds.length > 0) {
-    draft.commands.push({ type: 'slots', evidence: 'accepted', level: flight.level });
-    hearYes(draft, flight.entries);
+    draft.commands.push({ type: 'slots', evidence: 'accepted', slotsAfter: inFlight.slotsAfter });
+    noteSuccess(draft, inFlight.entries);
   }
 }
 
 /** A call has failed. */
-export function refuse(draft: Draft, refusal: Refusal, world: World): void {
-  const { flight } = draft;
-  if (!flight) {
+export function onCallRefused(draft: Draft, refusal: Refusal, world: World): void {
+  const { inFlight } = draft;
+  if (!inFlight) {
     return;
   }
-  draft.flight = undefined;
+  draft.inFlight = undefined;
   if (refusal.kind !== 'not-sent') {
-    draft.toldAt = world.now;
+    draft.reportedAt = world.now;
     draft.hasConnected = true;
   }
   const isUnknown = refusal.kind === 'unknown' || refusal.mayBeHalfWay;
-  const uncertain = isUnknown ? flight.entries.length : 0;
-  draft.commands.push({ type: 'land', fileIds: [], uncertain });
+  const uncertain = isUnknown ? inFlight.entries.length : 0;
+  draft.commands.push({ type: 'assign-slots', fileIds: [], uncertain });
   if (!isUnknown) {
-    uncount(draft, flight.entries);
+    uncount(draft, inFlight.entries);
   }
   if (refusal.kind === 'unknown') {
     countUnknownCall(draft, world.now);
@@ -76,20 +76,20 @@ export function refuse(draft: Draft, refusal: Refusal, world: World): void {
     endOutage(draft, world.now, ['calls', 'checks']);
   }
   const react = refusal.mayBeHalfWay ? endHalfWay : reactions[refusal.kind];
-  react(draft, { flight, refusal, world });
+  react(draft, { inFlight, refusal, world });
 }
 
 /** Other runs of the queue were faster with some jobs. */
 export function yieldNames(draft: Draft, taken: ReadonlyMap<string, KnownJob>, world: World): void {
-  const { flight } = draft;
-  if (!flight) {
+  const { inFlight } = draft;
+  if (!inFlight) {
     return;
   }
-  draft.flight = undefined;
+  draft.inFlight = undefined;
   draft.nextVideosAt = Number.NEGATIVE_INFINITY;
-  draft.commands.push({ type: 'land', fileIds: [], uncertain: 0 });
-  uncount(draft, flight.entries);
-  for (const entry of flight.entries) {
+  draft.commands.push({ type: 'assign-slots', fileIds: [], uncertain: 0 });
+  uncount(draft, inFlight.entries);
+  for (const entry of inFlight.entries) {
     recall(draft, entry, taken.get(entry.name ?? ''), world.now);
   }
 }
@@ -123,74 +123,74 @@ export function fail(draft: Draft, entry: Entry, error: unknown): void {
 }
 
 interface Refused {
-  readonly flight: Flight;
+  readonly inFlight: InFlightCall;
   readonly refusal: Refusal;
   readonly world: World;
 }
 
 const reactions: Readonly<Record<Refusal['kind'], (draft: Draft, refused: Refused) => void>> = {
-  limit(draft, { flight, refusal, world }) {
-    putBack(draft, flight.entries);
+  limit(draft, { inFlight, refusal, world }) {
+    putBack(draft, inFlight.entries);
     // So few fit any cap: then it is the number of calls that was too high.
-    if (flight.level > fewJobs || draft.refusals >= 2) {
-      learn(draft, 'refused', flight);
+    if (inFlight.slotsAfter > fewJobs || draft.refusals >= 2) {
+      learn(draft, 'refused', inFlight);
     }
     pause(draft, refusal, world);
   },
   rejected(draft, refused) {
-    const { flight } = refused;
-    if (flight.entries.length > 1) {
+    const { inFlight } = refused;
+    if (inFlight.entries.length > 1) {
       // None was made, and one of them is at fault.
-      putBack(draft, flight.entries);
-      draft.maxPerCall = Math.ceil(flight.entries.length / 2);
+      putBack(draft, inFlight.entries);
+      draft.maxPerCall = Math.ceil(inFlight.entries.length / 2);
     } else if (mayBeFull(refused)) {
-      doubt(draft, refused);
+      putOff(draft, refused);
     } else {
       failAlone(draft, refused);
     }
   },
-  'rejected-call'(draft, { flight, refusal }) {
-    const brand = flight.entries[0]?.brand;
+  'rejected-call'(draft, { inFlight, refusal }) {
+    const brand = inFlight.entries[0]?.brand;
     const others = draft.waiting.filter((entry) => entry.brand === brand);
     draft.waiting = draft.waiting.filter((entry) => entry.brand !== brand);
-    for (const entry of [...flight.entries, ...others]) {
+    for (const entry of [...inFlight.entries, ...others]) {
       fail(draft, entry, refusal.error);
     }
   },
-  'rejected-client'(draft, { flight, refusal }) {
-    failAll(draft, flight.entries, refusal.error);
+  'rejected-client'(draft, { inFlight, refusal }) {
+    failAll(draft, inFlight.entries, refusal.error);
   },
-  'not-sent'(draft, { flight, refusal, world }) {
+  'not-sent'(draft, { inFlight, refusal, world }) {
     // Before the first answer it is a typing error as likely as an outage.
     if (!draft.hasConnected) {
-      failAll(draft, flight.entries, refusal.error);
+      failAll(draft, inFlight.entries, refusal.error);
       return;
     }
     noteOutage(draft, 'calls', refusal.error, world.now);
-    putBack(draft, flight.entries);
+    putBack(draft, inFlight.entries);
     draft.nextVideosAt = Number.NEGATIVE_INFINITY;
     draft.refusedAt = world.now;
     const delayMs = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(draft.refusals, 8));
-    noteBarren(draft, refusal, world, delayMs);
+    noteUnsuccessful(draft, refusal, world, delayMs);
   },
-  unknown(draft, { flight, refusal, world }) {
-    for (const entry of flight.entries) {
+  unknown(draft, { inFlight, refusal, world }) {
+    for (const entry of inFlight.entries) {
       fail(draft, entry, refusal.error);
     }
     // What is lost like this is paid for: the next calls risk less.
-    draft.maxPerCall = Math.ceil(flight.entries.length / 4);
+    draft.maxPerCall = Math.ceil(inFlight.entries.length / 4);
     pause(draft, refusal, world);
   },
 };
 
 // Which of its jobs were made is not known, so none is submitted again. The next ones go alone.
-function endHalfWay(draft: Draft, { flight, refusal, world }: Refused): void {
-  for (const entry of flight.entries) {
+function endHalfWay(draft: Draft, { inFlight, refusal, world }: Refused): void {
+  for (const entry of inFlight.entries) {
     fail(draft, entry, refusal.error);
   }
   draft.maxPerCall = 1;
   if (refusal.kind === 'limit') {
-    learn(draft, 'refused', flight);
+    learn(draft, 'refused', inFlight);
     pause(draft, refusal, world);
   } else {
     note(draft, refusal, 2);
@@ -198,27 +198,27 @@ function endHalfWay(draft: Draft, { flight, refusal, world }: Refused): void {
 }
 
 // While slots are not known to be free, a no may be about them and not about the jobs.
-function mayBeFull({ flight, world }: Refused): boolean {
-  const others = flight.level - flight.entries.length;
-  return others > 0 && flight.level > world.provenSlots;
+function mayBeFull({ inFlight, world }: Refused): boolean {
+  const others = inFlight.slotsAfter - inFlight.entries.length;
+  return others > 0 && inFlight.slotsAfter > world.maxAcceptedSlots;
 }
 
-function doubt(draft: Draft, { flight, refusal, world }: Refused): void {
-  learn(draft, 'doubted', flight);
+function putOff(draft: Draft, { inFlight, refusal, world }: Refused): void {
+  learn(draft, 'maybe-full', inFlight);
   pause(draft, refusal, world);
   putBack(
     draft,
-    flight.entries.map((entry) => ({ ...entry, refusals: (entry.refusals ?? 0) + 1 })),
+    inFlight.entries.map((entry) => ({ ...entry, refusals: (entry.refusals ?? 0) + 1 })),
   );
 }
 
-function failAlone(draft: Draft, { flight, refusal }: Refused): void {
-  learn(draft, 'cleared', flight);
+function failAlone(draft: Draft, { inFlight, refusal }: Refused): void {
+  learn(draft, 'not-full', inFlight);
   if (note(draft, refusal, 1) >= manyAlone) {
-    failAll(draft, flight.entries, refusal.error);
+    failAll(draft, inFlight.entries, refusal.error);
     return;
   }
-  for (const entry of flight.entries) {
+  for (const entry of inFlight.entries) {
     fail(draft, entry, refusal.error);
   }
 }
@@ -248,24 +248,24 @@ function pause(draft: Draft, refusal: Refusal, world: World): void {
     maxPauseMs,
     gapMs * 1.5 ** Math.max(0, Math.min(draft.refusals - 2, 8)),
   );
-  noteBarren(draft, refusal, world, refusal.retryAfterMs ?? growingMs);
+  noteUnsuccessful(draft, refusal, world, refusal.retryAfterMs ?? growingMs);
 }
 
-function noteBarren(draft: Draft, { error }: Refusal, { now }: World, delayMs: number): void {
+function noteUnsuccessful(draft: Draft, { error }: Refusal, { now }: World, delayMs: number): void {
   draft.refusals++;
   draft.pausedUntil = now + delayMs;
-  draft.barrenSince ??= now;
-  if (now - draft.barrenSince >= draft.rules.outageMs) {
+  draft.unsuccessfulSince ??= now;
+  if (now - draft.unsuccessfulSince >= draft.rules.outageMs) {
     failAll(draft, [], error);
   }
 }
 
 /** Something works: what was learned from refusals is over. */
-function hearYes(draft: Draft, entries: readonly Entry[]): void {
+function noteSuccess(draft: Draft, entries: readonly Entry[]): void {
   releaseCalls(draft);
   draft.refusals = 0;
   draft.evidence = undefined;
-  draft.barrenSince = undefined;
+  draft.unsuccessfulSince = undefined;
   for (const { needs, duration } of entries) {
     const isNews =
       duration > draft.grantedDuration || needs.some((need) => !draft.granted.has(need));
@@ -280,6 +280,6 @@ function hearYes(draft: Draft, entries: readonly Entry[]): void {
   draft.maxPerCall = grown > draft.rules.concurrency ? Number.POSITIVE_INFINITY : grown;
 }
 
-function learn(draft: Draft, evidence: SlotEvidence, { level }: Flight): void {
-  draft.commands.push({ type: 'slots', evidence, level });
+function learn(draft: Draft, evidence: SlotEvidence, { slotsAfter }: InFlightCall): void {
+  draft.commands.push({ type: 'slots', evidence, slotsAfter });
 }

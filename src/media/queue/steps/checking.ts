@@ -62,16 +62,16 @@ export function checkDue(draft: Draft, world: World): number {
 }
 
 /** A status check has brought something. */
-export function hearCheck(draft: Draft, fileId: string, seen: Seen, world: World): void {
+export function onChecked(draft: Draft, fileId: string, seen: Seen, world: World): void {
   draft.refreshing.delete(fileId);
   for (const running of draft.running.values()) {
     if (running.job.fileId === fileId) {
-      hearOf(draft, running, seen, world);
+      onCheckOf(draft, running, seen, world);
     }
   }
 }
 
-function hearOf(draft: Draft, running: RunningJob, seen: Seen, world: World): void {
+function onCheckOf(draft: Draft, running: RunningJob, seen: Seen, world: World): void {
   const { now } = world;
   const { index } = running.entry;
   const base: RunningJob = {
@@ -84,28 +84,28 @@ function hearOf(draft: Draft, running: RunningJob, seen: Seen, world: World): vo
   draft.running.set(index, base);
   if (seen.type === 'unclear') {
     noteFailedCheck(draft, seen.error, now);
-    hearTrouble(draft, base, seen, world);
+    onUnclear(draft, base, seen, world);
     return;
   }
   draft.hasConnected = true;
   endOutage(draft, now, ['checks']);
-  const heard = { ...base, failures: 0, failingSince: undefined, refusedSince: undefined };
-  draft.running.set(index, heard);
+  const answered = { ...base, failures: 0, failingSince: undefined, refusedSince: undefined };
+  draft.running.set(index, answered);
   switch (seen.type) {
     case 'pending': {
-      hearPending(draft, heard, seen.text, now);
+      onPending(draft, answered, seen.text, now);
       return;
     }
     case 'success': {
-      hearSuccess(draft, heard, seen.hasDownload);
+      onSuccess(draft, answered, seen.hasDownload);
       return;
     }
     case 'failed': {
-      end(draft, heard, { type: 'error', job: heard.job, error: seen.error });
+      end(draft, answered, { type: 'error', job: answered.job, error: seen.error });
       return;
     }
     case 'refused': {
-      hearRefused(draft, { ...heard, refusedSince: running.refusedSince ?? now }, seen, now);
+      onRefused(draft, { ...answered, refusedSince: running.refusedSince ?? now }, seen, now);
       return;
     }
   }
@@ -141,7 +141,7 @@ function endUnsaved(draft: Draft, now: number): number {
 }
 
 /** A finished file is saved, or could not be. */
-export function hearSaved(draft: Draft, index: number, error: unknown): void {
+export function onSaved(draft: Draft, index: number, error: unknown): void {
   const saving = draft.saving.get(index);
   if (!saving) {
     return;
@@ -153,7 +153,7 @@ export function hearSaved(draft: Draft, index: number, error: unknown): void {
   draft.commands.push({ type: 'yield', entry, end });
 }
 
-function hearPending(draft: Draft, running: RunningJob, text: string, now: number): void {
+function onPending(draft: Draft, running: RunningJob, text: string, now: number): void {
   const { index } = running.entry;
   const isChange = text !== running.seen;
   const changedAt = isChange ? now : running.changedAt;
@@ -164,7 +164,7 @@ function hearPending(draft: Draft, running: RunningJob, text: string, now: numbe
 }
 
 // A file may be done a moment before its address is known.
-function hearSuccess(draft: Draft, running: RunningJob, hasDownload: boolean): void {
+function onSuccess(draft: Draft, running: RunningJob, hasDownload: boolean): void {
   const { job, entry } = running;
   if (!hasDownload && running.missingDownloads === 0) {
     draft.running.set(entry.index, { ...running, missingDownloads: 1 });
@@ -175,7 +175,7 @@ function hearSuccess(draft: Draft, running: RunningJob, hasDownload: boolean): v
   draft.commands.push({ type: 'save', job, entry });
 }
 
-function hearRefused(
+function onRefused(
   draft: Draft,
   running: RunningJob & { readonly refusedSince: number },
   { error, about }: Extract<Seen, { type: 'refused' }>,
@@ -191,7 +191,7 @@ function hearRefused(
   }
 }
 
-function hearTrouble(
+function onUnclear(
   draft: Draft,
   running: RunningJob,
   { retryAfterMs = 0 }: { retryAfterMs: number | undefined },
@@ -199,7 +199,7 @@ function hearTrouble(
 ): void {
   const failingSince = running.failingSince ?? now;
   if (now - failingSince >= draft.rules.outageMs) {
-    draft.barrenSince ??= failingSince; // an outage for calls as well, unless the next one gets through
+    draft.unsuccessfulSince ??= failingSince; // an outage for calls as well, unless the next one gets through
     end(draft, running, { type: 'lost', job: running.job, ms: now - failingSince });
     return;
   }
@@ -228,7 +228,7 @@ function leave(draft: Draft, { entry, job }: RunningJob, isCertain: boolean): vo
     return; // the job may go on, and keeps its slot
   }
   // A slot is free: what the last refusal may have been about is over.
-  draft.barrenSince = undefined;
+  draft.unsuccessfulSince = undefined;
   draft.refusals = Math.min(draft.refusals, 1);
   draft.pausedUntil = Math.min(draft.pausedUntil, askedOr(draft));
 }

@@ -9,13 +9,17 @@ export type QueueCommand =
   | { readonly type: 'find'; readonly names: readonly string[] }
   | { readonly type: 'save'; readonly job: JobRecord; readonly entry: Entry }
   | { readonly type: 'yield'; readonly entry: Entry; readonly end: JobEnd }
-  /** The slots of the flight: these files keep theirs, so many more are in doubt, the rest is free. */
-  | { readonly type: 'land'; readonly fileIds: readonly string[]; readonly uncertain: number }
+  /** The slots of the call that was answered: these files keep theirs, so many more are in doubt, the rest is free. */
+  | {
+      readonly type: 'assign-slots';
+      readonly fileIds: readonly string[];
+      readonly uncertain: number;
+    }
   | { readonly type: 'hold'; readonly fileId: string }
   | { readonly type: 'release'; readonly fileId: string; readonly isCertain: boolean }
   /** What an answer says of the number of slots that the service really has. */
-  | { readonly type: 'slots'; readonly evidence: SlotEvidence; readonly level: number }
-  | { readonly type: 'tell'; readonly waitMs: number }
+  | { readonly type: 'slots'; readonly evidence: SlotEvidence; readonly slotsAfter: number }
+  | { readonly type: 'report-wait'; readonly waitMs: number }
   | { readonly type: 'outage'; readonly error: unknown }
   | { readonly type: 'outage-end'; readonly ms: number }
   | { readonly type: 'wake'; readonly at: number }
@@ -24,7 +28,7 @@ export type QueueCommand =
   /** `isGivenUp`: calls were held back for too long. */
   | { readonly type: 'end'; readonly isGivenUp: boolean };
 
-export type SlotEvidence = 'accepted' | 'refused' | 'doubted' | 'cleared';
+export type SlotEvidence = 'accepted' | 'refused' | 'maybe-full' | 'not-full';
 
 /** How a job ends. */
 export type JobEnd =

@@ -68,7 +68,7 @@ export type Seen =
   | { readonly type: 'success'; readonly hasDownload: boolean }
   | { readonly type: 'failed'; readonly error: unknown }
   | { readonly type: 'unclear'; readonly error: unknown; readonly retryAfterMs: number | undefined }
-  /** The service has no such file, does not know the key, or does not tell. */
+  /** The service has no such file, does not know the key, or gives another refusal. */
   | {
       readonly type: 'refused';
       readonly error: unknown;

@@ -20,10 +20,10 @@ export interface Entry {
 }
 
 /** A call that is on its way. */
-export interface Flight {
+export interface InFlightCall {
   readonly entries: readonly Entry[];
   /** The slots that are taken when all of its jobs are accepted. */
-  readonly level: number;
+  readonly slotsAfter: number;
 }
 
 /** A job that the service has accepted. */

@@ -1,5 +1,5 @@
 import type { QueueCommand } from './commands.js';
-import type { Entry, Flight, RunningJob } from './jobs.js';
+import type { Entry, InFlightCall, RunningJob } from './jobs.js';
 
 /** What a queue could not reach: the service, or the journal without which nothing is submitted. */
 export interface Outage {
@@ -37,13 +37,13 @@ export interface QueueRules {
 /** What the world is like when an event comes: the scheduler itself has no clock and no limits. */
 export interface World {
   readonly now: number;
-  /** Pending slots that are free, and taken, as far as the answers have told. */
+  /** Pending slots that are free, and taken, by the answers. */
   readonly freeSlots: number;
   readonly takenSlots: number;
-  /** Slots that other processes of the project have, as far as their store has told. */
+  /** Slots that other processes of the project have, by the answers of their store. */
   readonly othersSlots?: number;
   /** So many jobs at one time the service has taken lately. */
-  readonly provenSlots: number;
+  readonly maxAcceptedSlots: number;
   /** When a slot comes free by itself. */
   readonly nextSlotAt: number;
   /** Files of others that take slots; the queue checks them when it needs one. */
@@ -67,7 +67,7 @@ export interface QueueState {
   /** Jobs that another run has claimed: until when its answer is waited for. */
   readonly claimed: ReadonlyMap<number, { readonly entry: Entry; readonly until: number }>;
   readonly claimsAskedAt: number;
-  readonly flight: Flight | undefined;
+  readonly inFlight: InFlightCall | undefined;
   /** By the places of the jobs: two jobs may have one file. */
   readonly running: ReadonlyMap<number, RunningJob>;
   /** Finished files that are being saved. */
@@ -80,9 +80,9 @@ export interface QueueState {
   readonly askedUntil: number;
   readonly filledAt: number;
   /** Since when a slot has been free for the jobs that wait. */
-  readonly roomSince: number | undefined;
+  readonly capacitySince: number | undefined;
   /** When the last call was accepted. */
-  readonly landedAt: number;
+  readonly acceptedAt: number;
   /** What accepted jobs needed, and the longest of them: others like them will not be refused for it. */
   readonly granted: ReadonlySet<string>;
   readonly grantedDuration: number;
@@ -99,8 +99,8 @@ export interface QueueState {
   /** Fails every job that is not submitted. */
   readonly refusal: { readonly error: unknown } | undefined;
   /** Since when no call has brought anything. */
-  readonly barrenSince: number | undefined;
-  readonly toldAt: number;
+  readonly unsuccessfulSince: number | undefined;
+  readonly reportedAt: number;
   readonly hasConnected: boolean;
   readonly outage: Outage | undefined;
   readonly othersCheckedAt: number;
@@ -139,7 +139,7 @@ export function initialState(rules: QueueRules): QueueState {
     waiting: [],
     claimed: new Map(),
     claimsAskedAt: never,
-    flight: undefined,
+    inFlight: undefined,
     running: new Map(),
     saving: new Map(),
     results: 0,
@@ -147,8 +147,8 @@ export function initialState(rules: QueueRules): QueueState {
     pausedUntil: never,
     askedUntil: never,
     filledAt: never,
-    roomSince: undefined,
-    landedAt: never,
+    capacitySince: undefined,
+    acceptedAt: never,
     granted: new Set(),
     grantedDuration: 0,
     maxPerCall: Number.POSITIVE_INFINITY,
@@ -158,8 +158,8 @@ export function initialState(rules: QueueRules): QueueState {
     refusedAt: never,
     evidence: undefined,
     refusal: undefined,
-    barrenSince: undefined,
-    toldAt: never,
+    unsuccessfulSince: undefined,
+    reportedAt: never,
     hasConnected: false,
     outage: undefined,
     othersCheckedAt: never,

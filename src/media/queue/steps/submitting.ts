@@ -19,18 +19,18 @@ const maxWithoutMs = 10 * 60_000;
 
 /** Makes the next call when its time has come; the answer is when to ask again. */
 export function submitNext(draft: Draft, world: World): number {
-  const room = roomIn(draft, world);
-  noteRoom(draft, room, world.now);
-  const at = callTime(draft, world, room);
+  const capacity = capacityOf(draft, world);
+  noteCapacity(draft, capacity, world.now);
+  const at = callTime(draft, world, capacity);
   if (at > world.now) {
     return at;
   }
   // A call is rare: first see whether it can carry more.
-  const refreshedAt = refresh(draft, world, room);
+  const refreshedAt = refresh(draft, world, capacity);
   if (refreshedAt !== undefined) {
     return refreshedAt;
   }
-  const batch = withinCaps(draft, nextBatch(draft, Math.min(room, draft.maxPerCall)));
+  const batch = withinCaps(draft, nextBatch(draft, Math.min(capacity, draft.maxPerCall)));
   if (batch.length === 0) {
     return draft.waiting.length > 0 ? world.now : Number.POSITIVE_INFINITY;
   }
@@ -40,15 +40,16 @@ export function submitNext(draft: Draft, world: World): number {
 
 /** Fewer slots were free than the call asked for: the other jobs go back. */
 export function trim(draft: Draft, count: number, askAgainAt: number): void {
-  const { flight } = draft;
-  if (!flight || count >= flight.entries.length) {
+  const { inFlight } = draft;
+  if (!inFlight || count >= inFlight.entries.length) {
     return;
   }
-  const rest = flight.entries.slice(count);
+  const rest = inFlight.entries.slice(count);
   uncount(draft, rest);
   putBack(draft, rest);
-  const entries = flight.entries.slice(0, count);
-  draft.flight = count > 0 ? { entries, level: flight.level - rest.length } : undefined;
+  const entries = inFlight.entries.slice(0, count);
+  draft.inFlight =
+    count > 0 ? { entries, slotsAfter: inFlight.slotsAfter - rest.length } : undefined;
   if (count === 0) {
     draft.nextVideosAt = Number.NEGATIVE_INFINITY;
     draft.pausedUntil = Math.max(draft.pausedUntil, askAgainAt);
@@ -61,29 +62,29 @@ export function uncount(draft: Draft, entries: readonly Entry[]): void {
   draft.submittedMinutes -= minutesOf(entries);
 }
 
-function roomIn(draft: Draft, { freeSlots }: World): number {
-  const inProgress = draft.running.size + (draft.flight?.entries.length ?? 0);
+function capacityOf(draft: Draft, { freeSlots }: World): number {
+  const inProgress = draft.running.size + (draft.inFlight?.entries.length ?? 0);
   return Math.min(draft.rules.concurrency - inProgress, freeSlots);
 }
 
-function noteRoom(draft: Draft, room: number, now: number): void {
-  if (room <= 0 || draft.waiting.length === 0) {
-    draft.roomSince = undefined;
+function noteCapacity(draft: Draft, capacity: number, now: number): void {
+  if (capacity <= 0 || draft.waiting.length === 0) {
+    draft.capacitySince = undefined;
   } else {
-    draft.roomSince ??= now;
+    draft.capacitySince ??= now;
   }
 }
 
-function callTime(draft: Draft, world: World, room: number): number {
+function callTime(draft: Draft, world: World, capacity: number): number {
   const { rules, waiting } = draft;
   const [first] = waiting;
   const isHeld = draft.isPaused || draft.heldSince !== undefined;
-  const isStopped = isHeld || draft.isDraining || draft.flight !== undefined;
+  const isStopped = isHeld || draft.isDraining || draft.inFlight !== undefined;
   // The results are not taken: no use in making more of them.
-  if (isStopped || !first || room <= 0 || draft.results >= rules.maxResults) {
+  if (isStopped || !first || capacity <= 0 || draft.results >= rules.maxResults) {
     return Number.POSITIVE_INFINITY;
   }
-  const isFilling = draft.isReading && waiting.length < room;
+  const isFilling = draft.isReading && waiting.length < capacity;
   const at = Math.max(
     world.now,
     world.callAt,
@@ -96,8 +97,8 @@ function callTime(draft: Draft, world: World, room: number): number {
   }
   const { now, freeSlots, takenSlots } = world;
   const fewest = Math.min(fewestFree, waiting.length, rules.concurrency, freeSlots + takenSlots);
-  const roomAt = room >= fewest ? now : (draft.roomSince ?? now) + rules.gapMs;
-  return Math.max(roomAt, draft.nextVideosAt);
+  const capacityAt = capacity >= fewest ? now : (draft.capacitySince ?? now) + rules.gapMs;
+  return Math.max(capacityAt, draft.nextVideosAt);
 }
 
 function isShared({ othersSlots = 0 }: World): boolean {
@@ -107,7 +108,7 @@ function isShared({ othersSlots = 0 }: World): boolean {
 // Their store alone knows how many slots are free: it is asked every few seconds, and so many are
 // about what comes free in the time of a call, no matter which jobs had them.
 function fewestShared(draft: Draft, { now, freeSlots, takenSlots }: World): number {
-  if (draft.landedAt <= now - maxWithoutMs) {
+  if (draft.acceptedAt <= now - maxWithoutMs) {
     return 1;
   }
   const slots = freeSlots + takenSlots;
@@ -115,13 +116,17 @@ function fewestShared(draft: Draft, { now, freeSlots, takenSlots }: World): numb
   return Math.max(fewestFree, Math.min(fewest, Math.ceil(slots / 2)));
 }
 
-function refresh(draft: Draft, world: World, room: number): number | undefined {
+function refresh(draft: Draft, world: World, capacity: number): number | undefined {
   const { now, checksCount } = world;
   if (draft.refreshing.size > 0) {
     const until = draft.refreshedAt + maxRefreshAgeMs;
     return until > now ? until : undefined;
   }
-  if (checksCount || draft.waiting.length <= room || draft.refreshedAt > now - maxRefreshAgeMs) {
+  if (
+    checksCount ||
+    draft.waiting.length <= capacity ||
+    draft.refreshedAt > now - maxRefreshAgeMs
+  ) {
     return undefined;
   }
   const since = now - (isShared(world) ? almostDueMs : freshMs);
@@ -161,10 +166,10 @@ function withinCaps(draft: Draft, batch: readonly Entry[]): Entry[] {
 
 function depart(draft: Draft, entries: readonly Entry[], world: World): void {
   takeOut(draft, entries);
-  draft.flight = { entries, level: world.takenSlots + entries.length };
+  draft.inFlight = { entries, slotsAfter: world.takenSlots + entries.length };
   draft.submitted += entries.length;
   draft.submittedMinutes += minutesOf(entries);
-  draft.roomSince = undefined;
+  draft.capacitySince = undefined;
   if (entries.some(({ kind }) => kind === 'video')) {
     draft.nextVideosAt = world.now + draft.rules.gapMs;
   }

@@ -76,17 +76,28 @@ describe('an outage', () => {
     const startedAt = Date.now();
     const isOut = () => Date.now() > startedAt + minuteMs && Date.now() < startedAt + 10 * minuteMs;
     const hang = () => new Promise<never>(() => undefined);
+    let failedAt: number | undefined;
     const journal = {
       ...memory,
-      putIfAbsent: (key: string, value: string) =>
-        isOut() ? hang() : memory.putIfAbsent(key, value),
+      putIfAbsent(key: string, value: string) {
+        if (!isOut()) {
+          return memory.putIfAbsent(key, value);
+        }
+        failedAt ??= Date.now();
+        return hang();
+      },
     };
     const client = media({ journal });
     const warnings: string[] = [];
-    client.on('warning', ({ message }) => warnings.push(message));
+    let reportedAt: number | undefined;
+    client.on('warning', ({ message }) => {
+      reportedAt ??= Date.now();
+      warnings.push(message);
+    });
     const results = await inTime(collect(client.queue(videos(45), { name: 'nightly' })));
     expect(results.filter(({ file }) => file)).toHaveLength(45);
     expect(warnings[0]).toContain('The journal could not be read or written');
+    expect(reportedAt! - failedAt!).toBeLessThan(30_000);
     expect(warnings.at(-1)).toMatch(/^The outage is over/);
   });
 

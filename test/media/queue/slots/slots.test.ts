@@ -132,7 +132,7 @@ describe('slots with a store', () => {
   it('in doubt go back to the store when their time is over', async () => {
     const { leases, slots } = leasing();
     const own = slots();
-    own.doubt(await own.take(3));
+    own.holdUncertain(await own.take(3));
     for (let minute = 0; minute < 10; minute++) {
       await pass(60_000);
       own.renew();
@@ -220,7 +220,7 @@ describe('slots', () => {
     const names = await slots.take(25);
     expect(slots.free).toBe(0);
     slots.release(names.slice(0, 1));
-    slots.doubt(names.slice(1, 3));
+    slots.holdUncertain(names.slice(1, 3));
     expect(slots.free).toBe(1);
     expect(slots.nextAt - systemClock.now()).toBe(600_000);
     await pass(600_000);
@@ -256,10 +256,10 @@ describe('slots', () => {
 
   it('that were doubted for the sake of a job at fault are there again', () => {
     const slots = new PendingSlots(partsWith());
-    slots.learn('doubted', 20);
-    slots.learn('doubted', 10);
+    slots.learn('maybe-full', 20);
+    slots.learn('maybe-full', 10);
     expect(slots.free).toBe(5);
-    slots.learn('cleared', 1);
+    slots.learn('not-full', 1);
     expect(slots.free).toBe(20);
   });
 

@@ -29,11 +29,15 @@ describe('a call that is accepted', () => {
   it('has its jobs followed, and its slots held', () => {
     const steps = calling(2, 3);
     const commands = steps.accept('a', 'b');
-    expect(only(commands, 'land')).toEqual([{ type: 'land', fileIds: ['a', 'b'], uncertain: 0 }]);
-    expect(only(commands, 'slots')).toEqual([{ type: 'slots', evidence: 'accepted', level: 5 }]);
+    expect(only(commands, 'assign-slots')).toEqual([
+      { type: 'assign-slots', fileIds: ['a', 'b'], uncertain: 0 },
+    ]);
+    expect(only(commands, 'slots')).toEqual([
+      { type: 'slots', evidence: 'accepted', slotsAfter: 5 },
+    ]);
     expect([...steps.state.running.values()].map(({ job }) => job.fileId)).toEqual(['a', 'b']);
     expect(steps.state.running.get(1)).toMatchObject({ startedAt: 0, checkAt: 10_000 });
-    expect(steps.state).toMatchObject({ flight: undefined, hasConnected: true, submitted: 2 });
+    expect(steps.state).toMatchObject({ inFlight: undefined, hasConnected: true, submitted: 2 });
   });
 
   it('fails the jobs without an id, whose slots stay in doubt', () => {
@@ -41,7 +45,9 @@ describe('a call that is accepted', () => {
     const error = new Error('no id');
     const jobs = [recordOf('a'), null, recordOf('c')];
     const commands = steps.hear({ type: 'accepted', jobs, error });
-    expect(only(commands, 'land')).toEqual([{ type: 'land', fileIds: ['a', 'c'], uncertain: 1 }]);
+    expect(only(commands, 'assign-slots')).toEqual([
+      { type: 'assign-slots', fileIds: ['a', 'c'], uncertain: 1 },
+    ]);
     expect(only(commands, 'yield')).toMatchObject([
       { entry: { index: 1 }, end: { error, job: undefined } },
     ]);
@@ -58,11 +64,11 @@ describe('a call that is accepted', () => {
     const steps = calling(1);
     steps.refuse('limit');
     expect(next(steps)).toEqual([0]);
-    expect(steps.state).toMatchObject({ refusals: 1, barrenSince: 0 });
+    expect(steps.state).toMatchObject({ refusals: 1, unsuccessfulSince: 0 });
     steps.accept('a');
     expect(steps.state).toMatchObject({
       refusals: 0,
-      barrenSince: undefined,
+      unsuccessfulSince: undefined,
       evidence: undefined,
       maxPerCall: Number.POSITIVE_INFINITY,
     });
@@ -88,7 +94,7 @@ describe('a call that is accepted', () => {
     const steps = new Steps();
     const before = steps.state;
     expect(steps.hear(event)).toEqual([]);
-    expect(steps.state).toEqual({ ...before, toldAt: 0 });
+    expect(steps.state).toEqual({ ...before, reportedAt: 0 });
   });
 });
 
@@ -96,8 +102,12 @@ describe('a refusal of the limit', () => {
   it('puts the jobs back and makes a pause', () => {
     const steps = calling(6);
     const commands = steps.refuse('limit');
-    expect(only(commands, 'land')).toEqual([{ type: 'land', fileIds: [], uncertain: 0 }]);
-    expect(only(commands, 'slots')).toEqual([{ type: 'slots', evidence: 'refused', level: 6 }]);
+    expect(only(commands, 'assign-slots')).toEqual([
+      { type: 'assign-slots', fileIds: [], uncertain: 0 },
+    ]);
+    expect(only(commands, 'slots')).toEqual([
+      { type: 'slots', evidence: 'refused', slotsAfter: 6 },
+    ]);
     expect(ends(commands)).toEqual([]);
     expect(steps.state).toMatchObject({ refusals: 1, refusedAt: 0, pausedUntil: 50_000 });
     expect(steps.state.waiting).toHaveLength(6);
@@ -145,7 +155,9 @@ describe('a refusal of several jobs', () => {
   it('ends them all: any of them may have been made before the one at fault', () => {
     const steps = calling(4);
     const commands = steps.refuse('rejected', { mayBeHalfWay: true });
-    expect(only(commands, 'land')).toEqual([{ type: 'land', fileIds: [], uncertain: 4 }]);
+    expect(only(commands, 'assign-slots')).toEqual([
+      { type: 'assign-slots', fileIds: [], uncertain: 4 },
+    ]);
     expect(ends(commands)).toHaveLength(4);
     expect(only(commands, 'slots')).toEqual([]);
     expect(steps.state).toMatchObject({ submitted: 4, maxPerCall: 1, evidence: { count: 2 } });
@@ -153,7 +165,9 @@ describe('a refusal of several jobs', () => {
 
   it('of the limit tells how many slots there are, too', () => {
     const commands = calling(4).refuse('limit', { mayBeHalfWay: true });
-    expect(only(commands, 'slots')).toEqual([{ type: 'slots', evidence: 'refused', level: 4 }]);
+    expect(only(commands, 'slots')).toEqual([
+      { type: 'slots', evidence: 'refused', slotsAfter: 4 },
+    ]);
     expect(ends(commands)).toHaveLength(4);
   });
 
@@ -210,7 +224,7 @@ describe('a suspect', () => {
   it('does not join the call of others', () => {
     const steps = new Steps();
     steps.read(entryOf(0, { minutes: 9 }), entryOf(1, { needs: ['model x'] }), entryOf(2));
-    expect(steps.state.flight!.entries.map(({ index }) => index)).toEqual([0, 2]);
+    expect(steps.state.inFlight!.entries.map(({ index }) => index)).toEqual([0, 2]);
   });
 });
 
@@ -241,7 +255,9 @@ describe('a refusal of one job', () => {
     const steps = calling(1, 10);
     const commands = steps.refuse('rejected');
     expect(ends(commands)).toEqual([]);
-    expect(only(commands, 'slots')).toEqual([{ type: 'slots', evidence: 'doubted', level: 11 }]);
+    expect(only(commands, 'slots')).toEqual([
+      { type: 'slots', evidence: 'maybe-full', slotsAfter: 11 },
+    ]);
     expect(steps.state.pausedUntil).toBe(50_000);
   });
 
@@ -254,11 +270,11 @@ describe('a refusal of one job', () => {
 
   it('is about the jobs when so many slots are proven, or no others are taken', () => {
     const proven = calling(1, 10);
-    proven.world = { ...proven.world, provenSlots: 11 };
+    proven.world = { ...proven.world, maxAcceptedSlots: 11 };
     expect(ends(proven.refuse('rejected'))).toEqual([[0, 'error']]);
     expect(ends(calling(1).refuse('rejected'))).toEqual([[0, 'error']]);
     const unproven = calling(1, 10);
-    unproven.world = { ...unproven.world, provenSlots: 10 };
+    unproven.world = { ...unproven.world, maxAcceptedSlots: 10 };
     expect(ends(unproven.refuse('rejected'))).toEqual([]);
   });
 });
@@ -311,7 +327,9 @@ describe('another failure of a call', () => {
   it('that may have been accepted fails its jobs, and keeps their slots in doubt', () => {
     const steps = calling(9);
     const commands = steps.refuse('unknown');
-    expect(only(commands, 'land')).toEqual([{ type: 'land', fileIds: [], uncertain: 9 }]);
+    expect(only(commands, 'assign-slots')).toEqual([
+      { type: 'assign-slots', fileIds: [], uncertain: 9 },
+    ]);
     expect(ends(commands)).toHaveLength(9);
     expect(steps.state).toMatchObject({ submitted: 9, maxPerCall: 3, pausedUntil: 50_000 });
     steps.read(...entriesOf(9, (index) => ({ index: 20 + index })));

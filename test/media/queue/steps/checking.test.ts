@@ -217,7 +217,7 @@ describe('a status', () => {
     const commands = see(steps, unclear, 5_000 + rules.outageMs);
     expect(only(commands, 'yield')[0]?.end).toMatchObject({ type: 'lost', ms: rules.outageMs });
     expect(only(commands, 'release')[0]?.isCertain).toBe(false);
-    expect(steps.state.barrenSince).toBe(5_000);
+    expect(steps.state.unsuccessfulSince).toBe(5_000);
   });
 });
 
@@ -279,7 +279,7 @@ describe('a slot that comes free', () => {
     }
     const refusedAt = other.state.refusedAt;
     other.finish('file');
-    expect(other.state).toMatchObject({ refusals: 1, barrenSince: undefined });
+    expect(other.state).toMatchObject({ refusals: 1, unsuccessfulSince: undefined });
     expect(other.state.pausedUntil).toBeLessThanOrEqual(refusedAt + 50_000);
   });
 });

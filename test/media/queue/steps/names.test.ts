@@ -24,7 +24,9 @@ describe('a name', () => {
       ['job 1', claimed(60_000)],
     ]);
     const commands = steps.hear({ type: 'names-taken', taken });
-    expect(only(commands, 'land')).toEqual([{ type: 'land', fileIds: [], uncertain: 0 }]);
+    expect(only(commands, 'assign-slots')).toEqual([
+      { type: 'assign-slots', fileIds: [], uncertain: 0 },
+    ]);
     expect(only(commands, 'hold')).toEqual([{ type: 'hold', fileId: 'a' }]);
     expect(steps.state.claimed.get(1)).toEqual({ entry: named[1], until: 240_000 });
     expect(submitted(commands)).toEqual([2]); // at once: no call was made

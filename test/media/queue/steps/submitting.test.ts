@@ -18,9 +18,9 @@ describe('a call', () => {
     const jobs = entriesOf(5, (index) => ({ minutes: [1, 3, 2, 3, 5][index]! }));
     steps.world = { ...steps.world, freeSlots: 4, takenSlots: 16 };
     expect(submitted(steps.read(...jobs))).toEqual([4, 1, 3, 2]);
-    expect(steps.state.flight).toEqual({
+    expect(steps.state.inFlight).toEqual({
       entries: [jobs[4], jobs[1], jobs[3], jobs[2]],
-      level: 20,
+      slotsAfter: 20,
     });
     expect(steps.state).toMatchObject({ submitted: 4, submittedMinutes: 13, waiting: [jobs[0]] });
   });
@@ -28,10 +28,10 @@ describe('a call', () => {
   it('carries no more than `concurrency` allows', () => {
     const steps = new Steps({ concurrency: 3 });
     steps.read(...entriesOf(5));
-    expect(steps.state.flight?.entries).toHaveLength(3);
+    expect(steps.state.inFlight?.entries).toHaveLength(3);
     steps.accept('a', 'b', 'c');
     steps.at(60_000);
-    expect(steps.state.flight).toBeUndefined();
+    expect(steps.state.inFlight).toBeUndefined();
     expect(steps.state.waiting).toHaveLength(2);
   });
 
@@ -75,10 +75,10 @@ describe('a call', () => {
     const steps = new Steps();
     steps.at(0, { freeSlots: 1, takenSlots: 19 });
     expect(submitted(steps.read(...entriesOf(3)))).toEqual([]);
-    expect(steps.state.roomSince).toBe(0);
+    expect(steps.state.capacitySince).toBe(0);
     expect(wakeAt(steps.at(1))).toBe(50_000);
     expect(submitted(steps.at(20_000, { freeSlots: 2, takenSlots: 18 }))).toEqual([0, 1]);
-    expect(steps.state.roomSince).toBeUndefined();
+    expect(steps.state.capacitySince).toBeUndefined();
   });
 
   it('waits for a second slot no longer than 50 seconds', () => {
@@ -137,14 +137,14 @@ describe('a call', () => {
     const steps = new Steps();
     steps.world = { ...steps.world, freeSlots: 1, takenSlots: 19 };
     steps.read(...entriesOf(2));
-    expect(steps.state.roomSince).toBe(0);
+    expect(steps.state.capacitySince).toBe(0);
     steps.at(1_000, { freeSlots: 0, takenSlots: 20 });
-    expect(steps.state.roomSince).toBeUndefined();
+    expect(steps.state.capacitySince).toBeUndefined();
     steps.at(2_000, { freeSlots: 1, takenSlots: 19 });
-    expect(steps.state.roomSince).toBe(2_000);
+    expect(steps.state.capacitySince).toBe(2_000);
     const idle = new Steps();
     idle.at(0);
-    expect(idle.state.roomSince).toBeUndefined();
+    expect(idle.state.capacitySince).toBeUndefined();
   });
 
   it('is not made while another one is on its way', () => {
@@ -200,8 +200,8 @@ describe('a call', () => {
     steps.read(...entriesOf(5, (index) => ({ minutes: 5 - index })));
     steps.hear({ type: 'trimmed', count: 3, askAgainMs: 3_000 });
     expect(steps.state).toMatchObject({ submitted: 3, submittedMinutes: 12 });
-    expect(steps.state.flight).toMatchObject({ level: 3 });
-    expect(steps.state.flight?.entries.map(({ index }) => index)).toEqual([0, 1, 2]);
+    expect(steps.state.inFlight).toMatchObject({ slotsAfter: 3 });
+    expect(steps.state.inFlight?.entries.map(({ index }) => index)).toEqual([0, 1, 2]);
     expect(steps.state.waiting.map(({ index }) => index)).toEqual([3, 4]);
     expect(steps.state.pausedUntil).toBe(never);
   });
@@ -210,7 +210,7 @@ describe('a call', () => {
     const steps = new Steps();
     steps.read(...entriesOf(2));
     const commands = steps.hear({ type: 'trimmed', count: 0, askAgainMs: 3_000 });
-    expect(steps.state.flight).toBeUndefined();
+    expect(steps.state.inFlight).toBeUndefined();
     expect(wakeAt(commands)).toBe(3_000);
     expect(submitted(steps.at(3_000))).toEqual([0, 1]);
   });
@@ -219,7 +219,7 @@ describe('a call', () => {
     const steps = new Steps();
     steps.read(...entriesOf(2));
     steps.hear({ type: 'trimmed', count: 2, askAgainMs: 3_000 });
-    expect(steps.state.flight?.entries).toHaveLength(2);
+    expect(steps.state.inFlight?.entries).toHaveLength(2);
     expect(steps.state.submitted).toBe(2);
     const idle = new Steps();
     idle.hear({ type: 'trimmed', count: 0, askAgainMs: 3_000 });

@@ -89,6 +89,12 @@ export class HostileService {
 
   check(fileId: string): { status: string; progress: number; download?: string } {
     this.#failWhileOut();
+    if (this.#time.now() >= this.#habits.refusesKeyAfter) {
+      throw new AuthenticationError('GET was rejected (401).', {
+        status: 401,
+        outcome: 'rejected',
+      });
+    }
     if (this.#random.chance(this.#habits.checkFaultChance)) {
       throw this.#random.pick<() => PostreelError>([
         () => new ServerError('GET failed (502).', { status: 502, outcome: 'rejected' }),

@@ -2,6 +2,7 @@ import {
   memoryJournal,
   type JournalStore,
   type MediaJob,
+  type QueueOptions,
   type QueueProgress,
   type QueueResult,
   type RateBudgetStore,
@@ -14,9 +15,11 @@ import { OutstandingJobs } from '../../../../src/media/jobs/outstanding.js';
 import { MediaJournal } from '../../../../src/media/jobs/journal.js';
 import { submit, type SendHooks, type Submission } from '../../../../src/media/jobs/submit.js';
 import type { QueueHost } from '../../../../src/media/queue/host.js';
+import { EngineInput } from '../../../../src/media/queue/input/engine-input.js';
 import { JobQueue } from '../../../../src/media/queue/queue.js';
 import { PendingSlots } from '../../../../src/media/queue/slots/slots.js';
 import { RunningCall } from '../../../../src/transport/call.js';
+import { ModelEngine } from './engine.js';
 import { Random } from './random.js';
 import { dying, modelJournal, modelStore, type StoreHabit } from './store.js';
 import { HostileService, promptOf, type Habits } from './service.js';
@@ -65,6 +68,8 @@ class World {
   readonly #runs: Run[] = [];
   readonly #isNamed: boolean;
   readonly #saves: boolean;
+  /** Where the jobs come from, unless it is a list. */
+  readonly #engine: ModelEngine | undefined;
   #isSaveHanging = false;
   readonly #limit: number;
   readonly #storeHabit: StoreHabit;
@@ -91,6 +96,8 @@ class World {
     const usualJobs = random.chance(0.05) ? 100 : 40; // some learn from the first jobs
     const maxJobs = habits.maxMs > 20 * minuteMs ? 4 : usualJobs;
     this.#jobs = jobsOf(random, random.whole(1, maxJobs));
+    const isEngine = this.#isNamed && habits.maxMs <= 10 * minuteMs && random.chance(0.3);
+    this.#engine = isEngine ? new ModelEngine(this.#jobs, this.#time, random) : undefined;
     this.#storeHabit = random.pick(['none', 'none', 'good', 'slow', 'hangs', 'fails', 'lies']);
     this.#store = modelStore(this.#storeHabit, this.#time, random);
   }
@@ -151,7 +158,7 @@ class World {
       ...(this.#isNamed && { name: 'model' }),
       ...(this.#saves && { save: () => this.#save(), deadline: 50 * hourMs }),
     };
-    const queue = new JobQueue(this.#shuffled(), options, () => Promise.resolve(host));
+    const queue = this.#queue(run, options, host);
     run.queue = queue;
     void (async () => {
       try {
@@ -164,6 +171,20 @@ class World {
       }
       run.isOver = true;
     })();
+  }
+
+  #queue(run: Run, options: QueueOptions, host: QueueHost): JobQueue {
+    const open = () => Promise.resolve(host);
+    if (!this.#engine) {
+      return new JobQueue(this.#shuffled(), options, open);
+    }
+    const source = this.#engine.source(
+      () => run.stop.signal.aborted,
+      () => this.#sign(),
+    );
+    const input = new EngineInput(source, {}, () => this.#sign(), this.#time);
+    const naming = { queue: 'engine', jobOf: (job: MediaJob) => input.idOf(job), mayRecur: true };
+    return new JobQueue(input, options, open, naming);
   }
 
   // Somebody looks after it in time, or comes too late.
@@ -193,6 +214,11 @@ class World {
   #crash(): void {
     const [run] = this.#runs;
     if (!run || run.isOver) {
+      return;
+    }
+    if (this.#engine && this.#random.chance(0.5)) {
+      run.queue?.drain(); // a stop by SIGTERM
+      this.#start();
       return;
     }
     run.stop.abort('crash');
@@ -423,6 +449,10 @@ class World {
 
   // (c), for each run that came to its end
   #checkEnds(): void {
+    if (this.#engine) {
+      this.#checkEngine(this.#engine);
+      return;
+    }
     const last = this.#runs.at(-1)!;
     if (last.isHeld && isHeldFor(last.failure)) {
       return;
@@ -438,6 +468,27 @@ class World {
       const made = file && this.#service.files.get(file.fileId);
       if (made && made.prompt !== promptOf(input)) {
         this.#report(`c: ${promptOf(input)} got the file of ${made.prompt}`);
+      }
+    }
+  }
+
+  #checkEngine(engine: ModelEngine): void {
+    const hasEnded = this.#runs.some(({ failure }) => failure !== undefined);
+    const isGivenUp = hasEnded || this.#isSaveHanging;
+    for (const item of engine.items) {
+      const { id, state, fileId = '', outcome } = item;
+      const prompt = promptOf(item.job);
+      if ((state === 'waiting' || state === 'active') && !isGivenUp) {
+        this.#report(`j: job ${id} of the engine is ${state} at the end`);
+      }
+      if (state === 'done' && this.#service.files.get(fileId)?.prompt !== prompt) {
+        this.#report(`c: ${prompt} of the engine got the file of another job`);
+      }
+      if (state === 'failed' && outcome !== undefined && this.#service.acceptedTimes(prompt) > 0) {
+        this.#report(`j: ${prompt} failed as ${outcome}, and was billed`);
+      }
+      if (engine.isPoison(item) && this.#service.acceptedTimes(prompt) > 0) {
+        this.#report(`j: ${prompt} cannot be read, and was billed`);
       }
     }
   }

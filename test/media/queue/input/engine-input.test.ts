@@ -1,7 +1,7 @@
 import { memoryJournal, type MediaOptions, type QueueOptions } from 'postreel';
 import { describe, expect, it } from 'vitest';
 // A file is not read on a fake clock.
-import '../../../../src/media/queue/input/acknowledged.js';
+import '../../../../src/media/queue/input/engine-input.js';
 import {
   ending,
   fakeService,
@@ -91,13 +91,35 @@ describe('a queue over a source that acknowledges', () => {
     expect(source.told).toEqual(['job 0 failed undefined']);
   });
 
-  it('tells that a job was not sent where the journal cannot be written', async () => {
-    const { fake, media, journal } = service();
-    const putIfAbsent = () => Promise.reject(new Error('disk full'));
-    const source = new ListSource(videos(1));
-    await inTime(collect(media({ journal: { ...journal, putIfAbsent } }).queue(source)));
-    expect(source.told).toEqual(['job 0 failed not-sent']);
-    expect(fake.files).toEqual([]);
+  it.each(['the journal cannot be written', 'the service cannot be reached', 'the key is refused'])(
+    'hands jobs back, fails none, and ends where %s',
+    async (what) => {
+      const { fake, media, journal } = service();
+      const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+      const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }));
+      const putIfAbsent = () => Promise.reject(new Error('disk full'));
+      const source = new ListSource(videos(50), { ends: false });
+      const client = media({
+        journal: what.includes('journal') ? { ...journal, putIfAbsent } : journal,
+        ...(what.includes('service') && { fetch }),
+        ...(what.includes('key') && { apiKey: 'revoked' }),
+      });
+      const { error } = await ending(inTime(collect(client.queue(source))));
+      expect(error).toBeInstanceOf(Error);
+      expect(source.told.length).toBeGreaterThan(0);
+      expect(source.told.every((line) => line.endsWith('released'))).toBe(true);
+      expect(source.inHand).toBe(0);
+      expect(fake.files).toEqual([]);
+    },
+  );
+
+  it('hands back what a cap of the caller leaves, and ends without an error', async () => {
+    const { fake, run } = service();
+    const source = new ListSource(videos(5), { ends: false });
+    const results = await run(source, { maxJobs: 2 });
+    expect(results.filter(({ file }) => file)).toHaveLength(2);
+    expect(source.told.filter((line) => line.endsWith('released'))).toHaveLength(3);
+    expect(fake.files).toHaveLength(2);
   });
 
   it('follows a job that another worker submitted before it died', async () => {

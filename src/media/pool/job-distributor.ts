@@ -4,7 +4,7 @@ import { SourceReader } from '../queue/input/source.js';
 import type { JobSource } from '../queue/options.js';
 
 /** A job of the pool's input. */
-export interface DealtJob {
+export interface AssignedJob {
   readonly index: number;
   readonly job: MediaJob;
   /** What it is called in a named queue, whichever key gets it. */
@@ -17,7 +17,7 @@ export interface Naming {
   /** Which of the keys got a job of that name in an earlier run. */
   earlierOwners(names: readonly string[]): Promise<ReadonlyMap<string, number | undefined>>;
   /** The key that has the job of an earlier run is not there. */
-  onOwnerMissing(dealt: DealtJob): void;
+  onOwnerMissing(assigned: AssignedJob): void;
   /** Which of them got it in this run. */
   ownerOf(name: string): number | undefined;
   /** A key gets the job of that name. */
@@ -28,15 +28,15 @@ export interface Naming {
 const lookAhead = { list: 400, stream: 1, other: 100 };
 
 /** Deals the jobs of one input to several keys, one at a time to the key that asks, longest first. */
-export class Dealer {
+export class JobDistributor {
   readonly #reader: SourceReader;
   readonly #naming: Naming;
   /** Jobs without a key yet, longest first. */
-  readonly #waiting: DealtJob[] = [];
+  readonly #waiting: AssignedJob[] = [];
   /** Jobs of keys that were set aside, and those that belong to one key. */
-  readonly #returned: DealtJob[] = [];
-  readonly #owned = new Map<number, DealtJob[]>();
-  readonly #news: Notifier[];
+  readonly #returned: AssignedJob[] = [];
+  readonly #owned = new Map<number, AssignedJob[]>();
+  readonly #wakeups: Notifier[];
   #last: Promise<unknown> = Promise.resolve();
   #index = 0;
   #open = 0;
@@ -45,7 +45,7 @@ export class Dealer {
   constructor(jobs: JobSource, keys: number, naming: Naming) {
     this.#reader = new SourceReader(jobs);
     this.#naming = naming;
-    this.#news = Array.from({ length: keys }, () => new Notifier());
+    this.#wakeups = Array.from({ length: keys }, () => new Notifier());
   }
 
   /** Why the input ended before its time. */
@@ -59,14 +59,14 @@ export class Dealer {
   }
 
   /** The next job for a key; `undefined` when it gets no more. */
-  async next(key: number, isWanted: () => boolean): Promise<DealtJob | undefined> {
+  async next(key: number, isWanted: () => boolean): Promise<AssignedJob | undefined> {
     while (!this.isOver && isWanted()) {
-      const dealt = await this.#inTurn(() => this.#dealTo(key));
-      if (dealt) {
-        return dealt;
+      const assigned = await this.#inTurn(() => this.#assign(key));
+      if (assigned) {
+        return assigned;
       }
       if (this.#isDry(key)) {
-        await this.#news[key]?.wait(); // a job may come back from a key that is refused
+        await this.#wakeups[key]?.wait(); // a job may come back from a key that is refused
       }
     }
     return undefined;
@@ -79,13 +79,13 @@ export class Dealer {
   }
 
   /** A key did not submit this job: another one gets it. */
-  giveBack(dealt: DealtJob): void {
-    this.#returned.push(dealt);
+  requeue(assigned: AssignedJob): void {
+    this.#returned.push(assigned);
     this.wake();
   }
 
   /** The jobs that wait for a key. */
-  takeReturned(): DealtJob | undefined {
+  takeReturned(): AssignedJob | undefined {
     return this.#returned.shift();
   }
 
@@ -98,7 +98,7 @@ export class Dealer {
 
   /** Lets every key ask again. */
   wake(): void {
-    this.#news.forEach((news) => news.notify());
+    this.#wakeups.forEach((wakeup) => wakeup.notify());
   }
 
   #isDry(key: number): boolean {
@@ -107,7 +107,7 @@ export class Dealer {
     return this.#reader.isExhausted && left === 0;
   }
 
-  async #dealTo(key: number): Promise<DealtJob | undefined> {
+  async #assign(key: number): Promise<AssignedJob | undefined> {
     await this.#readAhead();
     if (this.isOver) {
       return undefined;
@@ -116,12 +116,12 @@ export class Dealer {
     if (owned) {
       return this.#give(owned, key);
     }
-    for (let dealt = this.#waiting.shift(); dealt; dealt = this.#waiting.shift()) {
-      const owner = dealt.name === undefined ? undefined : this.#naming.ownerOf(dealt.name);
+    for (let assigned = this.#waiting.shift(); assigned; assigned = this.#waiting.shift()) {
+      const owner = assigned.name === undefined ? undefined : this.#naming.ownerOf(assigned.name);
       if (owner === undefined || owner === key) {
-        return this.#give(dealt, key);
+        return this.#give(assigned, key);
       }
-      this.#keepFor(owner, dealt); // a name that comes twice: its key refuses it
+      this.#keepFor(owner, assigned); // a name that comes twice: its key refuses it
     }
     return undefined;
   }
@@ -148,19 +148,19 @@ export class Dealer {
     }
   }
 
-  async #sort(read: readonly DealtJob[]): Promise<void> {
+  async #sort(read: readonly AssignedJob[]): Promise<void> {
     const names = read.flatMap(({ name }) => name ?? []);
     const owners = names.length > 0 ? await this.#naming.earlierOwners(names) : undefined;
-    for (const dealt of read) {
-      const name = dealt.name ?? '';
+    for (const assigned of read) {
+      const name = assigned.name ?? '';
       const owner = owners?.get(name);
       if (owner !== undefined) {
-        this.#keepFor(owner, dealt);
+        this.#keepFor(owner, assigned);
       } else if (owners?.has(name)) {
         this.end();
-        this.#naming.onOwnerMissing(dealt);
+        this.#naming.onOwnerMissing(assigned);
       } else {
-        this.#waiting.push(dealt);
+        this.#waiting.push(assigned);
       }
     }
     this.#waiting.sort(
@@ -169,18 +169,18 @@ export class Dealer {
     );
   }
 
-  #keepFor(owner: number, dealt: DealtJob): void {
+  #keepFor(owner: number, assigned: AssignedJob): void {
     const kept = this.#owned.get(owner) ?? [];
-    kept.push(dealt);
+    kept.push(assigned);
     this.#owned.set(owner, kept);
-    this.#news[owner]?.notify();
+    this.#wakeups[owner]?.notify();
   }
 
-  #give(dealt: DealtJob, key: number): DealtJob {
-    if (dealt.name !== undefined) {
-      this.#naming.give(dealt.name, key);
+  #give(assigned: AssignedJob, key: number): AssignedJob {
+    if (assigned.name !== undefined) {
+      this.#naming.give(assigned.name, key);
     }
-    return dealt;
+    return assigned;
   }
 
   // One reads at a time: a generator must not be asked twice at once.

@@ -1,6 +1,6 @@
 import type { MediaJob } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { Dealer, type DealtJob } from '../../../src/media/pool/dealer.js';
+import { JobDistributor, type AssignedJob } from '../../../src/media/pool/job-distributor.js';
 
 const video = (duration: number): MediaJob => ({
   workflowType: 'idea',
@@ -10,11 +10,11 @@ const video = (duration: number): MediaJob => ({
   duration,
 });
 
-/** A dealer whose jobs are named by their prompts; `earlier` says who had which. */
+/** A distributor whose jobs are named by their prompts; `earlier` says who had which. */
 function dealing(jobs: Iterable<MediaJob>, earlier: Readonly<Record<string, number>> = {}) {
   const owners = new Map<string, number>();
   const asked: number[] = [];
-  const dealer = new Dealer(jobs, 2, {
+  const distributor = new JobDistributor(jobs, 2, {
     nameOf: (job) => ('prompt' in job ? job.prompt : undefined),
     earlierOwners: (names) => {
       asked.push(names.length);
@@ -24,17 +24,18 @@ function dealing(jobs: Iterable<MediaJob>, earlier: Readonly<Record<string, numb
     give: (name, key) => owners.set(name, key),
     onOwnerMissing: () => undefined,
   });
-  const next = (key: number) => dealer.next(key, () => true);
-  return { dealer, next, asked };
+  const next = (key: number) => distributor.next(key, () => true);
+  return { distributor, next, asked };
 }
 
-const placesOf = (dealt: readonly (DealtJob | undefined)[]) => dealt.map((one) => one?.index);
+const placesOf = (assigned: readonly (AssignedJob | undefined)[]) =>
+  assigned.map((one) => one?.index);
 
 describe('the jobs of a pool', () => {
-  it('are dealt longest first, whichever key asks', async () => {
+  it('are assigned longest first, whichever key asks', async () => {
     const { next } = dealing([1, 4, 2, 5, 3].map(video));
-    const dealt = [await next(0), await next(1), await next(1), await next(0), await next(1)];
-    expect(placesOf(dealt)).toEqual([3, 1, 4, 2, 0]);
+    const assigned = [await next(0), await next(1), await next(1), await next(0), await next(1)];
+    expect(placesOf(assigned)).toEqual([3, 1, 4, 2, 0]);
   });
 
   it('go first to the key that had them in an earlier run, which one question tells', async () => {
