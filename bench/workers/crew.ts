@@ -6,12 +6,13 @@ import { build } from 'esbuild';
 import type { VideoJob } from '../../src/index.js';
 import { startFakeServer } from '../../src/testing/index.js';
 import { randomFrom } from '../rate-limit/random.js';
-import { bullmqEngine, pgBossEngine, queueName } from './engines.js';
+import { bullmqEngine, pgBossEngine, queueNames } from './engines.js';
 
 /** What each worker does. */
 export interface WorkerTask {
   readonly engine: 'bullmq' | 'pg-boss';
-  readonly queue: string;
+  /** All of them on one journal. */
+  readonly queues: readonly string[];
   readonly store: string;
   readonly service: string;
   readonly apiKey: string;
@@ -33,36 +34,41 @@ export interface Crew {
   /** How many answers of the service are lost. */
   readonly lost: number;
   readonly restarts: number;
+  /** How often a worker is stopped for longer than its jobs are locked, and goes on. */
+  readonly pauses: number;
+  /** A worker is asked to end (SIGTERM), and replaced, each time so long after the last. */
+  readonly stopEveryMs: number;
+  /** Whether the key is replaced half-way, while workers still use the old one. */
+  readonly rotates: boolean;
 }
 
 /** What came of it. */
 export interface CrewResult {
   /** Jobs that the service made more than once. */
   readonly twice: number;
-  /** Jobs that are neither stored nor in the second queue. */
+  /** Jobs that are neither stored nor in a second queue. */
   readonly missing: number;
   readonly unknown: number;
+  /** Jobs that the engine has as failed, though the service never made them. */
+  readonly failedUnsent: number;
+  /** Files that were stored for another job. */
+  readonly wrongFile: number;
   readonly refused: number;
   /** The time to the last job over the least time possible. */
   readonly ratio: number;
 }
 
 const workers = 3;
+const rotatedKey = 'media_key_000002';
 /** From then on the workers' time runs fast. */
 const begunAt = String(Date.now());
 /** The folder of the repository. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Three workers make the jobs of one engine; some are killed, and the store restarts. */
-export async function crew({
-  engine,
-  jobs: count,
-  speed,
-  kills,
-  lost,
-  restarts,
-}: Crew): Promise<CrewResult> {
-  const random = randomFrom(count + kills);
+/** Three workers make the jobs of two queues of one engine, and meet what workers meet. */
+export async function crew(scene: Crew): Promise<CrewResult> {
+  const { engine, jobs: count, speed, lost } = scene;
+  const random = randomFrom(count + scene.kills);
   // Three to eight minutes, as fast as the workers' time runs.
   const times = Array.from({ length: count }, () => ((3 + 5 * random()) * 60_000) / speed);
   const boundMs = Math.max(times.reduce((sum, time) => sum + time, 0) / 20, ...times);
@@ -80,7 +86,7 @@ export async function crew({
   const folder = await mkdtemp(join(root, 'node_modules', '.crew-'));
   const task: WorkerTask = {
     engine,
-    queue: queueName,
+    queues: queueNames,
     store: parts.store,
     service: server.mediaUrl,
     apiKey: server.media.apiKey,
@@ -91,47 +97,57 @@ export async function crew({
   };
   const all: ChildProcess[] = [];
   const file = await bundleWorker(folder);
-  const start = () => startWorker(file, task, all);
   try {
     await parts.add(times.map((_, index) => video(index)));
     for (let lostAnswers = 0; lostAnswers < lost; lostAnswers++) {
       const path = 'POST /v1/generate/video';
       setTimeout(() => server.media.fail(path, { loseAnswer: true }), boundMs * random());
     }
-    const running = await Promise.all(Array.from({ length: workers }, start));
+    const team = new Team(file, task, all);
+    await team.start();
     const startedAt = performance.now();
-    const events = [
-      ...Array.from({ length: kills }, () => ({ at: random() * boundMs * 0.9, type: 'kill' })),
-      ...Array.from({ length: restarts }, () => ({
-        at: random() * boundMs * 0.9,
-        type: 'restart',
-      })),
-    ].sort((one, other) => one.at - other.at);
+    const events = eventsOf(scene, boundMs, random);
+    let stopAt = scene.stopEveryMs;
     let isOver = false;
     while (!isOver && performance.now() - startedAt < 2 * boundMs) {
       await new Promise((resolve) => setTimeout(resolve, 250));
-      const due = events[0] !== undefined && events[0].at <= performance.now() - startedAt;
-      const event = due ? events.shift() : undefined;
-      if (event?.type === 'kill') {
-        const victim = Math.floor(random() * workers);
-        running[victim]?.kill('SIGKILL');
-        running[victim] = await start();
-      } else if (event) {
+      const now = performance.now() - startedAt;
+      const event = events[0] !== undefined && events[0].at <= now ? events.shift() : undefined;
+      if (event?.type === 'restart') {
         await parts.restart();
+      } else if (event?.type === 'kill') {
+        team.kill(Math.floor(random() * workers));
+      } else if (event?.type === 'pause') {
+        team.pause(Math.floor(random() * workers), 1.2 * leaseMs(engine, speed, lockMs));
+      } else if (event?.type === 'rotate') {
+        team.useKey(rotatedKey);
+        server.media.apiKeys.add(rotatedKey);
+        server.media.apiKeys.delete(server.media.apiKey);
       }
+      if (now >= stopAt) {
+        stopAt += scene.stopEveryMs;
+        team.askToStop();
+      }
+      await team.replaceEnded();
       await parts.supervise().catch(() => undefined); // while the store restarts
       const unknown = await parts.unknown().catch(() => []);
-      isOver =
-        events.length === 0 && new Set([...(await storedIn(task)), ...unknown]).size >= count;
+      const done = new Set([...(await storedIn(task)).map(([prompt]) => prompt), ...unknown]);
+      isOver = events.length === 0 && done.size >= count;
     }
     const tookMs = performance.now() - startedAt;
+    const stored = await storedIn(task);
     const unknown = await parts.unknown();
-    const done = new Set([...(await storedIn(task)), ...unknown]);
-    const made = server.media.files.map(({ settings }) => String(settings['prompt']));
+    const done = new Set([...stored.map(([prompt]) => prompt), ...unknown]);
+    const madeAs = new Map(
+      server.media.files.map(({ fileId, settings }) => [fileId, String(settings['prompt'])]),
+    );
+    const made = new Set(madeAs.values());
     return {
-      twice: made.length - new Set(made).size,
+      twice: madeAs.size - made.size,
       missing: count - done.size,
       unknown: new Set(unknown).size,
+      failedUnsent: (await parts.failed()).filter((prompt) => !made.has(prompt)).length,
+      wrongFile: stored.filter(([prompt, fileId = '']) => madeAs.get(fileId) !== prompt).length,
       refused: server.media.requests.filter(({ status }) => status === 429).length,
       ratio: tookMs / boundMs,
     };
@@ -141,6 +157,73 @@ export async function crew({
     await parts.stop();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function eventsOf(
+  { kills, restarts, pauses, rotates }: Crew,
+  boundMs: number,
+  random: () => number,
+) {
+  const several = (type: 'kill' | 'restart' | 'pause', count: number) =>
+    Array.from({ length: count }, () => ({ at: random() * boundMs * 0.9, type }));
+  return [
+    ...several('kill', kills),
+    ...several('restart', restarts),
+    ...several('pause', pauses),
+    ...(rotates ? [{ at: boundMs / 2, type: 'rotate' as const }] : []),
+  ].sort((one, other) => one.at - other.at);
+}
+
+/** The workers of a crew: each that ends is replaced. */
+class Team {
+  readonly #file: string;
+  readonly #all: ChildProcess[];
+  #task: WorkerTask;
+  #running: ChildProcess[] = [];
+  #stopped = 0;
+
+  constructor(file: string, task: WorkerTask, all: ChildProcess[]) {
+    this.#file = file;
+    this.#task = task;
+    this.#all = all;
+  }
+
+  async start(): Promise<void> {
+    const begin = () => startWorker(this.#file, this.#task, this.#all);
+    this.#running = await Promise.all(Array.from({ length: workers }, begin));
+  }
+
+  /** For the workers that begin from now on. */
+  useKey(apiKey: string): void {
+    this.#task = { ...this.#task, apiKey };
+  }
+
+  kill(place: number): void {
+    this.#running[place]?.kill('SIGKILL');
+  }
+
+  pause(place: number, ms: number): void {
+    const child = this.#running[place];
+    child?.kill('SIGSTOP');
+    setTimeout(() => child?.kill('SIGCONT'), ms);
+  }
+
+  askToStop(): void {
+    this.#running[this.#stopped++ % workers]?.kill('SIGTERM');
+  }
+
+  async replaceEnded(): Promise<void> {
+    for (const [place, { exitCode, signalCode }] of this.#running.entries()) {
+      if (exitCode !== null || signalCode !== null) {
+        this.#running[place] = await startWorker(this.#file, this.#task, this.#all);
+      }
+    }
+  }
+}
+
+/** How long a job stays with a worker that says nothing. */
+function leaseMs(engine: Crew['engine'], speed: number, lockMs: number): number {
+  return engine === 'bullmq' ? lockMs : leaseSeconds(speed) * 1_000;
 }
 
 // Above the longest job and its wait: 120 jobs are in hand, at 220 an hour.
@@ -154,9 +237,15 @@ export function video(index: number): VideoJob {
   return { workflowType: 'idea', workflowFormat: 'video', voiceId: 'voice_1', prompt };
 }
 
-async function storedIn({ stored }: WorkerTask): Promise<string[]> {
+/** The prompt and the file of each job that was stored. */
+async function storedIn({
+  stored,
+}: WorkerTask): Promise<(readonly [string, string | undefined])[]> {
   const text = await readFile(stored, 'utf8').catch(() => '');
-  return text.split('\n').flatMap((line) => line.split(' ')[0] || []);
+  return text.split('\n').flatMap((line) => {
+    const [prompt, fileId] = line.split(' ');
+    return prompt ? [[prompt, fileId] as const] : [];
+  });
 }
 
 /** Bundles the worker with the sources, as a file to run. */

@@ -10,41 +10,53 @@ import { startRedis } from '../../test/support/stores/redis-server.js';
 export interface TestEngine {
   readonly store: string;
   add(jobs: readonly VideoJob[]): Promise<void>;
-  /** The prompts of the jobs in the second queue. */
+  /** The prompts of the jobs in the second queues. */
   unknown(): Promise<string[]>;
+  /** The prompts of the jobs that have failed for good. */
+  failed(): Promise<string[]>;
   /** What a supervisor of the engine does now and then: finds jobs whose lease is over. */
   supervise(): Promise<void>;
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export const queueName = 'videos';
+/** The jobs are shared out between them: both number theirs alike. */
+export const queueNames = ['videos', 'trailers'] as const;
 const tries = 50;
 
 export async function bullmqEngine(): Promise<TestEngine> {
   const server = await startRedis({ keeps: true });
   const connection = { port: server.port, host: '127.0.0.1' };
-  const queue = new Queue(queueName, { connection });
-  const unknown = new Queue(`${queueName}-unknown`, { connection });
-  for (const party of [queue, unknown] as const) {
+  const queues = queueNames.map((name) => new Queue(name, { connection }));
+  const unknown = queueNames.map((name) => new Queue(`${name}-unknown`, { connection }));
+  for (const party of [...queues, ...unknown]) {
     party.on('error', () => undefined); // it is restarted
   }
   return {
     store: server.url,
     async add(jobs) {
-      for (let start = 0; start < jobs.length; start += 5_000) {
-        const some = jobs.slice(start, start + 5_000);
-        await queue.addBulk(
-          some.map((data) => ({ name: 'video', data, opts: { attempts: tries } })),
-        );
+      for (const [place, queue] of queues.entries()) {
+        const own = jobs.filter((_, index) => index % queues.length === place);
+        for (let start = 0; start < own.length; start += 5_000) {
+          const some = own.slice(start, start + 5_000);
+          await queue.addBulk(
+            some.map((data) => ({ name: 'video', data, opts: { attempts: tries } })),
+          );
+        }
       }
     },
-    unknown: async () =>
-      (await unknown.getJobs()).map(({ data }) => (data as { job: VideoJob }).job.prompt ?? ''),
+    async unknown() {
+      const lists = await Promise.all(unknown.map((queue) => queue.getJobs()));
+      return lists.flat().map(({ data }) => (data as { job: VideoJob }).job.prompt ?? '');
+    },
+    async failed() {
+      const lists = await Promise.all(queues.map((queue) => queue.getFailed()));
+      return lists.flat().map(({ data }) => (data as VideoJob).prompt ?? '');
+    },
     supervise: () => Promise.resolve(), // each worker does
     restart: () => server.restart(),
     async stop() {
-      await Promise.all([queue.close(), unknown.close()]);
+      await Promise.all([...queues, ...unknown].map((queue) => queue.close()));
       await server.stop();
     },
   };
@@ -58,16 +70,19 @@ export async function pgBossEngine(leaseSeconds: number): Promise<TestEngine> {
   const boss = new PgBoss({ connectionString: server.url, supervise: false, schedule: false });
   boss.on('error', () => undefined);
   await boss.start();
-  const options = { name: queueName, retryLimit: tries, expireInSeconds: leaseSeconds };
-  await boss.createQueue(queueName, options);
+  for (const name of queueNames) {
+    await boss.createQueue(name, { name, retryLimit: tries, expireInSeconds: leaseSeconds });
+  }
+  const prompts = async (text: string, names: readonly string[]) =>
+    (await pool.query<{ prompt: string }>(text, [names])).rows.map(({ prompt }) => prompt);
   return {
     store: server.url,
     async add(jobs) {
       for (let start = 0; start < jobs.length; start += 5_000) {
         const some = jobs.slice(start, start + 5_000);
         await boss.insert(
-          some.map((data) => ({
-            name: queueName,
+          some.map((data, index) => ({
+            name: queueNames[index % queueNames.length] ?? '',
             data,
             expireInSeconds: leaseSeconds,
             retryLimit: tries,
@@ -75,11 +90,16 @@ export async function pgBossEngine(leaseSeconds: number): Promise<TestEngine> {
         );
       }
     },
-    async unknown() {
-      const text = `select data->'job'->>'prompt' as prompt from pgboss.job where name = $1`;
-      const { rows } = await pool.query<{ prompt: string }>(text, [`${queueName}-unknown`]);
-      return rows.map(({ prompt }) => prompt);
-    },
+    unknown: () =>
+      prompts(
+        `select data->'job'->>'prompt' as prompt from pgboss.job where name = any($1)`,
+        queueNames.map((name) => `${name}-unknown`),
+      ),
+    failed: () =>
+      prompts(
+        `select data->>'prompt' as prompt from pgboss.job where name = any($1) and state = 'failed'`,
+        queueNames,
+      ),
     supervise: () => boss.maintain(),
     restart: () => server.restart(),
     async stop() {

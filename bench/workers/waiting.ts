@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startFakeServer } from '../../src/testing/index.js';
 import { bundleWorker, end, root, startWorker, video, type WorkerTask } from './crew.js';
-import { bullmqEngine, pgBossEngine, queueName } from './engines.js';
+import { bullmqEngine, pgBossEngine, queueNames } from './engines.js';
 
 /** How a worker begins when many jobs are waiting. */
 export interface Beginning {
@@ -27,7 +27,7 @@ export async function beginning(engine: WorkerTask['engine'], waiting: number): 
     const file = await bundleWorker(folder);
     const task: WorkerTask = {
       engine,
-      queue: queueName,
+      queues: queueNames,
       store: parts.store,
       service: server.mediaUrl,
       apiKey: server.media.apiKey,

@@ -11,14 +11,14 @@ import { redisJournal, redisRateBudget } from 'postreel/redis';
 import type { WorkerTask } from './crew.js';
 
 const task = JSON.parse(process.argv[2] ?? '') as WorkerTask; // as the crew writes it
-const { engine, queue, store, service, apiKey, limit, windowMs, speed, stored, lockMs } = task;
+const { engine, queues, store, service, apiKey, limit, windowMs, speed, stored, lockMs } = task;
 
-const { source, budget, journal } = engine === 'bullmq' ? await onRedis() : await onPostgres();
+const { open, budget, journal } = engine === 'bullmq' ? onRedis() : await onPostgres();
 const media = new MediaClient({
   apiKey,
   baseUrl: service,
   journal,
-  rateLimit: { limit, windowMs, store: inRealTime(budget) },
+  rateLimit: { limit, windowMs, store: inRealTime(budget), group: 'films' },
   timeout: 30_000 * speed, // no network gets faster by the clock
 });
 // A file is as good as stored once its line is written.
@@ -27,23 +27,31 @@ const save = ({ fileId }: { fileId: string }, { input }: { input: object }) => {
   appendFileSync(stored, `${prompt} ${fileId}\n`);
   return Promise.resolve();
 };
-process.send?.('ready');
 process.once('disconnect', () => process.exit());
-for await (const { error } of media.queue(source, { save })) {
-  if (error !== undefined) {
-    process.send?.(error instanceof Error ? error.message : 'a job failed');
+await Promise.all(queues.map(work));
+process.exit();
+
+/** Makes the jobs of one queue; ends when the process is asked to. */
+async function work(name: string): Promise<void> {
+  const queue = media.queue(await open(name), { save });
+  process.once('SIGTERM', () => queue.drain());
+  process.send?.('ready');
+  for await (const { error } of queue) {
+    if (error !== undefined) {
+      process.send?.(error instanceof Error ? error.message : 'a job failed');
+    }
   }
 }
 
-async function onRedis() {
+function onRedis() {
   // A restart takes its real time: a client that counts fast tries would give up within a moment.
   const retryStrategy = (tries: number) => Math.min(tries * 50, 2_000) * speed;
   const redis = new Redis(store, { retryStrategy });
   redis.on('error', () => undefined); // it is restarted
   const connection = { port: Number(new URL(store).port), host: '127.0.0.1', retryStrategy };
-  const source: AcknowledgingSource = await bullmqSource(queue, { connection, lockMs });
   return {
-    source,
+    open: (name: string): Promise<AcknowledgingSource> =>
+      bullmqSource(name, { connection, lockMs }),
     budget: redisRateBudget(redis),
     journal: redisJournal(redis, { prefix: 'films' }),
   };
@@ -55,9 +63,8 @@ async function onPostgres() {
   const boss = new PgBoss({ connectionString: store, supervise: false, schedule: false, max: 3 });
   boss.on('error', () => undefined);
   await boss.start();
-  const source: AcknowledgingSource = pgBossSource(boss, queue);
   return {
-    source,
+    open: (name: string): AcknowledgingSource => pgBossSource(boss, name),
     budget: postgresRateBudget(pool),
     journal: postgresJournal(pool, { name: 'films' }),
   };
