@@ -108,8 +108,10 @@ export async function crew(scene: Crew): Promise<CrewResult> {
     const startedAt = performance.now();
     const events = eventsOf(scene, boundMs, random);
     let stopAt = scene.stopEveryMs;
+    // A job of a worker that was killed is found when its lease is over.
+    const maxMs = 2 * boundMs + 3 * leaseMs(engine, speed, lockMs);
     let isOver = false;
-    while (!isOver && performance.now() - startedAt < 2 * boundMs) {
+    while (!isOver && performance.now() - startedAt < maxMs) {
       await new Promise((resolve) => setTimeout(resolve, 250));
       const now = performance.now() - startedAt;
       const event = events[0] !== undefined && events[0].at <= now ? events.shift() : undefined;
