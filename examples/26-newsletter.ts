@@ -28,7 +28,6 @@ const { id, status } =
   }));
 if (status === 'DRAFT') {
   console.log((await campaigns.preview(id)).subject);
-  await campaigns.sendTest(id, { email: 'me@example.com' });
   await campaigns.schedule(id, new Date(Date.now() + 120_000)); // in two minutes
 }
 await campaigns.waitUntilSent(id, {

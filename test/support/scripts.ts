@@ -52,7 +52,7 @@ function run(command: readonly string[]): Promise<ScriptEnd> {
 /** Runs scripts with fast timers in one folder, against fakes whose time runs as fast. */
 export async function withServices<Result>(
   work: (
-    run: (command: readonly string[]) => Promise<ScriptEnd>,
+    run: (command: readonly string[], kill?: AbortSignal) => Promise<ScriptEnd>,
     fake: FakeServer,
   ) => Promise<Result>,
 ): Promise<Result> {
@@ -64,7 +64,7 @@ export async function withServices<Result>(
   const folder = resolve(await mkdtemp('test/.tmp/script-'));
   const env = { ...environmentOf(fake), TMPDIR: folder };
   try {
-    return await work((command) => execute(command, { cwd: folder, env }), fake);
+    return await work((command, kill) => execute(command, { cwd: folder, env, kill }), fake);
   } finally {
     await fake.close();
     await rm(folder, { recursive: true, force: true });
@@ -86,7 +86,7 @@ function environmentOf(fake: FakeServer): NodeJS.ProcessEnv {
 
 function execute(
   command: readonly string[],
-  place: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+  { kill, ...place }: { cwd: string; env: NodeJS.ProcessEnv; kill: AbortSignal | undefined },
 ): Promise<ScriptEnd> {
   const preloaded = ['fast-timers.mjs', 'short-servers.mjs'].flatMap((file) => [
     '--import',
@@ -97,6 +97,7 @@ function execute(
     timeout: maxMs,
     killSignal: 'SIGKILL',
   });
+  kill?.addEventListener('abort', () => child.kill('SIGKILL'));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {
