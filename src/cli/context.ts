@@ -1,5 +1,5 @@
 import type { MediaClient, MediaOptions } from 'postreel/media';
-import type { MessagingClient } from 'postreel/messaging';
+import type { MessagingClient, MessagingOptions } from 'postreel/messaging';
 import { withoutKeys, type Environment } from './environment.js';
 import type { Output, Streams } from './terminal/output.js';
 
@@ -20,9 +20,10 @@ export class Context {
   }
 
   /** A client of the messaging service of the environment. Its code is loaded now. */
-  async messaging(): Promise<MessagingClient> {
+  async messaging(options: Pick<MessagingOptions, 'fetch'> = {}): Promise<MessagingClient> {
     const { MessagingClient } = await import('postreel/messaging');
     const client = new MessagingClient({
+      ...options,
       apiKey: this.environment['MESSAGING_API_KEY'],
       baseUrl: this.environment['MESSAGING_BASE_URL'],
     });
@@ -32,7 +33,7 @@ export class Context {
   }
 
   /** A client of the media service of the environment. Its code is loaded now. */
-  async media(options: Pick<MediaOptions, 'journal'> = {}): Promise<MediaClient> {
+  async media(options: Pick<MediaOptions, 'journal' | 'fetch'> = {}): Promise<MediaClient> {
     const { MediaClient } = await import('postreel/media');
     const client = new MediaClient({
       ...options,

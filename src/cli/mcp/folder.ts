@@ -1,5 +1,7 @@
-import { realpath, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { link, lstat, realpath, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { isRecord } from '../../contract/records.js';
 import { Refusal } from './refusal.js';
 
 /** Names of files in the one folder that the server was given. Tools take names, never paths. */
@@ -25,18 +27,29 @@ export class Folder {
     return real;
   }
 
-  /** The path of a file that is not there yet. */
-  async fresh(name: string): Promise<string> {
+  /** Refuses the name of a file that is there. */
+  async assertFree(name: string): Promise<void> {
     const path = this.#inside(name);
-    if (
-      await stat(path).then(
-        () => true,
-        () => false,
-      )
-    ) {
-      throw new Refusal(`${JSON.stringify(name)} is there already, and files are not overwritten.`);
+    if (await lstat(path).catch(() => undefined)) {
+      throw isThere(name);
     }
-    return path;
+  }
+
+  /** Lets `write` make a new file, which gets its name when it is whole, and only if that is free. */
+  async add(name: string, write: (path: string) => Promise<unknown>): Promise<void> {
+    const path = this.#inside(name);
+    const part = join(this.#path, `.${randomUUID()}.part`);
+    try {
+      await write(part);
+      await link(part, path); // never replaces what is there
+    } catch (error) {
+      if (isRecord(error) && error['code'] === 'EEXIST') {
+        throw isThere(name);
+      }
+      throw error;
+    } finally {
+      await rm(part, { force: true });
+    }
   }
 
   #inside(name: string): string {
@@ -45,4 +58,8 @@ export class Folder {
     }
     return join(this.#path, name);
   }
+}
+
+function isThere(name: string): Refusal {
+  return new Refusal(`${JSON.stringify(name)} is there already, and files are not overwritten.`);
 }

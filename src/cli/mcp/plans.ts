@@ -6,8 +6,8 @@ export interface Fact {
   readonly label: string;
   /** May have several lines. Everything in it was made harmless by `quoted()` or `inline()`. */
   readonly text: string;
-  /** Shown, but not compared again: the number of contacts of a live project never stands still. */
-  readonly isEstimate?: boolean;
+  /** A count of people that may change until the step, but not grow beyond `max`. */
+  readonly people?: { readonly now: number; readonly max: number };
 }
 
 /** What a step will do, in the words that a person says yes to. */
@@ -135,14 +135,14 @@ export class Plans {
 /** What a yes is bound to. */
 export function fingerprintOf(tool: string, input: unknown, description: Description): string {
   const { action, facts } = description;
-  const compared = facts.filter(({ isEstimate }) => isEstimate !== true);
+  const compared = facts.filter(({ people }) => people === undefined);
   const text = JSON.stringify([
     tool,
     input,
     action,
     compared.map(({ label, text }) => [label, text]),
   ]);
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** A copy as it goes over the wire, shared with no caller. */

@@ -8,6 +8,7 @@ import { Desk } from './desk.js';
 import { Folder } from './folder.js';
 import type { Resources } from './resources.js';
 import { createServer, type ServerParts } from './server.js';
+import { ServiceData } from './service-data.js';
 import type { Services } from './tools/tool.js';
 
 /** What the command gives. */
@@ -24,7 +25,8 @@ export async function serve({
   ...resources
 }: ServeOptions): Promise<void> {
   const { output, signal, streams } = context;
-  const desk = new Desk(await servicesOf(context, folder));
+  const data = new ServiceData();
+  const desk = new Desk(await servicesOf(context, folder, data), data);
   const page = await openApprovalPage(desk.plans);
   output.note(`Where your client cannot ask you, say yes to plans here: ${page.url}`);
   const mcp = createServer({ desk, page, redact, ...resources });
@@ -42,8 +44,12 @@ export async function serve({
 }
 
 /** Tools of a service that is not set up say so; the others work. */
-async function servicesOf(context: Context, folder: string): Promise<Services> {
-  const [messaging, media] = await Promise.allSettled([context.messaging(), context.media()]);
+async function servicesOf(context: Context, folder: string, data: ServiceData): Promise<Services> {
+  const fetch = data.watching(globalThis.fetch);
+  const [messaging, media] = await Promise.allSettled([
+    context.messaging({ fetch }),
+    context.media({ fetch }),
+  ]);
   return {
     get messaging(): MessagingClient {
       return valueOf(messaging);

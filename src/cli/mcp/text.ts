@@ -21,10 +21,10 @@ export function isReadable(texts: readonly string[]): boolean {
   return texts.reduce((sum, { length }) => sum + length, 0) <= maxShown;
 }
 
-/** Control and format characters as their code. */
+/** Whatever is not seen, or looks like a space and is none, as its code. */
 function visible(text: string): string {
   return text.replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu,
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu,
     (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
   );
 }

@@ -111,7 +111,6 @@ function everyCall(fake: FakeServer): Record<string, Record<string, unknown>> {
   return {
     find_contacts: { limit: 2 },
     get_contact: { contact: first(contacts) },
-    check_address: { email: 'ann@example.com' },
     list_templates: {},
     get_template: { id: first(templates) },
     list_campaigns: {},
@@ -123,6 +122,7 @@ function everyCall(fake: FakeServer): Record<string, Record<string, unknown>> {
     recent_activity: {},
     plan_email: mail,
     plan_event: { email: 'ann@example.com', event: 'ordered' },
+    plan_address_check: { email: 'ann@example.com' },
     plan_contact: { email: 'dora@example.com', subscribed: false },
     plan_contact_deletion: { ids: [first(contacts)] },
     plan_import: { file: 'list.csv' },

@@ -13,6 +13,7 @@ import type { Approver } from '../../../src/cli/mcp/approval.js';
 import { Desk, type Answer } from '../../../src/cli/mcp/desk.js';
 import { Folder } from '../../../src/cli/mcp/folder.js';
 import { Plans, type Plan } from '../../../src/cli/mcp/plans.js';
+import { ServiceData } from '../../../src/cli/mcp/service-data.js';
 import type { Progress } from '../../../src/cli/mcp/tools/tool.js';
 
 /** A desk on fakes in memory, with all that can be asked of it. */
@@ -49,29 +50,30 @@ export function openDesk(): DeskScene {
   const folder = mkdtempSync(join(tmpdir(), 'postreel-desk-'));
   let now = 0;
   const plans = new Plans(() => now);
+  const data = new ServiceData();
   const services = {
     messaging: new MessagingClient({
       apiKey: messaging.secretKey,
       baseUrl: messaging.baseUrl,
-      fetch: messaging.fetch,
+      fetch: data.watching(messaging.fetch),
       rateLimit: false,
     }),
     media: new MediaClient({
       apiKey: media.apiKey,
       baseUrl: media.baseUrl,
-      fetch: media.fetch,
+      fetch: data.watching(media.fetch),
       rateLimit: false,
     }),
     folder: new Folder(folder),
     finished: new Map(),
   };
-  const desk = new Desk(services, plans);
+  const desk = new Desk(services, data, plans);
   const call = (name: string, args: object = {}) => desk.call(name, args, calm());
   return {
     messaging,
     media,
     desk,
-    other: new Desk(services, new Plans(() => now)),
+    other: new Desk(services, data, new Plans(() => now)),
     folder,
     pass: (ms) => {
       now += ms;

@@ -4,8 +4,9 @@ import * as z from 'zod/mini';
 import type { Fact } from '../plans.js';
 import { Refusal } from '../refusal.js';
 import { inline } from '../text.js';
-import { bodyFact } from './mail-plans.js';
+import { bodyFact, variableFacts } from './mail-facts.js';
 import { planTool, type Services, type Tool } from './tool.js';
+import { workflowFacts } from './workflow-facts.js';
 
 const text = z.string().check(z.minLength(1));
 
@@ -38,6 +39,7 @@ export const campaignPlans: readonly Tool[] = [
     }),
     describe: async ({ id, step, at, email }, services, signal) => {
       assertStep(step, at, email);
+      assertFuture(at);
       const campaign = await services.messaging.campaigns.get(id, { signal });
       const actions = {
         send: 'Send the campaign to its whole audience now',
@@ -51,7 +53,10 @@ export const campaignPlans: readonly Tool[] = [
           { label: 'campaign', text: inline({ id, status: campaign.status }) },
           ...(await campaignFacts(campaign, services, signal)),
           { label: 'cost', text: '1 call' },
-          ...(step === 'send'
+          ...(step === 'schedule'
+            ? [{ label: 'also', text: 'mails whoever is in the audience at that time' }]
+            : []),
+          ...(step === 'send' || step === 'test'
             ? [{ label: 'cannot be undone', text: 'emails that were sent' }]
             : []),
         ],
@@ -102,15 +107,12 @@ export const campaignPlans: readonly Tool[] = [
     title: 'Plan to switch a workflow on or off',
     description: 'Plans to switch a workflow on, so that its event mails people, or off.',
     schema: z.strictObject({ id: text, enabled: z.boolean() }),
-    describe: async ({ id, enabled }, { messaging }, signal) => {
-      const workflow = await messaging.workflows.get(id, { signal });
-      const { name, steps, transitions, ...others } = workflow;
+    describe: async ({ id, enabled }, services, signal) => {
+      const workflow = await services.messaging.workflows.get(id, { signal });
       return {
-        action: `Switch the workflow ${inline(name)} ${enabled ? 'on' : 'off'}`,
+        action: `Switch the workflow ${inline(workflow.name)} ${enabled ? 'on' : 'off'}`,
         facts: [
-          { label: 'workflow', text: inline(others) },
-          { label: 'steps', text: (steps ?? []).map(inline).join('\n') || 'none' },
-          { label: 'transitions', text: (transitions ?? []).map(inline).join('\n') || 'none' },
+          ...(await workflowFacts(workflow, services, signal, 'workflow')),
           { label: 'cost', text: '1 call' },
         ],
       };
@@ -125,6 +127,13 @@ function assertStep(step: string, at: string | undefined, email: string | undefi
     throw new Refusal(
       '`schedule` needs `at`, `test` needs `email`, and the other steps need neither.',
     );
+  }
+}
+
+// Asked again at the step: a time that has passed by then would mean "now".
+function assertFuture(at: string | undefined): void {
+  if (at !== undefined && !(Date.parse(at) > Date.now())) {
+    throw new Refusal('`at` must be a time to come, in ISO 8601 such as 2030-01-31T09:00:00Z.');
   }
 }
 
@@ -151,6 +160,7 @@ async function campaignFacts(
     { label: 'from', text: inline({ from, fromName, replyTo }) },
     { label: 'subject', text: inline(subject) },
     bodyFact('body', body ?? ''),
+    ...variableFacts(services.messaging, { texts: [subject, body] }),
     ...(await audienceFacts(audience, services, signal)),
   ];
 }
@@ -165,13 +175,25 @@ async function audienceFacts(
   const fact = { label: 'audience', text: inline({ audience, segmentId, audienceFilter }) };
   if (audience === 'ALL') {
     const { total } = await messaging.contacts.list({ limit: 1 }, { signal });
-    return [fact, { label: 'contacts now', text: inline(total), isEstimate: true }];
+    return [fact, peopleFact('contacts now', total)];
   }
   if (audience === 'SEGMENT' && typeof segmentId === 'string') {
-    const { name, memberCount } = await messaging.segments.get(segmentId, { signal });
-    const segment = { label: 'segment', text: inline(name) };
-    return [fact, segment, { label: 'members now', text: inline(memberCount), isEstimate: true }];
+    const { name, type: kind, condition } = await messaging.segments.get(segmentId, { signal });
+    // Not the cached count: for a dynamic segment it is as old as its last refresh.
+    const { total } = await messaging.segments.members.list(segmentId, {}, { signal });
+    const shown = { label: 'segment', text: inline({ name, type: kind, condition }) };
+    return [fact, shown, peopleFact('members now', total)];
   }
-  const unknown = 'the service does not say how many match';
-  return [fact, { label: 'contacts now', text: unknown, isEstimate: true }];
+  return [fact, { label: 'contacts now', text: 'the service does not say how many match' }];
+}
+
+// People come and go while a person reads: a twentieth more is no other audience.
+const headroom = 1.05;
+
+function peopleFact(label: string, count: unknown): Fact {
+  if (typeof count !== 'number') {
+    return { label, text: 'the service does not say how many' };
+  }
+  const max = Math.floor(count * headroom);
+  return { label, text: `${count}; refused above ${max}`, people: { now: count, max } };
 }

@@ -6,12 +6,12 @@ import { messageOf } from '../failure.js';
 import { Refusal } from '../refusal.js';
 import { inline } from '../text.js';
 import { assertAtMost, planTool, type Services, type Tool } from './tool.js';
+import { startedFacts, subscriptionEvents } from './workflow-facts.js';
 
 const maxContacts = 50;
-const maxEmails = 100;
 const maxBytes = 5 * 1024 * 1024;
 const text = z.string().check(z.minLength(1));
-const emails = z.optional(z.array(text).check(z.maxLength(maxEmails)));
+const emails = z.optional(z.array(text).check(z.maxLength(maxContacts)));
 
 /** Steps that change who is mailed, and what is known of them. */
 export const contactPlans: readonly Tool[] = [
@@ -25,7 +25,8 @@ export const contactPlans: readonly Tool[] = [
       subscribed: z.optional(z.boolean()),
       data: z.optional(z.record(z.string(), z.unknown())),
     }),
-    describe: async ({ email, ...change }, { messaging }, signal) => {
+    describe: async ({ email, ...change }, services, signal) => {
+      const { messaging } = services;
       const now = await messaging.contacts.findByEmail(email, { signal });
       if (now === undefined && change.subscribed === undefined) {
         throw new Refusal(
@@ -40,6 +41,9 @@ export const contactPlans: readonly Tool[] = [
             ? []
             : [{ label: 'now', text: inline({ subscribed: now.subscribed, data: now.data }) }]),
           { label: 'change', text: inline(change) },
+          ...(change.subscribed === undefined
+            ? []
+            : await startedFacts(subscriptionEvents, services, signal)),
           { label: 'cost', text: '2 calls' },
         ],
       };
@@ -50,6 +54,23 @@ export const contactPlans: readonly Tool[] = [
         ? messaging.contacts.create({ email, ...change }, { signal })
         : messaging.contacts.update(now.id, change, { signal });
     },
+  }),
+  planTool({
+    name: 'plan_address_check',
+    title: 'Plan to check an email address',
+    description:
+      'Plans to check whether an address is valid, disposable or mistyped. Sends no email, but asks the domain.',
+    schema: z.strictObject({ email: text }),
+    describe: ({ email }) =>
+      Promise.resolve({
+        action: 'Check 1 email address',
+        facts: [
+          { label: 'email', text: inline(email) },
+          { label: 'also', text: 'whoever owns its domain may see the address' },
+          { label: 'cost', text: '1 call' },
+        ],
+      }),
+    run: (body, { messaging }, { signal }) => messaging.verify(body, { signal }),
   }),
   planTool({
     name: 'plan_contact_deletion',
@@ -91,7 +112,7 @@ export const contactPlans: readonly Tool[] = [
     title: 'Plan an import of contacts',
     description: 'Plans to import a CSV file (at most 5 MB) of the folder of this server.',
     schema: z.strictObject({ file: text }),
-    describe: async ({ file }, services) => {
+    describe: async ({ file }, services, signal) => {
       const { content, lines, sha256 } = await csvOf(file, services);
       return {
         action: `Import the contacts of ${inline(file)}`,
@@ -105,6 +126,7 @@ export const contactPlans: readonly Tool[] = [
             label: 'also',
             text: 'updates contacts that are there already, and may subscribe people who had unsubscribed',
           },
+          ...(await startedFacts(subscriptionEvents, services, signal)),
           { label: 'cost', text: '1 call, and one for each look at its progress' },
           { label: 'cannot be undone', text: 'values that it overwrites' },
         ],
@@ -121,12 +143,13 @@ export const contactPlans: readonly Tool[] = [
     name: 'plan_segment_members',
     title: 'Plan to change the members of a segment',
     description:
-      'Plans to add contacts to a static segment or to remove them, up to 100 emails each.',
+      'Plans to add contacts to a static segment or to remove them, up to 50 emails in all.',
     schema: z.strictObject({ id: text, add: emails, remove: emails }),
     describe: async ({ id, add = [], remove = [] }, { messaging }, signal) => {
       if (add.length + remove.length === 0) {
         throw new Refusal('Give emails to `add` or to `remove`.');
       }
+      assertAtMost(add.length + remove.length, maxContacts, 'contacts');
       const { name } = await messaging.segments.get(id, { signal });
       return {
         action: `Change the members of the segment ${inline(name)}`,

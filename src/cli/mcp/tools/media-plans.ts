@@ -4,7 +4,7 @@ import type { ZodMiniType } from 'zod/mini';
 import { count } from '../../terminal/table.js';
 import { Refusal } from '../refusal.js';
 import { inline } from '../text.js';
-import { bodyFact } from './mail-plans.js';
+import { bodyFact } from './mail-facts.js';
 import { assertAtMost, planTool, type Tool } from './tool.js';
 
 // The service makes that many at a time.

@@ -57,10 +57,10 @@ export const mediaReads: readonly Tool[] = [
     schema: z.strictObject({ fileId: text, name: text }),
     writesFile: true,
     read: async ({ fileId, name }, { media, folder, finished }, { signal }) => {
-      const path = await folder.fresh(name);
+      await folder.assertFree(name);
       const known = finished.get(fileId);
       const file = known ?? (await media.waitForFile(fileId, { signal, timeout: saveWaitMs }));
-      await saveTo(file, path, { signal });
+      await folder.add(name, (path) => saveTo(file, path, { signal }));
       return { saved: name };
     },
   }),

@@ -28,13 +28,6 @@ export const messagingReads: readonly Tool[] = [
     read: ({ contact }, services, { signal }) => findContact(contact, services, signal),
   }),
   readTool({
-    name: 'check_address',
-    title: 'Check an email address',
-    description: 'Whether an address is valid, disposable or mistyped. Sends no email.',
-    schema: z.strictObject({ email: text }),
-    read: (body, { messaging }, { signal }) => messaging.verify(body, { signal }),
-  }),
-  readTool({
     name: 'list_templates',
     title: 'List templates',
     description: 'Email templates, 20 at a time.',

@@ -1,6 +1,7 @@
 import type { MediaClient, MediaFile } from 'postreel/media';
 import type { MessagingClient } from 'postreel/messaging';
 import * as z from 'zod/mini';
+import { isRecord } from '../../../contract/records.js';
 import type { Folder } from '../folder.js';
 import type { Description } from '../plans.js';
 import { inline } from '../text.js';
@@ -59,17 +60,31 @@ export function planTool<Input>(tool: Omit<PlanTool<Input>, 'kind'>): Tool {
   return { kind: 'plan', ...tool };
 }
 
+/** The part of a JSON schema that says which fields there are. */
+interface Shape {
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly items?: Shape;
+  readonly additionalProperties?: unknown;
+}
+
 /** What a tool takes, as the protocol wants it. A plan shows every field, so it knows them all. */
 export function inputSchemaOf({ schema, kind }: Pick<Tool, 'kind' | 'schema'>): {
   type: 'object';
   properties?: Readonly<Record<string, object>>;
 } {
-  const { properties, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Shape; // as: no schema of ours is a boolean
+  return { ...(kind === 'plan' ? closed(shape) : shape), type: 'object' };
+}
+
+function closed({ properties, items, ...rest }: Shape): Shape {
+  const entries = Object.entries(properties ?? {}).map(([name, part]) => [name, closed(part)]);
   return {
     ...rest,
-    type: 'object',
-    ...(properties && { properties: properties as Record<string, object> }), // as: no schema of ours is a boolean
-    ...(kind === 'plan' && { additionalProperties: false }),
+    ...(items && { items: closed(items) }),
+    ...(properties && {
+      properties: Object.fromEntries(entries) as Record<string, Shape>,
+      additionalProperties: false,
+    }),
   };
 }
 
@@ -84,14 +99,27 @@ export function parseInput<Input>(
     const issues = error.issues.map(({ path, message }) => `\`${path.join('.')}\` ${message}`);
     throw new Refusal(`The input of ${name} is wrong: ${issues.join('; ')}`);
   }
-  const known = inputSchemaOf(tool).properties ?? {};
-  const unknown = Object.keys(data as object).filter((field) => !Object.hasOwn(known, field));
-  if (tool.kind === 'plan' && unknown.length > 0) {
+  const unknown = tool.kind === 'plan' ? unknownFields(inputSchemaOf(tool), data) : [];
+  if (unknown.length > 0) {
     throw new Refusal(
       `The input of ${name} is wrong: it has no field ${unknown.map(inline).join(', ')}`,
     );
   }
   return data;
+}
+
+/** The fields that no schema names, however deep they stand: `payload.0.webhook`. */
+function unknownFields({ properties, items }: Shape, value: unknown, place = ''): string[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((part, index) => unknownFields(items ?? {}, part, `${place}${index}.`));
+  }
+  if (!isRecord(value) || properties === undefined) {
+    return [];
+  }
+  return Object.entries(value).flatMap(([field, part]) => {
+    const shape = Object.hasOwn(properties, field) ? properties[field] : undefined;
+    return shape ? unknownFields(shape, part, `${place}${field}.`) : [`${place}${field}`];
+  });
 }
 
 /** What a plan may list: more than this is not read before it is said yes to. */
