@@ -14,6 +14,45 @@ const bugs: readonly Bug[] = [
     },
   },
   {
+    name: 'jobs are named by their place',
+    host: (host) => {
+      const nameOf = host.nameOf.bind(host);
+      let place = 0;
+      host.nameOf = (queue) => nameOf(queue, String(++place));
+    },
+  },
+  {
+    name: 'the intent is written before the wait for a slot',
+    submit: (submission, time) => ({
+      ...submission,
+      send: ({ beforeSending, onLate }) =>
+        new RunningCall(async (state) => {
+          state.outcome = 'not-sent';
+          await beforeSending?.();
+          await time.sleep(300_000);
+          return submission.send({ onLate }).withResponse();
+        }),
+    }),
+  },
+  {
+    name: 'words decide what was made',
+    host: (host) => {
+      const submit = host.submit.bind(host);
+      host.submit = (jobs, facts) => {
+        const call = submit(jobs, facts);
+        return new RunningCall(async (state) => {
+          try {
+            return await call.withResponse();
+          } catch (error) {
+            const isFull = String(error).includes('too many pending');
+            state.outcome = isFull ? 'not-sent' : call.outcome;
+            throw error;
+          }
+        });
+      };
+    },
+  },
+  {
     name: 'claims and answers of earlier runs are not found',
     journal: (store) => ({
       ...store,

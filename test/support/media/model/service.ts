@@ -53,6 +53,7 @@ export class HostileService {
   readonly told = new Set<string>();
   /** Those that the client can follow. */
   readonly #followed = new Set<string>();
+  #firstKey: string | undefined;
   readonly #time: VirtualTime;
   readonly #random: Random;
   readonly #habits: Habits;
@@ -68,12 +69,17 @@ export class HostileService {
   }
 
   /** Answers a generate call after a while, or not at all. */
-  async generate(jobs: readonly MediaJob[], isDead: () => boolean): Promise<JobRecord[]> {
+  async generate(
+    jobs: readonly MediaJob[],
+    isDead: () => boolean,
+    key: string,
+  ): Promise<JobRecord[]> {
+    this.#firstKey ??= key;
     const random = this.#random;
     await this.#time.sleep(50 + random.next() * 2_000);
     this.#failWhileOut();
     this.calls.push({ at: this.#time.now(), size: jobs.length, pending: this.pending });
-    this.#refuse(jobs);
+    this.#refuse(jobs, key);
     const records = jobs.map((job) => this.#accept(promptOf(job)));
     if (random.chance(this.#habits.lossChance)) {
       await this.#time.sleep(random.chance(0.5) ? 30_000 : 100);
@@ -87,9 +93,9 @@ export class HostileService {
     return this.#answer(jobs, records, isDead());
   }
 
-  check(fileId: string): { status: string; progress: number; download?: string } {
+  check(fileId: string, key: string): { status: string; progress: number; download?: string } {
     this.#failWhileOut();
-    if (this.#time.now() >= this.#habits.refusesKeyAfter) {
+    if (this.#isRevoked(key)) {
       throw new AuthenticationError('GET was rejected (401).', {
         status: 401,
         outcome: 'rejected',
@@ -139,9 +145,15 @@ export class HostileService {
     }
   }
 
-  #refuse(jobs: readonly MediaJob[]): void {
-    const { refusesKeyAfter, refusesRequest, refusedPrompts, makesHalf } = this.#habits;
-    if (this.#time.now() >= refusesKeyAfter) {
+  // One key is revoked; those that replace it are not.
+  #isRevoked(key: string): boolean {
+    const { refusesKeyAfter } = this.#habits;
+    return this.#time.now() >= refusesKeyAfter && key === (this.#firstKey ?? key);
+  }
+
+  #refuse(jobs: readonly MediaJob[], key: string): void {
+    const { refusesRequest, refusedPrompts, makesHalf } = this.#habits;
+    if (this.#isRevoked(key)) {
       throw new AuthenticationError('POST was rejected (401).', {
         status: 401,
         outcome: 'rejected',

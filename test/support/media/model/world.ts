@@ -34,7 +34,7 @@ const maxStepsAtOnce = 10_000;
 export interface Bug {
   readonly name: string;
   journal?(store: JournalStore): JournalStore;
-  submit?(submission: Submission): Submission;
+  submit?(submission: Submission, time: VirtualTime): Submission;
   slots?(slots: PendingSlots): void;
   host?(host: QueueHost): void;
 }
@@ -71,6 +71,12 @@ class World {
   /** Where the jobs come from, unless it is a list. */
   readonly #engine: ModelEngine | undefined;
   #isSaveHanging = false;
+  /** Does each process have a key of its own, since the last one was replaced? */
+  readonly #rotates: boolean;
+  /** When the intent to submit a job was written, and the jobs whose call left. */
+  readonly #intents = new Map<string, number>();
+  readonly #left = new Set<string>();
+  #crashedAt: number | undefined;
   readonly #limit: number;
   readonly #storeHabit: StoreHabit;
   readonly #store: RateBudgetStore | undefined;
@@ -100,6 +106,7 @@ class World {
     this.#engine = isEngine ? new ModelEngine(this.#jobs, this.#time, random) : undefined;
     this.#storeHabit = random.pick(['none', 'none', 'good', 'slow', 'hangs', 'fails', 'lies']);
     this.#store = modelStore(this.#storeHabit, this.#time, random);
+    this.#rotates = random.chance(0.3);
   }
 
   async run(): Promise<string[]> {
@@ -223,6 +230,7 @@ class World {
     }
     run.stop.abort('crash');
     run.isOver = true;
+    this.#crashedAt = this.#time.now();
     const laterMs = this.#random.chance(0.5) ? 0 : this.#random.next() * hourMs;
     const stay: Run = {
       results: [],
@@ -268,9 +276,10 @@ class World {
       submit: (jobs, { names, retriesFailed }) => {
         const send = (hooks: SendHooks) =>
           new RunningCall((state) => this.#send(jobs, state, run, hooks));
-        const submission = { jobs, names, retriesFailed, owner: () => Promise.resolve('me'), send };
+        const owner = () => Promise.resolve(this.#keyOf(run));
+        const submission = { jobs, names, retriesFailed, owner, send };
         const events = { emit: () => undefined };
-        return submit(this.#bug?.submit?.(submission) ?? submission, journal, events);
+        return submit(this.#bug?.submit?.(submission, this.#time) ?? submission, journal, events);
       },
       handle: (record: JobRecord) =>
         new GenerationJob(record, {
@@ -283,7 +292,7 @@ class World {
       check: async (fileId) => {
         await this.#time.sleep(20 + this.#random.next() * 200);
         this.#sign();
-        return { fileId, ...this.#service.check(fileId) };
+        return { fileId, ...this.#service.check(fileId, this.#keyOf(run)) };
       },
       report: () => this.#sign(),
       reportUnknown: () => undefined,
@@ -309,13 +318,24 @@ class World {
 
   // A process of its own: it remembers nothing of others, and when it has died it writes nothing more.
   #journalOf(isDead: () => boolean): MediaJournal {
-    return new MediaJournal({
+    const journal = new MediaJournal({
       store: dying(this.#written, isDead),
       scope: 'model',
       clock: this.#time,
       keepMs: Number.POSITIVE_INFINITY,
       onTrouble: () => undefined,
     });
+    const claim = journal.claim.bind(journal);
+    journal.claim = async (id, claims, facts) => {
+      const taken = await claim(id, claims, facts);
+      claims.forEach(({ job }) => this.#intents.set(promptOf(job), this.#time.now()));
+      return taken;
+    };
+    return journal;
+  }
+
+  #keyOf(run: Run): string {
+    return this.#rotates ? `key ${this.#runs.indexOf(run)}` : 'key';
   }
 
   async #send(
@@ -332,11 +352,12 @@ class World {
     }
     this.#sign();
     this.#noteCall(jobs.length);
+    jobs.forEach((job) => this.#left.add(promptOf(job)));
     if (run.isHeld) {
       this.#report('i: a call after two that were lost in a row');
     }
     try {
-      const data = await this.#service.generate(jobs, isDead);
+      const data = await this.#service.generate(jobs, isDead, this.#keyOf(run));
       if (isDead()) {
         return await new Promise<never>(() => undefined);
       }
@@ -407,6 +428,7 @@ class World {
 
   async #check(): Promise<void> {
     this.#checkBilling();
+    this.#checkIntents();
     await this.#checkIds();
     this.#checkEnds();
     const most = this.#service.calls.filter(({ size }) => size > this.#limit).length;
@@ -422,6 +444,19 @@ class World {
       const times = this.#service.acceptedTimes(promptOf(job));
       if (times > 1 && !isUnnamedAgain) {
         this.#report(`a: ${promptOf(job)} was accepted ${times} times`);
+      }
+    }
+  }
+
+  // (k) An intent is written right before its call: only a crash between the two leaves doubt.
+  #checkIntents(): void {
+    for (const { input, error } of this.#runs.flatMap(({ results }) => results)) {
+      const prompt = promptOf(input);
+      const isUnknown = isPostreelError(error) && error.outcome === 'unknown';
+      const intentAt = this.#intents.get(prompt) ?? 0;
+      const isBetween = (this.#crashedAt ?? Infinity) - intentAt < 30_000;
+      if (isUnknown && this.#isNamed && !this.#left.has(prompt) && !isBetween) {
+        this.#report(`k: ${prompt} is unknown, and never left`);
       }
     }
   }
