@@ -4,7 +4,7 @@ import { systemClock } from '../../src/async/clock.js';
 import { factNames, stateOf, type FactName, type Facts } from '../../src/journal/facts.js';
 import { Journal } from '../../src/journal/journal.js';
 import { nameOf } from '../../src/journal/names.js';
-import fc from '../support/property.js';
+import fc, { runs } from '../support/property.js';
 
 const claim = { id: 'a', call: 'call', place: 0, at: 1, print: 'p', owner: 'o' };
 const valueOf = (fact: FactName) =>
@@ -44,7 +44,7 @@ describe('the facts of an attempt', () => {
           expect(stateOf(found!.facts)).toEqual(state(written));
         },
       ),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
