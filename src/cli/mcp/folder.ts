@@ -30,6 +30,10 @@ export class Folder {
   /** Refuses the name of a file that is there. */
   async assertFree(name: string): Promise<void> {
     const path = this.#inside(name);
+    // What is saved must not be taken for a list of contacts or a program later.
+    if (!/\.(mp4|mov|mp3|wav)$/i.test(name)) {
+      throw new Refusal('Give a name that ends in .mp4, .mov, .mp3 or .wav.');
+    }
     if (await lstat(path).catch(() => undefined)) {
       throw isThere(name);
     }

@@ -64,6 +64,26 @@ describe('what the service fills in', () => {
     const draft = { from, subject, name: 'News', body: 'Hi {{name}}', audienceType: 'ALL' };
     expect(await textFor(scene, 'plan_campaign', draft)).toContain('filled in: "name"');
   });
+
+  it('is shown where the service may read braces that are not documented', async () => {
+    const scene = openDesk();
+    const [contact] = scene.messaging.project.contacts.values();
+    contact!.data['secret'] = 'Call 0900 12345';
+    const input = { ...mail, to: contact!.email, body: '{{#each secret}}{{/each}}' };
+    expect(await textFor(scene, 'plan_email', input)).toContain('Call 0900 12345');
+  });
+});
+
+it('a field of a campaign or a template that stands beside its text is shown', async () => {
+  const scene = openDesk();
+  const [campaign] = scene.messaging.project.campaigns.values();
+  const [template] = scene.messaging.project.templates.values();
+  Object.assign(campaign!, { preheader: 'Call 0900 12345' });
+  Object.assign(template!, { replyTo: 'eve@example.com' });
+  const step = { id: campaign!.id, step: 'send' };
+  expect(await textFor(scene, 'plan_campaign_step', step)).toContain('Call 0900 12345');
+  const request = { to: 'ann@example.com', template: template!.id };
+  expect(await textFor(scene, 'plan_email', request)).toContain('eve@example.com');
 });
 
 describe('the workflows that a step may start', () => {
@@ -81,6 +101,7 @@ describe('the workflows that a step may start', () => {
 
   it.each([
     ['plan_event', { email: 'ann@example.com', event: 'contact.subscribed' }],
+    ['plan_event', { email: 'ann@example.com', event: 'Contact.Subscribed ' }],
     ['plan_event', { email: 'ann@example.com', event: 'seen', subscribed: true }],
     ['plan_contact', { email: 'dora@example.com', subscribed: true }],
     ['plan_email', { ...mail, subscribed: true }],
@@ -171,6 +192,7 @@ it('a file of that name that comes meanwhile is not overwritten, and nothing is 
   expect(readFileSync(join(scene.folder, 'dogs.mp4'), 'utf8')).toBe('mine');
   expect(readdirSync(scene.folder).sort()).toEqual(['cats.mp4', 'dogs.mp4']);
   expect(existsSync(join(scene.folder, 'cats.mp4'))).toBe(true);
+  await expect(scene.call('save_file', { fileId, name: 'list.csv' })).rejects.toThrow('.mp4');
 });
 
 describe('an audience', () => {

@@ -52,6 +52,10 @@ export const campaignPlans: readonly Tool[] = [
         facts: [
           { label: 'campaign', text: inline({ id, status: campaign.status }) },
           ...(await campaignFacts(campaign, services, signal)),
+          // Counts of a campaign that is being sent never stand still.
+          ...(step === 'cancel'
+            ? []
+            : [{ label: 'other fields', text: inline(othersOf(campaign)) }]),
           { label: 'cost', text: '1 call' },
           ...(step === 'schedule'
             ? [{ label: 'also', text: 'mails whoever is in the audience at that time' }]
@@ -142,6 +146,15 @@ type Shown = Partial<
   Pick<Campaign, 'name' | 'description' | 'from' | 'fromName' | 'replyTo' | 'subject' | 'body'>
 > &
   Audience;
+
+const shownFields = ['name', 'description', 'from', 'fromName', 'replyTo', 'subject', 'body'];
+
+/** What a person does not read elsewhere in the plan. */
+function othersOf(campaign: Campaign): object {
+  const others = Object.entries(campaign).filter(([field]) => !shownFields.includes(field));
+  return Object.fromEntries(others);
+}
+
 interface Audience {
   readonly audienceType?: unknown;
   readonly type?: unknown;

@@ -145,17 +145,18 @@ export const contactPlans: readonly Tool[] = [
     description:
       'Plans to add contacts to a static segment or to remove them, up to 50 emails in all.',
     schema: z.strictObject({ id: text, add: emails, remove: emails }),
-    describe: async ({ id, add = [], remove = [] }, { messaging }, signal) => {
+    describe: async ({ id, add = [], remove = [] }, services, signal) => {
       if (add.length + remove.length === 0) {
         throw new Refusal('Give emails to `add` or to `remove`.');
       }
       assertAtMost(add.length + remove.length, maxContacts, 'contacts');
-      const { name } = await messaging.segments.get(id, { signal });
+      const { name } = await services.messaging.segments.get(id, { signal });
       return {
         action: `Change the members of the segment ${inline(name)}`,
         facts: [
           { label: 'add', text: add.map(inline).join(', ') || 'none' },
           { label: 'remove', text: remove.map(inline).join(', ') || 'none' },
+          ...(await startedFacts([id], services, signal)),
           {
             label: 'cost',
             text: count([add, remove].filter(({ length }) => length > 0).length, 'call'),

@@ -9,8 +9,8 @@ export async function templateFacts(
   signal: AbortSignal,
   label: string,
 ): Promise<Fact[]> {
-  const { name, subject, body, from } = await templates.get(id, { signal });
-  return [{ label, text: inline({ id, name, from, subject }) }, bodyFact(`${label} body`, body)];
+  const { body, ...others } = await templates.get(id, { signal });
+  return [{ label, text: inline(others) }, bodyFact(`${label} body`, body)];
 }
 
 /** The whole text: nothing is sent that a person could not read before. */
@@ -27,10 +27,15 @@ export interface Text {
 /** What the service fills in for each contact, and a plan cannot show. */
 export function variableFacts({ templates }: MessagingClient, { texts, data }: Text): Fact[] {
   const given = typeof data === 'object' && data !== null ? data : {};
-  const open = texts
-    .flatMap((text) => (typeof text === 'string' ? templates.variables(text).variables : []))
-    .filter(({ path }) => !Object.hasOwn(given, path.split('.')[0] ?? ''))
-    .map(({ path }) => inline(path));
+  const found = texts.flatMap((text) =>
+    typeof text === 'string' ? templates.variables(text) : [],
+  );
+  const open = [
+    ...found
+      .flatMap(({ variables }) => variables.map(({ path }) => path))
+      .filter((path) => !Object.hasOwn(given, path.split('.')[0] ?? '')),
+    ...found.flatMap(({ notUnderstood }) => notUnderstood),
+  ].map(inline);
   const names = [...new Set(open)].join(', ');
   const text = `${names}, from the fields of each contact, which strangers may have written`;
   return names === '' ? [] : [{ label: 'filled in', text }];

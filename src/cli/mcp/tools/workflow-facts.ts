@@ -72,8 +72,9 @@ export async function workflowFacts(
   ];
 }
 
+// The service may take names alike that differ in case.
 function names(workflow: Workflow, event: string): boolean {
-  return JSON.stringify(workflow).includes(JSON.stringify(event));
+  return JSON.stringify(workflow).toLowerCase().includes(event.trim().toLowerCase());
 }
 
 function listOf(workflows: readonly Workflow[] = []): string {
