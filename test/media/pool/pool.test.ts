@@ -2,7 +2,7 @@ import { MediaClient, MediaPool, memoryJournal, pendingJobs, type MediaOptions }
 import type { FakeMediaOptions } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 // A file is not read on a fake clock.
-import '../../../src/media/pool/pool-queue.js';
+import '../../../src/media/queue-parts.js';
 import { onFastClock } from '../../../bench/media-queue/clock.js';
 import { simulatePool } from '../../../bench/media-queue/pool.js';
 import { ending, fakeService, inTime, pass, useFakeTime } from '../../support/media/fake-time.js';
