@@ -1,4 +1,5 @@
 import { isPostreelError, PostreelError } from '../../../errors/index.js';
+import { notSubmitted } from '../driver/failures.js';
 import type { Intake } from '../input/intake.js';
 import type { QueueResult } from '../options.js';
 import type { ReadEntry } from '../steps/events.js';
@@ -105,6 +106,8 @@ export class Assignment {
         this.#listener.onFailure(read, ownerMissing());
       } else if (refusal) {
         this.#listener.onFailure(read, refusal.reason);
+      } else if (this.#keys.every(({ driver }) => driver.state.isDraining)) {
+        this.#listener.onFailure(read, notSubmitted('late')); // the deadline: `drain()` forgets them
       } else {
         this.#waiting.push(read);
       }
@@ -122,8 +125,9 @@ export function isRefusedKey({ job, error }: QueueResult): boolean {
   return isOurs && (error.status === 401 || error.name === 'ConfigurationError');
 }
 
+// Of a job that was handed in, or may have been: only its own key can follow it.
 function ownerOf({ known, problem }: ReadEntry): string | undefined {
-  return problem === undefined && known?.state === 'accepted' ? (known.owner ?? '') : undefined;
+  return problem === undefined && known ? (known.owner ?? '') : undefined;
 }
 
 function longestFirst({ entry: one }: ReadEntry, { entry: other }: ReadEntry): number {
