@@ -14,7 +14,7 @@ import type { ServiceFacts } from '../transport/settings.js';
 import type { MediaEvents } from './events.js';
 import { Generate } from './generate/resource.js';
 import { routes as generateRoutes } from './generate/routes.js';
-import { SharedPlaces } from './jobs/call-places.js';
+import { CallPlaces } from './jobs/call-places.js';
 import { GenerationJob, JobMemory, type JobRecord } from './jobs/job.js';
 import { MediaJournal } from './jobs/journal.js';
 import { outstandingJobs } from './jobs/outstanding.js';
@@ -89,7 +89,7 @@ export function createContext(given: MediaOptions): MediaContext {
   const { rateLimit } = options;
   const pendingLimit =
     (rateLimit === false ? undefined : rateLimit?.pending) ?? serviceLimits.pendingJobs;
-  const places = new SharedPlaces(connection, pendingLimit);
+  const places = new CallPlaces(connection, pendingLimit);
   const onActive = (fileId: string) => places.renew(fileId);
   const waits = new FileWaits({ poller, memory, events, settings, journal, clean, onActive });
 

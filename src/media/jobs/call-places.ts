@@ -1,28 +1,34 @@
+import { systemClock } from '../../async/clock.js';
 import { fingerprint } from '../../contract/fingerprint.js';
 import type { Connection } from '../../transport/connection.js';
 import type { MediaEvents } from '../events.js';
 import * as notices from '../notices.js';
 import type { MediaOptions } from '../options.js';
-import type { CallPlaces } from '../queue/slots/call-places.js';
+import { SlotLeases } from '../queue/slots/leases.js';
 import type { SendHooks, Submission } from './submit.js';
 
 type Send = Submission['send'];
 
+const renewEveryMs = 60_000;
+
 /**
- * Lets the calls beside a queue take their places in a shared store, so that another process does not
- * overfill the service. It does nothing without such a store, and loads nothing then.
+ * The places of jobs that are submitted beside a queue, in a store that several processes share, so that
+ * another process does not overfill the service. A job that is not waited for keeps its place for one
+ * lease: its end is not seen here. Nothing is done without such a store.
  */
-export class SharedPlaces {
+export class CallPlaces {
   readonly #connection: Connection<MediaEvents, MediaOptions>;
   readonly #limit: number;
-  #places: Promise<CallPlaces> | undefined;
+  readonly #places = new Map<string, { readonly name: string; readonly renewedAt: number }>();
+  /** Opened by the first call: until then there are no places. */
+  #leases: SlotLeases | undefined;
 
   constructor(connection: Connection<MediaEvents, MediaOptions>, limit: number) {
     this.#connection = connection;
     this.#limit = limit;
   }
 
-  /** The same call, with places that are taken right before it leaves. */
+  /** The same call, with places that are taken right before it leaves: as many as there are. */
   around(send: Send, jobs: number): Send {
     const { store } = this.#connection.settings;
     if (!store?.lease) {
@@ -31,24 +37,21 @@ export class SharedPlaces {
     return (hooks) => {
       let taken: readonly string[] | undefined;
       const beforeSending = async () => {
-        const places = await this.#open();
-        taken ??= await places.take(jobs, (message) =>
-          notices.warn(this.#connection.events, message),
-        );
+        this.#leases ??= await this.#open(store);
+        taken ??= (await this.#leases.take(jobs, this.#limit)) ?? [];
         await hooks.beforeSending?.();
       };
       const call = send({ ...hooks, beforeSending } satisfies SendHooks);
       return call
         .map((records) => {
           const fileIds = records.map(({ fileId }) => fileId);
-          this.#whenOpen((places) => places.keep(fileIds, taken ?? []));
+          this.#keep(fileIds, taken ?? []);
           return records;
         })
         .beforeFailure((_, { outcome }) => {
           // What may have been made keeps its places until their leases end.
           if (taken && outcome !== 'unknown') {
-            const given = taken;
-            this.#whenOpen((places) => places.giveBack(given));
+            this.#leases?.giveBack(taken);
           }
         });
     };
@@ -56,35 +59,38 @@ export class SharedPlaces {
 
   /** A file is still being made. */
   renew(fileId: string): void {
-    this.#whenOpen((places) => places.renew(fileId));
+    const place = this.#places.get(fileId);
+    const now = systemClock.now();
+    if (place && now - place.renewedAt >= renewEveryMs) {
+      this.#places.set(fileId, { ...place, renewedAt: now });
+      this.#leases?.hold([place.name], []);
+    }
   }
 
   /** A file has come to its end. */
   end(fileId: string): void {
-    this.#whenOpen((places) => places.end(fileId));
-  }
-
-  #open(): Promise<CallPlaces> {
-    this.#places ??= this.#load().catch((failure: unknown) => {
-      this.#places = undefined; // the next call tries again
-      throw failure;
-    });
-    return this.#places;
-  }
-
-  // Until a call has opened them there are none.
-  #whenOpen(use: (places: CallPlaces) => void): void {
-    this.#places?.then(use).catch(() => undefined); // told by the call that could not open them
-  }
-
-  async #load(): Promise<CallPlaces> {
-    const { store } = this.#connection.settings;
-    const name = await this.#connection.projectName();
-    // Loaded here: most clients have no store.
-    const { CallPlaces } = await import('../queue/slots/call-places.js');
-    if (!store) {
-      throw new TypeError('places are taken in a store');
+    const place = this.#places.get(fileId);
+    if (place) {
+      this.#places.delete(fileId);
+      this.#leases?.giveBack([place.name]);
     }
-    return new CallPlaces(store, { group: fingerprint(name), limit: this.#limit });
+  }
+
+  async #open(store: ConstructorParameters<typeof SlotLeases>[0]): Promise<SlotLeases> {
+    const name = await this.#connection.projectName();
+    const leases = new SlotLeases(store, fingerprint(name), systemClock);
+    leases.warn = (message) => notices.warn(this.#connection.events, message);
+    return leases;
+  }
+
+  // The jobs of a call were accepted: they have places now, whether there were any or not.
+  #keep(fileIds: readonly string[], taken: readonly string[]): void {
+    for (const [index, fileId] of fileIds.entries()) {
+      const name = this.#leases?.canHold ? fileId : taken[index];
+      if (name !== undefined) {
+        this.#places.set(fileId, { name, renewedAt: systemClock.now() });
+      }
+    }
+    this.#leases?.hold(fileIds, taken);
   }
 }

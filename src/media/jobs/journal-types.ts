@@ -23,7 +23,13 @@ export interface PendingJobs {
 /** What a journal knows of a job of a queue. */
 export type KnownJob =
   /** A process is about to submit it, or its answer was lost. */
-  | { readonly state: 'claimed'; readonly print: string; readonly ageMs: number }
+  | {
+      readonly state: 'claimed';
+      readonly print: string;
+      readonly ageMs: number;
+      /** Which project may have made it. */
+      readonly owner: string | undefined;
+    }
   | {
       readonly state: 'accepted';
       readonly print: string | undefined;

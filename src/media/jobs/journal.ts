@@ -403,7 +403,8 @@ function claimOf(
 function knownOf(facts: Facts, now: number): KnownJob | undefined {
   const state = stateOf(facts);
   if (state.state === 'claimed') {
-    return { state: 'claimed', print: state.claim.print, ageMs: now - state.claim.at };
+    const { print, at, owner } = state.claim;
+    return { state: 'claimed', print, ageMs: now - at, owner };
   }
   if (state.state !== 'accepted') {
     return undefined;

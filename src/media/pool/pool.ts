@@ -1,13 +1,8 @@
 import { ConfigurationError } from '../../errors/index.js';
 import { callSite } from '../../transport/call.js';
 import { contextOf, type MediaClient } from '../client.js';
-import { LazyQueue, requireJobs, requireList } from '../lazy-queue.js';
-import {
-  readQueueOptions,
-  type JobSource,
-  type MediaQueue,
-  type PoolQueueOptions,
-} from '../queue/options.js';
+import { LazyQueue, requireList } from '../lazy-queue.js';
+import type { JobSource, MediaQueue, PoolQueueOptions } from '../queue/options.js';
 
 /**
  * Several keys as one: a queue fills the limits of all of them. A key that the service refuses is
@@ -36,10 +31,9 @@ export class MediaPool {
    */
   queue(jobs: JobSource, options?: PoolQueueOptions): MediaQueue {
     return new LazyQueue(callSite(), async () => {
-      requireJobs(jobs);
       // Loaded here, as the queue of one client is.
-      const { PoolQueue } = await import('../queue-parts.js');
-      return new PoolQueue(this.#clients.map(contextOf), jobs, readQueueOptions(options));
+      const { openPoolQueue } = await import('../queue-parts.js');
+      return openPoolQueue(this.#clients.map(contextOf), jobs, options);
     });
   }
 }

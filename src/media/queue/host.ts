@@ -25,6 +25,8 @@ import { sharedSlots, type PendingSlots } from './slots/slots.js';
 export interface QueueHost {
   readonly clock: Clock;
   readonly slots: PendingSlots;
+  /** Whose jobs these are: a fingerprint of the project. */
+  owner(): Promise<string>;
   /** Do status checks count towards the rate limit? */
   readonly checksCount: boolean;
   /** When the rate limit lets the next call through. */
@@ -79,6 +81,7 @@ export async function queueHost(context: MediaContext, isNamed: boolean): Promis
   return {
     clock: systemClock,
     slots: await slotsOf(context),
+    owner: () => context.owner(),
     get checksCount() {
       return poller.areChecksCharged;
     },

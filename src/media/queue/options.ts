@@ -95,10 +95,7 @@ export interface QueueOptions extends SpendingCaps {
 }
 
 /** How a queue over several keys runs; `concurrency` is for each key. */
-export type PoolQueueOptions = Omit<
-  QueueOptions,
-  'onProgress' | 'maxJobs' | 'maxMinutes' | 'folderId'
->;
+export type PoolQueueOptions = Omit<QueueOptions, 'maxJobs' | 'maxMinutes' | 'folderId'>;
 
 /** The job whose file is saved. */
 export interface SavedJob {

@@ -1,14 +1,14 @@
 import { onAbort } from '../../async/abort.js';
-import type { MediaJob } from '../generate/media-job.js';
 import type { GenerationJob } from '../jobs/job.js';
-import { QueueDriver } from './driver/driver.js';
 import { QueueEstimate, type Ahead } from './estimate.js';
 import type { QueueHost } from './host.js';
 import { EngineInput } from './input/engine-input.js';
 import { jobNamer } from '../jobs/job-names.js';
 import { Intake, type Naming } from './input/intake.js';
 import type { JobSource, MediaQueue, QueueOptions, QueueResult } from './options.js';
-import { QueueResults } from './driver/results.js';
+import { QueueResults, type NamedResult } from './driver/results.js';
+import { Assignment, isRefusedKey } from './keys/assignment.js';
+import { QueueKey } from './keys/queue-key.js';
 import { SourceReader } from './input/source.js';
 import type { ReadEntry } from './steps/events.js';
 import type { QueueState } from './steps/state.js';
@@ -23,9 +23,12 @@ const readLaterMs = 60_000;
 
 type Control = 'pause' | 'resume' | 'drain';
 
-/** Fills the free slots with one call at a time, longest jobs first, and yields what is finished. */
+/**
+ * Fills the free slots of one key or several, longest jobs first, and yields what is finished. Jobs are
+ * read and named once; an `Assignment` gives them to the keys, and each key's driver submits and waits.
+ */
 export class JobQueue implements MediaQueue {
-  readonly #open: () => Promise<QueueHost>;
+  readonly #open: () => Promise<readonly QueueHost[]>;
   readonly #options: QueueOptions;
   readonly #source: SourceReader;
   /** The engine that the jobs are taken from, if it is one. */
@@ -33,15 +36,21 @@ export class JobQueue implements MediaQueue {
   readonly #results: QueueResults;
   readonly #estimate = new QueueEstimate();
   readonly #early: Control[] = [];
-  #parts: { host: QueueHost; driver: QueueDriver; intake: Intake } | undefined;
-  #end: { failure?: { reason: unknown } | undefined } | undefined;
   readonly #naming: Naming;
+  #parts: { keys: readonly QueueKey[]; intake: Intake; assignment: Assignment } | undefined;
+  #end: { failure?: { reason: unknown } | undefined } | undefined;
+  #failure: { reason: unknown } | undefined;
+  #openKeys = 0;
+  /** Jobs that were read and have no result. */
+  #unfinished = 0;
   #isReading = false;
+  /** Do the keys know that nothing more comes? */
+  #hasEnded = false;
 
   constructor(
     input: JobSource | EngineInput,
     options: QueueOptions,
-    open: () => Promise<QueueHost>,
+    open: () => Promise<readonly QueueHost[]>,
     naming: Naming = { queue: options.name, jobOf: jobNamer(options.key), mayRecur: false },
   ) {
     this.#naming = naming;
@@ -54,7 +63,7 @@ export class JobQueue implements MediaQueue {
 
   get running(): readonly GenerationJob[] {
     const finished = this.#results.finished.flatMap(({ job }) => job ?? []);
-    return [...finished, ...(this.#parts?.driver.running ?? [])];
+    return [...finished, ...(this.#parts?.keys.flatMap(({ driver }) => driver.running) ?? [])];
   }
 
   pause(): void {
@@ -81,9 +90,9 @@ export class JobQueue implements MediaQueue {
   async *#iterate(): AsyncGenerator<QueueResult, void, undefined> {
     const { signal } = this.#options;
     signal?.throwIfAborted();
-    const { host, driver } = await this.#start();
+    await this.#start();
     const stopListening = onAbort(signal, () => {
-      driver.stop();
+      this.#stop();
       this.#results.wake.notify();
     });
     try {
@@ -91,16 +100,15 @@ export class JobQueue implements MediaQueue {
         signal?.throwIfAborted();
         const next = this.#results.take();
         if (next) {
-          const { result, name } = next;
-          driver.dispatch({ type: 'taken' });
-          yield* this.#handOut(result, name, host);
+          next.key?.driver.dispatch({ type: 'taken' });
+          yield* this.#handOut(next);
         } else if (this.#end) {
           break;
         } else {
           await this.#results.wake.wait();
         }
       }
-      await host.flush();
+      await this.#flush();
       const failure = this.#end.failure ?? this.#engine?.refusal;
       if (failure) {
         throw failure.reason;
@@ -108,19 +116,19 @@ export class JobQueue implements MediaQueue {
     } finally {
       stopListening();
       this.#source.close();
-      driver.stop();
+      this.#stop();
       if (!signal?.aborted) {
-        await host.flush().catch(() => undefined); // reported by then
+        await this.#flush().catch(() => undefined); // reported by then
       }
     }
   }
 
   // With `save` a file is stored by now; without it, once the next result is asked for.
-  async *#handOut(
-    result: QueueResult,
-    name: string | undefined,
-    host: QueueHost,
-  ): AsyncGenerator<QueueResult, void, undefined> {
+  async *#handOut({
+    result,
+    name,
+    key,
+  }: NamedResult): AsyncGenerator<QueueResult, void, undefined> {
     const { file } = result;
     const isStored = this.#options.save !== undefined || !file;
     if (isStored) {
@@ -129,100 +137,159 @@ export class JobQueue implements MediaQueue {
     yield result;
     if (!isStored) {
       await this.#engine?.acknowledge(result);
-      await host.settle(file.fileId, name);
+      await key?.host.settle(file.fileId, name);
     }
   }
 
   #control(type: Control): void {
-    if (this.#parts) {
-      this.#parts.driver.dispatch({ type });
-    } else {
+    if (!this.#parts) {
       this.#early.push(type);
+      return;
     }
+    if (type === 'drain') {
+      this.#parts.assignment.clear();
+    }
+    this.#parts.keys.forEach(({ driver }) => driver.dispatch({ type }));
   }
 
-  async #start(): Promise<{ host: QueueHost; driver: QueueDriver }> {
-    const host = await this.#open();
-    const intake = new Intake(host, this.#naming, this.#options.retryFailed ?? false);
-    const driver = new QueueDriver(host, this.#options, intake.inputs, {
-      onResult: (result, name) => {
-        if (result.file) {
-          this.#learn(result.index);
-        }
-        intake.forget(result.index);
-        this.#results.push(result, name);
-      },
-      onChange: () => this.#onChange(),
-      onEnd: (failure) => this.#finish(failure ?? this.#source.failure),
+  async #flush(): Promise<void> {
+    await Promise.all(this.#parts?.keys.map(({ host }) => host.flush()) ?? []);
+  }
+
+  async #start(): Promise<void> {
+    const hosts = await this.#open();
+    const intake = new Intake(hosts, this.#naming, this.#options.retryFailed ?? false);
+    const isAlone = hosts.length === 1;
+    const keys = await Promise.all(
+      hosts.map(async (host) => {
+        const owner = isAlone ? undefined : await host.owner();
+        const key: QueueKey = new QueueKey({ host, owner }, this.#options, intake.inputs, {
+          onResult: (result, name) => this.#onResult(key, result, name),
+          onChange: () => this.#onChange(),
+          onEnd: (failure) => this.#onKeyEnd(failure),
+        });
+        return key;
+      }),
+    );
+    const assignment = new Assignment(keys, intake, {
+      onFailure: ({ entry }, error) => this.#fail(entry.index, error),
     });
-    this.#parts = { host, driver, intake };
+    this.#parts = { keys, intake, assignment };
+    this.#openKeys = keys.length;
+    if (!isAlone) {
+      keys.forEach(({ driver }) => driver.dispatch({ type: 'reading' })); // others may bring it jobs
+    }
     for (const type of this.#early) {
-      driver.dispatch({ type });
+      this.#control(type);
     }
     this.#read();
-    return { host, driver };
   }
 
   #onChange(): void {
+    this.#parts?.assignment.assign();
     this.#read();
     this.#report();
   }
 
-  /** Reads on until enough jobs wait. */
-  #read(): void {
-    const { driver, intake } = this.#parts ?? {};
-    if (!driver || !intake || this.#isReading || this.#source.isExhausted || driver.isStopped) {
+  #onResult(key: QueueKey, result: QueueResult, name: string | undefined): void {
+    const { keys, intake, assignment } = this.#parts ?? {};
+    const entry = key.inHand.get(result.index);
+    key.inHand.delete(result.index);
+    if (keys && assignment && entry && keys.length > 1 && isRefusedKey(result)) {
+      key.driver.dispatch({ type: 'taken' });
+      assignment.setAside(key, result.error);
+      void this.#bringBack({ entry });
       return;
     }
-    const ahead = this.#source.size === undefined ? lookAhead.stream : lookAhead.list;
-    const most = ahead - driver.state.waiting.length;
-    if (most <= 0 || driver.state.isDraining) {
-      return;
+    if (result.file) {
+      this.#learn(key, result.index);
     }
-    this.#isReading = true;
-    if (this.#source.isStream || intake.isNamed) {
-      void this.#readLater(driver, intake, most);
-      return;
-    }
-    this.#bring(driver, intake.entries(this.#source.readList(most)));
+    intake?.forget(result.index);
+    this.#results.push({ result, name, key });
+    this.#unfinished--;
+    this.#endInput();
   }
 
-  async #readLater(driver: QueueDriver, intake: Intake, most: number): Promise<void> {
-    const { isStream } = this.#source;
-    if (isStream) {
-      driver.dispatch({ type: 'reading' });
-    }
+  // Another key may make it.
+  async #bringBack(read: ReadEntry): Promise<void> {
+    const { intake } = this.#parts ?? {};
     try {
-      const jobs = isStream ? await this.#source.readStream() : this.#source.readList(most);
-      const entries = intake.isNamed
-        ? await this.#known(driver, intake, jobs)
-        : intake.entries(jobs);
-      driver.learn(entries.map(({ entry, known }) => [entry.name, known] as const));
-      this.#bring(driver, entries);
+      this.#bring(intake?.isNamed ? await this.#known(intake, [read]) : [read]);
     } catch (reason) {
       this.#finish({ reason });
     }
   }
 
-  async #known(
-    driver: QueueDriver,
-    intake: Intake,
-    jobs: readonly MediaJob[],
-  ): Promise<ReadEntry[]> {
-    const entries = intake.entries(jobs);
-    const clock = this.#parts?.host.clock;
-    const { outageMs } = driver.state.rules;
-    const until = intake.count > jobs.length ? (clock?.now() ?? 0) + outageMs : 0;
+  /** No key can make this job. */
+  #fail(index: number, error: unknown): void {
+    const { intake } = this.#parts ?? {};
+    const input = intake?.inputs.get(index)?.given;
+    intake?.forget(index);
+    if (input) {
+      const result = { index, input, job: undefined, error };
+      this.#results.push({ result, name: undefined, key: undefined });
+    }
+    this.#unfinished--;
+    this.#endInput();
+  }
+
+  /** Reads on until enough jobs wait. */
+  #read(): void {
+    const { keys = [], intake, assignment } = this.#parts ?? {};
+    if (!intake || !assignment || this.#isReading || this.#source.isExhausted) {
+      return;
+    }
+    const isAlone = keys.length === 1;
+    const isOpen = keys.some(({ driver }) => !driver.isStopped && !driver.state.isDraining);
+    const waiting = isAlone ? (keys[0]?.driver.state.waiting.length ?? 0) : assignment.size;
+    const most = this.#lookAhead(isAlone) - waiting;
+    if (most <= 0 || !isOpen) {
+      return;
+    }
+    this.#isReading = true;
+    if (this.#source.isStream || intake.isNamed) {
+      void this.#readLater(intake, most);
+      return;
+    }
+    this.#bringRead(intake.entries(this.#source.readList(most)));
+  }
+
+  #lookAhead(isAlone: boolean): number {
+    if (this.#source.size !== undefined) {
+      return lookAhead.list;
+    }
+    return this.#source.isStream && !isAlone ? 1 : lookAhead.stream;
+  }
+
+  async #readLater(intake: Intake, most: number): Promise<void> {
+    const { isStream } = this.#source;
+    if (isStream) {
+      this.#parts?.keys.forEach(({ driver }) => driver.dispatch({ type: 'reading' }));
+    }
+    try {
+      const jobs = isStream ? await this.#source.readStream() : this.#source.readList(most);
+      const entries = intake.entries(jobs);
+      this.#bringRead(intake.isNamed ? await this.#known(intake, entries) : entries);
+    } catch (reason) {
+      this.#finish({ reason });
+    }
+  }
+
+  async #known(intake: Intake, entries: readonly ReadEntry[]): Promise<ReadEntry[]> {
+    const { driver, host } = this.#parts?.keys[0] ?? {};
+    const clock = host?.clock;
+    const { outageMs = 0 } = driver?.state.rules ?? {};
+    const until = intake.count > entries.length ? (clock?.now() ?? 0) + outageMs : 0;
     for (let failures = 0; ; failures++) {
       try {
         return await intake.known(entries);
       } catch (error) {
         const isFinal = failures >= readAgainMs.length && (clock?.now() ?? 0) >= until;
-        if (isFinal || driver.isStopped) {
+        if (isFinal || driver?.isStopped) {
           throw error;
         }
         if (until > 0) {
-          driver.dispatch({ type: 'unread', error });
+          driver?.dispatch({ type: 'unread', error });
         }
         const delayMs = readAgainMs[failures] ?? readLaterMs;
         await new Promise<void>((resolve) => clock?.at(clock.now() + delayMs, resolve));
@@ -230,62 +297,97 @@ export class JobQueue implements MediaQueue {
     }
   }
 
-  #bring(driver: QueueDriver, entries: readonly ReadEntry[]): void {
+  #bringRead(entries: readonly ReadEntry[]): void {
     this.#isReading = false;
-    if (entries.length > 0) {
-      driver.dispatch({ type: 'read', entries });
-    }
-    if (this.#source.isExhausted) {
-      driver.dispatch({ type: 'exhausted' });
-    } else {
+    this.#unfinished += entries.length;
+    this.#bring(entries);
+    if (!this.#source.isExhausted) {
       this.#read();
+    }
+  }
+
+  #bring(entries: readonly ReadEntry[]): void {
+    const { keys = [], assignment } = this.#parts ?? {};
+    assignment?.add(entries);
+    if (assignment?.refusal && keys.length > 1) {
+      this.#source.close();
+    }
+    this.#endInput();
+  }
+
+  // A key alone has all jobs by then; of several, one may get the jobs of another until the last is over.
+  #endInput(): void {
+    const { keys = [] } = this.#parts ?? {};
+    const isOver = this.#source.isExhausted && (keys.length === 1 || this.#unfinished === 0);
+    if (isOver && !this.#hasEnded) {
+      this.#hasEnded = true;
+      keys.forEach(({ driver }) => driver.dispatch({ type: 'exhausted' }));
+    }
+  }
+
+  #onKeyEnd(failure: { reason: unknown } | undefined): void {
+    this.#openKeys--;
+    this.#failure ??= failure;
+    if (this.#openKeys === 0) {
+      this.#finish(this.#failure ?? this.#source.failure ?? this.#parts?.assignment.refusal);
+    } else if (failure) {
+      this.#parts?.assignment.clear();
+      this.#source.close();
+      this.#unfinished = 0;
+      this.#endInput();
     }
   }
 
   #finish(failure: { reason: unknown } | undefined): void {
     this.#end ??= { failure };
-    this.#parts?.driver.stop();
+    this.#stop();
     this.#results.wake.notify();
   }
 
-  #learn(index: number): void {
-    const { host, driver } = this.#parts ?? {};
-    const running = driver?.last(index);
-    if (host && running) {
+  #stop(): void {
+    this.#parts?.keys.forEach(({ driver }) => driver.stop());
+  }
+
+  #learn({ host, driver }: QueueKey, index: number): void {
+    const running = driver.last(index);
+    if (running) {
       this.#estimate.learn(running, host.clock.now());
     }
   }
 
   #report(): void {
-    const { host, driver, intake } = this.#parts ?? {};
-    const isOpen = host && driver && intake && !(driver.isStopped && !this.#end);
-    if (!isOpen || !this.#options.onProgress) {
+    const { keys = [], intake, assignment } = this.#parts ?? {};
+    const [first] = keys;
+    const isOpen = keys.some(({ driver }) => !driver.isStopped) || this.#end !== undefined;
+    if (!first || !intake || !assignment || !isOpen || !this.#options.onProgress) {
       return;
     }
-    const { state } = driver;
-    const { running, saving, waiting, inFlight, claimed } = state;
-    const now = host.clock.now();
-    const count = intake.count;
-    const ahead = aheadOf(state, host);
+    const states = keys.map(({ driver }) => driver.state);
+    const sum = (count: (state: QueueState) => number) =>
+      states.reduce((all, state) => all + count(state), 0);
     this.#results.report({
-      pending: running.size + saving.size,
-      waiting: waiting.length + claimed.size + (inFlight?.entries.length ?? 0),
-      total: this.#source.size ?? (this.#source.isExhausted ? count : undefined),
-      etaMs: this.#estimate.leftMs(ahead, now),
+      pending: sum(({ running, saving }) => running.size + saving.size),
+      waiting:
+        assignment.size +
+        sum(
+          ({ waiting, claimed, inFlight }) =>
+            waiting.length + claimed.size + (inFlight?.entries.length ?? 0),
+        ),
+      total: this.#source.size ?? (this.#source.isExhausted ? intake.count : undefined),
+      etaMs: this.#estimate.leftMs(aheadOf(states, keys), first.host.clock.now()),
     });
   }
 }
 
-/** What lies before a queue in this state. */
-function aheadOf(state: QueueState, host: QueueHost): Ahead {
-  const { running, waiting, inFlight, rules } = state;
+/** What lies before a queue whose keys are in these states. */
+function aheadOf(states: readonly QueueState[], keys: readonly QueueKey[]): Ahead {
   return {
-    running: [...running.values()].map(({ entry: { minutes }, startedAt }) => ({
-      minutes,
-      startedAt,
-    })),
-    waiting: [...waiting, ...(inFlight?.entries ?? [])],
-    slots: rules.concurrency,
-    callsMs: (count) => host.callsMs(count),
+    running: states.flatMap(({ running }) =>
+      [...running.values()].map(({ entry: { minutes }, startedAt }) => ({ minutes, startedAt })),
+    ),
+    waiting: states.flatMap(({ waiting, inFlight }) => [...waiting, ...(inFlight?.entries ?? [])]),
+    slots: states.reduce((all, { rules }) => all + rules.concurrency, 0),
+    callsMs: (count) =>
+      Math.max(...keys.map(({ host }) => host.callsMs(Math.ceil(count / keys.length)))),
   };
 }

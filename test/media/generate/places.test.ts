@@ -2,7 +2,6 @@ import type { MediaOptions, RateBudgetStore } from 'postreel';
 import { describe, expect, it } from 'vitest';
 // A file is not read on a fake clock.
 import '../../../src/media/queue-parts.js';
-import '../../../src/media/queue/slots/call-places.js';
 import { collect, videos } from '../../support/media/queue-helpers.js';
 import {
   ending,

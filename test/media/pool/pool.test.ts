@@ -1,8 +1,15 @@
-import { MediaClient, MediaPool, memoryJournal, pendingJobs, type MediaOptions } from 'postreel';
+import {
+  MediaClient,
+  MediaPool,
+  memoryJournal,
+  pendingJobs,
+  type MediaOptions,
+  type QueueProgress,
+} from 'postreel';
 import type { FakeMediaOptions } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 // A file is not read on a fake clock.
-import '../../../src/media/pool/pool-queue.js';
+import '../../../src/media/queue-parts.js';
 import { onFastClock } from '../../../bench/media-queue/clock.js';
 import { simulatePool } from '../../../bench/media-queue/pool.js';
 import { ending, fakeService, inTime, pass, useFakeTime } from '../../support/media/fake-time.js';
@@ -18,8 +25,10 @@ function services(
 ) {
   const keys = Array.from({ length: count }, (_, key) => fakeService(own(key)));
   const fakes = keys.map(({ fake }) => fake);
-  const open = () =>
-    new MediaPool(keys.map(({ fake, media }, key) => media({ fetch: fake.fetch, ...more(key) })));
+  const clients = () =>
+    keys.map(({ fake, media }, key) => media({ fetch: fake.fetch, ...more(key) }));
+  const open = (order: 'given' | 'reversed' = 'given') =>
+    new MediaPool(order === 'given' ? clients() : clients().reverse());
   return { fakes, open };
 }
 
@@ -113,6 +122,49 @@ describe('a pool of keys', () => {
       expect(job).toBeDefined();
       expect(error).toMatchObject({ status: 401 });
     }
+  });
+
+  it('bills no job again whose call was lost, whichever key made it', async () => {
+    const journal = memoryJournal();
+    let calls = 0;
+    const { fakes, open } = services(2, (key) => ({
+      journal,
+      fetch: async (input, init) => {
+        const request = new Request(input, init);
+        const isLost = key === 0 && request.method === 'POST' && ++calls === 1;
+        const answer = await fakes[key]!.fetch(request);
+        return isLost ? new Response('', { status: 500 }) : answer;
+      },
+    }));
+    const run = (order: 'given' | 'reversed') =>
+      inTime(collect(open(order).queue(videos(13), { name: 'films' })));
+    const lost = (await run('given')).filter(({ error }) => error !== undefined);
+    expect(lost.length).toBeGreaterThan(1);
+    expect(fakes.flatMap(({ files }) => files)).toHaveLength(13);
+    const again = (await run('reversed')).filter(({ error }) => error !== undefined);
+    expect(fakes.flatMap(({ files }) => files)).toHaveLength(13);
+    expect(again.map(({ index }) => index)).toEqual(lost.map(({ index }) => index));
+    for (const { error } of again) {
+      expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    }
+  });
+
+  it('ends every job that was read with its deadline', async () => {
+    const { open } = services(2, undefined, () => ({ durations: () => '60m' }));
+    const results = await inTime(collect(open().queue(videos(90), { deadline: 600_000 })));
+    expect(results.map(({ index }) => index)).toEqual(videos(90).map((_, index) => index));
+    const codes = results.map(({ error }) => (error as { code: string }).code);
+    expect(codes.filter((code) => code === 'DEADLINE_EXCEEDED')).toHaveLength(50);
+  });
+
+  it('tells how far all of its keys are together', async () => {
+    const { open } = services(2);
+    const seen: QueueProgress[] = [];
+    const onProgress = (progress: QueueProgress) => void seen.push(progress);
+    await inTime(collect(open().queue(videos(50), { onProgress })));
+    expect(Math.max(...seen.map(({ pending }) => pending))).toBe(40);
+    expect(seen.every(({ total }) => total === 50)).toBe(true);
+    expect(seen.at(-1)).toMatchObject({ done: 50, failed: 0, pending: 0, waiting: 0 });
   });
 
   it('acknowledges a file when the next one is asked for, not when the caller leaves', async () => {

@@ -6,7 +6,8 @@ import type { KnownJob } from '../../jobs/journal-types.js';
 import type { QueueInput } from '../input/intake.js';
 import { QueueCalls } from './calls.js';
 import { FileChecks } from './file-checks.js';
-import { answersLost, callsHeld, errorOf, minutes } from './failures.js';
+import { durationText } from '../../status/intervals.js';
+import { answersLost, callsHeld, errorOf } from './failures.js';
 import type { QueueHost } from '../host.js';
 import type { QueueOptions, QueueResult } from '../options.js';
 import { step } from '../scheduler.js';
@@ -191,7 +192,7 @@ export class QueueDriver {
         this.#host.warn(`${sentence(command.error)} The queue goes on once it is over.`);
         break;
       case 'outage-end':
-        this.#host.warn(`The outage is over after ${minutes(command.ms)}. The queue goes on.`);
+        this.#host.warn(`The outage is over after ${durationText(command.ms)}. The queue goes on.`);
         break;
       case 'wake':
         this.#stopTimer = clock.at(command.at, () => this.dispatch({ type: 'wake' }));

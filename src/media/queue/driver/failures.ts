@@ -60,7 +60,7 @@ export function mayHaveBeenSubmitted(): PostreelError {
 
 /** Why a queue makes no more calls. */
 export function callsHeld(ms: number): string {
-  return `The answers to two calls in a row were lost: their jobs may exist, and each further call may be lost too. Nothing more is submitted until \`queue.resume()\`; without it the queue ends after ${minutes(ms)}.`;
+  return `The answers to two calls in a row were lost: their jobs may exist, and each further call may be lost too. Nothing more is submitted until \`queue.resume()\`; without it the queue ends after ${durationText(ms)}.`;
 }
 
 /** The error of a queue that held its calls back for too long. */
@@ -99,7 +99,8 @@ const texts = {
   unsaved: 'is finished, but was not saved within',
 } as const;
 
-function notSubmitted(type: 'claimed' | 'capped' | 'late'): PostreelError {
+/** Why a job was not submitted. */
+export function notSubmitted(type: 'claimed' | 'capped' | 'late'): PostreelError {
   if (type === 'claimed') {
     return mayHaveBeenSubmitted();
   }
@@ -113,9 +114,4 @@ function notSubmitted(type: 'claimed' | 'capped' | 'late'): PostreelError {
     code: 'DEADLINE_EXCEEDED',
     outcome: 'not-sent',
   });
-}
-
-/** A time in words. */
-export function minutes(ms: number): string {
-  return `${Math.round(ms / 6_000) / 10} min`;
 }

@@ -1,20 +1,23 @@
 import { callSafely, Notifier } from '../../../async/notifier.js';
+import type { QueueKey } from '../keys/queue-key.js';
 import type { QueueOptions, QueueProgress, QueueResult } from '../options.js';
 
 /** The progress of a queue beside its results. */
 export type Counts = Pick<QueueProgress, 'pending' | 'waiting' | 'total' | 'etaMs'>;
 
-/** A result, and what its job is called in the journal. */
-export interface Named {
+/** A result, what its job is called in the journal, and the key that made it. */
+export interface NamedResult {
   readonly result: QueueResult;
   readonly name: string | undefined;
+  /** `undefined` where no key could. */
+  readonly key: QueueKey | undefined;
 }
 
 /** The results of a queue that were not taken yet, and the signal for new ones. */
 export class QueueResults {
   /** Rings when there is something to yield. */
   readonly wake = new Notifier();
-  readonly #results: Named[] = [];
+  readonly #results: NamedResult[] = [];
   readonly #options: QueueOptions;
   #done = 0;
   #failed = 0;
@@ -28,17 +31,17 @@ export class QueueResults {
     return results.filter(({ job, file }) => job !== undefined && file !== undefined);
   }
 
-  push(result: QueueResult, name: string | undefined): void {
-    if (result.error === undefined) {
+  push(named: NamedResult): void {
+    if (named.result.error === undefined) {
       this.#done++;
     } else {
       this.#failed++;
     }
-    this.#results.push({ result, name });
+    this.#results.push(named);
     this.wake.notify();
   }
 
-  take(): Named | undefined {
+  take(): NamedResult | undefined {
     return this.#results.shift();
   }
 

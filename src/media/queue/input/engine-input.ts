@@ -122,11 +122,11 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
   }
 
   /**
-   * Reports what became of a job. What was not sent for no fault of its own goes back, without a try
-   * counted, and no more is taken: the others would come back, too.
+   * Reports what became of a job. What failed for no fault of its own goes back, without a try counted,
+   * and no more is taken: the others would come back, too.
    */
   async acknowledge({ index, file, error, job }: QueueResult): Promise<void> {
-    const isOfQueue = !job && !file && isNoFaultOfJob(error);
+    const isOfQueue = !file && (job ? isRefusedKey(error) : isNoFaultOfJob(error));
     if (isOfQueue) {
       this.stop();
       this.#refusal ??= isBound(error) ? undefined : { reason: error };
@@ -240,9 +240,12 @@ function isNoFaultOfJob(error: unknown): boolean {
   if (!isPostreelError(error) || error.name === 'InvalidRequestError') {
     return false;
   }
-  return (
-    error.outcome === 'not-sent' || error.status === 401 || error.name === 'ConfigurationError'
-  );
+  return error.outcome === 'not-sent' || isRefusedKey(error) || error.name === 'ConfigurationError';
+}
+
+// A job that was submitted is followed with the next key: the journal knows its file.
+function isRefusedKey(error: unknown): boolean {
+  return isPostreelError(error) && error.status === 401;
 }
 
 // A bound that the caller has set is no failure.

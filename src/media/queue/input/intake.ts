@@ -41,19 +41,23 @@ export interface Naming {
   readonly mayRecur: boolean;
 }
 
-/** Turns jobs of the input into entries of the queue, with what an earlier run did about them. */
+/**
+ * Turns jobs of the input into entries of the queue, with what an earlier run did about them. Several keys
+ * may have journals, or names of a project, of their own.
+ */
 export class Intake {
   /** The jobs by their place in the input. */
   readonly inputs = new Map<number, QueueInput>();
-  readonly #parts: IntakeParts;
+  readonly #keys: readonly IntakeParts[];
   readonly #naming: Naming;
   readonly #retriesFailed: boolean;
   readonly #names = new Set<string>();
+  /** What jobs are called in the queue, by their place in the input. */
   readonly #nameAt = new Map<number, string>();
   #index = 0;
 
-  constructor(parts: IntakeParts, naming: Naming, retriesFailed: boolean) {
-    this.#parts = parts;
+  constructor(keys: readonly IntakeParts[], naming: Naming, retriesFailed: boolean) {
+    this.#keys = keys;
     this.#naming = naming;
     this.#retriesFailed = retriesFailed;
   }
@@ -74,15 +78,34 @@ export class Intake {
 
   /** The same with what the journal knows. A name that stands for other content is refused. */
   async known(entries: readonly ReadEntry[]): Promise<ReadEntry[]> {
-    const names = entries.flatMap(({ entry, problem }) =>
-      problem === undefined ? (entry.name ?? []) : [],
-    );
-    const found = await this.#parts.find(names, this.#retriesFailed);
+    const sound = entries.filter(({ problem }) => problem === undefined);
+    const known = new Map<number, KnownJob>();
+    for (const key of this.#keys) {
+      const own = sound.map(({ entry }) => this.entryFor(entry, key));
+      const found = await key.find(
+        own.flatMap(({ name }) => name ?? []),
+        this.#retriesFailed,
+      );
+      for (const { index, name } of own) {
+        const job = found.get(name ?? '');
+        if (job && known.get(index)?.state !== 'accepted') {
+          known.set(index, job);
+        }
+      }
+    }
     return entries.map((read) => {
-      const { entry, problem } = read;
-      const known = problem === undefined ? found.get(entry.name ?? '') : undefined;
-      return { ...read, known, problem: problem ?? nameTaken(entry, known) };
+      const job = known.get(read.entry.index);
+      return { ...read, known: job, problem: read.problem ?? nameTaken(read.entry, job) };
     });
+  }
+
+  /** The same job as this key's journal calls it. */
+  entryFor(entry: Entry, key: Pick<IntakeParts, 'nameOf'>): Entry {
+    const name = this.#nameAt.get(entry.index);
+    const { queue } = this.#naming;
+    return name === undefined || queue === undefined
+      ? entry
+      : { ...entry, name: key.nameOf(queue, name) };
   }
 
   /** A job has ended. */
@@ -111,13 +134,19 @@ export class Intake {
       print: undefined,
     };
     const { queue, jobOf } = this.#naming;
+    const [key] = this.#keys;
+    const broken = key?.problem(job);
     if (queue === undefined) {
-      return { entry: base, problem: this.#parts.problem(job) };
+      return { entry: base, problem: broken };
     }
     try {
-      const name = this.#parts.nameOf(queue, jobOf(given));
-      const entry = { ...base, name, print: fingerprint(contentOf(job)) };
-      const problem = this.#parts.problem(job) ?? this.#duplicate(name);
+      const name = jobOf(given);
+      const entry = {
+        ...base,
+        name: key?.nameOf(queue, name),
+        print: fingerprint(contentOf(job)),
+      };
+      const problem = broken ?? this.#duplicate(name);
       if (problem === undefined) {
         this.#nameAt.set(index, name);
       }

@@ -113,6 +113,17 @@ describe('a queue over a source that acknowledges', () => {
     },
   );
 
+  it('hands back, as one that may be tried again, what was submitted with a key that is revoked', async () => {
+    const { fake, media, journal } = service();
+    const source = new ListSource(videos(2), { ends: false });
+    const read = ending(collect(media({ journal }).queue(source)));
+    await pass(10_000);
+    fake.apiKeys.clear();
+    expect((await inTime(read)).error).toMatchObject({ status: 401 });
+    expect(source.told.map((line) => line.split(' ').at(-1))).toEqual(['released', 'released']);
+    expect(fake.files).toHaveLength(2);
+  });
+
   it('hands back what a cap of the caller leaves, and ends without an error', async () => {
     const { fake, run } = service();
     const source = new ListSource(videos(5), { ends: false });

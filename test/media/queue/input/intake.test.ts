@@ -9,7 +9,7 @@ it('copies each job: what the caller changes later is not submitted', () => {
     find: () => Promise.resolve(new Map<string, never>()),
   };
   const naming = { queue: 'animals', jobOf: () => 'cat', mayRecur: false };
-  const intake = new Intake(parts, naming, false);
+  const intake = new Intake([parts], naming, false);
   const job = speech({ content: 'Cats' });
   intake.entries([job]);
   job.content = 'Dogs';

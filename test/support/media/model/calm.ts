@@ -19,7 +19,7 @@ export async function calmRun(
   const host = calmHost(time, tookMs);
   const options = { onProgress: (progress: QueueProgress) => onProgress(progress, time.now()) };
   const run = { isOver: false };
-  const result = finish(new JobQueue(jobs, options, () => Promise.resolve(host))).finally(() => {
+  const result = finish(new JobQueue(jobs, options, () => Promise.resolve([host]))).finally(() => {
     run.isOver = true;
   });
   result.catch(() => undefined); // awaited below
@@ -49,6 +49,7 @@ function calmHost(time: VirtualTime, tookMs: (job: MediaJob) => number): QueueHo
   const handles = { appUrl: undefined, status: none as never, waitForFile: none };
   return {
     clock: time,
+    owner: () => Promise.resolve('me'),
     slots: new PendingSlots({
       limit: 20,
       clock: time,

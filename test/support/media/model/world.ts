@@ -181,7 +181,7 @@ class World {
   }
 
   #queue(run: Run, options: QueueOptions, host: QueueHost): JobQueue {
-    const open = () => Promise.resolve(host);
+    const open = () => Promise.resolve([host]);
     if (!this.#engine) {
       return new JobQueue(this.#shuffled(), options, open);
     }
@@ -270,6 +270,7 @@ class World {
     const host: QueueHost = {
       clock: this.#time,
       slots,
+      owner: () => Promise.resolve(this.#keyOf(run)),
       checksCount: false,
       callAt: () => this.#callAt(),
       callsMs: () => 0,
