@@ -17,7 +17,7 @@ export const files: readonly Misuse[] = [
   [
     'one job without a voice',
     () => g['video']?.({ ...job, voiceId: undefined }),
-    'voiceId` is required',
+    'not sent: `voiceId` is required',
   ],
   [
     'ids in place of one',
