@@ -1,6 +1,7 @@
+import { slugify } from '../../site/.vitepress/markdown.js';
 import { titleOf, type Page } from './pages.js';
 
-interface Item {
+export interface Item {
   readonly text: string;
   readonly link?: string;
   readonly items?: readonly Item[];
@@ -51,4 +52,10 @@ export function sidebarOf(pages: readonly Page[]): Readonly<Record<string, reado
     ),
     '/': [...chapters, { text: 'For maintainers', link: '/contributing' }],
   };
+}
+
+/** Each group leads to its part of the page above: what only opens is no control within a control. */
+export function withLinks(item: Item, above = ''): Item {
+  const { text, link = `${above}#${slugify(text)}`, items } = item;
+  return items ? { ...item, link, items: items.map((inner) => withLinks(inner, link)) } : item;
 }
