@@ -21,7 +21,8 @@ export const page = `<!doctype html>
   [role=tab][aria-selected=true] { border-color: var(--accent); color: var(--accent); }
   main { padding: 10px 20px 30px; }
   table { border-collapse: collapse; width: 100%; }
-  th, td { text-align: left; padding: 5px 12px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; max-width: 420px; overflow-wrap: anywhere; }
+  th, td { text-align: left; padding: 5px 12px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; max-width: 420px; overflow-wrap: break-word; }
+  td:is([data-heading=Body], [data-heading=Answer], [data-heading=Data]) { overflow-wrap: anywhere; }
   td > span { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
   td > button { border: 0; padding: 0; background: none; color: var(--accent); text-align: left; text-decoration: underline; cursor: pointer; overflow-wrap: anywhere; }
   .empty, .note { color: var(--soft); }
@@ -34,7 +35,7 @@ export const page = `<!doctype html>
     header, nav, main { padding-left: 12px; padding-right: 12px; }
     thead { display: none; }
     tr { display: block; padding: 8px 0; border-bottom: 1px solid var(--line); }
-    td { display: grid; grid-template-columns: 84px 1fr; border: 0; padding: 1px 0; max-width: none; }
+    td { display: grid; grid-template-columns: 84px minmax(0, 1fr); border: 0; padding: 1px 0; max-width: none; overflow-wrap: anywhere; }
     td::before { content: attr(data-heading); color: var(--soft); }
     td:not(:has(> button)):has(> span:empty) { display: none; }
   }
