@@ -25,15 +25,16 @@ hero:
 ## Install it
 
 \`\`\`sh
+npm init -y && npm pkg set type=module
 ${install} # made by \`npm pack\` in a clone, until the first release
-npx postreel fake >> .env # fakes of both services: no account needed
+npx postreel fake --speed 60 >> .env # fakes of both services: no account needed
 \`\`\`
 
 ## Send an email
 
 ${email}
 
-Save it as \`app.js\`, and run \`node --env-file=.env app.js\` in a second terminal. [Start](/start) goes on
+Leave the fakes running, save this as \`app.js\`, and run \`node --env-file=.env app.js\` in a second terminal. [Start](/start) goes on
 with a video, a web page, a server, a worker and a test.
 
 ## What it takes care of
