@@ -15,6 +15,7 @@ const heavy = {
   browsers: [
     'test/tracker/browser/*.test.ts',
     'test/cli/fake-page.test.ts',
+    'test/docs/screens.test.ts',
     'test/examples/tracker-page.test.ts',
   ],
   /** Real Redis and Postgres, and the engines on them. */

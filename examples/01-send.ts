@@ -1,4 +1,5 @@
-// Sends an email. Set MESSAGING_API_KEY and MESSAGING_BASE_URL first.
+// Sends an email.
+// Run: npx tsx --env-file=.env 01-send.ts
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();

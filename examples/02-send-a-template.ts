@@ -1,4 +1,5 @@
 // Creates a template once and sends it with different values each time.
+// Run: npx tsx --env-file=.env 02-send-a-template.ts
 import { MessagingClient, transient } from 'postreel';
 
 const messaging = new MessagingClient();

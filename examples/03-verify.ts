@@ -1,4 +1,5 @@
 // Verifies email addresses before using them.
+// Run: npx tsx --env-file=.env 03-verify.ts
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();

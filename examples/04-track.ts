@@ -1,4 +1,5 @@
 // Tracks an event and reads it back. A public key may track but not read.
+// Run: npx tsx --env-file=.env 04-track.ts
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();

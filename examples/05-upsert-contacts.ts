@@ -1,4 +1,5 @@
 // Creates contacts, or updates those that already exist.
+// Run: npx tsx --env-file=.env 05-upsert-contacts.ts
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();

@@ -1,4 +1,5 @@
 // Declares types for your own custom fields and updates some of them.
+// Run: npx tsx --env-file=.env 06-custom-fields.ts
 import { MessagingClient } from 'postreel';
 
 declare module 'postreel' {

@@ -1,4 +1,5 @@
 // Imports a CSV file and waits for the job to finish.
+// Run: npx tsx --env-file=.env 07-import-a-csv.ts
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 // Reads every contact. The next page is fetched while you use the current one.
+// Run: npx tsx --env-file=.env 08-iterate-a-list.ts
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();

@@ -1,4 +1,5 @@
 // Continues where the last run stopped: run it again and again.
+// Run: npx tsx --env-file=.env 09-resume-a-list.ts
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

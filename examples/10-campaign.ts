@@ -1,4 +1,5 @@
 // Sends a campaign to all contacts and watches its status.
+// Run: npx tsx --env-file=.env 10-campaign.ts
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();

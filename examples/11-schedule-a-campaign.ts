@@ -1,4 +1,5 @@
 // Schedules a campaign for tomorrow at nine, then cancels it.
+// Run: npx tsx --env-file=.env 11-schedule-a-campaign.ts
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();

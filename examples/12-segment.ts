@@ -1,4 +1,5 @@
 // Groups contacts by a condition and by hand.
+// Run: npx tsx --env-file=.env 12-segment.ts
 import { MessagingClient } from 'postreel';
 
 const { segments } = new MessagingClient();

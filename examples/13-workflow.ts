@@ -1,4 +1,5 @@
 // Welcomes people who sign up: pro customers get an email after an hour.
+// Run: npx tsx --env-file=.env 13-workflow.ts
 import { MessagingClient } from 'postreel';
 
 const { contacts, workflows } = new MessagingClient();
@@ -35,6 +36,4 @@ await workflows.update(id, { enabled: true }); // from now on every `signed_up` 
 
 const contact = await contacts.upsert({ email: 'ann@example.com', data: { plan: 'pro' } });
 await workflows.executions.start(id, { contactId: contact.id });
-for await (const { status } of workflows.executions.list(id)) {
-  console.log(status);
-}
+console.log((await workflows.executions.list(id).first())?.status);

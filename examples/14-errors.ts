@@ -1,4 +1,5 @@
 // Shows what went wrong and whether the call took effect.
+// Run: npx tsx --env-file=.env 14-errors.ts
 import { ConflictError, InvalidRequestError, MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();

@@ -1,4 +1,5 @@
 // Limits how long calls may take.
+// Run: npx tsx --env-file=.env 15-abort-and-deadline.ts
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();

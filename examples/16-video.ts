@@ -1,4 +1,5 @@
-// Makes one video and saves it. MEDIA_API_KEY and MEDIA_BASE_URL say as whom and where.
+// Makes one video and saves it.
+// Run: npx tsx --env-file=.env 16-video.ts
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 // Speaks a text and saves it.
+// Run: npx tsx --env-file=.env 17-audio.ts
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

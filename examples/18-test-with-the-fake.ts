@@ -1,4 +1,5 @@
 // Tests your own code against the fake: no network, no keys, and faults on demand.
+// Run: npx tsx --test 18-test-with-the-fake.ts
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MessagingClient } from 'postreel';

@@ -1,4 +1,5 @@
 // Tests code that makes its own client: MSW answers for the service.
+// Run: npm install msw && npx tsx --test 19-test-with-msw.ts
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { setupServer } from 'msw/node';

@@ -1,4 +1,5 @@
 // Watches what a client does, and leaves a part of the rate limit to others.
+// Run: npx tsx --env-file=.env 20-rate-limit-and-events.ts
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient({

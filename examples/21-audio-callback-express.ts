@@ -1,4 +1,5 @@
 // Learns by callback that a speech is finished, on Express.
+// Run: npm install express && npx tsx --env-file=.env 21-audio-callback-express.ts
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express from 'express';

@@ -1,4 +1,5 @@
 // Makes a hundred videos within every limit of the service, and draws how far they are.
+// Run: npx tsx --env-file=.env 22-hundred-videos.ts
 import { MediaClient, type QueueProgress, type VideoJob } from 'postreel';
 import { fileJournal } from 'postreel/node';
 

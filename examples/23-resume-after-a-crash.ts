@@ -1,4 +1,5 @@
 // Makes videos with a journal on the disk. After a crash, run it again: it goes on where it was.
+// Run: npx tsx --env-file=.env 23-resume-after-a-crash.ts
 import { join } from 'node:path';
 import { isPostreelError, MediaClient } from 'postreel';
 import { fileJournal, saveTo } from 'postreel/node';

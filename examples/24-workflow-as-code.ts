@@ -1,4 +1,5 @@
 // An onboarding workflow in one file: drawn, simulated, deployed and run.
+// Run: npx tsx --env-file=.env 24-workflow-as-code.ts
 import { MessagingClient, where } from 'postreel';
 import { fileWorkflowState } from 'postreel/node';
 import { defineWorkflow, simulate, toMermaid } from 'postreel/workflows';

@@ -1,4 +1,5 @@
 // Keeps contacts in sync with a database table: what has changed goes over, nobody is resubscribed.
+// Run: npm install @electric-sql/pglite && npx tsx --env-file=.env 25-contacts-from-a-database.ts
 import { PGlite } from '@electric-sql/pglite';
 import { MessagingClient } from 'postreel';
 
@@ -22,9 +23,7 @@ async function sync(): Promise<void> {
     const known = await contacts.findByEmail(email);
     // Whoever unsubscribed stays unsubscribed: an update changes the fields alone.
     await (known ? contacts.update(known.id, { data }) : contacts.create({ email, data }));
-    if (hasLeft) {
-      await contacts.unsubscribe(email);
-    }
+    await (hasLeft && contacts.unsubscribe(email));
     await database.query('update people set synced = true where email = $1', [email]);
   }
   console.log(`${rows.length} people went over`);

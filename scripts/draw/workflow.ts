@@ -10,7 +10,7 @@ import { where } from '../../src/index.js';
 import { defineWorkflow, toMermaid } from '../../src/workflows/index.js';
 import { openChromium } from '../projects/browser.js';
 
-/** The workflow of `docs/messaging.md`, with a contact that has reached its condition. */
+/** The workflow of `docs/workflows.md`, with a contact that has reached its condition. */
 export const drawing = toMermaid(
   defineWorkflow({
     key: 'onboarding',

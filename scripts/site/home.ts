@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from './pages.js';
 
-const [email = ''] = /```ts\n[\s\S]*?\n```/.exec(readFileSync('README.md', 'utf8')) ?? [];
+const readme = readFileSync('README.md', 'utf8');
+const [email = ''] = /```ts\n[\s\S]*?\n```/.exec(readme) ?? [];
+const [install = ''] = /^npm install \.\/postreel-[^ ]+/m.exec(readme) ?? [];
 
-/** The first page: what this is, and one whole program. */
+/** The first page: what this is, how to install it, and one whole program. */
 export const home: Page = {
   path: 'index.md',
   text: `---
@@ -18,29 +20,36 @@ hero:
     - { theme: brand, text: Start, link: /start }
     - { theme: alt, text: Recipes, link: /recipes/ }
     - { theme: alt, text: Reference, link: /reference/ }
-features:
-  - title: No duplicate sends
-    details: Neither service supports idempotency keys. Only what is safe to retry is retried, and every error says whether the call took effect.
-    link: /errors
-  - title: Jobs that outlive a crash
-    details: A journal records each job before it is submitted, and its id when the service answers. After a crash, a queue picks up where it stopped.
-    link: /node
-  - title: Rate limits
-    details: Calls run right up to the service's limit and wait their turn beyond it, in one process or across many.
-    link: /scale
-  - title: Events that survive
-    details: The tracker for web pages keeps events through page exits, offline periods and killed browsers.
-    link: /tracker
-  - title: Mistakes caught early
-    details: What a service would silently drop or misread is a compile error, an error before the network, or a warning.
-    link: /clients
-  - title: Tests without a network
-    details: Fakes of both services come with the package, with a clock you control and faults on demand.
-    link: /testing
 ---
 
-## A whole program
+## Install it
+
+\`\`\`sh
+npm init -y && npm pkg set type=module
+${install} # made by \`npm pack\` in a clone, until the first release
+npx postreel fake --speed 60 >> .env # fakes of both services: no account needed
+\`\`\`
+
+## Send an email
 
 ${email}
+
+Leave the fakes running, save this as \`app.js\`, and run \`node --env-file=.env app.js\` in a second terminal. [Start](/start) goes on
+with a video, a web page, a server, a worker and a test.
+
+## What it takes care of
+
+- [**No duplicate sends.**](/errors) Neither service supports idempotency keys. Only what is safe to retry is
+  retried, and every error says whether the call took effect.
+- [**Jobs that outlive a crash.**](/journal) A journal records each job before it is submitted, and its id when
+  the service answers. After a crash, a queue picks up where it stopped.
+- [**Rate limits.**](/scale) Calls run right up to the service's limit and wait their turn beyond it, in one
+  process or across many.
+- [**Events that survive.**](/tracker) The tracker for web pages keeps events through page exits, offline periods
+  and killed browsers.
+- [**Mistakes caught early.**](/traps) What a service would silently drop or misread is a compile error, an error
+  before the network, or a warning.
+- [**Tests without a network.**](/testing) Fakes of both services come with the package, with a clock you control
+  and faults on demand.
 `,
 };

@@ -6,7 +6,7 @@ import { home } from './home.js';
 import { brokenLinks } from './links.js';
 import { documentPages, examplesPage, type Page } from './pages.js';
 import { writeReference } from './reference.js';
-import { sidebarOf } from './sidebar.js';
+import { sidebarOf, withLinks, type Item } from './sidebar.js';
 import { writeTexts } from './texts.js';
 
 const source = 'site/pages';
@@ -28,7 +28,8 @@ rmSync(target, { recursive: true, force: true });
 stage(pages);
 await writeReference(source);
 const reference = readFileSync(join(source, 'reference/typedoc-sidebar.json'), 'utf8');
-const sidebar = { ...sidebarOf(pages), '/reference/': JSON.parse(reference) as unknown };
+const entries = JSON.parse(reference) as Item[]; // as typedoc-vitepress-theme writes it
+const sidebar = { ...sidebarOf(pages), '/reference/': entries.map((entry) => withLinks(entry)) };
 writeFileSync(join(source, 'sidebar.json'), JSON.stringify(sidebar));
 await build('site');
 writeTexts(pages, source, target);

@@ -2,6 +2,7 @@ import type { MarkdownOptions } from 'vitepress';
 
 export const markdown: MarkdownOptions = {
   anchor: { slugify },
+  theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   // Braces are the services' own template syntax here, and nothing for Vue.
   config(md) {
     const { text, code_inline: code } = md.renderer.rules;

@@ -20,7 +20,7 @@ export interface PgBossClient {
   createQueue(queue: string): Promise<unknown>;
   /** Adds a job. */
   send(queue: string, data: object, options: { id: string }): Promise<unknown>;
-  /** Says that a job is still worked on; version 12 has it. */
+  /** Renews the heartbeat of an active job; version 12 has it. */
   touch?(queue: string, id: string): Promise<unknown>;
   /** Its database: a job is handed back there, since each verb of its own counts a try. */
   getDb?(): {

@@ -9,6 +9,8 @@ import {
 } from '../contract/options.js';
 import { createClock } from './core/time/clock.js';
 import { toResponse } from './core/http/answer.js';
+import { recordOf } from './core/http/exchange.js';
+import type { RecordedRequest } from './core/record.js';
 import { createFakeMedia, type FakeMedia } from './media/create.js';
 import type { FakeMediaOptions } from './media/options.js';
 import {
@@ -37,6 +39,11 @@ export interface FakeServerOptions {
    * @internal
    */
   onEnd?: (exchange: Exchange) => void;
+  /**
+   * For the command: called with the text of each answer of a service, as it is sent.
+   * @internal
+   */
+  onAnswer?: (request: RecordedRequest, text: string) => void;
 }
 
 const serverKinds: OptionKinds<FakeServerOptions> = {
@@ -46,6 +53,7 @@ const serverKinds: OptionKinds<FakeServerOptions> = {
   media: plainObject('the options of `createFakeMedia()`'),
   page: callback(),
   onEnd: callback(),
+  onAnswer: callback(),
 };
 
 /** Both fakes on a real socket, until it is closed. */
@@ -83,7 +91,7 @@ export async function startFakeServer(given?: FakeServerOptions): Promise<FakeSe
     name: '`startFakeServer()`',
     example: '{ port: 4000 }',
   });
-  const { port = 0, host = '127.0.0.1', page, onEnd } = options;
+  const { port = 0, host = '127.0.0.1', page, onEnd, onAnswer } = options;
   let handle: Handle = () => Promise.reject(new Error('The fakes are not ready yet.'));
   // Not imported, so that bundlers for browsers find no node: module here.
   const server = process.getBuiltinModule('node:http').createServer((incoming, response) => {
@@ -100,10 +108,10 @@ export async function startFakeServer(given?: FakeServerOptions): Promise<FakeSe
   handle = async (request) => {
     const [folder = ''] = request.url.slice(url.length + 1).split(/[/?]/);
     if (folder === 'messaging') {
-      return reply(messaging, request);
+      return reply(messaging, request, onAnswer);
     }
     if (folder === 'media' || folder === 'cdn') {
-      return reply(media, request);
+      return reply(media, request, onAnswer);
     }
     const unknown = () => toResponse({ status: 404, body: 'Use /messaging, /media or /cdn.' });
     return { answer: (await page?.(request)) ?? unknown(), headerNames: 'lower' };
@@ -131,8 +139,21 @@ async function createFakes({ messaging, media }: FakeServerOptions, url: string)
   };
 }
 
-async function reply(fake: FakeMessaging | FakeMedia, request: Request): Promise<Reply> {
-  return { answer: await fake.handle(request), headerNames: fake.settings.headerNames };
+async function reply(
+  fake: FakeMessaging | FakeMedia,
+  request: Request,
+  onAnswer: FakeServerOptions['onAnswer'],
+): Promise<Reply> {
+  const answer = await fake.handle(request);
+  const record = recordOf.get(answer);
+  if (onAnswer && record && /json|text/.test(answer.headers.get('content-type') ?? '')) {
+    // One that breaks off has no text to show.
+    answer
+      .clone()
+      .text()
+      .then((text) => onAnswer(record, text), noop);
+  }
+  return { answer, headerNames: fake.settings.headerNames };
 }
 
 function tellEnd(
@@ -255,4 +276,8 @@ async function send({ answer, headerNames }: Reply, response: ServerResponse): P
     await new Promise((resolve) => response.write(value, resolve));
   }
   response.end();
+}
+
+function noop(): void {
+  // A promise whose failure is nobody's.
 }

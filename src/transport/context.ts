@@ -31,6 +31,8 @@ export interface RawInput {
   readonly bodyLater?: BodyLater | undefined;
   /** The options that only this method has; `bodyLater` gets them. */
   readonly ownOptions?: Readonly<Record<string, OptionKind>> | undefined;
+  /** Where in the body the caller's own part stands: names of fields begin there. */
+  readonly givenAt?: string | undefined;
   /** Is the body a record that the service returned? Its fields are no surprise then. */
   readonly isServiceRecord?: boolean | undefined;
   /** Is this a status check of something that changes by itself? */

@@ -1,8 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { MediaClient, MessagingClient } from 'postreel';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTerminal, type Terminal } from '../support/cli/command.js';
 import { openPage } from '../support/cli/page.js';
+import { photograph, problemsOf } from '../support/docs/axe.js';
 
 let terminal: Terminal;
 let browser: Browser;
@@ -82,6 +83,56 @@ it('turns the clock: a job is finished at once', async () => {
   await page.getByRole('cell', { name: 'success' }).waitFor({ timeout: 5_000 });
   const ahead = Date.parse(`${(await page.locator('#now').textContent()) ?? ''}Z`) - Date.now();
   expect(ahead).toBeGreaterThan(3_500_000);
+});
+
+it('shows what was asked and what was answered, for each request', async () => {
+  await open('Requests');
+  await page.getByRole('searchbox', { name: 'Filter' }).fill('generate/audio');
+  await page.getByRole('button', { name: 'POST /v1/generate/audio' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('"Good morning!"').waitFor({ timeout: 5_000 });
+  await dialog.getByText('"fileId"').waitFor({ timeout: 5_000 });
+  await page.getByRole('button', { name: 'Close' }).click();
+});
+
+it('filters the rows by any text in them, an answer included', async () => {
+  const rows = page.locator('tbody tr');
+  const filter = page.getByRole('searchbox', { name: 'Filter' });
+  await filter.fill('v1/TRACK');
+  await expect.poll(() => rows.count(), { timeout: 5_000 }).toBe(1);
+  await filter.fill('"outcome of nothing"');
+  await page.getByText('Nothing with this text.').waitFor({ timeout: 5_000 });
+  await filter.fill('filescreated');
+  await page.getByText('Nothing with this text.').waitFor({ timeout: 5_000 });
+  await filter.fill('"fileId"');
+  await expect.poll(() => rows.count(), { timeout: 5_000 }).toBe(1);
+  await filter.fill('');
+  await expect.poll(() => rows.count(), { timeout: 5_000 }).toBeGreaterThan(2);
+});
+
+describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
+  it.each(['Requests', 'Outbox', 'Contacts', 'Events', 'Campaigns', 'Jobs'])(
+    '%s fits 390 px, and axe finds nothing',
+    async (tab) => {
+      await page.emulateMedia({ colorScheme });
+      await open(tab);
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 800 });
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        expect(await problemsOf(page)).toEqual([]);
+        await photograph(page, `fake-${tab}-${colorScheme}-${width}`);
+      }
+    },
+  );
+
+  it('an answer fits too', async () => {
+    await open('Requests');
+    await page.getByRole('button', { name: 'POST /v1/track' }).click();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    expect(await problemsOf(page)).toEqual([]);
+    await photograph(page, `fake-answer-${colorScheme}-390`);
+    await page.getByRole('button', { name: 'Close' }).click();
+  });
 });
 
 it('says so when the fakes have stopped', async () => {

@@ -462,7 +462,15 @@ const testing = (): Subject[] => [
   }),
   ...door<FakeServerOptions>({
     name: 'startFakeServer()',
-    samples: { port: 0, host: '127.0.0.1', messaging: {}, media: {}, page: fails, onEnd: fails },
+    samples: {
+      port: 0,
+      host: '127.0.0.1',
+      messaging: {},
+      media: {},
+      page: fails,
+      onEnd: fails,
+      onAnswer: fails,
+    },
     open: async (options) => (await startFakeServer(options)).close(),
   }),
   ...door<TestJournalOptions>({

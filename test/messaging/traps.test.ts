@@ -50,7 +50,7 @@ describe('the compiler', () => {
 });
 
 it('the documentation lists every trap', () => {
-  const page = readFileSync('docs/messaging.md', 'utf8');
+  const page = readFileSync('docs/traps.md', 'utf8');
   const listed = [...page.matchAll(/^\| (?:A|An|Events|The) .*$/gm)].map(([row]) => row);
   for (const { name } of traps) {
     const start = name.charAt(0).toUpperCase() + name.slice(1);

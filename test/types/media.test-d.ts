@@ -75,7 +75,7 @@ it('wants pictures for the library, and AI for a model of AI video', () => {
 });
 
 it('takes one job where one is meant, and resolves to its job', () => {
-  const job = { workflowType: 'idea', prompt: 'x', voiceId: 'v' } as const;
+  const job = { workflowType: 'idea', prompt: 'x', voiceId: 'v' } satisfies VideoJob;
   expectTypeOf(media.generate.video(job)).toEqualTypeOf<Call<GenerationJob>>();
   expectTypeOf(media.generate.video({ payload: [job] })).toEqualTypeOf<Call<GenerationJob[]>>();
 });

@@ -1,32 +1,41 @@
-import type { Fault, Service, FakeServer } from 'postreel/testing';
+import type { Fault, FakeServer, FakeServerOptions, Service } from 'postreel/testing';
 import { page } from './page.js';
-import { stateOf } from './state.js';
+import { stateOf, type Answers } from './state.js';
 
 type Answer = Response | Promise<Response>;
 
-/** Answers the web page of the fakes and what it asks for. */
+/** A long answer is cut: the page is for looking. */
+const maxCharacters = 20_000;
+
+/** Answers the web page of the fakes and what it asks for, and keeps the answers that it shows. */
 export function createPage(
   running: () => FakeServer | undefined,
-): (request: Request) => Promise<Response | undefined> {
-  return async (request) => {
-    const server = running();
-    const { pathname } = new URL(request.url);
-    const answer = routes[`${request.method} ${pathname}`];
-    if (server === undefined || answer === undefined) {
-      return undefined;
-    }
-    try {
-      return await answer(server, request);
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      return Response.json({ error: message }, { status: 400 });
-    }
+): Required<Pick<FakeServerOptions, 'page' | 'onAnswer'>> {
+  const answers: Answers = new WeakMap();
+  return {
+    onAnswer: (request, text) => void answers.set(request, text.slice(0, maxCharacters)),
+    page: async (request) => {
+      const server = running();
+      const { pathname } = new URL(request.url);
+      if (server !== undefined && `${request.method} ${pathname}` === 'GET /state') {
+        return Response.json(stateOf(server, answers));
+      }
+      const answer = routes[`${request.method} ${pathname}`];
+      if (server === undefined || answer === undefined) {
+        return undefined;
+      }
+      try {
+        return await answer(server, request);
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        return Response.json({ error: message }, { status: 400 });
+      }
+    },
   };
 }
 
 const routes: Readonly<Record<string, (server: FakeServer, request: Request) => Answer>> = {
   'GET /': () => new Response(page, { headers: pageHeaders }),
-  'GET /state': (server) => Response.json(stateOf(server)),
   'POST /faults': async (server, request) => {
     const { service, endpoint, fault } = (await readJson(request)) as FaultRequest;
     serviceOf(server, service).fail(endpoint, fault);

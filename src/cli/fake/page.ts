@@ -5,24 +5,40 @@ export const page = `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Postreel fakes</title>
 <style>
-  :root { color-scheme: light dark; --line: #8884; --accent: #2563eb; }
+  :root { color-scheme: light dark; --line: #8884; --accent: light-dark(#1d4ed8, #93c5fd); --bad: light-dark(#b91c1c, #fca5a5); --soft: light-dark(#52525b, #b4b4bc); }
   * { box-sizing: border-box; }
+  html { background: light-dark(#fff, #18181b); color: light-dark(#18181b, #f4f4f5); }
   body { margin: 0; font: 14px/1.45 system-ui, sans-serif; }
   header { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: center; padding: 12px 20px; border-bottom: 1px solid var(--line); }
   h1 { font-size: 16px; margin: 0; }
-  form { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; }
-  button, select, input { font: inherit; padding: 3px 8px; }
-  nav { display: flex; flex-wrap: wrap; gap: 4px; padding: 10px 20px 0; }
-  nav button { border: 1px solid transparent; background: none; border-radius: 6px; cursor: pointer; }
-  nav button[aria-selected=true] { border-color: var(--accent); color: var(--accent); }
-  main { padding: 10px 20px 30px; overflow-x: auto; }
+  form { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; max-width: 100%; }
+  label { display: flex; gap: 6px; align-items: center; min-width: 0; max-width: 100%; }
+  select { min-width: 0; }
+  button, select, input { font: inherit; padding: 3px 8px; max-width: 100%; }
+  nav { display: flex; flex-wrap: wrap; gap: 8px; justify-content: space-between; padding: 10px 20px 0; }
+  [role=tablist] { display: flex; flex-wrap: wrap; gap: 4px; }
+  [role=tab] { border: 1px solid transparent; background: none; border-radius: 6px; cursor: pointer; color: inherit; }
+  [role=tab][aria-selected=true] { border-color: var(--accent); color: var(--accent); }
+  main { padding: 10px 20px 30px; }
   table { border-collapse: collapse; width: 100%; }
-  th, td { text-align: left; padding: 5px 12px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; max-width: 420px; overflow-wrap: anywhere; }
-  tr[data-opens] { cursor: pointer; }
-  .empty, .note { color: GrayText; }
-  .bad { color: #dc2626; }
+  th, td { text-align: left; padding: 5px 12px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; max-width: 420px; overflow-wrap: break-word; }
+  td:is([data-heading=Body], [data-heading=Answer], [data-heading=Data]) { overflow-wrap: anywhere; }
+  td > span { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
+  td > button { border: 0; padding: 0; background: none; color: var(--accent); text-align: left; text-decoration: underline; cursor: pointer; overflow-wrap: anywhere; }
+  .empty, .note { color: var(--soft); }
+  .bad { color: var(--bad); }
   dialog { width: min(760px, 92vw); }
+  dialog h2 { font-size: 14px; margin: 12px 0 4px; overflow-wrap: anywhere; }
+  pre { margin: 0; padding: 8px; border: 1px solid var(--line); max-height: 32vh; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
   iframe { width: 100%; height: 50vh; border: 1px solid var(--line); background: #fff; }
+  @media (max-width: 640px) {
+    header, nav, main { padding-left: 12px; padding-right: 12px; }
+    thead { display: none; }
+    tr { display: block; padding: 8px 0; border-bottom: 1px solid var(--line); }
+    td { display: grid; grid-template-columns: 84px minmax(0, 1fr); border: 0; padding: 1px 0; max-width: none; overflow-wrap: anywhere; }
+    td::before { content: attr(data-heading); color: var(--soft); }
+    td:not(:has(> button)):has(> span:empty) { display: none; }
+  }
 </style>
 <header>
   <h1>Postreel fakes</h1>
@@ -38,15 +54,15 @@ export const page = `<!doctype html>
   </form>
   <span id="note" class="note" role="status"></span>
 </header>
-<nav role="tablist"></nav>
+<nav aria-label="Tables"><div role="tablist"></div><input type="search" id="filter" aria-label="Filter" placeholder="Filter"></nav>
 <main></main>
-<dialog><form method="dialog"><button>Close</button></form><p id="facts"></p><iframe sandbox="" title="Email"></iframe></dialog>
+<dialog aria-labelledby="facts"><form method="dialog"><button>Close</button></form><h2 id="facts"></h2><div id="content"></div></dialog>
 <script>
   const $ = (selector) => document.querySelector(selector);
   const time = (value) => new Date(value).toISOString().slice(0, 19).replace('T', ' ');
   const json = (value) => value === undefined || value === null ? '' : JSON.stringify(value);
   const views = {
-    requests: { At: (r) => time(r.at), Service: (r) => r.service, Request: (r) => r.method + ' ' + r.path, Status: (r) => r.status ?? 'no answer', Body: (r) => json(r.body) },
+    requests: { At: (r) => time(r.at), Service: (r) => r.service, Request: (r) => r.method + ' ' + r.path, Status: (r) => r.status ?? 'no answer', Body: (r) => json(r.body), Answer: (r) => r.answer ?? '' },
     outbox: { Sent: (r) => time(r.sentAt), From: (r) => r.from, To: (r) => r.to, Subject: (r) => r.subject, Source: (r) => r.source },
     contacts: { Email: (r) => r.email, Subscribed: (r) => r.subscribed ? 'yes' : 'no', Data: (r) => json(r.data), Id: (r) => r.id },
     events: { At: (r) => time(r.createdAt), Event: (r) => r.name, Contact: (r) => r.email ?? r.contactId, Data: (r) => json(r.data) },
@@ -59,6 +75,8 @@ export const page = `<!doctype html>
     'by an HTML page': { html: true }, 'by 3 s delay': { slow: 3000 },
   };
   let tab = location.hash.slice(1) in views ? location.hash.slice(1) : 'requests';
+  // What opens a row, and what it shows then.
+  const opens = { requests: ['Request', openRequest], outbox: ['Subject', openEmail] };
   let state;
   let shown = '';
 
@@ -71,17 +89,22 @@ export const page = `<!doctype html>
 
   function draw() {
     $('#now').textContent = time(state.now);
-    const rows = state[tab];
-    const text = tab + JSON.stringify([rows, Object.keys(views).map((name) => state[name].length)]);
+    const filter = $('#filter').value.trim().toLowerCase();
+    const rows = state[tab].filter((row) => Object.values(views[tab]).some((read) => String(read(row)).toLowerCase().includes(filter)));
+    const text = tab + filter + JSON.stringify([rows, Object.keys(views).map((name) => state[name].length)]);
     if (text === shown) return;
     shown = text;
-    $('nav').replaceChildren(...Object.keys(views).map((name) => {
+    $('[role=tablist]').replaceChildren(...Object.keys(views).map((name) => {
       const label = name[0].toUpperCase() + name.slice(1) + ' (' + state[name].length + ')';
       const button = make('button', label, { role: 'tab', 'aria-selected': name === tab, id: 'tab-' + name });
       button.onclick = () => { tab = name; location.hash = name; draw(); };
       return button;
     }));
-    if (rows.length === 0) return $('main').replaceChildren(make('p', 'Nothing yet.', { class: 'empty' }));
+    const nothing = state[tab].length === 0 ? 'Nothing yet.' : 'Nothing with this text.';
+    $('main').replaceChildren(rows.length === 0 ? make('p', nothing, { class: 'empty' }) : tableOf(rows));
+  }
+
+  function tableOf(rows) {
     const table = make('table');
     const head = table.createTHead().insertRow();
     for (const heading of Object.keys(views[tab])) head.append(make('th', heading));
@@ -90,16 +113,41 @@ export const page = `<!doctype html>
       const line = body.insertRow();
       for (const [heading, read] of Object.entries(views[tab])) {
         const isBad = heading === 'Status' && (row.status === undefined || row.status >= 400 || row.status === 'error');
-        line.append(make('td', String(read(row)), isBad ? { class: 'bad' } : {}));
+        const cell = make('td', undefined, { 'data-heading': heading, ...(isBad ? { class: 'bad' } : {}) });
+        const [opener, open] = opens[tab] ?? [];
+        const content = make(heading === opener ? 'button' : 'span', String(read(row)));
+        if (heading === opener) content.onclick = () => open(row);
+        cell.append(content);
+        line.append(cell);
       }
-      if (tab === 'outbox') { line.dataset.opens = ''; line.onclick = () => open(row); }
     }
-    $('main').replaceChildren(table);
+    return table;
   }
 
-  function open(email) {
-    $('#facts').textContent = email.subject + ' (from ' + email.from + ' to ' + email.to + ')';
-    $('iframe').srcdoc = email.body;
+  function openEmail(email) {
+    const frame = make('iframe', undefined, { sandbox: '', title: 'Email' });
+    frame.srcdoc = email.body;
+    show(email.subject + ' (from ' + email.from + ' to ' + email.to + ')', [frame]);
+  }
+
+  function openRequest({ method, path, status, body, answer }) {
+    show(method + ' ' + path + ': ' + (status ?? 'no answer'), [
+      make('h2', 'Body'), make('pre', pretty(json(body)) || 'none', { tabindex: 0 }),
+      make('h2', 'Answer'), make('pre', pretty(answer) || 'none', { tabindex: 0 }),
+    ]);
+  }
+
+  function pretty(text = '') {
+    try {
+      return JSON.stringify(JSON.parse(text), null, 2);
+    } catch {
+      return text;
+    }
+  }
+
+  function show(title, content) {
+    $('#facts').textContent = title;
+    $('#content').replaceChildren(...content);
     $('dialog').showModal();
   }
 
@@ -143,6 +191,7 @@ export const page = `<!doctype html>
     const error = await post('/faults', { service, endpoint: endpoint.join(' '), fault: faults[$('#kind').value] });
     $('#note').textContent = error ?? 'The next ' + endpoint.join(' ').replace('*', 'request') + ' fails ' + $('#kind').value + '.';
   };
+  $('#filter').oninput = draw;
   $('#clear').onclick = async () => {
     await post('/faults/clear', {});
     $('#note').textContent = 'No faults.';

@@ -1,17 +1,21 @@
-import type { FakeServer } from 'postreel/testing';
+import type { FakeServer, RecordedRequest } from 'postreel/testing';
 
 /** The most rows of each table: the page is for looking, not for exports. */
 const maxRows = 200;
 
+/** The text of the answer to each request. */
+export type Answers = WeakMap<RecordedRequest, string>;
+
 /** What the web page shows, newest first. */
-export function stateOf({ messaging, media }: FakeServer): object {
+export function stateOf({ messaging, media }: FakeServer, answers: Answers): object {
   const { project } = messaging;
   const emails = new Map([...project.contacts.values()].map(({ id, email }) => [id, email]));
   return {
     now: messaging.clock.date(),
     endpoints: { messaging: messaging.endpoints, media: media.endpoints },
-    requests: requestsOf(messaging, 'messaging')
-      .concat(requestsOf(media, 'media'))
+    requests: newest(messaging.requests)
+      .map((request) => shown(request, 'messaging', answers))
+      .concat(newest(media.requests).map((request) => shown(request, 'media', answers)))
       .sort((one, other) => other.at - one.at)
       .slice(0, maxRows),
     outbox: newest(messaging.outbox),
@@ -25,10 +29,10 @@ export function stateOf({ messaging, media }: FakeServer): object {
   };
 }
 
-function requestsOf({ requests }: FakeServer['messaging'] | FakeServer['media'], service: string) {
-  return newest(requests).map(({ method, path, status, at, body }) => {
-    return { service, method, path, status, at, body: body instanceof FormData ? 'a form' : body };
-  });
+function shown(request: RecordedRequest, service: string, answers: Answers) {
+  const { method, path, status, at, body } = request;
+  const asked = body instanceof FormData ? 'a form' : body;
+  return { service, method, path, status, at, body: asked, answer: answers.get(request) };
 }
 
 function newest<T>(list: readonly T[]): T[] {

@@ -37,11 +37,15 @@ export class Coalescer<Result> {
       const results = await batch.results;
       return results.slice(start, start + payload.length);
     } catch (failure) {
-      if (batch.callers === 1 || !isRefusal(failure)) {
+      if (!isRefusal(failure)) {
         throw failure;
       }
-      // The fault may lie in another caller's jobs: these go once more, if none was made.
+      // The fault may lie in another caller's jobs: these go once more, if none was made. A broken rule
+      // is told by a call of its own too, which names the fields as its caller has them.
       const jobs = batch.payload.length;
+      if (batch.callers === 1 && failure.outcome !== 'not-sent') {
+        throw failure;
+      }
       if (failure.outcome === 'not-sent' || madeNothing(failure, jobs)) {
         return this.#send(request);
       }

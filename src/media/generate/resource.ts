@@ -54,6 +54,8 @@ export class Generate implements NamesOf<typeof routes> {
   readonly #transport: Transport;
   readonly #host: GenerateHost;
   readonly #coalescer: Coalescer<GenerationJob>;
+  /** Requests around one video that was given as it is. */
+  readonly #wrapped = new WeakSet<VideoRequest>();
 
   constructor(transport: Transport, host: GenerateHost) {
     this.#transport = transport;
@@ -73,7 +75,9 @@ export class Generate implements NamesOf<typeof routes> {
     options?: RequestOptions,
   ): Call<GenerationJob[]> | Call<GenerationJob> {
     if (isOneVideo(given)) {
-      return this.#videos({ payload: [given] }, options).map(([job]) => accepted(job));
+      const request = { payload: [given] };
+      this.#wrapped.add(request);
+      return this.#videos(request, options).map(([job]) => accepted(job));
     }
     return this.#videos(given, options).map(withHint);
   }
@@ -188,12 +192,18 @@ export class Generate implements NamesOf<typeof routes> {
     // Counted now: the caller may change the list while the call waits.
     const jobs = payloadOf(body).map(withFormat);
     const sent = jobs.length > 0 ? { ...body, payload: jobs } : body;
+    const givenAt = this.#wrapped.has(body) ? 'payload[0]' : undefined;
     const recordsOf = (answer: unknown) => videoRecords(answer, jobs.length);
     const send = ({ beforeSending, onLate }: SendHooks) =>
       this.#transport
         .send(
           routes.video,
-          { body: sent, beforeSending, onLate: (answer) => onLate(() => recordsOf(answer)) },
+          {
+            body: sent,
+            givenAt,
+            beforeSending,
+            onLate: (answer) => onLate(() => recordsOf(answer)),
+          },
           this.#paid(options),
         )
         .map(recordsOf);

@@ -133,7 +133,11 @@ export interface VideoSettings {
   shouldExport?: boolean | undefined;
 }
 
-/** One video to generate. */
+/**
+ * One video to generate. A job that stands in a variable keeps its words by `satisfies`.
+ * @example
+ * const job = { workflowType: 'idea', prompt: 'Why cats purr', voiceId: 'voice_1' } satisfies VideoJob;
+ */
 export type VideoJob = VideoSettings & VideoSource & VideoVisuals;
 
 /** Videos to generate with one call. */

@@ -4,7 +4,7 @@ import {
   UnexpectedResponseError,
   type FieldError,
 } from '../../errors/index.js';
-import type { CallContext, TransportParts } from '../context.js';
+import type { CallContext, RawInput, TransportParts } from '../context.js';
 import { withinDeadline } from '../deadline.js';
 import { invalidRequest } from '../../errors/client-errors.js';
 import {
@@ -17,6 +17,11 @@ import {
 
 const maxInMessage = 10;
 const noBody = { field: '', message: 'pass its fields as one object; got undefined' };
+
+/** A text that names a field, with the field as the caller has it. */
+function asGiven(text: string, { givenAt }: RawInput): string {
+  return givenAt === undefined ? text : text.replace(`${givenAt}.`, '');
+}
 
 /** The checks before and after a call. Schemas are loaded when a call first needs them. */
 export class Validator {
@@ -48,7 +53,10 @@ export class Validator {
     const { events } = this.#parts;
     const { body, query } = input;
     const where = { method: route.method, path };
-    const problems = requestProblems(schemas, body, query);
+    const problems = requestProblems(schemas, body, query).map((problem) => ({
+      ...problem,
+      field: asGiven(problem.field, input),
+    }));
     if (problems.length > 0) {
       // `body` is the name of a field too.
       const isNothing = body === undefined && problems[0]?.field === 'body';
@@ -61,7 +69,7 @@ export class Validator {
     }
     const warnings = notices.filter((notice) => typeof notice === 'string');
     for (const message of [...warnings, ...queryWarnings(schemas, query)]) {
-      events.emit('warning', { ...where, message });
+      events.emit('warning', { ...where, message: asGiven(message, input) });
     }
   }
 

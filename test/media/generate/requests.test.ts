@@ -60,6 +60,33 @@ describe('what generate.video sends', () => {
     expect(await requests[0]!.json()).toEqual({ payload: [{ ...job, workflowFormat }] });
   });
 
+  it.each([false, true])(
+    'names the fields of one video as they were given (coalesce: %s)',
+    async (coalesce) => {
+      const { client, requests } = listening();
+      const warnings: WarningEvent[] = [];
+      client.on('warning', (warning) => warnings.push(warning));
+      const media = client.with({ coalesce });
+      const calls = [{ duration: 60 }, {}].map((more) =>
+        ending(
+          media.generate.video({ ...video(more), ...(more.duration ? {} : { artstyle: 'a' }) }),
+        ),
+      );
+      const alone = ending(media.generate.video(video({ duration: 60, brandId: 'brand_1' })));
+      const [{ error }] = await Promise.all([...calls, alone]);
+      for (const refusal of [error, (await alone).error]) {
+        expect(refusal).toMatchObject({
+          message: 'POST /v1/generate/video was not sent: `duration` must be at most 15; got 60.',
+          fieldErrors: [{ field: 'duration' }],
+        });
+      }
+      expect(warnings.map(({ message }) => message)).toEqual([
+        expect.stringMatching(/^`artstyle` is not a documented field/),
+      ]);
+      expect(requests).toHaveLength(1);
+    },
+  );
+
   it('has the only format there is, where it is left out', async () => {
     const { client, requests } = listening();
     const { workflowFormat, ...job } = video();

@@ -1,4 +1,17 @@
-import { email, mail, send, campaign, m, contacts, campaigns, type Misuse } from './subjects.js';
+import {
+  campaign,
+  campaigns,
+  client,
+  contacts,
+  email,
+  m,
+  mail,
+  messaging,
+  ofFake,
+  base,
+  send,
+  type Misuse,
+} from './subjects.js';
 
 /** Calls to the messaging service. */
 export const calls: readonly Misuse[] = [
@@ -68,6 +81,25 @@ export const calls: readonly Misuse[] = [
     'update(changes, id)',
     () => contacts['update']?.({ data: {} }, 'con_1'),
     /must be a string|must be an object/,
+  ],
+  ['an address that ends in /v1', () => ofFake({}, '/v1').send(mail), '`baseUrl` ends in `/v1`'],
+  [
+    'the key of another project',
+    () => ofFake({ apiKey: 'sk_other' }).contacts.get('1'),
+    'The key (sk_…) came from the option `apiKey`',
+  ],
+  [
+    'for in place of for await',
+    () => [...(client.contacts.list() as unknown as Iterable<unknown>)],
+    'use `for await (const item of list)`',
+  ],
+  [
+    'a queue that is too short',
+    () => {
+      const one = messaging({ ...base, rateLimit: { limit: 1, windowMs: 60_000, maxQueueMs: 9 } });
+      return Promise.all(['1', '2'].map((id) => one.contacts.get(id)));
+    },
+    'allow a longer `maxQueueMs`',
   ],
   ['list(text)', () => contacts['list']?.('ann'), 'pass the query as an object; got a string'],
   [

@@ -9,6 +9,7 @@ import {
   tracking,
   first,
   g,
+  mediaOfFake,
   type Misuse,
 } from './subjects.js';
 
@@ -17,7 +18,7 @@ export const files: readonly Misuse[] = [
   [
     'one job without a voice',
     () => g['video']?.({ ...job, voiceId: undefined }),
-    'voiceId` is required',
+    'not sent: `voiceId` is required',
   ],
   [
     'ids in place of one',
@@ -63,6 +64,22 @@ export const files: readonly Misuse[] = [
     'a wait of 10m',
     () => d['waitForFile']?.('file_1', { timeout: '10m' }),
     'a number of milliseconds',
+  ],
+  [
+    'a wait of 50 that means seconds',
+    async () => {
+      const made = await mediaOfFake().generate.audio({ content: 'Hi', voiceId: 'v' });
+      await made.waitForFile({ timeout: 50 });
+    },
+    /not finished within \d+ ms .* call `resume\(\)`/,
+  ],
+  [
+    'a wait for the list of jobs',
+    async () => {
+      const made: unknown = await mediaOfFake().generate.video({ payload: [job as never] });
+      (made as { waitForFile(): void }).waitForFile();
+    },
+    '`const [job] = await …`',
   ],
   [
     'one id for a list',

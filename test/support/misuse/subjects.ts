@@ -1,4 +1,5 @@
 import { MediaClient, MessagingClient } from 'postreel';
+import { createFakeMedia, createFakeMessaging } from 'postreel/testing';
 import { createTracker } from 'postreel/tracker';
 
 /** JavaScript passes anything: nothing here is typed, on purpose. */
@@ -37,6 +38,15 @@ export const campaign = {
   from: mail.from,
   audienceType: 'ALL',
 };
+/** A client of the fake service, which refuses what the real one would. */
+export function ofFake(change: object = {}, path = ''): MessagingClient {
+  const { secretKey: apiKey, baseUrl, fetch } = createFakeMessaging();
+  return messaging({ apiKey, baseUrl: `${baseUrl}${path}`, fetch, ...change });
+}
+export function mediaOfFake(): MediaClient {
+  const { apiKey, baseUrl, fetch } = createFakeMedia();
+  return media({ apiKey, baseUrl, fetch });
+}
 export const tracker = (options: unknown) => loose(createTracker(options as never));
 export const tracking = () => tracker({ publicKey: 'pk_test', baseUrl });
 export async function first(jobs: unknown, options?: object): Promise<void> {

@@ -71,7 +71,7 @@ async function runFake(flags: Flags, context: Context): Promise<void> {
       port,
       host,
       ...options,
-      page: createPage(() => started.server),
+      ...createPage(() => started.server),
       onEnd: (exchange) => {
         const text = log ? lineOf(exchange, context) : undefined;
         if (text !== undefined) {

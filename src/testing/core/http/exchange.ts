@@ -11,6 +11,9 @@ export interface Exchange {
   readonly reply: () => Promise<Response>;
 }
 
+/** The request that an answer belongs to. */
+export const recordOf = new WeakMap<Response, RecordedRequest>();
+
 /** Answers a request the way its fault has it; without one, properly. */
 export async function breakExchange(exchange: Exchange): Promise<Response> {
   const { request, record, fault } = exchange;
@@ -21,6 +24,7 @@ export async function breakExchange(exchange: Exchange): Promise<Response> {
   const response = await attempt(exchange);
   request.signal.throwIfAborted();
   record.status = response.status;
+  recordOf.set(response, record);
   return response;
 }
 

@@ -6,7 +6,7 @@ import { startFakeServer, type FakeServer } from 'postreel/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { bundled } from '../support/node/bundled.js';
 
-const page = readFileSync('docs/scale.md', 'utf8');
+const page = readFileSync('docs/engines.md', 'utf8');
 mkdirSync('test/.tmp', { recursive: true });
 const folder = mkdtempSync('test/.tmp/scale-');
 const clean: (() => unknown)[] = [];
@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The code of a recipe, by its title. */
 function recipe(title: string): string {
-  const start = page.indexOf(`\n### ${title}\n`);
+  const start = page.indexOf(`\n## ${title}\n`);
   const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(page.slice(start)) ?? [];
   expect(start, title).toBeGreaterThan(0);
   return code;
@@ -28,7 +28,7 @@ async function script(name: string, code: string): Promise<string> {
   return built;
 }
 
-describe('the recipes of docs/scale.md', () => {
+describe('the recipes of docs/engines.md', () => {
   let fake: FakeServer;
   beforeAll(async () => {
     fake = await startFakeServer({ media: { durations: () => 2_000, queueTime: 0 } });
