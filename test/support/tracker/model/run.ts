@@ -158,7 +158,8 @@ function track(world: World): void {
       // Where neither tabs nor the database answer, nothing can tell whose an old event is.
       mayRepeat:
         (!world.settings.hasChannel || world.wasMistaken) && world.settings.database !== 'healthy',
-      mayBeLost: false,
+      // The clock was set back, and an erasure that this tab has not read yet is later: it holds.
+      mayBeLost: isDeadBy(record.at, actual(world)),
       mayChange: false,
     });
     protocol.take(queue, { record, phase: Phase.Waiting, until: 0, size: 0 });
@@ -511,6 +512,10 @@ function judgeStores(world: World, { queue }: ModelTab): void {
 /** What any store or tab knows. */
 const everywhere = ({ mustHold, told, tabs }: World): Decisions =>
   [told, mustHold.local, mustHold.database, ...tabs.map(({ mustKnow }) => mustKnow)].reduce(latest);
+
+/** What the stores and tabs know in fact, by the tabs' own doing. */
+const actual = ({ localDecisions, databaseDecisions, tabs }: World): Decisions =>
+  [localDecisions, databaseDecisions, ...tabs.map(({ queue }) => queue.decisions)].reduce(latest);
 
 const isDeadBy = (at: number, { erasedAt, deniedAt, grantedAt }: Decisions): boolean =>
   at <= erasedAt || (deniedAt > 0 && deniedAt >= grantedAt);

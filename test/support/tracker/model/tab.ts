@@ -113,7 +113,7 @@ const listeners = (world: World, tab: ModelTab): ModelTab[] =>
 
 /** Messages that are on their way to a tab. */
 function hear(world: World, tab: ModelTab, decisions: Decisions, bug: Bug | undefined): void {
-  if (!tab.isListening || bug === 'tells no other tab') {
+  if (!tab.isListening) {
     return;
   }
   tab.unheard = (tab.unheard ?? 0) + 1;
@@ -122,11 +122,15 @@ function hear(world: World, tab: ModelTab, decisions: Decisions, bug: Bug | unde
     tab,
     run: () => {
       tab.unheard = (tab.unheard ?? 1) - 1;
-      if (tab.isListening) {
-        protocol.noteDecisions(tab.queue, decisions);
-        protocol.sweep(tab.queue);
-        learn(tab, decisions);
+      if (!tab.isListening) {
+        return;
       }
+      // The books know of it, whatever the fault.
+      learn(tab, decisions);
+      if (bug !== 'tells no other tab') {
+        protocol.noteDecisions(tab.queue, decisions);
+      }
+      protocol.sweep(tab.queue);
     },
   });
 }
@@ -316,9 +320,11 @@ function claim(world: World, tab: ModelTab, { entry, seen, onClaimed, bug }: Wan
     ids: [record.id],
     isCommitted: false,
     work: (database) => {
+      const inDatabase = { copy: database.get(record.id), decisions: world.databaseDecisions };
+      const known = bug === 'claims by the database alone' ? { decisions: NONE } : tab.queue;
       const isWon =
         (bug === 'orphans go to every tab' && !!onClaimed) ||
-        adoption.mayClaim(seen, database.get(record.id), world.databaseDecisions);
+        adoption.mayClaim(known, seen, inDatabase);
       if (isWon) {
         database.set(record.id, record);
       }

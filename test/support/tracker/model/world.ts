@@ -207,11 +207,10 @@ export class World {
     const isInherited = database !== 'absent' || hasLocks;
     for (const { record, isStored, phase, isDoubtful } of tab.queue.entries) {
       const truth = this.truths.get(record.id);
-      // Memory ends with the page; what is about to be sent counts as sent.
-      if (
-        truth &&
-        (!isStored || tab.memory || phase === Phase.Marking || isDoubtful || !isInherited)
-      ) {
+      // Memory ends with the page; what is about to be sent counts as sent, also while it waits for
+      // the rest of its batch.
+      const isMarked = phase === Phase.Marking || phase === Phase.Marked;
+      if (truth && (!isStored || tab.memory || isMarked || isDoubtful || !isInherited)) {
         truth.mayBeLost = true;
       }
     }
