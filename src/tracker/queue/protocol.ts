@@ -95,6 +95,10 @@ const nextBatch = (queue: Queue): Entry[] => {
 /** IndexedDB wrote a change, or did not: then another tab was first. Unknown: it cannot tell. */
 export const claimed = (queue: Queue, { entry, record }: Claim, isWon?: boolean): void => {
   if (isWon === false) {
+    // It may have been marked in localStorage, but was not sent: the mark must not stay.
+    if (entry.record.state && entry.phase !== Phase.Sent) {
+      release(queue, entry);
+    }
     forget(queue, entry);
   }
   sweep(queue);

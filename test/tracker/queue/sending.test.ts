@@ -225,8 +225,15 @@ describe('claimed', () => {
   });
   it('forgets an event, without a word, that another tab was first to change', () => {
     const queue = marking();
+    queue.local.set('a', recordOf('a', { owner: 'another tab' }));
     claimed(queue, queue.claims[0]!, false);
     expect([queue.calls, idsIn(queue)]).toEqual([[], []]);
+  });
+  it('takes back the mark of what another tab was first to change, for it was not sent', () => {
+    const queue = marking();
+    claimed(queue, queue.claims[0]!, false);
+    expect([queue.calls, idsIn(queue)]).toEqual([[['saveLocal', 'a', 0]], []]);
+    expect(queue.local.get('a')).toMatchObject({ owner: '', state: 0 });
   });
   it('waits a second where IndexedDB cannot tell, and takes the mark back', () => {
     const queue = marking();

@@ -1,7 +1,7 @@
 import { newest } from '../../../../src/tracker/queue/adoption.js';
 import { answered } from '../../../../src/tracker/queue/answers.js';
 import * as protocol from '../../../../src/tracker/queue/protocol.js';
-import { type Decisions, isDenied } from '../../../../src/tracker/queue/decisions.js';
+import { type Decisions, isAhead, isDenied } from '../../../../src/tracker/queue/decisions.js';
 import type { StoredRecord } from '../../../../src/tracker/queue/record.js';
 import { Life, Phase } from '../../../../src/tracker/queue/state.js';
 import type { Bug } from './bugs.js';
@@ -152,14 +152,14 @@ function track(world: World): void {
       accepted: 0,
       sent: 0,
       unanswered: 0,
-      // What was decided where this tab cannot know of it, it obeys once it does.
+      // What was decided where this tab cannot know of it, it obeys once it does: a denial, or an
+      // erasure that is later by a clock that was set back.
       isErased: isDeadBy(record.at, everywhere(world)),
       maySurvive: false,
       // Where neither tabs nor the database answer, nothing can tell whose an old event is.
       mayRepeat:
         (!world.settings.hasChannel || world.wasMistaken) && world.settings.database !== 'healthy',
-      // The clock was set back, and an erasure that this tab has not read yet is later: it holds.
-      mayBeLost: isDeadBy(record.at, actual(world)),
+      mayBeLost: false,
       mayChange: false,
     });
     protocol.take(queue, { record, phase: Phase.Waiting, until: 0, size: 0 });
@@ -269,7 +269,10 @@ function passTime(world: World): void {
 /** The power fails: localStorage forgets its last writes, and nobody waits for the database. */
 function kill(world: World): void {
   const pending = new Set(world.transactions.flatMap(({ ids }) => ids));
-  const wasErased = world.transactions.length > 0;
+  // Or what was decided is in localStorage alone, which had not reached the disk.
+  const wasErased =
+    world.transactions.length > 0 ||
+    isAhead(world.localDecisions, latest(world.diskDecisions, world.databaseDecisions));
   for (const tab of [...world.tabs]) {
     world.end(tab);
   }
@@ -290,9 +293,9 @@ function kill(world: World): void {
     }
     if (wasErased || world.settings.database !== 'healthy') {
       truth.mayChange = true;
-    }
-    if (wasErased || world.settings.database !== 'healthy') {
       truth.maySurvive = true;
+      // Its mark was erased with it.
+      truth.mayRepeat ||= truth.isErased;
     }
   }
 }
@@ -509,13 +512,22 @@ function judgeStores(world: World, { queue }: ModelTab): void {
   }
 }
 
-/** What any store or tab knows. */
-const everywhere = ({ mustHold, told, tabs }: World): Decisions =>
-  [told, mustHold.local, mustHold.database, ...tabs.map(({ mustKnow }) => mustKnow)].reduce(latest);
-
-/** What the stores and tabs know in fact, by the tabs' own doing. */
-const actual = ({ localDecisions, databaseDecisions, tabs }: World): Decisions =>
-  [localDecisions, databaseDecisions, ...tabs.map(({ queue }) => queue.decisions)].reduce(latest);
+/** What any store or tab knows: by the books, and in fact. */
+const everywhere = ({
+  mustHold,
+  told,
+  tabs,
+  localDecisions,
+  databaseDecisions,
+}: World): Decisions =>
+  [
+    told,
+    mustHold.local,
+    mustHold.database,
+    localDecisions,
+    databaseDecisions,
+    ...tabs.flatMap(({ mustKnow, queue }) => [mustKnow, queue.decisions]),
+  ].reduce(latest);
 
 const isDeadBy = (at: number, { erasedAt, deniedAt, grantedAt }: Decisions): boolean =>
   at <= erasedAt || (deniedAt > 0 && deniedAt >= grantedAt);

@@ -362,7 +362,10 @@ function mustBeKnown(world: World, tab: ModelTab, { at }: Truth): boolean {
   const isRead = database === 'healthy' && !tab.memory && world.settings.hasChannel && !tab.unheard;
   const places = [world.mustHold.local, tab.mustKnow, ...(isRead ? [world.mustHold.database] : [])];
   const { erasedAt, deniedAt, grantedAt } = places.reduce(latest);
-  return at <= erasedAt || (deniedAt > 0 && deniedAt >= grantedAt);
+  // It may know of a later grant than the books ask for, if there was one.
+  const known = tab.queue.decisions.grantedAt;
+  const granted = world.grants.has(known) ? Math.max(known, grantedAt) : grantedAt;
+  return at <= erasedAt || (deniedAt > 0 && deniedAt >= granted);
 }
 
 function finish(world: World, entry: Entry, reason: string | undefined): void {
@@ -443,6 +446,7 @@ export function grantAll(world: World, tab: ModelTab, bug?: Bug): void {
   const { queue } = tab;
   const before = latest(queue.decisions, world.localDecisions);
   protocol.decide(queue, 'granted');
+  world.grants.add(queue.decisions.grantedAt);
   checkDecision(world, before, queue.decisions, 'granted');
   learn(tab, queue.decisions);
   saveDecisions(world, tab, queue.decisions, bug);

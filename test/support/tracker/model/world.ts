@@ -103,6 +103,8 @@ export class World {
   mustHold = { local: NONE, disk: NONE, database: NONE };
   /** What was ever told from tab to tab. */
   told = NONE;
+  /** The times of all grants. */
+  readonly grants = new Set<number>();
   /** A tab that lives was taken for gone, since it was too busy to answer. */
   wasMistaken = false;
   database = new Map<string, StoredRecord>();
