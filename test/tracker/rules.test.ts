@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTracker } from 'postreel/tracker';
+import { type Tracker, createTracker } from 'postreel/tracker';
 import { fakePage, taken } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
@@ -216,6 +216,24 @@ describe('one failure and the others', () => {
     void tracker.flush();
     await page.pass(50_000);
     expect(page.sent).toHaveLength(1);
+  });
+  it.each([
+    ['reset()', (tracker: Tracker) => tracker.reset()],
+    ['deny() and a later grant', (tracker: Tracker) => tracker.consent.deny()],
+  ])('keeps to Retry-After over %s, in every tab: it limits no contact', async (_, forget) => {
+    page.reply = () => new Response('', { status: 429, headers: { 'Retry-After': '60' } });
+    const tracker = page.start();
+    tracker.track('x');
+    await page.pass(0);
+    page.reply = taken;
+    await Promise.all([forget(tracker), page.pass(0)]);
+    tracker.consent.grant();
+    const other = page.start();
+    other.track('y');
+    await Promise.all([other.flush({ timeout: 1 }), page.pass(50_000)]);
+    expect(events()).toEqual(['x']);
+    await page.pass(20_000);
+    expect(events()).toEqual(['x', 'y']);
   });
 });
 

@@ -291,10 +291,15 @@ export const rewrite = (queue: Queue, entry: Entry, changes: Partial<EventRecord
   queue.claim(entry, seen);
 };
 
-/** True when the event belongs to another tab by now; it is forgotten here. */
+/**
+ * True when the event belongs to another tab by now, or did since this one changed it; it is forgotten
+ * here.
+ */
 export const isForeign = (queue: Queue, entry: Entry): boolean => {
-  const { owner } = (entry.isStored && queue.copyOf(entry.record.id)) || queue;
-  const isOthers = owner !== queue.owner && owner !== NOBODY;
+  const copy = entry.isStored ? queue.copyOf(entry.record.id) : undefined;
+  // Left to anybody: by this tab, or by another one that may have handed it over.
+  const isReleased = copy?.owner === NOBODY && copy.version <= entry.record.version;
+  const isOthers = !!copy && copy.owner !== queue.owner && !isReleased;
   if (isOthers) {
     forget(queue, entry);
   }

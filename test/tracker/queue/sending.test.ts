@@ -85,6 +85,13 @@ describe('open', () => {
     expect(queue.claims[0]).toMatchObject({ record: entry.record, seen: entry.record });
     expect(queue.isConsentKnown).toBe(true);
   });
+  it('leaves what another tab has taken over since, and let go of again', () => {
+    const queue = unitQueue({ life: Life.Starting });
+    addStored(queue, 'a', {}, { owner: '' });
+    queue.local.set('a', recordOf('a', { owner: '', state: 1, version: 101 }));
+    open(queue);
+    expect([queue.calls, idsIn(queue)]).toEqual([[], []]);
+  });
   it('takes back what it has released when the page was left', () => {
     const queue = unitQueue({ life: Life.Starting });
     const { record: seen } = addStored(queue, 'a', {}, { owner: NOBODY });

@@ -10,6 +10,7 @@ import {
 import {
   type Entry,
   Life,
+  Phase,
   type Ports,
   type OnClaimed,
 } from '../../../../src/tracker/queue/state.js';
@@ -29,6 +30,7 @@ export function openTab(world: World, bug: Bug | undefined, isDurable = true): M
     mustKnow: world.mustHold.local,
     isAlone: false,
     isLooking: false,
+    wait: { hold: 0, mustWait: 0 },
     email: undefined,
     // Set below; the ports need the tab.
     queue: undefined as never,
@@ -182,7 +184,7 @@ function portsOf(world: World, tab: ModelTab, bug: Bug | undefined): Ports {
     storedDecisions: () =>
       bug === 'reads no decision of others' ? tab.queue.decisions : world.localDecisions,
     saveDecisions: (decisions) => saveDecisions(world, tab, decisions, bug),
-    pausedUntil: () => world.hold,
+    pausedUntil: () => world.waitOf(tab).hold,
     sizeOf: () => 3000,
     saveLocal: (entry) => {
       if (bug === 'no mark in localStorage' && entry.record.state) {
@@ -219,7 +221,7 @@ function portsOf(world: World, tab: ModelTab, bug: Bug | undefined): Ports {
       if (world.now !== world.lastTooMany) {
         world.fail('all tabs wait, though the service answered no 429');
       }
-      world.hold = until;
+      Object.assign(world.waitOf(tab), { hold: until, mustWait: until });
     },
     finish: (entry, reason) => finish(world, entry, reason),
   };
@@ -309,6 +311,10 @@ interface Wanted {
 
 function claim(world: World, tab: ModelTab, { entry, seen, onClaimed, bug }: Wanted): void {
   const { record } = entry;
+  // What was marked before the answer came is sent all the same.
+  if (!onClaimed && entry.phase === Phase.Marking && record.state && mustWait(world, tab)) {
+    world.fail(`${record.id} is about to be sent before the service allows it`);
+  }
   const tell = (isWon: boolean | undefined) =>
     (onClaimed ?? protocol.claimed)(tab.queue, { entry, record }, isWon);
   if (!entry.isStored || tab.memory || world.settings.database === 'absent') {
@@ -321,10 +327,9 @@ function claim(world: World, tab: ModelTab, { entry, seen, onClaimed, bug }: Wan
     isCommitted: false,
     work: (database) => {
       const inDatabase = { copy: database.get(record.id), decisions: world.databaseDecisions };
-      const known = bug === 'claims by the database alone' ? { decisions: NONE } : tab.queue;
       const isWon =
         (bug === 'orphans go to every tab' && !!onClaimed) ||
-        adoption.mayClaim(known, seen, inDatabase);
+        adoption.mayClaim(tab.queue, seen, inDatabase);
       if (isWon) {
         database.set(record.id, record);
       }
@@ -332,6 +337,12 @@ function claim(world: World, tab: ModelTab, { entry, seen, onClaimed, bug }: Wan
     },
     done: tell,
   });
+}
+
+/** Has the service asked for a wait? One that is longer was set by a clock that has been set back. */
+export function mustWait(world: World, tab: ModelTab): boolean {
+  const { mustWait: until } = world.waitOf(tab);
+  return until > world.now && until <= world.now + 3e5;
 }
 
 function send(world: World, tab: ModelTab, entry: Entry, bug: Bug | undefined): void {
@@ -422,6 +433,9 @@ export function erase(world: World, tab: ModelTab, decision: 'erased' | 'denied'
   const hadEvents = copies.length > 0;
   eventsIn(world).forEach((key) => world.local.delete(key));
   tab.memory?.clear();
+  if (bug === 'a reset forgets the wait of a 429') {
+    world.waitOf(tab).hold = 0;
+  }
   learn(tab, queue.decisions);
   const isKept = decision === 'denied' || queue.isDurable || hadEvents;
   if (isKept) {
@@ -489,7 +503,7 @@ export function look(world: World, tab: ModelTab, bug?: Bug): void {
     );
     tab.isAlone = isAbsent;
     adopt(tab, found, new Set());
-    const silent = silentOf(world, tab, owners);
+    const silent = silentOf(world, tab, owners, bug);
     // Meanwhile anything may happen.
     readAll(world, tab, bug, (again) => {
       adopt(tab, again, silent);
@@ -513,6 +527,7 @@ function silentOf(
   world: World,
   tab: ModelTab,
   owners: ReadonlySet<string>,
+  bug: Bug | undefined,
 ): ReadonlySet<string> | undefined {
   if (!tab.isListening) {
     return undefined;
@@ -520,10 +535,10 @@ function silentOf(
   return new Set(
     [...owners].filter((owner) => {
       const living = world.tabs.find(({ queue }) => queue.owner === owner);
-      if (!living?.isListening) {
+      if (!living?.isListening || bug === 'takes from tabs that live') {
         return true;
       }
-      const isBusy = world.chance(0.05);
+      const isBusy = world.chance(0.15);
       world.wasMistaken ||= isBusy;
       if (isBusy && world.settings.database !== 'healthy') {
         world.truths.forEach((truth) => {
