@@ -30,7 +30,8 @@ export const start = (queue: Queue): void => {
   queue.isStarted = true;
   sweep(queue);
   if (isAllowed(queue)) {
-    queue.entries.forEach(queue.saveLocal);
+    // `grant()` may start it again: what is stored may be another tab's by now.
+    queue.entries.filter(({ isStored }) => !isStored).forEach(queue.saveLocal);
   }
 };
 

@@ -60,6 +60,13 @@ describe('start', () => {
     ]);
     expect(queue.isStarted).toBe(true);
   });
+  it('writes no copy over that of another tab where it was started before', () => {
+    const queue = unitQueue();
+    addStored(queue, 'a');
+    queue.local.set('a', recordOf('a', { owner: '', state: 1, version: 101 }));
+    start(queue);
+    expect(queue.calls).toEqual([]);
+  });
   it('stores nothing that is too old by then', () => {
     const queue = unitQueue({ isStarted: false, life: Life.Pending });
     addEntry(queue, 'a', {}, { at: NOW - DAY - 1 });

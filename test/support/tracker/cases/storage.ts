@@ -265,6 +265,40 @@ async function insecureOwner(world: World): Promise<void> {
   expectExactly(world.figures('insecure context without channel, an owner that seems gone', 30));
 }
 
+/** The host deletes the database, as a logout does that leaves nothing behind, while a tab lives. */
+async function deletedDatabase(world: World): Promise<void> {
+  const page = await world.open();
+  await page.evaluate(() => {
+    tracker.pause();
+    trackMany(0, 3);
+  });
+  await until(async () => (await world.stored(page)) === 3);
+  expect(await page.evaluate(deleteDatabase)).toEqual(['deleted']);
+  const other = await world.open();
+  const start = Date.now();
+  await other.evaluate(() => trackMany(3, 6));
+  await until(() => world.service.accepted.length >= 3, 8000);
+  expect(Date.now() - start).toBeLessThan(8000);
+  // It is made anew, with what is not delivered.
+  await until(async () => (await world.stored(page)) === 3);
+  await page.evaluate(() => tracker.resume());
+  await until(() => world.service.accepted.length >= 6);
+  await world.settled(page);
+  await Promise.all([page.close(), other.close()]);
+  expectExactly(world.figures('6 events, the database deleted between', 6));
+}
+
+/** Runs in the page: what becomes of it. */
+function deleteDatabase(): Promise<string[]> {
+  return new Promise((resolve) => {
+    const told: string[] = [];
+    const request = indexedDB.deleteDatabase('postreel:app:');
+    request.onblocked = () => told.push('blocked');
+    request.onsuccess = () => resolve([...told, 'deleted']);
+    setTimeout(() => resolve([...told, 'late']), 5000);
+  });
+}
+
 /** What the page, others and the browser do to the stores. */
 export const STORAGE: readonly Case[] = [
   {
@@ -283,6 +317,7 @@ export const STORAGE: readonly Case[] = [
   { name: 'repeats nothing that it sent during a look at the stores', run: slowLook },
   { name: 'repeats nothing whose mark is in an IndexedDB that opens late', run: markOfDatabase },
   { name: 'marks what it sent in an IndexedDB that opens late', run: slowDatabase },
+  { name: 'lets the host delete the database, and makes it anew', run: deletedDatabase },
   {
     name: 'repeats nothing when an owner without BroadcastChannel only seemed gone',
     engines: ['chromium', 'firefox'],

@@ -428,6 +428,7 @@ export function erase(world: World, tab: ModelTab, decision: 'erased' | 'denied'
     }
   }
   if (bug === 'erases its own events only') {
+    world.mustHold.local = latest(world.mustHold.local, queue.decisions);
     return;
   }
   const hadEvents = copies.length > 0;
@@ -540,9 +541,11 @@ function silentOf(
       }
       const isBusy = world.chance(0.15);
       world.wasMistaken ||= isBusy;
-      if (isBusy && world.settings.database !== 'healthy') {
+      if (isBusy) {
         world.truths.forEach((truth) => {
-          truth.mayRepeat = true;
+          truth.mayRepeat ||= world.settings.database !== 'healthy';
+          // Its owner may be binding it, and loses the claim.
+          truth.mayChange ||= !world.database.get(truth.id)?.email;
         });
       }
       return isBusy;
