@@ -395,6 +395,21 @@ describe('a denial', () => {
   });
 });
 
+describe('an IndexedDB that cannot be opened', () => {
+  it('is tried three times, told once, and done without', async () => {
+    const open = vi.fn(() => {
+      throw new Error('broken');
+    });
+    vi.stubGlobal('indexedDB', { open });
+    const tracker = page.start();
+    const warnings = vi.fn();
+    tracker.on('warning', warnings);
+    tracker.track('x');
+    await page.pass(120_000);
+    expect([open.mock.calls.length, warnings.mock.calls.length, events()]).toEqual([3, 1, ['x']]);
+  });
+});
+
 describe('a logout', () => {
   const keys = () => Object.keys(page.storage);
 
