@@ -299,6 +299,39 @@ function deleteDatabase(): Promise<string[]> {
   });
 }
 
+/** 5 000 keys of the host, against an origin that is empty: the better of several rounds each. */
+async function besideManyKeys(world: World): Promise<void> {
+  const page = await world.open();
+  await ready(world, page);
+  const empty = await page.evaluate(costOfTracking);
+  await page.evaluate(() => {
+    for (let n = 0; n < 5000; n++) {
+      localStorage.setItem(`host-${n}`, 'x'.repeat(100));
+    }
+  });
+  await page.close();
+  const next = await world.open();
+  await ready(world, next);
+  const full = await next.evaluate(costOfTracking);
+  await next.close();
+  console.log(`track(): ${empty.toFixed(3)} ms, beside 5 000 keys ${full.toFixed(3)} ms`);
+  expect(full / empty).toBeLessThanOrEqual(1.5);
+}
+
+/** Runs in the page: milliseconds of one `track()`. */
+async function costOfTracking(): Promise<number> {
+  const costs: number[] = [];
+  tracker.pause();
+  for (let round = 0; round < 15; round++) {
+    const start = performance.now();
+    trackMany(0, 100);
+    costs.push((performance.now() - start) / 100);
+    await tracker.reset();
+    tracker.identify('ann@example.com');
+  }
+  return Math.min(...costs);
+}
+
 /** What the page, others and the browser do to the stores. */
 export const STORAGE: readonly Case[] = [
   {
@@ -318,6 +351,8 @@ export const STORAGE: readonly Case[] = [
   { name: 'repeats nothing whose mark is in an IndexedDB that opens late', run: markOfDatabase },
   { name: 'marks what it sent in an IndexedDB that opens late', run: slowDatabase },
   { name: 'lets the host delete the database, and makes it anew', run: deletedDatabase },
+  // Alone: it is timed.
+  { name: 'tracks as fast beside 5 000 keys of the host', isAlone: true, run: besideManyKeys },
   {
     name: 'repeats nothing when an owner without BroadcastChannel only seemed gone',
     engines: ['chromium', 'firefox'],

@@ -200,7 +200,9 @@ function identify(world: World): void {
     const email = world.pick(EMAILS);
     for (const { record } of queue.entries) {
       const truth = world.truths.get(record.id);
-      if (!truth || record.email) {
+      const owner = copyOf(world, record.id)?.owner;
+      const isForeign = !!owner && owner !== queue.owner;
+      if (!truth || record.email || isForeign) {
         continue;
       }
       truth.email ??= email;
@@ -460,6 +462,8 @@ function kill(world: World): void {
 
 /** Another script of the page clears localStorage. */
 function clearLocal(world: World): void {
+  // A grant that IndexedDB does not have yet is forgotten if its tab ends: the denial stands.
+  const isGrantAtRisk = isAhead(world.localDecisions, world.databaseDecisions);
   world.local.clear();
   world.forgetWait();
   world.localDecisions = NONE;
@@ -474,7 +478,7 @@ function clearLocal(world: World): void {
   const pending = new Set(world.transactions.flatMap(({ ids }) => ids));
   for (const truth of world.truths.values()) {
     // A killed browser has left the only copy here.
-    if (!pending.has(truth.id) && !world.database.has(truth.id)) {
+    if (isGrantAtRisk || (!pending.has(truth.id) && !world.database.has(truth.id))) {
       truth.mayBeLost = true;
     }
     if (world.settings.database === 'healthy') {
