@@ -381,6 +381,20 @@ describe('a denial', () => {
     await deny();
     expect(keys()).toEqual(['postreel:test:consent']);
   });
+  it('by an option leaves a fresh origin as it is', async () => {
+    page.start({ consent: 'denied' }).track('x');
+    await page.pass(60_000);
+    expect(keys()).toEqual([]);
+  });
+  it.each(['reset', 'deny'])('with storage: memory, %s() erases earlier visits at once', (name) => {
+    const earlier = page.start();
+    earlier.pause();
+    earlier.track('x');
+    earlier.dispose();
+    const tracker = page.start({ storage: 'memory' });
+    void (name === 'reset' ? tracker.reset() : tracker.consent.deny());
+    expect(JSON.stringify(page.storage)).not.toContain('ann@example.com');
+  });
   it('by an option writes nothing, and erases what is stored', async () => {
     const other = page.start();
     other.pause();

@@ -294,11 +294,7 @@ interface Left {
 }
 
 /** A page that was left owns nothing, and hands over what the next page would not find, no more. */
-function checkExit(
-  world: World,
-  tab: ModelTab,
-  { unsent, stored, waiting, requests }: Left,
-): void {
+function checkExit(world: World, tab: ModelTab, { unsent, stored, waiting, requests }: Left): void {
   const { queue, memory } = tab;
   const isOwned = queue.entries.some(({ record, isStored }) => {
     return isStored && !memory && copyOf(world, record.id)?.owner === queue.owner;
@@ -450,6 +446,8 @@ function kill(world: World): void {
       truth.mayRepeat = true;
       // What was to be taken back as never sent counts as sent.
       truth.mayBeLost = true;
+      // The count of its tries is lost as well.
+      truth.unanswered = 0;
     }
     if (wasErased || world.settings.database !== 'healthy') {
       truth.mayChange = true;
