@@ -17,6 +17,8 @@ export interface Page {
 
 /** How often a page looks for events of tabs that have gone while others still have some. */
 const NEXT_LOOK = 1e4;
+/** How often IndexedDB is opened by itself, the start of the page included; a focus tries again. */
+const MAX_OPENS = 3;
 
 export const createPage = (tab: Tab): Page => (tab.document ? livingPage(tab) : NO_PAGE);
 
@@ -89,6 +91,7 @@ const livingPage = (tab: Tab): Page => {
 const createLook = (tab: Tab) => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isLooking = false;
+  let opens = 1;
   const look = async (): Promise<void> => {
     clearTimeout(timer);
     pump(tab);
@@ -99,7 +102,8 @@ const createLook = (tab: Tab) => {
     await openDurable(tab);
     const isMore = await adoptOrphans(tab);
     isLooking = false;
-    if (isMore) {
+    const mayOpen = !tab.database && ++opens < MAX_OPENS;
+    if (isMore || mayOpen) {
       timer = setTimeout(() => void look(), NEXT_LOOK);
     }
   };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTracker } from 'postreel/tracker';
+import { type Tracker, createTracker } from 'postreel/tracker';
 import { fakePage, taken } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
@@ -217,6 +217,24 @@ describe('one failure and the others', () => {
     await page.pass(50_000);
     expect(page.sent).toHaveLength(1);
   });
+  it.each([
+    ['reset()', (tracker: Tracker) => tracker.reset()],
+    ['deny() and a later grant', (tracker: Tracker) => tracker.consent.deny()],
+  ])('keeps to Retry-After over %s, in every tab: it limits no contact', async (_, forget) => {
+    page.reply = () => new Response('', { status: 429, headers: { 'Retry-After': '60' } });
+    const tracker = page.start();
+    tracker.track('x');
+    await page.pass(0);
+    page.reply = taken;
+    await Promise.all([forget(tracker), page.pass(0)]);
+    tracker.consent.grant();
+    const other = page.start();
+    other.track('y');
+    await Promise.all([other.flush({ timeout: 1 }), page.pass(50_000)]);
+    expect(events()).toEqual(['x']);
+    await page.pass(20_000);
+    expect(events()).toEqual(['x', 'y']);
+  });
 });
 
 describe('the end of the page', () => {
@@ -363,6 +381,20 @@ describe('a denial', () => {
     await deny();
     expect(keys()).toEqual(['postreel:test:consent']);
   });
+  it('by an option leaves a fresh origin as it is', async () => {
+    page.start({ consent: 'denied' }).track('x');
+    await page.pass(60_000);
+    expect(keys()).toEqual([]);
+  });
+  it.each(['reset', 'deny'])('with storage: memory, %s() erases earlier visits at once', (name) => {
+    const earlier = page.start();
+    earlier.pause();
+    earlier.track('x');
+    earlier.dispose();
+    const tracker = page.start({ storage: 'memory' });
+    void (name === 'reset' ? tracker.reset() : tracker.consent.deny());
+    expect(JSON.stringify(page.storage)).not.toContain('ann@example.com');
+  });
   it('by an option writes nothing, and erases what is stored', async () => {
     const other = page.start();
     other.pause();
@@ -374,6 +406,21 @@ describe('a denial', () => {
     other.resume();
     await page.pass(1000);
     expect(page.sent).toEqual([]);
+  });
+});
+
+describe('an IndexedDB that cannot be opened', () => {
+  it('is tried three times, told once, and done without', async () => {
+    const open = vi.fn(() => {
+      throw new Error('broken');
+    });
+    vi.stubGlobal('indexedDB', { open });
+    const tracker = page.start();
+    const warnings = vi.fn();
+    tracker.on('warning', warnings);
+    tracker.track('x');
+    await page.pass(120_000);
+    expect([open.mock.calls.length, warnings.mock.calls.length, events()]).toEqual([3, 1, ['x']]);
   });
 });
 

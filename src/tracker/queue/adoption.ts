@@ -1,4 +1,4 @@
-import { type Decisions, isDenied } from './decisions.js';
+import { type Decisions, isDenied, merge } from './decisions.js';
 import { end, isAlive, isAllowed } from './protocol.js';
 import { NOBODY, type StoredRecord } from './record.js';
 import { type Claim, type Entry, Phase, type Queue } from './state.js';
@@ -79,13 +79,21 @@ export const newest = (copies: readonly StoredRecord[]): StoredRecord[] => {
   return [...byId.values()].sort((one, other) => one.at - other.at || (one.id > other.id ? 1 : -1));
 };
 
-/** Whether a store lets a tab change an event that it last saw as `seen`. */
+/** What IndexedDB has when a tab wants to change an event. */
+export interface InDatabase {
+  readonly copy: StoredRecord | undefined;
+  readonly decisions: Decisions;
+}
+
+/** Whether IndexedDB lets a tab change an event that it last saw as `seen`. */
 export const mayClaim = (
+  queue: Pick<Queue, 'decisions'>,
   seen: StoredRecord,
-  copy: StoredRecord | undefined,
-  decisions: Decisions,
+  { copy, decisions }: InDatabase,
 ): boolean => {
   const version = copy?.version ?? 0;
   const isSeen = version < seen.version || (version === seen.version && copy?.owner === seen.owner);
-  return isSeen && seen.at > decisions.erasedAt && !isDenied(decisions);
+  // A grant in another tab reaches localStorage at once, and the database a little later.
+  const known = merge(queue.decisions, decisions);
+  return isSeen && seen.at > known.erasedAt && !isDenied(known);
 };

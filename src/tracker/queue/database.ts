@@ -130,7 +130,7 @@ const databaseOf = (database: IDBDatabase, tab: Tab): Database => {
           events.put(record, record.id);
         }
       }),
-    claim: (record, seen) => transact(claim(record, seen, decisionsKey)),
+    claim: (record, seen) => transact(claim(record, seen, tab)),
     clear: (decisions) => transact(decide(decisions, decisionsKey, true)),
     saveDecisions: (decisions) => transact(decide(decisions, decisionsKey, false)),
     readDecisions: () =>
@@ -172,13 +172,16 @@ const decide =
 
 /** One transaction, so that of two tabs that want the same event exactly one gets it. */
 const claim =
-  (record: StoredRecord, seen: StoredRecord, decisionsKey: string): Work<boolean> =>
+  (record: StoredRecord, seen: StoredRecord, tab: Tab): Work<boolean> =>
   (events, answer) => {
-    const decisions = events.get(decisionsKey);
+    const decisions = events.get(`${tab.prefix}consent`);
     // Only this module fills the database.
     const request = events.get(record.id) as IDBRequest<StoredRecord | undefined>;
     request.onsuccess = () => {
-      const isWon = mayClaim(seen, request.result, decisionsOf(decisions.result));
+      const isWon = mayClaim(tab, seen, {
+        copy: request.result,
+        decisions: decisionsOf(decisions.result),
+      });
       answer(isWon);
       if (isWon) {
         events.put(record, record.id);

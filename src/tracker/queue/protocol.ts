@@ -30,7 +30,8 @@ export const start = (queue: Queue): void => {
   queue.isStarted = true;
   sweep(queue);
   if (isAllowed(queue)) {
-    queue.entries.forEach(queue.saveLocal);
+    // `grant()` may start it again: what is stored may be another tab's by now.
+    queue.entries.filter(({ isStored }) => !isStored).forEach(queue.saveLocal);
   }
 };
 
@@ -95,6 +96,10 @@ const nextBatch = (queue: Queue): Entry[] => {
 /** IndexedDB wrote a change, or did not: then another tab was first. Unknown: it cannot tell. */
 export const claimed = (queue: Queue, { entry, record }: Claim, isWon?: boolean): void => {
   if (isWon === false) {
+    // It may have been marked in localStorage, but was not sent: the mark must not stay.
+    if (entry.record.state && entry.phase !== Phase.Sent) {
+      release(queue, entry);
+    }
     forget(queue, entry);
   }
   sweep(queue);
@@ -287,10 +292,15 @@ export const rewrite = (queue: Queue, entry: Entry, changes: Partial<EventRecord
   queue.claim(entry, seen);
 };
 
-/** True when the event belongs to another tab by now; it is forgotten here. */
+/**
+ * True when the event belongs to another tab by now, or did since this one changed it; it is forgotten
+ * here.
+ */
 export const isForeign = (queue: Queue, entry: Entry): boolean => {
-  const { owner } = (entry.isStored && queue.copyOf(entry.record.id)) || queue;
-  const isOthers = owner !== queue.owner && owner !== NOBODY;
+  const copy = entry.isStored ? queue.copyOf(entry.record.id) : undefined;
+  // Left to anybody: by this tab, or by another one that may have handed it over.
+  const isReleased = copy?.owner === NOBODY && copy.version <= entry.record.version;
+  const isOthers = !!copy && copy.owner !== queue.owner && !isReleased;
   if (isOthers) {
     forget(queue, entry);
   }

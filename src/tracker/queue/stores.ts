@@ -66,9 +66,12 @@ export const read = ({ local }: Pick<Tab, 'local'>, key: string): StoredRecord |
   return undefined;
 };
 
-/** The keys of the events of this project, of all tabs. */
+/** The keys of the events of this project, of all tabs; a wait and decisions outlive every erasure. */
 export const keysOf = ({ local, prefix }: Pick<Tab, 'local' | 'prefix'>): string[] =>
-  Object.keys(local).filter((key) => key.startsWith(prefix) && key !== decisionsKeyOf({ prefix }));
+  Object.keys(local).filter(
+    (key) =>
+      key.startsWith(prefix) && ![decisionsKeyOf({ prefix }), holdKeyOf({ prefix })].includes(key),
+  );
 
 export const remove = (tab: Tab, key: string): void => {
   tab.storedLength -= lengthOf(tab, key);

@@ -6,4 +6,5 @@ describeSome('firefox', firefoxProblem(), [
   'delivers 15 events that are followed by a navigation to another site',
   'delivers the events of 5 tabs',
   'delivers what was left, and nothing again, after the browser was killed',
+  'lets the host delete the database, and makes it anew',
 ]);

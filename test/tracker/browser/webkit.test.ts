@@ -6,4 +6,5 @@ describeSome('webkit', webkitProblem(), [
   'delivers 15 events that are followed by a navigation to another site',
   'goes on after the back/forward cache',
   'hands over nothing at its end that deny() has erased in another tab',
+  'lets the host delete the database, and makes it anew',
 ]);

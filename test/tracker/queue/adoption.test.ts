@@ -164,6 +164,7 @@ describe('mayClaim', () => {
   const seen = { id: 'a', at: 10, version: 5, owner: 'x' };
 
   const erased = (erasedAt: number) => ({ ...UNDECIDED, erasedAt });
+  const denied = (deniedAt: number) => ({ ...UNDECIDED, deniedAt });
 
   it.each<[string, StoredRecord | undefined, Decisions, boolean]>([
     ['no copy', undefined, UNDECIDED, true],
@@ -177,6 +178,14 @@ describe('mayClaim', () => {
     ['a denial, however early', seen, { ...UNDECIDED, deniedAt: 1 }, false],
     ['a denial and a later grant', seen, { ...UNDECIDED, deniedAt: 1, grantedAt: 2 }, true],
   ])('where there is %s', (_, copy, decisions, expected) => {
-    expect(mayClaim(seen, copy, decisions)).toBe(expected);
+    expect(mayClaim({ decisions: UNDECIDED }, seen, { copy, decisions })).toBe(expected);
+  });
+  it.each<[string, Decisions, Decisions, boolean]>([
+    ['a denial, the grant of another tab', denied(1), { ...UNDECIDED, grantedAt: 2 }, true],
+    ['a grant, a later denial of this tab', { ...UNDECIDED, grantedAt: 1 }, denied(2), false],
+    ['nothing, an erasure of this tab', UNDECIDED, erased(10), false],
+  ])('where IndexedDB has %s has not reached it', (_, inDatabase, known, expected) => {
+    const store = { copy: seen, decisions: inDatabase };
+    expect(mayClaim({ decisions: known }, seen, store)).toBe(expected);
   });
 });

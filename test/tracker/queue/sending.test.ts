@@ -60,6 +60,13 @@ describe('start', () => {
     ]);
     expect(queue.isStarted).toBe(true);
   });
+  it('writes no copy over that of another tab where it was started before', () => {
+    const queue = unitQueue();
+    addStored(queue, 'a');
+    queue.local.set('a', recordOf('a', { owner: '', state: 1, version: 101 }));
+    start(queue);
+    expect(queue.calls).toEqual([]);
+  });
   it('stores nothing that is too old by then', () => {
     const queue = unitQueue({ isStarted: false, life: Life.Pending });
     addEntry(queue, 'a', {}, { at: NOW - DAY - 1 });
@@ -84,6 +91,13 @@ describe('open', () => {
     expect([queue.life, queue.of('claim')]).toEqual([Life.Open, [['a'], ['b']]]);
     expect(queue.claims[0]).toMatchObject({ record: entry.record, seen: entry.record });
     expect(queue.isConsentKnown).toBe(true);
+  });
+  it('leaves what another tab has taken over since, and let go of again', () => {
+    const queue = unitQueue({ life: Life.Starting });
+    addStored(queue, 'a', {}, { owner: '' });
+    queue.local.set('a', recordOf('a', { owner: '', state: 1, version: 101 }));
+    open(queue);
+    expect([queue.calls, idsIn(queue)]).toEqual([[], []]);
   });
   it('takes back what it has released when the page was left', () => {
     const queue = unitQueue({ life: Life.Starting });
@@ -225,8 +239,15 @@ describe('claimed', () => {
   });
   it('forgets an event, without a word, that another tab was first to change', () => {
     const queue = marking();
+    queue.local.set('a', recordOf('a', { owner: 'another tab' }));
     claimed(queue, queue.claims[0]!, false);
     expect([queue.calls, idsIn(queue)]).toEqual([[], []]);
+  });
+  it('takes back the mark of what another tab was first to change, for it was not sent', () => {
+    const queue = marking();
+    claimed(queue, queue.claims[0]!, false);
+    expect([queue.calls, idsIn(queue)]).toEqual([[['saveLocal', 'a', 0]], []]);
+    expect(queue.local.get('a')).toMatchObject({ owner: '', state: 0 });
   });
   it('waits a second where IndexedDB cannot tell, and takes the mark back', () => {
     const queue = marking();

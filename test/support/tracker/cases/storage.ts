@@ -265,6 +265,73 @@ async function insecureOwner(world: World): Promise<void> {
   expectExactly(world.figures('insecure context without channel, an owner that seems gone', 30));
 }
 
+/** The host deletes the database, as a logout does that leaves nothing behind, while a tab lives. */
+async function deletedDatabase(world: World): Promise<void> {
+  const page = await world.open();
+  await page.evaluate(() => {
+    tracker.pause();
+    trackMany(0, 3);
+  });
+  await until(async () => (await world.stored(page)) === 3);
+  expect(await page.evaluate(deleteDatabase)).toEqual(['deleted']);
+  const other = await world.open();
+  const start = Date.now();
+  await other.evaluate(() => trackMany(3, 6));
+  await until(() => world.service.accepted.length >= 3, 8000);
+  expect(Date.now() - start).toBeLessThan(8000);
+  // It is made anew, with what is not delivered.
+  await until(async () => (await world.stored(page)) === 3);
+  await page.evaluate(() => tracker.resume());
+  await until(() => world.service.accepted.length >= 6);
+  await world.settled(page);
+  await Promise.all([page.close(), other.close()]);
+  expectExactly(world.figures('6 events, the database deleted between', 6));
+}
+
+/** Runs in the page: what becomes of it. */
+function deleteDatabase(): Promise<string[]> {
+  return new Promise((resolve) => {
+    const told: string[] = [];
+    const request = indexedDB.deleteDatabase('postreel:app:');
+    request.onblocked = () => told.push('blocked');
+    request.onsuccess = () => resolve([...told, 'deleted']);
+    setTimeout(() => resolve([...told, 'late']), 5000);
+  });
+}
+
+/** 5 000 keys of the host, against an origin that is empty: the better of several rounds each. */
+async function besideManyKeys(world: World): Promise<void> {
+  const page = await world.open();
+  await ready(world, page);
+  const empty = await page.evaluate(costOfTracking);
+  await page.evaluate(() => {
+    for (let n = 0; n < 5000; n++) {
+      localStorage.setItem(`host-${n}`, 'x'.repeat(100));
+    }
+  });
+  await page.close();
+  const next = await world.open();
+  await ready(world, next);
+  const full = await next.evaluate(costOfTracking);
+  await next.close();
+  console.log(`track(): ${empty.toFixed(3)} ms, beside 5 000 keys ${full.toFixed(3)} ms`);
+  expect(full / empty).toBeLessThanOrEqual(1.5);
+}
+
+/** Runs in the page: milliseconds of one `track()`. */
+async function costOfTracking(): Promise<number> {
+  const costs: number[] = [];
+  tracker.pause();
+  for (let round = 0; round < 15; round++) {
+    const start = performance.now();
+    trackMany(0, 100);
+    costs.push((performance.now() - start) / 100);
+    await tracker.reset();
+    tracker.identify('ann@example.com');
+  }
+  return Math.min(...costs);
+}
+
 /** What the page, others and the browser do to the stores. */
 export const STORAGE: readonly Case[] = [
   {
@@ -283,6 +350,9 @@ export const STORAGE: readonly Case[] = [
   { name: 'repeats nothing that it sent during a look at the stores', run: slowLook },
   { name: 'repeats nothing whose mark is in an IndexedDB that opens late', run: markOfDatabase },
   { name: 'marks what it sent in an IndexedDB that opens late', run: slowDatabase },
+  { name: 'lets the host delete the database, and makes it anew', run: deletedDatabase },
+  // Alone: it is timed.
+  { name: 'tracks as fast beside 5 000 keys of the host', isAlone: true, run: besideManyKeys },
   {
     name: 'repeats nothing when an owner without BroadcastChannel only seemed gone',
     engines: ['chromium', 'firefox'],

@@ -1,11 +1,11 @@
 import { newest } from '../../../../src/tracker/queue/adoption.js';
 import { answered } from '../../../../src/tracker/queue/answers.js';
 import * as protocol from '../../../../src/tracker/queue/protocol.js';
-import { type Decisions, isDenied } from '../../../../src/tracker/queue/decisions.js';
+import { type Decisions, isAhead, isDenied } from '../../../../src/tracker/queue/decisions.js';
 import type { StoredRecord } from '../../../../src/tracker/queue/record.js';
-import { Life, Phase } from '../../../../src/tracker/queue/state.js';
+import { type Entry, Life, Phase } from '../../../../src/tracker/queue/state.js';
 import type { Bug } from './bugs.js';
-import { begin, copyOf, erase, grantAll, look, openTab, recordOf } from './tab.js';
+import { begin, copyOf, erase, grantAll, look, mustWait, openTab, recordOf } from './tab.js';
 import {
   type ModelRequest,
   type ModelTab,
@@ -21,10 +21,11 @@ const EMAILS = ['ann@example.com', 'bob@example.com'];
 /** Lives one random world to its end; returns what was not as promised. */
 export function liveWorld(seed: number, bug?: Bug): World {
   const world = new World(seed);
-  const steps = 20 + Math.floor(world.random() * 60);
-  start(world, bug);
+  const steps = 20 + Math.floor(world.random() * 80);
+  const mood = moodOf(world);
+  wakeUp(world, bug);
   for (let step = 0; step < steps && !world.problems.length; step++) {
-    act(world, bug);
+    act(world, mood, bug);
   }
   if (!world.problems.length) {
     calmDown(world, bug);
@@ -35,12 +36,32 @@ export function liveWorld(seed: number, bug?: Bug): World {
   return world;
 }
 
+/** One to three tabs, whose stores are mostly open before anything happens. */
+function wakeUp(world: World, bug: Bug | undefined): void {
+  const tabs = world.pick([1, 2, 2, 3]);
+  for (let tab = 0; tab < tabs; tab++) {
+    start(world, bug);
+  }
+  if (world.chance(0.7)) {
+    catchUp(world);
+  }
+}
+
+/** Every change is made, and every tab hears of it. */
+function catchUp(world: World): void {
+  while (world.transactions.length || world.callbacks.some(({ tab }) => !tab.isFrozen)) {
+    world.transact();
+    world.answer();
+  }
+}
+
 type Act = (world: World, bug: Bug | undefined) => void;
 
 /** What may happen, and how often. */
 const ACTS: readonly (readonly [weight: number, name: string, act: Act])[] = [
   [20, 'a transaction', (world) => world.transact()],
   [20, 'an answer', (world) => world.answer()],
+  [4, 'catch up', catchUp],
   [14, 'track', track],
   [14, 'tick', (world) => onTab(world, tick)],
   [14, 'network', network],
@@ -59,17 +80,25 @@ const ACTS: readonly (readonly [weight: number, name: string, act: Act])[] = [
   [2, 'erase', forgetAll],
   [1, 'erase and leave', eraseAndLeave],
   [1, 'grant', (world, bug) => onTab(world, (tab) => grant(world, tab, bug))],
+  [1, 'second thoughts', secondThoughts],
+  [1, 'another login', anotherLogin],
+  [1, 'there and back', thereAndBack],
+  [1, 'taken for gone', takenForGone],
   [0.3, 'weeks', weeksLater],
   [1, 'pause', (world) => onTab(world, (tab) => pause(world, tab))],
   [1, 'online', goOffline],
   [1, 'full', fillLocal],
 ];
-const TOTAL = ACTS.reduce((sum, [weight]) => sum + weight, 0);
 
-function act(world: World, bug: Bug | undefined): void {
-  let ticket = world.random() * TOTAL;
-  for (const [weight, name, run] of ACTS) {
-    ticket -= weight;
+/** How much of each there is in one world: some things happen there all the time, others hardly. */
+function moodOf(world: World): readonly number[] {
+  return ACTS.map(([weight]) => weight * world.pick([0.2, 1, 1, 1, 5]));
+}
+
+function act(world: World, mood: readonly number[], bug: Bug | undefined): void {
+  let ticket = world.random() * mood.reduce((sum, weight) => sum + weight, 0);
+  for (const [index, [, name, run]] of ACTS.entries()) {
+    ticket -= mood[index]!;
     if (ticket >= 0) {
       continue;
     }
@@ -152,7 +181,8 @@ function track(world: World): void {
       accepted: 0,
       sent: 0,
       unanswered: 0,
-      // What was decided where this tab cannot know of it, it obeys once it does.
+      // What was decided where this tab cannot know of it, it obeys once it does: a denial, or an
+      // erasure that is later by a clock that was set back.
       isErased: isDeadBy(record.at, everywhere(world)),
       maySurvive: false,
       // Where neither tabs nor the database answer, nothing can tell whose an old event is.
@@ -170,7 +200,9 @@ function identify(world: World): void {
     const email = world.pick(EMAILS);
     for (const { record } of queue.entries) {
       const truth = world.truths.get(record.id);
-      if (!truth || record.email) {
+      const owner = copyOf(world, record.id)?.owner;
+      const isForeign = !!owner && owner !== queue.owner;
+      if (!truth || record.email || isForeign) {
         continue;
       }
       truth.email ??= email;
@@ -198,20 +230,144 @@ function leave(world: World, bug: Bug | undefined): void {
 /** As the page does with `pagehide`. */
 function exit(world: World, tab: ModelTab, bug: Bug | undefined): void {
   const { queue } = tab;
-  queue.isWithinSite = world.chance(0.4);
+  const isWithinSite = world.chance(0.4);
+  queue.isWithinSite = isWithinSite;
   if (bug === 'hands over before it knows of a denial') {
     queue.isConsentKnown = true;
   }
   if (bug === 'a clear undoes an erasure') {
     Object.assign(queue, { saveDecisions: () => undefined });
   }
+  const unsent = memoryToSend(world, tab);
+  const stored = new Set(queue.entries.filter(({ isStored }) => isStored));
+  const waiting = new Set(queue.entries.filter(({ phase }) => phase === Phase.Waiting));
+  const sent = world.requests.length;
+  const copy = queue.copyOf;
+  if (bug === 'exit without ownership check') {
+    // Whatever the store says, the tab takes the event for its own.
+    Object.assign(queue, {
+      copyOf: (id: string) => queue.entries.find(({ record }) => record.id === id)?.record,
+    });
+  }
+  queue.isWithinSite &&= bug !== 'hands over within the site';
   // Its own transactions that wait are given up.
   protocol.leave(queue);
+  Object.assign(queue, { copyOf: copy, isWithinSite });
+  checkExit(world, tab, { unsent, stored, waiting, requests: world.requests.slice(sent) });
   // What this page must know it has written back.
   if (queue.isDurable || isDenied(tab.mustKnow)) {
     world.mustHold.local = latest(world.mustHold.local, tab.mustKnow);
   }
   tab.isListening = false;
+}
+
+/** What ends with the page, unless it is handed over. */
+function memoryToSend(world: World, tab: ModelTab): number {
+  const { queue, memory } = tab;
+  const isOver = (until: number) => until <= world.now || until > world.now + 3e5;
+  const isReady =
+    queue.isConsentKnown &&
+    queue.isStarted &&
+    !isDenied(latest(queue.decisions, world.localDecisions)) &&
+    !queue.isPaused &&
+    world.isOnline &&
+    isOver(queue.until) &&
+    isOver(world.waitOf(tab).hold);
+  return queue.entries.filter(
+    ({ phase, record, until }) =>
+      isReady &&
+      memory &&
+      phase !== Phase.Sent &&
+      record.email &&
+      isOver(until) &&
+      !isDeadBy(record.at, latest(queue.decisions, world.localDecisions)) &&
+      !protocol.isExpired(queue, record),
+  ).length;
+}
+
+interface Left {
+  readonly unsent: number;
+  /** What was stored when the page was left, and what was not about to be sent. */
+  readonly stored: ReadonlySet<Entry>;
+  readonly waiting: ReadonlySet<Entry>;
+  readonly requests: readonly ModelRequest[];
+}
+
+/** A page that was left owns nothing, and hands over what the next page would not find, no more. */
+function checkExit(world: World, tab: ModelTab, { unsent, stored, waiting, requests }: Left): void {
+  const { queue, memory } = tab;
+  const isOwned = queue.entries.some(({ record, isStored }) => {
+    return isStored && !memory && copyOf(world, record.id)?.owner === queue.owner;
+  });
+  if (isOwned) {
+    world.fail('a page that was left still owns events');
+  }
+  const isKept = queue.isWithinSite && !memory;
+  if (isKept && requests.some(({ entry }) => stored.has(entry))) {
+    world.fail('what the next page of the site finds is handed over');
+  }
+  if (mustWait(world, tab) && requests.some(({ entry }) => waiting.has(entry))) {
+    world.fail('an exit does not wait as the service has asked');
+  }
+  if (unsent > requests.length && queue.room >= 3000 && requests.length < 20) {
+    world.fail('what ends with the page is not handed over');
+  }
+  // From now on no failure of a request proves anything.
+  world.requests.forEach((request) => {
+    request.isExit ||= request.tab === tab;
+  });
+}
+
+/** The visitor denies and grants, and goes on in any tab before the stores have it. */
+function secondThoughts(world: World, bug: Bug | undefined): void {
+  onTab(world, (tab) => erase(world, tab, 'denied', bug));
+  if (world.chance(0.5)) {
+    catchUp(world);
+  }
+  onTab(world, (tab) => grant(world, tab, bug));
+  goOn(world);
+}
+
+/** A logout in one tab and a login in any, after which it sends. */
+function anotherLogin(world: World, bug: Bug | undefined): void {
+  onTab(world, (tab) => erase(world, tab, 'erased', bug));
+  identify(world);
+  goOn(world);
+}
+
+/** A page is left for another site and shown again, while its requests end somehow. */
+function thereAndBack(world: World, bug: Bug | undefined): void {
+  onTab(world, (tab) => {
+    if (!tab.queue.isStarted) {
+      return;
+    }
+    exit(world, tab, bug);
+    tab.isFrozen = true;
+    for (let turn = 0; turn < 4; turn++) {
+      network(world, bug);
+    }
+    tab.isFrozen = false;
+    tab.queue.isWithinSite = false;
+    tab.queue.isConsentKnown = false;
+    begin(world, tab, bug);
+    catchUp(world);
+    hurry(tab);
+    tick(tab);
+  });
+}
+
+/** A tab looks while others are too busy to answer, and one of those is left. */
+function takenForGone(world: World, bug: Bug | undefined): void {
+  track(world);
+  onTab(world, (tab) => look(world, tab, bug));
+  catchUp(world);
+  leave(world, bug);
+}
+
+function goOn(world: World): void {
+  track(world);
+  onTab(world, hurry);
+  onTab(world, tick);
 }
 
 /** A logout, or a denial, that is followed by a redirect at once. */
@@ -268,13 +424,17 @@ function passTime(world: World): void {
 /** The power fails: localStorage forgets its last writes, and nobody waits for the database. */
 function kill(world: World): void {
   const pending = new Set(world.transactions.flatMap(({ ids }) => ids));
-  const wasErased = world.transactions.length > 0;
+  // Or what was decided is in localStorage alone, which had not reached the disk.
+  const wasErased =
+    world.transactions.length > 0 ||
+    isAhead(world.localDecisions, latest(world.diskDecisions, world.databaseDecisions));
   for (const tab of [...world.tabs]) {
     world.end(tab);
   }
   world.transactions = [];
   world.requests = world.requests.filter(() => world.chance(0.5));
   world.local = new Map(world.disk);
+  world.forgetWait();
   world.localDecisions = world.diskDecisions;
   world.mustHold.local = world.mustHold.disk;
   for (const truth of world.truths.values()) {
@@ -286,19 +446,24 @@ function kill(world: World): void {
       truth.mayRepeat = true;
       // What was to be taken back as never sent counts as sent.
       truth.mayBeLost = true;
+      // The count of its tries is lost as well.
+      truth.unanswered = 0;
     }
     if (wasErased || world.settings.database !== 'healthy') {
       truth.mayChange = true;
-    }
-    if (wasErased || world.settings.database !== 'healthy') {
       truth.maySurvive = true;
+      // Its mark was erased with it.
+      truth.mayRepeat ||= truth.isErased;
     }
   }
 }
 
 /** Another script of the page clears localStorage. */
 function clearLocal(world: World): void {
+  // A grant that IndexedDB does not have yet is forgotten if its tab ends: the denial stands.
+  const isGrantAtRisk = isAhead(world.localDecisions, world.databaseDecisions);
   world.local.clear();
+  world.forgetWait();
   world.localDecisions = NONE;
   world.mustHold.local = NONE;
   // What is noted as handed over is on its way, and what is in memory alone hears of no erasure.
@@ -311,7 +476,7 @@ function clearLocal(world: World): void {
   const pending = new Set(world.transactions.flatMap(({ ids }) => ids));
   for (const truth of world.truths.values()) {
     // A killed browser has left the only copy here.
-    if (!pending.has(truth.id) && !world.database.has(truth.id)) {
+    if (isGrantAtRisk || (!pending.has(truth.id) && !world.database.has(truth.id))) {
       truth.mayBeLost = true;
     }
     if (world.settings.database === 'healthy') {
@@ -342,15 +507,17 @@ function network(world: World, bug: Bug | undefined): void {
     return;
   }
   const roll = world.random();
-  const isSilent = world.settings.network === 'silent' && world.chance(0.8);
+  const isBad = world.settings.network !== 'fair' && world.chance(0.8);
+  const isSilent = isBad && world.settings.network === 'silent';
+  const isBroken = isBad && world.settings.network === 'broken';
   if (request.isAccepted) {
-    if (roll < 0.85 && !isSilent) {
+    if (roll < 0.85 && !isBad) {
       answer(world, request, 200, bug);
     }
     // The service took it, but the page cannot know: a repeat that the document names.
-    else if (roll < 0.95 || isSilent) {
+    else if ((roll < 0.95 && !isBroken) || isSilent) {
       if (truth.sent < 3) {
-        truth.mayRepeat ||= !request.isExit && !request.entry.isExit;
+        truth.mayRepeat ||= !request.isExit;
       }
       answer(world, request, 0, bug);
     } else {
@@ -360,8 +527,8 @@ function network(world: World, bug: Bug | undefined): void {
       answer(world, request, 500, bug);
     }
   } else {
-    const statuses = isSilent ? [0] : [0, 0, 500, 503, 429, 401, 404, 400, 302, -1];
-    answer(world, request, world.pick(statuses), bug);
+    const statuses = [0, 0, 500, 503, 429, 429, 401, 404, 400, 302, -1];
+    answer(world, request, isSilent ? 0 : isBroken ? 500 : world.pick(statuses), bug);
   }
 }
 
@@ -392,10 +559,13 @@ function answer(world: World, request: ModelRequest, status: number, bug: Bug | 
       if (status === 429) {
         world.lastTooMany = world.now;
       }
-      if (bug === 'no end of tries') {
+      if (bug === 'a failure at exit is tried again') {
+        entry.isExit = false;
+      }
+      if (bug === 'no end of tries' || (bug === 'a 500 is tried for ever' && status === 500)) {
         entry.record = { ...entry.record, tries: 0 };
       }
-      const isOpen = status === 500 || (status === 0 && !entry.isExit);
+      const isOpen = status === 500 || (status === 0 && !request.isExit);
       const isTried = isOpen && tab.queue.entries.includes(entry);
       if (isTried) {
         truth.unanswered++;
@@ -430,7 +600,7 @@ function calmDown(world: World, bug: Bug | undefined): void {
           look(world, tab, bug);
         }
       }
-      settleDown(world, bug, world.settings.network === 'silent' && turn < 20);
+      settleDown(world, bug, turn < 20);
       world.now += 61_000;
       if (turn > 6 && isQuiet(world)) {
         return;
@@ -454,7 +624,9 @@ function calmDown(world: World, bug: Bug | undefined): void {
   judgeStores(world, last);
 }
 
-function settleDown(world: World, bug: Bug | undefined, isSilent = false): void {
+function settleDown(world: World, bug: Bug | undefined, isEarly = false): void {
+  const isBad = isEarly && world.settings.network !== 'fair';
+  const failure = world.settings.network === 'broken' ? 500 : 0;
   for (let turn = 0; turn < 400; turn++) {
     while (world.transactions.length) {
       world.transact();
@@ -463,10 +635,10 @@ function settleDown(world: World, bug: Bug | undefined, isSilent = false): void 
       world.answer();
     }
     for (const request of [...world.requests]) {
-      if (!request.isAccepted && !isSilent) {
+      if (!request.isAccepted && !isBad) {
         accept(world, request);
       }
-      answer(world, request, request.isAccepted ? 200 : 0, bug);
+      answer(world, request, request.isAccepted ? 200 : failure, bug);
     }
     for (const tab of world.tabs) {
       protocol.tick(tab.queue);
@@ -508,9 +680,22 @@ function judgeStores(world: World, { queue }: ModelTab): void {
   }
 }
 
-/** What any store or tab knows. */
-const everywhere = ({ mustHold, told, tabs }: World): Decisions =>
-  [told, mustHold.local, mustHold.database, ...tabs.map(({ mustKnow }) => mustKnow)].reduce(latest);
+/** What any store or tab knows: by the books, and in fact. */
+const everywhere = ({
+  mustHold,
+  told,
+  tabs,
+  localDecisions,
+  databaseDecisions,
+}: World): Decisions =>
+  [
+    told,
+    mustHold.local,
+    mustHold.database,
+    localDecisions,
+    databaseDecisions,
+    ...tabs.flatMap(({ mustKnow, queue }) => [mustKnow, queue.decisions]),
+  ].reduce(latest);
 
 const isDeadBy = (at: number, { erasedAt, deniedAt, grantedAt }: Decisions): boolean =>
   at <= erasedAt || (deniedAt > 0 && deniedAt >= grantedAt);

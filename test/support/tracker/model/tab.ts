@@ -10,6 +10,7 @@ import {
 import {
   type Entry,
   Life,
+  Phase,
   type Ports,
   type OnClaimed,
 } from '../../../../src/tracker/queue/state.js';
@@ -29,6 +30,7 @@ export function openTab(world: World, bug: Bug | undefined, isDurable = true): M
     mustKnow: world.mustHold.local,
     isAlone: false,
     isLooking: false,
+    wait: { hold: 0, mustWait: 0 },
     email: undefined,
     // Set below; the ports need the tab.
     queue: undefined as never,
@@ -113,7 +115,7 @@ const listeners = (world: World, tab: ModelTab): ModelTab[] =>
 
 /** Messages that are on their way to a tab. */
 function hear(world: World, tab: ModelTab, decisions: Decisions, bug: Bug | undefined): void {
-  if (!tab.isListening || bug === 'tells no other tab') {
+  if (!tab.isListening) {
     return;
   }
   tab.unheard = (tab.unheard ?? 0) + 1;
@@ -122,11 +124,15 @@ function hear(world: World, tab: ModelTab, decisions: Decisions, bug: Bug | unde
     tab,
     run: () => {
       tab.unheard = (tab.unheard ?? 1) - 1;
-      if (tab.isListening) {
-        protocol.noteDecisions(tab.queue, decisions);
-        protocol.sweep(tab.queue);
-        learn(tab, decisions);
+      if (!tab.isListening) {
+        return;
       }
+      // The books know of it, whatever the fault.
+      learn(tab, decisions);
+      if (bug !== 'tells no other tab') {
+        protocol.noteDecisions(tab.queue, decisions);
+      }
+      protocol.sweep(tab.queue);
     },
   });
 }
@@ -178,7 +184,7 @@ function portsOf(world: World, tab: ModelTab, bug: Bug | undefined): Ports {
     storedDecisions: () =>
       bug === 'reads no decision of others' ? tab.queue.decisions : world.localDecisions,
     saveDecisions: (decisions) => saveDecisions(world, tab, decisions, bug),
-    pausedUntil: () => world.hold,
+    pausedUntil: () => world.waitOf(tab).hold,
     sizeOf: () => 3000,
     saveLocal: (entry) => {
       if (bug === 'no mark in localStorage' && entry.record.state) {
@@ -215,7 +221,7 @@ function portsOf(world: World, tab: ModelTab, bug: Bug | undefined): Ports {
       if (world.now !== world.lastTooMany) {
         world.fail('all tabs wait, though the service answered no 429');
       }
-      world.hold = until;
+      Object.assign(world.waitOf(tab), { hold: until, mustWait: until });
     },
     finish: (entry, reason) => finish(world, entry, reason),
   };
@@ -305,6 +311,10 @@ interface Wanted {
 
 function claim(world: World, tab: ModelTab, { entry, seen, onClaimed, bug }: Wanted): void {
   const { record } = entry;
+  // What was marked before the answer came is sent all the same.
+  if (!onClaimed && entry.phase === Phase.Marking && record.state && mustWait(world, tab)) {
+    world.fail(`${record.id} is about to be sent before the service allows it`);
+  }
   const tell = (isWon: boolean | undefined) =>
     (onClaimed ?? protocol.claimed)(tab.queue, { entry, record }, isWon);
   if (!entry.isStored || tab.memory || world.settings.database === 'absent') {
@@ -316,9 +326,10 @@ function claim(world: World, tab: ModelTab, { entry, seen, onClaimed, bug }: Wan
     ids: [record.id],
     isCommitted: false,
     work: (database) => {
+      const inDatabase = { copy: database.get(record.id), decisions: world.databaseDecisions };
       const isWon =
         (bug === 'orphans go to every tab' && !!onClaimed) ||
-        adoption.mayClaim(seen, database.get(record.id), world.databaseDecisions);
+        adoption.mayClaim(tab.queue, seen, inDatabase);
       if (isWon) {
         database.set(record.id, record);
       }
@@ -326,6 +337,12 @@ function claim(world: World, tab: ModelTab, { entry, seen, onClaimed, bug }: Wan
     },
     done: tell,
   });
+}
+
+/** Has the service asked for a wait? One that is longer was set by a clock that has been set back. */
+export function mustWait(world: World, tab: ModelTab): boolean {
+  const { mustWait: until } = world.waitOf(tab);
+  return until > world.now && until <= world.now + 3e5;
 }
 
 function send(world: World, tab: ModelTab, entry: Entry, bug: Bug | undefined): void {
@@ -356,7 +373,10 @@ function mustBeKnown(world: World, tab: ModelTab, { at }: Truth): boolean {
   const isRead = database === 'healthy' && !tab.memory && world.settings.hasChannel && !tab.unheard;
   const places = [world.mustHold.local, tab.mustKnow, ...(isRead ? [world.mustHold.database] : [])];
   const { erasedAt, deniedAt, grantedAt } = places.reduce(latest);
-  return at <= erasedAt || (deniedAt > 0 && deniedAt >= grantedAt);
+  // It may know of a later grant than the books ask for, if there was one.
+  const known = tab.queue.decisions.grantedAt;
+  const granted = world.grants.has(known) ? Math.max(known, grantedAt) : grantedAt;
+  return at <= erasedAt || (deniedAt > 0 && deniedAt >= granted);
 }
 
 function finish(world: World, entry: Entry, reason: string | undefined): void {
@@ -408,11 +428,15 @@ export function erase(world: World, tab: ModelTab, decision: 'erased' | 'denied'
     }
   }
   if (bug === 'erases its own events only') {
+    world.mustHold.local = latest(world.mustHold.local, queue.decisions);
     return;
   }
   const hadEvents = copies.length > 0;
   eventsIn(world).forEach((key) => world.local.delete(key));
   tab.memory?.clear();
+  if (bug === 'a reset forgets the wait of a 429') {
+    world.waitOf(tab).hold = 0;
+  }
   learn(tab, queue.decisions);
   const isKept = decision === 'denied' || queue.isDurable || hadEvents;
   if (isKept) {
@@ -437,6 +461,7 @@ export function grantAll(world: World, tab: ModelTab, bug?: Bug): void {
   const { queue } = tab;
   const before = latest(queue.decisions, world.localDecisions);
   protocol.decide(queue, 'granted');
+  world.grants.add(queue.decisions.grantedAt);
   checkDecision(world, before, queue.decisions, 'granted');
   learn(tab, queue.decisions);
   saveDecisions(world, tab, queue.decisions, bug);
@@ -479,7 +504,7 @@ export function look(world: World, tab: ModelTab, bug?: Bug): void {
     );
     tab.isAlone = isAbsent;
     adopt(tab, found, new Set());
-    const silent = silentOf(world, tab, owners);
+    const silent = silentOf(world, tab, owners, bug);
     // Meanwhile anything may happen.
     readAll(world, tab, bug, (again) => {
       adopt(tab, again, silent);
@@ -503,6 +528,7 @@ function silentOf(
   world: World,
   tab: ModelTab,
   owners: ReadonlySet<string>,
+  bug: Bug | undefined,
 ): ReadonlySet<string> | undefined {
   if (!tab.isListening) {
     return undefined;
@@ -510,14 +536,16 @@ function silentOf(
   return new Set(
     [...owners].filter((owner) => {
       const living = world.tabs.find(({ queue }) => queue.owner === owner);
-      if (!living?.isListening) {
+      if (!living?.isListening || bug === 'takes from tabs that live') {
         return true;
       }
-      const isBusy = world.chance(0.05);
+      const isBusy = world.chance(0.15);
       world.wasMistaken ||= isBusy;
-      if (isBusy && world.settings.database !== 'healthy') {
+      if (isBusy) {
         world.truths.forEach((truth) => {
-          truth.mayRepeat = true;
+          truth.mayRepeat ||= world.settings.database !== 'healthy';
+          // Its owner may be binding it, and loses the claim.
+          truth.mayChange ||= !world.database.get(truth.id)?.email;
         });
       }
       return isBusy;

@@ -25,8 +25,8 @@ export interface Settings {
   readonly hasLocks: boolean;
   /** `flaky`: transactions fail and answers come too late. */
   readonly database: 'healthy' | 'flaky' | 'absent';
-  /** `silent`: most answers get lost. */
-  readonly network: 'fair' | 'silent';
+  /** `silent`: most answers get lost. `broken`: most answers are 500. */
+  readonly network: 'fair' | 'silent' | 'broken';
 }
 
 /** What is true of one event, whatever the tabs believe. */
@@ -67,7 +67,8 @@ export interface ModelRequest {
   readonly truth: Truth;
   readonly email: string | undefined;
   isAccepted: boolean;
-  readonly isExit: boolean;
+  /** Its page was left since it was made. */
+  isExit: boolean;
 }
 
 export interface ModelTab {
@@ -84,8 +85,17 @@ export interface ModelTab {
   unheard?: number;
   isAlone: boolean;
   isLooking: boolean;
+  /** Where events are in memory alone. */
+  readonly wait: WaitPlace;
   /** The page tracks for this contact now. */
   email: string | undefined;
+}
+
+/** Where the wait after a 429 stands: in the localStorage of all tabs, or in the memory of one. */
+export interface WaitPlace {
+  hold: number;
+  /** The same by the books, which no erasure shortens. */
+  mustWait: number;
 }
 
 /** What the tabs share: the stores, the network, the clock, and a seeded source of chance. */
@@ -103,6 +113,8 @@ export class World {
   mustHold = { local: NONE, disk: NONE, database: NONE };
   /** What was ever told from tab to tab. */
   told = NONE;
+  /** The times of all grants. */
+  readonly grants = new Set<number>();
   /** A tab that lives was taken for gone, since it was too busy to answer. */
   wasMistaken = false;
   database = new Map<string, StoredRecord>();
@@ -111,7 +123,7 @@ export class World {
   requests: ModelRequest[] = [];
   tabs: ModelTab[] = [];
   truths = new Map<string, Truth>();
-  hold = 0;
+  readonly wait: WaitPlace = { hold: 0, mustWait: 0 };
   lastTooMany = 0;
   adoptLock: ModelTab | undefined;
   problems: string[] = [];
@@ -126,7 +138,7 @@ export class World {
       hasChannel: this.chance(0.75),
       hasLocks: this.chance(0.75),
       database: this.pick(['healthy', 'healthy', 'healthy', 'flaky', 'absent'] as const),
-      network: this.chance(0.9) ? 'fair' : 'silent',
+      network: this.chance(0.85) ? 'fair' : this.pick(['silent', 'broken'] as const),
     };
   }
 
@@ -143,6 +155,15 @@ export class World {
 
   pick<Item>(items: readonly Item[]): Item {
     return items[Math.floor(this.random() * items.length)]!;
+  }
+
+  waitOf({ memory, wait }: ModelTab): WaitPlace {
+    return memory ? wait : this.wait;
+  }
+
+  /** localStorage is cleared, or forgets its last writes. */
+  forgetWait(): void {
+    Object.assign(this.wait, { hold: 0, mustWait: 0 });
   }
 
   fail(problem: string): void {
@@ -207,11 +228,10 @@ export class World {
     const isInherited = database !== 'absent' || hasLocks;
     for (const { record, isStored, phase, isDoubtful } of tab.queue.entries) {
       const truth = this.truths.get(record.id);
-      // Memory ends with the page; what is about to be sent counts as sent.
-      if (
-        truth &&
-        (!isStored || tab.memory || phase === Phase.Marking || isDoubtful || !isInherited)
-      ) {
+      // Memory ends with the page; what is about to be sent counts as sent, also while it waits for
+      // the rest of its batch.
+      const isMarked = phase === Phase.Marking || phase === Phase.Marked;
+      if (truth && (!isStored || tab.memory || isMarked || isDoubtful || !isInherited)) {
         truth.mayBeLost = true;
       }
     }

@@ -1,0 +1,130 @@
+import { type Engine, type Tab, until } from '../../test/support/tracker/browser.js';
+import { ready } from '../../test/support/tracker/cases/scenarios.js';
+import type { World } from '../../test/support/tracker/world.js';
+
+export const EVENTS = 15;
+
+/** Tracks 15 events in a page of the app and leaves the page in the same task. */
+export type Exit = (world: World, other: string) => Promise<Tab>;
+
+/** A page whose tracker is open: before that it hands nothing over. */
+async function openReady(world: World, page: Tab): Promise<void> {
+  await until(() => page.evaluate(() => 'tracker' in window && tracker.pending === 0));
+  await ready(world, page);
+  // The database is there; a moment later the tracker has read it.
+  await page.evaluate(() => tracker.flush());
+  await new Promise((resolve) => setTimeout(resolve, 300));
+}
+
+const isAtOther = (): boolean => location.pathname === '/other';
+
+const arrive = (page: Tab): Promise<void> =>
+  until(() => page.evaluate(isAtOther).catch(() => false));
+
+async function leave<Argument>(
+  page: Tab,
+  work: (argument: Argument) => void,
+  argument: Argument,
+): Promise<void> {
+  await page.evaluate(work, argument).catch(() => undefined); // the page may be gone by then
+}
+
+/** From the app to the other site, by a function that runs in the page. */
+const to =
+  (work: (address: string) => void): Exit =>
+  async (world, other) => {
+    const page = await world.open();
+    await openReady(world, page);
+    await leave(page, work, other);
+    await arrive(page);
+    return page;
+  };
+
+/** Back to the other site, which the tab showed before. */
+const back: Exit = async (world, other) => {
+  const page = await world.visit(other);
+  await page.goto(world.address({}));
+  await openReady(world, page);
+  await leave(
+    page,
+    () => {
+      trackMany(0, 15);
+      history.back();
+    },
+    undefined,
+  );
+  await arrive(page);
+  return page;
+};
+
+/** Forward to the other site, after Back: the page is restored, or loaded anew. */
+const forward: Exit = async (world, other) => {
+  const page = await world.open();
+  await openReady(world, page);
+  await leave(page, (address) => location.assign(address), other);
+  await arrive(page);
+  await leave(page, () => void setTimeout(() => history.back()), undefined);
+  await until(() => page.evaluate(() => 'tracker' in window).catch(() => false));
+  await openReady(world, page);
+  await leave(
+    page,
+    () => {
+      trackMany(0, 15);
+      history.forward();
+    },
+    undefined,
+  );
+  await arrive(page);
+  return page;
+};
+
+/** A window that a page of the other site has opened, and that closes itself. */
+const popup: Exit = async (world, other) => {
+  const opener = await world.visit(other);
+  await opener.evaluate(
+    (address) => {
+      window.popup = window.open(address);
+    },
+    world.address({ after: `onmessage = () => { trackMany(0, ${EVENTS}); close(); }` }),
+  );
+  // Nothing tells this page when the tracker of the other site is open.
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  await opener.evaluate(() => window.popup?.postMessage('', '*'));
+  await until(() => opener.evaluate(() => !!window.popup?.closed));
+  return opener;
+};
+
+/** A new tab, the only one of its site, that the driver closes. */
+const close: Exit = async (world, other) => {
+  const stays = await world.visit(other);
+  const page = await world.open();
+  await openReady(world, page);
+  await page.evaluate(() => trackMany(0, 15));
+  await page.close().catch(() => undefined);
+  return stays;
+};
+
+/** How a page may be left for another site. */
+export const exitsOf = (engine: Engine): Readonly<Record<string, Exit>> => ({
+  link: to((address) => {
+    const link = Object.assign(document.createElement('a'), { href: address });
+    document.body.append(link);
+    trackMany(0, 15);
+    link.click();
+  }),
+  location: to((address) => {
+    trackMany(0, 15);
+    location.href = address;
+  }),
+  form: to((address) => {
+    const form = Object.assign(document.createElement('form'), { action: address });
+    document.body.append(form);
+    trackMany(0, 15);
+    form.submit();
+  }),
+  close,
+  // The driver of WebKit opens none.
+  ...(engine !== 'webkit' && { popup }),
+  back,
+  forward,
+});
