@@ -552,6 +552,7 @@ function answer(world: World, request: ModelRequest, status: number, bug: Bug | 
   const { delivery } = world.settings;
   if (status === 400) {
     truth.end ??= 'rejected';
+    truth.isRefused = true;
   }
   world.callbacks.push({
     tab,
@@ -702,6 +703,9 @@ const isDeadBy = (at: number, { erasedAt, deniedAt, grantedAt }: Decisions): boo
 
 /** What must be true in the end. */
 function judge(world: World): void {
+  if (world.tabs.some(({ queue }) => isDenied(queue.decisions) && queue.entries.length)) {
+    world.fail('events are kept that were denied');
+  }
   // A denial stands: nothing that is left is owed.
   if (world.tabs.some(({ queue }) => isDenied(queue.decisions))) {
     return;

@@ -401,6 +401,9 @@ function finish(world: World, entry: Entry, reason: string | undefined): void {
   if (isCertain && reason === 'unconfirmed' && !truth.sent && !truth.mayBeLost && !truth.end) {
     world.fail(`${truth.id} is unconfirmed, though it was never sent`);
   }
+  if (reason === 'rejected' && !truth.isRefused) {
+    world.fail(`${truth.id} is dropped, though the service did not refuse it`);
+  }
   if (reason === 'reset' && !truth.isErased) {
     world.fail(`${truth.id} is erased by no tab`);
   }

@@ -41,6 +41,8 @@ export interface Truth {
   unanswered: number;
   /** Tracked before an erasure or a denial, or while consent was denied. */
   isErased: boolean;
+  /** The service answered that it never takes it. */
+  isRefused?: boolean;
   /** Ended for a reason that the document names. */
   end?: string;
   /** The document names what happened: it may come twice, be lost, survive an
