@@ -61,6 +61,11 @@ export class LazyQueue implements MediaQueue {
     }
   }
 
+  /** For programs in plain JavaScript: `for … of` cannot wait for a result. */
+  [Symbol.iterator](): never {
+    throw new TypeError('A queue waits for its files: use `for await (const result of queue)`.');
+  }
+
   // What is said before the queue is loaded is said to it then.
   #control(order: (queue: MediaQueue) => void): void {
     if (this.#queue) {

@@ -59,7 +59,11 @@ export const checkedOptions = (given: TrackerOptions): TrackerOptions => {
     throw new TypeError('baseUrl is missing');
   }
   if (!proxy && !publicKey?.startsWith('pk_')) {
-    throw new TypeError('publicKey must start with pk_');
+    throw new TypeError(
+      publicKey
+        ? 'publicKey must start with pk_'
+        : 'publicKey is missing: was its variable set in the build?',
+    );
   }
   // A text like '30m' would become 30 milliseconds, or none.
   if (typeof maxAge !== 'number' || !(maxAge >= 0)) {

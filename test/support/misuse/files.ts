@@ -105,6 +105,11 @@ export const files: readonly Misuse[] = [
   ],
   ['a folder for save', () => first([job], { save: './out' }), '`save` must be a function'],
   [
+    'for in place of for await, over a queue',
+    () => Array.from(mediaOfFake().queue([]) as unknown as Iterable<unknown>), // as: plain JavaScript
+    'use `for await (const result of queue)`',
+  ],
+  [
     'a queue of -1 jobs',
     () => first([job], { maxJobs: -1 }),
     '`maxJobs` must be a number of 0 or more',
@@ -113,7 +118,7 @@ export const files: readonly Misuse[] = [
 
 /** Trackers of pages. */
 export const pages: readonly Misuse[] = [
-  ['a tracker without a key', () => tracker({ baseUrl }), 'publicKey must start with pk_'],
+  ['a tracker without a key', () => tracker({ baseUrl }), 'publicKey is missing'],
   [
     'a tracker with a secret key',
     () => tracker({ publicKey: 'sk_a', baseUrl }),
