@@ -60,9 +60,7 @@ export const checkedOptions = (given: TrackerOptions): TrackerOptions => {
   }
   if (!proxy && !publicKey?.startsWith('pk_')) {
     throw new TypeError(
-      publicKey
-        ? 'publicKey must start with pk_'
-        : 'publicKey is missing: was its variable set in the build?',
+      publicKey ? 'publicKey must start with pk_' : 'publicKey is missing: is its variable set?',
     );
   }
   // A text like '30m' would become 30 milliseconds, or none.

@@ -274,7 +274,7 @@ describe('settings', () => {
   });
   it('needs proxy: true where there is no key', () => {
     expect(() => createTracker({ publicKey: undefined, baseUrl: '/collect' })).toThrow(
-      new TypeError('publicKey is missing: was its variable set in the build?'),
+      new TypeError('publicKey is missing: is its variable set?'),
     );
   });
   it('says that an address is missing', () => {

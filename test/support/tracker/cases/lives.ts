@@ -102,7 +102,7 @@ async function refusesOptions(world: World): Promise<void> {
   );
   expect(refusals).toEqual([
     'TypeError: maxAge is in ms',
-    'TypeError: publicKey is missing: was its variable set in the build?',
+    'TypeError: publicKey is missing: is its variable set?',
     'TypeError: baseUrl is missing',
   ]);
   await page.close();
