@@ -9,7 +9,7 @@ import { type BuildOptions, build } from 'esbuild';
 import { programs } from './programs.js';
 
 // What each tracker weighs in a page, and what its program does on a server: the tables in
-// docs/why.md and docs/tracker.md. The other packages are pinned in bench/package.json.
+// docs/why.md and docs/tracker-measured.md. The other packages are pinned in bench/package.json.
 
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL('../..', import.meta.url));

@@ -13,7 +13,7 @@ export const guides: Readonly<Record<string, readonly string[]>> = {
   'Getting started': ['start', 'clients', 'errors', 'lists', 'testing', 'cli'],
   Email: ['messaging', 'emails', 'contacts', 'campaigns', 'workflows', 'traps'],
   'Video and speech': ['media', 'waiting', 'many-videos', 'journal', 'webhooks'],
-  'Web pages': ['tracker'],
+  'Web pages': ['tracker', 'tracker-script', 'tracker-native', 'tracker-proxy', 'tracker-measured'],
   'In production': ['runtimes', 'node', 'scale', 'engines', 'tracing', 'agents'],
   About: ['why', 'migrating', 'changelog'],
   Details: ['endpoints', 'open-records'],

@@ -9,7 +9,7 @@ const pages = [home, ...documents, examplesPage(documents)];
 const textOf = new Map(pages.map(({ path, text }) => [path.replace('.md', ''), text]));
 
 // Tables and settings, which nobody copies as a program.
-const tables = ['traps', 'runtimes', 'tracker', 'agents'];
+const tables = ['traps', 'runtimes', 'tracker-measured', 'agents'];
 const programs = Object.entries(guides)
   .filter(([chapter]) => !['About', 'Details'].includes(chapter))
   .flatMap(([, names]) => names)
@@ -20,8 +20,8 @@ describe('a guide', () => {
     const text = textOf.get(name) ?? '';
     const start = name === 'start' ? text : text.split('\n## ')[0];
     const [, language, code = ''] = /^```(\w+)\n([\s\S]*?)^```/m.exec(start ?? '') ?? [];
-    expect(language).toMatch(/^(ts|sh)$/);
-    expect(code).toMatch(/^(import \S[\s\S]*'postreel|npm |npx postreel )/);
+    expect(language).toMatch(/^(ts|tsx|html|sh)$/);
+    expect(code).toMatch(/^(import \S[\s\S]*'postreel|<script|npm |npx postreel )/);
   });
 
   it.each(programs)('%s is short enough to find something in it', (name) => {

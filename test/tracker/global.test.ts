@@ -9,7 +9,7 @@ const script = readFileSync('dist/tracker.global.js', 'utf8');
 describe('the script-tag build', () => {
   it('has the integrity hash that the document gives', () => {
     const hash = 'sha384-' + createHash('sha384').update(script).digest('base64');
-    const given = /integrity="([^"]+)"/.exec(readFileSync('docs/tracker.md', 'utf8'))?.[1];
+    const given = /integrity="([^"]+)"/.exec(readFileSync('docs/tracker-script.md', 'utf8'))?.[1];
     expect(given).toBe(hash);
   });
   it('sets one global and touches no other', () => {
@@ -23,7 +23,7 @@ describe('the script-tag build', () => {
   });
   it('does what the inline snippet has queued, in order, once it is there', () => {
     const snippet = /<script>\s+(\(function[\s\S]*?)<\/script>/.exec(
-      readFileSync('docs/tracker.md', 'utf8'),
+      readFileSync('docs/tracker-script.md', 'utf8'),
     )?.[1];
     const calls: unknown[] = [];
     const tag: { onload?: () => void; src?: string } = {};
@@ -63,7 +63,7 @@ describe('the script-tag build', () => {
     ]);
   });
   it('knows every verb in the inline snippet', () => {
-    const text = readFileSync('docs/tracker.md', 'utf8');
+    const text = readFileSync('docs/tracker-script.md', 'utf8');
     const verbs = /'(track identify [a-z ]+)'/.exec(text)?.[1]?.split(' ') ?? [];
     const page = createContext({}); // a server: nothing is touched
     runInContext(script, page);
