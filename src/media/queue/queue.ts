@@ -1,6 +1,6 @@
 import { onAbort } from '../../async/abort.js';
 import type { GenerationJob } from '../jobs/job.js';
-import { QueueEstimate, type Ahead } from './estimate.js';
+import { QueueEstimate } from './estimate.js';
 import type { QueueHost } from './host.js';
 import { EngineInput } from './input/engine-input.js';
 import { jobNamer } from '../jobs/job-names.js';
@@ -9,19 +9,20 @@ import type { JobSource, MediaQueue, QueueOptions, QueueResult } from './options
 import { QueueResults, type NamedResult } from './driver/results.js';
 import { Assignment, isRefusedKey } from './keys/assignment.js';
 import { QueueKey } from './keys/queue-key.js';
+import { JobReader } from './input/job-reader.js';
 import { SourceReader } from './input/source.js';
+import { progressOf } from './progress.js';
 import type { ReadEntry } from './steps/events.js';
-import type { QueueState } from './steps/state.js';
-
-// Enough to find long jobs early, few enough to read a long input step by step. A list is there
-// anyway: jobs that take equally long are found together, and end together.
-const lookAhead = { list: 400, stream: 100 };
-// A journal that cannot be read is asked again: for so long at first, when its address may be wrong,
-// and as long as any outage once it was read.
-const readAgainMs = [1_000, 5_000, 15_000];
-const readLaterMs = 60_000;
 
 type Control = 'pause' | 'resume' | 'drain';
+
+/** What a queue works with once it has begun. */
+interface QueueParts {
+  readonly keys: readonly QueueKey[];
+  readonly intake: Intake;
+  readonly reader: JobReader;
+  readonly assignment: Assignment;
+}
 
 /**
  * Fills the free slots of one key or several, longest jobs first, and yields what is finished. Jobs are
@@ -37,13 +38,12 @@ export class JobQueue implements MediaQueue {
   readonly #estimate = new QueueEstimate();
   readonly #early: Control[] = [];
   readonly #naming: Naming;
-  #parts: { keys: readonly QueueKey[]; intake: Intake; assignment: Assignment } | undefined;
+  #parts: QueueParts | undefined;
   #end: { failure?: { reason: unknown } | undefined } | undefined;
   #failure: { reason: unknown } | undefined;
   #openKeys = 0;
   /** Jobs that were read and have no result. */
   #unfinished = 0;
-  #isReading = false;
   /** Do the keys know that nothing more comes? */
   #hasEnded = false;
 
@@ -174,7 +174,7 @@ export class JobQueue implements MediaQueue {
     const assignment = new Assignment(keys, intake, {
       onFailure: ({ entry }, error) => this.#fail(entry.index, error),
     });
-    this.#parts = { keys, intake, assignment };
+    this.#parts = { keys, intake, assignment, reader: this.#readerOf(keys, intake) };
     this.#openKeys = keys.length;
     if (!isAlone) {
       keys.forEach(({ driver }) => driver.dispatch({ type: 'reading' })); // others may bring it jobs
@@ -183,6 +183,22 @@ export class JobQueue implements MediaQueue {
       this.#control(type);
     }
     this.#read();
+  }
+
+  #readerOf(keys: readonly QueueKey[], intake: Intake): JobReader {
+    const [first] = keys as [QueueKey, ...QueueKey[]]; // a queue has a key
+    return new JobReader({
+      source: this.#source,
+      intake,
+      clock: first.host.clock,
+      isShared: keys.length > 1,
+      outageMs: first.driver.state.rules.outageMs,
+      isStopped: () => first.driver.isStopped,
+      onReading: () => keys.forEach(({ driver }) => driver.dispatch({ type: 'reading' })),
+      onRead: (entries) => this.#onRead(entries),
+      onUnread: (error) => first.driver.dispatch({ type: 'unread', error }),
+      onFailure: (failure) => this.#finish(failure),
+    });
   }
 
   #onChange(): void {
@@ -212,9 +228,9 @@ export class JobQueue implements MediaQueue {
 
   // Another key may make it.
   async #bringBack(read: ReadEntry): Promise<void> {
-    const { intake } = this.#parts ?? {};
+    const { reader } = this.#parts ?? {};
     try {
-      this.#bring(intake?.isNamed ? await this.#known(intake, [read]) : [read]);
+      this.#bring((await reader?.known([read])) ?? []);
     } catch (reason) {
       this.#finish({ reason });
     }
@@ -235,75 +251,19 @@ export class JobQueue implements MediaQueue {
 
   /** Reads on until enough jobs wait. */
   #read(): void {
-    const { keys = [], intake, assignment } = this.#parts ?? {};
-    if (!intake || !assignment || this.#isReading || this.#source.isExhausted) {
-      return;
-    }
-    const isAlone = keys.length === 1;
+    const { keys = [], reader, assignment } = this.#parts ?? {};
     const isOpen = keys.some(({ driver }) => !driver.isStopped && !driver.state.isDraining);
-    const waiting = isAlone ? (keys[0]?.driver.state.waiting.length ?? 0) : assignment.size;
-    const most = this.#lookAhead(isAlone) - waiting;
-    if (most <= 0 || !isOpen) {
-      return;
-    }
-    this.#isReading = true;
-    if (this.#source.isStream || intake.isNamed) {
-      void this.#readLater(intake, most);
-      return;
-    }
-    this.#bringRead(intake.entries(this.#source.readList(most)));
-  }
-
-  #lookAhead(isAlone: boolean): number {
-    if (this.#source.size !== undefined) {
-      return lookAhead.list;
-    }
-    return this.#source.isStream && !isAlone ? 1 : lookAhead.stream;
-  }
-
-  async #readLater(intake: Intake, most: number): Promise<void> {
-    const { isStream } = this.#source;
-    if (isStream) {
-      this.#parts?.keys.forEach(({ driver }) => driver.dispatch({ type: 'reading' }));
-    }
-    try {
-      const jobs = isStream ? await this.#source.readStream() : this.#source.readList(most);
-      const entries = intake.entries(jobs);
-      this.#bringRead(intake.isNamed ? await this.#known(intake, entries) : entries);
-    } catch (reason) {
-      this.#finish({ reason });
+    if (reader && assignment && isOpen) {
+      const [only, ...others] = keys;
+      const isAlone = only !== undefined && others.length === 0;
+      reader.read(isAlone ? only.driver.state.waiting.length : assignment.size);
     }
   }
 
-  async #known(intake: Intake, entries: readonly ReadEntry[]): Promise<ReadEntry[]> {
-    const { driver, host } = this.#parts?.keys[0] ?? {};
-    const clock = host?.clock;
-    const { outageMs = 0 } = driver?.state.rules ?? {};
-    const until = intake.count > entries.length ? (clock?.now() ?? 0) + outageMs : 0;
-    for (let failures = 0; ; failures++) {
-      try {
-        return await intake.known(entries);
-      } catch (error) {
-        const isFinal = failures >= readAgainMs.length && (clock?.now() ?? 0) >= until;
-        if (isFinal || driver?.isStopped) {
-          throw error;
-        }
-        if (until > 0) {
-          driver?.dispatch({ type: 'unread', error });
-        }
-        const delayMs = readAgainMs[failures] ?? readLaterMs;
-        await new Promise<void>((resolve) => clock?.at(clock.now() + delayMs, resolve));
-      }
-    }
-  }
-
-  #bringRead(entries: readonly ReadEntry[]): void {
-    this.#isReading = false;
+  #onRead(entries: readonly ReadEntry[]): void {
     this.#unfinished += entries.length;
     this.#bring(entries);
-    if (!this.#source.isExhausted) {
-      this.#read();
-    }
+    this.#read();
   }
 
   #bring(entries: readonly ReadEntry[]): void {
@@ -359,35 +319,11 @@ export class JobQueue implements MediaQueue {
     const { keys = [], intake, assignment } = this.#parts ?? {};
     const [first] = keys;
     const isOpen = keys.some(({ driver }) => !driver.isStopped) || this.#end !== undefined;
-    if (!first || !intake || !assignment || !isOpen || !this.#options.onProgress) {
-      return;
+    if (first && intake && assignment && isOpen && this.#options.onProgress) {
+      const now = first.host.clock.now();
+      const facts = { estimate: this.#estimate, unassigned: assignment.size, now };
+      const total = this.#source.size ?? (this.#source.isExhausted ? intake.count : undefined);
+      this.#results.report({ ...progressOf(keys, facts), total });
     }
-    const states = keys.map(({ driver }) => driver.state);
-    const sum = (count: (state: QueueState) => number) =>
-      states.reduce((all, state) => all + count(state), 0);
-    this.#results.report({
-      pending: sum(({ running, saving }) => running.size + saving.size),
-      waiting:
-        assignment.size +
-        sum(
-          ({ waiting, claimed, inFlight }) =>
-            waiting.length + claimed.size + (inFlight?.entries.length ?? 0),
-        ),
-      total: this.#source.size ?? (this.#source.isExhausted ? intake.count : undefined),
-      etaMs: this.#estimate.leftMs(aheadOf(states, keys), first.host.clock.now()),
-    });
   }
-}
-
-/** What lies before a queue whose keys are in these states. */
-function aheadOf(states: readonly QueueState[], keys: readonly QueueKey[]): Ahead {
-  return {
-    running: states.flatMap(({ running }) =>
-      [...running.values()].map(({ entry: { minutes }, startedAt }) => ({ minutes, startedAt })),
-    ),
-    waiting: states.flatMap(({ waiting, inFlight }) => [...waiting, ...(inFlight?.entries ?? [])]),
-    slots: states.reduce((all, { rules }) => all + rules.concurrency, 0),
-    callsMs: (count) =>
-      Math.max(...keys.map(({ host }) => host.callsMs(Math.ceil(count / keys.length)))),
-  };
 }
