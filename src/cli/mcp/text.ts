@@ -10,6 +10,12 @@ export function inline(value: unknown): string {
   return value === undefined ? 'nothing' : visible(JSON.stringify(value));
 }
 
+/** Addresses, as JSON: a letter of another script that looks like one of ours is written out. */
+export function addresses(...values: readonly unknown[]): string {
+  const text = values.map(inline).join(', ');
+  return text.replace(/[^\x20-\x7e]/gu, coded);
+}
+
 /** A longer text, whole: each line behind a bar. */
 export function quoted(text: string): string {
   const lines = text.split(/\r\n|[\n\r\u2028\u2029]/u);
@@ -25,6 +31,10 @@ export function isReadable(texts: readonly string[]): boolean {
 function visible(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+    coded,
   );
+}
+
+function coded(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }

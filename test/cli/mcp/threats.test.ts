@@ -178,6 +178,16 @@ it.each(['\u3164', '\u115f', '\uffa0', '\u{e0041}', '\u034f', '\u2800', '\u00a0'
   },
 );
 
+it.each([
+  ['plan_email', { ...mail, to: '\u0430nn@example.com' }],
+  ['plan_event', { email: '\u0430nn@example.com', event: 'seen' }],
+  ['plan_contact', { email: '\u0430nn@example.com', subscribed: true }],
+])('%s: a letter of another script in an address is written out', async (tool, input) => {
+  const scene = openDesk();
+  const text = await textFor(scene, tool, input);
+  expect(text).toContain('"\\u{430}nn@example.com"');
+});
+
 it('a file of that name that comes meanwhile is not overwritten, and nothing is left', async () => {
   const scene = openDesk();
   const { value } = await scene.carryOut(await scene.plan('plan_videos', videos), yes);

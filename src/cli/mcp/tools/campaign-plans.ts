@@ -3,7 +3,7 @@ import { messaging as schemas } from 'postreel/schemas';
 import * as z from 'zod/mini';
 import type { Fact } from '../plans.js';
 import { Refusal } from '../refusal.js';
-import { inline } from '../text.js';
+import { addresses, inline } from '../text.js';
 import { bodyFact, variableFacts } from './mail-facts.js';
 import { planTool, type Services, type Tool } from './tool.js';
 import { workflowFacts } from './workflow-facts.js';
@@ -170,7 +170,7 @@ async function campaignFacts(
   return [
     { label: 'name', text: inline(name) },
     ...(description ? [{ label: 'description', text: inline(description) }] : []),
-    { label: 'from', text: inline({ from, fromName, replyTo }) },
+    { label: 'from', text: addresses({ from, fromName, replyTo }) },
     { label: 'subject', text: inline(subject) },
     bodyFact('body', body ?? ''),
     ...variableFacts(services.messaging, { texts: [subject, body] }),

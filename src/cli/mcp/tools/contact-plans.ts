@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { count } from '../../terminal/table.js';
 import { messageOf } from '../failure.js';
 import { Refusal } from '../refusal.js';
-import { inline } from '../text.js';
+import { addresses, inline } from '../text.js';
 import { assertAtMost, planTool, type Services, type Tool } from './tool.js';
 import { startedFacts, subscriptionEvents } from './workflow-facts.js';
 
@@ -36,7 +36,7 @@ export const contactPlans: readonly Tool[] = [
       return {
         action: now === undefined ? 'Create 1 contact' : 'Change 1 contact',
         facts: [
-          { label: 'email', text: inline(email) },
+          { label: 'email', text: addresses(email) },
           ...(now === undefined
             ? []
             : [{ label: 'now', text: inline({ subscribed: now.subscribed, data: now.data }) }]),
@@ -65,7 +65,7 @@ export const contactPlans: readonly Tool[] = [
       Promise.resolve({
         action: 'Check 1 email address',
         facts: [
-          { label: 'email', text: inline(email) },
+          { label: 'email', text: addresses(email) },
           { label: 'also', text: 'whoever owns its domain may see the address' },
           { label: 'cost', text: '1 call' },
         ],
@@ -154,8 +154,8 @@ export const contactPlans: readonly Tool[] = [
       return {
         action: `Change the members of the segment ${inline(name)}`,
         facts: [
-          { label: 'add', text: add.map(inline).join(', ') || 'none' },
-          { label: 'remove', text: remove.map(inline).join(', ') || 'none' },
+          { label: 'add', text: addresses(...add) || 'none' },
+          { label: 'remove', text: addresses(...remove) || 'none' },
           ...(await startedFacts([id], services, signal)),
           {
             label: 'cost',

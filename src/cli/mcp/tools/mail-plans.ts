@@ -3,7 +3,7 @@ import { messaging as schemas } from 'postreel/schemas';
 import type { ZodMiniType } from 'zod/mini';
 import { Refusal } from '../refusal.js';
 import { count } from '../../terminal/table.js';
-import { inline } from '../text.js';
+import { addresses, inline } from '../text.js';
 import { bodyFact, filledFacts, templateFacts } from './mail-facts.js';
 import { assertAtMost, planTool, type Tool } from './tool.js';
 import { startedFacts, subscriptionEvents } from './workflow-facts.js';
@@ -39,13 +39,16 @@ export const mailPlans: readonly Tool[] = [
       return {
         action: `Send ${count(to.length, 'email')}`,
         facts: [
-          { label: 'to', text: to.map(inline).join(', ') },
+          { label: 'to', text: addresses(...to) },
           ...(template === undefined
             ? []
             : await templateFacts(template, messaging, signal, 'template')),
           ...(subject === undefined ? [] : [{ label: 'subject', text: inline(subject) }]),
           ...(body === undefined ? [] : [bodyFact('body', body)]),
-          ...Object.entries(others).map(([label, value]) => ({ label, text: inline(value) })),
+          ...Object.entries(others).map(([label, value]) => ({
+            label,
+            text: /^(from|reply)$/.test(label) ? addresses(value) : inline(value),
+          })),
           ...(await filledFacts(messaging, emails, { texts, data: request.data }, signal)),
           { label: 'also', text: 'creates or updates a contact for each recipient' },
           ...(request.subscribed === undefined
@@ -72,7 +75,10 @@ export const mailPlans: readonly Tool[] = [
       return {
         action: 'Track 1 event',
         facts: [
-          ...Object.entries(request).map(([label, value]) => ({ label, text: inline(value) })),
+          ...Object.entries(request).map(([label, value]) => ({
+            label,
+            text: label === 'email' ? addresses(value) : inline(value),
+          })),
           ...(await startedFacts(events, services, signal)),
           { label: 'also', text: 'creates the contact if it is new' },
           { label: 'cost', text: '1 call' },

@@ -57,8 +57,9 @@ export class Assignment {
     this.#waiting = waiting.filter((read) => {
       const key = this.#keyFor(read, (one) => given.get(one)?.length ?? 0);
       if (key) {
-        const own = { ...read, entry: this.#intake.entryFor(read.entry, key.host) };
-        given.set(key, [...(given.get(key) ?? []), own]);
+        const own = given.get(key) ?? [];
+        own.push({ ...read, entry: this.#intake.entryFor(read.entry, key.host) });
+        given.set(key, own);
       }
       return key === undefined;
     });
