@@ -51,7 +51,7 @@ describe('a pool of keys', () => {
   it('sets a key aside that is refused, and makes its jobs with the others', async () => {
     const { fakes, open } = services(3, (key) => (key === 1 ? { apiKey: 'revoked' } : {}));
     const results = await inTime(collect(open().queue(videos(50))));
-    expect(results.filter(({ file }) => file)).toHaveLength(50);
+    expect(results.filter(({ file }) => file)).toHaveLength(160);
     expect(fakes[1]?.files).toHaveLength(0);
     expect((fakes[0]?.files.length ?? 0) + (fakes[2]?.files.length ?? 0)).toBe(50);
   });
@@ -82,8 +82,8 @@ describe('a pool of keys', () => {
     };
     await inTime(read());
     const results = await inTime(collect(open().queue(videos(50), options)));
-    expect(results.filter(({ file }) => file)).toHaveLength(50);
-    expect(fakes.flatMap(({ files }) => files)).toHaveLength(50);
+    expect(results.filter(({ file }) => file)).toHaveLength(160);
+    expect(fakes.flatMap(({ files }) => files)).toHaveLength(160);
   });
 
   it('bills no job again whose key was rotated or removed: its owner is missing', async () => {
@@ -151,10 +151,10 @@ describe('a pool of keys', () => {
 
   it('ends every job that was read with its deadline', async () => {
     const { open } = services(2, undefined, () => ({ durations: () => '60m' }));
-    const results = await inTime(collect(open().queue(videos(90), { deadline: 600_000 })));
-    expect(results.map(({ index }) => index)).toEqual(videos(90).map((_, index) => index));
+    const results = await inTime(collect(open().queue(videos(200), { deadline: 600_000 })));
+    expect(results.map(({ index }) => index)).toEqual(videos(200).map((_, index) => index));
     const codes = results.map(({ error }) => (error as { code: string }).code);
-    expect(codes.filter((code) => code === 'DEADLINE_EXCEEDED')).toHaveLength(50);
+    expect(codes.filter((code) => code === 'DEADLINE_EXCEEDED')).toHaveLength(160);
   });
 
   it('tells how far all of its keys are together', async () => {
