@@ -62,7 +62,11 @@ export function modelStore(
 }
 
 /** A journal that lags, loses replies of what it did, or fails; what it answered stands. */
-export function modelJournal(store: JournalStore, time: VirtualTime, random: Random): JournalStore {
+export function modelJournal(
+  store: JournalStore,
+  time: VirtualTime,
+  random: Random,
+): { readonly store: JournalStore; readonly isReliable: boolean } {
   const isBad = random.chance(0.3);
   const badness = isBad ? random.pick(['lags', 'loses', 'fails', 'hangs'] as const) : 'good';
   const answer = async <T>(ask: () => Promise<T>): Promise<T> => {
@@ -82,7 +86,7 @@ export function modelJournal(store: JournalStore, time: VirtualTime, random: Ran
     }
     return result;
   };
-  return {
+  const own: JournalStore = {
     putIfAbsent: (key, value) => answer(() => store.putIfAbsent(key, value)),
     put: (key, value) => answer(() => store.put(key, value)),
     get: (keys) => answer(() => store.get(keys)),
@@ -91,6 +95,7 @@ export function modelJournal(store: JournalStore, time: VirtualTime, random: Ran
     flush: () => Promise.resolve(),
     now: () => store.now(),
   };
+  return { store: own, isReliable: badness === 'good' || badness === 'lags' };
 }
 
 /** The journal of a process that may die: then it is not heard of again. */

@@ -62,6 +62,8 @@ class World {
   readonly #random: Random;
   readonly #service: HostileService;
   readonly #written: JournalStore;
+  /** A call waits for a journal that does not answer: that is a reason. */
+  readonly #isJournalReliable: boolean;
   readonly #bug: Bug | undefined;
   readonly #jobs: MediaJob[];
   readonly #violations: string[] = [];
@@ -94,7 +96,9 @@ class World {
     const habits = habitsOf(random);
     this.#service = new HostileService(this.#time, random, habits);
     const journal = { ...memoryJournal(), now: () => Promise.resolve(this.#time.now()) };
-    this.#written = modelJournal(bug?.journal?.(journal) ?? journal, this.#time, random);
+    const written = modelJournal(bug?.journal?.(journal) ?? journal, this.#time, random);
+    this.#written = written.store;
+    this.#isJournalReliable = written.isReliable;
     this.#isNamed = random.chance(0.7);
     this.#saves = random.chance(0.3);
     this.#limit = 20;
@@ -386,6 +390,7 @@ class World {
       run.waiting > 0 &&
       (run.slots?.free ?? 0) > 0 &&
       (this.#storeHabit === 'none' || this.#storeHabit === 'good') &&
+      this.#isJournalReliable &&
       !this.#isInDoubt &&
       now >= lastCallAt + minuteMs &&
       this.#callAt() <= now;
