@@ -80,7 +80,7 @@ export async function waitForJob<Job extends OpenRecord>(
     },
     timeoutError: (last, polls, elapsedMs) =>
       new WaitTimeoutError(
-        `Job ${jobId} was not done within ${Math.round(elapsedMs / 1000)} s (last status "${last?.status ?? 'none'}"). The job goes on; call \`resume()\` to wait again.`,
+        `Job ${jobId} was not done within ${Math.round(elapsedMs / 1000)} s (last status "${last?.status ?? 'none'}"). The job goes on; call \`resume({ timeout })\`, in milliseconds, to wait on.`,
         { id: jobId, lastStatus: last?.status, elapsedMs, polls, resume, outcome: 'unknown' },
       ),
   });

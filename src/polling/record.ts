@@ -90,7 +90,7 @@ export async function waitForRecord<Item>(
       const status = last?.status ?? 'none';
       const seconds = Math.round(elapsedMs / 1000);
       return new WaitTimeoutError(
-        `${kind} ${id} was not done within ${seconds} s (last status "${status}"). Call \`resume()\` to wait again.`,
+        `${kind} ${id} was not done within ${seconds} s (last status "${status}"). Call \`resume({ timeout })\`, in milliseconds, to wait on.`,
         { id, lastStatus: last?.status, elapsedMs, polls, resume },
       );
     },

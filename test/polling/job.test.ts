@@ -150,7 +150,7 @@ describe('a wait that takes too long', () => {
     expect(error).toMatchObject({ code: 'WAIT_TIMEOUT', fileId: 'job_1', lastStatus: 'running' });
     expect(error.elapsedMs).toBe(150);
     expect(error.polls).toBe(3);
-    expect(error.message).toContain('call `resume()` to wait again');
+    expect(error.message).toContain('call `resume({ timeout })`, in milliseconds, to wait on');
     answers.splice(0, answers.length, { status: 'done' });
     const resumed = await settledInTime(() => error.resume({ timeout: 5_000 }));
     expect(resumed.value).toEqual({ status: 'done' });

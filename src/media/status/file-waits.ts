@@ -69,7 +69,12 @@ export class FileWaits {
   ): Promise<MediaFile> {
     if (typeof fileId !== 'string' || fileId === '') {
       const given = typeof fileId === 'string' ? 'an empty one' : kindOf(fileId);
-      const hint = Array.isArray(fileId) ? ': wait for several with `waitForFiles()`' : '';
+      const isLost = (fileId as unknown) === undefined; // of a list, where one job was meant
+      const hint = isLost
+        ? ': did it come from a list of jobs?'
+        : Array.isArray(fileId)
+          ? ': wait for several with `waitForFiles()`'
+          : '';
       throw invalidRequest([
         { field: 'fileId', message: `must be the id of a file; got ${given}${hint}` },
       ]);

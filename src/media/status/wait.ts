@@ -115,7 +115,7 @@ class FileWait<File> {
       timeoutError: (_, polls, elapsedMs) => {
         this.#polls = polls;
         const within = durationText(elapsedMs);
-        const message = `The file ${fileId} was not finished within ${within} (last status "${this.#lastStatus ?? 'none'}"). The job goes on; call \`resume()\` to wait again.`;
+        const message = `The file ${fileId} was not finished within ${within} (last status "${this.#lastStatus ?? 'none'}"). The job goes on; call \`resume({ timeout })\`, in milliseconds, to wait on.`;
         return new WaitTimeoutError(message, this.#details(elapsedMs));
       },
     }).finally(() => callback.stop());

@@ -30,6 +30,11 @@ const attachment = z
   )
   .check((context) => {
     const file: Readonly<Record<string, unknown>> = context.value;
+    if (isPath(file)) {
+      const message =
+        'must have the content of the file, not its path: `attachment(path)` of `postreel/node` reads it';
+      context.issues.push({ code: 'custom', path: [], message, input: file });
+    }
     for (const field of ['filename', 'contentType'] as const) {
       const value = file[field];
       if (typeof value === 'string' && lineBreak.test(value)) {
@@ -38,6 +43,14 @@ const attachment = z
       }
     }
   });
+
+// Base64 may begin with a slash, and has no dot.
+function isPath({ content, path, filename }: Readonly<Record<string, unknown>>): boolean {
+  if (typeof content !== 'string') {
+    return content === undefined && typeof path === 'string';
+  }
+  return /^(\.{1,2}\/|~\/|[a-z]:\\)\S+$/i.test(content) || content === filename;
+}
 
 // What other services call these fields.
 const sendAliases = {

@@ -19,6 +19,16 @@ export const calls: readonly Misuse[] = [
   ['send(address, mail)', () => m['send']?.(email, mail), /must be an object|as one object/],
   ['send(address, text)', () => m['send']?.(email, 'Hi'), 'its fields are one object, before'],
   ['a path as attachment', () => send({ attachments: ['./a.pdf'] }), 'read the file first'],
+  [
+    'a path as the content of an attachment',
+    () => send({ attachments: [{ filename: 'a.pdf', content: './a.pdf' }] }),
+    'not its path',
+  ],
+  [
+    'an attachment with a path and no content',
+    () => send({ attachments: [{ filename: 'a.pdf', path: './a.pdf' }] }),
+    'not its path',
+  ],
   ['send([mail])', () => m['send']?.([mail]), 'as one object; got a list'],
   ['nobody to send to', () => send({ to: undefined }), '`to` is required'],
   ['no recipients', () => send({ to: [] }), '`to` must not be empty'],

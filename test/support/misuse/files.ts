@@ -66,12 +66,17 @@ export const files: readonly Misuse[] = [
     'a number of milliseconds',
   ],
   [
+    'the id of a list of jobs',
+    () => d['waitForFile']?.(undefined),
+    'did it come from a list of jobs?',
+  ],
+  [
     'a wait of 50 that means seconds',
     async () => {
       const made = await mediaOfFake().generate.audio({ content: 'Hi', voiceId: 'v' });
       await made.waitForFile({ timeout: 50 });
     },
-    /not finished within \d+ ms .* call `resume\(\)`/,
+    /not finished within \d+ ms .* call `resume\({ timeout }\)`/,
   ],
   [
     'a wait for the list of jobs',

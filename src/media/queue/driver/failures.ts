@@ -81,7 +81,7 @@ export function errorOf(
     return notSubmitted(end.type);
   }
   const { fileId } = end.job;
-  const message = `The file ${fileId} ${texts[end.type]} ${durationText(end.ms)}. The job may go on; call \`resume()\` to wait again.`;
+  const message = `The file ${fileId} ${texts[end.type]} ${durationText(end.ms)}. The job may go on; call \`resume({ timeout })\`, in milliseconds, to wait on.`;
   return new WaitTimeoutError(message, {
     id: fileId,
     lastStatus: last.status,
