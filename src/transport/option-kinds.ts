@@ -113,4 +113,7 @@ export function readCallOptions(
 }
 
 // `send('ann@example.com', 'Hi')`
-const callOwner = { name: 'a call', hint: '; its fields are one object, before the options' };
+const callOwner = {
+  name: 'a call',
+  hint: ', after its fields, which are one object too, such as { from, to, subject, body }',
+};

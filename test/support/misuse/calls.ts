@@ -17,7 +17,7 @@ import {
 export const calls: readonly Misuse[] = [
   ['send()', () => m['send']?.(), 'pass its fields as one object; got undefined'],
   ['send(address, mail)', () => m['send']?.(email, mail), /must be an object|as one object/],
-  ['send(address, text)', () => m['send']?.(email, 'Hi'), 'its fields are one object, before'],
+  ['send(address, text)', () => m['send']?.(email, 'Hi'), 'such as { from, to, subject, body }'],
   ['a path as attachment', () => send({ attachments: ['./a.pdf'] }), 'read the file first'],
   [
     'a path as the content of an attachment',
