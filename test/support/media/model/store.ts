@@ -1,5 +1,6 @@
 import type { JournalStore } from 'postreel';
 import type { RateBudgetStore } from '../../../../src/contract/rate-budget-store.js';
+import { keyOf, storedKey, storedValue, valueOf } from '../../../../src/journal/stored-text.js';
 import type { Random } from './random.js';
 import type { VirtualTime } from './time.js';
 
@@ -58,6 +59,35 @@ export function modelStore(
         held.forEach((name) => leases.set(name, time.now() + leaseMs));
       }, nothing),
     giveBack: (_, places) => answer(() => places.forEach((name) => leases.delete(name)), nothing),
+  };
+}
+
+const halfOfPair = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+/** A store of UTF-8, as Redis or Postgres are: it refuses half an emoji and U+0000, so they are written out. */
+export function utf8Store(store: JournalStore): JournalStore {
+  const kept = (text: string) => {
+    if (text.includes('\0') || halfOfPair.test(text)) {
+      throw new Error('the store refuses this text');
+    }
+    return text;
+  };
+  const key = (text: string) => kept(storedKey(text));
+  const value = (text: string) => kept(storedValue(text));
+  return {
+    ...store,
+    putIfAbsent: async (at, text) => valueOf(await store.putIfAbsent(key(at), value(text))),
+    put: (at, text) => store.put(key(at), value(text)),
+    get: async (keys) => {
+      const found = await store.get(keys.map(key));
+      return new Map([...found].map(([at, text]) => [keyOf(at), valueOf(text)]));
+    },
+    list: async (prefix, { after, limit } = {}) => {
+      const page = { after: after === undefined ? undefined : key(after), limit };
+      const items = await store.list(key(prefix), page);
+      return items.map((item) => ({ key: keyOf(item.key), value: valueOf(item.value) }));
+    },
+    delete: (keys) => store.delete(keys.map(key)),
   };
 }
 

@@ -21,7 +21,7 @@ import { PendingSlots } from '../../../../src/media/queue/slots/slots.js';
 import { RunningCall } from '../../../../src/transport/call.js';
 import { ModelEngine } from './engine.js';
 import { Random } from './random.js';
-import { dying, modelJournal, modelStore, type StoreHabit } from './store.js';
+import { dying, modelJournal, modelStore, utf8Store, type StoreHabit } from './store.js';
 import { HostileService, promptOf, type Habits } from './service.js';
 import { VirtualTime } from './time.js';
 
@@ -70,6 +70,8 @@ class World {
   readonly #runs: Run[] = [];
   readonly #isNamed: boolean;
   readonly #saves: boolean;
+  /** Are the jobs named by their prompts, whatever these hold? */
+  readonly #hasKeys: boolean;
   /** Where the jobs come from, unless it is a list. */
   readonly #engine: ModelEngine | undefined;
   #isSaveHanging = false;
@@ -95,7 +97,9 @@ class World {
     this.#bug = bug;
     const habits = habitsOf(random);
     this.#service = new HostileService(this.#time, random, habits);
-    const journal = { ...memoryJournal(), now: () => Promise.resolve(this.#time.now()) };
+    const memory = { ...memoryJournal(), now: () => Promise.resolve(this.#time.now()) };
+    const journal = random.chance(0.5) ? utf8Store(memory) : memory;
+    this.#hasKeys = random.chance(0.5);
     const written = modelJournal(bug?.journal?.(journal) ?? journal, this.#time, random);
     this.#written = written.store;
     this.#isJournalReliable = written.isReliable;
@@ -166,7 +170,7 @@ class World {
       onProgress: ({ waiting }: QueueProgress) => {
         run.waiting = waiting;
       },
-      ...(this.#isNamed && { name: 'model' }),
+      ...(this.#isNamed && { name: 'model', ...(this.#hasKeys && { key: promptOf }) }),
       ...(this.#saves && { save: () => this.#save(), deadline: 50 * hourMs }),
     };
     const queue = this.#queue(run, options, host);
@@ -575,7 +579,7 @@ function habitsOf(random: Random): Habits {
 
 function jobsOf(random: Random, count: number): MediaJob[] {
   return Array.from({ length: count }, (_, index): MediaJob => {
-    const prompt = `job ${index}`;
+    const prompt = `job ${index}${random.chance(0.05) ? '\ud83d\0' : ''}`;
     if (random.chance(0.1)) {
       return { content: prompt, voiceId: 'voice_1' };
     }
