@@ -473,7 +473,7 @@ class World {
 
   // (b)
   async #checkIds(): Promise<void> {
-    const { jobs } = await pendingJobs(this.#written);
+    const { jobs, unknown } = await pendingJobs(this.#written);
     const known = new Set(jobs.map(({ fileId }) => fileId));
     for (const { results } of this.#runs) {
       for (const { job, error } of results) {
@@ -485,8 +485,11 @@ class World {
         }
       }
     }
+    // Two faults at once: a journal that did not take an id, and a crash before it was asked again.
+    const isInDoubt = !this.#isJournalReliable && this.#crashedAt !== undefined;
+    const inDoubt = new Set(isInDoubt ? unknown.flatMap((call) => call.jobs.map(promptOf)) : []);
     for (const fileId of this.#service.told) {
-      if (!known.has(fileId)) {
+      if (!known.has(fileId) && !inDoubt.has(this.#service.files.get(fileId)?.prompt ?? '')) {
         this.#report(`b: ${fileId} is lost`);
       }
     }
