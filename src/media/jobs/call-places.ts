@@ -4,7 +4,7 @@ import type { Connection } from '../../transport/connection.js';
 import type { MediaEvents } from '../events.js';
 import * as notices from '../notices.js';
 import type { MediaOptions } from '../options.js';
-import { SlotLeases } from '../queue/slots/leases.js';
+import { SlotLeases } from './slot-leases.js';
 import type { SendHooks, Submission } from './submit.js';
 
 type Send = Submission['send'];

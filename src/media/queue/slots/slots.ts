@@ -3,7 +3,7 @@ import type { OutstandingJobs } from '../../jobs/outstanding.js';
 import type { Clock } from '../../../async/clock.js';
 import type { SlotEvidence } from '../steps/commands.js';
 import { LearnedLimit } from './learned-limit.js';
-import { SlotLeases, renewedLeaseMs, uncertainMs } from './leases.js';
+import { SlotLeases, renewedLeaseMs, uncertainMs } from '../../jobs/slot-leases.js';
 
 const renewEveryMs = 60_000;
 
