@@ -458,8 +458,12 @@ class World {
     }
   }
 
-  // (k) An intent is written right before its call: only a crash between the two leaves doubt.
+  // (k) An intent is written right before its call: only a crash between the two leaves doubt, or a journal
+  // that wrote it and did not answer.
   #checkIntents(): void {
+    if (!this.#isJournalReliable) {
+      return;
+    }
     for (const { input, error } of this.#runs.flatMap(({ results }) => results)) {
       const prompt = promptOf(input);
       const isUnknown = isPostreelError(error) && error.outcome === 'unknown';
