@@ -336,8 +336,11 @@ class World {
     });
     const claim = journal.claim.bind(journal);
     journal.claim = async (id, claims, facts) => {
+      const note = () =>
+        claims.forEach(({ job }) => this.#intents.set(promptOf(job), this.#time.now()));
+      note(); // a crash may come before the journal answers
       const taken = await claim(id, claims, facts);
-      claims.forEach(({ job }) => this.#intents.set(promptOf(job), this.#time.now()));
+      note();
       return taken;
     };
     return journal;
