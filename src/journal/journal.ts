@@ -106,18 +106,18 @@ export class Journal {
 
   /**
    * Writes a fact. What fails is made again in the background: facts may arrive late. Resolves after
-   * the first try.
+   * the first try, and says whether that wrote it.
    */
   async write(
     { name, number }: Pick<Attempt, 'name' | 'number'>,
     fact: FactName,
     value: Fact | Refused | Accepted | Claim,
-  ): Promise<void> {
-    await this.put(this.#key(name, number, fact).slice(this.#parts.prefix.length), value);
+  ): Promise<boolean> {
+    return this.put(this.#key(name, number, fact).slice(this.#parts.prefix.length), value);
   }
 
   /** The same for a key of its own, without the prefix. */
-  async put(key: string, value: object): Promise<void> {
+  async put(key: string, value: object): Promise<boolean> {
     const text = JSON.stringify(value);
     const write = async () => {
       await this.#asked((store) => store.put(this.#parts.prefix + key, text));
@@ -138,7 +138,10 @@ export class Journal {
       () => this.#writes.delete(all),
       () => this.#writes.delete(all),
     );
-    await first.catch(() => undefined);
+    return first.then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Resolves when everything is written; rejects when something never could be. */

@@ -260,12 +260,12 @@ export class MediaJournal {
     const { name, number } = one;
     const value = { at, record };
     this.#remember(record.fileId, one);
-    await Promise.all([
+    const [isWritten] = await Promise.all([
       this.#journal.write(one, fact, value),
       this.#journal.put(this.#indexKey(record.fileId, one), { name, number }),
     ]);
     const claim = one.claim ?? one.facts.claim;
-    if (claim) {
+    if (claim && isWritten) {
       // The text of the job is needed no more.
       await this.#journal.write(one, 'claim', { ...claim, content: undefined });
     }

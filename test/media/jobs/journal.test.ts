@@ -259,6 +259,15 @@ describe('an id that a journal could not write', () => {
     expect((await client.journal.pending()).jobs).toHaveLength(1);
   });
 
+  it('leaves the text of its job in the journal until then: a crash would lose both', async () => {
+    const journal = failingJournal((key) => key.endsWith('/accepted'));
+    const client = fakeService().media({ journal });
+    client.on('warning', () => undefined);
+    await inTime(client.generate.audio(speech()));
+    const { unknown } = await pendingJobs(journal);
+    expect(unknown.flatMap(({ jobs }) => jobs)).toEqual([speech()]);
+  });
+
   it('is an error of the queue when it never can be', async () => {
     const journal = failingJournal((key) => key.endsWith('/accepted'));
     const client = fakeService().media({ journal });
