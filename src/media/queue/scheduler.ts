@@ -127,14 +127,16 @@ function proceed(draft: Draft, world: World): void {
   if (draft.waiting.length > 0) {
     times.push(world.nextSlotAt);
   }
-  const isGivenUp = heldUntil(draft) <= now && !isDone(draft);
+  const heldTo = heldUntil(draft);
+  const isGivenUp = heldTo <= now && !isDone(draft);
   if (!isBusy(draft) && (isDone(draft) || isGivenUp)) {
     draft.isOver = true;
     draft.commands.push({ type: 'end', isGivenUp });
     return;
   }
-  if (!isGivenUp) {
-    times.push(heldUntil(draft));
+  // What is past holds nothing back: a file may be saved for long after the last call.
+  if (heldTo > now) {
+    times.push(heldTo);
   }
   const at = Math.min(...times);
   if (Number.isFinite(at)) {

@@ -4,6 +4,7 @@ import {
   entriesOf,
   entryOf,
   only,
+  rules,
   Steps,
   submitted,
   wakeAt,
@@ -46,6 +47,17 @@ describe('a scheduler', () => {
     expect(only(last, 'wake')).toEqual([]);
     expect(steps.state.isOver).toBe(true);
     expect(only(steps.at(1), 'end')).toEqual([]);
+  });
+
+  it('does not wake for calls that it holds back when there is nothing left to submit', () => {
+    const steps = new Steps();
+    steps.read(entryOf(0));
+    steps.accept('a');
+    steps.hear({ type: 'exhausted' });
+    steps.finish('a'); // its file is being saved
+    steps.state = { ...steps.state, heldSince: 0 };
+    const now = 2 * rules.unknownMs;
+    expect(wakeAt(steps.at(now)) ?? Infinity).toBeGreaterThan(now + 1);
   });
 
   it('does not end before the input does, nor while jobs wait or are claimed', () => {
