@@ -34,7 +34,7 @@ function kindOf(error: PostreelError | undefined, outcome: Outcome | undefined):
   if (error?.status === 429 || isPendingLimitError(error)) {
     return 'limit';
   }
-  if (error?.status === 401 || error?.name === 'ConfigurationError') {
+  if (isAboutKey(error)) {
     return 'rejected-client';
   }
   if (error && (outcome === 'rejected' || error.code === 'INVALID_REQUEST')) {
@@ -98,6 +98,11 @@ const texts = {
   lost: 'could not be checked for',
   unsaved: 'is finished, but was not saved within',
 } as const;
+
+/** Has a call failed because its key is refused, or the client is not set up, whatever it asked for? */
+export function isAboutKey(error: unknown): boolean {
+  return isPostreelError(error) && (error.status === 401 || error.name === 'ConfigurationError');
+}
 
 /** Why a job was not submitted. */
 export function notSubmitted(type: 'claimed' | 'capped' | 'late'): PostreelError {

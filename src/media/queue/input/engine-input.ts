@@ -3,6 +3,7 @@ import { Notifier } from '../../../async/notifier.js';
 import { systemClock, type Clock } from '../../../async/clock.js';
 import { isPostreelError, PostreelError } from '../../../errors/index.js';
 import type { MediaJob } from '../../generate/media-job.js';
+import { isAboutKey } from '../driver/failures.js';
 import type { QueueOptions, QueueResult } from '../options.js';
 import type { AcknowledgingSource, SourceItem } from './job-source.js';
 
@@ -126,7 +127,8 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
    * and no more is taken: the others would come back, too.
    */
   async acknowledge({ index, file, error, job }: QueueResult): Promise<void> {
-    const isOfQueue = !file && (job ? isRefusedKey(error) : isNoFaultOfJob(error));
+    // A job that was submitted is followed with the next key: the journal knows its file.
+    const isOfQueue = !file && (job ? isAboutKey(error) : isNoFaultOfJob(error));
     if (isOfQueue) {
       this.stop();
       this.#refusal ??= isBound(error) ? undefined : { reason: error };
@@ -240,12 +242,7 @@ function isNoFaultOfJob(error: unknown): boolean {
   if (!isPostreelError(error) || error.name === 'InvalidRequestError') {
     return false;
   }
-  return error.outcome === 'not-sent' || isRefusedKey(error) || error.name === 'ConfigurationError';
-}
-
-// A job that was submitted is followed with the next key: the journal knows its file.
-function isRefusedKey(error: unknown): boolean {
-  return isPostreelError(error) && error.status === 401;
+  return error.outcome === 'not-sent' || isAboutKey(error);
 }
 
 // A bound that the caller has set is no failure.

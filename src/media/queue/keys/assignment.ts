@@ -1,5 +1,5 @@
-import { isPostreelError, PostreelError } from '../../../errors/index.js';
-import { notSubmitted } from '../driver/failures.js';
+import { PostreelError } from '../../../errors/index.js';
+import { isAboutKey, notSubmitted } from '../driver/failures.js';
 import type { Intake } from '../input/intake.js';
 import type { QueueResult } from '../options.js';
 import type { ReadEntry } from '../steps/events.js';
@@ -122,8 +122,7 @@ export class Assignment {
 
 /** Has a job failed because its key is refused, so that another one may make it? */
 export function isRefusedKey({ job, error }: QueueResult): boolean {
-  const isOurs = !job && isPostreelError(error);
-  return isOurs && (error.status === 401 || error.name === 'ConfigurationError');
+  return !job && isAboutKey(error);
 }
 
 // Of a job that was handed in, or may have been: only its own key can follow it.
