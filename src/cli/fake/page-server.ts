@@ -17,15 +17,12 @@ export function createPage(
     page: async (request) => {
       const server = running();
       const { pathname } = new URL(request.url);
-      if (server !== undefined && `${request.method} ${pathname}` === 'GET /state') {
-        return Response.json(stateOf(server, answers));
-      }
       const answer = routes[`${request.method} ${pathname}`];
       if (server === undefined || answer === undefined) {
         return undefined;
       }
       try {
-        return await answer(server, request);
+        return await answer(server, request, answers);
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
         return Response.json({ error: message }, { status: 400 });
@@ -34,8 +31,11 @@ export function createPage(
   };
 }
 
-const routes: Readonly<Record<string, (server: FakeServer, request: Request) => Answer>> = {
+type Route = (server: FakeServer, request: Request, answers: Answers) => Answer;
+
+const routes: Readonly<Record<string, Route>> = {
   'GET /': () => new Response(page, { headers: pageHeaders }),
+  'GET /state': (server, _, answers) => Response.json(stateOf(server, answers)),
   'POST /faults': async (server, request) => {
     const { service, endpoint, fault } = (await readJson(request)) as FaultRequest;
     serviceOf(server, service).fail(endpoint, fault);
