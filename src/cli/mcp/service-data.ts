@@ -15,13 +15,16 @@ const shortestPart = 24;
 export class ServiceData {
   readonly #texts = new Set<string>();
 
-  /** A `fetch` whose answers are remembered: all that comes from a service, failures too. */
+  /** A `fetch` whose answers are remembered: every text that comes from a service, failures too. */
   watching(fetch: Fetch): Fetch {
     return async (input, init) => {
       const response = await fetch(input, init);
-      const type = response.headers.get('content-type') ?? '';
-      if (!/^(video|audio|image)\//i.test(type)) {
-        const text = await response.clone().text();
+      if (/json|text|^$/i.test(response.headers.get('content-type') ?? '')) {
+        // One that breaks off is told by the call itself.
+        const text = await response
+          .clone()
+          .text()
+          .catch(() => '');
         this.#remember(parsed(text));
       }
       return response;

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { textOf, type Approver } from '../../../src/cli/mcp/approval.js';
+import { ServiceData } from '../../../src/cli/mcp/service-data.js';
 import { inline } from '../../../src/cli/mcp/text.js';
 import {
   later,
@@ -282,4 +283,29 @@ it('at most 50 addresses stand in the plan of a segment', async () => {
   const some = (from: string) => Array.from({ length: 26 }, (_, at) => `${from}${at}@example.com`);
   const input = { id: segment!.id, add: some('a'), remove: some('b') };
   await expect(scene.plan('plan_segment_members', input)).rejects.toThrow('at most 50 contacts');
+});
+
+describe('what is watched of a service', () => {
+  const answering = (response: Response) =>
+    new ServiceData().watching(() => Promise.resolve(response))('https://service.test');
+
+  it('is text: a file is not read twice', async () => {
+    let pulled = 0;
+    const body = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(++pulled)),
+    });
+    const headers = { 'content-type': 'application/octet-stream' };
+    const response = await answering(new Response(body, { headers }));
+    expect(pulled).toBeLessThan(5);
+    await response.body?.cancel();
+  });
+
+  it('may break off: the call tells of that, not the watching', async () => {
+    const body = new ReadableStream({ start: (controller) => controller.error(new Error('cut')) });
+    const response = await answering(
+      new Response(body, { headers: { 'content-type': 'application/json' } }),
+    );
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow('cut');
+  });
 });
