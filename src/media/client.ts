@@ -72,6 +72,9 @@ export class MediaClient extends ServiceClient<MediaEvents> {
 
   /** Finds a job again, from what `JSON.stringify(job)` kept of it. */
   job(record: JobRecord): GenerationJob {
+    if (Array.isArray(record)) {
+      throw invalidRequest([{ field: 'record', message: 'must be one job; got a list of them' }]);
+    }
     requireTextId('fileId', isRecord(record) ? record.fileId : undefined);
     requireKind(record.kind);
     return this.#context.job(record);

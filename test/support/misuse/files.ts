@@ -65,6 +65,7 @@ export const files: readonly Misuse[] = [
     () => d['waitForFile']?.('file_1', { timeout: '10m' }),
     'a number of milliseconds',
   ],
+  ['a list in place of a job', () => d['job']?.([{}]), 'must be one job; got a list'],
   [
     'the id of a list of jobs',
     () => d['waitForFile']?.(undefined),
