@@ -510,7 +510,9 @@ class World {
       return;
     }
     const last = this.#runs.at(-1)!;
-    if (last.isHeld && isHeldFor(last.failure)) {
+    // A write that no retry could make is an error, told as that.
+    const isGivenUp = !this.#isJournalReliable && hasCode(last.failure, 'JOURNAL_UNAVAILABLE');
+    if (isGivenUp || (last.isHeld && hasCode(last.failure, 'UNKNOWN_OUTCOMES'))) {
       return;
     }
     if (last.failure !== undefined) {
@@ -556,8 +558,8 @@ class World {
   }
 }
 
-function isHeldFor(failure: unknown): boolean {
-  return isPostreelError(failure) && failure.code === 'UNKNOWN_OUTCOMES';
+function hasCode(failure: unknown, code: string): boolean {
+  return isPostreelError(failure) && failure.code === code;
 }
 
 function habitsOf(random: Random): Habits {
