@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startFakeServer } from 'postreel/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { emptyFolder, inTerminal, piped, type Terminal } from '../support/cli/command.js';
+import { inTerminal, piped, type Terminal } from '../support/cli/command.js';
+import { emptyFolder } from '../support/empty-folder.js';
 
 let terminal: Terminal | undefined;
 afterEach(() => {

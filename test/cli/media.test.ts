@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { MediaClient } from 'postreel';
 import { fileJournal } from 'postreel/node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { emptyFolder, hasColors, inTerminal, piped } from '../support/cli/command.js';
+import { hasColors, inTerminal, piped } from '../support/cli/command.js';
+import { emptyFolder } from '../support/empty-folder.js';
 import { startScene, type Scene } from '../support/cli/scene.js';
 import { screenOf, textOf } from '../support/cli/screen.js';
 

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createFakeMessaging, type MessagingBehavior } from 'postreel/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { emptyFolder, hasColors, inTerminal, piped } from '../support/cli/command.js';
+import { hasColors, inTerminal, piped } from '../support/cli/command.js';
+import { emptyFolder } from '../support/empty-folder.js';
 import { startScene, type Scene } from '../support/cli/scene.js';
 
 let scene: Scene;
@@ -88,7 +88,7 @@ describe('postreel completion', () => {
     ['postreel jobs wait --o', ['--out']],
   ])('bash completes "%s"', async (line, words) => {
     const { stdout } = await piped(['completion', 'bash']);
-    const script = join(mkdtempSync(join(tmpdir(), 'completion-')), 'script.bash');
+    const script = join(emptyFolder(), 'script.bash');
     const parts = line.split(' ');
     const quoted = parts.map((part) => `'${part}'`).join(' ');
     const test = `COMP_WORDS=(${quoted}); COMP_CWORD=${parts.length - 1}; _postreel; echo "\${COMPREPLY[@]}"`;

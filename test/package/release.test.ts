@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { changedNames, missingNames, unreleased } from '../../scripts/release/changelog.js';
@@ -7,6 +6,7 @@ import { contactProblems } from '../../scripts/release/contact.js';
 import { originOf } from '../../scripts/release/repository.js';
 import { hashesOf } from '../../scripts/release/reproduce.js';
 import { problemsOf, type Tarball } from '../../scripts/release/tarball.js';
+import { emptyFolder } from '../support/empty-folder.js';
 
 const good: Tarball = {
   paths: [
@@ -115,7 +115,7 @@ describe('the changelog', () => {
 });
 
 it('two builds are compared file by file', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'postreel-hash-'));
+  const folder = emptyFolder();
   mkdirSync(join(folder, 'deep'));
   writeFileSync(join(folder, 'deep', 'a.js'), 'one');
   const first = hashesOf(folder);

@@ -11,7 +11,8 @@ import {
   type FakeServer,
 } from 'postreel/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { command, emptyFolder } from '../../support/cli/command.js';
+import { command } from '../../support/cli/command.js';
+import { emptyFolder } from '../../support/empty-folder.js';
 import { mail, videos } from '../../support/cli/desk.js';
 import { nameOf, randomWorlds } from '../../support/worlds/worlds.js';
 

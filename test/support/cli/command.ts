@@ -1,18 +1,11 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { spawn as spawnTerminal } from '@lydell/node-pty';
+import { emptyFolder } from '../empty-folder.js';
 
 /** The command as it is published: `npm test` builds it first. */
 export const command = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
-
-/** A new folder to run a command in. */
-export function emptyFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'postreel-cli-'));
-}
 
 /** How a command is run. */
 export interface RunOptions {

@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MediaClient, MessagingClient } from 'postreel';
 import {
@@ -15,6 +14,7 @@ import { Folder } from '../../../src/cli/mcp/folder.js';
 import { Plans, type Plan } from '../../../src/cli/mcp/plans.js';
 import { ServiceData } from '../../../src/cli/mcp/service-data.js';
 import type { Progress } from '../../../src/cli/mcp/tools/tool.js';
+import { emptyFolder } from '../empty-folder.js';
 
 /** A desk on fakes in memory, with all that can be asked of it. */
 export interface DeskScene {
@@ -47,7 +47,7 @@ export function openDesk(): DeskScene {
   const messaging = createFakeMessaging({ clock, rateLimit: { limit: Infinity } });
   const media = createFakeMedia({ clock, rateLimit: false });
   messaging.seed({ contacts: 3, templates: 1, campaigns: 1, segments: 1, workflows: 1 });
-  const folder = mkdtempSync(join(tmpdir(), 'postreel-desk-'));
+  const folder = emptyFolder();
   let now = 0;
   const plans = new Plans(() => now);
   const data = new ServiceData();

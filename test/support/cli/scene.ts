@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startFakeServer, type FakeServer } from 'postreel/testing';
-import { emptyFolder } from './command.js';
+import { emptyFolder } from '../empty-folder.js';
 
 /** Both services, and the folder of somebody who uses them. */
 export interface Scene {

@@ -1,10 +1,10 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@hey-api/openapi-ts';
 import { build } from 'esbuild';
 import { OpenAPIBackend, type Context, type Document } from 'openapi-backend';
 import type { OpenApiDocument } from '../../../scripts/openapi/document.js';
+import { emptyFolder } from '../empty-folder.js';
 
 /** What a generated function takes. */
 export interface GeneratedCall {
@@ -30,7 +30,7 @@ export type GeneratedClient = Readonly<
 
 /** Generates a client of the document with @hey-api/openapi-ts, and loads it. */
 export async function generateClient(document: OpenApiDocument): Promise<GeneratedClient> {
-  const folder = mkdtempSync(join(tmpdir(), 'postreel-openapi-'));
+  const folder = emptyFolder();
   const input = join(folder, 'openapi.json');
   writeFileSync(input, JSON.stringify(document));
   const output = { path: join(folder, 'client'), tsConfigPath: null };
