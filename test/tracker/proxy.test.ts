@@ -137,6 +137,17 @@ describe('the proxy', () => {
     vi.setSystemTime(20_000);
     expect((await proxy(request(event('1')))).status).toBe(200);
   });
+  it('goes on after a 429 when its clock is set back', async () => {
+    vi.useFakeTimers({ now: 3_600_000 });
+    const proxy = proxyOf(
+      vi
+        .fn<typeof fetch>(() => Promise.resolve(Response.json({ success: true })))
+        .mockResolvedValueOnce(new Response('', { status: 429 })),
+    );
+    expect((await proxy(request(event('1')))).status).toBe(429);
+    vi.setSystemTime(0);
+    expect((await proxy(request(event('1')))).status).toBe(200);
+  });
 
   it('leaves half of the limit to the rest of the project', async () => {
     vi.useFakeTimers({ now: 0 });
@@ -349,6 +360,11 @@ describe('an event that the service may have taken', () => {
     }
     const answer = await sender.send({ id: 'in doubt', event: event('') });
     expect([answer.status, send.mock.calls.length]).toEqual([502, 10_002]);
+    // The oldest of those that were taken has made room.
+    await sender.send({ id: '1', event: event('') });
+    expect(send.mock.calls.length).toBe(10_002);
+    await sender.send({ id: '0', event: event('') });
+    expect(send.mock.calls.length).toBe(10_003);
   });
   it('has an id of a sensible length', async () => {
     expect((await proxyOf()(request(event('x'.repeat(501))))).status).toBe(400);
@@ -422,6 +438,12 @@ describe('the share of a caller', () => {
     ]);
     vi.setSystemTime(60_000);
     expect([callers.take('10000'), callers.take('10001'), callers.take('7')]).toEqual([0, 0, 0]);
+  });
+  it('keeps no more than the beginning of a long name', () => {
+    vi.useFakeTimers({ now: 0 });
+    const callers = new Callers(1);
+    const name = 'x'.repeat(200);
+    expect([callers.take(`${name}1`), callers.take(`${name}2`)]).toEqual([0, 60_000]);
   });
   it('sends nothing where the caller cannot be found out', async () => {
     const proxy = proxyOf(undefined, { callerOf: () => Promise.reject(new Error('no session')) });
