@@ -36,6 +36,10 @@ export const readOptions = <Options extends object>(
     } catch {
       throw new TypeError(`${name} cannot be read`);
     }
+    // Other scripts of the page extend the prototype of all objects.
+    if (value === Reflect.get(Object.prototype, name)) {
+      value = undefined;
+    }
     // A flag is on by `true` only: 'false' would turn it on.
     if (value != null && !isOfKind(value, kind)) {
       throw new TypeError(`${name} must be ${kind}`);

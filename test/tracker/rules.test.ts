@@ -515,6 +515,17 @@ describe('a prototype that others have extended', () => {
     Reflect.deleteProperty(Object.prototype, 'extend');
     expect(added.mock.calls.map(([name]) => name)).not.toContain('extend');
   });
+  it('is not taken for an option', async () => {
+    const names = ['limit', 'proxy', 'beforeSend'];
+    names.forEach((name) => Reflect.set(Object.prototype, name, () => null));
+    try {
+      page.start().track('x');
+    } finally {
+      names.forEach((name) => Reflect.deleteProperty(Object.prototype, name));
+    }
+    await page.pass(1000);
+    expect(page.sent).toHaveLength(1);
+  });
 });
 
 describe('a page that is replaced by another one of its site', () => {

@@ -91,6 +91,9 @@ function hurry(speed) {
     const isScript = path === '/tracker.js';
     response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html');
     response.setHeader('Content-Security-Policy', POLICIES[path] ?? '');
+    if (path === '/cleared') {
+      response.setHeader('Clear-Site-Data', '"storage"');
+    }
     const away = '<!doctype html><title>away</title><link rel="icon" href="data:,">';
     return response.end(isScript ? script : path === '/away' ? away : page);
   });

@@ -89,6 +89,18 @@ export const ERASURES: readonly Case[] = [
   erasedElsewhere('reset()', () => void tracker.reset()),
   erasedElsewhere('deny()', () => void tracker.consent.deny(), expectDenied),
   {
+    name: 'keeps the denial of a page in memory when localStorage is cleared later',
+    run: async (world) => {
+      const page = await world.open({ storage: 'memory' });
+      await page.evaluate(() => tracker.consent.deny());
+      await page.close();
+      const next = await world.visit('/away');
+      await next.evaluate(() => localStorage.clear());
+      await next.close();
+      await expectDenied(world, 'deny() in memory, then clear()', 0);
+    },
+  },
+  {
     name: 'keeps the contact that an event was bound to when another one logs in',
     run: async (world) => {
       const { service } = world;

@@ -144,6 +144,35 @@ export const LIVES: readonly Case[] = [
       Object.defineProperty(AbortSignal, 'timeout', { value: undefined });
     }),
   }),
+  oddities('sends beside a patched fetch', {
+    before: code(() => {
+      const fetch = window.fetch.bind(window);
+      // As a monitor does it: it reads the answer as well.
+      window.fetch = async (input, init) => {
+        const response = await fetch(new Request(input, init));
+        await response.clone().text();
+        return response;
+      };
+    }),
+  }),
+  {
+    ...oddities('sends beside a patched JSON and prototypes', {
+      before: code(() => {
+        const parse = JSON.parse.bind(JSON);
+        const timeOf = (_: string, value: unknown) =>
+          typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? new Date(value) : value;
+        JSON.parse = (text, reviver) => parse(text, reviver ?? timeOf) as unknown;
+        const extend = (prototype: object, name: string) =>
+          Reflect.set(prototype, name, () => 'not a value of ours');
+        ['limit', 'email', 'fetch', 'proxy', 'each'].forEach((name) =>
+          extend(Object.prototype, name),
+        );
+        ['toJSON', 'fetch', 'each'].forEach((name) => extend(Array.prototype, name));
+      }),
+    }),
+    // The driver of WebKit itself trips over them.
+    engines: ['chromium', 'firefox'],
+  },
   { name: 'refuses options that could never work', run: refusesOptions },
   { name: 'drops what makes beforeSend throw, and goes on', run: throwingFilter },
   {

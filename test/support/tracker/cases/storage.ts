@@ -288,6 +288,45 @@ async function deletedDatabase(world: World): Promise<void> {
   expectExactly(world.figures('6 events, the database deleted between', 6));
 }
 
+/** Runs in the page: the site answers with `Clear-Site-Data`, as after a logout. */
+const clearSite = async (): Promise<string> => (await fetch('/cleared')).text();
+
+/** What waited may be gone with the site's data; nothing comes twice, and the page goes on. */
+async function clearedSite(world: World): Promise<void> {
+  const page = await world.open();
+  await page.evaluate(() => {
+    tracker.pause();
+    trackMany(0, 5);
+  });
+  await until(async () => (await world.stored(page)) === 5);
+  await page.evaluate(clearSite);
+  await page.evaluate(() => {
+    trackMany(5, 10);
+    tracker.resume();
+  });
+  const isNew = ({ data }: { data?: { n?: unknown } }) => Number(data?.n) >= 5;
+  await until(() => world.service.accepted.filter(isNew).length >= 5);
+  await world.settled(page);
+  await page.close();
+  await visitAgain(world);
+  expect(world.figures('Clear-Site-Data while 5 wait', 10).duplicates).toBe(0);
+}
+
+/** An open tab remembers a denial that no store has any more, and writes it back. */
+async function deniedAndClearedSite(world: World): Promise<void> {
+  const page = await world.open();
+  await page.evaluate(() => tracker.consent.deny());
+  await page.evaluate(clearSite);
+  const reasonOf = (tab: typeof page) =>
+    tab.evaluate(async () => (await tracker.track('x').outcome).reason);
+  expect(await reasonOf(page)).toBe('denied');
+  await page.close();
+  const next = await world.open();
+  expect(await reasonOf(next)).toBe('denied');
+  await next.close();
+  expect(world.service.arrivals).toEqual([]);
+}
+
 /** Runs in the page: what becomes of it. */
 function deleteDatabase(): Promise<string[]> {
   return new Promise((resolve) => {
@@ -351,6 +390,8 @@ export const STORAGE: readonly Case[] = [
   { name: 'repeats nothing whose mark is in an IndexedDB that opens late', run: markOfDatabase },
   { name: 'marks what it sent in an IndexedDB that opens late', run: slowDatabase },
   { name: 'lets the host delete the database, and makes it anew', run: deletedDatabase },
+  { name: 'repeats nothing after Clear-Site-Data, and goes on', run: clearedSite },
+  { name: 'keeps a denial over Clear-Site-Data', run: deniedAndClearedSite },
   // Alone: it is timed.
   { name: 'tracks as fast beside 5 000 keys of the host', isAlone: true, run: besideManyKeys },
   {
