@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import type { VideoJob } from '../../src/index.js';
 import { startFakeServer } from '../../src/testing/index.js';
 import { randomFrom } from '../rate-limit/random.js';
-import { bullmqEngine, pgBossEngine, queueNames } from './engines.js';
+import { bullmqEngine, pgBossEngine } from './engines.js';
 
 /** What each worker does. */
 export interface WorkerTask {
@@ -28,6 +28,8 @@ export interface WorkerTask {
 /** How a crew of three workers is run. */
 export interface Crew {
   readonly engine: WorkerTask['engine'];
+  /** All of them on one journal. */
+  readonly queues: readonly string[];
   readonly jobs: number;
   readonly speed: number;
   readonly kills: number;
@@ -65,16 +67,18 @@ const begunAt = String(Date.now());
 /** The folder of the repository. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Three workers make the jobs of two queues of one engine, and meet what workers meet. */
+/** Three workers make the jobs of one engine, and meet what workers meet. */
 export async function crew(scene: Crew): Promise<CrewResult> {
-  const { engine, jobs: count, speed, lost } = scene;
+  const { engine, queues, jobs: count, speed, lost } = scene;
   const random = randomFrom(count + scene.kills);
   // Three to eight minutes, as fast as the workers' time runs.
   const times = Array.from({ length: count }, () => ((3 + 5 * random()) * 60_000) / speed);
   const boundMs = Math.max(times.reduce((sum, time) => sum + time, 0) / 20, ...times);
   const lockMs = 3_000;
   const parts =
-    engine === 'bullmq' ? await bullmqEngine() : await pgBossEngine(leaseSeconds(speed));
+    engine === 'bullmq'
+      ? await bullmqEngine(queues)
+      : await pgBossEngine(queues, leaseSeconds(speed));
   const limits = { limit: 10, windowMs: 600_000 / speed };
   const server = await startFakeServer({
     media: {
@@ -86,7 +90,7 @@ export async function crew(scene: Crew): Promise<CrewResult> {
   const folder = await mkdtemp(join(root, 'node_modules', '.crew-'));
   const task: WorkerTask = {
     engine,
-    queues: queueNames,
+    queues,
     store: parts.store,
     service: server.mediaUrl,
     apiKey: server.media.apiKey,

@@ -20,11 +20,10 @@ export interface TestEngine {
   stop(): Promise<void>;
 }
 
-/** The jobs are shared out between them: both number theirs alike. */
-export const queueNames = ['videos', 'trailers'] as const;
 const tries = 50;
 
-export async function bullmqEngine(): Promise<TestEngine> {
+/** Shares the jobs out between its queues: each numbers its own alike. */
+export async function bullmqEngine(queueNames: readonly string[]): Promise<TestEngine> {
   const server = await startRedis({ keeps: true });
   const connection = { port: server.port, host: '127.0.0.1' };
   const queues = queueNames.map((name) => new Queue(name, { connection }));
@@ -62,7 +61,11 @@ export async function bullmqEngine(): Promise<TestEngine> {
   };
 }
 
-export async function pgBossEngine(leaseSeconds: number): Promise<TestEngine> {
+/** Shares the jobs out between its queues. */
+export async function pgBossEngine(
+  queueNames: readonly string[],
+  leaseSeconds: number,
+): Promise<TestEngine> {
   const server = await startPostgres();
   const pool = new Pool({ connectionString: server.url });
   pool.on('error', () => undefined); // it is restarted

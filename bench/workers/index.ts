@@ -7,11 +7,11 @@ const speed = Number(process.env['SPEED'] ?? 60);
 const engines: readonly Crew['engine'][] = ['bullmq', 'pg-boss'];
 const only = process.env['ONLY'];
 const chosen = engines.filter((name) => only === undefined || name === only);
-// `FAULTS=few` is for the time it takes: without stops, a paused worker and a replaced key.
+// `FAULTS=few` is for the time it takes: one queue, without stops, a paused worker and a replaced key.
 const more =
   process.env['FAULTS'] === 'few'
-    ? { pauses: 0, rotates: false, stopEveryMs: Infinity }
-    : { pauses: 1, rotates: true, stopEveryMs: 30_000 };
+    ? { queues: ['videos'], pauses: 0, rotates: false, stopEveryMs: Infinity }
+    : { queues: ['videos', 'trailers'], pauses: 1, rotates: true, stopEveryMs: 30_000 };
 // How long the queue is at which a worker begins; `JOBS=0` measures only that.
 const waiting = Number(process.env['WAITING'] ?? 300_000);
 
@@ -28,7 +28,9 @@ if (waiting > 0) {
 }
 
 async function race(): Promise<void> {
-  console.log(`Three workers, ${jobs} videos in two queues, time runs ${speed} times as fast\n`);
+  console.log(
+    `Three workers, ${jobs} videos in ${more.queues.length} queues, time runs ${speed} times as fast\n`,
+  );
   const rows: Record<string, object> = {};
   for (const engine of chosen) {
     const scene = { engine, jobs, speed, kills: 4, lost: 2, restarts: 1, ...more };

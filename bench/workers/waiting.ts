@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startFakeServer } from '../../src/testing/index.js';
 import { bundleWorker, end, root, startWorker, video, type WorkerTask } from './crew.js';
-import { bullmqEngine, pgBossEngine, queueNames } from './engines.js';
+import { bullmqEngine, pgBossEngine } from './engines.js';
 
 /** How a worker begins when many jobs are waiting. */
 export interface Beginning {
@@ -18,7 +18,8 @@ const maxMs = 60_000;
 
 /** Starts one worker, in real time, at a queue that is this long. */
 export async function beginning(engine: WorkerTask['engine'], waiting: number): Promise<Beginning> {
-  const parts = await (engine === 'bullmq' ? bullmqEngine() : pgBossEngine(3_600));
+  const queues = ['videos'];
+  const parts = await (engine === 'bullmq' ? bullmqEngine(queues) : pgBossEngine(queues, 3_600));
   const server = await startFakeServer({ media: { rateLimit: { headers: 'none' } } });
   const folder = await mkdtemp(join(root, 'node_modules', '.crew-'));
   const all: Parameters<typeof startWorker>[2] = [];
@@ -27,7 +28,7 @@ export async function beginning(engine: WorkerTask['engine'], waiting: number): 
     const file = await bundleWorker(folder);
     const task: WorkerTask = {
       engine,
-      queues: queueNames,
+      queues,
       store: parts.store,
       service: server.mediaUrl,
       apiKey: server.media.apiKey,
