@@ -70,7 +70,7 @@ describe.each(ENGINES)('exits to another site in %s', (engine) => {
     await browser.close();
     await close(other);
     console.table(figures);
-  });
+  }, 60_000);
 
   const exits = exitsOf(engine);
   const series = LOADS.flatMap((load) =>
