@@ -60,12 +60,11 @@ export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
   const start = (): (() => void) => {
     const death = new AbortController();
     const source = list.open(death.signal);
-    // A group of its own: in a process of its own it would know nothing of the others either.
-    const rateLimit = {
-      group: `worker ${seed} ${++born} ${Math.random()}`,
-      store: oneGroup(budget),
-    };
-    const { apiKey, baseUrl, fetch } = fake;
+    // A key of its own: in a process of its own it would know nothing of the others either.
+    const apiKey = `media_worker_${++born}`;
+    fake.apiKeys.add(apiKey);
+    const rateLimit = { store: oneGroup(budget) };
+    const { baseUrl, fetch } = fake;
     const options = { apiKey, baseUrl, fetch, journal, rateLimit };
     const media = new MediaClient({ ...options, validation: { responses: 'off' } });
     void work(media, source, { saved, signal: death.signal });
