@@ -31,6 +31,21 @@ export const ENDS: readonly Case[] = [
     run: async (world) => expectAsPromised(world.delivery, await scenarios.largeExit(world)),
   },
   {
+    name: 'keeps its place in the back/forward cache',
+    run: async (world) => {
+      const page = await world.open();
+      await scenarios.ready(world, page);
+      await scenarios.noteRestores(page);
+      await scenarios.leave(page, () => {
+        location.href = otherSite;
+      });
+      const wasRestored = await scenarios.goBack(page);
+      await page.close();
+      // The Chromium from npm has no such cache.
+      expect(wasRestored).toBe(world.browser.engine !== 'chromium' || hasSystemChromium);
+    },
+  },
+  {
     name: 'goes on after the back/forward cache',
     deliveries: BOTH,
     run: async (world) => {
