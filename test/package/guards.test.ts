@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundle } from '../../scripts/sizes.js';
@@ -21,6 +22,13 @@ describe('the size of', () => {
       expect(kilobytes).toBeLessThanOrEqual(maxKilobytes);
     },
   );
+
+  it('the tracker is the one that its documents print', async () => {
+    const { eager, lazy } = await bundle(guards['the tracker']![0]);
+    expect(lazy).toBe(0);
+    const text = await readFile('docs/tracker.md', 'utf8');
+    expect(text).toContain(`${(eager / 1024).toFixed(1)} KB (gzip)`);
+  });
 
   it('the tarball is far from its guard', async () => {
     const { size } = await dryPack();
