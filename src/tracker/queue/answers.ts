@@ -57,7 +57,7 @@ const keep = (queue: Queue, entry: Entry, answer: Answer): void => {
   if (/^[34](?!29|08)/.test(`${status}`)) {
     queue.isPaused = true;
     queue.emit('paused', { status });
-  } else if (status || !wasExit) {
+  } else if (status > 0 || !wasExit) {
     // What fails because the page ends proves nothing about the service.
     wait(queue, entry, answer);
   }

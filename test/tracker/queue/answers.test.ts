@@ -142,9 +142,9 @@ describe('no answer', () => {
     expect(queue.unanswered).toBe(3);
     expect(queue.of('emit').filter(([notice]) => notice === 'blocked')).toHaveLength(1);
   });
-  it('holds nobody where the page was left', () => {
+  it.each([0, -1])('holds nobody where the page was left: %i', (status) => {
     const { queue, entry } = sending({ delivery: 'no-loss' }, { isExit: true });
-    answered(queue, entry, { status: 0 });
+    answered(queue, entry, { status });
     expect([queue.until, queue.failures, queue.unanswered, queue.of('emit')]).toEqual([
       0,
       0,
