@@ -76,7 +76,8 @@ export interface QueueOptions extends SpendingCaps {
    */
   stallTimeout?: number | undefined;
   /**
-   * How long an outage, or refusals without end, are waited out, in milliseconds.
+   * How long an outage, or refusals without end, are waited out, in milliseconds. Then what waits fails
+   * with the code `QUEUE_ENDED`, never sent.
    * @default 86_400_000 (24 h)
    */
   outageTimeout?: number | undefined;

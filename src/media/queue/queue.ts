@@ -160,10 +160,11 @@ export class JobQueue implements MediaQueue {
     const hosts = await this.#open();
     const intake = new Intake(hosts, this.#naming, this.#options.retryFailed ?? false);
     const isAlone = hosts.length === 1;
+    const input = this.#engine ? 'engine' : 'list';
     const keys = await Promise.all(
       hosts.map(async (host) => {
         const owner = isAlone ? undefined : await host.owner();
-        const key: QueueKey = new QueueKey({ host, owner }, this.#options, intake.inputs, {
+        const key: QueueKey = new QueueKey({ host, owner, input }, this.#options, intake.inputs, {
           onResult: (result, name) => this.#onResult(key, result, name),
           onChange: () => this.#onChange(),
           onEnd: (failure) => this.#onKeyEnd(failure),

@@ -1,6 +1,7 @@
 import {
   fail,
-  failWaiting,
+  giveUp,
+  giveUpWaiting,
   onCallAccepted,
   recall,
   onCallRefused,
@@ -91,7 +92,7 @@ function take(draft: Draft, { entry, known, problem }: ReadEntry, now: number): 
   } else if (known) {
     recall(draft, entry, known, now);
   } else if (draft.refusal) {
-    fail(draft, entry, draft.refusal.error);
+    giveUp(draft, entry, draft.refusal.error);
   } else {
     putBack(draft, [entry]);
   }
@@ -119,7 +120,7 @@ function onNamesFound(
 function proceed(draft: Draft, world: World): void {
   const { now } = world;
   if (draft.refusal) {
-    failWaiting(draft, draft.refusal.error);
+    giveUpWaiting(draft, draft.refusal.error);
   }
   const times = [endLate(draft, now), endWaiting(draft, now)];
   times.push(submitNext(draft, world), checkDue(draft, world), askForClaims(draft, now));

@@ -126,6 +126,13 @@ const bugs: readonly Bug[] = [
     },
   },
   {
+    name: 'what goes back to an engine counts as a try',
+    source: (source) => ({
+      ...source,
+      release: (item) => source.fail(item, new Error('released'), { outcome: 'rejected' }),
+    }),
+  },
+  {
     name: 'ids are given to the wrong jobs',
     host: (host) => {
       const submit = host.submit.bind(host);

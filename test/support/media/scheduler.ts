@@ -19,6 +19,7 @@ export const rules: QueueRules = {
   timeoutMs: Number.POSITIVE_INFINITY,
   deadlineAt: Number.POSITIVE_INFINITY,
   claimMs: 300_000,
+  refusalsForAll: 5,
   maxJobs: Number.POSITIVE_INFINITY,
   maxMinutes: Number.POSITIVE_INFINITY,
   maxResults: 20,

@@ -7,15 +7,23 @@ import type { QueueInput } from '../input/intake.js';
 import { QueueCalls } from './calls.js';
 import { FileChecks } from './file-checks.js';
 import { durationText } from '../../status/intervals.js';
-import { answersLost, callsHeld, errorOf } from './failures.js';
+import { answersLost, callsHeld, errorOf, givenUp } from './failures.js';
 import type { QueueHost } from '../host.js';
 import type { QueueOptions, QueueResult } from '../options.js';
 import { step } from '../scheduler.js';
-import { rulesOf } from './rules.js';
 import type { JobEnd, QueueCommand } from '../steps/commands.js';
 import type { QueueEvent, Seen } from '../steps/events.js';
 import type { Entry, RunningJob } from '../steps/jobs.js';
-import { initialState, type QueueState, type World } from '../steps/state.js';
+import { initialState, type QueueRules, type QueueState, type World } from '../steps/state.js';
+
+/** What a driver works with. */
+export interface DriverParts {
+  readonly host: QueueHost;
+  readonly options: QueueOptions;
+  readonly rules: QueueRules;
+  /** The jobs, by their place in the input. */
+  readonly inputs: ReadonlyMap<number, QueueInput>;
+}
 
 /** What a driver reports to its queue. */
 export interface DriverListener {
@@ -43,17 +51,12 @@ export class QueueDriver {
   #isStepping = false;
   #stopTimer: () => void = () => undefined;
 
-  constructor(
-    host: QueueHost,
-    options: QueueOptions,
-    inputs: ReadonlyMap<number, QueueInput>,
-    listener: DriverListener,
-  ) {
+  constructor({ host, options, rules, inputs }: DriverParts, listener: DriverListener) {
     this.#host = host;
     this.#options = options;
     this.#inputs = inputs;
     this.#listener = listener;
-    this.#state = initialState(rulesOf(options, host));
+    this.#state = initialState(rules);
     this.#before = this.#state;
     const { signal } = this.#controller;
     this.#checks = new FileChecks(host, signal);
@@ -286,7 +289,7 @@ export class QueueDriver {
     const job = end.job && this.#handle(end.job);
     const fileId = job?.fileId ?? '';
     const file = end.type === 'file' ? this.#checks.file(fileId) : undefined;
-    const error = end.type === 'error' ? end.error : this.#errorOf(end, job);
+    const error = this.#errorOf(end, job);
     if (this.#jobsWith(fileId).length === 0) {
       this.#handles.delete(fileId);
       this.#checks.forget(fileId);
@@ -296,7 +299,13 @@ export class QueueDriver {
   }
 
   #errorOf(end: JobEnd, handle: GenerationJob | undefined): unknown {
-    if (end.type === 'file' || end.type === 'error') {
+    if (end.type === 'error') {
+      return end.error;
+    }
+    if (end.type === 'given-up') {
+      return givenUp(end.reason);
+    }
+    if (end.type === 'file') {
       return new TypeError('a file has an address');
     }
     const { status, checks } = this.#checks.summary(handle?.fileId);

@@ -1,4 +1,5 @@
 import { isPostreelError, PostreelError, type Outcome } from '../../../errors/index.js';
+import { reasonOf } from '../../../errors/reason.js';
 import { WaitTimeoutError } from '../../../errors/wait-errors.js';
 import type { GenerationJob } from '../../jobs/job.js';
 import { isPendingLimitError } from '../../jobs/full.js';
@@ -71,9 +72,23 @@ export function answersLost(): PostreelError {
   );
 }
 
+/**
+ * The error of a job that a queue gave up before it was submitted. The reason may be the answer to the
+ * call of other jobs, whose outcome is not that of this one.
+ */
+export function givenUp(reason: unknown): unknown {
+  if (isAboutKey(reason) || (isPostreelError(reason) && reason.outcome === 'not-sent')) {
+    return reason;
+  }
+  return new PostreelError(
+    `The queue gave up before this job was submitted. The last failure: ${reasonOf(reason)}`,
+    { code: 'QUEUE_ENDED', outcome: 'not-sent', cause: reason },
+  );
+}
+
 /** The error of a job that ended without a result. */
 export function errorOf(
-  end: Exclude<JobEnd, { type: 'file' | 'error' }>,
+  end: Exclude<JobEnd, { type: 'file' | 'error' | 'given-up' }>,
   job: GenerationJob | undefined,
   last: { readonly status: string | undefined; readonly checks: number },
 ): PostreelError {

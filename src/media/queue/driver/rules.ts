@@ -10,9 +10,16 @@ const outageMs = 24 * 60 * 60_000;
 const unknownMs = 10 * 60_000;
 // The answer of another run comes before so much has passed, or never.
 const claimMs = 5 * 60_000;
+// The rest of a list would only be refused as well. A job engine brings the jobs of many for as long as
+// its worker lives: there each is refused by itself.
+const refusalsForAll = { list: 5, engine: Number.POSITIVE_INFINITY };
 
-/** The rules of a queue, from its options. */
-export function rulesOf(options: QueueOptions, { clock, slots }: QueueHost): QueueRules {
+/** The rules of a queue, from its options and where its jobs come from. */
+export function rulesOf(
+  options: QueueOptions,
+  { clock, slots }: QueueHost,
+  input: 'list' | 'engine',
+): QueueRules {
   const { timeout, deadline, stallTimeout, outageTimeout, unknownTimeout, maxJobs, maxMinutes } =
     options;
   const concurrency = options.concurrency ?? slots.limit;
@@ -25,6 +32,7 @@ export function rulesOf(options: QueueOptions, { clock, slots }: QueueHost): Que
     timeoutMs: timeout ?? Number.POSITIVE_INFINITY,
     deadlineAt: clock.now() + (deadline ?? Number.POSITIVE_INFINITY),
     claimMs,
+    refusalsForAll: refusalsForAll[input],
     maxJobs: maxJobs ?? Number.POSITIVE_INFINITY,
     maxMinutes: maxMinutes ?? Number.POSITIVE_INFINITY,
     maxResults: slots.limit,

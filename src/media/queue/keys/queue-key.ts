@@ -1,4 +1,5 @@
 import { QueueDriver, type DriverListener } from '../driver/driver.js';
+import { rulesOf } from '../driver/rules.js';
 import type { QueueHost } from '../host.js';
 import type { QueueInput } from '../input/intake.js';
 import type { QueueOptions } from '../options.js';
@@ -7,6 +8,14 @@ import type { Entry } from '../steps/jobs.js';
 
 // So that a call is filled at once when slots come free, and the other keys find something too.
 const inHandPerSlot = 1.5;
+
+/** What makes a key of a queue. */
+export interface KeyParts {
+  readonly host: QueueHost;
+  readonly owner: string | undefined;
+  /** Where the jobs of the queue come from. */
+  readonly input: 'list' | 'engine';
+}
 
 /** One key of a queue: it works with the limits of its project. */
 export class QueueKey {
@@ -20,14 +29,17 @@ export class QueueKey {
   readonly inHand = new Map<number, Entry>();
 
   constructor(
-    { host, owner }: { readonly host: QueueHost; readonly owner: string | undefined },
+    { host, owner, input }: KeyParts,
     options: QueueOptions,
     inputs: ReadonlyMap<number, QueueInput>,
     listener: DriverListener,
   ) {
     this.host = host;
     this.owner = owner;
-    this.driver = new QueueDriver(host, options, inputs, listener);
+    this.driver = new QueueDriver(
+      { host, options, rules: rulesOf(options, host, input), inputs },
+      listener,
+    );
   }
 
   /** How many more jobs it may have beside other keys. */

@@ -15,8 +15,6 @@ const maxPauseMs = 300_000;
 const firstRetryMs = 5_000;
 const maxRetryMs = 60_000;
 const fewJobs = 5;
-// So many jobs alone must get the same no before it is for all; a call of several counts as two.
-const manyAlone = 5;
 
 /** The service has taken the jobs of a call, or some of them. */
 export function onCallAccepted(
@@ -110,11 +108,17 @@ export function recall(draft: Draft, entry: Entry, known: KnownJob | undefined, 
   }
 }
 
-/** Fails every job that is not submitted. */
-export function failWaiting(draft: Draft, error: unknown): void {
+/** Gives up every job that is not submitted. */
+export function giveUpWaiting(draft: Draft, reason: unknown): void {
   for (const entry of draft.waiting.splice(0)) {
-    fail(draft, entry, error);
+    giveUp(draft, entry, reason);
   }
+}
+
+/** Ends a job that was not submitted. */
+export function giveUp(draft: Draft, entry: Entry, reason: unknown): void {
+  draft.results++;
+  draft.commands.push({ type: 'yield', entry, end: { type: 'given-up', job: undefined, reason } });
 }
 
 export function fail(draft: Draft, entry: Entry, error: unknown): void {
@@ -214,7 +218,7 @@ function putOff(draft: Draft, { inFlight, refusal, world }: Refused): void {
 
 function failAlone(draft: Draft, { inFlight, refusal }: Refused): void {
   learn(draft, 'not-full', inFlight);
-  if (note(draft, refusal, 1) >= manyAlone) {
+  if (note(draft, refusal, 1) >= draft.rules.refusalsForAll) {
     failAll(draft, inFlight.entries, refusal.error);
     return;
   }
@@ -235,7 +239,7 @@ function failAll(draft: Draft, entries: readonly Entry[], error: unknown): void 
   for (const entry of entries) {
     fail(draft, entry, error);
   }
-  failWaiting(draft, error);
+  giveUpWaiting(draft, error);
 }
 
 function pause(draft: Draft, refusal: Refusal, world: World): void {

@@ -28,6 +28,8 @@ export interface QueueRules {
   readonly deadlineAt: number;
   /** How long the claim of another run is waited for. */
   readonly claimMs: number;
+  /** So many jobs alone get the same no before it is for all; a call of several counts as two. */
+  readonly refusalsForAll: number;
   readonly maxJobs: number;
   readonly maxMinutes: number;
   /** Results that may lie there before no more is submitted. */
@@ -96,7 +98,7 @@ export interface QueueState {
   readonly refusals: number;
   readonly refusedAt: number;
   readonly evidence: Evidence | undefined;
-  /** Fails every job that is not submitted. */
+  /** Why every job that is not submitted is given up. */
   readonly refusal: { readonly error: unknown } | undefined;
   /** Since when no call has brought anything. */
   readonly unsuccessfulSince: number | undefined;

@@ -1,4 +1,4 @@
-import { memoryJournal, type MediaJob } from 'postreel';
+import { memoryJournal, type MediaJob, type PostreelError } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { calls, collect, videos } from '../../../support/media/queue-helpers.js';
 import {
@@ -135,6 +135,15 @@ describe('a call of a queue', () => {
     const results = await inTime(collect(media().queue(videos(60))));
     expect(results.filter(({ error }) => error !== undefined)).toHaveLength(60);
     expect(calls(fake)).toBeLessThanOrEqual(7);
+    // Sent in one call, alone, or not at all: each job tells which.
+    const { status } = fault;
+    const outcomes = results.map(({ error }) => (error as PostreelError).outcome);
+    expect(new Set(outcomes)).toEqual(new Set(['unknown', 'rejected', 'not-sent']));
+    const left = results.filter((_, index) => outcomes[index] === 'not-sent');
+    expect(left.length).toBeGreaterThan(30);
+    for (const { error } of left) {
+      expect(error).toMatchObject({ code: 'QUEUE_ENDED', cause: { status } });
+    }
     // For ten minutes the jobs of the first call may have its slots.
     expect(Date.now() - startedAt).toBeLessThan(900_000);
   });

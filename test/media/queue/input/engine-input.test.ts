@@ -1,12 +1,15 @@
 import { memoryJournal, type MediaOptions, type QueueOptions } from 'postreel';
+import type { FakeMedia } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 // A file is not read on a fake clock.
 import '../../../../src/media/queue/input/engine-input.js';
 import {
+  audioEndpoint,
   ending,
   fakeService,
   inTime,
   pass,
+  speech,
   useFakeTime,
   video,
   videoEndpoint,
@@ -323,6 +326,49 @@ describe('a queue over a source that acknowledges', () => {
     expect(fake.files).toHaveLength(2);
   });
 
+  it('makes the good jobs after any number of bad ones, and fails none that it never sent', async () => {
+    const { fake, media, journal } = service();
+    const fetch = refusing(fake, 'bad');
+    const bad = Array.from({ length: 8 }, () => speech({ content: 'bad' }));
+    const source = new ListSource(bad, { ends: false });
+    const queue = media({ journal, fetch }).queue(source);
+    let results = 0;
+    const read = async () => {
+      for await (const { index } of queue) {
+        results++;
+        if (index === 6) {
+          ['good 1', 'good 2'].forEach((id) => source.add({ id, job: speech() }));
+        } else if (results === 10) {
+          queue.drain();
+        }
+      }
+    };
+    await inTime(read());
+    const failed = source.told.filter((line) => line.includes('failed'));
+    expect(failed).toHaveLength(8);
+    expect(failed.every((line) => line.endsWith('failed rejected'))).toBe(true);
+    const done = source.told.filter((line) => line.includes('done'));
+    expect(done.map((line) => line.slice(0, 6))).toEqual(['good 1', 'good 2']);
+    expect(fetch.refused).toBeGreaterThanOrEqual(8);
+  });
+
+  it('hands back what refusals without end never let it send', async () => {
+    const { fake, media, journal } = service();
+    fake.fail(audioEndpoint, { status: 429, times: 999 });
+    const texts = Array.from({ length: 50 }, () => speech());
+    const source = new ListSource(texts, { ends: false });
+    const queue = media({ journal }).queue(source, { outageTimeout: 3_600_000 });
+    const { error } = await ending(inTime(collect(queue)));
+    expect(error).toMatchObject({
+      code: 'QUEUE_ENDED',
+      outcome: 'not-sent',
+      cause: { status: 429 },
+    });
+    expect(source.told.length).toBeGreaterThan(0);
+    expect(source.told.filter((line) => !line.endsWith('released'))).toEqual([]);
+    expect(source.inHand).toBe(0);
+  });
+
   it('needs a journal: without one a job could be paid for twice', async () => {
     const { media } = fakeService();
     const { error } = await ending(inTime(collect(media().queue(new ListSource([])))));
@@ -357,4 +403,18 @@ function poisoned(source: ListSource, id: string, problem: unknown): ListSource[
   const take = source.take.bind(source);
   return async (count) =>
     (await take(count))?.map((item) => (item.id === id ? { ...item, problem } : item));
+}
+
+/** A service that refuses every job with this text, and counts how often. */
+function refusing(fake: FakeMedia, content: string) {
+  const fetch = async (input: string | URL | Request, init?: RequestInit) => {
+    const request = new Request(input, init);
+    if (!(await request.clone().text()).includes(`"${content}"`)) {
+      return fake.fetch(request);
+    }
+    fetch.refused++;
+    return Response.json({ success: false, message: 'Not allowed.' }, { status: 403 });
+  };
+  fetch.refused = 0;
+  return fetch;
 }

@@ -146,8 +146,8 @@ describe('a refusal of the limit', () => {
     steps.at(rules.outageMs - 1);
     expect(ends(steps.refuse('limit'))).toEqual([]);
     steps.at(rules.outageMs + 400_000);
-    expect(ends(steps.refuse('limit'))).toEqual([[0, 'error']]);
-    expect(ends(steps.read(entryOf(1)))).toEqual([[1, 'error']]);
+    expect(ends(steps.refuse('limit'))).toEqual([[0, 'given-up']]);
+    expect(ends(steps.read(entryOf(1)))).toEqual([[1, 'given-up']]);
   });
 });
 
@@ -237,7 +237,7 @@ describe('a refusal of one job', () => {
       steps.refuse('rejected');
       expect(steps.state.refusal === undefined).toBe(index < 4);
     }
-    expect(ends(steps.read(entryOf(9)))).toEqual([[9, 'error']]);
+    expect(ends(steps.read(entryOf(9)))).toEqual([[9, 'given-up']]);
   });
 
   it('counts anew after another answer', () => {
@@ -298,7 +298,7 @@ describe('another failure of a call', () => {
     expect(ends(steps.refuse('rejected-client'))).toEqual([
       [0, 'error'],
       [1, 'error'],
-      [2, 'error'],
+      [2, 'given-up'],
     ]);
     expect(steps.state.submitted).toBe(0);
   });

@@ -165,7 +165,7 @@ describe('a status', () => {
     expect(ends(see(steps, { type: 'refused', error, about: 'key' }, 10_000))).toEqual([]);
     expect(ends(see(steps, { type: 'refused', error, about: 'key' }, 40_000))).toEqual([
       [0, 'error'],
-      [1, 'error'],
+      [1, 'given-up'],
     ]);
   });
 

@@ -44,7 +44,11 @@ export class ModelEngine {
   }
 
   /** The source of one process; a dead one is not heard of again. */
-  source(isDead: () => boolean, onSign: () => void): AcknowledgingSource {
+  source(
+    isDead: () => boolean,
+    onSign: () => void,
+    onFail: (job: MediaJob, outcome: string | undefined) => void,
+  ): AcknowledgingSource {
     const call = async <T>(task: () => T): Promise<T> => {
       await this.#time.sleep(this.#random.next() * 50);
       if (isDead()) {
@@ -60,7 +64,12 @@ export class ModelEngine {
       name: 'model/engine',
       take: (count) => call(() => this.#take(count)),
       done: ({ id }, { fileId }) => call(() => this.#end(id, { state: 'done', fileId })),
-      fail: ({ id }, _, { outcome }) => call(() => this.#fail(id, outcome)),
+      fail: ({ id, job, problem }, _, { outcome }) => {
+        if (problem === undefined) {
+          onFail(job, outcome);
+        }
+        return call(() => this.#fail(id, outcome));
+      },
       release: ({ id }) => call(() => this.#release(id)),
       extend: ({ id }) => call(() => this.#extend(id)),
     };

@@ -1,5 +1,6 @@
 import {
   memoryJournal,
+  type AcknowledgingSource,
   type JournalStore,
   type MediaJob,
   type QueueOptions,
@@ -37,6 +38,7 @@ export interface Bug {
   submit?(submission: Submission, time: VirtualTime): Submission;
   slots?(slots: PendingSlots): void;
   host?(host: QueueHost): void;
+  source?(source: AcknowledgingSource): AcknowledgingSource;
 }
 
 /** What went wrong in a world; empty when nothing did. */
@@ -197,10 +199,24 @@ class World {
     const source = this.#engine.source(
       () => run.stop.signal.aborted,
       () => this.#sign(),
+      (job, outcome) => this.#checkFailure(job, outcome),
     );
-    const input = new EngineInput(source, {}, () => this.#sign(), this.#time);
+    const input = new EngineInput(
+      this.#bug?.source?.(source) ?? source,
+      {},
+      () => this.#sign(),
+      this.#time,
+    );
     const naming = { queue: 'engine', jobOf: (job: MediaJob) => input.idOf(job), mayRecur: true };
     return new JobQueue(input, options, open, naming);
+  }
+
+  // (j) A try is counted for what the service said to a job, not to others.
+  #checkFailure(job: MediaJob, outcome: string | undefined): void {
+    const prompt = promptOf(job);
+    if (outcome !== 'unknown' && !this.#left.has(prompt)) {
+      this.#report(`j: ${prompt} failed as ${String(outcome)}, and was never sent`);
+    }
   }
 
   // Somebody looks after it in time, or comes too late.
