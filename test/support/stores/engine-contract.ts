@@ -3,6 +3,7 @@ import {
   memoryJournal,
   type AcknowledgingSource,
   type AudioRequest,
+  type PostreelError,
   type SourceItem,
 } from 'postreel';
 import { startFakeServer, type FakeServer } from 'postreel/testing';
@@ -64,6 +65,30 @@ export function engineContract<Item extends SourceItem>(open: () => Promise<Engi
     expect(await engine.unknown()).toHaveLength(1);
     expect(await engine.counts()).toEqual({ waiting: 0, completed: 3 });
     expect(fake.files).toHaveLength(3);
+  });
+
+  it('makes every job after six refusals in a row: none loses its tries unsent', async () => {
+    const engine = await open();
+    const { media: fake, mediaUrl: baseUrl } = server;
+    await engine.add(Array.from({ length: 8 }, (_, index) => speech(`Text ${index}.`)));
+    fake.fail(audioEndpoint, { status: 403, times: 6 });
+    const media = new MediaClient({
+      apiKey: fake.apiKey,
+      baseUrl,
+      journal: memoryJournal(),
+      rateLimit: { limit: 1_000, windowMs: 1_000, group: crypto.randomUUID() },
+    });
+    const queue = media.queue(engine.source);
+    const outcomes: unknown[] = [];
+    for await (const { error } of queue) {
+      outcomes.push(error === undefined ? 'made' : (error as PostreelError).outcome);
+      if (outcomes.length === 14) {
+        queue.drain();
+      }
+    }
+    expect(outcomes.filter((outcome) => outcome === 'rejected')).toHaveLength(6);
+    expect(outcomes.filter((outcome) => outcome === 'made')).toHaveLength(8);
+    expect(await engine.counts()).toEqual({ waiting: 0, completed: 8 });
   });
 
   it('is named by its engine and its queue: two queues may number their jobs alike', async () => {

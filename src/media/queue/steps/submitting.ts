@@ -1,3 +1,4 @@
+import type { QueueCommand } from './commands.js';
 import type { Entry } from './jobs.js';
 import type { Draft, World } from './state.js';
 import { nextBatch, putBack, takeOut } from './waiting.js';
@@ -24,6 +25,10 @@ export function submitNext(draft: Draft, world: World): number {
   const at = callTime(draft, world, capacity);
   if (at > world.now) {
     return at;
+  }
+  // The slots of a call that made nothing come free after this step: here they count as taken.
+  if (draft.commands.some(makesNothing)) {
+    return world.now;
   }
   // A call is rare: first see whether it can carry more.
   const refreshedAt = refresh(draft, world, capacity);
@@ -60,6 +65,10 @@ export function trim(draft: Draft, count: number, askAgainAt: number): void {
 export function uncount(draft: Draft, entries: readonly Entry[]): void {
   draft.submitted -= entries.length;
   draft.submittedMinutes -= minutesOf(entries);
+}
+
+function makesNothing(command: QueueCommand): boolean {
+  return command.type === 'assign-slots' && command.fileIds.length + command.uncertain === 0;
 }
 
 function capacityOf(draft: Draft, { freeSlots }: World): number {

@@ -223,4 +223,11 @@ describe('a call of a queue', () => {
     expect(results.filter(({ file }) => file)).toHaveLength(2);
     expect(results.filter(({ error }) => error)).toMatchObject([{ error: { status: 422 } }]);
   });
+
+  it('of texts to speak waits for nothing after two that are refused: no slot is taken', async () => {
+    const { fake, media } = fakeService();
+    fake.fail(audioEndpoint, { status: 422, times: 2 });
+    await inTime(collect(media().queue([speech(), speech(), speech()])));
+    expect(Math.max(...gaps(fake.requests, audioEndpoint))).toBeLessThan(1_000);
+  });
 });

@@ -29,7 +29,8 @@ describe('a name', () => {
     ]);
     expect(only(commands, 'hold')).toEqual([{ type: 'hold', fileId: 'a' }]);
     expect(steps.state.claimed.get(1)).toEqual({ entry: named[1], until: 240_000 });
-    expect(submitted(commands)).toEqual([2]); // at once: no call was made
+    expect(submitted(commands)).toEqual([]); // the slots are given back first
+    expect(submitted(steps.at(0))).toEqual([2]); // and then at once: no call was made
     expect(steps.state.submitted).toBe(1);
   });
 
