@@ -1,5 +1,6 @@
 import { fingerprint } from '../../contract/fingerprint.js';
 import { isRecord } from '../../contract/records.js';
+import { wireValue } from '../../transport/request/body.js';
 import { isVideo, withFormat, type MediaJob } from '../generate/media-job.js';
 
 /**
@@ -19,9 +20,13 @@ export function jobNamer(key: ((job: MediaJob) => string) | undefined): (job: Me
   };
 }
 
-/** The content of a job: the same text for equal jobs, whatever the order of their fields. */
+/**
+ * The content of a job: the same text for equal jobs, whatever the order of their fields. What cannot be
+ * sent is an `InvalidRequestError`.
+ */
 export function contentOf(job: MediaJob): string {
-  return JSON.stringify([isVideo(job) ? withFormat(job) : job], (_, field: unknown) => {
+  const content = wireValue(isVideo(job) ? withFormat(job) : job);
+  return JSON.stringify([content], (_, field: unknown) => {
     if (!isRecord(field)) {
       return field;
     }

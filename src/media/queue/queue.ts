@@ -101,6 +101,7 @@ export class JobQueue implements MediaQueue {
         const next = this.#results.take();
         if (next) {
           next.key?.driver.dispatch({ type: 'taken' });
+          this.#read();
           yield* this.#handOut(next);
         } else if (this.#end) {
           break;
@@ -160,7 +161,8 @@ export class JobQueue implements MediaQueue {
     const hosts = await this.#open();
     const intake = new Intake(hosts, this.#naming, this.#options.retryFailed ?? false);
     const isAlone = hosts.length === 1;
-    const input = this.#engine ? 'engine' : 'list';
+    const list = this.#source.size === undefined ? 'stream' : 'list';
+    const input = this.#engine ? 'engine' : list;
     const keys = await Promise.all(
       hosts.map(async (host) => {
         const owner = isAlone ? undefined : await host.owner();
@@ -193,7 +195,7 @@ export class JobQueue implements MediaQueue {
       intake,
       clock: first.host.clock,
       isShared: keys.length > 1,
-      outageMs: first.driver.state.rules.outageMs,
+      rules: first.driver.state.rules,
       isStopped: () => first.driver.isStopped,
       onReading: () => keys.forEach(({ driver }) => driver.dispatch({ type: 'reading' })),
       onRead: (entries) => this.#onRead(entries),
@@ -250,11 +252,12 @@ export class JobQueue implements MediaQueue {
     this.#endInput();
   }
 
-  /** Reads on until enough jobs wait. */
+  /** Reads on until enough jobs wait, unless too many results do. */
   #read(): void {
     const { keys = [], reader, assignment } = this.#parts ?? {};
     const isOpen = keys.some(({ driver }) => !driver.isStopped && !driver.state.isDraining);
-    if (reader && assignment && isOpen) {
+    const maxResults = keys.reduce((sum, { driver }) => sum + driver.state.rules.maxResults, 0);
+    if (reader && assignment && isOpen && this.#results.size < maxResults) {
       const [only, ...others] = keys;
       const isAlone = only !== undefined && others.length === 0;
       reader.read(isAlone ? only.driver.state.waiting.length : assignment.size);

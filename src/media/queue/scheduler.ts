@@ -11,6 +11,7 @@ import { checkDue, endLate, onChecked, onSaved } from './steps/checking.js';
 import type { QueueCommand } from './steps/commands.js';
 import type { QueueEvent, ReadEntry } from './steps/events.js';
 import { heldUntil, releaseCalls } from './steps/fuse.js';
+import type { Entry } from './steps/jobs.js';
 import { endOutage, noteOutage, reportOutage } from './steps/outage.js';
 import { draftOf, type Draft, type QueueState, type World } from './steps/state.js';
 import { submitNext, trim } from './steps/submitting.js';
@@ -50,7 +51,10 @@ const handlers: {
     endOutage(draft, now, ['reading']);
     entries.forEach((read) => take(draft, read, now));
   },
-  unread: (draft, { error }, { now }) => noteOutage(draft, 'reading', error, now),
+  unread: (draft, { error }, { now }) => {
+    noteOutage(draft, 'reading', error, now);
+    endClaims(draft, now - draft.rules.outageMs);
+  },
   exhausted: (draft) => {
     draft.isExhausted = true;
     draft.isReading = false;
@@ -103,15 +107,23 @@ function onNamesFound(
   found: Extract<QueueEvent, { type: 'names-found' }>['found'],
   now: number,
 ): void {
-  for (const [index, { entry, until }] of draft.claimed) {
+  endOutage(draft, now, ['reading']);
+  for (const [index, { entry }] of draft.claimed) {
     const known = found.get(entry.name ?? '');
     if (known?.state !== 'claimed') {
       draft.claimed.delete(index);
       recall(draft, entry, known, now);
-    } else if (until <= now) {
+    }
+  }
+  endClaims(draft, now);
+}
+
+/** Ends the jobs whose claim by another run was waited for until then. */
+function endClaims(draft: Draft, then: number): void {
+  for (const [index, { entry, until }] of draft.claimed) {
+    if (until <= then) {
       draft.claimed.delete(index);
-      draft.results++;
-      draft.commands.push({ type: 'yield', entry, end: { type: 'claimed', job: undefined } });
+      endUnsubmitted(draft, entry, 'claimed');
     }
   }
 }
@@ -119,6 +131,9 @@ function onNamesFound(
 /** Does what can be done now, and says when to ask again. */
 function proceed(draft: Draft, world: World): void {
   const { now } = world;
+  if (draft.isPaused || (draft.waiting.length === 0 && !draft.inFlight)) {
+    draft.unsuccessfulSince = undefined; // nothing is refused now
+  }
   if (draft.refusal) {
     giveUpWaiting(draft, draft.refusal.error);
   }
@@ -151,17 +166,20 @@ function endWaiting(draft: Draft, now: number): number {
   if (draft.rules.deadlineAt > now) {
     return draft.rules.deadlineAt;
   }
-  const late = [
-    ...draft.waiting.splice(0),
-    ...[...draft.claimed.values()].map(({ entry }) => entry),
-  ];
-  draft.claimed.clear();
-  draft.isDraining = true;
-  for (const entry of late) {
-    draft.results++;
-    draft.commands.push({ type: 'yield', entry, end: { type: 'late', job: undefined } });
+  for (const entry of draft.waiting.splice(0)) {
+    endUnsubmitted(draft, entry, 'late');
   }
+  for (const { entry } of draft.claimed.values()) {
+    endUnsubmitted(draft, entry, 'claimed-late');
+  }
+  draft.claimed.clear();
+  draft.isDraining ||= !draft.rules.readsPastDeadline;
   return Number.POSITIVE_INFINITY;
+}
+
+function endUnsubmitted(draft: Draft, entry: Entry, type: 'claimed' | 'claimed-late' | 'late') {
+  draft.results++;
+  draft.commands.push({ type: 'yield', entry, end: { type, job: undefined } });
 }
 
 function askForClaims(draft: Draft, now: number): number {

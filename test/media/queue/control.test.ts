@@ -1,7 +1,14 @@
-import type { QueueProgress, QueueUpdate } from 'postreel';
+import { memoryJournal, type QueueProgress, type QueueUpdate } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { calls, collect, videos } from '../../support/media/queue-helpers.js';
-import { fakeService, inTime, pass, useFakeTime, video } from '../../support/media/fake-time.js';
+import {
+  ending,
+  fakeService,
+  inTime,
+  pass,
+  useFakeTime,
+  video,
+} from '../../support/media/fake-time.js';
 
 useFakeTime();
 
@@ -58,6 +65,47 @@ describe('drain()', () => {
 });
 
 describe('a deadline of the queue', () => {
+  it('gives each job of a list a result, also those that were not read by then', async () => {
+    const { fake, media } = fakeService({ durations: () => '30m' });
+    const options = { name: 'nightly', deadline: 10 * minuteMs };
+    const client = media({ journal: memoryJournal() });
+    const results = await inTime(collect(client.queue(videos(1_000), options)));
+    expect(results).toHaveLength(1_000);
+    const unsent = results.filter(({ job }) => job === undefined);
+    expect(unsent).toHaveLength(1_000 - fake.files.length);
+    for (const { error } of unsent) {
+      expect(error).toMatchObject({ code: 'DEADLINE_EXCEEDED', outcome: 'not-sent' });
+    }
+  });
+
+  it('reads no more of a stream: it may have no end', async () => {
+    const { media } = fakeService({ durations: () => '30m' });
+    let read = 0;
+    function* endless() {
+      for (;;) {
+        yield video({ prompt: String(read++) });
+      }
+    }
+    const results = await inTime(collect(media().queue(endless(), { deadline: 10 * minuteMs })));
+    expect(results).toHaveLength(read);
+  });
+
+  it('says that a job may have been submitted which another run had claimed', async () => {
+    const { fake, media } = fakeService();
+    const journal = memoryJournal();
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      const never = new Promise<never>(() => undefined); // it crashes before the answer
+      return fake.fetch(input, init).then(() => never);
+    };
+    const crashed = media({ journal, fetch }).queue([video()], { name: 'nightly' });
+    void ending(crashed[Symbol.asyncIterator]().next());
+    await pass(5_000);
+    const options = { name: 'nightly', deadline: minuteMs };
+    const [result] = await inTime(collect(media({ journal }).queue([video()], options)));
+    expect(fake.files).toHaveLength(1);
+    expect(result!.error).toMatchObject({ code: 'DEADLINE_EXCEEDED', outcome: 'unknown' });
+  });
+
   it('ends what runs as unknown and what waits as not sent, in time', async () => {
     const { fake, media } = fakeService({ durations: () => '30m' });
     const startedAt = Date.now();

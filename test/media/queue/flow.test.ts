@@ -193,3 +193,27 @@ it('a job with a `timeout` of its own ends with it, and keeps its slot', async (
   ]);
   expect(fake.files).toHaveLength(2);
 });
+
+describe('jobs that fail at once', () => {
+  it.each(['the key is refused', 'the jobs are invalid'])(
+    'are read as their results are taken: %s',
+    async (what) => {
+      const { media } = fakeService();
+      let read = 0;
+      function* endless() {
+        for (;;) {
+          read++;
+          yield speech(what.includes('key') ? {} : { content: '' });
+        }
+      }
+      const apiKey = what.includes('key') ? { apiKey: 'revoked' } : {};
+      const results = media(apiKey).queue(endless())[Symbol.asyncIterator]();
+      for (let taken = 0; taken < 500; taken++) {
+        const next: IteratorResult<QueueResult, unknown> = await inTime(results.next());
+        expect((next.value as QueueResult).error).toBeDefined();
+      }
+      expect(read).toBeLessThanOrEqual(800);
+      await results.return?.();
+    },
+  );
+});

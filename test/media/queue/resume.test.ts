@@ -23,6 +23,25 @@ describe('an abort of a queue', () => {
     expect(fake.requests).toEqual([]);
   });
 
+  it('gives the slots of a call back that made nothing', async () => {
+    const { fake, media } = fakeService();
+    const controller = new AbortController();
+    const fetch: typeof globalThis.fetch = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      return Response.json({ success: false, message: 'Too large.' }, { status: 413 });
+    };
+    const { signal } = controller;
+    const run = ending(collect(media({ fetch }).queue(videos(20), { signal })));
+    await pass(1_000);
+    controller.abort('enough');
+    await inTime(run);
+    await pass(10_000);
+    const startedAt = Date.now();
+    await inTime(collect(media().queue(videos(20))));
+    const [first] = fake.requests;
+    expect(first!.at - startedAt).toBeLessThan(1_000);
+  });
+
   it('stops handing in and waiting at once, and tells what is in the making', async () => {
     const { fake, media } = fakeService({ durations: () => '8m' });
     const controller = new AbortController();

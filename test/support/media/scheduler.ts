@@ -18,6 +18,7 @@ export const rules: QueueRules = {
   unknownMs: 600_000,
   timeoutMs: Number.POSITIVE_INFINITY,
   deadlineAt: Number.POSITIVE_INFINITY,
+  readsPastDeadline: false,
   claimMs: 300_000,
   refusalsForAll: 5,
   maxJobs: Number.POSITIVE_INFINITY,

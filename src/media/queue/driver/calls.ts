@@ -87,16 +87,20 @@ export class QueueCalls {
     try {
       this.#accept(await call);
     } catch (failure) {
+      let isUncertain = failure instanceof FileIdsMissingError;
       if (failure instanceof FileIdsMissingError) {
         this.#accept(failure.accepted.jobs, failure);
       } else if (failure instanceof NamesTaken) {
         this.learn(failure.taken);
         dispatch({ type: 'names-taken', taken: failure.taken });
       } else {
-        dispatch({ type: 'refused', refusal: refusalOf(failure, call.outcome, entries.length) });
+        const refusal = refusalOf(failure, call.outcome, entries.length);
+        dispatch({ type: 'refused', refusal });
+        isUncertain = refusal.kind === 'unknown' || refusal.mayBeHalfWay;
       }
+      // Nobody shares its slots out any more.
       if (signal.aborted) {
-        host.slots.holdUncertain(this.#slots);
+        host.slots[isUncertain ? 'holdUncertain' : 'release'](this.#slots);
       }
     }
   }

@@ -256,8 +256,8 @@ export class QueueDriver {
       const found = await this.#host.find(names, this.#options.retryFailed ?? false);
       this.#calls.learn(found);
       this.dispatch({ type: 'names-found', found });
-    } catch {
-      // The journal is asked again before long.
+    } catch (error) {
+      this.dispatch({ type: 'unread', error }); // the journal is asked again before long
     }
   }
 

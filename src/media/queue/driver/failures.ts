@@ -120,9 +120,15 @@ export function isAboutKey(error: unknown): boolean {
 }
 
 /** Why a job was not submitted. */
-export function notSubmitted(type: 'claimed' | 'capped' | 'late'): PostreelError {
+export function notSubmitted(type: 'claimed' | 'claimed-late' | 'capped' | 'late'): PostreelError {
   if (type === 'claimed') {
     return mayHaveBeenSubmitted();
+  }
+  if (type === 'claimed-late') {
+    return new PostreelError(
+      'The deadline of the queue passed while another run had this job, which may have been submitted. Run the queue again to follow it.',
+      { code: 'DEADLINE_EXCEEDED', outcome: 'unknown' },
+    );
   }
   if (type === 'capped') {
     return new PostreelError('This job would exceed `maxJobs` or `maxMinutes` of the queue.', {

@@ -31,6 +31,11 @@ export class QueueResults {
     return results.filter(({ job, file }) => job !== undefined && file !== undefined);
   }
 
+  /** How many results wait to be taken. */
+  get size(): number {
+    return this.#results.length;
+  }
+
   push(named: NamedResult): void {
     if (named.result.error === undefined) {
       this.#done++;

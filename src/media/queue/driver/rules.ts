@@ -12,13 +12,16 @@ const unknownMs = 10 * 60_000;
 const claimMs = 5 * 60_000;
 // The rest of a list would only be refused as well. A job engine brings the jobs of many for as long as
 // its worker lives: there each is refused by itself.
-const refusalsForAll = { list: 5, engine: Number.POSITIVE_INFINITY };
+const refusalsForAll = { list: 5, stream: 5, engine: Number.POSITIVE_INFINITY };
+
+/** Where the jobs of a queue come from: a list has an end, the others may have none. */
+export type InputKind = keyof typeof refusalsForAll;
 
 /** The rules of a queue, from its options and where its jobs come from. */
 export function rulesOf(
   options: QueueOptions,
   { clock, slots }: QueueHost,
-  input: 'list' | 'engine',
+  input: InputKind,
 ): QueueRules {
   const { timeout, deadline, stallTimeout, outageTimeout, unknownTimeout, maxJobs, maxMinutes } =
     options;
@@ -33,6 +36,7 @@ export function rulesOf(
     deadlineAt: clock.now() + (deadline ?? Number.POSITIVE_INFINITY),
     claimMs,
     refusalsForAll: refusalsForAll[input],
+    readsPastDeadline: input === 'list',
     maxJobs: maxJobs ?? Number.POSITIVE_INFINITY,
     maxMinutes: maxMinutes ?? Number.POSITIVE_INFINITY,
     maxResults: slots.limit,

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../async/clock.js';
 import type { ReadEntry } from '../steps/events.js';
+import type { QueueRules } from '../steps/state.js';
 import type { Intake } from './intake.js';
 import type { SourceReader } from './source.js';
 
@@ -18,7 +19,7 @@ export interface ReaderParts {
   readonly clock: Clock;
   /** Do several keys share the jobs? */
   readonly isShared: boolean;
-  readonly outageMs: number;
+  readonly rules: Pick<QueueRules, 'outageMs' | 'deadlineAt'>;
   readonly isStopped: () => boolean;
   /** A stream is about to be waited for. */
   readonly onReading: () => void;
@@ -56,11 +57,12 @@ export class JobReader {
 
   /** What the journal knows of jobs that were read. */
   async known(entries: readonly ReadEntry[]): Promise<readonly ReadEntry[]> {
-    const { intake, clock, outageMs, isStopped, onUnread } = this.#parts;
+    const { intake, clock, rules, isStopped, onUnread } = this.#parts;
     if (!intake.isNamed) {
       return entries;
     }
-    const until = intake.count > entries.length ? clock.now() + outageMs : 0;
+    const isLater = intake.count > entries.length;
+    const until = isLater ? Math.min(clock.now() + rules.outageMs, rules.deadlineAt) : 0;
     for (let failures = 0; ; failures++) {
       try {
         return await intake.known(entries);

@@ -1,5 +1,5 @@
 import { QueueDriver, type DriverListener } from '../driver/driver.js';
-import { rulesOf } from '../driver/rules.js';
+import { rulesOf, type InputKind } from '../driver/rules.js';
 import type { QueueHost } from '../host.js';
 import type { QueueInput } from '../input/intake.js';
 import type { QueueOptions } from '../options.js';
@@ -14,7 +14,7 @@ export interface KeyParts {
   readonly host: QueueHost;
   readonly owner: string | undefined;
   /** Where the jobs of the queue come from. */
-  readonly input: 'list' | 'engine';
+  readonly input: InputKind;
 }
 
 /** One key of a queue: it works with the limits of its project. */

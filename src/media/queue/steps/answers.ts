@@ -153,8 +153,13 @@ const reactions: Readonly<Record<Refusal['kind'], (draft: Draft, refused: Refuse
       failAlone(draft, refused);
     }
   },
-  'rejected-call'(draft, { inFlight, refusal }) {
+  'rejected-call'(draft, refused) {
+    const { inFlight, refusal } = refused;
     const brand = inFlight.entries[0]?.brand;
+    if (brand === undefined) {
+      reactions.rejected(draft, refused); // only its words are about a kit
+      return;
+    }
     const others = draft.waiting.filter((entry) => entry.brand === brand);
     draft.waiting = draft.waiting.filter((entry) => entry.brand !== brand);
     for (const entry of [...inFlight.entries, ...others]) {
@@ -252,7 +257,8 @@ function pause(draft: Draft, refusal: Refusal, world: World): void {
     maxPauseMs,
     gapMs * 1.5 ** Math.max(0, Math.min(draft.refusals - 2, 8)),
   );
-  noteUnsuccessful(draft, refusal, world, refusal.retryAfterMs ?? growingMs);
+  const { retryAfterMs = growingMs } = refusal;
+  noteUnsuccessful(draft, refusal, world, Math.max(retryAfterMs, firstRetryMs));
 }
 
 function noteUnsuccessful(draft: Draft, { error }: Refusal, { now }: World, delayMs: number): void {

@@ -40,6 +40,6 @@ export type JobEnd =
       readonly job: JobRecord;
       readonly ms: number;
     }
-  | { readonly type: 'claimed' | 'capped' | 'late'; readonly job: undefined }
+  | { readonly type: 'claimed' | 'claimed-late' | 'capped' | 'late'; readonly job: undefined }
   /** The queue gave up before it submitted this job; `reason` is why. */
   | { readonly type: 'given-up'; readonly job: undefined; readonly reason: unknown };

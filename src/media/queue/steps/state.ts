@@ -26,6 +26,8 @@ export interface QueueRules {
   readonly timeoutMs: number;
   /** When the whole queue gives up, on the clock of the events. */
   readonly deadlineAt: number;
+  /** Is the rest of the input read all the same, so that each of its jobs has a result? */
+  readonly readsPastDeadline: boolean;
   /** How long the claim of another run is waited for. */
   readonly claimMs: number;
   /** So many jobs alone get the same no before it is for all; a call of several counts as two. */

@@ -128,6 +128,27 @@ describe('a refusal of the limit', () => {
     expect(steps.state).toMatchObject({ askedUntil: 20_000, pausedUntil: 20_000 });
   });
 
+  it('is waited out for five seconds at least: a service may ask for none', () => {
+    const steps = calling(1);
+    expect(wakeAt(steps.refuse('limit', { retryAfterMs: 0 }))).toBe(5_000);
+  });
+
+  it('is no refusal without end when nothing waited in between, or the caller made a pause', () => {
+    const steps = calling(1);
+    steps.refuse('limit');
+    next(steps);
+    steps.refuse('rejected');
+    steps.at(rules.outageMs + 60_000);
+    steps.read(entryOf(1));
+    next(steps);
+    expect(ends(steps.refuse('limit'))).toEqual([]);
+    steps.hear({ type: 'pause' });
+    steps.at(2 * rules.outageMs + 120_000);
+    steps.hear({ type: 'resume' });
+    next(steps);
+    expect(ends(steps.refuse('limit'))).toEqual([]);
+  });
+
   it('is waited out longer each time, up to five minutes', () => {
     const steps = calling(1);
     const pauses: number[] = [];
@@ -289,6 +310,13 @@ describe('another failure of a call', () => {
     ]);
     expect(steps.state.waiting).toHaveLength(1);
     expect(steps.state.refusal).toBeUndefined();
+  });
+
+  it('that only speaks of a brand kit is about its job alone', () => {
+    const steps = calling(1);
+    steps.read(entryOf(1));
+    expect(ends(steps.refuse('rejected-call'))).toEqual([[0, 'error']]);
+    expect(steps.state.waiting).toHaveLength(1);
   });
 
   it('that is about the key fails everything at once', () => {

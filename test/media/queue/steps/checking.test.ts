@@ -213,6 +213,8 @@ describe('a status', () => {
     const steps = running();
     const unclear = { type: 'unclear', error, retryAfterMs: undefined } as const;
     see(steps, unclear, 5_000);
+    steps.world = { ...steps.world, callAt: Number.POSITIVE_INFINITY };
+    steps.read(entryOf(1));
     expect(ends(see(steps, unclear, 4_999 + rules.outageMs))).toEqual([]);
     const commands = see(steps, unclear, 5_000 + rules.outageMs);
     expect(only(commands, 'yield')[0]?.end).toMatchObject({ type: 'lost', ms: rules.outageMs });
@@ -256,7 +258,7 @@ describe('the time of a job', () => {
     expect(ends(steps.at(9_000))).toEqual([
       [0, 'late'],
       [1, 'late'],
-      [5, 'late'],
+      [5, 'claimed-late'],
     ]);
     expect(steps.state).toMatchObject({ results: 3, isDraining: true, isOver: true });
   });

@@ -5,6 +5,7 @@ import {
   entriesOf,
   only,
   recordOf,
+  rules,
   Steps,
   submitted,
   wakeAt,
@@ -32,6 +33,27 @@ describe('a name', () => {
     expect(submitted(commands)).toEqual([]); // the slots are given back first
     expect(submitted(steps.at(0))).toEqual([2]); // and then at once: no call was made
     expect(steps.state.submitted).toBe(1);
+  });
+
+  it('that is claimed is waited for until an outage of the journal is over', () => {
+    const steps = new Steps();
+    steps.hear({ type: 'read', entries: [{ entry: named[0]!, known: claimed(0) }] });
+    const asked = (now: number) => {
+      steps.at(now);
+      return steps.hear({ type: 'unread', error: new Error('gone') });
+    };
+    expect(only(asked(10_000), 'outage')).toHaveLength(1);
+    expect(ends(asked(300_000 + rules.outageMs - 1))).toEqual([]);
+    expect(ends(asked(300_000 + rules.outageMs))).toEqual([[0, 'claimed']]);
+  });
+
+  it('whose outage is over is told', () => {
+    const steps = new Steps();
+    steps.hear({ type: 'read', entries: [{ entry: named[0]!, known: claimed(0) }] });
+    steps.hear({ type: 'unread', error: new Error('gone') });
+    const found = new Map([['job 0', claimed(20_000)]]);
+    const commands = steps.hear({ type: 'names-found', found }, { now: 20_000 });
+    expect(only(commands, 'outage-end')).toEqual([{ type: 'outage-end', ms: 20_000 }]);
   });
 
   it('that is claimed is asked for every ten seconds, until its time is over', () => {
