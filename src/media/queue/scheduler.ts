@@ -138,6 +138,7 @@ function proceed(draft: Draft, world: World): void {
     giveUpWaiting(draft, draft.refusal.error);
   }
   const times = [endLate(draft, now), endWaiting(draft, now)];
+  recallCall(draft, now);
   times.push(submitNext(draft, world), checkDue(draft, world), askForClaims(draft, now));
   times.push(reportOutage(draft, now), reportWait(draft, now, world));
   if (draft.waiting.length > 0) {
@@ -158,6 +159,16 @@ function proceed(draft: Draft, world: World): void {
   if (Number.isFinite(at)) {
     // Never at once: fractions of a millisecond, added and subtracted, can come out a hair early.
     draft.commands.push({ type: 'wake', at: Math.max(at, now + 1) });
+  }
+}
+
+// A call may wait for minutes where other processes use the rate limit up.
+function recallCall(draft: Draft, now: number): void {
+  const { inFlight, isPaused, isDraining, rules } = draft;
+  const isOver = isPaused || isDraining || rules.deadlineAt <= now;
+  if (inFlight && !inFlight.isRecalled && isOver) {
+    draft.inFlight = { ...inFlight, isRecalled: true };
+    draft.commands.push({ type: 'recall-call' });
   }
 }
 

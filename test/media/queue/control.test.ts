@@ -1,5 +1,6 @@
 import { memoryJournal, type QueueProgress, type QueueUpdate } from 'postreel';
 import { describe, expect, it } from 'vitest';
+import { memoryStore } from '../../support/transport/memory-store.js';
 import { calls, collect, videos } from '../../support/media/queue-helpers.js';
 import {
   ending,
@@ -61,6 +62,62 @@ describe('drain()', () => {
     queue.drain();
     expect(await inTime(collect(queue))).toEqual([]);
     expect(fake.requests).toEqual([]);
+  });
+});
+
+describe('a call that has not left', () => {
+  it.each(['drain', 'pause', 'deadline'] as const)(
+    'comes back at %s, while it waits for a rate limit that other processes use up',
+    async (what) => {
+      const { fake, media } = fakeService();
+      const { store } = memoryStore();
+      const openAt = Date.now() + 8 * minuteMs;
+      const take: typeof store.take = (...args) =>
+        Date.now() < openAt
+          ? Promise.resolve({ waitMs: openAt - Date.now() })
+          : store.take(...args);
+      const client = media({
+        rateLimit: { store: { ...store, take }, group: crypto.randomUUID() },
+      });
+      const deadline = what === 'deadline' ? { deadline: minuteMs } : {};
+      const queue = client.queue(videos(3), deadline);
+      const results = collect(queue);
+      await pass(minuteMs);
+      if (what !== 'deadline') {
+        queue[what]();
+      }
+      await pass(30 * minuteMs);
+      expect(fake.files).toEqual([]);
+      if (what === 'pause') {
+        queue.resume();
+        expect((await inTime(results)).filter(({ file }) => file)).toHaveLength(3);
+      } else {
+        const left =
+          what === 'deadline' ? Array.from({ length: 3 }, () => 'DEADLINE_EXCEEDED') : [];
+        expect(codes(await inTime(results))).toEqual(left);
+      }
+    },
+  );
+
+  it('comes back at drain() while its claim is written, and leaves no claim behind', async () => {
+    const { fake, media } = fakeService();
+    const memory = memoryJournal();
+    const journal = {
+      ...memory,
+      async putIfAbsent(key: string, value: string) {
+        await new Promise((resolve) => setTimeout(resolve, 3_000));
+        return memory.putIfAbsent(key, value);
+      },
+    };
+    const queue = media({ journal }).queue(videos(20), { name: 'nightly' });
+    const results = collect(queue);
+    await pass(1_000);
+    queue.drain();
+    expect(await inTime(results)).toEqual([]);
+    expect(fake.files).toEqual([]);
+    const again = media({ journal: memory }).queue(videos(20), { name: 'nightly' });
+    expect((await inTime(collect(again))).filter(({ file }) => file)).toHaveLength(20);
+    expect(fake.files).toHaveLength(20);
   });
 });
 

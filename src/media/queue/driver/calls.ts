@@ -1,3 +1,4 @@
+import { onAbort } from '../../../async/abort.js';
 import type { MediaJob } from '../../generate/media-job.js';
 import { FileIdsMissingError } from '../../generate/accepted.js';
 import type { JobRecord } from '../../jobs/job.js';
@@ -27,6 +28,8 @@ export class QueueCalls {
   readonly saved = new Set<string>();
   #slots: readonly string[] = [];
   #folderId: string | undefined;
+  /** Brings the call back that has not left. */
+  #recall = new AbortController();
 
   constructor(parts: CallParts) {
     this.#parts = parts;
@@ -50,9 +53,14 @@ export class QueueCalls {
   async submit(entries: readonly Entry[], atLeast: number): Promise<void> {
     const { host, signal, dispatch } = this.#parts;
     const { slots } = host;
+    this.#recall = new AbortController();
     this.#slots = await slots.take(entries.length, atLeast);
     if (signal.aborted) {
       slots.release(this.#slots);
+      return;
+    }
+    if (this.#recall.signal.aborted) {
+      this.#comeBack();
       return;
     }
     const sent = entries.slice(0, this.#slots.length);
@@ -62,6 +70,11 @@ export class QueueCalls {
     if (sent.length > 0) {
       await this.#call(sent);
     }
+  }
+
+  /** Brings the call back, unless it has left. */
+  recall(): void {
+    this.#recall.abort(new Error('The queue submits no more.'));
   }
 
   /** Shares out the slots of the last call. */
@@ -78,11 +91,13 @@ export class QueueCalls {
   async #call(entries: readonly Entry[]): Promise<void> {
     const { host, signal, retriesFailed, inputs, dispatch } = this.#parts;
     const names = entries.flatMap(({ name }) => name ?? []);
+    const { signal: recalled } = this.#recall;
+    const stopListening = onAbort(signal, () => this.#recall.abort(signal.reason));
     const call = host.submit(inputs(entries), {
       names: names.length > 0 ? names : undefined,
       retriesFailed,
       folderId: this.#folderId,
-      signal,
+      signal: recalled,
     });
     try {
       this.#accept(await call);
@@ -93,6 +108,8 @@ export class QueueCalls {
       } else if (failure instanceof NamesTaken) {
         this.learn(failure.taken);
         dispatch({ type: 'names-taken', taken: failure.taken });
+      } else if (recalled.aborted && !signal.aborted && call.outcome === 'not-sent') {
+        this.#comeBack();
       } else {
         const refusal = refusalOf(failure, call.outcome, entries.length);
         dispatch({ type: 'refused', refusal });
@@ -102,7 +119,14 @@ export class QueueCalls {
       if (signal.aborted) {
         host.slots[isUncertain ? 'holdUncertain' : 'release'](this.#slots);
       }
+    } finally {
+      stopListening();
     }
+  }
+
+  #comeBack(): void {
+    this.assignSlots([], 0);
+    this.#parts.dispatch({ type: 'trimmed', count: 0, askAgainMs: 0 });
   }
 
   #accept(jobs: readonly (JobRecord | null)[], error?: unknown): void {

@@ -161,6 +161,9 @@ export class QueueDriver {
       case 'submit':
         void this.#calls.submit(command.entries, command.atLeast);
         break;
+      case 'recall-call':
+        this.#calls.recall();
+        break;
       case 'check':
         command.fileIds.forEach((fileId) => void this.#check(fileId));
         break;
@@ -189,13 +192,9 @@ export class QueueDriver {
         this.#host.reportWait(command.waitMs, this.#state.waiting.length);
         break;
       case 'held':
-        this.#host.warn(callsHeld(command.ms), 'UNKNOWN_OUTCOMES');
-        break;
       case 'outage':
-        this.#host.warn(`${sentence(command.error)} The queue goes on once it is over.`);
-        break;
       case 'outage-end':
-        this.#host.warn(`The outage is over after ${durationText(command.ms)}. The queue goes on.`);
+        this.#warn(command);
         break;
       case 'wake':
         this.#stopTimer = clock.at(command.at, () => this.dispatch({ type: 'wake' }));
@@ -203,6 +202,17 @@ export class QueueDriver {
       case 'end':
         this.#stopListening();
         this.#listener.onEnd(command.isGivenUp ? { reason: answersLost() } : undefined);
+    }
+  }
+
+  #warn(command: Extract<QueueCommand, { type: 'held' | 'outage' | 'outage-end' }>): void {
+    const host = this.#host;
+    if (command.type === 'held') {
+      host.warn(callsHeld(command.ms), 'UNKNOWN_OUTCOMES');
+    } else if (command.type === 'outage') {
+      host.warn(`${sentence(command.error)} The queue goes on once it is over.`);
+    } else {
+      host.warn(`The outage is over after ${durationText(command.ms)}. The queue goes on.`);
     }
   }
 

@@ -5,6 +5,8 @@ import type { Entry } from './jobs.js';
 export type QueueCommand =
   /** With fewer slots than `atLeast` the call is not worth making. */
   | { readonly type: 'submit'; readonly entries: readonly Entry[]; readonly atLeast: number }
+  /** The call that is on its way comes back, unless it has left. */
+  | { readonly type: 'recall-call' }
   | { readonly type: 'check'; readonly fileIds: readonly string[] }
   | { readonly type: 'find'; readonly names: readonly string[] }
   | { readonly type: 'save'; readonly job: JobRecord; readonly entry: Entry }

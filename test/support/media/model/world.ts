@@ -299,9 +299,9 @@ class World {
       checksCount: false,
       callAt: () => this.#callAt(),
       callsMs: () => 0,
-      submit: (jobs, { names, retriesFailed }) => {
+      submit: (jobs, { names, retriesFailed, signal }) => {
         const send = (hooks: SendHooks) =>
-          new RunningCall((state) => this.#send(jobs, state, run, hooks));
+          new RunningCall((state) => this.#send(jobs, state, run, { ...hooks, signal }));
         const owner = () => Promise.resolve(this.#keyOf(run));
         const submission = { jobs, names, retriesFailed, owner, send };
         const events = { emit: () => undefined };
@@ -371,7 +371,7 @@ class World {
     jobs: readonly MediaJob[],
     state: { outcome?: 'not-sent' | 'rejected' | 'unknown' | undefined },
     run: Run,
-    { beforeSending }: SendHooks,
+    { beforeSending, signal }: SendHooks & { readonly signal: AbortSignal },
   ) {
     const isDead = () => run.stop.signal.aborted;
     state.outcome = 'not-sent';
@@ -379,6 +379,7 @@ class World {
     if (isDead()) {
       return new Promise<never>(() => undefined);
     }
+    signal.throwIfAborted();
     this.#sign();
     this.#noteCall(jobs.length);
     jobs.forEach((job) => this.#left.add(promptOf(job)));
