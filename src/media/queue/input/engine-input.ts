@@ -1,6 +1,7 @@
 import { abortable, onAbort } from '../../../async/abort.js';
-import { Notifier } from '../../../async/notifier.js';
+import { callSafely, Notifier } from '../../../async/notifier.js';
 import { systemClock, type Clock } from '../../../async/clock.js';
+import { isRecord } from '../../../contract/records.js';
 import { isPostreelError, PostreelError } from '../../../errors/index.js';
 import type { MediaJob } from '../../generate/media-job.js';
 import { isAboutKey } from '../driver/failures.js';
@@ -70,11 +71,23 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
         return;
       }
       for (const { id, job } of items) {
-        const own = { ...job }; // an object of its own: two items may share one
+        const own = this.#ownJob(job);
         this.#ids.set(own, id);
         yield own;
       }
     }
+  }
+
+  // An object for one item alone: two may share one. A copy keeps its class, e.g. a `toJSON()`.
+  #ownJob(job: MediaJob): MediaJob {
+    if (!isRecord(job)) {
+      return { ...(job as object) } as MediaJob; // plain JavaScript; it fails as a job
+    }
+    if (!this.#ids.has(job)) {
+      return job;
+    }
+    const prototype = Object.getPrototypeOf(job) as object | null;
+    return Object.create(prototype, Object.getOwnPropertyDescriptors(job)) as MediaJob;
   }
 
   /** Takes an item in hand; one that is there already, or cannot be read, is no new job. */
@@ -276,7 +289,7 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
 
   #extend(): void {
     for (const item of this.#inHand.values()) {
-      this.#source.extend?.(item).catch(() => undefined); // the next one is half a minute away
+      callSafely(() => this.#source.extend?.(item)); // the next one is half a minute away
     }
   }
 }

@@ -1,4 +1,4 @@
-import { memoryJournal, type MediaOptions, type QueueOptions } from 'postreel';
+import { memoryJournal, type MediaJob, type MediaOptions, type QueueOptions } from 'postreel';
 import type { FakeMedia } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 // A file is not read on a fake clock.
@@ -512,6 +512,22 @@ describe('a queue over a source that acknowledges', () => {
     expect(source.told).toEqual(['job 0 released', 'job 1 released', 'job 2 released']);
   });
 
+  it('extends with a function that returns no promise, or throws', async () => {
+    const { run } = service();
+    const source = new ListSource(videos(1));
+    let calls = 0;
+    Object.assign(source, {
+      extend: () => {
+        if (++calls === 2) {
+          throw new Error('no lock');
+        }
+      },
+    });
+    await run(source);
+    expect(calls).toBeGreaterThanOrEqual(3);
+    expect(source.told).toHaveLength(1);
+  });
+
   it('has no more unreadable jobs in hand than others', async () => {
     const { run } = service();
     const source = new ListSource(videos(200));
@@ -521,6 +537,21 @@ describe('a queue over a source that acknowledges', () => {
     await run(source);
     expect(source.maxInHand).toBeLessThanOrEqual(40);
     expect(source.told).toHaveLength(200);
+  });
+
+  it('makes a job of a class, also one that two items share', async () => {
+    const { fake, run } = service();
+    class Speech {
+      readonly text = 'Hello';
+      toJSON() {
+        return speech({ content: this.text });
+      }
+    }
+    const shared = new Speech() as unknown as MediaJob;
+    const source = new ListSource([shared, shared]);
+    await run(source);
+    expect(source.told.map((line) => line.slice(0, 10))).toEqual(['job 0 done', 'job 1 done']);
+    expect(fake.files).toHaveLength(2);
   });
 
   it('needs a journal: without one a job could be paid for twice', async () => {
