@@ -178,7 +178,7 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
    */
   async acknowledge({ index, file, error, job }: QueueResult): Promise<void> {
     // A job that was submitted is followed with the next key: the journal knows its file.
-    const isOfQueue = !file && (job ? isAboutKey(error) : isNoFaultOfJob(error));
+    const isOfQueue = !file && (job ? isAboutKey(error) : isBound(error) || isNoFaultOfJob(error));
     if (isOfQueue) {
       this.stop();
       this.#refusal ??= isBound(error) ? undefined : { reason: error };
