@@ -129,12 +129,19 @@ async function takeJobs(
   { count, read }: { readonly count: number; readonly read: (data: never) => MediaJob },
 ): Promise<BullmqItem[]> {
   const items: BullmqItem[] = [];
-  while (items.length < count) {
-    const held = (await worker.getNextJob(token, { block: false })) as Job | undefined; // if any
-    if (held === undefined) {
-      return items;
+  try {
+    while (items.length < count) {
+      const held = (await worker.getNextJob(token, { block: false })) as Job | undefined; // if any
+      if (held === undefined) {
+        break;
+      }
+      items.push({ id: String(held.id), ...readJob(read, held.data), held });
     }
-    items.push({ id: String(held.id), ...readJob(read, held.data), held });
+  } catch (error) {
+    // What was taken by then is locked here; the next call says what is wrong.
+    if (items.length === 0) {
+      throw error;
+    }
   }
   return items;
 }

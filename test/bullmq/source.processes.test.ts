@@ -1,7 +1,12 @@
-import { Queue } from 'bullmq';
-import { bullmqSource, type BullmqSource } from 'postreel/bullmq';
-import { afterAll, afterEach, beforeAll, describe } from 'vitest';
-import { engineContract, readOrThrow } from '../support/stores/engine-contract.js';
+import { Queue, Worker } from 'bullmq';
+import { bullmqSource, type BullmqItem, type BullmqSource } from 'postreel/bullmq';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import {
+  engineContract,
+  readOrThrow,
+  speech,
+  type Engine,
+} from '../support/stores/engine-contract.js';
 import { noRedis, startRedis, type RedisServer } from '../support/stores/redis-server.js';
 
 if (noRedis !== undefined) {
@@ -16,11 +21,12 @@ describe.skipIf(noRedis)('bullmqSource', () => {
     server = await startRedis();
   });
   afterEach(async () => {
+    vi.restoreAllMocks();
     await Promise.all(parties.splice(0).map((party) => party.close()));
   });
   afterAll(() => server.stop());
 
-  engineContract(async () => {
+  const open = async (): Promise<Engine<BullmqItem>> => {
     const name = `videos-${++count}`;
     const connection = { port: server.port, host: '127.0.0.1' };
     const queue = new Queue(name, { connection });
@@ -38,5 +44,17 @@ describe.skipIf(noRedis)('bullmqSource', () => {
         return { waiting, completed };
       },
     };
+  };
+  engineContract(open);
+
+  it('hands out what it has taken when Redis fails before it has taken all', async () => {
+    const engine = await open();
+    const { source } = engine;
+    await engine.add([speech('One.')]);
+    const [item] = (await source.take(1)) ?? [];
+    const next = vi.spyOn(Worker.prototype, 'getNextJob');
+    next.mockResolvedValueOnce(item!.held).mockRejectedValue(new Error('READONLY'));
+    expect(await source.take(5)).toEqual([item]);
+    await expect(source.take(5)).rejects.toThrow('READONLY');
   });
 });

@@ -1,6 +1,7 @@
-import { onAbort } from '../../../async/abort.js';
-import { Notifier } from '../../../async/notifier.js';
+import { abortable, onAbort } from '../../../async/abort.js';
+import { callSafely, Notifier } from '../../../async/notifier.js';
 import { systemClock, type Clock } from '../../../async/clock.js';
+import { isRecord } from '../../../contract/records.js';
 import { isPostreelError, PostreelError } from '../../../errors/index.js';
 import type { MediaJob } from '../../generate/media-job.js';
 import { isAboutKey } from '../driver/failures.js';
@@ -15,6 +16,9 @@ const extendEveryMs = 30_000;
 // An engine whose store restarts gets a report again, for so long.
 const reportAgainMs = [1_000, 2_000, 5_000, 15_000];
 const askAgainMs = 15_000;
+// A client of a store that is down may queue its calls, and answer none. With the repeats above that
+// is 43 s at most, so that a queue can end.
+const maxAnswerMs = 5_000;
 
 /** A source that acknowledges, as the input of a queue. Each job is named by its id in the source. */
 export class EngineInput<Item extends SourceItem = SourceItem> {
@@ -22,11 +26,14 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
   readonly #warn: (message: string) => void;
   readonly #clock: Clock;
   readonly #maxInHand: number;
-  /** What was taken and is not acknowledged, by its place in the input. */
+  /** What was taken and is not acknowledged, by its place in the input; below 0 what cannot be read. */
   readonly #inHand = new Map<number, Item>();
-  /** Acknowledgements that are repeated. */
-  readonly #repeated = new Set<Promise<void>>();
+  /** What the source is being told, by the same places. */
+  readonly #reports = new Map<number, Promise<void>>();
   #count = 0;
+  #unreadable = 0;
+  /** The last `take()`. */
+  #taking: Promise<unknown> = Promise.resolve();
   #refusal: { readonly reason: unknown } | undefined;
   readonly #ids = new WeakMap<MediaJob, string>();
   readonly #capacityFreed = new Notifier();
@@ -63,21 +70,30 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
       if (items === undefined) {
         return;
       }
-      for (const { id, job } of items.filter((item) => this.#isNew(item))) {
-        const own = { ...job }; // an object of its own: two items may share one
+      for (const { id, job } of items) {
+        const own = this.#ownJob(job);
         this.#ids.set(own, id);
         yield own;
       }
     }
   }
 
+  // An object for one item alone: two may share one. A copy keeps its class, e.g. a `toJSON()`.
+  #ownJob(job: MediaJob): MediaJob {
+    if (!isRecord(job)) {
+      return { ...(job as object) } as MediaJob; // plain JavaScript; it fails as a job
+    }
+    if (!this.#ids.has(job)) {
+      return job;
+    }
+    const prototype = Object.getPrototypeOf(job) as object | null;
+    return Object.create(prototype, Object.getOwnPropertyDescriptors(job)) as MediaJob;
+  }
+
   /** Takes an item in hand; one that is there already, or cannot be read, is no new job. */
   #isNew(item: Item): boolean {
-    for (const [index, held] of this.#inHand) {
-      if (held.id === item.id) {
-        this.#inHand.set(index, item); // it lost its lock in a pause: reports go to the new copy from now on
-        return false;
-      }
+    if (this.#isHeld(item)) {
+      return false;
     }
     if (item.problem !== undefined) {
       this.#failUnreadable(item);
@@ -87,10 +103,22 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
     return true;
   }
 
+  #isHeld(item: Item): boolean {
+    for (const [place, held] of this.#inHand) {
+      if (held.id === item.id) {
+        this.#inHand.set(place, item); // it lost its lock in a pause: reports go to the new copy from now on
+        return true;
+      }
+    }
+    return false;
+  }
+
   #failUnreadable(item: Item): void {
     const { id, problem } = item;
     this.#warn(`The job ${id} of the source cannot be read, and fails: ${messageOf(problem)}`);
-    this.#repeat(() => this.#source.fail(item, problem, { outcome: 'not-sent' }));
+    const place = --this.#unreadable;
+    this.#inHand.set(place, item);
+    void this.#report(place, (held) => this.#source.fail(held, problem, { outcome: 'not-sent' }));
   }
 
   /** The next jobs, once there is capacity for some; `undefined` at the end. */
@@ -113,13 +141,35 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
 
   // A store that is down is asked until it is there again.
   async #ask(capacity: number): Promise<readonly Item[] | undefined> {
+    const { signal } = this.#controller;
+    const taking = this.#takeInHand(capacity);
+    this.#taking = taking.catch(() => undefined);
     try {
-      return await this.#source.take(capacity);
+      return await abortable(taking, signal);
     } catch (error) {
+      if (signal.aborted) {
+        return undefined;
+      }
       this.#warn(`The source of the queue cannot be asked: ${messageOf(error)}`);
-      await this.#pause(askAgainMs, this.#controller.signal);
+      await this.#pause(askAgainMs, signal);
       return [];
     }
+  }
+
+  /** The new jobs among the next ones. What comes after the end goes back. */
+  async #takeInHand(capacity: number): Promise<readonly Item[] | undefined> {
+    const items = await this.#source.take(capacity);
+    if (!this.#controller.signal.aborted) {
+      return items?.filter((item) => this.#isNew(item));
+    }
+    for (const item of items ?? []) {
+      if (!this.#isHeld(item)) {
+        const place = this.#count++;
+        this.#inHand.set(place, item);
+        void this.#handBack(place);
+      }
+    }
+    return undefined;
   }
 
   /**
@@ -128,54 +178,61 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
    */
   async acknowledge({ index, file, error, job }: QueueResult): Promise<void> {
     // A job that was submitted is followed with the next key: the journal knows its file.
-    const isOfQueue = !file && (job ? isAboutKey(error) : isNoFaultOfJob(error));
+    const isOfQueue = !file && (job ? isAboutKey(error) : isBound(error) || isNoFaultOfJob(error));
     if (isOfQueue) {
       this.stop();
       this.#refusal ??= isBound(error) ? undefined : { reason: error };
     }
-    const report = async () => {
-      const item = this.#inHand.get(index); // a later copy may have taken its place
-      if (item && file) {
-        await this.#source.done(item, file);
-      } else if (item && isOfQueue) {
-        await this.#release(item);
-      } else if (item) {
-        const outcome = job ? undefined : outcomeOf(error);
-        await this.#source.fail(item, error, { outcome });
+    await this.#report(index, (item) => {
+      if (file) {
+        return this.#source.done(item, file);
       }
-    };
-    const isOver = () => {
-      this.#inHand.delete(index);
-      this.#capacityFreed.notify();
-    };
-    try {
-      await report();
-      isOver();
-    } catch {
-      // Other results do not wait for it.
-      this.#repeat(report, isOver);
-    }
+      const outcome = job ? undefined : outcomeOf(error);
+      return isOfQueue ? this.#release(item) : this.#source.fail(item, error, { outcome });
+    });
   }
 
-  #repeat(report: () => Promise<void>, isOver: () => void = () => undefined): void {
-    const reported = this.#reportAgain(report).then(isOver);
-    this.#repeated.add(reported);
-    void reported.then(() => this.#repeated.delete(reported));
+  // Only the first try is waited for: other results do not wait for the next ones.
+  async #report(place: number, tell: (item: Item) => Promise<void>): Promise<void> {
+    const first = this.#tell(place, tell);
+    const all = first
+      .catch(() => this.#tellAgain(place, tell))
+      .then(() => void this.#reports.delete(place));
+    this.#reports.set(place, all);
+    await first.catch(() => undefined);
+  }
+
+  async #tell(place: number, tell: (item: Item) => Promise<void>): Promise<void> {
+    const item = this.#inHand.get(place); // a later copy may have taken its place
+    if (!item) {
+      return; // told, by a call that had seemed to hang
+    }
+    const telling = async () => {
+      await tell(item);
+      this.#forget(place); // also late
+    };
+    await this.#clock.within(telling(), maxAnswerMs, () => undefined);
   }
 
   // A source hands out again what was not reported to it, and the journal knows the job by then.
-  async #reportAgain(report: () => Promise<void>): Promise<void> {
+  async #tellAgain(place: number, tell: (item: Item) => Promise<void>): Promise<void> {
     let failure: unknown;
     for (const delayMs of reportAgainMs) {
       await this.#pause(delayMs, undefined);
       try {
-        await report();
+        await this.#tell(place, tell);
         return;
       } catch (error) {
         failure = error;
       }
     }
     this.#warn(`The source of the queue was not told of a job: ${messageOf(failure)}`);
+    this.#forget(place);
+  }
+
+  #forget(place: number): void {
+    this.#inHand.delete(place);
+    this.#capacityFreed.notify();
   }
 
   /** Takes no more. */
@@ -187,16 +244,16 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
   /** The queue has ended: what it did not finish goes back. */
   async end(): Promise<void> {
     this.stop();
-    await Promise.all(this.#repeated);
+    const unfinished = [...this.#inHand.keys()].filter((place) => !this.#reports.has(place));
+    unfinished.forEach((place) => void this.#handBack(place));
+    await this.#clock.within(this.#taking, maxAnswerMs, () => undefined).catch(() => undefined);
+    await Promise.all(this.#reports.values());
     this.#stopExtending();
-    await this.#handBack();
   }
 
   // What was submitted is in the journal: the next process that takes it follows it.
-  async #handBack(): Promise<void> {
-    const items = [...this.#inHand.values()];
-    this.#inHand.clear();
-    await Promise.allSettled(items.map((item) => this.#release(item)));
+  #handBack(place: number): Promise<void> {
+    return this.#report(place, (item) => this.#release(item));
   }
 
   async #release(item: Item): Promise<void> {
@@ -232,7 +289,7 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
 
   #extend(): void {
     for (const item of this.#inHand.values()) {
-      this.#source.extend?.(item).catch(() => undefined); // the next one is half a minute away
+      callSafely(() => this.#source.extend?.(item)); // the next one is half a minute away
     }
   }
 }

@@ -1,4 +1,4 @@
-import { memoryJournal, type MediaOptions, type QueueOptions } from 'postreel';
+import { memoryJournal, type MediaJob, type MediaOptions, type QueueOptions } from 'postreel';
 import type { FakeMedia } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 // A file is not read on a fake clock.
@@ -369,6 +369,191 @@ describe('a queue over a source that acknowledges', () => {
     expect(source.inHand).toBe(0);
   });
 
+  it('hands back what a `take()` brings that was under way when the queue was drained', async () => {
+    const { media, journal } = service();
+    const source = new ListSource(videos(3), { ends: false });
+    const queue = media({ journal }).queue(source);
+    source.take = slowly(source.take.bind(source), 500);
+    const read = collect(queue);
+    await pass(300);
+    queue.drain();
+    await inTime(read);
+    expect(source.told).toEqual(['job 0 released', 'job 1 released', 'job 2 released']);
+    expect(source.inHand).toBe(0);
+  });
+
+  it('hands back what a `take()` brings that was under way when the loop was left', async () => {
+    const { media, journal } = service();
+    const source = new ListSource(videos(1), { ends: false });
+    const read = async () => {
+      for await (const { file } of media({ journal }).queue(source)) {
+        expect(file).toBeDefined();
+        await new Promise<void>((asked) => {
+          source.take = slowly(() => Promise.resolve([{ id: 'late', job: video() }]), 500, asked);
+        });
+        break;
+      }
+    };
+    await inTime(read());
+    expect(source.told).toEqual(['job 0 released', 'late released']);
+  });
+
+  it('keeps a job in hand that a late `take()` brings again, and tells its later copy', async () => {
+    const { media, journal } = service();
+    const source = new ListSource([video()], { ends: false });
+    const told: unknown[] = [];
+    source.done = (item) => Promise.resolve(void told.push(item));
+    const queue = media({ journal }).queue(source);
+    const read = collect(queue);
+    await pass(10_200);
+    const later = { id: 'job 0', job: video() };
+    source.take = slowly(() => Promise.resolve([later]), 1_000);
+    await pass(1_500);
+    queue.drain();
+    await inTime(read);
+    expect(told).toEqual([later]);
+    expect(told[0]).toBe(later);
+    expect(source.told).toEqual([]);
+  });
+
+  it('ends for a refused key although its source does not answer', async () => {
+    const { media, journal } = service();
+    const source = new ListSource([speech()], { ends: false });
+    const take = source.take.bind(source);
+    let calls = 0;
+    source.take = (count) => (calls++ === 0 ? take(count) : new Promise(() => undefined));
+    const { error } = await ending(
+      inTime(collect(media({ journal, apiKey: 'revoked' }).queue(source))),
+    );
+    expect(error).toMatchObject({ status: 401 });
+    expect(source.told).toEqual(['job 0 released']);
+  });
+
+  it.each(['done', 'release'] as const)(
+    'ends within a minute, and says so, where `%s` does not answer',
+    async (call) => {
+      const { media, journal } = service();
+      const source = new ListSource(videos(3), { ends: false });
+      source[call] = () => new Promise(() => undefined);
+      const stop = new AbortController();
+      const client = media({ journal });
+      const warnings: string[] = [];
+      client.on('warning', ({ message }) => warnings.push(message));
+      const save = () => Promise.resolve();
+      const results: number[] = [];
+      const read = async () => {
+        for await (const { index } of client.queue(source, { save, signal: stop.signal })) {
+          results.push(index);
+        }
+      };
+      const run = ending(read());
+      await pass(call === 'done' ? 3_600_000 : 10_000);
+      expect(results).toHaveLength(call === 'done' ? 3 : 0);
+      const before = Date.now();
+      stop.abort(new Error('stop'));
+      const { error } = await inTime(run);
+      expect(error).toMatchObject({ message: 'stop' });
+      expect(Date.now() - before).toBeLessThan(60_000);
+      const warning = 'The source of the queue was not told of a job: No answer within 5000 ms.';
+      expect(warnings).toEqual([warning, warning, warning]);
+    },
+  );
+
+  it('ends within a minute of a stop right after a call that does not answer', async () => {
+    const { media, journal } = service();
+    const source = new ListSource(videos(30), { ends: false });
+    const hang = () => new Promise<never>(() => undefined);
+    const queue = media({ journal }).queue(source);
+    let leftAt = 0;
+    const read = async () => {
+      for await (const { file } of queue) {
+        expect(file).toBeDefined();
+        Object.assign(source, { take: hang, done: hang, fail: hang, release: hang });
+        await new Promise((resolve) => setTimeout(resolve, 5_000));
+        leftAt = Date.now();
+        break;
+      }
+    };
+    await inTime(read());
+    expect(leftAt).toBeGreaterThan(0);
+    expect(Date.now() - leftAt).toBeLessThan(60_000);
+  });
+
+  it('tells a job no more once a call has come through that seemed to hang', async () => {
+    const { media, journal } = service();
+    const source = new ListSource(videos(1));
+    const done = source.done.bind(source);
+    let calls = 0;
+    source.done = async (item, file) => {
+      calls++;
+      await done(item, file);
+      await new Promise((resolve) => setTimeout(resolve, 5_500));
+    };
+    const client = media({ journal });
+    const warnings: string[] = [];
+    client.on('warning', ({ message }) => warnings.push(message));
+    await inTime(collect(client.queue(source)));
+    expect(calls).toBe(1);
+    expect(warnings).toEqual([]);
+  });
+
+  it('hands back again, at the end, what its source did not hear of', async () => {
+    const { media, journal } = service();
+    const source = new ListSource(videos(3), { ends: false });
+    const queue = media({ journal }).queue(source);
+    const stop = async () => {
+      for await (const { file } of queue) {
+        expect(file).toBeDefined();
+        source.breakDown(3);
+        break;
+      }
+    };
+    await inTime(stop());
+    expect(source.told).toEqual(['job 0 released', 'job 1 released', 'job 2 released']);
+  });
+
+  it('extends with a function that returns no promise, or throws', async () => {
+    const { run } = service();
+    const source = new ListSource(videos(1));
+    let calls = 0;
+    Object.assign(source, {
+      extend: () => {
+        if (++calls === 2) {
+          throw new Error('no lock');
+        }
+      },
+    });
+    await run(source);
+    expect(calls).toBeGreaterThanOrEqual(3);
+    expect(source.told).toHaveLength(1);
+  });
+
+  it('has no more unreadable jobs in hand than others', async () => {
+    const { run } = service();
+    const source = new ListSource(videos(200));
+    const take = source.take.bind(source);
+    const problem = new Error('no JSON');
+    source.take = async (count) => (await take(count))?.map((item) => ({ ...item, problem }));
+    await run(source);
+    expect(source.maxInHand).toBeLessThanOrEqual(40);
+    expect(source.told).toHaveLength(200);
+  });
+
+  it('makes a job of a class, also one that two items share', async () => {
+    const { fake, run } = service();
+    class Speech {
+      readonly text = 'Hello';
+      toJSON() {
+        return speech({ content: this.text });
+      }
+    }
+    const shared = new Speech() as unknown as MediaJob;
+    const source = new ListSource([shared, shared]);
+    await run(source);
+    expect(source.told.map((line) => line.slice(0, 10))).toEqual(['job 0 done', 'job 1 done']);
+    expect(fake.files).toHaveLength(2);
+  });
+
   it('needs a journal: without one a job could be paid for twice', async () => {
     const { media } = fakeService();
     const { error } = await ending(inTime(collect(media().queue(new ListSource([])))));
@@ -403,6 +588,19 @@ function poisoned(source: ListSource, id: string, problem: unknown): ListSource[
   const take = source.take.bind(source);
   return async (count) =>
     (await take(count))?.map((item) => (item.id === id ? { ...item, problem } : item));
+}
+
+/** The same `take` with an answer that comes later. */
+function slowly(
+  take: ListSource['take'],
+  delayMs: number,
+  onCall: () => void = () => undefined,
+): ListSource['take'] {
+  return async (count) => {
+    onCall();
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    return take(count);
+  };
 }
 
 /** A service that refuses every job with this text, and counts how often. */
