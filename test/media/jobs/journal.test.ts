@@ -12,7 +12,7 @@ import {
   videoEndpoint,
 } from '../../support/media/fake-time.js';
 
-import { collect } from '../../support/media/queue-helpers.js';
+import { collect, videos } from '../../support/media/queue-helpers.js';
 import { systemClock } from '../../../src/async/clock.js';
 import { MediaJournal } from '../../../src/media/jobs/journal.js';
 import { failingJournal, recordedJournal } from '../../support/media/recorded-journal.js';
@@ -304,6 +304,79 @@ describe('an id that a journal could not write', () => {
     fake.fail(audioEndpoint, { slow: 100_000 });
     const { error } = await inTime(ending(client.generate.audio(speech(), { timeout: 50_000 })));
     expect(error).toMatchObject({ name: 'TimeoutError' });
+  });
+});
+
+describe('a journal that is away for minutes', () => {
+  /** A journal that can be away, and what the next claim does before it is written. */
+  function leaving() {
+    const memory = memoryJournal();
+    let isAway = false;
+    let claims = 0;
+    let leavesAt = Infinity;
+    const leave = () => {
+      isAway = true;
+      setTimeout(() => {
+        isAway = false;
+      }, 5 * 60_000);
+    };
+    const ask = <T>(answer: () => Promise<T>) =>
+      isAway ? Promise.reject(new Error('restarting')) : answer();
+    const journal: JournalStore = {
+      ...memory,
+      get: (keys) => ask(() => memory.get(keys)),
+      put: (key, value) => ask(() => memory.put(key, value)),
+      putIfAbsent(key, value) {
+        if (++claims === leavesAt) {
+          leave();
+        }
+        return ask(() => memory.putIfAbsent(key, value));
+      },
+      now: () => ask(() => memory.now()),
+    };
+    const leaveAtClaim = (number: number) => {
+      leavesAt = number;
+    };
+    return { journal, leave, leaveAtClaim };
+  }
+
+  it.each(['429', 'ECONNREFUSED'])(
+    'as a call is answered with %s: its job is made after it, and no error is left',
+    async (kind) => {
+      const { fake, media } = fakeService();
+      const { journal, leave } = leaving();
+      let calls = 0;
+      const fetch: typeof globalThis.fetch = (input, init) => {
+        const request = new Request(input, init);
+        if (request.method === 'GET' || ++calls !== 2) {
+          return fake.fetch(request);
+        }
+        leave();
+        const cause = Object.assign(new Error('connect'), { code: kind });
+        return kind === '429'
+          ? Promise.resolve(Response.json({ success: false, message: 'slow' }, { status: 429 }))
+          : Promise.reject(new TypeError('fetch failed', { cause }));
+      };
+      const client = media({ journal, fetch });
+      client.on('warning', () => undefined);
+      const jobs = ['Cats', 'Dogs'].map((content) => speech({ content }));
+      const results = await inTime(collect(client.queue(jobs, { name: 'news' })));
+      expect(results.map(({ error }) => error)).toEqual([undefined, undefined]);
+      expect(fake.files).toHaveLength(2);
+      expect(await pendingJobs(journal)).toMatchObject({ unknown: [] });
+    },
+  );
+
+  it('in the middle of the claims of a call: all of its jobs are made after it', async () => {
+    const { fake, media } = fakeService();
+    const { journal, leaveAtClaim } = leaving();
+    leaveAtClaim(25);
+    const client = media({ journal });
+    client.on('warning', () => undefined);
+    const results = await inTime(collect(client.queue(videos(40), { name: 'films' })));
+    expect(results.flatMap(({ error }) => error ?? [])).toEqual([]);
+    expect(fake.files).toHaveLength(40);
+    expect(await pendingJobs(journal)).toMatchObject({ unknown: [] });
   });
 });
 
