@@ -3,6 +3,8 @@ import { PostreelError } from '../errors/index.js';
 import { reasonOf } from '../errors/reason.js';
 import {
   factNames,
+  givenUp,
+  stateOf,
   type Accepted,
   type Claim,
   type Fact,
@@ -81,6 +83,10 @@ export class Journal {
         numbers.flatMap((number) => this.#facts.map((fact) => this.#key(name, number, fact))),
       );
       const values = await this.#get(keys);
+      const refusals = await this.#get(
+        open.flatMap((name) => numbers.flatMap((number) => this.#givenUpKey(values, name, number))),
+      );
+      refusals.forEach((value, key) => values.set(key, value));
       for (const name of open) {
         const attempts = numbers.map((number) => this.#attempt(values, name, number));
         const attempt = attempts.find(({ facts }) => !isOver(facts));
@@ -166,7 +172,7 @@ export class Journal {
   /** Every attempt whose name begins like this, name by name. */
   async *attempts(begin = ''): AsyncGenerator<Attempt, void, undefined> {
     const { prefix } = this.#parts;
-    let open: { name: string; number: number; facts: Record<string, unknown> } | undefined;
+    let open: { name: string; number: number; facts: Record<string, Fact> } | undefined;
     for await (const { key, value } of this.items(begin)) {
       const [fact = '', number = '', ...name] = key.slice(prefix.length).split('/').reverse();
       const own = { name: name.reverse().join('/'), number: Number(number), facts: {} };
@@ -214,14 +220,25 @@ export class Journal {
   }
 
   #attempt(values: ReadonlyMap<string, string>, name: string, number: number): Attempt {
-    const facts: Record<string, unknown> = {};
+    const facts: Record<string, Fact> = {};
     for (const fact of this.#facts) {
       const value = values.get(this.#key(name, number, fact));
       if (value !== undefined) {
         facts[fact] = parsed(value);
       }
     }
+    const { claim }: Facts = facts;
+    if (claim) {
+      const value = values.get(this.#key(name, number, givenUp(claim.id)));
+      Object.assign(facts, value !== undefined && { [givenUp(claim.id)]: parsed(value) });
+    }
     return { name, number, facts };
+  }
+
+  // Looked for where it decides: at claims that nothing else is known of.
+  #givenUpKey(values: ReadonlyMap<string, string>, name: string, number: number): string[] {
+    const state = stateOf(this.#attempt(values, name, number).facts);
+    return state.state === 'claimed' ? [this.#key(name, number, givenUp(state.claim.id))] : [];
   }
 
   async #get(keys: readonly string[]): Promise<Map<string, string>> {
@@ -304,9 +321,9 @@ export class Journal {
 }
 
 // A value that is none of ours says nothing more than that it is there.
-function parsed(value: string): unknown {
+function parsed(value: string): Fact {
   try {
-    return JSON.parse(value) as unknown;
+    return JSON.parse(value) as Fact; // as written
   } catch {
     return { at: 0 };
   }

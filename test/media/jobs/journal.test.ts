@@ -370,12 +370,12 @@ describe('a journal that is away for minutes', () => {
   it('in the middle of the claims of a call: all of its jobs are made after it', async () => {
     const { fake, media } = fakeService();
     const { journal, leaveAtClaim } = leaving();
-    leaveAtClaim(25);
+    leaveAtClaim(22);
     const client = media({ journal });
     client.on('warning', () => undefined);
-    const results = await inTime(collect(client.queue(videos(40), { name: 'films' })));
+    const results = await inTime(collect(client.queue(videos(22), { name: 'films' })));
     expect(results.flatMap(({ error }) => error ?? [])).toEqual([]);
-    expect(fake.files).toHaveLength(40);
+    expect(fake.files).toHaveLength(22);
     expect(await pendingJobs(journal)).toMatchObject({ unknown: [] });
   });
 });
@@ -477,6 +477,52 @@ describe('two runs that claim the same jobs', () => {
     expect(await inTime(other.claim('fourth', [b!], owner))).toBeUndefined();
   });
 
+  it('free what was given up, though it comes late and others were given up since', async () => {
+    const memory = memoryJournal();
+    const late: (() => Promise<string>)[] = [];
+    let isSlow = true;
+    const store: JournalStore = {
+      ...memory,
+      putIfAbsent(key, value) {
+        if (!isSlow) {
+          return memory.putIfAbsent(key, value);
+        }
+        late.push(() => memory.putIfAbsent(key, value));
+        return Promise.reject(new Error('too slow'));
+      },
+    };
+    const [one, other] = [store, store].map(
+      (shared) =>
+        new MediaJournal({
+          store: shared,
+          scope: 'shop',
+          clock: systemClock,
+          keepMs: 60_000,
+          onTrouble: () => undefined,
+        }),
+    );
+    const jobs = [{ name: one!.nameOf('films', 'a'), job: video() }];
+    const owner = { owner: 'me', retriesFailed: false };
+    for (const [call, journal] of [
+      ['first', one],
+      ['second', one],
+      ['third', other],
+    ] as const) {
+      await expect(inTime(journal!.claim(call, jobs, owner))).rejects.toThrow('too slow');
+    }
+    isSlow = false;
+    await late[0]!();
+    expect(await one!.find([jobs[0]!.name])).toEqual(new Map());
+    expect((await other!.pending()).unknown).toEqual([]);
+    expect(await inTime(other!.claim('fourth', jobs, owner))).toBeUndefined();
+    expect((await one!.find([jobs[0]!.name])).size).toBe(1);
+    await other!.accept('fourth', [{ fileId: 'file_1', kind: 'video' }]);
+    await other!.settle('file_1', 'saved');
+    await pass(60_001);
+    await one!.pending();
+    expect(await store.list('')).toEqual([]);
+  });
+
   it('that lose one job each have neither: what came free again is no leave to submit', async () => {
     const memory = memoryJournal();
     const [one, other] = [memory, memory].map(
@@ -499,7 +545,7 @@ describe('two runs that claim the same jobs', () => {
         isFirst = false;
         await put(key, value.replaceAll('first', 'second'));
         const refused = key.replace(/claim$/, 'refused');
-        await memory.put(refused, JSON.stringify({ at: 1, claim: 'second/1' }));
+        await memory.put(refused, JSON.stringify({ at: 1, claim: 'second-1' }));
       }
       return put(key, value);
     };
