@@ -5,7 +5,7 @@
 export const factNames = [
   /** A process is about to hand it in. The first claim stands. */
   'claim',
-  /** The call certainly did nothing. */
+  /** The call of the claim that stands certainly did nothing. */
   'refused',
   /** The service took it. */
   'accepted',
@@ -21,7 +21,18 @@ export const factNames = [
   'dismissed',
 ] as const;
 
-export type FactName = (typeof factNames)[number];
+/**
+ * A claim whose own write had no answer was given up: should it still come, it counts for nothing.
+ * Several processes may say so of one attempt, each of a claim of its own.
+ */
+export type GivenUp = `refused-${string}`;
+
+export type FactName = (typeof factNames)[number] | GivenUp;
+
+/** The fact that the claim with this id was given up. */
+export function givenUp(claim: string): GivenUp {
+  return `refused-${claim}`;
+}
 
 /** The value of a fact: what was known, and when by the store's clock. */
 export interface Fact {
@@ -30,7 +41,7 @@ export interface Fact {
 
 /** The first word about an attempt. */
 export interface Claim extends Fact {
-  /** One of a kind: a claim that is made again finds itself. */
+  /** One of a kind, and part of a key: a claim that is made again finds itself. */
   readonly id: string;
   /** The call that hands it in, with others. */
   readonly call: string;
@@ -51,7 +62,7 @@ export interface Accepted extends Fact {
 
 /** A call that certainly did nothing. */
 export interface Refused extends Fact {
-  /** The claim that it is about: whoever lost the attempt to another claim says nothing about that one. */
+  /** The claim that stood: a refusal that comes late says nothing about another one. */
   readonly claim?: string;
 }
 
@@ -66,6 +77,7 @@ export interface Facts {
   readonly canceled?: Fact;
   readonly saved?: Fact;
   readonly dismissed?: Fact;
+  readonly [refusal: GivenUp]: Fact;
 }
 
 /** What the facts of an attempt come to. */
@@ -88,22 +100,26 @@ export function stateOf(facts: Facts): AttemptState {
   if (answer) {
     return { state: 'accepted', record: answer.record, end: ends.find((end) => facts[end]) };
   }
-  if (isRefused(facts) || facts.dismissed) {
+  if (refusalIn(facts) || facts.dismissed) {
     return { state: 'refused' };
   }
   return facts.claim ? { state: 'claimed', claim: facts.claim } : { state: 'free' };
 }
 
 // A claim that was never written may have been refused: then the attempt is still free.
-function isRefused({ refused, claim }: Facts): boolean {
-  return refused !== undefined && (refused.claim === undefined || refused.claim === claim?.id);
+function refusalIn(facts: Facts): Fact | undefined {
+  const { refused, claim } = facts;
+  if (refused && (refused.claim === undefined || refused.claim === claim?.id)) {
+    return refused;
+  }
+  return claim && facts[givenUp(claim.id)];
 }
 
 /** Since when an attempt is settled; `undefined` while it is not. */
 export function settledAt(facts: Facts): number | undefined {
   const settled = stateOf(facts);
   if (settled.state === 'refused') {
-    return (facts.refused ?? facts.dismissed)?.at;
+    return (refusalIn(facts) ?? facts.dismissed)?.at;
   }
   if (settled.state !== 'accepted' || settled.end === undefined || settled.end === 'done') {
     return undefined;

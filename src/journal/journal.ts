@@ -3,6 +3,8 @@ import { PostreelError } from '../errors/index.js';
 import { reasonOf } from '../errors/reason.js';
 import {
   factNames,
+  givenUp,
+  stateOf,
   type Accepted,
   type Claim,
   type Fact,
@@ -38,6 +40,8 @@ const retryDelaysMs = [1_000, 4_000, 15_000, 60_000];
 const claimRetriesMs = [0, 250, 1_000];
 const pageSize = 1_000;
 const maxKeysAtOnce = 2_000;
+// Of more than these another run does not know: memory must not grow with an outage.
+const maxGivenUp = 10_000;
 
 /** The facts about named jobs or emails in a store: claimed, answered, read back. */
 export class Journal {
@@ -45,7 +49,10 @@ export class Journal {
   readonly #facts: readonly FactName[];
   /** Writes on their way, those that are repeated included. */
   readonly #writes = new Set<Promise<void>>();
-  readonly #lost: unknown[] = [];
+  /** Keys whose write has failed, with their values, until they are written after all. */
+  readonly #unwritten = new Map<string, string>();
+  /** Those that were given up, until `flush()` tells of them. */
+  readonly #lost = new Map<string, unknown>();
   #isFailing = false;
 
   constructor(parts: JournalParts) {
@@ -58,11 +65,15 @@ export class Journal {
     return this.#asked((store) => store.now());
   }
 
-  /** For each name the first attempt that is not over: the last one, or the next. */
+  /**
+   * For each name the first attempt that is not over: the last one, or the next. What this process
+   * knows of it and could not write so far is written before.
+   */
   async find(
     names: readonly string[],
     isOver: (facts: Facts) => boolean,
   ): Promise<Map<string, Attempt>> {
+    await this.#writeAgain(this.#unwrittenOf(names));
     const found = new Map<string, Attempt>();
     let open = [...new Set(names)];
     // Most have one attempt: look for 1, then 2 and 3, then 4 to 7.
@@ -72,6 +83,10 @@ export class Journal {
         numbers.flatMap((number) => this.#facts.map((fact) => this.#key(name, number, fact))),
       );
       const values = await this.#get(keys);
+      const refusals = await this.#get(
+        open.flatMap((name) => numbers.flatMap((number) => this.#givenUpKey(values, name, number))),
+      );
+      refusals.forEach((value, key) => values.set(key, value));
       for (const name of open) {
         const attempts = numbers.map((number) => this.#attempt(values, name, number));
         const attempt = attempts.find(({ facts }) => !isOver(facts));
@@ -118,20 +133,18 @@ export class Journal {
 
   /** The same for a key of its own, without the prefix. */
   async put(key: string, value: object): Promise<boolean> {
+    const full = this.#parts.prefix + key;
     const text = JSON.stringify(value);
-    const write = async () => {
-      await this.#asked((store) => store.put(this.#parts.prefix + key, text));
-      this.#isFailing = false;
-    };
-    const first = write();
+    const first = this.#write(full, text);
     const all = first.catch((error: unknown) => {
+      this.#unwritten.set(full, text);
       if (!this.#isFailing) {
         this.#isFailing = true;
         this.#parts.onTrouble(
           `${sentence(error)} It is written again; a crash until then loses it.`,
         );
       }
-      return this.#repeat(write);
+      return this.#repeat(full, text);
     });
     this.#writes.add(all);
     all.then(
@@ -147,8 +160,11 @@ export class Journal {
   /** Resolves when everything is written; rejects when something never could be. */
   async flush(): Promise<void> {
     await Promise.allSettled(this.#writes);
-    if (this.#lost.length > 0) {
-      throw this.#lost.splice(0)[0];
+    await this.#writeAgain([...this.#lost.keys()]).catch(() => undefined);
+    if (this.#lost.size > 0) {
+      const [failure] = this.#lost.values();
+      this.#lost.clear();
+      throw failure;
     }
     await this.#asked((store) => store.flush());
   }
@@ -156,7 +172,7 @@ export class Journal {
   /** Every attempt whose name begins like this, name by name. */
   async *attempts(begin = ''): AsyncGenerator<Attempt, void, undefined> {
     const { prefix } = this.#parts;
-    let open: { name: string; number: number; facts: Record<string, unknown> } | undefined;
+    let open: { name: string; number: number; facts: Record<string, Fact> } | undefined;
     for await (const { key, value } of this.items(begin)) {
       const [fact = '', number = '', ...name] = key.slice(prefix.length).split('/').reverse();
       const own = { name: name.reverse().join('/'), number: Number(number), facts: {} };
@@ -204,14 +220,25 @@ export class Journal {
   }
 
   #attempt(values: ReadonlyMap<string, string>, name: string, number: number): Attempt {
-    const facts: Record<string, unknown> = {};
+    const facts: Record<string, Fact> = {};
     for (const fact of this.#facts) {
       const value = values.get(this.#key(name, number, fact));
       if (value !== undefined) {
         facts[fact] = parsed(value);
       }
     }
+    const { claim }: Facts = facts;
+    if (claim) {
+      const value = values.get(this.#key(name, number, givenUp(claim.id)));
+      Object.assign(facts, value !== undefined && { [givenUp(claim.id)]: parsed(value) });
+    }
     return { name, number, facts };
+  }
+
+  // Looked for where it decides: at claims that nothing else is known of.
+  #givenUpKey(values: ReadonlyMap<string, string>, name: string, number: number): string[] {
+    const state = stateOf(this.#attempt(values, name, number).facts);
+    return state.state === 'claimed' ? [this.#key(name, number, givenUp(state.claim.id))] : [];
   }
 
   async #get(keys: readonly string[]): Promise<Map<string, string>> {
@@ -225,20 +252,54 @@ export class Journal {
     return all;
   }
 
-  async #repeat(write: () => Promise<void>): Promise<void> {
+  async #write(key: string, text: string): Promise<void> {
+    await this.#asked((store) => store.put(key, text));
+    this.#isFailing = false;
+    this.#unwritten.delete(key);
+    this.#lost.delete(key);
+  }
+
+  async #repeat(key: string, text: string): Promise<void> {
     let failure: unknown;
     for (const delayMs of retryDelaysMs) {
       await this.#pause(delayMs);
+      if (!this.#unwritten.has(key)) {
+        return; // written meanwhile
+      }
       try {
-        await write();
+        await this.#write(key, text);
         return;
       } catch (error) {
         failure = error;
       }
     }
-    this.#lost.push(failure);
+    this.#lost.set(key, failure);
+    if (this.#unwritten.size > maxGivenUp) {
+      this.#unwritten.delete(key);
+    }
     this.#parts.onTrouble(
-      `${sentence(failure)} It is not tried again: another run does not know what became of a job or an email.`,
+      `${sentence(failure)} It is tried again with the next look at its job or email, and at the end: until then another run does not know what became of it.`,
+    );
+  }
+
+  #unwrittenOf(names: readonly string[]): string[] {
+    if (this.#unwritten.size === 0) {
+      return [];
+    }
+    const own = new Set(names.map((name) => this.#parts.prefix + name));
+    return [...this.#unwritten.keys()].filter((key) =>
+      own.has(key.split('/').slice(0, -2).join('/')),
+    );
+  }
+
+  async #writeAgain(keys: readonly string[]): Promise<void> {
+    await Promise.all(
+      keys.map(async (key) => {
+        const text = this.#unwritten.get(key);
+        if (text !== undefined) {
+          await this.#write(key, text);
+        }
+      }),
     );
   }
 
@@ -260,9 +321,9 @@ export class Journal {
 }
 
 // A value that is none of ours says nothing more than that it is there.
-function parsed(value: string): unknown {
+function parsed(value: string): Fact {
   try {
-    return JSON.parse(value) as unknown;
+    return JSON.parse(value) as Fact; // as written
   } catch {
     return { at: 0 };
   }

@@ -1,7 +1,14 @@
 import { memoryJournal } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/async/clock.js';
-import { factNames, stateOf, type FactName, type Facts } from '../../src/journal/facts.js';
+import {
+  factNames,
+  givenUp,
+  settledAt,
+  stateOf,
+  type FactName,
+  type Facts,
+} from '../../src/journal/facts.js';
 import { Journal } from '../../src/journal/journal.js';
 import { nameOf } from '../../src/journal/names.js';
 import fc, { runs } from '../support/property.js';
@@ -22,11 +29,12 @@ const attempt = { name: 'queue/job', number: 1, facts: {} };
 
 describe('the facts of an attempt', () => {
   it('come to the same in any order, late or twice', async () => {
-    const facts = fc.uniqueArray(fc.constantFrom(...factNames));
+    const names = [...factNames, givenUp('a'), givenUp('b')];
+    const facts = fc.uniqueArray(fc.constantFrom<FactName>(...names));
     await fc.assert(
       fc.asyncProperty(
         facts,
-        fc.array(fc.nat(), { minLength: 18, maxLength: 18 }),
+        fc.array(fc.nat(), { minLength: 22, maxLength: 22 }),
         async (written, numbers) => {
           const state = (all: readonly FactName[]) => stateOf(factsOf(all));
           const journal = open();
@@ -69,6 +77,15 @@ describe('the facts of an attempt', () => {
     expect(stateOf({ claim: { ...claim, id: 'a' }, refused }).state).toBe('refused');
     expect(stateOf({ claim: { ...claim, id: 'b' }, refused }).state).toBe('claimed');
     expect(stateOf({ refused }).state).toBe('free');
+  });
+
+  it('give up the claims that they name, and no other', () => {
+    const at = 2;
+    const facts = { [givenUp('a')]: { at }, [givenUp('c')]: { at } };
+    expect(stateOf({ ...facts, claim: { ...claim, id: 'a' } }).state).toBe('refused');
+    expect(settledAt({ ...facts, claim: { ...claim, id: 'a' } })).toBe(at);
+    expect(stateOf({ ...facts, claim: { ...claim, id: 'b' } }).state).toBe('claimed');
+    expect(stateOf(facts).state).toBe('free');
   });
 
   it('stay a failure, whatever is said later', () => {

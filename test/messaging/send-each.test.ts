@@ -69,6 +69,21 @@ describe('sendEach()', () => {
     expect(mailed()).toEqual(['ann@example.com', 'bea@example.com']);
   });
 
+  it.each([
+    ['without', undefined],
+    ['with', memoryJournal()],
+  ])('mails somebody who is listed again after a refusal, %s a journal', async (_, journal) => {
+    fake.fail('POST /v1/send', { status: 422 });
+    const twice = ['ann@example.com', 'bea@example.com', 'ann@example.com'];
+    const options = { concurrency: 1, key: journal && key };
+    const messaging = clientOf({ journal });
+    const { sent, failed, unknown } = await messaging.sendEach(twice, message, options);
+    expect(sent).toBe(2);
+    expect(failed).toMatchObject([{ row: 'ann@example.com', index: 0 }]);
+    expect(unknown).toEqual([]);
+    expect(mailed()).toEqual(['ann@example.com', 'bea@example.com']);
+  });
+
   it('reports an email as sent once that is written down', async () => {
     const { journal, facts } = recordedJournal();
     await clientOf({ journal }).sendEach(people.slice(0, 1), message, {

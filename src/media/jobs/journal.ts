@@ -3,6 +3,7 @@ import { fingerprint } from '../../contract/fingerprint.js';
 import type { JobStage } from '../../contract/job-status.js';
 import { ConfigurationError, InvalidRequestError } from '../../errors/index.js';
 import {
+  givenUp,
   settledAt,
   stateOf,
   type AttemptState,
@@ -113,25 +114,28 @@ export class MediaJournal {
       return { name: names[place] ?? '', number, facts, claim };
     });
     const answers = await Promise.allSettled(own.map((one) => this.#journal.claim(one, one.claim)));
-    const isLost = (_: unknown, place: number) => {
+    const stands = (place: number) => {
       const answer = answers[place];
-      return answer?.status === 'fulfilled' && answer.value.id !== own[place]?.claim.id;
+      return answer?.status === 'fulfilled' && answer.value.id === own[place]?.claim.id;
     };
-    const lost = own.filter(isLost).map(({ name }) => name);
-    const failed = answers.find((answer) => answer.status === 'rejected');
-    if (lost.length === 0 && !failed) {
+    if (own.every((_, place) => stands(place))) {
       this.#keepOpen(call, own);
       return undefined;
     }
-    // Those that stand, or may: the others are not ours to refuse.
     this.#open.set(
       call,
-      own.filter(({ name }) => !lost.includes(name)),
+      own.filter((_, place) => stands(place)),
     );
-    await this.refuse(call);
+    // A claim without an answer may come late, when the attempt is free or another one's.
+    const unanswered = own.filter((_, place) => answers[place]?.status === 'rejected');
+    const write = (one: (typeof own)[number]) =>
+      this.#journal.write(one, givenUp(one.claim.id), { at });
+    await Promise.all([this.refuse(call), ...unanswered.map(write)]);
+    const failed = answers.find((answer) => answer.status === 'rejected');
     if (failed) {
       throw failed.reason;
     }
+    const lost = own.filter((_, place) => !stands(place)).map(({ name }) => name);
     return this.find(lost, retriesFailed);
   }
 
@@ -397,7 +401,7 @@ function claimOf(
   { call, place, at, owner }: Pick<Claim, 'call' | 'place' | 'at' | 'owner'>,
 ): Claim {
   const print = fingerprint(contentOf(job));
-  return { id: `${call}/${place}`, call, place, at, owner, print, content: job };
+  return { id: `${call}-${place}`, call, place, at, owner, print, content: job };
 }
 
 function knownOf(facts: Facts, now: number): KnownJob | undefined {

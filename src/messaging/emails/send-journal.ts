@@ -82,10 +82,11 @@ export class SendJournal {
     this.#next.delete(email);
   }
 
-  /** The email was certainly not sent. */
+  /** The email was certainly not sent: the next attempt may be. */
   async refuse(email: string): Promise<void> {
-    await this.#journal.write(this.#attempt(email), 'refused', await this.#stamp());
-    this.#next.delete(email);
+    const attempt = this.#attempt(email);
+    await this.#journal.write(attempt, 'refused', await this.#stamp());
+    this.#next.set(email, { ...attempt, number: attempt.number + 1, facts: {} });
   }
 
   /** Resolves when everything is written. */

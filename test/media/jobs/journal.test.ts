@@ -12,7 +12,7 @@ import {
   videoEndpoint,
 } from '../../support/media/fake-time.js';
 
-import { collect } from '../../support/media/queue-helpers.js';
+import { collect, videos } from '../../support/media/queue-helpers.js';
 import { systemClock } from '../../../src/async/clock.js';
 import { MediaJournal } from '../../../src/media/jobs/journal.js';
 import { failingJournal, recordedJournal } from '../../support/media/recorded-journal.js';
@@ -307,6 +307,79 @@ describe('an id that a journal could not write', () => {
   });
 });
 
+describe('a journal that is away for minutes', () => {
+  /** A journal that can be away, and what the next claim does before it is written. */
+  function leaving() {
+    const memory = memoryJournal();
+    let isAway = false;
+    let claims = 0;
+    let leavesAt = Infinity;
+    const leave = () => {
+      isAway = true;
+      setTimeout(() => {
+        isAway = false;
+      }, 5 * 60_000);
+    };
+    const ask = <T>(answer: () => Promise<T>) =>
+      isAway ? Promise.reject(new Error('restarting')) : answer();
+    const journal: JournalStore = {
+      ...memory,
+      get: (keys) => ask(() => memory.get(keys)),
+      put: (key, value) => ask(() => memory.put(key, value)),
+      putIfAbsent(key, value) {
+        if (++claims === leavesAt) {
+          leave();
+        }
+        return ask(() => memory.putIfAbsent(key, value));
+      },
+      now: () => ask(() => memory.now()),
+    };
+    const leaveAtClaim = (number: number) => {
+      leavesAt = number;
+    };
+    return { journal, leave, leaveAtClaim };
+  }
+
+  it.each(['429', 'ECONNREFUSED'])(
+    'as a call is answered with %s: its job is made after it, and no error is left',
+    async (kind) => {
+      const { fake, media } = fakeService();
+      const { journal, leave } = leaving();
+      let calls = 0;
+      const fetch: typeof globalThis.fetch = (input, init) => {
+        const request = new Request(input, init);
+        if (request.method === 'GET' || ++calls !== 2) {
+          return fake.fetch(request);
+        }
+        leave();
+        const cause = Object.assign(new Error('connect'), { code: kind });
+        return kind === '429'
+          ? Promise.resolve(Response.json({ success: false, message: 'slow' }, { status: 429 }))
+          : Promise.reject(new TypeError('fetch failed', { cause }));
+      };
+      const client = media({ journal, fetch });
+      client.on('warning', () => undefined);
+      const jobs = ['Cats', 'Dogs'].map((content) => speech({ content }));
+      const results = await inTime(collect(client.queue(jobs, { name: 'news' })));
+      expect(results.map(({ error }) => error)).toEqual([undefined, undefined]);
+      expect(fake.files).toHaveLength(2);
+      expect(await pendingJobs(journal)).toMatchObject({ unknown: [] });
+    },
+  );
+
+  it('in the middle of the claims of a call: all of its jobs are made after it', async () => {
+    const { fake, media } = fakeService();
+    const { journal, leaveAtClaim } = leaving();
+    leaveAtClaim(22);
+    const client = media({ journal });
+    client.on('warning', () => undefined);
+    const results = await inTime(collect(client.queue(videos(22), { name: 'films' })));
+    expect(results.flatMap(({ error }) => error ?? [])).toEqual([]);
+    expect(fake.files).toHaveLength(22);
+    expect(await pendingJobs(journal)).toMatchObject({ unknown: [] });
+  });
+});
+
 describe('calls whose answer never comes', () => {
   /** The journal of one client, with so many calls that are not answered. */
   async function withLostCalls(count: number) {
@@ -404,6 +477,52 @@ describe('two runs that claim the same jobs', () => {
     expect(await inTime(other.claim('fourth', [b!], owner))).toBeUndefined();
   });
 
+  it('free what was given up, though it comes late and others were given up since', async () => {
+    const memory = memoryJournal();
+    const late: (() => Promise<string>)[] = [];
+    let isSlow = true;
+    const store: JournalStore = {
+      ...memory,
+      putIfAbsent(key, value) {
+        if (!isSlow) {
+          return memory.putIfAbsent(key, value);
+        }
+        late.push(() => memory.putIfAbsent(key, value));
+        return Promise.reject(new Error('too slow'));
+      },
+    };
+    const [one, other] = [store, store].map(
+      (shared) =>
+        new MediaJournal({
+          store: shared,
+          scope: 'shop',
+          clock: systemClock,
+          keepMs: 60_000,
+          onTrouble: () => undefined,
+        }),
+    );
+    const jobs = [{ name: one!.nameOf('films', 'a'), job: video() }];
+    const owner = { owner: 'me', retriesFailed: false };
+    for (const [call, journal] of [
+      ['first', one],
+      ['second', one],
+      ['third', other],
+    ] as const) {
+      await expect(inTime(journal!.claim(call, jobs, owner))).rejects.toThrow('too slow');
+    }
+    isSlow = false;
+    await late[0]!();
+    expect(await one!.find([jobs[0]!.name])).toEqual(new Map());
+    expect((await other!.pending()).unknown).toEqual([]);
+    expect(await inTime(other!.claim('fourth', jobs, owner))).toBeUndefined();
+    expect((await one!.find([jobs[0]!.name])).size).toBe(1);
+    await other!.accept('fourth', [{ fileId: 'file_1', kind: 'video' }]);
+    await other!.settle('file_1', 'saved');
+    await pass(60_001);
+    await one!.pending();
+    expect(await store.list('')).toEqual([]);
+  });
+
   it('that lose one job each have neither: what came free again is no leave to submit', async () => {
     const memory = memoryJournal();
     const [one, other] = [memory, memory].map(
@@ -426,7 +545,7 @@ describe('two runs that claim the same jobs', () => {
         isFirst = false;
         await put(key, value.replaceAll('first', 'second'));
         const refused = key.replace(/claim$/, 'refused');
-        await memory.put(refused, JSON.stringify({ at: 1, claim: 'second/1' }));
+        await memory.put(refused, JSON.stringify({ at: 1, claim: 'second-1' }));
       }
       return put(key, value);
     };
