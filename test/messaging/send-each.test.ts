@@ -84,6 +84,17 @@ describe('sendEach()', () => {
     expect(mailed()).toEqual(['ann@example.com', 'bea@example.com']);
   });
 
+  it("mails nobody again whose answer was lost in this run, with `unknown: 'send'` either", async () => {
+    fake.fail('POST /v1/send', { loseAnswer: true });
+    const others = Array.from({ length: 600 }, (_, index) => `p${index}@example.com`);
+    const list = ['ann@example.com', ...others, 'ann@example.com']; // in another window
+    const options = { key, unknown: 'send' } as const;
+    const messaging = clientOf({ journal: memoryJournal() });
+    const { unknown } = await messaging.sendEach(list, message, options);
+    expect(unknown.map(({ row }) => row)).toEqual(['ann@example.com', 'ann@example.com']);
+    expect(mailed().filter((email) => email === 'ann@example.com')).toHaveLength(1);
+  });
+
   it('reports an email as sent once that is written down', async () => {
     const { journal, facts } = recordedJournal();
     await clientOf({ journal }).sendEach(people.slice(0, 1), message, {

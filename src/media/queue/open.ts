@@ -30,8 +30,10 @@ export function openQueue(
   }
   // What a source hands out again must be known, or it would be paid for again.
   journalOf(context);
-  const { events } = context.connection;
-  const engine = new EngineInput(jobs, options, (message) => notices.warn(events, message));
+  const { connection, pendingLimit } = context;
+  const concurrency = Math.min(options.concurrency ?? pendingLimit, pendingLimit);
+  const warn = (message: string) => notices.warn(connection.events, message);
+  const engine = new EngineInput(jobs, { concurrency }, warn);
   // Two queues may number their jobs alike: engine, queue and prefix are part of the name.
   const queue = JSON.stringify([options.name ?? 'source', jobs.name ?? '']);
   const naming = { queue, jobOf: (job: MediaJob) => engine.idOf(job), mayRecur: true };

@@ -20,6 +20,8 @@ export class SendJournal {
   readonly #journal: Journal;
   readonly #name: (email: string) => string;
   readonly #sendsUnknown: boolean;
+  /** Claimed since this run began, by it or by another one, and not answered: that is no earlier run. */
+  readonly #live = new Set<string>();
   /** The attempts to make, as far as they were looked up. */
   readonly #next = new Map<string, Attempt>();
 
@@ -52,7 +54,7 @@ export class SendJournal {
     for (const email of emails) {
       const attempt = attempts.get(this.#name(email));
       const state = stateOf(attempt?.facts ?? {});
-      if (attempt && state.state === 'claimed' && this.#sendsUnknown) {
+      if (attempt && state.state === 'claimed' && this.#sendsUnknown && !this.#live.has(email)) {
         await this.#journal.write(attempt, 'dismissed', { at: await this.#journal.now() });
         this.#next.set(email, { ...attempt, number: attempt.number + 1, facts: {} });
       } else if (state.state === 'claimed') {
@@ -70,6 +72,7 @@ export class SendJournal {
   async claim(email: string): Promise<boolean> {
     const attempt = this.#attempt(email);
     const id = crypto.randomUUID();
+    this.#live.add(email);
     const at = await this.#journal.now();
     const claim = { id, call: id, place: 0, at, print: '', owner: '' };
     return (await this.#journal.claim(attempt, claim)).id === id;
@@ -79,6 +82,7 @@ export class SendJournal {
   async accept(email: string, id: string): Promise<void> {
     const fact = { ...(await this.#stamp()), record: id };
     await this.#journal.write(this.#attempt(email), 'accepted', fact);
+    this.#live.delete(email);
     this.#next.delete(email);
   }
 
@@ -86,6 +90,7 @@ export class SendJournal {
   async refuse(email: string): Promise<void> {
     const attempt = this.#attempt(email);
     await this.#journal.write(attempt, 'refused', await this.#stamp());
+    this.#live.delete(email);
     this.#next.set(email, { ...attempt, number: attempt.number + 1, facts: {} });
   }
 

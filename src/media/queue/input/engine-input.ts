@@ -5,12 +5,11 @@ import { isRecord } from '../../../contract/records.js';
 import { isPostreelError, PostreelError } from '../../../errors/index.js';
 import type { MediaJob } from '../../generate/media-job.js';
 import { isAboutKey } from '../driver/failures.js';
-import type { QueueOptions, QueueResult } from '../options.js';
+import type { QueueResult } from '../options.js';
 import type { AcknowledgingSource, SourceItem } from './job-source.js';
 
 // So that a call is filled at once when slots come free, and other workers find something too.
 const inHandPerSlot = 2;
-const usualConcurrency = 20;
 const idleMs = 1_000;
 const extendEveryMs = 30_000;
 // An engine whose store restarts gets a report again, for so long.
@@ -42,7 +41,7 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
 
   constructor(
     source: AcknowledgingSource<Item>,
-    { concurrency = usualConcurrency }: Pick<QueueOptions, 'concurrency'>,
+    { concurrency }: { readonly concurrency: number },
     warn: (message: string) => void,
     clock: Clock = systemClock,
   ) {

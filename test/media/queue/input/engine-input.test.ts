@@ -175,6 +175,30 @@ describe('a queue over a source that acknowledges', () => {
     expect(source.told).toHaveLength(30);
   });
 
+  it('takes no more either where `concurrency` is above what may be pending', async () => {
+    const { run } = service();
+    const source = new ListSource(videos(100));
+    await run(source, { concurrency: 100 });
+    expect(source.maxInHand).toBeLessThanOrEqual(40);
+    expect(source.told).toHaveLength(100);
+  });
+
+  it('hands back at the deadline what another worker may have submitted', async () => {
+    const { fake, media, journal } = service();
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      const never = new Promise<never>(() => undefined); // it crashes before the answer
+      return fake.fetch(input, init).then(() => never);
+    };
+    const crashed = media({ journal, fetch }).queue(new ListSource([video()]));
+    void ending(crashed[Symbol.asyncIterator]().next());
+    await pass(5_000);
+    const source = new ListSource([video()], { ends: false });
+    const options = { deadline: 60_000 };
+    const [result] = await inTime(collect(media({ journal }).queue(source, options)));
+    expect(result!.error).toMatchObject({ code: 'DEADLINE_EXCEEDED', outcome: 'unknown' });
+    expect(source.told).toEqual(['job 0 released']);
+  });
+
   it('extends what it has in hand every half a minute', async () => {
     const { run } = service();
     const source = new ListSource(videos(1));

@@ -203,7 +203,7 @@ class World {
     );
     const input = new EngineInput(
       this.#bug?.source?.(source) ?? source,
-      {},
+      { concurrency: this.#limit },
       () => this.#sign(),
       this.#time,
     );
