@@ -197,8 +197,10 @@ function askForClaims(draft: Draft, now: number): number {
   if (draft.claimed.size === 0) {
     return Number.POSITIVE_INFINITY;
   }
+  // Asked once when the wait for a claim is over, and not without end where nothing answers.
   const ends = [...draft.claimed.values()].map(({ until }) => until);
-  const at = Math.min(draft.claimsAskedAt + claimsEveryMs, Math.max(now, Math.min(...ends)));
+  const next = Math.min(...ends.filter((until) => until > draft.claimsAskedAt));
+  const at = Math.min(draft.claimsAskedAt + claimsEveryMs, next);
   if (at > now && draft.claimsAskedAt > Number.NEGATIVE_INFINITY) {
     return at;
   }

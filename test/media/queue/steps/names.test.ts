@@ -43,6 +43,9 @@ describe('a name', () => {
       return steps.hear({ type: 'unread', error: new Error('gone') });
     };
     expect(only(asked(10_000), 'outage')).toHaveLength(1);
+    const late = asked(300_001);
+    expect(only(late, 'find')).toEqual([]);
+    expect(wakeAt(late)).toBe(310_001);
     expect(ends(asked(300_000 + rules.outageMs - 1))).toEqual([]);
     expect(ends(asked(300_000 + rules.outageMs))).toEqual([[0, 'claimed']]);
   });
