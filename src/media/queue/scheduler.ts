@@ -166,8 +166,7 @@ function proceed(draft: Draft, world: World): void {
 function recallCall(draft: Draft, now: number): void {
   const { inFlight, isPaused, isDraining, rules } = draft;
   const isOver = isPaused || isDraining || rules.deadlineAt <= now;
-  if (inFlight && !inFlight.isRecalled && isOver) {
-    draft.inFlight = { ...inFlight, isRecalled: true };
+  if (inFlight && isOver) {
     draft.commands.push({ type: 'recall-call' });
   }
 }

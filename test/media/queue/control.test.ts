@@ -135,6 +135,20 @@ describe('a deadline of the queue', () => {
     }
   });
 
+  it('ends soon though the rest of the list cannot be looked up: its journal is gone', async () => {
+    const { media } = fakeService({ durations: () => '30m' });
+    const memory = memoryJournal();
+    const startedAt = Date.now();
+    const get: typeof memory.get = (keys) =>
+      Date.now() - startedAt > minuteMs ? Promise.reject(new Error('gone')) : memory.get(keys);
+    const client = media({ journal: { ...memory, get } });
+    client.on('warning', () => undefined);
+    const options = { name: 'nightly', deadline: 10 * minuteMs };
+    const { error } = await ending(inTime(collect(client.queue(videos(1_000), options))));
+    expect(error).toMatchObject({ code: 'JOURNAL_UNAVAILABLE' });
+    expect(Date.now() - startedAt).toBeLessThan(12 * minuteMs);
+  });
+
   it('reads no more of a stream: it may have no end', async () => {
     const { media } = fakeService({ durations: () => '30m' });
     let read = 0;

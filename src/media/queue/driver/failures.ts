@@ -81,7 +81,7 @@ export function givenUp(reason: unknown): unknown {
     return reason;
   }
   return new PostreelError(
-    `The queue gave up before this job was submitted. The last failure: ${reasonOf(reason)}`,
+    `The queue gave up before this job was submitted; submit it again once the cause is gone: ${reasonOf(reason)}`,
     { code: 'QUEUE_ENDED', outcome: 'not-sent', cause: reason },
   );
 }

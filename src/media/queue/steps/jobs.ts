@@ -24,8 +24,6 @@ export interface InFlightCall {
   readonly entries: readonly Entry[];
   /** The slots that are taken when all of its jobs are accepted. */
   readonly slotsAfter: number;
-  /** Was it asked to come back, unless it has left? */
-  readonly isRecalled?: boolean | undefined;
 }
 
 /** A job that the service has accepted. */
