@@ -39,3 +39,30 @@ it('a claim costs the same however many names the journal has', async () => {
   expect(new Set(costs).size).toBe(1);
   expect(lists).toBe(0);
 });
+
+it('keeps a bounded number of facts that an outage kept from being written', async () => {
+  const memory = memoryJournal();
+  let isDown = true;
+  let written = 0;
+  const put: JournalStore['put'] = (key, value) => {
+    written += isDown ? 0 : 1;
+    return isDown ? Promise.reject(new Error('gone')) : memory.put(key, value);
+  };
+  const atOnce = (_: number, task: () => void) => {
+    queueMicrotask(task);
+    return () => undefined;
+  };
+  const journal = new Journal({
+    store: { ...memory, put },
+    prefix: 'e/',
+    clock: { ...systemClock, at: atOnce },
+    onTrouble: () => undefined,
+  });
+  const names = Array.from({ length: 10_200 }, (_, index) => `person ${index}`);
+  const refused = names.map((name) => journal.write({ name, number: 1 }, 'refused', { at: 1 }));
+  await Promise.all(refused);
+  await expect(journal.flush()).rejects.toThrow('gone');
+  isDown = false;
+  await journal.find(names, () => false);
+  expect(written).toBe(10_000);
+});

@@ -23,6 +23,27 @@ describe('an abort of a queue', () => {
     expect(fake.requests).toEqual([]);
   });
 
+  it('keeps the slots of a call whose answer was lost: its jobs may be in the making', async () => {
+    const { fake, media } = fakeService({ durations: () => '8m' });
+    const controller = new AbortController();
+    const cause = Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      await fake.fetch(input, init);
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      throw new TypeError('fetch failed', { cause });
+    };
+    const { signal } = controller;
+    const run = ending(collect(media({ fetch }).queue(videos(20), { signal })));
+    await pass(1_000);
+    controller.abort('enough');
+    await inTime(run);
+    await pass(10_000);
+    await inTime(collect(media().queue(videos(20))));
+    const [, second] = fake.requests.filter(({ endpoint }) => endpoint === videoEndpoint);
+    expect(second!.at - fake.requests[0]!.at).toBeGreaterThan(8 * 60_000);
+    expect(fake.requests.every(({ status }) => status === 200)).toBe(true);
+  });
+
   it('gives the slots of a call back that made nothing', async () => {
     const { fake, media } = fakeService();
     const controller = new AbortController();

@@ -127,6 +127,26 @@ describe('an outage', () => {
     expect(warnings.filter((message) => message.startsWith('The outage is over'))).toHaveLength(1);
   });
 
+  it('of the journal is told while a claim is waited for, and ends the wait', async () => {
+    const { media } = fakeService();
+    const journal = memoryJournal();
+    const never = () => new Promise<never>(() => undefined);
+    const crashed = media({ journal, fetch: never }).queue([video()], { name: 'nightly' });
+    void ending(crashed[Symbol.asyncIterator]().next());
+    await pass(1_000);
+    const startedAt = Date.now();
+    const get: typeof journal.get = (keys) =>
+      Date.now() > startedAt + 5_000 ? Promise.reject(new Error('gone')) : journal.get(keys);
+    const client = media({ journal: { ...journal, get } });
+    const warnings: string[] = [];
+    client.on('warning', ({ message }) => warnings.push(message));
+    const options = { name: 'nightly', outageTimeout: hourMs };
+    const [result] = await inTime(collect(client.queue([video()], options)));
+    expect(result!.error).toMatchObject({ code: 'OUTCOME_UNKNOWN', outcome: 'unknown' });
+    expect(Date.now() - startedAt).toBeLessThan(1.2 * hourMs);
+    expect(warnings.filter((message) => message.startsWith('An outage:'))).toHaveLength(1);
+  });
+
   it('of the journal does not hold a queue behind its deadline', async () => {
     const { media } = fakeService({ durations: () => '1m' });
     const memory = memoryJournal();
