@@ -59,10 +59,6 @@ export class QueueCalls {
       slots.release(this.#slots);
       return;
     }
-    if (this.#recall.signal.aborted) {
-      this.#comeBack();
-      return;
-    }
     const sent = entries.slice(0, this.#slots.length);
     if (sent.length < entries.length) {
       dispatch({ type: 'trimmed', count: sent.length, askAgainMs: slots.askAgainMs });
