@@ -40,25 +40,29 @@ const stores: Readonly<Record<string, () => () => JournalStore>> = {
   },
 };
 
-it('entries commute: any order of them, twice or at once, comes to the same', async () => {
-  const subjects = Object.entries(stores).flatMap(([name, create]) =>
-    [false, true].map((isAtOnce): Subject => ({
-      name: `the entries of ${name}, ${isAtOnce ? 'at once' : 'one by one, with restarts'}`,
-      check: async () => {
-        let entries = 0;
-        const numRuns = runs(name === 'memory' ? 100 : 15);
-        await fc.assert(
-          fc.asyncProperty(histories, async (history) => {
-            entries += await expectToCommute(history, create(), isAtOnce);
-          }),
-          { numRuns },
-        );
-        console.log(`${name}: ${entries} entries of ${numRuns} histories`);
-      },
-    })),
-  );
-  await holdLaw('law 6, orders of entries', subjects);
-});
+it(
+  'entries commute: any order of them, twice or at once, comes to the same',
+  async () => {
+    const subjects = Object.entries(stores).flatMap(([name, create]) =>
+      [false, true].map((isAtOnce): Subject => ({
+        name: `the entries of ${name}, ${isAtOnce ? 'at once' : 'one by one, with restarts'}`,
+        check: async () => {
+          let entries = 0;
+          const numRuns = runs(name === 'memory' ? 100 : 15);
+          await fc.assert(
+            fc.asyncProperty(histories, async (history) => {
+              entries += await expectToCommute(history, create(), isAtOnce);
+            }),
+            { numRuns },
+          );
+          console.log(`${name}: ${entries} entries of ${numRuns} histories`);
+        },
+      })),
+    );
+    await holdLaw('law 6, orders of entries', subjects);
+  },
+  runs(180_000),
+);
 
 const film = (prompt: string) =>
   ({ workflowType: 'idea', workflowFormat: 'video', prompt, voiceId: 'v' }) as const;
