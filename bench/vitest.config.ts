@@ -1,14 +1,17 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { resolve } from '../vitest.config.js';
 
 // Benches that need fake timers run in vitest; they print figures and test nothing.
-// `npm run browsers -- exits` is a series of its own.
-const other = process.argv.includes('exits') ? 'repeats' : 'exits';
+const src = fileURLToPath(new URL('../src', import.meta.url));
 export default defineConfig({
-  resolve,
+  resolve: {
+    alias: [
+      { find: /^postreel$/, replacement: `${src}/index.ts` },
+      { find: /^postreel\/(.*)$/, replacement: `${src}/$1/index.ts` },
+    ],
+  },
   test: {
     include: ['bench/**/*.run.ts'],
-    exclude: [`bench/browsers/${other}.run.ts`],
     testTimeout: 3_600_000,
     disableConsoleIntercept: true,
   },

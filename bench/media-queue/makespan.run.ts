@@ -3,6 +3,7 @@ import { onFastClock } from './clock.js';
 import {
   batchesOfTwenty,
   oneJobACall,
+  plainCalls,
   queue,
   simulate,
   type Policy,
@@ -11,6 +12,7 @@ import {
 
 const policies: readonly [string, Policy, number][] = [
   ['media.queue()', queue, Number(process.env['SEEDS'] ?? 31)],
+  ['plain calls', plainCalls, 5],
   ['batches of twenty', batchesOfTwenty, 3],
   ['one job a call', oneJobACall, 3],
 ];

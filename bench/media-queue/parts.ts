@@ -1,6 +1,5 @@
-import { MediaClient, MediaPool, memoryJournal } from 'postreel';
+import { MediaClient, memoryJournal } from 'postreel';
 import { createFakeMedia } from 'postreel/testing';
-import { LeasedList } from '../workers/leased-list.js';
 
 /** Parts load from the disk when they are first needed, and virtual time does not wait for them. */
 export async function loadParts(): Promise<void> {
@@ -8,18 +7,9 @@ export async function loadParts(): Promise<void> {
   const options = { apiKey, baseUrl, fetch, journal: memoryJournal() };
   const media = new MediaClient({ ...options, rateLimit: { group: 'parts' } });
   const job = { content: 'One.', voiceId: 'voice_1' };
-  for await (const { error } of new MediaPool([media]).queue([job], { name: 'parts' })) {
-    failOn(error);
-  }
-  const list = new LeasedList([{ id: 'one', job }], 60_000);
-  for await (const { error } of media.queue(list.open(new AbortController().signal))) {
-    failOn(error);
-    break; // a source has no end
-  }
-}
-
-function failOn(error: unknown): void {
-  if (error !== undefined) {
-    throw new Error('The parts did not load.', { cause: error });
+  for await (const { error } of media.queue([job], { name: 'parts' })) {
+    if (error !== undefined) {
+      throw new Error('The parts did not load.', { cause: error });
+    }
   }
 }

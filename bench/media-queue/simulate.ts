@@ -91,6 +91,16 @@ export const queue: Policy = async (media, jobs) => {
   }
 };
 
+/** No queue at all: every video is its own call, all at once. */
+export const plainCalls: Policy = async (media, jobs) => {
+  await Promise.all(
+    jobs.map(async (job) => {
+      const handle = await media.generate.video(job);
+      await handle.waitForFile({ timeout: Number.POSITIVE_INFINITY, interval: 10_000 });
+    }),
+  );
+};
+
 /** One job a call, as fast as the limits allow. */
 export const oneJobACall: Policy = async (media, jobs) => {
   const running = new Set<Promise<unknown>>();

@@ -5,24 +5,13 @@ import type { JournalStore } from './store.js';
 export function memoryJournal(): JournalStore {
   const texts = new SortedTexts();
   return {
-    putIfAbsent(key, value) {
-      const standing = texts.get(key);
-      if (standing === undefined) {
-        texts.set(key, value);
+    swap(key, from, to) {
+      if (texts.get(key) === from) {
+        texts.set(key, to, Date.now());
       }
-      return Promise.resolve(standing ?? value);
+      return Promise.resolve(texts.get(key));
     },
-    put(key, value) {
-      texts.set(key, value);
-      return Promise.resolve();
-    },
-    get: (keys) => Promise.resolve(texts.pick(keys)),
-    list: (prefix, page) => Promise.resolve(texts.list(prefix, page)),
-    delete(keys) {
-      keys.forEach((key) => texts.delete(key));
-      return Promise.resolve();
-    },
-    flush: () => Promise.resolve(),
-    now: () => Promise.resolve(Date.now()),
+    get: (key) => Promise.resolve(texts.item(key, Date.now())),
+    list: (prefix, page) => Promise.resolve(texts.list(prefix, page, Date.now())),
   };
 }

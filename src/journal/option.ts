@@ -4,5 +4,5 @@ import type { JournalStore } from './store.js';
 /** A journal among the options of a client, known by its methods. */
 export const journalKind = withMethods<JournalStore>(
   'a journal, such as `fileJournal(path)` of postreel/node',
-  ...(['putIfAbsent', 'put', 'get', 'list', 'delete', 'flush', 'now'] as const),
+  ...(['swap', 'get', 'list'] as const),
 );

@@ -1,29 +1,24 @@
 import type { JournalItem, JournalPage } from './store.js';
 
-/** Keys and values in memory, listed in the order of the keys' code units. */
+/** Keys and values in memory with the time of writing, listed in the order of the keys' code units. */
 export class SortedTexts {
-  readonly #values = new Map<string, string>();
+  readonly #values = new Map<string, { readonly value: string; readonly at: number }>();
   /** All keys in their order; `undefined` after a key has come or gone. */
   #keys: readonly string[] | undefined;
 
-  get size(): number {
-    return this.#values.size;
-  }
-
   get(key: string): string | undefined {
-    return this.#values.get(key);
+    return this.#values.get(key)?.value;
   }
 
-  set(key: string, value: string): void {
-    if (!this.#values.has(key)) {
+  /** Writes a value; `undefined` removes the key. */
+  set(key: string, value: string | undefined, at: number): void {
+    if (this.#values.has(key) !== (value !== undefined)) {
       this.#keys = undefined;
     }
-    this.#values.set(key, value);
-  }
-
-  delete(key: string): void {
-    if (this.#values.delete(key)) {
-      this.#keys = undefined;
+    if (value === undefined) {
+      this.#values.delete(key);
+    } else {
+      this.#values.set(key, { value, at });
     }
   }
 
@@ -32,43 +27,35 @@ export class SortedTexts {
     this.#keys = undefined;
   }
 
-  [Symbol.iterator](): IterableIterator<[string, string]> {
-    return this.#values.entries();
+  *[Symbol.iterator](): Generator<readonly [key: string, value: string, at: number]> {
+    for (const [key, { value, at }] of this.#values) {
+      yield [key, value, at];
+    }
   }
 
-  pick(keys: readonly string[]): Map<string, string> {
-    const found = new Map<string, string>();
-    for (const key of keys) {
-      const value = this.#values.get(key);
-      if (value !== undefined) {
-        found.set(key, value);
-      }
-    }
-    return found;
+  item(key: string, now: number): JournalItem | undefined {
+    const own = this.#values.get(key);
+    return own && { key, value: own.value, ageMs: Math.max(0, now - own.at) };
   }
 
   list(
     prefix: string,
     { after, limit = Number.POSITIVE_INFINITY }: JournalPage = {},
+    now: number,
   ): JournalItem[] {
-    this.#keys ??= [...this.#values.keys()].sort(byCodeUnits);
+    this.#keys ??= [...this.#values.keys()].sort((one, other) => (one < other ? -1 : 1));
     const keys = this.#keys;
-    const items: JournalItem[] = [];
     const isBehind = after !== undefined && after >= prefix;
-    let place = firstPlace(keys, isBehind ? after : prefix, isBehind);
-    for (; place < keys.length && items.length < limit; place++) {
-      const key = keys[place] ?? '';
-      if (!key.startsWith(prefix)) {
-        break;
-      }
-      items.push({ key, value: this.#values.get(key) ?? '' });
+    const items: JournalItem[] = [];
+    for (
+      let place = firstPlace(keys, isBehind ? after : prefix, isBehind);
+      place < keys.length && items.length < limit && keys[place]?.startsWith(prefix);
+      place++
+    ) {
+      items.push(...[this.item(keys[place] ?? '', now)].filter((item) => item !== undefined));
     }
     return items;
   }
-}
-
-function byCodeUnits(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 /** The place of the first key that is not below a text, or that is above it. */

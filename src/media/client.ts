@@ -2,19 +2,17 @@ import { requireTextId } from '../contract/ids.js';
 import { isRecord } from '../contract/records.js';
 import { ServiceClient } from '../transport/service-client.js';
 import { invalidRequest } from '../errors/client-errors.js';
-import { ConfigurationError } from '../errors/index.js';
 import type { MediaEvents } from './events.js';
 import type { MediaFile } from './jobs/file.js';
 import { joinAudio } from './generate/long-audio/join.js';
 import type { Generate } from './generate/resource.js';
 import type { GenerationJob, JobRecord } from './jobs/job.js';
 import type { MediaJob } from './generate/media-job.js';
-import { jobRecords, type JobRecords } from './jobs/job-records.js';
-import type { UnknownCall } from './jobs/journal-types.js';
+import type { UnknownCall } from './jobs/ledger.js';
+import { jobRecords, type JobRecords } from './jobs/records.js';
 import type { MediaOptions } from './options.js';
 import type { MediaPlan } from './queue/plan.js';
 import type { TransferOptions } from './download/transfer-options.js';
-import type { AcknowledgingSource } from './queue/input/job-source.js';
 import type { JobSource, MediaQueue, QueueOptions, SpendingCaps } from './queue/options.js';
 import {
   readWaitsOptions,
@@ -30,22 +28,9 @@ import {
 } from './status/wait-for-files.js';
 import { watch } from './status/watch.js';
 import { createContext, type MediaContext } from './context.js';
-import { LazyQueue, requireList } from './lazy-queue.js';
+import { LazyQueue, requireJobs, requireList } from './lazy-queue.js';
 import { callSite } from '../transport/call.js';
 import { kindOf } from '../transport/request/url.js';
-
-const contexts = new WeakMap<MediaClient, MediaContext>();
-
-/** What the parts of a client share, for a pool of several. */
-export function contextOf(client: MediaClient): MediaContext {
-  const context = contexts.get(client);
-  if (context) {
-    return context;
-  }
-  throw new ConfigurationError('A `MediaPool` takes clients made by `new MediaClient()`.', {
-    code: 'NOT_A_CLIENT',
-  });
-}
 
 /**
  * The client of the media service.
@@ -65,9 +50,8 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     const context = createContext(options);
     super(context.connection);
     this.#context = context;
-    contexts.set(this, context);
     this.generate = context.generate;
-    this.journal = jobRecords(context);
+    this.journal = jobRecords(context.ledger);
   }
 
   /** Finds a job again, from what `JSON.stringify(job)` kept of it. */
@@ -126,15 +110,16 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   }
 
   /**
-   * Makes any number of files within every limit: fills the free places with one call at a time,
-   * longest first, and yields each file or error as it comes. Nothing is sent before iteration.
-   * A source with `take()` gets the result of each job; it needs a client with a journal.
+   * Makes any number of files within every limit: submits the jobs, longest first, waits for their files
+   * and yields each file or error as it comes. Nothing is sent before iteration.
    */
-  queue(jobs: JobSource | AcknowledgingSource, options?: QueueOptions): MediaQueue {
+  queue(jobs: JobSource, options?: QueueOptions): MediaQueue {
     return new LazyQueue(callSite(), async () => {
       // Loaded here: most programs make one file at a time.
-      const { openQueue } = await import('./queue-parts.js');
-      return openQueue(this.#context, jobs, options);
+      const { JobQueue, readQueueOptions } = await import('./queue-parts.js');
+      const own = readQueueOptions(options);
+      requireJobs(jobs);
+      return new JobQueue(this.#context.queueHost(own.name !== undefined), jobs, own);
     });
   }
 

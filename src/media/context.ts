@@ -1,7 +1,7 @@
 import { systemClock } from '../async/clock.js';
 import type { RequestOptions } from '../contract/call.js';
 import { fingerprint } from '../contract/fingerprint.js';
-import { atLeast, flag, text, wholeNumber, type OptionKinds } from '../contract/options.js';
+import { atLeast, text, wholeNumber, type OptionKinds } from '../contract/options.js';
 import { schemaMap } from '../contract/schemas.js';
 import { journalKind } from '../journal/option.js';
 import { scopeOf } from '../journal/names.js';
@@ -14,11 +14,8 @@ import type { ServiceFacts } from '../transport/settings.js';
 import type { MediaEvents } from './events.js';
 import { Generate } from './generate/resource.js';
 import { routes as generateRoutes } from './generate/routes.js';
-import { CallPlaces } from './jobs/call-places.js';
 import { GenerationJob, JobMemory, type JobRecord } from './jobs/job.js';
-import { MediaJournal } from './jobs/journal.js';
-import { outstandingJobs } from './jobs/outstanding.js';
-import { submit } from './jobs/submit.js';
+import { JobLedger, ledgerOf } from './jobs/ledger.js';
 import { limits as serviceLimits } from './limits.js';
 import * as notices from './notices.js';
 import type { MediaOptions, MediaRateLimitOptions } from './options.js';
@@ -27,6 +24,10 @@ import { sharedCountedPoller } from './status/counted-poller.js';
 import { FileWaits } from './status/file-waits.js';
 import { isOfOther, otherFile } from './status/other-file.js';
 import { StatusPoller } from './status/poller.js';
+import type { QueueHost } from './queue/queue.js';
+import { sharedSlots, type Slots } from './submit/slots.js';
+import { Once } from './submit/once.js';
+import { Submitter } from './submit/submitter.js';
 
 const mediaOptions: OptionKinds<MediaOptions> = {
   ...clientOptions,
@@ -34,7 +35,6 @@ const mediaOptions: OptionKinds<MediaOptions> = {
   appUrl: text,
   journal: journalKind,
   keepSettled: atLeast(0),
-  coalesce: flag,
 };
 
 const service: ServiceFacts<MediaOptions> = {
@@ -48,50 +48,44 @@ const service: ServiceFacts<MediaOptions> = {
 
 // What a call has cost is known by its answer alone: it is waited for longer than any other.
 const paidTimeoutMs = 120_000;
+// A look that another wait has just made will do.
+const freshMs = 3_000;
 const usualKeepMs = 30 * 24 * 3_600_000;
 
 /** What the parts of a media client share. */
 export interface MediaContext {
-  readonly options: MediaOptions;
   readonly connection: Connection<MediaEvents, MediaOptions>;
-  readonly poller: StatusPoller;
   readonly waits: FileWaits;
   readonly generate: Generate;
   /** How many jobs may be queued or processing at one time. */
   readonly pendingLimit: number;
   /** Where the client's jobs are written down. */
-  readonly journal: MediaJournal | undefined;
-  /** How long an attempt of a paid call may take unless the caller sets it, in milliseconds. */
-  readonly paidTimeoutMs: number | undefined;
-  /** Takes keys out of a text that the service wrote. */
-  readonly clean: (text: string) => string;
-  /** Names the project that the client's jobs belong to, without its key. */
-  owner(): Promise<string>;
+  readonly ledger: JobLedger | undefined;
   /** The rate limit, for estimates when it is left to the caller. */
   readonly limits: { readonly limit: number; readonly windowMs: number };
   /** The handle of a job. */
   job(record: JobRecord): GenerationJob;
-  /** The handle of a job that was just accepted. */
-  adopt(record: JobRecord): GenerationJob;
+  /** What a queue works with; one with a name needs a journal. */
+  queueHost(isNamed: boolean): QueueHost;
 }
 
 /** Makes the parts of a media client and wires them to each other. */
 export function createContext(given: MediaOptions): MediaContext {
   const connection = new Connection<MediaEvents, MediaOptions>(service, given, loadSchemas);
   const { events, settings, transport, options } = connection;
-  const journal = createJournal(options, connection);
-  const timeoutMs = options.timeout === undefined ? paidTimeoutMs : undefined;
-  const owner = async () => fingerprint(await connection.projectName());
-  const memory = new JobMemory();
-  const poller = createPoller(connection);
-  const clean = (text: string) => redact(text, [connection.keyring.current]);
-  const appUrl = options.appUrl === undefined ? undefined : normalizeBaseUrl(options.appUrl);
+  const ledger = createLedger(options, connection);
   const { rateLimit } = options;
   const pendingLimit =
     (rateLimit === false ? undefined : rateLimit?.pending) ?? serviceLimits.pendingJobs;
-  const places = new CallPlaces(connection, pendingLimit);
-  const onActive = (fileId: string) => places.renew(fileId);
-  const waits = new FileWaits({ poller, memory, events, settings, journal, clean, onActive });
+  // Without a rate limit the caller keeps to both limits.
+  const maxJobs = rateLimit === false ? Number.POSITIVE_INFINITY : pendingLimit;
+  let slots: Slots | undefined;
+  const memory = new JobMemory();
+  const poller = createPoller(connection, (fileId, isOver) => slots?.seen(fileId, isOver));
+  const clean = (text: string) => redact(text, [connection.keyring.current]);
+  const onGone = (fileId: string) => slots?.release([fileId]);
+  const waits = new FileWaits({ poller, memory, events, settings, ledger, clean, onGone });
+  const appUrl = options.appUrl === undefined ? undefined : normalizeBaseUrl(options.appUrl);
 
   const job = (record: JobRecord) =>
     new GenerationJob(record, {
@@ -99,50 +93,82 @@ export function createContext(given: MediaOptions): MediaContext {
       status: (fileId, own) => generate.status({ fileId }, own),
       waitForFile: (fileId, own) => waits.wait(fileId, record.kind, own),
     });
-  const adopt = (record: JobRecord) => {
-    memory.add(record.fileId, record.kind);
-    return job(record);
-  };
+  const timeoutMs = options.timeout ?? paidTimeoutMs;
+  const submitter = new Submitter({
+    transport,
+    clock: systemClock,
+    slots: async () => (slots = await slotsOf(connection, maxJobs)),
+    ledger,
+    limits: settings.limits,
+    timeoutMs,
+    retries: settings.retries,
+    look: (fileId, signal) => poller.checkStatus(fileId, freshMs, signal).catch(() => undefined),
+    areLooksCharged: () => poller.areChecksCharged,
+    onAccepted: ({ fileId, kind }, callId) => {
+      memory.add(fileId, kind);
+      events.emit('job:accepted', { fileId, kind, callId: callId ?? 0 });
+    },
+    onTrouble: (failure) =>
+      notices.noJournal(events, failure, 'Nothing is submitted until it answers.'),
+    onWait: (waitMs, queued) => events.emit('throttled', { reason: 'limit', waitMs, queued }),
+  });
   const generate: Generate = new Generate(transport, {
-    coalesce: options.coalesce ?? false,
+    submitter,
+    ledger,
+    once: ledger && new Once({ submitter, ledger, timeoutMs }),
     pendingLimit,
-    maxJobs: rateLimit === false ? Number.POSITIVE_INFINITY : pendingLimit,
+    maxJobs,
     get statusChecksAreCharged() {
       return poller.areChecksCharged;
     },
-    timeoutMs,
-    submit: ({ jobs, send, ...submission }) => {
-      const placed = places.around(send, jobs.length);
-      return submit({ ...submission, jobs, send: placed, owner }, journal, events);
-    },
-    adopt: (record) => {
-      countOutstanding(connection, poller, record.fileId);
-      onEndOf(poller, record.fileId, () => places.end(record.fileId));
-      return adopt(record);
-    },
+    adopt: job,
+  });
+  const queueHost = (isNamed: boolean): QueueHost => ({
+    generate,
+    ledger: isNamed ? ledgerOf(ledger) : ledger,
+    pendingLimit,
+    wake: () => submitter.wake(),
+    warn: (message, code) => notices.warn(events, message, code),
   });
   const limits = settings.limits ?? service;
-  const parts = { options, connection, poller, waits, generate, pendingLimit, journal, owner };
-  return { ...parts, clean, paidTimeoutMs: timeoutMs, limits, job, adopt };
+  return { connection, waits, generate, pendingLimit, ledger, limits, job, queueHost };
 }
 
-function createJournal(
+function createLedger(
   { journal, keepSettled = usualKeepMs }: MediaOptions,
-  { settings, events }: Connection<MediaEvents, MediaOptions>,
-): MediaJournal | undefined {
+  connection: Connection<MediaEvents, MediaOptions>,
+): JobLedger | undefined {
   return (
     journal &&
-    new MediaJournal({
+    new JobLedger({
       store: journal,
-      scope: scopeOf(journal, settings),
+      scope: scopeOf(journal, connection.settings),
       clock: systemClock,
       keepMs: keepSettled,
-      onTrouble: (message) => notices.warn(events, message),
+      onTrouble: (message) => notices.warn(connection.events, message),
     })
   );
 }
 
-function createPoller(connection: Connection<MediaEvents, MediaOptions>): StatusPoller {
+// Counts the project's pending jobs, together with all other clients.
+async function slotsOf(
+  parts: Connection<MediaEvents, MediaOptions>,
+  limit: number,
+): Promise<Slots> {
+  const name = await parts.projectName();
+  return sharedSlots(name, {
+    limit,
+    clock: systemClock,
+    store: parts.settings.store,
+    group: fingerprint(name),
+    warn: (message) => notices.warn(parts.events, message),
+  });
+}
+
+function createPoller(
+  connection: Connection<MediaEvents, MediaOptions>,
+  onSeen: (fileId: string, isOver: boolean) => void,
+): StatusPoller {
   const { events, transport } = connection;
   const ask = async (fileId: string, options: RequestOptions, isCharged: boolean) => {
     const input = { query: { fileId }, isPoll: true, isCharged };
@@ -157,31 +183,8 @@ function createPoller(connection: Connection<MediaEvents, MediaOptions>): Status
     ask,
     async () => sharedCountedPoller(await connection.projectName()),
     createSpacing(),
-    () => notices.statusChecksAreCharged(events),
+    { onLearned: () => notices.statusChecksAreCharged(events), onSeen },
   );
-}
-
-// Jobs that are submitted beside a queue take its slots, until a status check sees their end.
-function countOutstanding(
-  connection: Connection<MediaEvents, MediaOptions>,
-  poller: StatusPoller,
-  fileId: string,
-): void {
-  connection
-    .projectName()
-    .then((project) => {
-      const jobs = outstandingJobs(project);
-      jobs.add(fileId);
-      onEndOf(poller, fileId, () => jobs.end(fileId));
-    })
-    .catch(() => undefined); // the key has gone: a queue finds out by itself
-}
-
-function onEndOf(poller: StatusPoller, fileId: string, listener: () => void): void {
-  const stopListening = poller.onEnd(fileId, () => {
-    stopListening();
-    listener();
-  });
 }
 
 async function loadSchemas() {

@@ -5,26 +5,21 @@ export type { JobAcceptedEvent, MediaEvents } from './events.js';
 export type { TransferOptions, TransferProgress } from './download/transfer-options.js';
 export { MediaFile, type DownloadOptions, type FileSource } from './jobs/file.js';
 export { LongAudioError } from './generate/long-audio/error.js';
-export type { Generate } from './generate/resource.js';
+export type { Generate, GenerateOptions } from './generate/resource.js';
 export type * from './generate/types.js';
 export { GenerationJob, type JobRecord } from './jobs/job.js';
-export type { JobRecords } from './jobs/job-records.js';
+export type { JobRecords } from './jobs/records.js';
 export { memoryJournal } from '../journal/memory-journal.js';
 export type { JournalItem, JournalPage, JournalStore } from '../journal/store.js';
-export { pendingJobs } from './jobs/pending-jobs.js';
-export type { PendingJobs, UnknownCall } from './jobs/journal-types.js';
+export { pendingJobs, type PendingJobs, type UnknownCall } from './jobs/ledger.js';
 export type { MediaOptions, MediaRateLimitOptions } from './options.js';
-export type { AcknowledgingSource, SourceFailure, SourceItem } from './queue/input/job-source.js';
-export { MediaPool } from './pool/pool.js';
 export type { MediaPlan } from './queue/plan.js';
 export type {
   JobSource,
   MediaQueue,
-  PoolQueueOptions,
   QueueOptions,
   QueueProgress,
   QueueResult,
-  QueueUpdate,
   SavedJob,
   SpendingCaps,
 } from './queue/options.js';

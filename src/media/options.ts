@@ -28,11 +28,6 @@ export interface MediaOptions extends Omit<ClientOptions, 'rateLimit'> {
    * @default 2_592_000_000 (30 days)
    */
   keepSettled?: number | undefined;
-  /**
-   * Merges calls of `generate.video()` that are made in the same tick for the same folder.
-   * @default false
-   */
-  coalesce?: boolean | undefined;
   /** `false` leaves the rate limit to you. */
   rateLimit?: MediaRateLimitOptions | false | undefined;
 }

@@ -4,6 +4,7 @@ create table if not exists postreel_journal (
   journal text not null,
   key text collate "C" not null,
   value text not null,
+  at timestamptz not null default clock_timestamp(),
   primary key (journal, key)
 );
 `;

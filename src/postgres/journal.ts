@@ -1,6 +1,6 @@
 import { readOptions, text as textOption } from '../contract/options.js';
 import { keyOf, storedKey, storedValue, valueOf } from '../journal/stored-text.js';
-import type { JournalStore } from '../journal/store.js';
+import type { JournalItem, JournalStore } from '../journal/store.js';
 import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
 
 /** How a journal in Postgres is kept. */
@@ -30,57 +30,52 @@ export function postgresJournal(
   const journal = name ?? 'default';
   return {
     needsGroup: name === undefined ? 'give `postgresJournal()` a `name`' : undefined,
-    async putIfAbsent(key, value) {
-      // The update changes nothing: it makes the statement answer with the row that stands.
-      const text = `insert into postreel_journal as j (journal, key, value) values ($1, $2, $3)
-        on conflict (journal, key) do update set value = j.value returning value`;
-      const values = [journal, storedKey(key), storedValue(value)];
-      return valueOf(firstOf(await rowsOf(pool, text, values)).value);
+    async swap(key, from, to) {
+      const own = [journal, storedKey(key)];
+      const [before, after] = [from, to].map((value) => value && storedValue(value));
+      if (after === undefined) {
+        const text = `delete from postreel_journal where journal = $1 and key = $2 and value = $3`;
+        await rowsOf(pool, text, [...own, before]);
+      } else if (before === undefined) {
+        const text = `insert into postreel_journal (journal, key, value) values ($1, $2, $3)
+          on conflict (journal, key) do nothing`;
+        await rowsOf(pool, text, [...own, after]);
+      } else {
+        const text = `update postreel_journal set value = $4, at = clock_timestamp()
+          where journal = $1 and key = $2 and value = $3`;
+        await rowsOf(pool, text, [...own, before, after]);
+      }
+      // Each is one atomic step; what stands by then was written by it, or by another one.
+      return (await this.get(key))?.value;
     },
-    async put(key, value) {
-      const text = `insert into postreel_journal (journal, key, value) values ($1, $2, $3)
-        on conflict (journal, key) do update set value = excluded.value`;
-      await rowsOf(pool, text, [journal, storedKey(key), storedValue(value)]);
-    },
-    async get(keys) {
-      const text = `select key, value from postreel_journal
-        where journal = $1 and key = any ($2::text[])`;
-      const rows = await rowsOf(pool, text, [journal, keys.map(storedKey)]);
-      return new Map(itemsOf(rows).map(({ key, value }) => [key, value]));
+    async get(key) {
+      const text = `select key, value, ${age} from postreel_journal where journal = $1 and key = $2`;
+      return itemsOf(await rowsOf(pool, text, [journal, storedKey(key)]))[0];
     },
     async list(prefix, { after, limit } = {}) {
       const from = storedKey(prefix);
       const isBehind = after !== undefined && after >= prefix;
-      const text = `select key, value from postreel_journal
+      const text = `select key, value, ${age} from postreel_journal
         where journal = $1 and key ${isBehind ? '>' : '>='} $2 and key < $3 order by key limit $4`;
       const values = [journal, isBehind ? storedKey(after) : from, `${from}\x7f`, limit ?? null];
       const rows = await rowsOf(pool, text, values);
       return itemsOf(rows);
     },
-    async delete(keys) {
-      const text = 'delete from postreel_journal where journal = $1 and key = any ($2::text[])';
-      await rowsOf(pool, text, [journal, keys.map(storedKey)]);
-    },
-    flush: () => Promise.resolve(), // what was answered is written
-    async now() {
-      const text = 'select floor(extract(epoch from clock_timestamp()) * 1000) as value';
-      return Number(firstOf(await rowsOf(pool, text, [])).value);
-    },
   };
 }
+
+const age = 'extract(epoch from clock_timestamp() - at) * 1000 as age';
 
 interface Row {
   readonly key: string;
   readonly value: string;
+  readonly age: string | number;
 }
 
-function firstOf([row]: readonly unknown[]): Row {
-  return row as Row; // as selected
-}
-
-function itemsOf(rows: readonly unknown[]): Row[] {
-  return (rows as readonly Row[]).map(({ key, value }) => ({
+function itemsOf(rows: readonly unknown[]): JournalItem[] {
+  return (rows as readonly Row[]).map(({ key, value, age: ageMs }) => ({
     key: keyOf(key),
     value: valueOf(value),
+    ageMs: Math.max(0, Number(ageMs)),
   })); // as selected
 }

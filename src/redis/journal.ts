@@ -1,6 +1,6 @@
 import { readOptions, text } from '../contract/options.js';
 import { keyOf, storedKey, storedValue, valueOf } from '../journal/stored-text.js';
-import type { JournalStore } from '../journal/store.js';
+import type { JournalItem, JournalStore } from '../journal/store.js';
 import { checkClient, run, script, type RedisClient, type Script } from './client.js';
 
 /** How a journal in Redis is kept. */
@@ -30,72 +30,71 @@ export function redisJournal(redis: RedisClient, options?: RedisJournalOptions):
     run(redis, one, [`${base}:values`, `${base}:keys`], args);
   return {
     needsGroup: prefix === undefined ? 'give `redisJournal()` a `prefix`' : undefined,
-    async putIfAbsent(key, value) {
-      return valueOf(String(await call(scripts.putIfAbsent, [storedKey(key), storedValue(value)])));
+    async swap(key, from, to) {
+      // A value and no value are told apart by a letter before it.
+      const stored = (value: string | undefined) =>
+        value === undefined ? '-' : `+${storedValue(value)}`;
+      const stands = await call(scripts.swap, [storedKey(key), stored(from), stored(to)]);
+      return typeof stands === 'string' ? valueOf(stands) : undefined;
     },
-    async put(key, value) {
-      await call(scripts.put, [storedKey(key), storedValue(value)]);
-    },
-    async get(keys) {
-      const found = new Map<string, string>();
-      if (keys.length > 0) {
-        const values = (await call(scripts.get, keys.map(storedKey))) as (string | null)[]; // as it answers
-        for (const [index, key] of keys.entries()) {
-          const value = values[index];
-          if (typeof value === 'string') {
-            found.set(key, valueOf(value));
-          }
-        }
-      }
-      return found;
+    async get(key) {
+      const found = (await call(scripts.get, [storedKey(key)])) as [string, string] | []; // as it answers
+      const [value, ageMs] = found;
+      return value === undefined ? undefined : { key, value: valueOf(value), ageMs: Number(ageMs) };
     },
     async list(begin, { after, limit = -1 } = {}) {
       const from = storedKey(begin);
       const isBehind = after !== undefined && after >= begin;
       const args = [isBehind ? `(${storedKey(after)}` : `[${from}`, `(${from}\x7f`, limit];
-      const flat = (await call(scripts.list, args)) as string[]; // keys and values in turn
-      return flat.flatMap((key, index) =>
-        index % 2 === 0 ? [{ key: keyOf(key), value: valueOf(flat[index + 1] ?? '') }] : [],
-      );
-    },
-    async delete(keys) {
-      if (keys.length > 0) {
-        await call(scripts.remove, keys.map(storedKey));
+      const flat = (await call(scripts.list, args)) as string[]; // keys, values and ages in turn
+      const items: JournalItem[] = [];
+      for (let place = 0; place < flat.length; place += 3) {
+        const [key = '', value = '', ageMs = ''] = flat.slice(place, place + 3);
+        items.push({ key: keyOf(key), value: valueOf(value), ageMs: Number(ageMs) });
       }
-    },
-    flush: () => Promise.resolve(), // what was answered is written
-    async now() {
-      return Number(await call(scripts.now, []));
+      return items;
     },
   };
 }
 
-// KEYS of every script: values, keys. ARGV of the first two: key, value.
+// KEYS of every script: values, keys. A value is kept behind the time of its writing: `<ms> <value>`.
+const now = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function split(text)
+  local at, value = string.match(text, '^(%d+) (.*)$')
+  return value, string.format('%d', math.max(0, now - at))
+end`;
 const scripts = {
-  putIfAbsent: script(`
-if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 1 then redis.call('ZADD', KEYS[2], 0, ARGV[1]) end
-return redis.call('HGET', KEYS[1], ARGV[1])`),
-  put: script(`
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-redis.call('ZADD', KEYS[2], 0, ARGV[1])`),
-  get: script(`
-local found = {}
-for index, key in ipairs(ARGV) do found[index] = redis.call('HGET', KEYS[1], key) end
-return found`),
+  // ARGV: key, what must stand, what is to stand.
+  swap: script(`${now}
+local text = redis.call('HGET', KEYS[1], ARGV[1])
+local stands = text and split(text)
+local from = string.sub(ARGV[2], 1, 1) == '+' and string.sub(ARGV[2], 2) or false
+if (stands or false) == from then
+  if string.sub(ARGV[3], 1, 1) == '+' then
+    stands = string.sub(ARGV[3], 2)
+    redis.call('HSET', KEYS[1], ARGV[1], string.format('%d', now) .. ' ' .. stands)
+    redis.call('ZADD', KEYS[2], 0, ARGV[1])
+  else
+    stands = false
+    redis.call('HDEL', KEYS[1], ARGV[1])
+    redis.call('ZREM', KEYS[2], ARGV[1])
+  end
+end
+return stands`),
+  get: script(`${now}
+local text = redis.call('HGET', KEYS[1], ARGV[1])
+if not text then return {} end
+return { split(text) }`),
   // ARGV: from, to, how many.
-  list: script(`
+  list: script(`${now}
 local items = {}
 for _, key in ipairs(redis.call('ZRANGEBYLEX', KEYS[2], ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3])) do
+  local value, age = split(redis.call('HGET', KEYS[1], key))
   items[#items + 1] = key
-  items[#items + 1] = redis.call('HGET', KEYS[1], key)
+  items[#items + 1] = value
+  items[#items + 1] = age
 end
 return items`),
-  remove: script(`
-for _, key in ipairs(ARGV) do
-  redis.call('HDEL', KEYS[1], key)
-  redis.call('ZREM', KEYS[2], key)
-end`),
-  now: script(`
-local time = redis.call('TIME')
-return string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000))`),
 };

@@ -41,8 +41,13 @@ export interface RawInput {
   readonly isFree?: boolean | undefined;
   /** Does this call count towards the rate limit, whatever its row has? */
   readonly isCharged?: boolean | undefined;
-  /** Runs when the rate limit lets the call go, before each attempt; what it throws ends the call unsent. */
-  readonly beforeSending?: (() => Promise<void>) | undefined;
+  /**
+   * Runs when the rate limit lets the call go, before each attempt; what it throws ends the call unsent,
+   * and a body that it resolves to is sent in place of the one that was given.
+   */
+  readonly beforeSending?: (() => Promise<unknown>) | undefined;
+  /** The input has been checked: see `Transport.check()`. */
+  readonly isChecked?: boolean | undefined;
   /** Takes the body of a yes that comes after the call was given up; its request is not aborted then. */
   readonly onLate?: ((body: unknown) => void) | undefined;
 }

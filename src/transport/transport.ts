@@ -47,6 +47,27 @@ export class Transport {
     return this.call(route, input, options) as RunningCall<Returned<R>>; // the type of the row's answer
   }
 
+  /**
+   * Checks a call as `send()` would, without sending it. Resolves to its body as it is sent: what the
+   * caller changes from now on does not matter.
+   */
+  async check<R extends Route>(
+    route: R,
+    input: Input<R> & RawInput,
+    given: RequestOptions,
+    state: CallState,
+  ): Promise<{ body: unknown; options: RequestOptions }> {
+    const options = readCallOptions(given, input.ownOptions);
+    state.signal = options.signal;
+    const call = prepare(route, input, options, {
+      parts: this.#parts,
+      state,
+      startedAt: monotonicMs(),
+    });
+    await this.#validator.checkRequest(call);
+    return { body: call.input.body, options };
+  }
+
   /** The same for input and results that no row describes. */
   call(
     route: Route,

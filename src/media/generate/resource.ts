@@ -1,47 +1,88 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
-import { isRecord } from '../../contract/records.js';
-import type { NamesOf } from '../../contract/methods.js';
-import { isPostreelError } from '../../errors/index.js';
-import { RunningCall } from '../../transport/call.js';
-import { invalidRequest } from '../../errors/client-errors.js';
-import type { Transport } from '../../transport/transport.js';
-import { Coalescer } from './batching.js';
-import type { GenerationJob, JobRecord } from '../jobs/job.js';
-import type { SendHooks, Submission } from '../jobs/submit.js';
 import { onAbort } from '../../async/abort.js';
-import { audioRecords, videoRecords } from './accepted.js';
-import { isVideo, withFormat } from './media-job.js';
+import type { Call, RequestOptions } from '../../contract/call.js';
+import type { NamesOf } from '../../contract/methods.js';
+import { flag, text } from '../../contract/options.js';
+import { isRecord } from '../../contract/records.js';
+import { invalidRequest } from '../../errors/client-errors.js';
+import { callSite, locate, RunningCall } from '../../transport/call.js';
+import type { Transport } from '../../transport/transport.js';
+import type { GenerationJob, JobRecord } from '../jobs/job.js';
+import { ledgerOf, printOf, type JobLedger } from '../jobs/ledger.js';
+import type { FileKind } from '../status/intervals.js';
+import type { Lane } from '../submit/lane.js';
+import type { Once } from '../submit/once.js';
+import type { Submitted, Submitter } from '../submit/submitter.js';
 import { submitLongAudio, type SubmitPart } from './long-audio/submit.js';
+import { isVideo, withFormat, type MediaJob } from './media-job.js';
 import { routes } from './routes.js';
 import type {
   AudioRequest,
   LongAudioRequest,
   StatusQuery,
   StatusRecord,
-  TextRange,
   VideoJob,
   VideoRequest,
 } from './types.js';
 
+/** Options of a call that submits a job. */
+export interface GenerateOptions extends RequestOptions {
+  /**
+   * A key that is used once: as long as the client's journal knows it, every call with it resolves to the
+   * same job, in this process or another, before a crash or after it. The same key with other content is
+   * an error (`JOB_NAME_TAKEN`); one whose answer was lost is `OUTCOME_UNKNOWN`. It needs a journal.
+   */
+  once?: string | undefined;
+  /**
+   * Makes a job again whose file failed or was canceled under this key.
+   * @default false
+   */
+  retryFailed?: boolean | undefined;
+}
+
 /** What the resource asks of its client. */
 export interface GenerateHost {
-  readonly coalesce: boolean;
+  readonly submitter: Submitter;
+  readonly ledger: JobLedger | undefined;
+  /** Where there is a journal. */
+  readonly once: Once | undefined;
   /** How many jobs may be queued or processing at one time. */
   readonly pendingLimit: number;
   /** How many jobs one call may submit. */
   readonly maxJobs: number;
   /** Do status checks count towards the rate limit? */
   readonly statusChecksAreCharged: boolean;
-  /** How long an attempt of a paid call may take unless the caller sets it, in milliseconds. */
-  readonly timeoutMs: number | undefined;
-  /** Submits jobs, through the journal when there is one. */
-  submit(submission: Omit<Submission, 'owner'>): RunningCall<JobRecord[]>;
   /** Makes the handle of a job that was accepted. */
   adopt(record: JobRecord): GenerationJob;
 }
 
+/** What a queue adds to a call. */
+export interface QueueTerms {
+  readonly lane: Lane;
+  /** The key of the job, and what it stands for. */
+  readonly once: readonly string[] | undefined;
+  readonly folderId: string | undefined;
+}
+
+/** A job that the service has. */
+export interface SubmittedJob {
+  readonly job: GenerationJob;
+  /** It was submitted before, and has it been saved? */
+  readonly known: { readonly isSaved: boolean } | undefined;
+}
+
+interface Request {
+  readonly kind: FileKind;
+  readonly body: unknown;
+  readonly givenAt?: string;
+  readonly options: GenerateOptions;
+  readonly terms?: QueueTerms | undefined;
+}
+
+const ownOptions = { once: text, retryFailed: flag };
+
 /**
- * Generates videos and speech. A call only submits the job; wait for the file afterwards.
+ * Generates videos and speech. A call only submits the job; wait for the file afterwards. Jobs of calls
+ * that are made at one time travel together, since the service counts calls.
  * @example
  * const job = await media.generate.video({
  *   workflowType: 'idea',
@@ -53,55 +94,35 @@ export interface GenerateHost {
 export class Generate implements NamesOf<typeof routes> {
   readonly #transport: Transport;
   readonly #host: GenerateHost;
-  readonly #coalescer: Coalescer<GenerationJob>;
-  /** Requests around one video that was given as it is. */
-  readonly #wrapped = new WeakSet<VideoRequest>();
 
   constructor(transport: Transport, host: GenerateHost) {
     this.#transport = transport;
     this.#host = host;
-    this.#coalescer = new Coalescer((body) => this.#sendVideos(body), host.pendingLimit);
   }
 
   /** Submits one video, without a `payload` around it, and resolves to its job. */
-  video(job: VideoJob, options?: RequestOptions): Call<GenerationJob>;
+  video(job: VideoJob, options?: GenerateOptions): Call<GenerationJob>;
   /**
    * Submits one or more videos and resolves to one job for each, in the order of the payload. Never
    * sent twice: after an `'unknown'` outcome the videos may already be rendering.
    */
-  video(body: VideoRequest, options?: RequestOptions): Call<GenerationJob[]>;
+  video(body: VideoRequest, options?: GenerateOptions): Call<GenerationJob[]>;
   video(
     given: VideoRequest | VideoJob,
-    options?: RequestOptions,
+    options: GenerateOptions = {},
   ): Call<GenerationJob[]> | Call<GenerationJob> {
     if (isOneVideo(given)) {
-      const request = { payload: [given] };
-      this.#wrapped.add(request);
-      return this.#videos(request, options).map(([job]) => accepted(job));
+      const body = { payload: [given] };
+      const one = this.#submit({ kind: 'video', body, givenAt: 'payload[0]', options });
+      return one.map((all) => only(all).job);
     }
-    return this.#videos(given, options).map(withHint);
-  }
-
-  #videos(body: VideoRequest, options?: RequestOptions): RunningCall<GenerationJob[]> {
-    // What is no list of videos is refused by the call itself.
-    if (!this.#host.coalesce || options || !hasVideos(body)) {
-      return this.#sendVideos(body, options);
-    }
-    const response = new Response(null, { status: 200 });
-    return new RunningCall(async (state) => {
-      try {
-        return { data: await this.#coalescer.add(body), response, requestId: undefined };
-      } catch (failure) {
-        state.outcome = isPostreelError(failure) ? failure.outcome : undefined;
-        throw failure;
-      }
-    });
+    const many = this.#submit({ kind: 'video', body: given, options });
+    return many.map((all) => withHint(all.map(({ job }) => job)));
   }
 
   /** Submits text to be spoken and resolves to its job. Never sent twice. */
-  audio(body: AudioRequest, options?: RequestOptions): Call<GenerationJob> {
-    const send = (hooks: SendHooks) => this.#sendAudio(body, options, hooks);
-    return this.#submitAudio(body, send);
+  audio(body: AudioRequest, options: GenerateOptions = {}): Call<GenerationJob> {
+    return this.#submit({ kind: 'audio', body, options }).map((all) => only(all).job);
   }
 
   /**
@@ -111,8 +132,10 @@ export class Generate implements NamesOf<typeof routes> {
    */
   longAudio(body: LongAudioRequest, options?: RequestOptions): Promise<GenerationJob[]> {
     const { pendingLimit } = this.#host;
-    const submit: SubmitPart = (request, part, signal) =>
-      this.#audioPart(request, part, { ...options, signal });
+    const submit: SubmitPart = (request, { start, end }, signal) =>
+      this.#untilSent({ kind: 'audio', body: request, options: { ...options, signal } }).map(
+        (all) => this.#host.adopt({ ...only(all).job.toJSON(), part: { start, end } }),
+      );
     return submitLongAudio(body, { pendingLimit, submit }, options?.signal);
   }
 
@@ -122,94 +145,67 @@ export class Generate implements NamesOf<typeof routes> {
     return this.#transport.send(routes.status, { query, isPoll: true, isCharged }, options);
   }
 
-  // The service would refuse all of them, and again and again.
-  #tooMany(body: VideoRequest): Error | undefined {
-    const { maxJobs } = this.#host;
-    const payload = payloadOf(body);
-    if (payload.length <= maxJobs) {
-      return undefined;
-    }
-    const message = `takes at most ${maxJobs} jobs, since no more may be pending at one time; got ${payload.length}. Use \`media.queue()\``;
-    const { method, path } = routes.video;
-    return invalidRequest([{ field: 'payload', message }], { method, path });
+  /** @internal Submits a job of a queue; an abort ends it only before it leaves. */
+  submitFor(job: MediaJob, terms: QueueTerms, options: GenerateOptions): RunningCall<SubmittedJob> {
+    const kind = isVideo(job) ? 'video' : 'audio';
+    const body = isVideo(job) ? { payload: [job] } : job;
+    const givenAt = isVideo(job) ? { givenAt: 'payload[0]' } : {};
+    return this.#untilSent({ kind, body, ...givenAt, options, terms }).map(only);
   }
 
-  // A call that has left is not aborted: its part is paid for, and its id is in the answer.
-  #audioPart(
-    body: AudioRequest,
-    { start, end }: TextRange,
-    { signal, ...options }: RequestOptions,
-  ): RunningCall<GenerationJob> {
+  // What has left is paid for, and its id is in the answer.
+  #untilSent(request: Request): RunningCall<SubmittedJob[]> {
     const controller = new AbortController();
-    let call: RunningCall<JobRecord[]> | undefined;
+    const { signal } = request.options;
+    const own = { ...request.options, signal: controller.signal };
+    const call = this.#submit({ ...request, options: own });
     const stopListening = onAbort(signal, () => {
-      if (!call?.hasLeft) {
+      if (!call.hasLeft) {
         controller.abort(signal?.reason);
       }
     });
-    const send = (hooks: SendHooks) => {
-      const own = { ...options, signal: controller.signal };
-      call = this.#sendAudio(body, own, hooks).map((records) =>
-        records.map((record) => ({ ...record, part: { start, end } })),
-      );
-      return call;
-    };
-    const accepted = this.#submitAudio(body, send);
-    accepted.finally(stopListening).catch(() => undefined);
-    return accepted;
+    call.finally(stopListening).catch(() => undefined);
+    return call;
   }
 
-  #sendAudio(
-    body: AudioRequest,
-    options: RequestOptions | undefined,
-    { beforeSending, onLate }: SendHooks,
-  ): RunningCall<JobRecord[]> {
-    const hooks = {
-      beforeSending,
-      onLate: (answer: unknown) => onLate(() => audioRecords(answer)),
-    };
-    return this.#transport
-      .send(routes.audio, { body, ...hooks }, this.#paid(options))
-      .map(audioRecords);
+  #submit({ kind, body, givenAt, options, terms }: Request): RunningCall<SubmittedJob[]> {
+    const site = callSite();
+    return new RunningCall(async (state) => {
+      state.outcome = 'not-sent';
+      try {
+        options.signal?.throwIfAborted();
+        const { submitter, once: keys, adopt, maxJobs } = this.#host;
+        const full = kind === 'video' ? complete(body, maxJobs) : body;
+        // Copied now: what the caller changes while the call waits does not matter.
+        const input = { body: full as never, givenAt, ownOptions }; // as: checked here
+        const checked = await this.#transport.check(routes[kind], input, options, state);
+        const { payload, ...own } = checked.body as { payload?: MediaJob[] }; // as checked
+        const jobs = payload ?? [checked.body as MediaJob];
+        const { once, retryFailed = false, ...rest } = checked.options as GenerateOptions;
+        const key = terms?.once ?? (once === undefined ? undefined : [once]);
+        const folder = payload ? { ...(terms && { folderId: terms.folderId }), ...own } : {};
+        const parcel = { kind, jobs, folder, options: rest, lane: terms?.lane };
+        const onceJob = key && this.#keyOf(key, jobs);
+        const answer =
+          onceJob && keys
+            ? await keys.submit({ ...parcel, once: onceJob }, state, retryFailed)
+            : ((await submitter.submit(parcel, state)) as Submitted); // only a key is ever taken
+        const { known } = answer;
+        return { ...answer, data: answer.data.map((record) => ({ job: adopt(record), known })) };
+      } catch (failure) {
+        locate(failure, site, 'outer call');
+        throw failure;
+      }
+    });
   }
 
-  // Its ids are worth a longer wait than the answer of any other call.
-  #paid(options: RequestOptions = {}): RequestOptions {
-    return { ...options, timeout: options.timeout ?? this.#host.timeoutMs };
-  }
-
-  #submitAudio(body: AudioRequest, send: Submission['send']) {
-    return this.#host
-      .submit({ jobs: copyOf([body]), send })
-      .map(([record]) => this.#host.adopt(accepted(record)));
-  }
-
-  #sendVideos(body: VideoRequest, options?: RequestOptions): RunningCall<GenerationJob[]> {
-    const tooMany = this.#tooMany(body);
-    if (tooMany) {
-      return new RunningCall(() => Promise.reject(tooMany), { outcome: 'not-sent' });
+  #keyOf(parts: readonly string[], jobs: readonly MediaJob[]) {
+    const [job, ...others] = jobs;
+    if (!job || others.length > 0) {
+      const message = 'is the key of a single job: make a call for each, they travel together';
+      throw invalidRequest([{ field: 'once', message }]);
     }
-    // Counted now: the caller may change the list while the call waits.
-    const jobs = payloadOf(body).map(withFormat);
-    const sent = jobs.length > 0 ? { ...body, payload: jobs } : body;
-    const givenAt = this.#wrapped.has(body) ? 'payload[0]' : undefined;
-    const recordsOf = (answer: unknown) => videoRecords(answer, jobs.length);
-    const send = ({ beforeSending, onLate }: SendHooks) =>
-      this.#transport
-        .send(
-          routes.video,
-          {
-            body: sent,
-            givenAt,
-            beforeSending,
-            onLate: (answer) => onLate(() => recordsOf(answer)),
-          },
-          this.#paid(options),
-        )
-        .map(recordsOf);
-    return this.#host
-      .submit({ jobs: copyOf(jobs), send })
-      .map((records) => records.map((record) => this.#host.adopt(record)));
+    return { key: ledgerOf(this.#host.ledger).keyOf(...parts), print: printOf(job) };
   }
 }
 
@@ -217,7 +213,22 @@ function isOneVideo(given: VideoRequest | VideoJob): given is VideoJob {
   return isVideo(given as VideoJob) && !('payload' in given); // whichever it is
 }
 
-function accepted<Job>(job: Job | undefined): Job {
+/** The request with the one format that there is, where the caller left it out. */
+function complete(body: unknown, maxJobs: number): unknown {
+  const payload = isRecord(body) ? body['payload'] : undefined;
+  if (!Array.isArray(payload) || payload.length === 0) {
+    return body;
+  }
+  if (payload.length > maxJobs) {
+    // The service would refuse all of them, and again and again.
+    const message = `takes at most ${maxJobs} jobs, since no more may be pending at one time; got ${payload.length}. Use \`media.queue()\``;
+    const { method, path } = routes.video;
+    throw invalidRequest([{ field: 'payload', message }], { method, path });
+  }
+  return { ...(body as object), payload: (payload as VideoJob[]).map(withFormat) };
+}
+
+function only<Job>([job]: readonly Job[]): Job {
   if (job === undefined) {
     throw new TypeError('an accepted call has a job');
   }
@@ -232,24 +243,4 @@ function withHint(jobs: GenerationJob[]): GenerationJob[] {
     );
   };
   return Object.defineProperty(jobs, 'waitForFile', { value });
-}
-
-// JavaScript may pass anything.
-function payloadOf(body: unknown): readonly VideoJob[] {
-  const payload = isRecord(body) ? body['payload'] : undefined;
-  return Array.isArray(payload) ? (payload as VideoJob[]) : [];
-}
-
-function hasVideos(body: unknown): boolean {
-  const payload = payloadOf(body);
-  return payload.length > 0 && payload.every(isRecord);
-}
-
-// The journal writes down what the call sends, whatever the caller changes meanwhile.
-function copyOf<Job>(jobs: readonly Job[]): Job[] {
-  try {
-    return JSON.parse(JSON.stringify(jobs)) as Job[]; // as it is sent
-  } catch {
-    return [...jobs]; // refused by the call itself
-  }
 }

@@ -10,7 +10,6 @@ import {
   type OptionKinds,
 } from '../../contract/options.js';
 import type { MediaJob } from '../generate/media-job.js';
-import type { FileStatus, StatusRecord } from '../generate/types.js';
 import type { MediaFile } from '../jobs/file.js';
 import type { GenerationJob } from '../jobs/job.js';
 
@@ -21,11 +20,6 @@ export interface SpendingCaps {
    * @default Infinity
    */
   maxJobs?: number | undefined;
-  /**
-   * The most minutes of video and speech to submit, by estimate; see `plan()`.
-   * @default Infinity
-   */
-  maxMinutes?: number | undefined;
 }
 
 /** How a queue of jobs runs. All times are in milliseconds. */
@@ -38,8 +32,8 @@ export interface QueueOptions extends SpendingCaps {
   /** The folder for the videos; without it the first call creates one for all of them. */
   folderId?: string | undefined;
   /**
-   * A name that makes the queue resumable with a journal: jobs that an earlier run of this name
-   * submitted are waited for and not submitted again, also when two runs overlap.
+   * A name that makes the queue resumable with a journal: each job is submitted once under it, also
+   * when runs overlap.
    */
   name?: string | undefined;
   /**
@@ -62,41 +56,11 @@ export interface QueueOptions extends SpendingCaps {
    * @default Infinity
    */
   timeout?: number | undefined;
-  /**
-   * How long the whole queue may take, in milliseconds. Then no more is submitted, and jobs that are
-   * not finished end with an error; they stay listed in the journal.
-   * @default Infinity
-   */
-  deadline?: number | undefined;
-  /**
-   * A job that shows no change of status or progress for so many milliseconds ends with a
-   * `WaitTimeoutError`;
-   * it stays listed in the journal.
-   * @default 21_600_000 (6 h)
-   */
-  stallTimeout?: number | undefined;
-  /**
-   * How long an outage, or refusals without end, are waited out, in milliseconds. Then what waits fails
-   * with the code `QUEUE_ENDED`, never sent.
-   * @default 86_400_000 (24 h)
-   */
-  outageTimeout?: number | undefined;
-  /**
-   * After two calls in a row whose answer was lost, no more is submitted until `resume()`; without it
-   * the iteration rejects with the code `UNKNOWN_OUTCOMES` after so many milliseconds.
-   * @default 600_000 (10 min)
-   */
-  unknownTimeout?: number | undefined;
   /** Stops submitting and waiting at once. What is in progress goes on; see `running`. */
   signal?: AbortSignal | undefined;
   /** Called whenever something changed. What it throws is ignored. */
   onProgress?: ((progress: QueueProgress) => void) | undefined;
-  /** Called with every status check of a job. What it throws is ignored. */
-  onUpdate?: ((update: QueueUpdate) => void) | undefined;
 }
-
-/** How a queue over several keys runs; `concurrency` is for each key. */
-export type PoolQueueOptions = Omit<QueueOptions, 'maxJobs' | 'maxMinutes' | 'folderId'>;
 
 /** The job whose file is saved. */
 export interface SavedJob {
@@ -105,16 +69,6 @@ export interface SavedJob {
   /** The job as it was given. */
   readonly input: MediaJob;
   readonly job: GenerationJob;
-}
-
-/** What a status check of a queue found. */
-export interface QueueUpdate {
-  readonly index: number;
-  readonly job: GenerationJob;
-  readonly status: FileStatus;
-  /** From 0 to 1, however the service counts; `undefined` when it sends none. */
-  readonly progress: number | undefined;
-  readonly raw: StatusRecord;
 }
 
 /** How far a queue is. */
@@ -129,8 +83,6 @@ export interface QueueProgress {
   readonly waiting: number;
   /** All jobs of the input; `undefined` until one that is no list has been read to its end. */
   readonly total: number | undefined;
-  /** About how long the known jobs still take; `undefined` before the first one is done. */
-  readonly etaMs: number | undefined;
 }
 
 /** How one job of a queue ended. */
@@ -171,7 +123,7 @@ export interface MediaQueue extends AsyncIterable<QueueResult> {
 /** The jobs of a queue: a list, a generator or an asynchronous source of any length. */
 export type JobSource = Iterable<MediaJob> | AsyncIterable<MediaJob>;
 
-const spendingCaps: OptionKinds<SpendingCaps> = { maxJobs: atLeast(0), maxMinutes: atLeast(0) };
+const spendingCaps: OptionKinds<SpendingCaps> = { maxJobs: atLeast(0) };
 
 const queueOptions: OptionKinds<QueueOptions> = {
   ...spendingCaps,
@@ -182,13 +134,8 @@ const queueOptions: OptionKinds<QueueOptions> = {
   retryFailed: flag,
   save: callback(),
   timeout: milliseconds,
-  deadline: milliseconds,
-  stallTimeout: milliseconds,
-  outageTimeout: milliseconds,
-  unknownTimeout: milliseconds,
   signal: abortSignal,
   onProgress: callback(),
-  onUpdate: callback(),
 };
 
 /** The options of a queue as they were given, checked. */

@@ -37,23 +37,14 @@ export async function planJobs(
   const { schemas } = await import('../schemas.js');
   const { warnings, problems } = checkJobs(jobs, schemas.generate);
   const minutes = jobs.reduce((sum, job) => sum + estimatedMinutes(job), 0);
-  const beyond = problemsOf(caps, jobs.length, minutes);
+  const beyond = problemsOf(caps, jobs.length);
   return { ...planTimes(jobs, limits), minutes, warnings, problems: [...problems, ...beyond] };
 }
 
-function problemsOf(caps: SpendingCaps | undefined, jobs: number, minutes: number): FieldError[] {
-  const { maxJobs = Number.POSITIVE_INFINITY, maxMinutes = Number.POSITIVE_INFINITY } =
-    readSpendingCaps(caps);
-  const problems: FieldError[] = [];
-  if (jobs > maxJobs) {
-    const message = `allows ${maxJobs} jobs, but there are ${jobs}`;
-    problems.push({ field: 'maxJobs', message });
-  }
-  if (minutes > maxMinutes) {
-    const message = `allows ${maxMinutes} minutes, but the jobs come to about ${Math.ceil(minutes)}`;
-    problems.push({ field: 'maxMinutes', message });
-  }
-  return problems;
+function problemsOf(caps: SpendingCaps | undefined, jobs: number): FieldError[] {
+  const { maxJobs = Number.POSITIVE_INFINITY } = readSpendingCaps(caps);
+  const message = `allows ${maxJobs} jobs, but there are ${jobs}`;
+  return jobs > maxJobs ? [{ field: 'maxJobs', message }] : [];
 }
 
 /** Works out requests and time of jobs from their sizes and the limits. */

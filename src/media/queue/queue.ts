@@ -1,333 +1,357 @@
 import { onAbort } from '../../async/abort.js';
-import type { GenerationJob } from '../jobs/job.js';
-import { QueueEstimate } from './estimate.js';
-import type { QueueHost } from './host.js';
-import { EngineInput } from './input/engine-input.js';
+import { callSafely, Notifier } from '../../async/notifier.js';
+import { InvalidRequestError, isPostreelError, PostreelError } from '../../errors/index.js';
+import { reasonOf } from '../../errors/reason.js';
+import type { Generate, SubmittedJob } from '../generate/resource.js';
+import type { MediaJob } from '../generate/media-job.js';
 import { jobNamer } from '../jobs/job-names.js';
-import { Intake, type Naming } from './input/intake.js';
+import type { GenerationJob } from '../jobs/job.js';
+import type { JobLedger } from '../jobs/ledger.js';
+import { Lane } from '../submit/lane.js';
 import type { JobSource, MediaQueue, QueueOptions, QueueResult } from './options.js';
-import { QueueResults, type NamedResult } from './driver/results.js';
-import { Assignment, isRefusedKey } from './keys/assignment.js';
-import { QueueKey } from './keys/queue-key.js';
-import { JobReader } from './input/job-reader.js';
-import { SourceReader } from './input/source.js';
-import { progressOf } from './progress.js';
-import type { ReadEntry } from './steps/events.js';
 
-type Control = 'pause' | 'resume' | 'drain';
-
-/** What a queue works with once it has begun. */
-interface QueueParts {
-  readonly keys: readonly QueueKey[];
-  readonly intake: Intake;
-  readonly reader: JobReader;
-  readonly assignment: Assignment;
+/** What a queue asks of its client. */
+export interface QueueHost {
+  readonly generate: Generate;
+  readonly ledger: JobLedger | undefined;
+  /** How many jobs may be queued or processing at one time. */
+  readonly pendingLimit: number;
+  /** The queue may submit more, or less, from now on. */
+  wake(): void;
+  /** Something fails, and the queue goes on or waits; `code` is a word for programs. */
+  warn(message: string, code?: string): void;
 }
 
+// So many jobs wait for their turn at most: enough to find the longest, and to fill a call.
+const aheadOf = { list: 400, stream: 100 };
+const videoIntervalMs = 10_000;
+// One lost answer may happen; after two in a row the next one is as likely to be lost, and is paid for.
+const maxUnknownCalls = 2;
+const unknownMs = 10 * 60_000;
+// The rest would only be refused as well.
+const refusalsForAll = 5;
+
+/** The queue does not want a job any more: it is not yielded. */
+class Withdrawn extends Error {}
+
 /**
- * Fills the free slots of one key or several, longest jobs first, and yields what is finished. Jobs are
- * read and named once; an `Assignment` gives them to the keys, and each key's driver submits and waits.
+ * Takes jobs from its input, submits each, waits for its file, saves it, and yields what came of it.
+ * When a job leaves, and with which others, is up to the client's submitter.
  */
 export class JobQueue implements MediaQueue {
-  readonly #open: () => Promise<readonly QueueHost[]>;
+  readonly #host: QueueHost;
+  readonly #jobs: JobSource;
   readonly #options: QueueOptions;
-  readonly #source: SourceReader;
-  /** The engine that the jobs are taken from, if it is one. */
-  readonly #engine: EngineInput | undefined;
-  readonly #results: QueueResults;
-  readonly #estimate = new QueueEstimate();
-  readonly #early: Control[] = [];
-  readonly #naming: Naming;
-  #parts: QueueParts | undefined;
-  #end: { failure?: { reason: unknown } | undefined } | undefined;
-  #failure: { reason: unknown } | undefined;
-  #openKeys = 0;
-  /** Jobs that were read and have no result. */
-  #unfinished = 0;
-  /** Do the keys know that nothing more comes? */
-  #hasEnded = false;
+  readonly #lane: Lane;
+  readonly #nameOf: (job: MediaJob) => string;
+  readonly #names = new Set<string>();
+  readonly #results: QueueResult[] = [];
+  readonly #running = new Set<GenerationJob>();
+  readonly #news = new Notifier();
+  readonly #room = new Notifier();
+  /** Aborts when nothing more may be submitted, with the reason. */
+  readonly #closed = new AbortController();
+  /** Aborts when the queue is left. */
+  readonly #left = new AbortController();
+  #counts = { read: 0, waiting: 0, unfinished: 0, done: 0, failed: 0 };
+  #isPaused = false;
+  #isExhausted = false;
+  #refusals = { answer: '', count: 0 };
+  #heldTimer: ReturnType<typeof setTimeout> | undefined;
+  #failure: { readonly reason: unknown } | undefined;
 
-  constructor(
-    input: JobSource | EngineInput,
-    options: QueueOptions,
-    open: () => Promise<readonly QueueHost[]>,
-    naming: Naming = { queue: options.name, jobOf: jobNamer(options.key), mayRecur: false },
-  ) {
-    this.#naming = naming;
-    this.#open = open;
+  constructor(host: QueueHost, jobs: JobSource, options: QueueOptions) {
+    const { pendingLimit } = host;
+    this.#host = host;
+    this.#jobs = jobs;
     this.#options = options;
-    this.#engine = input instanceof EngineInput ? input : undefined;
-    this.#source = new SourceReader(input instanceof EngineInput ? input.jobs() : input);
-    this.#results = new QueueResults(options);
+    this.#nameOf = jobNamer(options.key);
+    const concurrency = Math.min(options.concurrency ?? pendingLimit, pendingLimit);
+    const most = options.maxJobs ?? Number.POSITIVE_INFINITY;
+    this.#lane = new Lane(concurrency, most, (calls) => this.#onUnknown(calls));
   }
 
   get running(): readonly GenerationJob[] {
-    const finished = this.#results.finished.flatMap(({ job }) => job ?? []);
-    return [...finished, ...(this.#parts?.keys.flatMap(({ driver }) => driver.running) ?? [])];
+    return [...this.#running];
   }
 
   pause(): void {
-    this.#control('pause');
+    this.#isPaused = true;
+    this.#steer();
   }
 
   resume(): void {
-    this.#control('resume');
+    this.#isPaused = false;
+    clearTimeout(this.#heldTimer);
+    this.#heldTimer = undefined;
+    this.#lane.forgive();
+    this.#steer();
   }
 
   drain(): void {
-    this.#control('drain');
-    this.#engine?.stop();
+    this.#close(new Withdrawn());
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
-    try {
-      yield* this.#iterate();
-    } finally {
-      await this.#engine?.end();
-    }
-  }
-
-  async *#iterate(): AsyncGenerator<QueueResult, void, undefined> {
-    const { signal } = this.#options;
+    const { signal, save } = this.#options;
     signal?.throwIfAborted();
-    await this.#start();
     const stopListening = onAbort(signal, () => {
-      this.#stop();
-      this.#results.wake.notify();
+      this.#left.abort(signal?.reason);
+      this.#news.notify();
     });
+    this.#endAtCap();
+    void this.#read();
     try {
-      for (;;) {
+      while (!this.#isOver || this.#results.length > 0) {
         signal?.throwIfAborted();
-        const next = this.#results.take();
-        if (next) {
-          next.key?.driver.dispatch({ type: 'taken' });
-          this.#read();
-          yield* this.#handOut(next);
-        } else if (this.#end) {
-          break;
-        } else {
-          await this.#results.wake.wait();
+        const next = this.#results.shift();
+        if (!next) {
+          await this.#news.wait();
+          continue;
+        }
+        this.#steer();
+        yield next;
+        if (next.job) {
+          this.#running.delete(next.job);
+        }
+        // Without `save` a file is stored once the next result is asked for.
+        if (next.file && !save) {
+          await this.#settle(next.job);
         }
       }
-      await this.#flush();
-      const failure = this.#end.failure ?? this.#engine?.refusal;
-      if (failure) {
-        throw failure.reason;
+      await this.#host.ledger?.flush();
+      if (this.#failure) {
+        throw this.#failure.reason;
       }
     } finally {
       stopListening();
-      this.#source.close();
-      this.#stop();
-      if (!signal?.aborted) {
-        await this.#flush().catch(() => undefined); // reported by then
+      clearTimeout(this.#heldTimer);
+      this.#left.abort(new Withdrawn());
+      this.#close(new Withdrawn());
+      await (signal?.aborted ? undefined : this.#host.ledger?.flush().catch(() => undefined)); // told by then
+    }
+  }
+
+  get #isOver(): boolean {
+    const isClosed = this.#closed.signal.reason instanceof Withdrawn;
+    return (this.#isExhausted || isClosed) && this.#counts.unfinished === 0;
+  }
+
+  /** Reads the input, so far ahead that the longest jobs can go first. */
+  async #read(): Promise<void> {
+    const isStream = Symbol.asyncIterator in this.#jobs;
+    const source = isStream
+      ? (this.#jobs as AsyncIterable<MediaJob>)[Symbol.asyncIterator]()
+      : (this.#jobs as Iterable<MediaJob>)[Symbol.iterator]();
+    const ahead = isStream ? aheadOf.stream : aheadOf.list;
+    const { signal: left } = this.#left;
+    this.#lane.isFilling = true;
+    try {
+      while (!left.aborted && !(this.#closed.signal.reason instanceof Withdrawn)) {
+        if (this.#counts.waiting >= ahead) {
+          this.#lane.isFilling = false;
+          await this.#room.wait();
+          this.#lane.isFilling = true;
+          continue;
+        }
+        // A list is read at once: its jobs come together.
+        const next = source.next();
+        const { done, value } =
+          next instanceof Promise ? await next : (next as IteratorResult<MediaJob>);
+        if (done) {
+          break;
+        }
+        void this.#make(this.#counts.read++, value);
+      }
+      await source.return?.();
+    } catch (reason) {
+      this.#failure = { reason };
+    }
+    this.#isExhausted = true;
+    this.#lane.isFilling = false;
+    this.#host.wake();
+    this.#tell();
+  }
+
+  /** One job, from its submission to its result. */
+  async #make(index: number, input: MediaJob): Promise<void> {
+    this.#counts.unfinished++;
+    this.#counts.waiting++;
+    let job: GenerationJob | undefined;
+    let result: QueueResult | undefined;
+    try {
+      const submitted = await this.#submit(input).finally(() => {
+        this.#counts.waiting--;
+        this.#room.notify();
+      });
+      ({ job } = submitted);
+      this.#running.add(job);
+      this.#tell();
+      const file = await this.#finished(job);
+      if (this.#options.save && !submitted.known?.isSaved) {
+        await this.#options.save(file, { index, input, job });
+        await this.#settle(job);
+      }
+      result = { index, input, job, file };
+      this.#counts.done++;
+    } catch (error) {
+      if (!this.#left.signal.aborted && !(error instanceof Withdrawn)) {
+        result = {
+          index,
+          input,
+          job,
+          error: error ?? new Error('The job failed without a reason.'),
+        };
+        this.#counts.failed++;
+      }
+    }
+    this.#counts.unfinished--;
+    if (result) {
+      this.#results.push(result);
+    }
+    this.#steer();
+    this.#tell();
+  }
+
+  async #submit(input: MediaJob): Promise<SubmittedJob> {
+    const { name, folderId, retryFailed } = this.#options;
+    const { signal } = this.#closed;
+    const once = name === undefined ? undefined : [name, this.#uniqueName(input)];
+    try {
+      signal.throwIfAborted();
+      const terms = { lane: this.#lane, once, folderId };
+      const options = { signal, priority: 'bulk', retryFailed } as const;
+      const submitted = await this.#host.generate.submitFor(input, terms, options);
+      this.#refusals.count = 0;
+      this.#endAtCap();
+      return submitted;
+    } catch (failure) {
+      this.#learn(failure);
+      throw failure;
+    }
+  }
+
+  #endAtCap(): void {
+    if (this.#lane.left <= 0) {
+      this.#close(capped());
+    }
+  }
+
+  #uniqueName(input: MediaJob): string {
+    const name = this.#nameOf(input);
+    if (this.#names.has(name)) {
+      throw new InvalidRequestError(`Two jobs of the queue have the ${name}.`, {
+        code: 'DUPLICATE_KEY',
+        outcome: 'not-sent',
+      });
+    }
+    this.#names.add(name);
+    return name;
+  }
+
+  /** What the failure of one job says about the others. */
+  #learn(failure: unknown): void {
+    if (!isPostreelError(failure) || failure === this.#closed.signal.reason) {
+      return;
+    }
+    const isNowhere = failure.outcome === 'not-sent' && failure.code === 'NOT_CONNECTED';
+    if (isAboutKey(failure) || (isNowhere && !this.#lane.hasConnected)) {
+      this.#close(failure); // it would be the same for each
+    } else if (failure.outcome === 'rejected') {
+      const answer = answerOf(failure);
+      const count = this.#refusals.answer === answer ? this.#refusals.count + 1 : 1;
+      this.#refusals = { answer, count };
+      if (count >= refusalsForAll) {
+        this.#close(givenUp(failure));
       }
     }
   }
 
-  // With `save` a file is stored by now; without it, once the next result is asked for.
-  async *#handOut({
-    result,
-    name,
-    key,
-  }: NamedResult): AsyncGenerator<QueueResult, void, undefined> {
-    const { file } = result;
-    const isStored = this.#options.save !== undefined || !file;
-    if (isStored) {
-      await this.#engine?.acknowledge(result);
-    }
-    yield result;
-    if (!isStored) {
-      await this.#engine?.acknowledge(result);
-      await key?.host.settle(file.fileId, name);
-    }
-  }
-
-  #control(type: Control): void {
-    if (!this.#parts) {
-      this.#early.push(type);
-      return;
-    }
-    if (type === 'drain') {
-      this.#parts.assignment.clear();
-    }
-    this.#parts.keys.forEach(({ driver }) => driver.dispatch({ type }));
-  }
-
-  async #flush(): Promise<void> {
-    await Promise.all(this.#parts?.keys.map(({ host }) => host.flush()) ?? []);
-  }
-
-  async #start(): Promise<void> {
-    const hosts = await this.#open();
-    const intake = new Intake(hosts, this.#naming, this.#options.retryFailed ?? false);
-    const isAlone = hosts.length === 1;
-    const list = this.#source.size === undefined ? 'stream' : 'list';
-    const input = this.#engine ? 'engine' : list;
-    const keys = await Promise.all(
-      hosts.map(async (host) => {
-        const owner = isAlone ? undefined : await host.owner();
-        const key: QueueKey = new QueueKey({ host, owner, input }, this.#options, intake.inputs, {
-          onResult: (result, name) => this.#onResult(key, result, name),
-          onChange: () => this.#onChange(),
-          onEnd: (failure) => this.#onKeyEnd(failure),
-        });
-        return key;
-      }),
-    );
-    const assignment = new Assignment(keys, intake, {
-      onFailure: ({ entry }, error) => this.#fail(entry.index, error),
-    });
-    this.#parts = { keys, intake, assignment, reader: this.#readerOf(keys, intake) };
-    this.#openKeys = keys.length;
-    if (!isAlone) {
-      keys.forEach(({ driver }) => driver.dispatch({ type: 'reading' })); // others may bring it jobs
-    }
-    for (const type of this.#early) {
-      this.#control(type);
-    }
-    this.#read();
-  }
-
-  #readerOf(keys: readonly QueueKey[], intake: Intake): JobReader {
-    const [first] = keys as [QueueKey, ...QueueKey[]]; // a queue has a key
-    return new JobReader({
-      source: this.#source,
-      intake,
-      clock: first.host.clock,
-      isShared: keys.length > 1,
-      rules: first.driver.state.rules,
-      isStopped: () => first.driver.isStopped,
-      onReading: () => keys.forEach(({ driver }) => driver.dispatch({ type: 'reading' })),
-      onRead: (entries) => this.#onRead(entries),
-      onUnread: (error) => first.driver.dispatch({ type: 'unread', error }),
-      onFailure: (failure) => this.#finish(failure),
-    });
-  }
-
-  #onChange(): void {
-    this.#parts?.assignment.assign();
-    this.#read();
-    this.#report();
-  }
-
-  #onResult(key: QueueKey, result: QueueResult, name: string | undefined): void {
-    const { keys, intake, assignment } = this.#parts ?? {};
-    const entry = key.inHand.get(result.index);
-    key.inHand.delete(result.index);
-    if (keys && assignment && entry && keys.length > 1 && isRefusedKey(result)) {
-      key.driver.dispatch({ type: 'taken' });
-      assignment.setAside(key, result.error);
-      void this.#bringBack({ entry });
-      return;
-    }
-    if (result.file) {
-      this.#learn(key, result.index);
-    }
-    intake?.forget(result.index);
-    this.#results.push({ result, name, key });
-    this.#unfinished--;
-    this.#endInput();
-  }
-
-  // Another key may make it.
-  async #bringBack(read: ReadEntry): Promise<void> {
-    const { reader } = this.#parts ?? {};
+  async #finished(job: GenerationJob) {
+    const { timeout = Number.POSITIVE_INFINITY } = this.#options;
+    const interval = job.kind === 'video' ? videoIntervalMs : 'auto';
     try {
-      this.#bring((await reader?.known([read])) ?? []);
-    } catch (reason) {
-      this.#finish({ reason });
+      return await job.waitForFile({ timeout, interval, signal: this.#left.signal });
+    } finally {
+      this.#lane.inProgress--;
+      this.#host.wake();
     }
   }
 
-  /** No key can make this job. */
-  #fail(index: number, error: unknown): void {
-    const { intake } = this.#parts ?? {};
-    const input = intake?.inputs.get(index)?.given;
-    intake?.forget(index);
-    if (input) {
-      const result = { index, input, job: undefined, error };
-      this.#results.push({ result, name: undefined, key: undefined });
+  async #settle({ fileId }: GenerationJob): Promise<void> {
+    await this.#host.ledger?.settle(fileId, 'saved').catch((error: unknown) => {
+      this.#host.warn(`${reasonOf(error)} A file that is saved stays listed as pending.`);
+    });
+  }
+
+  /** Says whether jobs may leave: not while too many results wait for the caller. */
+  #steer(): void {
+    const isFull = this.#results.length >= this.#host.pendingLimit;
+    this.#lane.isHeld = this.#isPaused || isFull || this.#heldTimer !== undefined;
+    this.#host.wake();
+  }
+
+  #close(reason: unknown): void {
+    this.#closed.abort(reason);
+    this.#room.notify();
+    this.#news.notify();
+  }
+
+  #onUnknown(calls: number): void {
+    if (calls < maxUnknownCalls || this.#heldTimer !== undefined) {
+      return;
     }
-    this.#unfinished--;
-    this.#endInput();
+    this.#heldTimer = setTimeout(() => {
+      this.#failure ??= { reason: answersLost() };
+      this.#close(new Withdrawn());
+    }, unknownMs);
+    this.#host.warn(
+      'The answers to two calls in a row were lost: their jobs may exist, and each further call may be lost too. Nothing more is submitted until `queue.resume()`; without it the queue ends after 10 min.',
+      'UNKNOWN_OUTCOMES',
+    );
+    this.#steer();
   }
 
-  /** Reads on until enough jobs wait, unless too many results do. */
-  #read(): void {
-    const { keys = [], reader, assignment } = this.#parts ?? {};
-    const isOpen = keys.some(({ driver }) => !driver.isStopped && !driver.state.isDraining);
-    const maxResults = keys.reduce((sum, { driver }) => sum + driver.state.rules.maxResults, 0);
-    if (reader && assignment && isOpen && this.#results.size < maxResults) {
-      const [only, ...others] = keys;
-      const isAlone = only !== undefined && others.length === 0;
-      reader.read(isAlone ? only.driver.state.waiting.length : assignment.size);
-    }
+  #tell(): void {
+    const { done, failed, waiting, read } = this.#counts;
+    const total = Array.isArray(this.#jobs)
+      ? this.#jobs.length
+      : this.#isExhausted
+        ? read
+        : undefined;
+    const pending = this.#lane.inProgress;
+    callSafely(() => this.#options.onProgress?.({ done, failed, pending, waiting, total }));
+    this.#news.notify();
   }
+}
 
-  #onRead(entries: readonly ReadEntry[]): void {
-    this.#unfinished += entries.length;
-    this.#bring(entries);
-    this.#read();
-  }
+// Numbers and the id of the request differ from answer to answer.
+function answerOf({ status, code, message }: PostreelError): string {
+  return `${status} ${code} ${message.replace(/ Request id \S+$/, '').replace(/\d+/g, '#')}`;
+}
 
-  #bring(entries: readonly ReadEntry[]): void {
-    const { keys = [], assignment } = this.#parts ?? {};
-    assignment?.add(entries);
-    if (assignment?.refusal && keys.length > 1) {
-      this.#source.close();
-    }
-    this.#endInput();
-  }
+function isAboutKey(error: PostreelError): boolean {
+  return error.status === 401 || error.name === 'ConfigurationError';
+}
 
-  // A key alone has all jobs by then; of several, one may get the jobs of another until the last is over.
-  #endInput(): void {
-    const { keys = [] } = this.#parts ?? {};
-    const isOver = this.#source.isExhausted && (keys.length === 1 || this.#unfinished === 0);
-    if (isOver && !this.#hasEnded) {
-      this.#hasEnded = true;
-      keys.forEach(({ driver }) => driver.dispatch({ type: 'exhausted' }));
-    }
-  }
+/** The error of a job that a queue gave up before it was submitted. */
+function givenUp(reason: PostreelError): PostreelError {
+  return new PostreelError(
+    `The queue gave up before this job was submitted; submit it again once the cause is gone: ${reasonOf(reason)}`,
+    { code: 'QUEUE_ENDED', outcome: 'not-sent', cause: reason },
+  );
+}
 
-  #onKeyEnd(failure: { reason: unknown } | undefined): void {
-    this.#openKeys--;
-    this.#failure ??= failure;
-    if (this.#openKeys === 0) {
-      this.#finish(this.#failure ?? this.#source.failure ?? this.#parts?.assignment.refusal);
-    } else if (failure) {
-      this.#parts?.assignment.clear();
-      this.#source.close();
-      this.#unfinished = 0;
-      this.#endInput();
-    }
-  }
+function capped(): PostreelError {
+  return new PostreelError('This job would exceed `maxJobs` of the queue.', {
+    code: 'SPENDING_CAP',
+    outcome: 'not-sent',
+  });
+}
 
-  #finish(failure: { reason: unknown } | undefined): void {
-    this.#end ??= { failure };
-    this.#stop();
-    this.#results.wake.notify();
-  }
-
-  #stop(): void {
-    this.#parts?.keys.forEach(({ driver }) => driver.stop());
-  }
-
-  #learn({ host, driver }: QueueKey, index: number): void {
-    const running = driver.last(index);
-    if (running) {
-      this.#estimate.learn(running, host.clock.now());
-    }
-  }
-
-  #report(): void {
-    const { keys = [], intake, assignment } = this.#parts ?? {};
-    const [first] = keys;
-    const isOpen = keys.some(({ driver }) => !driver.isStopped) || this.#end !== undefined;
-    if (first && intake && assignment && isOpen && this.#options.onProgress) {
-      const now = first.host.clock.now();
-      const facts = { estimate: this.#estimate, unassigned: assignment.size, now };
-      const total = this.#source.size ?? (this.#source.isExhausted ? intake.count : undefined);
-      this.#results.report({ ...progressOf(keys, facts), total });
-    }
-  }
+function answersLost(): PostreelError {
+  return new PostreelError(
+    'The answers to two calls in a row were lost, and `queue.resume()` was not called. Look for the jobs with the outcome `unknown` in the workspace, and submit the rest again.',
+    { code: 'UNKNOWN_OUTCOMES' },
+  );
 }

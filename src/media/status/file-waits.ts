@@ -1,6 +1,7 @@
 import { hasIoContexts } from '../../async/timers.js';
 import { isCanceled, jobStage, statusOf } from '../../contract/job-status.js';
 import { invalidRequest } from '../../errors/client-errors.js';
+import { NotFoundError } from '../../errors/index.js';
 import { callSite, locate } from '../../transport/call.js';
 import { kindOf } from '../../transport/request/url.js';
 import type { Settings } from '../../transport/settings.js';
@@ -8,7 +9,7 @@ import type { Events } from '../../transport/events.js';
 import type { MediaEvents } from '../events.js';
 import { MediaFile } from '../jobs/file.js';
 import type { JobMemory } from '../jobs/job.js';
-import type { MediaJournal } from '../jobs/journal.js';
+import type { JobLedger } from '../jobs/ledger.js';
 import * as notices from '../notices.js';
 import { countedIntervalMs } from './counted-poller.js';
 import type { FileKind } from './intervals.js';
@@ -22,11 +23,11 @@ export interface WaitParts {
   readonly memory: JobMemory;
   readonly events: Events<MediaEvents>;
   readonly settings: Pick<Settings, 'fetch'>;
-  readonly journal: MediaJournal | undefined;
+  readonly ledger: JobLedger | undefined;
   /** Takes keys out of a text that the service wrote. */
   readonly clean: (text: string) => string;
-  /** A file is still being made. */
-  readonly onActive: (fileId: string) => void;
+  /** The service does not have a file. */
+  readonly onGone: (fileId: string) => void;
 }
 
 /** The waits of one client for its files. */
@@ -57,6 +58,9 @@ export class FileWaits {
   wait(fileId: string, kind: FileKind | undefined, options?: WaitOptions): Promise<MediaFile> {
     const site = callSite();
     return this.#wait(fileId, kind, options).catch((failure: unknown) => {
+      if (failure instanceof NotFoundError) {
+        this.#parts.onGone(fileId);
+      }
       locate(failure, site, 'outer call');
       throw failure;
     });
@@ -101,19 +105,12 @@ export class FileWaits {
 
   /** Tells everybody who listens to the client of a status check. */
   report(update: FileUpdate): void {
-    const { events, journal } = this.#parts;
+    const { events, ledger } = this.#parts;
     events.emit('job:update', update);
-    const { fileId, raw } = update;
-    const status = statusOf(raw);
+    const status = statusOf(update.raw);
     const stage = jobStage(status);
-    if (stage === 'active') {
-      this.#parts.onActive(fileId);
-    } else if (journal) {
-      journal
-        .finish(fileId, isCanceled(status) ? 'canceled' : stage)
-        .catch((error: unknown) =>
-          notices.noJournal(events, error, 'A file that has ended stays listed as pending.'),
-        );
+    if (stage !== 'active') {
+      ledger?.finish(update.fileId, isCanceled(status) ? 'canceled' : stage);
     }
   }
 }

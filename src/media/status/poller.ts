@@ -33,6 +33,7 @@ export class StatusPoller {
   readonly #running = new Map<string, Running>();
   readonly #seen = new Map<string, { record: StatusRecord; at: number }>();
   readonly #onLearned: () => void;
+  readonly #onSeen: (fileId: string, isOver: boolean) => void;
   readonly #listeners = new Map<string, Set<() => void>>();
   #counted: CountedPoller | undefined;
 
@@ -40,12 +41,16 @@ export class StatusPoller {
     ask: AskStatus,
     findCounted: () => Promise<CountedPoller>,
     spacing: Spacing,
-    onLearned: () => void,
+    {
+      onLearned,
+      onSeen,
+    }: { onLearned: () => void; onSeen: (fileId: string, isOver: boolean) => void },
   ) {
     this.#ask = ask;
     this.#findCounted = findCounted;
     this.#spacing = spacing;
     this.#onLearned = onLearned;
+    this.#onSeen = onSeen;
   }
 
   /** Do status checks count towards the rate limit, as far as a client with this key has found out? */
@@ -147,7 +152,9 @@ export class StatusPoller {
   }
 
   #keep(fileId: string, record: StatusRecord): void {
-    if (jobStage(statusOf(record)) !== 'active') {
+    const isOver = jobStage(statusOf(record)) !== 'active';
+    this.#onSeen(fileId, isOver);
+    if (isOver) {
       for (const listener of this.#listeners.get(fileId) ?? []) {
         listener();
       }

@@ -1,6 +1,5 @@
 import { systemClock } from '../../async/clock.js';
-import { stateOf, type Facts } from '../../journal/facts.js';
-import { Journal, type Attempt } from '../../journal/journal.js';
+import { Ledger, type Claimed, type Known } from '../../journal/ledger.js';
 import { nameOf, scopeOf } from '../../journal/names.js';
 import type { JournalStore } from '../../journal/store.js';
 
@@ -17,13 +16,14 @@ export interface SendProject {
 
 /** Who has an email, by the names of its recipients. */
 export class SendJournal {
-  readonly #journal: Journal;
+  readonly #ledger: Ledger;
   readonly #name: (email: string) => string;
   readonly #sendsUnknown: boolean;
-  /** Claimed since this run began, by it or by another one, and not answered: that is no earlier run. */
+  /** Claims of this run that are not answered, and claims of earlier runs that are taken over. */
+  readonly #claims = new Map<string, Known>();
+  readonly #lost = new Map<string, Known>();
+  /** Claimed since this run began, by it or by another one: that is no earlier run. */
   readonly #live = new Set<string>();
-  /** The attempts to make, as far as they were looked up. */
-  readonly #next = new Map<string, Attempt>();
 
   constructor(
     store: JournalStore,
@@ -37,32 +37,21 @@ export class SendJournal {
     const scope = scopeOf(store, project);
     this.#name = (email) => `${scope}/${nameOf([key, email])}`;
     this.#sendsUnknown = sendsUnknown;
-    this.#journal = new Journal({
-      store,
-      prefix: 'email/',
-      clock: systemClock,
-      facts: ['claim', 'refused', 'accepted', 'dismissed'],
-      onTrouble: warn,
-    });
+    this.#ledger = new Ledger({ store, prefix: 'email/', clock: systemClock, onTrouble: warn });
   }
 
   /** Looks recipients up; nothing that is known then is sent again. */
   async find(emails: readonly string[]): Promise<Map<string, KnownSend>> {
     const known = new Map<string, KnownSend>();
-    const isOver = (facts: Facts) => stateOf(facts).state === 'refused';
-    const attempts = await this.#journal.find(emails.map(this.#name), isOver);
-    for (const email of emails) {
-      const attempt = attempts.get(this.#name(email));
-      const state = stateOf(attempt?.facts ?? {});
-      if (attempt && state.state === 'claimed' && this.#sendsUnknown && !this.#live.has(email)) {
-        await this.#journal.write(attempt, 'dismissed', { at: await this.#journal.now() });
-        this.#next.set(email, { ...attempt, number: attempt.number + 1, facts: {} });
-      } else if (state.state === 'claimed') {
+    const found = await Promise.all(emails.map((email) => this.#ledger.find(this.#name(email))));
+    for (const [index, email] of emails.entries()) {
+      const one = found[index];
+      if (one?.entry.state === 'accepted') {
+        known.set(email, { state: 'sent', id: String(one.entry.record) });
+      } else if (one && this.#sendsUnknown && !this.#live.has(email)) {
+        this.#lost.set(email, one);
+      } else if (one) {
         known.set(email, { state: 'claimed' });
-      } else if (state.state === 'accepted') {
-        known.set(email, { state: 'sent', id: String(state.record) });
-      } else if (attempt) {
-        this.#next.set(email, attempt);
       }
     }
     return known;
@@ -70,40 +59,44 @@ export class SendJournal {
 
   /** Claims a recipient who was looked up; `false` when another run was faster. */
   async claim(email: string): Promise<boolean> {
-    const attempt = this.#attempt(email);
     const id = crypto.randomUUID();
     this.#live.add(email);
-    const at = await this.#journal.now();
-    const claim = { id, call: id, place: 0, at, print: '', owner: '' };
-    return (await this.#journal.claim(attempt, claim)).id === id;
+    const claim: Claimed = { state: 'claimed', id, call: id, place: 0, print: '' };
+    const own = await this.#ledger.claim(this.#name(email), claim, this.#lost.get(email));
+    if (own) {
+      this.#claims.set(email, own);
+    }
+    return own !== undefined;
   }
 
   /** The service took the email. */
-  async accept(email: string, id: string): Promise<void> {
-    const fact = { ...(await this.#stamp()), record: id };
-    await this.#journal.write(this.#attempt(email), 'accepted', fact);
-    this.#live.delete(email);
-    this.#next.delete(email);
+  accept(email: string, id: string): Promise<void> {
+    const own = this.#end(email);
+    if (own) {
+      this.#ledger.change(own, { ...own.entry, state: 'accepted', record: id });
+    }
+    return Promise.resolve();
   }
 
   /** The email was certainly not sent: the next attempt may be. */
-  async refuse(email: string): Promise<void> {
-    const attempt = this.#attempt(email);
-    await this.#journal.write(attempt, 'refused', await this.#stamp());
-    this.#live.delete(email);
-    this.#next.set(email, { ...attempt, number: attempt.number + 1, facts: {} });
+  refuse(email: string): Promise<void> {
+    const own = this.#end(email);
+    if (own) {
+      this.#ledger.change(own, undefined);
+    }
+    return Promise.resolve();
   }
 
   /** Resolves when everything is written. */
   flush(): Promise<void> {
-    return this.#journal.flush();
+    return this.#ledger.flush();
   }
 
-  #attempt(email: string): Attempt {
-    return this.#next.get(email) ?? { name: this.#name(email), number: 1, facts: {} };
-  }
-
-  async #stamp(): Promise<{ at: number }> {
-    return { at: await this.#journal.now().catch(() => Date.now()) };
+  #end(email: string): Known | undefined {
+    const own = this.#claims.get(email);
+    this.#claims.delete(email);
+    this.#lost.delete(email);
+    this.#live.delete(email);
+    return own;
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { fingerprint } from '../../contract/fingerprint.js';
 import { SortedTexts } from '../../journal/sorted-texts.js';
 import type { JournalItem, JournalPage, JournalStore } from '../../journal/store.js';
 import { reasonOf } from '../../errors/reason.js';
@@ -24,10 +25,12 @@ export function fileJournal(path: string): JournalStore {
   return new FileJournal(path);
 }
 
-/** A line: the first claim of a key stands, the last put of it. */
+/**
+ * A line: a value that was written where another one stood, named by its fingerprint. Read in order,
+ * each finds what it expects or changes nothing, so that of two processes one is first.
+ */
 type Line =
-  | readonly ['claim' | 'put', key: string, value: string]
-  | readonly ['delete', key: string]
+  | readonly ['swap', key: string, from: string | null, to: string | null, at: number]
   | readonly ['file', id: string];
 
 class FileJournal implements JournalStore {
@@ -38,6 +41,7 @@ class FileJournal implements JournalStore {
   /** Lines that came while others were written go together the next time. */
   #waiting: Line[] = [];
   #batch: Promise<void> | undefined;
+  #reading: Promise<void> | undefined;
   #last: Promise<unknown> = Promise.resolve();
   /** How large the file may get before another look whether something in it is over. */
   #maxBytes = largeBytes;
@@ -47,35 +51,32 @@ class FileJournal implements JournalStore {
     this.#given = path;
   }
 
-  async putIfAbsent(key: string, value: string): Promise<string> {
-    await this.#append(['claim', key, value]);
-    return this.#texts.get(key) ?? value;
+  async swap(
+    key: string,
+    from: string | undefined,
+    to: string | undefined,
+  ): Promise<string | undefined> {
+    await this.#append(['swap', key, printOf(from), to ?? null, Date.now()]);
+    return this.#texts.get(key);
   }
 
-  put(key: string, value: string): Promise<void> {
-    return this.#append(['put', key, value]);
-  }
-
-  async get(keys: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    await this.#inTurn(async () => this.#catchUp(await realPathOf(this.#given)));
-    return this.#texts.pick(keys);
+  async get(key: string): Promise<JournalItem | undefined> {
+    await this.#readOn();
+    return this.#texts.item(key, Date.now());
   }
 
   async list(prefix: string, page?: JournalPage): Promise<readonly JournalItem[]> {
-    await this.#inTurn(async () => this.#catchUp(await realPathOf(this.#given)));
-    return this.#texts.list(prefix, page);
+    await this.#readOn();
+    return this.#texts.list(prefix, page, Date.now());
   }
 
-  async delete(keys: readonly string[]): Promise<void> {
-    await Promise.all(keys.map((key) => this.#append(['delete', key])));
-  }
-
-  async flush(): Promise<void> {
-    await this.#last;
-  }
-
-  now(): Promise<number> {
-    return Promise.resolve(Date.now());
+  // Those who ask while others are read for are told together.
+  #readOn(): Promise<void> {
+    this.#reading ??= this.#inTurn(async () => {
+      this.#reading = undefined;
+      await this.#catchUp(await realPathOf(this.#given));
+    });
+    return this.#reading;
   }
 
   #append(line: Line): Promise<void> {
@@ -139,11 +140,12 @@ class FileJournal implements JournalStore {
     }
   }
 
-  #apply([type, key, value = '']: Line): void {
-    if (type === 'delete') {
-      this.#texts.delete(key);
-    } else if (type === 'put' || (type === 'claim' && this.#texts.get(key) === undefined)) {
-      this.#texts.set(key, value);
+  #apply(line: Line): void {
+    if (line[0] === 'swap') {
+      const [, key, from, to, at] = line;
+      if (printOf(this.#texts.get(key)) === from) {
+        this.#texts.set(key, to ?? undefined, at);
+      }
     }
   }
 
@@ -153,7 +155,9 @@ class FileJournal implements JournalStore {
   }
 
   async #compact(path: string, lock: HeldLock): Promise<void> {
-    const lines = [...this.#texts].map(([key, value]) => textOf(['put', key, value]));
+    const lines = [...this.#texts].map(([key, value, at]) =>
+      textOf(['swap', key, null, value, at]),
+    );
     const text = lines.join('');
     // What is not over stays: no use in trying again at every write.
     this.#maxBytes = Math.max(largeBytes, 2 * Buffer.byteLength(text));
@@ -226,13 +230,16 @@ function linesIn(text: string): Line[] {
 }
 
 function isLine(value: unknown): value is Line {
-  const isTexts = Array.isArray(value) && value.every((part) => typeof part === 'string');
-  if (!isTexts) {
+  if (!Array.isArray(value) || value.length !== 5) {
     return false;
   }
-  const [type, ...parts] = value;
-  const isWrite = (type === 'claim' || type === 'put') && parts.length === 2;
-  return isWrite || (type === 'delete' && parts.length === 1);
+  const [type, key, from, to, at] = value as unknown[];
+  const areTexts = [from, to].every((text) => text === null || typeof text === 'string');
+  return type === 'swap' && typeof key === 'string' && areTexts && typeof at === 'number';
+}
+
+function printOf(value: string | undefined): string | null {
+  return value === undefined ? null : fingerprint(value);
 }
 
 function unlessMissing(error: unknown): undefined {

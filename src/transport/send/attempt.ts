@@ -19,6 +19,7 @@ import {
 } from '../context.js';
 import { notSentInTime } from '../deadline.js';
 import type { Budget, Slot } from '../rate-limit/budget.js';
+import { jsonText } from '../request/body.js';
 import { classify, requestIdOf } from '../response/classify.js';
 import {
   connectionError,
@@ -40,10 +41,11 @@ const maxLateMs = 5 * 60_000;
 /** Waits for a slot of the rate limit, sends the request once and reads what comes back. */
 export async function attempt(
   one: Attempt,
-  call: CallContext,
+  given: CallContext,
   parts: TransportParts,
 ): Promise<RawAnswer> {
   const { number, key } = one;
+  let call = given;
   const budget = budgetFor(call, key, parts);
   const acquired = budget && acquire(budget, number, call, parts);
   const slot = acquired instanceof Promise ? await acquired : acquired; // nearly always there is room
@@ -52,7 +54,10 @@ export async function attempt(
   }
   call.signal?.throwIfAborted();
   if (call.input.beforeSending) {
-    await runBeforeSending(call.input.beforeSending, slot, call);
+    const body = await runBeforeSending(call.input.beforeSending, slot, call);
+    if (body !== undefined) {
+      call = { ...call, request: { ...call.request, body: jsonText(body) } };
+    }
   }
   const remainingMs = call.deadlineAt - monotonicMs();
   if (remainingMs <= 0) {
@@ -64,13 +69,14 @@ export async function attempt(
 }
 
 async function runBeforeSending(
-  beforeSending: () => Promise<void>,
+  beforeSending: () => Promise<unknown>,
   slot: Slot | undefined,
   { signal }: CallContext,
-): Promise<void> {
+): Promise<unknown> {
   try {
-    await beforeSending();
+    const body = await beforeSending();
     signal?.throwIfAborted();
+    return body;
   } catch (failure) {
     slot?.cancel();
     throw failure;

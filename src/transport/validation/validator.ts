@@ -35,7 +35,8 @@ export class Validator {
 
   /** Refuses what the service would reject or misread, and warns of what will have no effect. */
   checkRequest(call: CallContext): Promise<void> | undefined {
-    if (!call.route.hasInput || this.#parts.settings.validation.requests === 'off') {
+    const isOff = this.#parts.settings.validation.requests === 'off' || call.input.isChecked;
+    if (!call.route.hasInput || isOff) {
       return undefined;
     }
     if (this.#schemas) {

@@ -104,9 +104,10 @@ async function runQueue(
     save: async (file, { index }) => {
       paths.set(index, await save(file, { name: nameOf(index), kind: 'video' }, saving));
     },
-    onUpdate: ({ index, status, progress: share }) =>
-      progress.show(nameOf(index), { done: percentOf(share), total: 100, note: status }),
   });
+  media.on('job:update', ({ fileId, status, progress: share }) =>
+    progress.show(fileId, { done: percentOf(share), total: 100, note: status }),
+  );
   let failures = 0;
   try {
     for await (const result of queue) {
@@ -124,10 +125,9 @@ async function runQueue(
 }
 
 /** What stands behind the bar of all videos. */
-function sumOf({ done, failed, total = 0, etaMs }: QueueProgress): string {
+function sumOf({ done, failed, total = 0 }: QueueProgress): string {
   const failures = failed === 0 ? '' : `, ${failed} failed`;
-  const left = etaMs === undefined ? '' : `, about ${Math.ceil(etaMs / 60_000)} min left`;
-  return `${done} of ${total} done${failures}${left}`;
+  return `${done} of ${total} done${failures}`;
 }
 
 /** Prints how one video ended; gives the number of failures. */

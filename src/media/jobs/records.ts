@@ -1,7 +1,6 @@
 import { requireTextId } from '../../contract/ids.js';
 import { requireList } from '../lazy-queue.js';
-import { journalOf, type MediaJournal } from './journal.js';
-import type { PendingJobs } from './journal-types.js';
+import { ledgerOf, type JobLedger, type PendingJobs } from './ledger.js';
 
 /** What a client's journal knows, and what the caller may say to it. */
 export interface JobRecords {
@@ -10,8 +9,8 @@ export interface JobRecords {
   /** The file is saved: it is listed no more. */
   acknowledge(fileId: string): Promise<void>;
   /**
-   * Lists a file, or the call with this id, no more. The names of a dismissed call are free: a named
-   * queue submits its jobs again.
+   * Lists a file, or the call with this id, no more. The keys of a dismissed call are free: its jobs may
+   * be submitted again.
    */
   dismiss(id: string): Promise<void>;
   /**
@@ -22,27 +21,24 @@ export interface JobRecords {
 }
 
 /** Reads and changes the journal of a client; each call refuses when there is none. */
-export function jobRecords(client: { readonly journal: MediaJournal | undefined }): JobRecords {
+export function jobRecords(ledger: JobLedger | undefined): JobRecords {
   return {
-    pending: async () => journalOf(client).pending(),
+    pending: async () => ledgerOf(ledger).pending(),
     acknowledge: async (fileId) => {
       requireTextId('fileId', fileId);
-      const journal = journalOf(client);
-      await journal.settle(fileId, 'saved');
-      await journal.flush();
+      await ledgerOf(ledger).settle(fileId, 'saved');
+      await ledgerOf(ledger).flush();
     },
     dismiss: async (id) => {
       requireTextId('id', id);
-      const journal = journalOf(client);
-      await journal.dismiss(id);
-      await journal.flush();
+      await ledgerOf(ledger).dismiss(id);
     },
     resolve: async (callId, fileIds) => {
       requireList('fileIds', fileIds);
       for (const fileId of fileIds.filter((one) => one !== null)) {
         requireTextId('fileIds', fileId);
       }
-      await journalOf(client).resolve(callId, fileIds);
+      await ledgerOf(ledger).resolve(callId, fileIds);
     },
   };
 }

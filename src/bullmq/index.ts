@@ -1,1 +1,0 @@
-export { bullmqSource, type BullmqItem, type BullmqOptions, type BullmqSource } from './source.js';

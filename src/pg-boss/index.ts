@@ -1,1 +1,0 @@
-export { pgBossSource, type PgBossClient, type PgBossOptions } from './source.js';
