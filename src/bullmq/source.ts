@@ -6,8 +6,8 @@ import {
   readOptions,
   text,
   type OptionKinds,
-} from '../contract/options.js';
-import { ConfigurationError } from '../errors/index.js';
+} from '../core/options.js';
+import { ConfigurationError } from '../core/errors.js';
 import type { MediaJob } from '../media/generate/media-job.js';
 import {
   readJob,

@@ -1,13 +1,13 @@
 import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Attributes, Span, SpanContext, Tracer } from '@opentelemetry/api';
-import { monotonicMs } from '../async/timers.js';
+import { monotonicMs } from '../core/async.js';
 import type {
   CallEndEvent,
   CallStartEvent,
   RequestEvent,
   ResponseEvent,
   RetryEvent,
-} from '../contract/events.js';
+} from '../core/types.js';
 import { errorAttribute, errorTypeOf, requestAttributes, spanName } from './attributes.js';
 import type { Metrics } from './metrics.js';
 

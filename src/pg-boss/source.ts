@@ -1,6 +1,6 @@
-import { callback, readOptions, text, type OptionKinds } from '../contract/options.js';
-import { isRecord } from '../contract/records.js';
-import { ConfigurationError, isPostreelError } from '../errors/index.js';
+import { callback, readOptions, text, type OptionKinds } from '../core/options.js';
+import { isRecord } from '../core/values.js';
+import { ConfigurationError, isPostreelError } from '../core/errors.js';
 import type { MediaJob } from '../media/generate/media-job.js';
 import {
   readJob,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord } from '../contract/records.js';
-import { capacityOf, maxCloseMs, type RateBudgetStore } from '../contract/rate-budget-store.js';
-import { storedNumber } from '../contract/stored-number.js';
+import { isRecord } from '../core/values.js';
+import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/rate-store.js';
+import { storedNumber } from '../core/values.js';
 import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
 
 /**

@@ -1,4 +1,4 @@
-import { isPostreelError, type PostreelError } from '../../errors/index.js';
+import { isPostreelError, type PostreelError } from '../../core/errors.js';
 import { madeNothing, mayHaveBeenMade } from '../jobs/refused-calls.js';
 import type { VideoRequest } from './types.js';
 

@@ -1,14 +1,14 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
-import { isRecord } from '../../contract/records.js';
-import type { NamesOf } from '../../contract/methods.js';
-import { isPostreelError } from '../../errors/index.js';
-import { RunningCall } from '../../transport/call.js';
-import { invalidRequest } from '../../errors/client-errors.js';
-import type { Transport } from '../../transport/transport.js';
+import type { Call, RequestOptions } from '../../core/types.js';
+import { isRecord } from '../../core/values.js';
+import type { NamesOf } from '../../core/route.js';
+import { isPostreelError } from '../../core/errors.js';
+import { RunningCall } from '../../core/call.js';
+import { invalidRequest } from '../../core/errors.js';
+import type { Transport } from '../../core/send.js';
 import { Coalescer } from './batching.js';
 import type { GenerationJob, JobRecord } from '../jobs/job.js';
 import type { SendHooks, Submission } from '../jobs/submit.js';
-import { onAbort } from '../../async/abort.js';
+import { onAbort } from '../../core/async.js';
 import { audioRecords, videoRecords } from './accepted.js';
 import { isVideo, withFormat } from './media-job.js';
 import { submitLongAudio, type SubmitPart } from './long-audio/submit.js';
@@ -119,7 +119,7 @@ export class Generate implements NamesOf<typeof routes> {
   /** Checks a file's status once. */
   status(query: StatusQuery, options?: RequestOptions): Call<StatusRecord> {
     const isCharged = this.#host.statusChecksAreCharged;
-    return this.#transport.send(routes.status, { query, isPoll: true, isCharged }, options);
+    return this.#transport.send(routes.status, { query, isCharged }, options);
   }
 
   // The service would refuse all of them, and again and again.
@@ -169,7 +169,7 @@ export class Generate implements NamesOf<typeof routes> {
       onLate: (answer: unknown) => onLate(() => audioRecords(answer)),
     };
     return this.#transport
-      .send(routes.audio, { body, ...hooks }, this.#paid(options))
+      .send(routes.audio, { body, hooks }, this.#paid(options))
       .map(audioRecords);
   }
 
@@ -192,7 +192,7 @@ export class Generate implements NamesOf<typeof routes> {
     // Counted now: the caller may change the list while the call waits.
     const jobs = payloadOf(body).map(withFormat);
     const sent = jobs.length > 0 ? { ...body, payload: jobs } : body;
-    const givenAt = this.#wrapped.has(body) ? 'payload[0]' : undefined;
+    const about = { at: this.#wrapped.has(body) ? 'payload[0]' : undefined };
     const recordsOf = (answer: unknown) => videoRecords(answer, jobs.length);
     const send = ({ beforeSending, onLate }: SendHooks) =>
       this.#transport
@@ -200,9 +200,11 @@ export class Generate implements NamesOf<typeof routes> {
           routes.video,
           {
             body: sent,
-            givenAt,
-            beforeSending,
-            onLate: (answer) => onLate(() => recordsOf(answer)),
+            about,
+            hooks: {
+              beforeSending,
+              onLate: (answer: unknown) => onLate(() => recordsOf(answer)),
+            },
           },
           this.#paid(options),
         )

@@ -1,4 +1,4 @@
-import { of, route } from '../../contract/route.js';
+import { of, route } from '../../core/route.js';
 import { carriesIds } from '../jobs/job.js';
 import type {
   AudioAccepted,
@@ -24,6 +24,7 @@ export const routes = {
     isAccepted: carriesIds,
   }),
   status: route('GET /v1/generate/status', {
+    isFresh: true,
     query: of<StatusQuery>(),
     returns: of<StatusRecord>(),
     charged: false, // the document limits to 10 in 10 minutes and advises a check every 10 s

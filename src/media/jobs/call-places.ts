@@ -1,6 +1,6 @@
-import { systemClock } from '../../async/clock.js';
-import { fingerprint } from '../../contract/fingerprint.js';
-import type { Connection } from '../../transport/connection.js';
+import { systemClock } from '../../core/async.js';
+import { fingerprint } from '../../core/values.js';
+import type { Connection } from '../../core/client.js';
 import type { MediaEvents } from '../events.js';
 import * as notices from '../notices.js';
 import type { MediaOptions } from '../options.js';

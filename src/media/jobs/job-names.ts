@@ -1,6 +1,6 @@
-import { fingerprint } from '../../contract/fingerprint.js';
-import { isRecord } from '../../contract/records.js';
-import { wireValue } from '../../transport/request/body.js';
+import { fingerprint } from '../../core/values.js';
+import { isRecord } from '../../core/values.js';
+import { wireValue } from '../../core/body.js';
 import { isVideo, withFormat, type MediaJob } from '../generate/media-job.js';
 
 /**

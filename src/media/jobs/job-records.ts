@@ -1,4 +1,4 @@
-import { requireTextId } from '../../contract/ids.js';
+import { requireTextId } from '../../core/values.js';
 import { requireList } from '../lazy-queue.js';
 import { journalOf, type MediaJournal } from './journal.js';
 import type { PendingJobs } from './journal-types.js';

@@ -1,7 +1,7 @@
-import type { Clock } from '../../async/clock.js';
-import { fingerprint } from '../../contract/fingerprint.js';
-import type { JobStage } from '../../contract/job-status.js';
-import { ConfigurationError, InvalidRequestError } from '../../errors/index.js';
+import type { Clock } from '../../core/async.js';
+import { fingerprint } from '../../core/values.js';
+import type { JobStage } from '../../core/wait.js';
+import { ConfigurationError, InvalidRequestError } from '../../core/errors.js';
 import {
   givenUp,
   settledAt,

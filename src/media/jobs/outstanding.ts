@@ -1,4 +1,4 @@
-import { monotonicMs } from '../../async/timers.js';
+import { monotonicMs } from '../../core/async.js';
 
 /** A job that was submitted beside a queue and whose end was not seen yet. */
 export interface OutstandingJob {

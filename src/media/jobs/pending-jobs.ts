@@ -1,4 +1,4 @@
-import { systemClock } from '../../async/clock.js';
+import { systemClock } from '../../core/async.js';
 import { Journal } from '../../journal/journal.js';
 import type { JournalStore } from '../../journal/store.js';
 import { isJobKey, mediaPrefix, Pending } from './journal.js';

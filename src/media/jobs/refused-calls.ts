@@ -1,4 +1,4 @@
-import { PostreelError } from '../../errors/index.js';
+import { PostreelError } from '../../core/errors.js';
 import { bodyOf } from './job.js';
 
 // Answers that turn a request away before any of its jobs is looked at.

@@ -1,6 +1,6 @@
-import type { RateBudgetStore } from '../../contract/rate-budget-store.js';
-import type { Clock } from '../../async/clock.js';
-import { StoreHealth } from '../../transport/rate-limit/store-health.js';
+import type { RateBudgetStore } from '../../core/rate-store.js';
+import type { Clock } from '../../core/async.js';
+import { StoreHealth } from '../../core/shared-rate-limit.js';
 
 /** How long a job takes a slot when it is unknown whether it exists. */
 export const uncertainMs = 10 * 60_000;

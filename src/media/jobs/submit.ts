@@ -1,6 +1,6 @@
-import type { Answer } from '../../contract/call.js';
-import { isPostreelError, type Outcome } from '../../errors/index.js';
-import { callSite, locate, RunningCall } from '../../transport/call.js';
+import type { Answer } from '../../core/types.js';
+import { isPostreelError, type Outcome } from '../../core/errors.js';
+import { callSite, locate, RunningCall } from '../../core/call.js';
 import { FileIdsMissingError } from '../generate/accepted.js';
 import type { MediaJob } from '../generate/media-job.js';
 import type { MediaEmitter } from '../notices.js';

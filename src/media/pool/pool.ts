@@ -1,5 +1,5 @@
-import { ConfigurationError } from '../../errors/index.js';
-import { callSite } from '../../transport/call.js';
+import { ConfigurationError } from '../../core/errors.js';
+import { callSite } from '../../core/call.js';
 import { contextOf, type MediaClient } from '../client.js';
 import { LazyQueue, requireList } from '../lazy-queue.js';
 import type { JobSource, MediaQueue, PoolQueueOptions } from '../queue/options.js';

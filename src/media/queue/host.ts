@@ -1,9 +1,9 @@
-import type { RequestOptions } from '../../contract/call.js';
-import { fingerprint } from '../../contract/fingerprint.js';
-import { onAbort } from '../../async/abort.js';
-import type { PostreelError } from '../../errors/index.js';
-import type { RunningCall } from '../../transport/call.js';
-import type { Transport } from '../../transport/transport.js';
+import type { RequestOptions } from '../../core/types.js';
+import { fingerprint } from '../../core/values.js';
+import { onAbort } from '../../core/async.js';
+import type { PostreelError } from '../../core/errors.js';
+import type { RunningCall } from '../../core/call.js';
+import type { Transport } from '../../core/send.js';
 import type { MediaContext } from '../context.js';
 import { audioRecords, videoRecords } from '../generate/accepted.js';
 import { isVideo, withFormat, type MediaJob } from '../generate/media-job.js';
@@ -18,7 +18,7 @@ import { outstandingJobs } from '../jobs/outstanding.js';
 import { submit, type SendHooks, type Submission } from '../jobs/submit.js';
 import * as notices from '../notices.js';
 import type { FileUpdate } from '../status/wait-options.js';
-import { systemClock, type Clock } from '../../async/clock.js';
+import { systemClock, type Clock } from '../../core/async.js';
 import { sharedSlots, type PendingSlots } from './slots/slots.js';
 
 /** What a queue asks of its client. */
@@ -186,12 +186,12 @@ function sendJobs(
   if (first !== undefined && !isVideo(first)) {
     const late = (answer: unknown) => onLate(() => audioRecords(answer));
     return transport
-      .send(routes.audio, { body: first, beforeSending, onLate: late }, options)
+      .send(routes.audio, { body: first, hooks: { beforeSending, onLate: late } }, options)
       .map(audioRecords);
   }
   const payload = jobs.filter(isVideo).map(withFormat);
   const recordsOf = (answer: unknown) => videoRecords(answer, payload.length);
   const late = (answer: unknown) => onLate(() => recordsOf(answer));
-  const input = { body: { payload, folderId }, beforeSending, onLate: late };
+  const input = { body: { payload, folderId }, hooks: { beforeSending, onLate: late } };
   return transport.send(routes.video, input, options).map(recordsOf);
 }

@@ -1,4 +1,4 @@
-import { InvalidRequestError } from '../../errors/index.js';
+import { InvalidRequestError } from '../../core/errors.js';
 import type { KnownJob } from '../jobs/journal-types.js';
 import type { Entry } from './steps/jobs.js';
 

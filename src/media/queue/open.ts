@@ -1,4 +1,4 @@
-import { isRecord } from '../../contract/records.js';
+import { isRecord } from '../../core/values.js';
 import type { MediaContext } from '../context.js';
 import * as notices from '../notices.js';
 import type { MediaJob } from '../generate/media-job.js';

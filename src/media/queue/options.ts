@@ -8,7 +8,7 @@ import {
   readOptions,
   text,
   type OptionKinds,
-} from '../../contract/options.js';
+} from '../../core/options.js';
 import type { MediaJob } from '../generate/media-job.js';
 import type { FileStatus, StatusRecord } from '../generate/types.js';
 import type { MediaFile } from '../jobs/file.js';

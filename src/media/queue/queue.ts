@@ -1,4 +1,4 @@
-import { onAbort } from '../../async/abort.js';
+import { onAbort } from '../../core/async.js';
 import type { GenerationJob } from '../jobs/job.js';
 import { QueueEstimate } from './estimate.js';
 import type { QueueHost } from './host.js';

@@ -1,6 +1,6 @@
-import { monotonicMs, hasIoContexts, sleep } from '../../async/timers.js';
-import { abortable } from '../../async/abort.js';
-import { WaitQueue } from '../../async/wait-queue.js';
+import { monotonicMs, hasIoContexts, sleep } from '../../core/async.js';
+import { abortable } from '../../core/async.js';
+import { WaitQueue } from './wait-queue.js';
 import { limits } from '../limits.js';
 
 const { limit, windowMs }: { limit: number; windowMs: number } = limits.requests;

@@ -1,10 +1,10 @@
-import { hasIoContexts } from '../../async/timers.js';
-import { isCanceled, jobStage, statusOf } from '../../contract/job-status.js';
-import { invalidRequest } from '../../errors/client-errors.js';
-import { callSite, locate } from '../../transport/call.js';
-import { kindOf } from '../../transport/request/url.js';
-import type { Settings } from '../../transport/settings.js';
-import type { Events } from '../../transport/events.js';
+import { hasIoContexts } from '../../core/async.js';
+import { isCanceled, jobStage, statusOf } from '../../core/wait.js';
+import { invalidRequest } from '../../core/errors.js';
+import { callSite, locate } from '../../core/call.js';
+import { kindOf } from '../../core/request.js';
+import type { Settings } from '../../core/client.js';
+import type { Events } from '../../core/events.js';
 import type { MediaEvents } from '../events.js';
 import { MediaFile } from '../jobs/file.js';
 import type { JobMemory } from '../jobs/job.js';

@@ -1,9 +1,9 @@
-import type { RequestOptions } from '../../contract/call.js';
-import { isPostreelError } from '../../errors/index.js';
-import { jobStage, statusOf } from '../../contract/job-status.js';
-import type { Spacing } from '../../polling/spacing.js';
-import { hasIoContexts, sleep, monotonicMs } from '../../async/timers.js';
-import { abortable } from '../../async/abort.js';
+import type { RequestOptions } from '../../core/types.js';
+import { isPostreelError } from '../../core/errors.js';
+import { jobStage, statusOf } from '../../core/wait.js';
+import type { Spacing } from '../../core/wait.js';
+import { hasIoContexts, sleep, monotonicMs } from '../../core/async.js';
+import { abortable } from '../../core/async.js';
 import type { CountedPoller } from './counted-poller.js';
 import type { StatusRecord } from '../generate/types.js';
 

@@ -1,9 +1,9 @@
-import { callSafely } from '../../async/notifier.js';
-import { isPostreelError, UnexpectedResponseError } from '../../errors/index.js';
-import { WaitTimeoutError } from '../../errors/wait-errors.js';
-import { jobStage, statusOf } from '../../contract/job-status.js';
-import { passingDelayMs } from '../../polling/failed-check.js';
-import { poll, type Check } from '../../polling/poll.js';
+import { callSafely } from '../../core/async.js';
+import { isPostreelError, UnexpectedResponseError } from '../../core/errors.js';
+import { WaitTimeoutError } from '../../core/errors.js';
+import { jobStage, statusOf } from '../../core/wait.js';
+import { passingDelayMs } from '../../core/wait.js';
+import { poll, type Check } from '../../core/wait.js';
 import { callbackNews, type CallbackNews } from './callback.js';
 import { failureOf } from './failure.js';
 import type { StatusRecord } from '../generate/types.js';

@@ -1,11 +1,11 @@
-import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
-import type { NamesOf } from '../../contract/methods.js';
-import type { Paginated } from '../../contract/paginated.js';
-import { jobStage } from '../../contract/job-status.js';
-import type { Acknowledgement, Timestamp } from '../../contract/records.js';
-import { waitForRecord, type RecordWaitOptions } from '../../polling/record.js';
-import type { Spacing } from '../../polling/spacing.js';
-import type { Transport } from '../../transport/transport.js';
+import type { Call, ListOptions, RequestOptions } from '../../core/types.js';
+import type { NamesOf } from '../../core/route.js';
+import type { Paginated } from '../../core/types.js';
+import { jobStage } from '../../core/wait.js';
+import type { Acknowledgement, Timestamp } from '../../core/values.js';
+import { waitForRecord, type RecordWaitOptions } from '../../core/wait.js';
+import type { Spacing } from '../../core/wait.js';
+import type { Transport } from '../../core/send.js';
 import { isServiceRecord, toRequestBody } from '../shared/request-body.js';
 import { edit, type CampaignChange, type CampaignProject } from './edit.js';
 import { isFields, isTime, kindOf, notFields, notTime } from './send-body.js';
@@ -84,7 +84,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   create(body: CampaignCreate<Fields>, options?: RequestOptions): Call<CreatedCampaign<Fields>> {
     return this.#transport.send(
       routes.create,
-      { body: toRequestBody<CampaignCreate>(body, back), isServiceRecord: isServiceRecord(body) },
+      { body: toRequestBody<CampaignCreate>(body, back), about: { isServiceRecord: isServiceRecord(body) } },
       options,
     ) as Call<CreatedCampaign<Fields>>; // for any fields
   }
@@ -105,7 +105,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
       {
         params: { id },
         body: toRequestBody<CampaignCreate>(body, back),
-        isServiceRecord: isServiceRecord(body),
+        about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
     ) as Call<Campaign<Fields>>; // for any fields
@@ -129,8 +129,8 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
     if (isFields(input.body)) {
       return this.#transport.send(routes.send, input, options);
     }
-    const bodyLater = () => Promise.reject(notFields(kindOf(body)));
-    return this.#transport.send(routes.send, { ...input, bodyLater }, options);
+    const before = { run: () => Promise.reject(notFields(kindOf(body))) };
+    return this.#transport.send(routes.send, { ...input, before }, options);
   }
 
   /** Sends a campaign to its whole audience immediately. */
@@ -144,8 +144,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
    */
   schedule(id: string, at: Timestamp, options?: RequestOptions): Call<Acknowledgement> {
     const input = { params: { id }, body: { scheduledFor: at } };
-    const bodyLater = () => Promise.reject(notTime());
-    const guard = isTime(at) ? {} : { bodyLater };
+    const guard = isTime(at) ? {} : { before: { run: () => Promise.reject(notTime()) } };
     return this.#transport.send(routes.send, { ...input, ...guard }, options);
   }
 

@@ -1,6 +1,6 @@
-import { isDate, isRecord, type Acknowledgement } from '../../contract/records.js';
-import { statusWord } from '../../contract/job-status.js';
-import { anyList, of, goneFrom, route } from '../../contract/route.js';
+import { isDate, isRecord, type Acknowledgement } from '../../core/values.js';
+import { statusWord } from '../../core/wait.js';
+import { anyList, of, goneFrom, route } from '../../core/route.js';
 import type {
   Campaign,
   CampaignCreate,

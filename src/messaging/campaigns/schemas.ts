@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { Timestamp } from '../../contract/records.js';
-import type { Schema, SchemasFor } from '../../contract/schemas.js';
+import type { Timestamp } from '../../core/values.js';
+import type { Schema, SchemasFor } from '../../core/route.js';
 import { isEmptyFilter } from '../shared/empty-filter.js';
 import {
   displayName,

@@ -1,4 +1,4 @@
-import type { OpenRecord, Timestamp } from '../../contract/records.js';
+import type { OpenRecord, Timestamp } from '../../core/values.js';
 import type { FilterInput, StoredFilter } from '../shared/filter.js';
 import type { ListQuery } from '../shared/query.js';
 

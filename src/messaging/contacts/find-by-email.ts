@@ -1,7 +1,7 @@
-import type { RequestOptions } from '../../contract/call.js';
-import type { Paginated } from '../../contract/paginated.js';
-import { invalidRequest } from '../../errors/client-errors.js';
-import { ConflictError, NotFoundError } from '../../errors/index.js';
+import type { RequestOptions } from '../../core/types.js';
+import type { Paginated } from '../../core/types.js';
+import { invalidRequest } from '../../core/errors.js';
+import { ConflictError, NotFoundError } from '../../core/errors.js';
 import type { Contact, ContactQuery } from './types.js';
 
 type List<Fields extends object> = (

@@ -1,7 +1,7 @@
-import { cursorPage, of, goneFrom, route, type UploadFacts } from '../../contract/route.js';
-import type { Acknowledgement, FileInput } from '../../contract/records.js';
+import { cursorPage, of, goneFrom, route, type UploadFacts } from '../../core/route.js';
+import type { Acknowledgement, FileInput } from '../../core/values.js';
 import { limits } from '../limits.js';
-import { multipartBody } from '../../transport/request/upload.js';
+import { multipartBody } from '../../core/upload.js';
 import type {
   BulkJob,
   Contact,
@@ -58,11 +58,11 @@ export const routes = {
     returns: of<JobStarted>(),
     upload: csv,
   }),
-  getImport: route('GET /contacts/import/{jobId}', { returns: of<ImportJob>() }),
+  getImport: route('GET /contacts/import/{jobId}', { returns: of<ImportJob>(), isFresh: true }),
   bulkSubscribe: route('POST /contacts/bulk-subscribe', selection),
   bulkUnsubscribe: route('POST /contacts/bulk-unsubscribe', { ...selection, repeatable: true }),
   bulkDelete: route('POST /contacts/bulk-delete', { ...selection, repeatable: true }),
-  getBulkJob: route('GET /contacts/bulk/{jobId}', { returns: of<BulkJob>() }),
+  getBulkJob: route('GET /contacts/bulk/{jobId}', { returns: of<BulkJob>(), isFresh: true }),
   fields: {
     list: route('GET /contacts/fields', { returns: of<FieldInventory>() }),
     values: route('GET /contacts/fields/{field}/values', { returns: of<FieldValues>() }),

@@ -1,10 +1,10 @@
-import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
-import type { MethodsFor } from '../../contract/methods.js';
-import type { Paginated } from '../../contract/paginated.js';
-import type { Acknowledgement } from '../../contract/records.js';
-import { waitForRecord, type RecordWaitOptions } from '../../polling/record.js';
-import type { Spacing } from '../../polling/spacing.js';
-import type { Transport } from '../../transport/transport.js';
+import type { Call, ListOptions, RequestOptions } from '../../core/types.js';
+import type { MethodsFor } from '../../core/route.js';
+import type { Paginated } from '../../core/types.js';
+import type { Acknowledgement } from '../../core/values.js';
+import { waitForRecord, type RecordWaitOptions } from '../../core/wait.js';
+import type { Spacing } from '../../core/wait.js';
+import type { Transport } from '../../core/send.js';
 import { toRequestBody } from '../shared/request-body.js';
 import { routes } from './routes.js';
 import type { Domain, DomainCreate, DomainQuery, DomainVerification } from './types.js';

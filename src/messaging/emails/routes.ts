@@ -1,4 +1,4 @@
-import { of, route } from '../../contract/route.js';
+import { of, route } from '../../core/route.js';
 import { limits } from '../limits.js';
 import type { AddressVerification, SendRequest, SendResult, VerifyRequest } from './types.js';
 

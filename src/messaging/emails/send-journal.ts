@@ -1,4 +1,4 @@
-import { systemClock } from '../../async/clock.js';
+import { systemClock } from '../../core/async.js';
 import { stateOf, type Facts } from '../../journal/facts.js';
 import { Journal, type Attempt } from '../../journal/journal.js';
 import { nameOf, scopeOf } from '../../journal/names.js';

@@ -1,5 +1,5 @@
-import { numberedPage, of, goneFrom, route } from '../../contract/route.js';
-import type { Acknowledgement } from '../../contract/records.js';
+import { numberedPage, of, goneFrom, route } from '../../core/route.js';
+import type { Acknowledgement } from '../../core/values.js';
 import type {
   DuplicatedTemplate,
   Template,

@@ -1,6 +1,6 @@
-import type { Acknowledgement } from '../../contract/records.js';
-import { statusWord } from '../../contract/job-status.js';
-import { anyList, of, goneFrom, sameFields, route } from '../../contract/route.js';
+import type { Acknowledgement } from '../../core/values.js';
+import { statusWord } from '../../core/wait.js';
+import { anyList, of, goneFrom, sameFields, route } from '../../core/route.js';
 import type {
   ExecutionQuery,
   ExecutionStart,

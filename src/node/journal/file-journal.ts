@@ -3,7 +3,7 @@ import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SortedTexts } from '../../journal/sorted-texts.js';
 import type { JournalItem, JournalPage, JournalStore } from '../../journal/store.js';
-import { reasonOf } from '../../errors/reason.js';
+import { reasonOf } from '../../core/errors.js';
 import { withLock, type HeldLock } from '../file-lock.js';
 import { hasCode, syncFolder } from '../file-system.js';
 import { realPathOf } from '../real-path.js';

@@ -1,6 +1,6 @@
-import { AttemptTimer } from '../../async/timers.js';
-import { ConfigurationError } from '../../errors/index.js';
-import { WebhookVerificationError } from '../../errors/client-errors.js';
+import { Timer } from '../../core/async.js';
+import { ConfigurationError } from '../../core/errors.js';
+import { WebhookVerificationError } from '../../core/errors.js';
 
 // A callback has a few hundred bytes, sent in one go.
 const maxBytes = 64 * 1024;
@@ -61,7 +61,7 @@ function iteratorSource(iterator: AsyncIterator<unknown>): Source {
 }
 
 async function readSource(source: Source): Promise<string> {
-  const timer = new AttemptTimer(maxMs, undefined);
+  const timer = new Timer(maxMs, undefined);
   const text = new BodyText();
   try {
     for (;;) {

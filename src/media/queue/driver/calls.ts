@@ -1,4 +1,4 @@
-import { onAbort } from '../../../async/abort.js';
+import { onAbort } from '../../../core/async.js';
 import type { MediaJob } from '../../generate/media-job.js';
 import { FileIdsMissingError } from '../../generate/accepted.js';
 import type { JobRecord } from '../../jobs/job.js';

@@ -1,5 +1,5 @@
-import { callSafely } from '../../../async/notifier.js';
-import { reasonOf } from '../../../errors/reason.js';
+import { callSafely } from '../../../core/async.js';
+import { reasonOf } from '../../../core/errors.js';
 import type { MediaJob } from '../../generate/media-job.js';
 import type { GenerationJob, JobRecord } from '../../jobs/job.js';
 import type { KnownJob } from '../../jobs/journal-types.js';

@@ -1,6 +1,6 @@
-import { isPostreelError, PostreelError, type Outcome } from '../../../errors/index.js';
-import { reasonOf } from '../../../errors/reason.js';
-import { WaitTimeoutError } from '../../../errors/wait-errors.js';
+import { isPostreelError, PostreelError, type Outcome } from '../../../core/errors.js';
+import { reasonOf } from '../../../core/errors.js';
+import { WaitTimeoutError } from '../../../core/errors.js';
 import type { GenerationJob } from '../../jobs/job.js';
 import { isPendingLimitError } from '../../jobs/full.js';
 import { madeNothing, mayHaveBeenMade } from '../../jobs/refused-calls.js';

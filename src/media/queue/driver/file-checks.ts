@@ -1,7 +1,7 @@
-import { jobStage, statusOf } from '../../../contract/job-status.js';
-import { isPostreelError, UnexpectedResponseError } from '../../../errors/index.js';
-import type { WaitDetails } from '../../../errors/wait-errors.js';
-import { passingDelayMs } from '../../../polling/failed-check.js';
+import { jobStage, statusOf } from '../../../core/wait.js';
+import { isPostreelError, UnexpectedResponseError } from '../../../core/errors.js';
+import type { WaitDetails } from '../../../core/errors.js';
+import { passingDelayMs } from '../../../core/wait.js';
 import type { StatusRecord } from '../../generate/types.js';
 import { failureOf } from '../../status/failure.js';
 import type { MediaFile } from '../../jobs/file.js';

@@ -1,4 +1,4 @@
-import { callSafely, Notifier } from '../../../async/notifier.js';
+import { callSafely, Notifier } from '../../../core/async.js';
 import type { QueueKey } from '../keys/queue-key.js';
 import type { QueueOptions, QueueProgress, QueueResult } from '../options.js';
 

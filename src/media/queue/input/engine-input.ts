@@ -1,8 +1,8 @@
-import { abortable, onAbort } from '../../../async/abort.js';
-import { callSafely, Notifier } from '../../../async/notifier.js';
-import { systemClock, type Clock } from '../../../async/clock.js';
-import { isRecord } from '../../../contract/records.js';
-import { isPostreelError, PostreelError } from '../../../errors/index.js';
+import { abortable, onAbort } from '../../../core/async.js';
+import { callSafely, Notifier } from '../../../core/async.js';
+import { systemClock, type Clock } from '../../../core/async.js';
+import { isRecord } from '../../../core/values.js';
+import { isPostreelError, PostreelError } from '../../../core/errors.js';
 import type { MediaJob } from '../../generate/media-job.js';
 import { isAboutKey } from '../driver/failures.js';
 import type { QueueResult } from '../options.js';

@@ -1,4 +1,4 @@
-import { InvalidRequestError } from '../../../errors/index.js';
+import { InvalidRequestError } from '../../../core/errors.js';
 import {
   brandOf,
   durationOf,
@@ -7,8 +7,8 @@ import {
   needsOf,
   type MediaJob,
 } from '../../generate/media-job.js';
-import { isRecord } from '../../../contract/records.js';
-import { fingerprint } from '../../../contract/fingerprint.js';
+import { isRecord } from '../../../core/values.js';
+import { fingerprint } from '../../../core/values.js';
 import { contentOf } from '../../jobs/job-names.js';
 import type { KnownJob } from '../../jobs/journal-types.js';
 import { nameTaken } from '../names.js';

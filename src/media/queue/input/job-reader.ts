@@ -1,4 +1,4 @@
-import type { Clock } from '../../../async/clock.js';
+import type { Clock } from '../../../core/async.js';
 import type { ReadEntry } from '../steps/events.js';
 import type { QueueRules } from '../steps/state.js';
 import type { Intake } from './intake.js';

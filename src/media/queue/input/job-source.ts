@@ -1,4 +1,4 @@
-import type { Outcome } from '../../../errors/index.js';
+import type { Outcome } from '../../../core/errors.js';
 import type { MediaJob } from '../../generate/media-job.js';
 import type { MediaFile } from '../../jobs/file.js';
 

@@ -1,4 +1,4 @@
-import { PostreelError } from '../../../errors/index.js';
+import { PostreelError } from '../../../core/errors.js';
 import { isAboutKey, notSubmitted } from '../driver/failures.js';
 import type { Intake } from '../input/intake.js';
 import type { QueueResult } from '../options.js';

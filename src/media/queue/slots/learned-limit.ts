@@ -1,4 +1,4 @@
-import type { Clock } from '../../../async/clock.js';
+import type { Clock } from '../../../core/async.js';
 import type { SlotEvidence } from '../steps/commands.js';
 
 // After a refusal the queue tries one slot more each time so much has passed.

@@ -1,6 +1,6 @@
-import type { RateBudgetStore } from '../../../contract/rate-budget-store.js';
+import type { RateBudgetStore } from '../../../core/rate-store.js';
 import type { OutstandingJobs } from '../../jobs/outstanding.js';
-import type { Clock } from '../../../async/clock.js';
+import type { Clock } from '../../../core/async.js';
 import type { SlotEvidence } from '../steps/commands.js';
 import { LearnedLimit } from './learned-limit.js';
 import { SlotLeases, renewedLeaseMs, uncertainMs } from '../../jobs/slot-leases.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../src/async/clock.js';
+import type { Clock } from '../../../../src/core/async.js';
 
 interface Timer {
   readonly at: number;
