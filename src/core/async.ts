@@ -10,8 +10,38 @@ export function monotonicMs(): number {
   return performance.now();
 }
 
-/** A number from 0 up to 1. */
-export type RandomSource = () => number;
+/** The time that a client goes by: the process's own, or that of a fake. */
+export interface Clock {
+  /** Milliseconds that only go forward. */
+  now(): number;
+  /** Runs a task once at that time; returns a way to stop it. Keeps the process alive meanwhile. */
+  at(time: number, task: () => void): () => void;
+  /** The same for the time limit of something that runs meanwhile: a fake's time waits for that. */
+  limit(delayMs: number, task: () => void): () => void;
+}
+
+/** The process's own time. */
+export const systemClock: Clock = {
+  now: monotonicMs,
+  at: (time, task) => systemClock.limit(Math.max(0, Math.ceil(time - monotonicMs())), task),
+  limit(delayMs, task) {
+    const timer = setTimeout(task, Math.min(delayMs, maxDelayMs));
+    return () => clearTimeout(timer);
+  },
+};
+
+// Under it the `fetch` of a fake carries the fake's clock; of the registry, for all copies of the package.
+const clockOfFetch = Symbol.for('postreel.clock');
+
+/** The clock for a client that sends with this `fetch`. */
+export function clockFor(fetch: typeof globalThis.fetch | undefined): Clock {
+  return (fetch as { [clockOfFetch]?: Clock } | undefined)?.[clockOfFetch] ?? systemClock;
+}
+
+/** Lets the clients of a fake go by its clock. */
+export function withClock(fetch: typeof globalThis.fetch, clock: Clock): typeof globalThis.fetch {
+  return Object.defineProperty(fetch, clockOfFetch, { value: clock });
+}
 
 /**
  * Does every request have an I/O context of its own, as in Cloudflare's workers and Vercel's edge?
@@ -62,7 +92,7 @@ function watchOf(signal: AbortSignal): Watch {
 
 /** The same promise, but an abort rejects at once with the signal's reason. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  return signal ? new Timer(Number.POSITIVE_INFINITY, signal).last(promise) : promise;
+  return signal ? new Timer(Infinity, signal, systemClock).last(promise) : promise;
 }
 
 /** Is this failure the caller's abort? Its reason may be any value, an error of ours included. */
@@ -81,11 +111,11 @@ export class Timer {
   /** Did the timer end it, and not the caller? */
   timedOut = false;
   readonly #controller: AbortController | undefined;
-  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #stopTimer: (() => void) | undefined;
   readonly #stopListening: (() => void) | undefined;
   #reject: ((reason: unknown) => void) | undefined;
 
-  constructor(limitMs: number, caller: AbortSignal | undefined) {
+  constructor(limitMs: number, caller: AbortSignal | undefined, clock: Clock) {
     this.limitMs = limitMs;
     const hasLimit = Number.isFinite(limitMs);
     if (!hasLimit && !caller) {
@@ -94,7 +124,10 @@ export class Timer {
     this.#controller = new AbortController();
     this.signal = this.#controller.signal;
     if (hasLimit) {
-      this.#timer = setTimeout(Timer.#end, Math.min(limitMs, maxDelayMs), this);
+      this.#stopTimer = clock.limit(limitMs, () => {
+        this.timedOut = true;
+        this.#abort();
+      });
     }
     if (caller) {
       this.#stopListening = onAbort(caller, () => this.#abort(caller.reason));
@@ -124,15 +157,9 @@ export class Timer {
 
   /** Clears the timer and lets go of the caller's signal. */
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#stopTimer?.();
     this.#stopListening?.();
   }
-
-  // Static: a function of its own for each attempt would cost more than the timer.
-  static readonly #end = (timer: Timer): void => {
-    timer.timedOut = true;
-    timer.#abort();
-  };
 
   #abort(reason?: unknown): void {
     this.#controller?.abort(reason);
@@ -141,33 +168,39 @@ export class Timer {
 }
 
 /** Sleeps; an abort ends it at once with the signal's reason. */
-export function sleep(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+export function sleep(
+  delayMs: number,
+  signal: AbortSignal | undefined,
+  clock = systemClock,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => {
-        stopListening();
-        resolve();
-      },
-      Math.min(delayMs, maxDelayMs),
-    );
+    const stopTimer = clock.at(clock.now() + delayMs, () => {
+      stopListening();
+      resolve();
+    });
     const stopListening = onAbort(signal, () => {
-      clearTimeout(timer);
+      stopTimer();
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's reason
       reject(signal?.reason);
     });
   });
 }
 
-/**
- * The same promise, but it fails when it takes too long or the signal aborts; what comes later
- * goes to `onLate`.
- */
+/** What may end the wait for an answer. */
+export interface AnswerTerms<T> {
+  /** Takes what comes later. */
+  readonly onLate: (value: T) => void;
+  readonly signal?: AbortSignal | undefined;
+  readonly clock?: Clock;
+}
+
+/** The same promise, but it fails when it takes too long or the signal aborts. */
 export async function answerWithin<T>(
   promise: Promise<T>,
   limitMs: number,
-  { onLate, signal }: { onLate: (value: T) => void; signal: AbortSignal | undefined },
+  { onLate, signal, clock = systemClock }: AnswerTerms<T>,
 ): Promise<T> {
-  const timer = new Timer(limitMs, signal);
+  const timer = new Timer(limitMs, signal, clock);
   try {
     return await timer.last(promise);
   } catch (failure) {
@@ -219,28 +252,6 @@ export class Notifier {
     this.#isNotified = false;
   }
 }
-
-/** The time that waits go by: the process's own, or a test's. */
-export interface Clock {
-  /** Milliseconds that only go forward. */
-  now(): number;
-  /** Runs a task once at that time; returns a way to stop it. Keeps the process alive meanwhile. */
-  at(time: number, task: () => void): () => void;
-  /** The same promise, but it fails when it takes too long; what comes later goes to `onLate`. */
-  within<T>(promise: Promise<T>, limitMs: number, onLate: (value: T) => void): Promise<T>;
-}
-
-/** The process's own time. */
-export const systemClock: Clock = {
-  now: monotonicMs,
-  at(time, task) {
-    const delayMs = Math.min(Math.max(0, Math.ceil(time - monotonicMs())), maxDelayMs);
-    const timer = setTimeout(task, delayMs);
-    return () => clearTimeout(timer);
-  },
-  within: (promise, limitMs, onLate) =>
-    answerWithin(promise, limitMs, { onLate, signal: undefined }),
-};
 
 function noop(): void {
   // nothing to do

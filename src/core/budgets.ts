@@ -56,7 +56,7 @@ export class BudgetSource {
       return undefined;
     }
     const budget = parent.for(key);
-    return budget && this.#settings.hasOwnLimits ? new ClientBudget(budget, limits) : budget;
+    return budget && this.#settings.hasOwnLimits ? new ClientBudget(budget, limits, this.#settings.clock) : budget;
   }
 
   #ofProject(key: string | null, limits: BudgetLimits): Budget {
@@ -66,7 +66,7 @@ export class BudgetSource {
     if (local.size >= maxBudgets) {
       dropIdle(local);
     }
-    const own = local.get(name) ?? new LocalBudget(limits);
+    const own = local.get(name) ?? new LocalBudget(limits, this.#settings.clock);
     local.set(name, own);
     let budget: Budget = own;
     if (this.#store) {

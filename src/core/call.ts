@@ -1,4 +1,4 @@
-import { isAbortOf, monotonicMs, Timer } from './async.js';
+import { isAbortOf, Timer, type Clock } from './async.js';
 import {
   isPostreelError,
   PostreelError,
@@ -132,11 +132,11 @@ export class RunningCall<T> implements Call<T> {
   }
 
   /** The same call; a failure is handed over before its caller gets it. */
-  beforeFailure(look: (failure: unknown, state: CallState) => void): RunningCall<T> {
+  tapError(tap: (failure: unknown, state: CallState) => void): RunningCall<T> {
     const state = this.#state;
     const run = () =>
       this.#answer.catch((failure: unknown) => {
-        look(failure, state);
+        tap(failure, state);
         throw failure;
       });
     return new RunningCall(run, state);
@@ -187,14 +187,16 @@ function ours(reason: unknown, { outcome, signal }: CallState): PostreelError {
 export interface Deadline {
   readonly method: string;
   readonly path: string;
-  /** On the monotonic clock; Infinity without a deadline. */
+  /** By the client's clock; Infinity without a deadline. */
   readonly deadlineAt: number;
   readonly signal: AbortSignal | undefined;
+  readonly clock: Clock;
 }
 
 /** Waits for something of ours, such as a key, no longer than the call may take. */
 export async function inTime<T>(promise: Promise<T>, call: Deadline): Promise<T> {
-  const timer = new Timer(Math.max(0, call.deadlineAt - monotonicMs()), call.signal);
+  const { deadlineAt, signal, clock } = call;
+  const timer = new Timer(Math.max(0, deadlineAt - clock.now()), signal, clock);
   try {
     return await timer.last(promise);
   } catch (failure) {

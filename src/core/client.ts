@@ -1,3 +1,4 @@
+import { clockFor, type Clock } from './async.js';
 import { BudgetSource } from './budgets.js';
 import { ConfigurationError } from './errors.js';
 import { Events, loggerOf } from './events.js';
@@ -198,7 +199,10 @@ export interface ServiceFacts<Options = object> {
 export interface Settings {
   readonly service: ServiceFacts;
   readonly baseUrl: string;
+  /** Where the address comes from, as an error names it. */
+  readonly baseUrlOrigin: string;
   readonly fetch: typeof globalThis.fetch | undefined;
+  readonly clock: Clock;
   readonly timeoutMs: number;
   readonly retries: number;
   readonly limits: BudgetLimits | undefined;
@@ -222,11 +226,14 @@ type OptionsWithKey = ClientOptions & { readonly apiKey?: ApiKey | undefined };
 export function resolveSettings(service: ServiceFacts, options: OptionsWithKey): Settings {
   const limits = options.rateLimit === false ? undefined : options.rateLimit;
   const { limit = service.limit, windowMs = service.windowMs, headroom = 0 } = limits ?? {};
-  const baseUrl = normalizeBaseUrl(addressOf(service, options));
+  const { baseUrl: given, baseUrlOrigin } = addressOf(service, options);
+  const baseUrl = normalizeBaseUrl(given);
   return {
     service,
     baseUrl,
+    baseUrlOrigin,
     fetch: options.fetch,
+    clock: clockFor(options.fetch),
     timeoutMs: options.timeout ?? 30_000,
     retries: options.retries ?? 2,
     limits: options.rateLimit === false ? undefined : { limit, windowMs, headroom },
@@ -264,11 +271,17 @@ export function keyOf(service: ServiceFacts, given: ApiKey | undefined): KeySour
   return { key, origin: variable };
 }
 
-function addressOf(service: ServiceFacts, { baseUrl, apiKey }: OptionsWithKey): string {
+function addressOf(
+  service: ServiceFacts,
+  { baseUrl, apiKey }: OptionsWithKey,
+): { baseUrl: string; baseUrlOrigin: string } {
   const names = service.environment;
-  const address = baseUrl ?? environment(names.baseUrl);
+  if (baseUrl !== undefined) {
+    return { baseUrl, baseUrlOrigin: 'the option `baseUrl`' };
+  }
+  const address = environment(names.baseUrl);
   if (address !== undefined) {
-    return address;
+    return { baseUrl: address, baseUrlOrigin: names.baseUrl };
   }
   const hasKey = apiKey !== undefined || environment(names.apiKey) !== undefined;
   const what = hasKey ? 'an address' : 'an address and an API key';
@@ -283,11 +296,15 @@ function missing(
   code: string,
 ): ConfigurationError {
   return new ConfigurationError(
-    `The ${name} client needs ${what}: pass \`${options}\`, or set ${variables} (Node reads a file with \`node --env-file=.env\`, dotenv does elsewhere). To try it without an account, run \`npx postreel fake\`.`,
+    `The ${name} client needs ${what}: pass \`${options}\`, or set ${variables} (Node reads a file with \`node --env-file=.env\`, dotenv does elsewhere). To try it without an account, run \`npx postreel fake\`; in a test, pass \`createFake${capitalised(name)}().options\` of postreel/testing.`,
     { code },
   );
 }
 
 function hasLimits({ limit, windowMs, headroom }: RateLimitOptions = {}): boolean {
   return (limit ?? windowMs ?? headroom) !== undefined;
+}
+
+function capitalised(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }

@@ -10,12 +10,6 @@ export type Http = (
   handedOver: () => void,
 ) => Promise<Response>;
 
-interface Sent {
-  readonly url: string;
-  readonly init: RequestInit;
-  readonly handedOver: () => void;
-}
-
 /**
  * The HTTP of one client. One ky carries every attempt; its own retries, timeout and errors are off,
  * since they are decided for the whole call. Redirects are not followed: a POST would become a GET, and
@@ -24,30 +18,20 @@ interface Sent {
  * Next.js drops its options.
  */
 export function createHttp(own: typeof globalThis.fetch | undefined): Http {
-  const send = ky.create({
-    retry: 0,
-    timeout: false,
-    throwHttpErrors: false,
-    // What ky does not know it hands on: the request as it is to leave.
-    fetch: async (_, options) => {
-      const { url, init, handedOver } = (options as { sent: Sent }).sent; // given below
-      handedOver();
-      return checkResponse(await sendOnce(own, url, init));
-    },
-  });
-  return async (request, key, signal, handedOver) => {
-    const { url, method, headers, body, cache, credentials } = request;
+  const send = ky.create({ retry: 0, timeout: false, throwHttpErrors: false });
+  return async ({ url, ...request }, key, signal, handedOver) => {
+    const { headers } = request;
     const init: RequestInit = {
-      method,
+      ...request,
       headers: key === null ? headers : { ...headers, authorization: `Bearer ${key}` },
       redirect: 'manual',
       ...(signal && { signal }),
-      ...(body !== undefined && { body }),
-      ...(cache && { cache }),
-      ...(credentials && { credentials }),
     };
-    const sent: Sent = { url, init, handedOver };
-    return send(url, { sent } as object);
+    const carry = async () => {
+      handedOver();
+      return checkResponse(await sendOnce(own, url, init));
+    };
+    return send(url, { ...init, fetch: carry });
   };
 }
 

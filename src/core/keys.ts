@@ -3,6 +3,7 @@ import { ConfigurationError } from './errors.js';
 import type { Route } from './route.js';
 import type { Session } from './session.js';
 import type { ApiKey } from './types.js';
+import { isLoopback } from './values.js';
 
 /** How the keys of a service begin. */
 export interface KeyPrefixes {
@@ -71,7 +72,7 @@ export function guardBrowser(prefixes: KeyPrefixes | undefined): void {
   }
   const orPublic = prefixes ? `, or track events with a public key (${prefixes.public})` : '';
   throw configuration(
-    `A secret key must not be used in a browser, where every visitor can read it. Call the service from a server${orPublic}.`,
+    `A secret key must not be used in a browser, where every visitor can read it. Call the service from a server${orPublic}. In a test with jsdom or happy-dom use the environment "node", or set \`dangerouslyAllowSecretKeyInBrowser\`.`,
     'SECRET_KEY_IN_BROWSER',
   );
 }
@@ -104,8 +105,7 @@ export function keyUnavailable(cause: unknown): ConfigurationError {
 /** Is this an http address that leaves the machine? */
 export function isPlainHttp(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
-  const isLoopback = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
-  return protocol === 'http:' && !isLoopback;
+  return protocol === 'http:' && !isLoopback(hostname);
 }
 
 /** Is this a browser's page or worker? Node, Bun, Deno and edge workers are not. */

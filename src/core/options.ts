@@ -359,7 +359,6 @@ export const requestOptions: OptionKinds<RequestOptions> = {
   headers,
   retries: wholeNumber(0),
   retry: group({ unknownOutcome: flag }, 'an object; for a number use `retries`'),
-  reconcile: flag,
   priority: oneOf('interactive', 'bulk'),
 };
 
@@ -370,7 +369,6 @@ const maxAhead = 100;
 export const listOptions: OptionKinds<ListOptions> = {
   ...requestOptions,
   prefetch: wholeNumber(0, maxAhead),
-  incomplete: oneOf('allow'),
 };
 
 /** The options of a call as they were given, checked. `own` are those of one method alone. */

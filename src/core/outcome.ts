@@ -3,19 +3,21 @@ import type { Outcome } from './errors.js';
 /**
  * Whether a call took effect is decided here, once for each attempt, and nowhere else.
  *
- * | how the attempt ended                                       | outcome                            |
- * | ----------------------------------------------------------- | ---------------------------------- |
- * | refused before `fetch` had it: checks, key, queue, deadline | not-sent                           |
- * | no answer; the fault is one of connecting                   | not-sent                           |
- * | no answer; any other fault, a timeout, an abort             | unknown                            |
- * | an answer cut short, not JSON, or not followed (0, 302, 303)| unknown; of a read: rejected       |
- * | 408, 5xx                                                    | unknown; of a read: rejected       |
- * | 429 in the midst of several recipients                      | unknown                            |
- * | any other 3xx, 4xx, `success: false`                        | rejected                           |
+ * | how the attempt ended                                        | outcome                  |
+ * | ------------------------------------------------------------ | ------------------------ |
+ * | refused before `fetch` had it: checks, key, queue, deadline  | not-sent                 |
+ * | no answer; the fault is one of connecting                    | not-sent                 |
+ * | no answer; any other fault, a timeout, an abort              | unknown; a read: rejected |
+ * | an answer cut short, not JSON, or not followed (0, 302, 303) | unknown; a read: rejected |
+ * | 408, 5xx                                                     | unknown; a read: rejected |
+ * | 429 in the midst of several recipients                       | unknown                  |
+ * | any other 3xx, 4xx, `success: false`                         | rejected                 |
+ *
+ * A read has no effect: one that left and failed is `rejected`.
  */
 export type Ending =
-  /** Nothing came back. */
-  | { readonly phase: 'no-answer'; readonly fault: unknown; readonly url: string }
+  /** No complete answer came. The fault may be one of connecting. */
+  | { readonly phase: 'no-answer'; readonly fault?: unknown; readonly url: string }
   /** The head of an answer came. */
   | { readonly phase: 'answered'; readonly status: number | undefined };
 
@@ -29,7 +31,8 @@ export interface Effect {
 
 export function outcomeOf(ending: Ending, { changes, isHandledOneByOne }: Effect): Outcome {
   if (ending.phase === 'no-answer') {
-    return isConnectFault(ending.fault, ending.url) ? 'not-sent' : 'unknown';
+    const isUnsent = isConnectFault(ending.fault, ending.url);
+    return isUnsent ? 'not-sent' : changes ? 'unknown' : 'rejected';
   }
   const { status } = ending;
   if (status === 429 && isHandledOneByOne) {
@@ -57,15 +60,16 @@ const connectCodes: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Did the connection fail before anything was sent? Codes and system calls tell, never a word in a
- * message: anything may have written that.
+ * Did the connection fail before anything was sent? Codes and system calls tell, not the words of a
+ * message: anything may have written those. The exceptions have no code: a port that `fetch` blocks, and
+ * Deno's faults.
  */
 export function isConnectFault(fault: unknown, url: string): boolean {
   return causesOf(fault).some((cause) => {
     const tried = read(cause, 'errors');
     // Several addresses were tried: none of them may have got through.
     const faults: unknown[] = Array.isArray(tried) && tried.length > 0 ? tried : [cause];
-    return isOfDeno(cause) || faults.every((one) => isOfConnecting(Object(one) as object, url));
+    return isOfDeno(cause) || isBlockedPort(cause) || faults.every((one) => isOfConnecting(Object(one) as object, url));
   });
 }
 
@@ -82,6 +86,10 @@ function isOfConnecting(fault: object, url: string): boolean {
   return host === hostname && at === ownPort;
 }
 
+function isBlockedPort(fault: object): boolean {
+  return read(fault, 'code') === undefined && read(fault, 'message') === 'bad port';
+}
+
 // Deno has no codes: the phase stands in the message, behind the address that was called.
 const denoConnect = /^error sending request for url \([^ ]*\): client error \(Connect\): /;
 
@@ -92,14 +100,29 @@ function isOfDeno(fault: object): boolean {
   );
 }
 
-/** What the system calls a fault, for its reader: a word of capitals, such as ECONNREFUSED. */
-export function systemCodeOf(fault: unknown): string | undefined {
-  const codes = causesOf(fault).flatMap((cause) => {
-    const tried = read(cause, 'errors');
-    return [read(cause, 'code'), read(Object(Array.isArray(tried) && tried[0]) as object, 'code')];
-  });
+const maxReason = 80;
+
+/**
+ * Why a request failed, for its reader: what the system calls it, such as ECONNREFUSED, or else the words
+ * of its innermost cause. The fault has been cleaned of secrets.
+ */
+export function reasonOf(fault: unknown): string | undefined {
+  const causes = causesOf(fault);
+  const codes = causes.map((cause) => read(cause, 'code'));
   const isCode = (code: unknown) => typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code);
-  return codes.find(isCode) as string | undefined; // found as one
+  const message = causes.length > 0 ? read(causes.at(-1) ?? {}, 'message') : fault;
+  const words = typeof message === 'string' ? message.replace(/\s+/g, ' ').trim() : '';
+  const isShort = words !== '' && words.length <= maxReason;
+  return (codes.find(isCode) as string | undefined) ?? (isShort ? words : undefined); // found as one
+}
+
+/** Was it a time limit of the runtime's own `fetch` that ended the request? Node's has two. */
+export function runtimeLimitOf(fault: unknown): string | undefined {
+  const codes = causesOf(fault).map((cause) => read(cause, 'code'));
+  const isLimit = codes.some((code) => /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(String(code)));
+  return isLimit
+    ? "Node's `fetch` ends a request by itself, by default after 300 s without data; pass a `fetch` with longer limits"
+    : undefined;
 }
 
 /** A fault and what caused it, the outermost first. */

@@ -1,4 +1,4 @@
-import { hasIoContexts, maxDelayMs, monotonicMs, onAbort, sleep } from './async.js';
+import { hasIoContexts, maxDelayMs, onAbort, sleep, type Clock } from './async.js';
 import { RateLimitError } from './errors.js';
 import { capacityOf, type BudgetLimits } from './rate-store.js';
 import { maxPauseMs } from './retry.js';
@@ -10,8 +10,8 @@ import type { RateLimitState, ThrottledEvent } from './types.js';
  * - **The window of acknowledgements.** A slot is held from sending until one window after its answer
  *   was read. The service saw the request somewhere in between, so no window of its own, sliding or
  *   fixed, can hold more than the limit, whatever the network does.
- * - **The gate.** After a 429 nothing is sent for as long as the service asks; then one request goes
- *   first. Of a wait that is longer than a window, one request a window tries whether it is over.
+ * - **The gate.** After a 429 nothing is sent for as long as the service asks. Then one request goes first,
+ *   and with each answer one more may be under way: whoever else uses the limit gets no burst.
  * - **One queue.** Interactive calls go before bulk ones, repeats before first attempts.
  */
 
@@ -75,22 +75,29 @@ export class LocalBudget implements Budget {
   /** When the slots of ended requests come free, earliest first; `#expired` are gone already. */
   #held: number[] = [];
   #expired = 0;
-  /** The gate: closed until `#opensAt`, but for one request at `#probeAt`. */
+  /** The gate, by the last 429. */
   #closedAt = Number.NEGATIVE_INFINITY;
+  #opensAt = Number.NEGATIVE_INFINITY;
   /** How many may be under way beside others: one after a refusal, then one more with each answer. */
   #bound = maxBesideOthers;
-  #opensAt = Number.NEGATIVE_INFINITY;
-  #probeAt = Number.NEGATIVE_INFINITY;
   /** Until then a 429 has shown that others use the limit too. */
   #othersUntil = Number.NEGATIVE_INFINITY;
-  readonly #line = new Line();
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Slots of requests that may be cancelled without a word, in the order they were taken. */
+  readonly #clock: Clock;
+  readonly #line: Line;
+  #stopTimer: (() => void) | undefined;
+  /** Slots of requests that may be torn down without cleanup (Workers), in the order they were taken. */
   readonly #leases: { readonly endsAt: number; readonly slot: Slot }[] = [];
 
-  constructor(limits: BudgetLimits) {
+  constructor(limits: BudgetLimits, clock: Clock) {
     this.#limits = limits;
     this.#capacity = capacityOf(limits);
+    this.#clock = clock;
+    this.#line = new Line(clock);
+  }
+
+  /** The time that the budget goes by. */
+  get clock(): Clock {
+    return this.#clock;
   }
 
   acquire(turn: Turn): Slot | Promise<Slot> {
@@ -98,7 +105,7 @@ export class LocalBudget implements Budget {
     if (slot) {
       return slot;
     }
-    const closedMs = this.#opensAt - monotonicMs();
+    const closedMs = this.#opensAt - this.#clock.now();
     return closedMs > maxPauseMs(this.#limits.windowMs)
       ? Promise.reject(queueTimeout({ reason: 'service', waitMs: closedMs }, turn))
       : this.#wait(turn);
@@ -110,12 +117,11 @@ export class LocalBudget implements Budget {
   }
 
   close(delayMs: number): void {
-    const now = monotonicMs();
+    const now = this.#clock.now();
     const { windowMs } = this.#limits;
     this.#closedAt = now;
     this.#bound = 1;
     this.#opensAt = Math.max(this.#opensAt, now + delayMs);
-    this.#probeAt = now + windowMs;
     this.#othersUntil = Math.max(this.#othersUntil, this.#opensAt + windowMs);
     this.#line.refuse({ reason: 'service', waitMs: this.#opensAt - now }, maxPauseMs(windowMs));
     this.#pump();
@@ -131,7 +137,7 @@ export class LocalBudget implements Budget {
     const waitMs = this.#waitMs();
     return {
       limit: this.#limits.limit,
-      used: this.#used(monotonicMs()),
+      used: this.#used(this.#clock.now()),
       queued: this.#line.size,
       resetsAt: waitMs > 0 && Number.isFinite(waitMs) ? new Date(Date.now() + waitMs) : undefined,
     };
@@ -167,7 +173,7 @@ export class LocalBudget implements Budget {
   async #waitAlone(place: Place): Promise<Slot> {
     for (;;) {
       const ahead = this.#line.placeOf(place);
-      if (this.#waitMs() === 0 && ahead < this.#free(monotonicMs())) {
+      if (this.#waitMs() === 0 && ahead < this.#free(this.#clock.now())) {
         return this.#take();
       }
       const { reason, waitMs } = this.#forecast(ahead);
@@ -179,7 +185,7 @@ export class LocalBudget implements Budget {
   }
 
   #forecast(ahead: number): Forecast {
-    const now = monotonicMs();
+    const now = this.#clock.now();
     const { windowMs } = this.#limits;
     const closedMs = this.#opensAt - now;
     const missing = this.#used(now) + ahead - this.#capacity;
@@ -193,11 +199,11 @@ export class LocalBudget implements Budget {
 
   /** 0: a request may leave now. Infinity: not before an answer comes. */
   #waitMs(): number {
-    const now = monotonicMs();
+    const now = this.#clock.now();
     while ((this.#leases[0]?.endsAt ?? Number.POSITIVE_INFINITY) <= now) {
       this.#leases.shift()?.slot.abandon();
     }
-    const closedMs = Math.min(this.#opensAt, this.#probeAt) - now;
+    const closedMs = this.#opensAt - now;
     if (closedMs > 0) {
       return closedMs;
     }
@@ -205,11 +211,8 @@ export class LocalBudget implements Budget {
       return 0;
     }
     const isFull = this.#used(now) >= this.#capacity;
-    return (
-      (isFull
-        ? (this.#held[this.#expired] ?? Number.POSITIVE_INFINITY)
-        : Number.POSITIVE_INFINITY) - now
-    );
+    const freeAt = isFull ? this.#held[this.#expired] : undefined;
+    return (freeAt ?? Number.POSITIVE_INFINITY) - now;
   }
 
   /** How many requests may leave right now, while the gate is open. */
@@ -232,15 +235,12 @@ export class LocalBudget implements Budget {
   }
 
   #take(): Slot {
-    const sentAt = monotonicMs();
+    const sentAt = this.#clock.now();
     this.#inFlight++;
-    this.#probeAt = sentAt + this.#limits.windowMs;
     const end = (heldMs: number | undefined) => {
       this.#inFlight--;
-      if (heldMs === undefined) {
-        this.#probeAt = Math.min(this.#probeAt, sentAt); // another one may try
-      } else {
-        this.#hold(monotonicMs() + heldMs);
+      if (heldMs !== undefined) {
+        this.#hold(this.#clock.now() + heldMs);
       }
       this.#pump();
     };
@@ -260,7 +260,6 @@ export class LocalBudget implements Budget {
   #accepted(sentAt: number): void {
     if (sentAt > this.#closedAt) {
       this.#bound = Math.min(maxBesideOthers, this.#bound + 1);
-      this.#opensAt = Number.NEGATIVE_INFINITY;
     }
   }
 
@@ -274,8 +273,8 @@ export class LocalBudget implements Budget {
   }
 
   #pump(): void {
+    this.#stopTimer?.();
     if (this.#line.size === 0 || hasIoContexts()) {
-      clearTimeout(this.#timer);
       return;
     }
     let waitMs = this.#waitMs();
@@ -284,9 +283,9 @@ export class LocalBudget implements Budget {
       next.grant(this.#take());
       waitMs = this.#waitMs();
     }
-    clearTimeout(this.#timer);
     if (this.#line.size > 0 && Number.isFinite(waitMs)) {
-      this.#timer = setTimeout(() => this.#pump(), Math.min(Math.ceil(waitMs), maxDelayMs));
+      const delayMs = Math.min(Math.ceil(waitMs), maxDelayMs);
+      this.#stopTimer = this.#clock.at(this.#clock.now() + delayMs, () => this.#pump());
     }
   }
 }
@@ -338,32 +337,33 @@ export class Place {
   readonly turn: Turn;
   readonly givesUpAt: number;
   readonly granted: Promise<Slot>;
-  askedAt = monotonicMs();
+  askedAt: number;
   grant!: (slot: Slot) => void;
   refuse!: (reason: unknown) => void;
+  readonly #clock: Clock;
   readonly #stops: (() => void)[] = [];
 
-  constructor(turn: Turn) {
+  constructor(turn: Turn, clock: Clock) {
     this.turn = turn;
-    this.givesUpAt = monotonicMs() + turn.maxWaitMs;
+    this.#clock = clock;
+    this.askedAt = clock.now();
+    this.givesUpAt = this.askedAt + turn.maxWaitMs;
     this.granted = new Promise((resolve, reject) => {
       this.grant = resolve;
       this.refuse = reject;
     });
     this.granted.catch(() => undefined); // a call that asks for itself does not await it
     if (Number.isFinite(turn.maxWaitMs)) {
-      const giveUp = () => this.refuse(tooLate);
-      const timer = setTimeout(giveUp, Math.min(turn.maxWaitMs, maxDelayMs));
-      this.#stops.push(() => clearTimeout(timer));
+      this.#stops.push(clock.limit(turn.maxWaitMs, () => this.refuse(tooLate)));
     }
     this.#stops.push(onAbort(turn.signal, () => this.refuse(turn.signal?.reason)));
   }
 
   /** Waits a while, unless the wait ends meanwhile. */
   async nap(delayMs: number): Promise<void> {
-    this.askedAt = monotonicMs();
+    this.askedAt = this.#clock.now();
     const awake = new AbortController();
-    const nap = sleep(delayMs, awake.signal).catch(() => undefined);
+    const nap = sleep(delayMs, awake.signal, this.#clock).catch(() => undefined);
     await Promise.race([nap, this.granted]).finally(() => awake.abort());
   }
 
@@ -375,6 +375,11 @@ export class Place {
 /** First come, first served within each priority. */
 export class Line {
   readonly #lines = Array.from({ length: priorities }, () => new Set<Place>());
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   get size(): number {
     return this.#lines.reduce((sum, line) => sum + line.size, 0);
@@ -386,7 +391,7 @@ export class Line {
   }
 
   join(turn: Turn): Place {
-    const place = new Place(turn);
+    const place = new Place(turn, this.#clock);
     this.#lines[priorityOf(turn)]?.add(place);
     return place;
   }
@@ -408,7 +413,7 @@ export class Line {
 
   /** How many stand before this one; those that have fallen silent are gone. */
   placeOf(place: Place): number {
-    const now = monotonicMs();
+    const now = this.#clock.now();
     place.askedAt = now;
     let ahead = 0;
     for (const other of this.all()) {
@@ -430,7 +435,7 @@ export class Line {
 
   /** No slot is granted for that long: calls that cannot wait that long fail now rather than later. */
   refuse(forecast: Forecast, maxMs: number): void {
-    const opensAt = monotonicMs() + forecast.waitMs;
+    const opensAt = this.#clock.now() + forecast.waitMs;
     for (const place of this.all()) {
       if (forecast.waitMs > maxMs || place.givesUpAt < opensAt) {
         place.refuse(queueTimeout(forecast, place.turn)); // each caller gets an error of its own
@@ -466,17 +471,18 @@ export class ClientBudget implements Budget {
   readonly #own: LocalBudget;
   readonly #project: Budget;
 
-  constructor(project: Budget, limits: BudgetLimits) {
+  constructor(project: Budget, limits: BudgetLimits, clock: Clock) {
     this.#project = project;
-    this.#own = new LocalBudget(limits);
+    this.#own = new LocalBudget(limits, clock);
   }
 
   async acquire(turn: Turn): Promise<Slot> {
-    const givesUpAt = monotonicMs() + turn.maxWaitMs;
-    const told = toldOnce(turn);
+    const { clock } = this.#own;
+    const givesUpAt = clock.now() + turn.maxWaitMs;
+    const told = reportedOnce(turn);
     const own = await this.#own.acquire(told);
     try {
-      const maxWaitMs = givesUpAt - monotonicMs();
+      const maxWaitMs = givesUpAt - clock.now();
       return bothSlots(own, await this.#project.acquire({ ...told, maxWaitMs }));
     } catch (reason) {
       own.cancel();
@@ -506,11 +512,11 @@ export class ClientBudget implements Budget {
 }
 
 /** A turn whose wait is reported once, and only when it really waits. */
-export function toldOnce(turn: Turn): Turn {
-  let isTold = false;
+export function reportedOnce(turn: Turn): Turn {
+  let isReported = false;
   const onWait = (event: ThrottledEvent) => {
-    if (!isTold && event.waitMs > 0) {
-      isTold = true;
+    if (!isReported && event.waitMs > 0) {
+      isReported = true;
       turn.onWait(event);
     }
   };

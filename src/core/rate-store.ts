@@ -14,8 +14,6 @@ export type StoreAnswer =
   | {
       /** One at least, and no more than were asked for. */
       readonly slots: readonly string[];
-      /** The service has asked to wait; the request of this one slot tries whether it still means it. */
-      readonly isProbe?: boolean | undefined;
     }
   | { readonly waitMs: number };
 
@@ -26,23 +24,15 @@ export type StoreAnswer =
 export interface RateBudgetStore {
   /**
    * Takes up to `count` slots (1 if left out), each for at most `leaseMs`: a process that dies must
-   * not keep them.
-   * While the budget is closed there are none, but for one a window as a probe.
+   * not keep them. While the budget is closed there are none.
    */
   take(group: string, limits: BudgetLimits, leaseMs: number, count?: number): Promise<StoreAnswer>;
   /** The answer was read: the slot comes free one window from now. */
   release(group: string, slot: string, limits: BudgetLimits): Promise<void>;
   /** The request never left: the slot is free at once. */
   cancel(group: string, slot: string): Promise<void>;
-  /**
-   * Keeps the slots of requests under way for another `leaseMs`. A store that can do this is asked for
-   * short leases, a window and four seconds, and every second to renew them.
-   */
-  renew?(group: string, slots: readonly string[], leaseMs: number): Promise<void>;
   /** The service asked to wait: no process sends for so long. */
   close(group: string, delayMs: number): Promise<void>;
-  /** The service took a probe: the budget is open again. */
-  reopen?(group: string): Promise<void>;
   /**
    * Takes up to `count` of `limit` places for jobs that the service has not finished, each for at
    * most `leaseMs`. Resolves to the places that were free.

@@ -1,4 +1,5 @@
 import { jsonText, wireValue } from './body.js';
+import type { Clock } from './async.js';
 import type { CallState } from './call.js';
 import {
   ConfigurationError,
@@ -14,6 +15,7 @@ import type { FreeInput, HeadersInput, ListOptions, RequestOptions } from './typ
 import { isDate, isIdNumber, isRecord, notAnId, type FileInput } from './values.js';
 import type { Settings } from './client.js';
 import type { Session } from './session.js';
+import { version } from './version.js';
 
 /** What a method of a resource hands in. */
 export interface Input {
@@ -79,7 +81,8 @@ export interface PreparedCall extends Effect {
   readonly usesSession: boolean;
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
-  /** When the call must be over, on the monotonic clock; Infinity without a deadline. */
+  readonly clock: Clock;
+  /** When the call must be over, by its clock; Infinity without a deadline. */
   readonly deadlineAt: number;
   readonly retries: number;
   readonly state: CallState;
@@ -94,6 +97,7 @@ export function prepare(
   options: ListOptions,
   { settings, session, state, startedAt }: Surroundings,
 ): PreparedCall {
+  const { clock } = settings;
   requireFetch(settings.fetch);
   const { method } = route;
   try {
@@ -109,6 +113,9 @@ export function prepare(
     }
     const content = contentOf(route, body);
     const headers: HeaderRecord = { ...settings.headers, ...readHeaders(options.headers) };
+    if (!isBrowser()) {
+      headers['user-agent'] ??= `postreel/${version}`; // in a browser it would need the service's consent
+    }
     const cookie = usesSession ? session.header() : undefined;
     if (cookie !== undefined) {
       headers['cookie'] = cookie;
@@ -133,12 +140,13 @@ export function prepare(
       input,
       options,
       state,
+      clock,
       request: {
         method,
         url: settings.baseUrl + path + queryString(query),
         headers,
         ...(sent !== undefined && { body: sent }),
-        ...(route.isFresh && { cache: 'no-store' }),
+        ...(requestFacts().takesCache && { cache: 'no-store' }), // Next.js would answer an equal POST from its cache
         // Only a browser has the cookie to include.
         ...(usesSession && isBrowser() && { credentials: 'include' }),
       },
@@ -172,6 +180,43 @@ function requireFetch(own: typeof fetch | undefined): void {
       { code: 'FETCH_MISSING' },
     );
   }
+  if (!requestFacts().isStandard) {
+    throw new ConfigurationError(
+      'The global `Request` is not the one of the web standard; node-fetch may have replaced it. Leave the globals as they are, and pass another `fetch` as the option `fetch`.',
+      { code: 'FETCH_MISSING' },
+    );
+  }
+}
+
+interface RequestFacts {
+  readonly Request: unknown;
+  /** Is it the one of the web standard? */
+  readonly isStandard: boolean;
+  /** Does it know the field `cache`? */
+  readonly takesCache: boolean;
+}
+
+let lastFacts: RequestFacts | undefined;
+
+/** What the global `Request` can do; it is tried once. */
+function requestFacts(): RequestFacts {
+  const { Request } = globalThis;
+  if (lastFacts?.Request !== Request) {
+    // The body of node-fetch's is a stream of Node. Firefox's has none.
+    const { body } = new Request('http://localhost', { method: 'POST', body: '-' });
+    const isStandard = !body || typeof body.getReader === 'function';
+    lastFacts = { Request, isStandard, takesCache: doesTakeCache() };
+  }
+  return lastFacts;
+}
+
+// Workers of an older compatibility date throw where they see the field.
+function doesTakeCache(): boolean {
+  try {
+    return Boolean(new Request('http://localhost', { cache: 'no-store' }));
+  } catch {
+    return false;
+  }
 }
 
 // A getter or `toJSON` of the caller may throw anything.
@@ -198,7 +243,7 @@ function bodyOf(route: Route, body: unknown): unknown {
     return body;
   }
   const wire = wireValue(body);
-  if (route.isFree || isRecord(wire)) {
+  if (route.isUntyped || isRecord(wire)) {
     return wire;
   }
   throw invalidRequest([
@@ -249,7 +294,7 @@ export function freeRoute(
     returns: of<unknown>(),
     key: hasKey ? 'secret' : 'none',
     repeatable: method !== 'POST' && method !== 'PATCH',
-    isFree: true,
+    isUntyped: true,
   });
   return [row, inPath.length === 0 ? query : { ...Object.fromEntries(inPath), ...query }];
 }

@@ -1,11 +1,10 @@
 import pRetry, { type RetryContext } from 'p-retry';
-import { isAbortOf, maxDelayMs, monotonicMs, sleep } from './async.js';
+import { isAbortOf, maxDelayMs, sleep } from './async.js';
 import { isPostreelError, isTransient, type PostreelError } from './errors.js';
 import type { PreparedCall } from './request.js';
-import { isRepeatable } from './route.js';
 
-// Between half of a second and one, one and two, two and four … up to eight.
-const backoff = { minTimeout: 500, factor: 2, maxTimeout: 8_000, randomize: true } as const;
+// Between half of a second and one, one and two, two and four, and so on.
+const maxBackoffMs = 8_000;
 
 // A call against a service that answers 429 for ever makes at most ten requests: the first one,
 // one after each refusal that it waits out, and one with a renewed key.
@@ -22,8 +21,9 @@ export interface RetryTerms {
 
 /**
  * Makes attempts until one has an answer or the call must not be sent again. p-retry takes over when the
- * first one has failed: it counts the others and backs off before them. After a 429 the rate limit waits,
- * with the next attempt; that needs a retry that is left, but uses none up.
+ * first one has failed and counts the others; between them passes the time of the client's clock, which may
+ * be a fake's. After a 429 the rate limit waits, with the next attempt; that needs a retry that is left, but
+ * uses none up.
  */
 export async function repeat<Answer>(
   call: PreparedCall,
@@ -43,9 +43,9 @@ async function repeatAfter<Answer>(
   attempt: (number: number) => Promise<Answer>,
   terms: RetryTerms,
 ): Promise<Answer> {
-  const { signal, state } = call;
+  const { signal, state, clock } = call;
   const longestMs = maxPauseMs(terms.windowMs);
-  const endsAt = Math.min(call.deadlineAt, monotonicMs() + 5 * longestMs);
+  const endsAt = Math.min(call.deadlineAt, clock.now() + 5 * longestMs);
   let answer: { readonly value: Answer } | undefined;
   let failure: unknown;
   let refusals = 0;
@@ -80,25 +80,24 @@ async function repeatAfter<Answer>(
     }
     const isWaitedOut = isRefused() && terms.gateWaits;
     const askedMs = pauseMs(failure, attemptNumber, terms.windowMs);
-    const delayMs = askedMs + (isRefused() ? 0 : longestBackoffMs(retriesConsumed));
+    const delayMs = askedMs + (isRefused() ? 0 : backoffMs(retriesConsumed));
     const isTooLong = askedMs > Math.min(longestMs, isWaitedOut ? terms.maxQueueMs : Infinity);
     const isTooOften = isRefused() && ++refusals > maxRefusals;
-    if (isTooLong || isTooOften || monotonicMs() + delayMs >= endsAt) {
+    if (isTooLong || isTooOften || clock.now() + delayMs >= endsAt) {
       // The caller can take over a wait that is too long for the call.
       const retryAfterMs = failure.retryAfterMs ?? Math.min(Math.ceil(delayMs), maxDelayMs);
       throw Object.assign(failure, { retryAfterMs });
     }
     terms.onRetry({ attempt: attemptNumber, delayMs, error: failure });
     if (!isWaitedOut) {
-      await sleep(askedMs, signal);
+      await sleep(delayMs, signal, clock);
     }
   };
 
   try {
     return await pRetry(next, {
-      ...backoff,
       retries: call.retries,
-      ...(signal && { signal }),
+      minTimeout: 0, // `beforeNext` has waited
       shouldConsumeRetry: () => !isRefused(),
       onFailedAttempt: beforeNext,
     });
@@ -126,13 +125,13 @@ export function mayRepeat(failure: PostreelError, call: PreparedCall): boolean {
   if (failure.status === 429) {
     return !call.isHandledOneByOne || allowsUnknown;
   }
-  const isHarmless =
-    failure.outcome === 'not-sent' || isRepeatable(call.route, call.body) || allowsUnknown;
+  const isHarmless = failure.outcome === 'not-sent' || call.route.repeatable || allowsUnknown;
   return isHarmless && isTransient(failure);
 }
 
-export function longestBackoffMs(retriesConsumed: number): number {
-  return Math.min(backoff.maxTimeout, 2 * backoff.minTimeout * backoff.factor ** retriesConsumed);
+function backoffMs(retriesConsumed: number): number {
+  const longestMs = Math.min(maxBackoffMs, 1_000 * 2 ** retriesConsumed);
+  return (longestMs / 2) * (1 + Math.random());
 }
 
 /** How long this failure asks to wait; a 429 that names no time asks for a window. */
@@ -161,65 +160,37 @@ export function pauseAfterRefusalMs(askedMs: number, attempt: number): number {
 // ---- Retry-After
 
 /**
- * How long the service asks to wait, in milliseconds, and never longer than a timer lasts:
- * `Retry-After-Ms` or `Retry-After`, after a 429 also `RateLimit` or one of the reset headers, which
- * come with every answer. `undefined` when there is none, or none that can be read.
+ * How long the service asks to wait, in milliseconds, and never longer than a timer lasts: `Retry-After`,
+ * after a 429 also one of the reset headers, which come with every answer. `undefined` when there is none,
+ * or none that can be read.
  */
 export function retryAfterMs(
   headers: Headers,
   status: number,
   nowMs: number = Date.now(),
 ): number | undefined {
+  const names = ['retry-after', ...(status === 429 ? resetHeaders : [])];
   // A point in time is by the service's clock, and so is `Date`: ours may be hours off.
   const sentAt = dateIn(headers.get('date') ?? '') ?? nowMs;
-  const text = (name: string) => headers.get(name)?.trim() ?? '';
-  const asked = numberIn(text('retry-after-ms')) ?? delayIn(text('retry-after'), sentAt);
-  const reset =
-    status === 429
-      ? (rateLimitIn(text('ratelimit')) ??
-        delayIn(text('ratelimit-reset'), sentAt) ??
-        delayIn(text('x-ratelimit-reset'), sentAt))
-      : undefined;
-  const delayMs = asked ?? reset;
+  const delays = names.map((name) => delayIn(headers.get(name)?.trim() ?? '', sentAt));
+  const delayMs = delays.find((delay) => delay !== undefined);
   return delayMs === undefined ? undefined : Math.min(Math.max(0, delayMs), maxDelayMs);
 }
 
-// `7`, `7.5`, `7s`, `7 seconds`, a point in time in seconds or milliseconds since 1970, or a date.
+const resetHeaders = ['ratelimit-reset', 'x-ratelimit-reset'];
+
+// `7`, `7.5`, a point in time in seconds or milliseconds since 1970, or a date.
 function delayIn(text: string, sentAt: number): number | undefined {
-  const value = numberIn(text.replace(/(?<=\d) ?(s|secs?|seconds?)$/i, ''));
-  if (value === undefined) {
+  if (!/^\d+(\.\d+)?$/.test(text)) {
     const date = dateIn(text);
     return date === undefined ? undefined : date - sentAt;
   }
+  const value = Number(text);
   // Services disagree whether a reset is a delay or a point in time; the size tells them apart.
   if (value > 1e11) {
     return value - sentAt;
   }
   return value > 1e9 ? value * 1000 - sentAt : value * 1000;
-}
-
-/**
- * The two forms of the `RateLimit` drafts: `limit=10, remaining=0, reset=7` up to the seventh, since
- * then a list of quotas, `"default";r=0;t=7`. With several the last that opens again decides.
- */
-function rateLimitIn(text: string): number | undefined {
-  const reset = /(?:^|[,;])\s*reset=(\d+)\s*(?:[,;]|$)/.exec(text)?.[1];
-  if (reset !== undefined) {
-    return Number(reset) * 1000;
-  }
-  const used = text
-    .split(',')
-    .filter((quota) => parameter(quota, 'r') === 0)
-    .flatMap((quota) => parameter(quota, 't') ?? []);
-  return used.length > 0 ? Math.max(...used) * 1000 : undefined;
-}
-
-function parameter(quota: string, name: 'r' | 't'): number | undefined {
-  return numberIn(new RegExp(`;\\s*${name}=(\\d+)\\s*(?:;|$)`).exec(quota)?.[1] ?? '');
-}
-
-function numberIn(text: string): number | undefined {
-  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
 // The three forms of RFC 9110, and ISO 8601 with a zone. `Date.parse` alone makes "after 60" a year.

@@ -89,12 +89,8 @@ export interface Route<
   /** The path with its parameters in braces, as in the service's document. */
   readonly path: Path;
   readonly key: KeyRule;
-  /**
-   * May the call be sent again when it is unknown whether the first one arrived? Where the body decides,
-   * the row sets it. The same state twice is harmless only where no one else writes it meanwhile: a
-   * repeat of what grants consent could undo an unsubscribe.
-   */
-  readonly repeatable: boolean | ((body: never) => boolean);
+  /** May the call be sent again when it is unknown whether the first one arrived? As HTTP defines it, but for rows of POST that do no harm. */
+  readonly repeatable: boolean;
   /** Does the call change something that matters when its answer is lost? */
   readonly changes: boolean;
   readonly returns: Returns;
@@ -108,12 +104,8 @@ export interface Route<
   readonly handledOneByOne?: (body: never) => boolean;
   /** Does the call count towards the service's rate limit? */
   readonly charged: boolean;
-  /** Must its answer come fresh from the service, past every cache? Status checks must. */
-  readonly isFresh?: boolean;
   /** Is this a row for an endpoint without one, whose body may be any JSON value? */
-  readonly isFree?: boolean;
-  /** How to find out whether a call happened whose answer was lost. */
-  readonly readBack?: ReadBack;
+  readonly isUntyped?: boolean;
   /** Does this body show that the call took effect, whatever its status or `success` is? */
   readonly isAccepted?: (body: unknown) => boolean;
   /** Carried for the compiler only: never set. */
@@ -143,21 +135,14 @@ export interface RouteFacts<Query, Body, Returns extends Single<unknown> | List<
   readonly body?: Shape<Body>;
   readonly returns?: Returns;
   readonly key?: KeyRule;
-  readonly repeatable?: boolean | ((body: Body & {}) => boolean);
+  readonly repeatable?: boolean;
   readonly changes?: boolean;
   readonly upload?: UploadFacts;
   readonly maxBodyBytes?: number;
   readonly handledOneByOne?: (body: Body & {}) => boolean;
   readonly charged?: boolean;
-  readonly isFresh?: boolean;
-  readonly isFree?: boolean;
-  readonly readBack?: ReadBack;
+  readonly isUntyped?: boolean;
   readonly isAccepted?: (body: unknown) => boolean;
-}
-
-/** May a call with this body be sent again when it is unknown whether the first one arrived? */
-export function isRepeatable({ repeatable }: Pick<Route, 'repeatable'>, body: unknown): boolean {
-  return typeof repeatable === 'function' ? repeatable(body as never) : repeatable; // the body of this row
 }
 
 type PathOf<Line extends string> = Line extends `${Method} ${infer Path}` ? Path : never;
@@ -191,38 +176,6 @@ export function route<
     hasInput: query !== undefined || body !== undefined,
     ...stated,
   };
-}
-
-/**
- * How to find out whether a call whose answer was lost has happened. `undefined` as
- * the record means that the resource is not there.
- */
-export interface ReadBack {
-  /** The path to read, with the call's own parameters. */
-  readonly path: string;
-  readonly happened: (
-    record: Readonly<Record<string, unknown>> | undefined,
-    body: unknown,
-  ) => boolean;
-}
-
-/** A delete has happened when the resource is gone. */
-/* @__NO_SIDE_EFFECTS__ */
-export function goneFrom(path: string): ReadBack {
-  return { path, happened: (record) => record === undefined };
-}
-
-/** A change has happened when every field that was sent now reads as it was sent. */
-export function sameFields(
-  record: Readonly<Record<string, unknown>> | undefined,
-  body: unknown,
-): boolean {
-  if (!record || !isRecord(body)) {
-    return false;
-  }
-  return Object.entries(body).every(
-    ([field, value]) => JSON.stringify(record[field]) === JSON.stringify(value),
-  );
 }
 
 /** The names of a path's parameters: `'id' | 'stepId'`. */

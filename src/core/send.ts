@@ -1,5 +1,5 @@
-import { isAbortOf, monotonicMs, sleep, Timer } from './async.js';
-import { effectHint, readAnswer, requestIdOf, resultOf, secretsOf, unwrap } from './answer.js';
+import { isAbortOf, maxDelayMs, Timer } from './async.js';
+import { effectHint, readAnswer, requestIdOf, resultOf, secretsOf } from './answer.js';
 import { callSite, inTime, locate, notSentInTime, RunningCall, type CallState } from './call.js';
 import { Checks, type SchemaMap } from './checks.js';
 import type { Settings } from './client.js';
@@ -18,15 +18,14 @@ import { letGo, readText, UnusableResponse, type Http } from './http.js';
 import { keyUnavailable, type Keyring } from './keys.js';
 import { PagedList } from './list.js';
 import { readCallOptions } from './options.js';
-import { outcomeOf, systemCodeOf } from './outcome.js';
+import { outcomeOf, reasonOf, runtimeLimitOf } from './outcome.js';
 import type { BudgetSource } from './budgets.js';
 import type { Budget, Slot } from './rate-limit.js';
 import { maxCloseMs } from './rate-store.js';
 import { cleanCause } from './redact.js';
 import { freeRoute, prepare, type Input, type PreparedCall } from './request.js';
 import { pauseAfterRefusalMs, repeat } from './retry.js';
-import { of, route as rowOf } from './route.js';
-import type { InputOf, ItemOf, Method, ReadBack, Returned, Route } from './route.js';
+import type { InputOf, ItemOf, Method, Returned, Route } from './route.js';
 import type { Session } from './session.js';
 import type {
   Answer,
@@ -38,7 +37,7 @@ import type {
   RateLimitState,
   RequestOptions,
 } from './types.js';
-import { isRecord, parseExactly } from './values.js';
+import { isLoopback, isRecord, parseExactly } from './values.js';
 
 /** What a transport is made of. */
 export interface Parts {
@@ -68,8 +67,8 @@ interface CallKey {
 const noOptions: RequestOptions = {};
 // Far more than any answer of these services; an endless body must end somewhere.
 const maxAnswerBytes = 256 * 1024 * 1024;
-const maxErrorBytes = 64 * 1024;
-// A paid answer that is later than this will not come.
+const maxErrorBytes = 2 * 1024 * 1024;
+// Stop reading a late paid response after this, or after its own time limit.
 const maxLateMs = 5 * 60_000;
 
 /**
@@ -170,13 +169,15 @@ export class Transport {
       const { signal } = options;
       state.signal = signal;
       signal?.throwIfAborted();
-      const startedAt = monotonicMs();
+      const { clock } = this.#parts.settings;
+      const startedAt = clock.now();
       const { deadline = Number.POSITIVE_INFINITY } = options;
       let { body } = input;
       if (input.before) {
         const where = { method: route.method, path: route.path };
         const made = input.before.run(options);
-        body = (await inTime(made, { ...where, signal, deadlineAt: startedAt + deadline })) ?? body;
+        const terms = { ...where, signal, clock, deadlineAt: startedAt + deadline };
+        body = (await inTime(made, terms)) ?? body;
       }
       // Nothing that the caller changes from here on matters.
       const surroundings = { ...this.#parts, state, startedAt };
@@ -235,7 +236,7 @@ export class Transport {
     }
   }
 
-  async #attempts(call: PreparedCall, key: CallKey): Promise<RawAnswer> {
+  #attempts(call: PreparedCall, key: CallKey): Promise<RawAnswer> {
     const { settings, events } = this.#parts;
     const budget = this.#budgetOf(call, key);
     const terms = {
@@ -245,17 +246,7 @@ export class Transport {
       onRetry: (facts: { attempt: number; delayMs: number; error: PostreelError }) =>
         events.emit('retry', { ...factsOf(call), ...facts }),
     };
-    try {
-      return await repeat(call, (number) => this.#attempt(number, call, key, budget), terms);
-    } catch (failure) {
-      const isLost = isPostreelError(failure) && failure.outcome === 'unknown';
-      const found = isLost && call.options.reconcile ? await this.#readBack(call) : undefined;
-      call.signal?.throwIfAborted();
-      if (!found) {
-        throw failure;
-      }
-      return found;
-    }
+    return repeat(call, (number) => this.#attempt(number, call, key, budget), terms);
   }
 
   /** One request and its answer. */
@@ -266,7 +257,9 @@ export class Transport {
     budget: Budget | undefined,
   ): Promise<RawAnswer> {
     const { events, http, settings, keyring } = this.#parts;
-    const { signal, state, input } = call;
+    const { signal, state, input, clock } = call;
+    // A request that changes nothing has no effect, however it ends.
+    const whenLost: Outcome = call.changes ? 'unknown' : 'rejected';
 
     // 1. The right to send. Nearly always there is room.
     const acquired = budget && this.#acquire(budget, number, call);
@@ -275,15 +268,15 @@ export class Transport {
 
     // 2. The request. From here on it may take effect.
     const facts = () => ({ ...factsOf(call), attempt: number });
-    const sentAt = monotonicMs();
+    const sentAt = clock.now();
     if (events.isObserved('request')) {
       events.emit('request', facts());
     }
     state.hasLeft = true;
-    state.outcome = 'unknown';
-    const timer = new Timer(limitMs, signal);
+    state.outcome = whenLost;
+    const timer = new Timer(limitMs, signal, clock);
     // The answer to a paid call is read to its end, even when its caller no longer waits.
-    const end = input.hooks?.onLate ? AbortSignal.timeout(maxLateMs) : timer.signal;
+    const end = input.hooks?.onLate ? lateEnd(Math.max(maxLateMs, limitMs)) : timer.signal;
     const exchange: Exchange = { isHandedOver: false, response: undefined };
     const text = receive(http, call, key.value, end, exchange, slot);
     let failure: unknown;
@@ -307,7 +300,7 @@ export class Transport {
       if (isPostreelError(reason) && !isAbortOf(signal, reason)) {
         state.outcome = reason.outcome;
       } else {
-        state.outcome = exchange.isHandedOver ? 'unknown' : 'not-sent';
+        state.outcome = exchange.isHandedOver ? whenLost : 'not-sent';
       }
       // 429 closes the gate for all, before this slot lets the next one through.
       if (reason instanceof RateLimitError) {
@@ -322,7 +315,7 @@ export class Transport {
         events.emit('response', {
           ...facts(),
           status: response?.status,
-          durationMs: monotonicMs() - sentAt,
+          durationMs: clock.now() - sentAt,
           requestId: response && requestIdOf(response, call, key.value),
           outcome: state.outcome,
         });
@@ -351,9 +344,9 @@ export class Transport {
 
   #acquire(budget: Budget, number: number, call: PreparedCall): Slot | Promise<Slot> {
     const { settings, events } = this.#parts;
-    const { method, path, signal, options, deadlineAt } = call;
+    const { method, path, signal, options, deadlineAt, clock } = call;
     signal?.throwIfAborted();
-    const leftMs = deadlineAt - monotonicMs();
+    const leftMs = deadlineAt - clock.now();
     return budget.acquire({
       method,
       path,
@@ -387,28 +380,42 @@ export class Transport {
     }
     // No fault after the head of an answer proves that nothing was sent, whatever it is called.
     const isOpen = response !== undefined || timer.timedOut;
-    const ending = { phase: 'no-answer', fault, url: request.url } as const;
-    const outcome = isOpen ? 'unknown' : outcomeOf(ending, call);
-    const hint = outcome === 'not-sent' ? '' : effectHint(call);
+    const ending = { phase: 'no-answer', fault: isOpen ? undefined : fault, url: request.url } as const;
+    const outcome = outcomeOf(ending, call);
+    const hint = outcome === 'unknown' ? effectHint(call) : '';
     if (timer.timedOut) {
       // The shorter of the two ended it.
       const code = timer.limitMs < call.timeoutMs ? 'DEADLINE_EXCEEDED' : 'TIMEOUT';
-      const message = `${line} got no complete answer within ${Math.ceil(timer.limitMs)} ms.`;
-      return new TimeoutError(message + hint, { method, path, code, outcome: 'unknown' });
+      const message = `${line} got no complete response within ${Math.ceil(timer.limitMs)} ms.`;
+      return new TimeoutError(message + hint, { method, path, code, outcome });
+    }
+    const runtimeLimit = runtimeLimitOf(fault);
+    if (runtimeLimit !== undefined) {
+      const message = `${line} got no complete response in time: ${runtimeLimit}.`;
+      return new TimeoutError(message + hint, { method, path, code: 'TIMEOUT', outcome, cause });
     }
     if (fault instanceof UnusableResponse) {
       const details = { method, path, code: 'UNEXPECTED_RESPONSE', outcome } as const;
       return new UnexpectedResponseError(`${line}: ${fault.message}.${hint}`, details);
     }
     const { host } = new URL(request.url);
-    const what =
-      outcome === 'not-sent'
-        ? `could not reach ${host}`
-        : `lost the connection to ${host} before the answer was complete`;
-    const why = systemCodeOf(fault);
-    const code = outcome === 'not-sent' ? 'NOT_CONNECTED' : 'CONNECTION_LOST';
-    const message = `${line} ${what}${why === undefined ? '' : ` (${why})`}.${hint}`;
+    const isUnsent = outcome === 'not-sent';
+    const what = isUnsent
+      ? `could not reach ${host}`
+      : `lost the connection to ${host} before the response was complete`;
+    const why = reasonOf(cause);
+    const source = isUnsent ? this.#sourceOfAddress() : hint;
+    const code = isUnsent ? 'NOT_CONNECTED' : 'CONNECTION_LOST';
+    const message = `${line} ${what}${why === undefined ? '' : ` (${why})`}.${source}`;
     return new ConnectionError(message, { method, path, code, outcome, cause });
+  }
+
+  // Who cannot be reached is often not who was meant.
+  #sourceOfAddress(): string {
+    const { baseUrl, baseUrlOrigin } = this.#parts.settings;
+    const isLocal = isLoopback(new URL(baseUrl).hostname);
+    const hint = isLocal ? ' If it is the fake: is `npx postreel fake` running?' : '';
+    return ` The address came from ${baseUrlOrigin}.${hint}`;
   }
 
   /** Is there another key after a 401? A refused call did not happen: it may be sent again, once. */
@@ -432,8 +439,8 @@ export class Transport {
 
   // A question that takes as long as a call may is asked anew by the next call, not waited for again.
   async #fetchedKey(key: Promise<string | null>, call: PreparedCall): Promise<string | null> {
-    const { timeoutMs, signal } = call;
-    const timer = new Timer(timeoutMs, undefined);
+    const { timeoutMs, signal, clock } = call;
+    const timer = new Timer(timeoutMs, undefined, clock);
     try {
       const fetched = await inTime(timer.last(key), call);
       signal?.throwIfAborted();
@@ -447,54 +454,6 @@ export class Transport {
     }
   }
 
-  /**
-   * Reads back whether a call whose answer was lost has happened; `undefined` when it has not, as far as
-   * the service shows. Nothing is sent again: a call that is still on its way would then happen twice.
-   */
-  async #readBack(call: PreparedCall): Promise<RawAnswer | undefined> {
-    const { readBack } = call.route;
-    if (!readBack) {
-      return undefined;
-    }
-    // A service may still be working on a call whose answer was lost: read twice.
-    for (const delayMs of [0, 1_000]) {
-      const leftMs = call.deadlineAt - monotonicMs() - delayMs;
-      if (leftMs < 1) {
-        return undefined; // timers may be early by a part of a millisecond
-      }
-      try {
-        await sleep(delayMs, call.signal);
-        const found = await this.#readOnce(readBack, call, leftMs);
-        if (readBack.happened(found.body as Record<string, unknown> | undefined, call.body)) {
-          return found;
-        }
-      } catch {
-        return undefined;
-      }
-    }
-    return undefined;
-  }
-
-  async #readOnce(
-    { path }: ReadBack,
-    { input: { params }, options: { signal, timeout } }: PreparedCall,
-    leftMs: number,
-  ): Promise<RawAnswer> {
-    const row = rowOf(`GET ${path as `/${string}`}`, { returns: of<unknown>(), isFresh: true });
-    const deadline = Number.isFinite(leftMs) ? leftMs : undefined;
-    try {
-      const call = this.call(row, { params }, { signal, timeout, deadline });
-      const { data, response } = await call.withResponse();
-      const record = unwrap(data);
-      return { body: isRecord(record) ? record : {}, response };
-    } catch (failure) {
-      if (!isPostreelError(failure) || failure.status !== 404) {
-        throw failure;
-      }
-      return { body: undefined, response: new Response(null, { status: 204 }) };
-    }
-  }
-
   // Listeners of whole calls are rare: without one there is nothing to do.
   #tellStart(call: PreparedCall): ((error?: unknown) => void) | undefined {
     const { events, settings } = this.#parts;
@@ -502,10 +461,11 @@ export class Transport {
       return undefined;
     }
     const facts = factsOf(call);
-    const startedAt = monotonicMs();
+    const { clock } = call;
+    const startedAt = clock.now();
     events.emit('call:start', { ...facts, baseUrl: settings.baseUrl });
     return (error) => {
-      const durationMs = monotonicMs() - startedAt;
+      const durationMs = clock.now() - startedAt;
       events.emit('call:end', { ...facts, durationMs, outcome: call.state.outcome, error });
     };
   }
@@ -540,14 +500,14 @@ async function receive(
 
 /** The last look before a request leaves: how long it may take. */
 async function readyToLeave(call: PreparedCall, slot: Slot | undefined): Promise<number> {
-  const { signal, input, deadlineAt, timeoutMs } = call;
+  const { signal, input, deadlineAt, timeoutMs, clock } = call;
   try {
     signal?.throwIfAborted(); // in the very moment of its turn
     if (input.hooks?.beforeSending) {
       await input.hooks.beforeSending();
       signal?.throwIfAborted();
     }
-    const leftMs = deadlineAt - monotonicMs();
+    const leftMs = deadlineAt - clock.now();
     if (leftMs <= 0) {
       throw notSentInTime(call);
     }
@@ -572,13 +532,18 @@ function endSlot(
   }
 }
 
+/** Ends the reading of a late answer, by a timer that holds no process. */
+function lateEnd(delayMs: number): AbortSignal {
+  return AbortSignal.timeout(Math.min(delayMs, maxDelayMs));
+}
+
 function readLate(text: Promise<string>, onLate: ((body: unknown) => void) | undefined): void {
   text.then((late) => onLate?.(parseExactly(late))).catch(() => undefined); // no ids in it
 }
 
 /** What every event holds about a call. The path of a call without a row may hold anything. */
 function factsOf({ id, route, method, path }: PreparedCall): Omit<CallEvent, 'attempt'> {
-  return { callId: id, method, path, route: route.isFree ? undefined : route.path };
+  return { callId: id, method, path, route: route.isUntyped ? undefined : route.path };
 }
 
 // What does not fit is refused with the call of the first page.

@@ -1,12 +1,12 @@
-import { answerWithin, hasIoContexts, monotonicMs, sleep } from './async.js';
+import { answerWithin, hasIoContexts, sleep, type Clock } from './async.js';
 import { isPostreelError, reasonOf } from './errors.js';
 import {
   bothSlots,
   Line,
   maxAttemptMs,
   queueTimeout,
+  reportedOnce,
   stragglingMs,
-  toldOnce,
   type Budget,
   type Forecast,
   type LocalBudget,
@@ -20,13 +20,8 @@ import type { RateLimitState, ThrottledEvent } from './types.js';
 // A store that is slower than this is as good as gone, and is left alone for a while.
 const maxAnswerMs = 5_000;
 const restMs = 10_000;
-// Calls notice a store that takes this long.
-const slowAnswerMs = 1_000;
 // All calls that wait get their slots in one round trip, so that a slow store does not set the pace.
 const maxSlotsAtOnce = 100;
-const renewEveryMs = 1_000;
-// A request that left before its process died reaches the service within this time, or never.
-const renewedGraceMs = stragglingMs + 2 * renewEveryMs;
 
 /**
  * The budget of a project that several processes share through a store. A request needs two slots: one
@@ -36,11 +31,9 @@ export class SharedBudget implements Budget {
   readonly #store: RateBudgetStore;
   readonly #group: string;
   readonly #own: LocalBudget;
-  readonly #line = new Line();
+  readonly #clock: Clock;
+  readonly #line: Line;
   readonly #health = new StoreHealth((message) => this.#warn(message));
-  /** When the leases of slots under way were last begun. */
-  readonly #leases = new Map<string, number>();
-  #renewal: ReturnType<typeof setTimeout> | undefined;
   #limits: BudgetLimits;
   #fullUntil = Number.NEGATIVE_INFINITY;
   #askAt = Number.NEGATIVE_INFINITY;
@@ -54,11 +47,13 @@ export class SharedBudget implements Budget {
     this.#group = group;
     this.#limits = limits;
     this.#own = own;
+    this.#clock = own.clock;
+    this.#line = new Line(own.clock);
   }
 
   async acquire(given: Turn): Promise<Slot> {
     this.#warn = given.onWarning;
-    const turn = toldOnce(given);
+    const turn = reportedOnce(given);
     turn.signal?.throwIfAborted();
     if (hasIoContexts()) {
       return this.#acquireAlone(turn);
@@ -96,7 +91,7 @@ export class SharedBudget implements Budget {
   /** `used` counts the requests of this process: only the store has the others'. */
   state(): RateLimitState {
     const own = this.#own.state();
-    const fullMs = this.#fullUntil - monotonicMs();
+    const fullMs = this.#fullUntil - this.#clock.now();
     const resetsAt = fullMs > 0 ? new Date(Date.now() + fullMs) : own.resetsAt;
     return { ...own, queued: this.#line.size, resetsAt };
   }
@@ -130,14 +125,14 @@ export class SharedBudget implements Budget {
       ...{ signal, method: '', path: '', priority: 'interactive', limitedBy: 'deadline' },
       isRepeat: false,
       maxWaitMs: Number.POSITIVE_INFINITY,
-      onWait: (event) => this.#tell(event),
+      onWait: (event) => this.#report(event),
       onWarning: this.#warn,
     } as const;
     const slots = await this.#take(own, () => Math.min(this.#line.size, maxSlotsAtOnce));
     if ('waitMs' in slots) {
       this.#refuse(slots);
-      this.#tell(slots);
-      await sleep(askAgainMs(slots.waitMs), signal);
+      this.#report(slots);
+      await sleep(askAgainMs(slots.waitMs), signal, this.#clock);
       return;
     }
     for (const slot of slots) {
@@ -153,9 +148,9 @@ export class SharedBudget implements Budget {
 
   // Where one request cannot resume another, each call asks the store for itself.
   async #acquireAlone(turn: Turn): Promise<Slot> {
-    const givesUpAt = monotonicMs() + turn.maxWaitMs;
+    const givesUpAt = this.#clock.now() + turn.maxWaitMs;
     for (;;) {
-      const maxWaitMs = givesUpAt - monotonicMs();
+      const maxWaitMs = givesUpAt - this.#clock.now();
       const slots = await this.#take({ ...turn, maxWaitMs }, () => 1);
       if (!('waitMs' in slots)) {
         return slots[0] as Slot; // there is one at least
@@ -164,7 +159,7 @@ export class SharedBudget implements Budget {
         throw queueTimeout(slots, turn);
       }
       turn.onWait({ ...slots, queued: this.#own.state().queued + 1 });
-      await sleep(askAgainMs(slots.waitMs), turn.signal);
+      await sleep(askAgainMs(slots.waitMs), turn.signal, this.#clock);
     }
   }
 
@@ -182,7 +177,7 @@ export class SharedBudget implements Budget {
     if (answer && 'waitMs' in answer) {
       cancelFrom(0);
       const { windowMs } = this.#limits;
-      this.#fullUntil = monotonicMs() + Math.min(answer.waitMs, windowMs);
+      this.#fullUntil = this.#clock.now() + Math.min(answer.waitMs, windowMs);
       // A slot comes free within a window: for longer only the service makes us wait.
       const isLimit = answer.waitMs <= maxPauseMs(windowMs);
       return { reason: isLimit ? 'limit' : 'service', waitMs: answer.waitMs };
@@ -191,36 +186,29 @@ export class SharedBudget implements Budget {
     if (!answer) {
       return own;
     }
-    const stored = answer.slots.map((id) => this.#storedSlot(id, answer.isProbe === true));
+    const stored = answer.slots.map((id) => this.#storedSlot(id));
     cancelFrom(stored.length);
     return own.map((slot, index) => bothSlots(slot, stored[index] as Slot)); // as many as there are own
   }
 
   /** `undefined` when the store does not answer: then our own budget has to do. */
   async #ask(count: number, signal: AbortSignal | undefined): Promise<StoreAnswer | undefined> {
-    const askedAt = monotonicMs();
-    if (askedAt < this.#askAt) {
+    if (this.#clock.now() < this.#askAt) {
       return undefined;
     }
-    const slow = new Error(`no answer within ${slowAnswerMs} ms`);
-    const timer = setTimeout(() => this.#health.failed('speed', slow), slowAnswerMs);
     try {
-      const asked = this.#store.take(this.#group, this.#limits, this.#leaseMs, count);
+      const leaseMs = this.#limits.windowMs + maxAttemptMs;
+      const asked = this.#store.take(this.#group, this.#limits, leaseMs, count);
       const onLate = (late: StoreAnswer) => this.#giveBack(late);
       const answer = await answerWithin(asked, maxAnswerMs, { onLate, signal });
       checkAnswer(answer, count);
       this.#health.succeeded('take');
-      if (monotonicMs() - askedAt < slowAnswerMs / 2) {
-        this.#health.succeeded('speed');
-      }
       return answer;
     } catch (reason) {
       signal?.throwIfAborted();
       this.#health.failed('take', reason);
-      this.#askAt = monotonicMs() + restMs;
+      this.#askAt = this.#clock.now() + restMs;
       return undefined;
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -230,12 +218,10 @@ export class SharedBudget implements Budget {
     }
   }
 
-  #storedSlot(id: string, isProbe: boolean): Slot {
-    this.#lease(id);
+  #storedSlot(id: string): Slot {
     let isOpen = true;
     const once = (step: StoreStep, end: () => Promise<void>) => () => {
       if (isOpen) {
-        this.#leases.delete(id);
         this.#inBackground(step, end);
       }
       isOpen = false;
@@ -245,40 +231,11 @@ export class SharedBudget implements Budget {
       return this.#store.release(this.#group, id, limits);
     };
     return {
-      accepted: () => {
-        if (isProbe) {
-          this.#inBackground('reopen', async () => this.#store.reopen?.(this.#group));
-        }
-      },
+      accepted: () => undefined,
       release: once('release', () => release(0)),
       abandon: once('release', () => release(stragglingMs)),
       cancel: once('cancel', () => this.#store.cancel(this.#group, id)),
     };
-  }
-
-  // A store that can renew is asked for short leases: the slots of a process that dies come free soon.
-  #lease(id: string): void {
-    if (!this.#store.renew) {
-      return;
-    }
-    this.#leases.set(id, monotonicMs());
-    this.#renewal ??= unreferenced(() => this.#renewDue());
-  }
-
-  #renewDue(): void {
-    const now = monotonicMs();
-    const due = [...this.#leases].flatMap(([id, at]) => (now - at >= renewEveryMs ? id : []));
-    due.forEach((id) => this.#leases.set(id, now));
-    if (due.length > 0) {
-      const { renew } = this.#store;
-      const run = async () => renew?.call(this.#store, this.#group, due, this.#leaseMs);
-      this.#inBackground('renew', run);
-    }
-    this.#renewal = this.#leases.size > 0 ? unreferenced(() => this.#renewDue()) : undefined;
-  }
-
-  get #leaseMs(): number {
-    return this.#limits.windowMs + (this.#store.renew ? renewedGraceMs : maxAttemptMs);
   }
 
   // No call waits for these steps.
@@ -291,11 +248,11 @@ export class SharedBudget implements Budget {
 
   #forecast(turn: Turn): Forecast {
     const own = this.#own.forecast(turn);
-    const fullMs = this.#fullUntil - monotonicMs();
+    const fullMs = this.#fullUntil - this.#clock.now();
     return own.waitMs >= fullMs ? own : { reason: 'limit', waitMs: fullMs };
   }
 
-  #tell(event: Omit<ThrottledEvent, 'queued'>): void {
+  #report(event: Omit<ThrottledEvent, 'queued'>): void {
     for (const { turn } of this.#line.all()) {
       turn.onWait({ ...event, queued: this.#line.size });
     }
@@ -311,12 +268,6 @@ function askAgainMs(waitMs: number): number {
   return Math.min(Math.max(waitMs, 10), 1_000);
 }
 
-function unreferenced(run: () => void): ReturnType<typeof setTimeout> {
-  const timer = setTimeout(run, renewEveryMs);
-  (timer as { unref?: () => void }).unref?.(); // browsers' timers have none
-  return timer;
-}
-
 // A store may be of the user's own making, and a driver may be set to read numbers as text.
 function checkAnswer(answer: StoreAnswer, count: number): void {
   const { slots, waitMs } = answer as { slots?: unknown; waitMs?: unknown }; // as: not believed yet
@@ -330,18 +281,8 @@ function checkAnswer(answer: StoreAnswer, count: number): void {
   }
 }
 
-/** What is asked of a store, and that it answers soon. */
-export type StoreStep =
-  | 'take'
-  | 'speed'
-  | 'release'
-  | 'cancel'
-  | 'renew'
-  | 'close'
-  | 'reopen'
-  | 'lease'
-  | 'hold'
-  | 'give back';
+/** What is asked of a store. */
+export type StoreStep = 'take' | 'release' | 'cancel' | 'close' | 'lease' | 'hold' | 'give back';
 
 /** Without these the process goes on by itself. */
 const basic: readonly StoreStep[] = ['take', 'lease'];
@@ -349,12 +290,9 @@ const basic: readonly StoreStep[] = ['take', 'lease'];
 /** What it means that a step fails. */
 const consequences: Readonly<Record<StoreStep, string>> = {
   take: 'Until it answers, this process keeps to the limit by itself, and several processes may exceed it together',
-  speed: 'Calls wait for it',
   release: 'A slot stays taken until its lease ends',
   cancel: 'A slot stays taken until its lease ends',
-  renew: 'A slot may come free while its request is under way',
   close: 'Other processes go on sending although the service asked to wait',
-  reopen: 'Other processes go on waiting although the service takes requests again',
   lease:
     'Until it answers, this process counts pending jobs by itself, and several processes may exceed their limit together',
   hold: 'The place of a job may come free for other processes while the job is under way',
@@ -370,15 +308,13 @@ export class StoreHealth {
     this.#warn = warn;
   }
 
-  /** A step failed, or takes too long. */
+  /** A step failed. */
   failed(step: StoreStep, reason: unknown): void {
     const isNew = this.#failing.size === 0 || (basic.includes(step) && !this.#failing.has(step));
     this.#failing.add(step);
     if (isNew) {
-      const what = step === 'speed' ? 'is slow' : `failed to ${step}`;
-      this.#warn(
-        `The store of the rate limit ${what} (${reasonOf(reason)}). ${consequences[step]}.`,
-      );
+      const why = reasonOf(reason);
+      this.#warn(`The store of the rate limit failed to ${step} (${why}). ${consequences[step]}.`);
     }
   }
 

@@ -56,8 +56,6 @@ export interface RequestOptions {
   retries?: number | undefined;
   /** Repeats this call even when its outcome is unknown: it may happen twice. */
   retry?: { unknownOutcome?: boolean | undefined } | undefined;
-  /** After an unknown outcome reads the result back where that is possible. */
-  reconcile?: boolean | undefined;
   /**
    * Interactive calls go before bulk calls when the rate limit makes calls wait.
    * @default 'interactive'
@@ -73,11 +71,6 @@ export interface ListOptions extends RequestOptions {
    * @default 1 item by item, 0 with `pages()`
    */
   prefetch?: number | undefined;
-  /**
-   * `'allow'` takes a list as it is where the service announces more, but not how to get it.
-   * Otherwise it ends in an `UnexpectedResponseError` with the code `LIST_INCOMPLETE`.
-   */
-  incomplete?: 'allow' | undefined;
 }
 
 /** Checks of requests before they are sent, and of answers after they came. */

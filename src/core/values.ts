@@ -159,9 +159,23 @@ export function storedNumber(value: unknown): number {
   throw new Error(`it answered something else where a number belongs: ${typeof value}`);
 }
 
-/** A variable of the environment, where there is one; an empty one is none. */
+/** A variable of the environment, where there is one and it may be read; an empty one is none. */
 export function environment(name: string): string | undefined {
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  const value = process?.env?.[name];
-  return value === '' ? undefined : value;
+  const { process, Deno } = globalThis as {
+    process?: { env?: Record<string, string | undefined> };
+    Deno?: { permissions?: { querySync?: (what: object) => { state: string } } };
+  };
+  try {
+    // Deno would ask the person at the terminal.
+    const permission = Deno?.permissions?.querySync?.({ name: 'env', variable: name });
+    const value = (permission?.state ?? 'granted') === 'granted' ? process?.env?.[name] : undefined;
+    return value === '' ? undefined : value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Does this name of a host stay on the machine? */
+export function isLoopback(hostname: string): boolean {
+  return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }

@@ -1,5 +1,5 @@
 import pThrottle from 'p-throttle';
-import { abortable, callSafely, monotonicMs, onAbort, sleep, Timer } from './async.js';
+import { abortable, callSafely, onAbort, sleep, Timer, type Clock } from './async.js';
 import { isPostreelError, isTransient, JobFailedError, WaitTimeoutError } from './errors.js';
 import {
   abortSignal,
@@ -54,11 +54,15 @@ function wordOf(status: unknown): string {
 
 // ---- how often
 
-/** Runs status checks evenly spaced, never in bursts. */
-export type Spacing = <T>(check: () => Promise<T>, signal: AbortSignal | undefined) => Promise<T>;
+/** The status checks of one client. */
+export interface StatusChecks {
+  readonly clock: Clock;
+  /** Makes a check in its turn: they are evenly spaced, never in bursts. */
+  make<T>(check: () => Promise<T>, signal: AbortSignal | undefined): Promise<T>;
+}
 
-/** One spacing for all the status checks of a client: ten a second, for jobs of seconds to minutes. */
-export function createSpacing(): Spacing {
+/** Ten status checks a second, for jobs of seconds to minutes. */
+export function createStatusChecks(clock: Clock): StatusChecks {
   const spaced = pThrottle({ limit: 1, interval: 100 })(async (
     check: () => Promise<unknown>,
     signal: AbortSignal | undefined,
@@ -66,9 +70,12 @@ export function createSpacing(): Spacing {
     signal?.throwIfAborted(); // it was given up in the queue
     return check();
   });
-  return async <T>(check: () => Promise<T>, signal: AbortSignal | undefined) => {
-    signal?.throwIfAborted();
-    return abortable(spaced(check, signal) as Promise<T>, signal); // what the check resolves to
+  return {
+    clock,
+    async make<T>(check: () => Promise<T>, signal: AbortSignal | undefined) {
+      signal?.throwIfAborted();
+      return abortable(spaced(check, signal) as Promise<T>, signal); // what the check resolves to
+    },
   };
 }
 
@@ -107,37 +114,34 @@ export interface PollPlan<Record, Result> {
   readonly timeoutMs: number;
   readonly firstDelayMs: number;
   readonly signal: AbortSignal | undefined;
+  readonly clock: Clock;
 }
 
-// One refusal is no fact. A job that was seen before is given as long as a service may take to know it
-// everywhere; one that was never seen, such as a mistyped id, is asked for once more, and soon.
-const believedAfterMs = 30_000;
+// A file or job that was made a moment ago may not be known everywhere yet.
 const soonMs = 1_000;
 
 /** Checks again and again until the job is done, has failed, the time is up or the caller aborts. */
 export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Promise<Result> {
+  const { clock } = plan;
   plan.signal?.throwIfAborted();
-  const startedAt = monotonicMs();
-  const elapsed = () => monotonicMs() - startedAt;
+  const startedAt = clock.now();
+  const elapsed = () => clock.now() - startedAt;
   let last: Check<Record> | undefined;
   let polls = 0;
   let failures = 0;
-  let refusedAt: number | undefined;
+  let isRefused = false;
 
+  // A single 4xx is not trusted: the wait ends on the second in a row. 401 and 403 speak of the key.
   const delayAfter = (error: unknown): number | undefined => {
     const passingMs = plan.passingDelayMs?.(error, ++failures, elapsed());
-    // Only what the service has answered is a refusal: any other failure is one of ours.
-    const isAnswer = isPostreelError(error) && error.status !== undefined;
-    if (passingMs !== undefined || !isAnswer || error.outcome !== 'rejected') {
+    const status = isPostreelError(error) ? error.status : undefined;
+    const isRefusal = status !== undefined && status >= 400 && status < 500;
+    const isSecond = isRefused;
+    isRefused = isRefusal && passingMs === undefined;
+    if (!isRefused || status === 401 || status === 403) {
       return passingMs;
     }
-    const isFirst = refusedAt === undefined;
-    refusedAt ??= elapsed();
-    if (!last) {
-      return isFirst ? Math.min(soonMs, plan.refusedDelayMs) : undefined;
-    }
-    const isOpen = isFirst || elapsed() - refusedAt < believedAfterMs;
-    return isOpen ? plan.refusedDelayMs : undefined;
+    return isSecond ? undefined : last ? plan.refusedDelayMs : Math.min(soonMs, plan.refusedDelayMs);
   };
 
   for (let delayMs: number | undefined = plan.firstDelayMs; ;) {
@@ -149,14 +153,14 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
       throw plan.timeoutError(last, polls, elapsed());
     }
     polls++;
-    const timer = new Timer(plan.timeoutMs - elapsed(), plan.signal);
+    const timer = new Timer(plan.timeoutMs - elapsed(), plan.signal, clock);
     try {
       const record = await timer.last(plan.check(timer.signal));
       const status = plan.statusOf(record);
       const changed = last !== undefined && status !== last.status;
       last = { attempt: polls, elapsedMs: elapsed(), status, record, changed };
       failures = 0;
-      refusedAt = undefined;
+      isRefused = false;
     } catch (error) {
       if (timer.timedOut) {
         throw plan.timeoutError(last, polls, elapsed());
@@ -185,14 +189,14 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
 // A pause ends early at a notification, or when the caller aborts.
 async function pause(
   delayMs: number,
-  { signal, onNews }: Pick<PollPlan<never, never>, 'signal' | 'onNews'>,
+  { signal, onNews, clock }: Pick<PollPlan<never, never>, 'signal' | 'onNews' | 'clock'>,
 ): Promise<void> {
   if (!onNews) {
-    return sleep(delayMs, signal);
+    return sleep(delayMs, signal, clock);
   }
   const rest = new AbortController();
   const stop = [onNews(() => rest.abort()), onAbort(signal, () => rest.abort())];
-  await sleep(delayMs, rest.signal).catch(() => undefined);
+  await sleep(delayMs, rest.signal, clock).catch(() => undefined);
   stop.forEach((end) => end());
   signal?.throwIfAborted();
 }
@@ -285,7 +289,7 @@ export interface RecordWait<Item> {
   readonly interval: number;
   /** The least time between two status checks, in milliseconds, whatever the caller asks for. */
   readonly minInterval?: number;
-  readonly spacing: Spacing;
+  readonly checks: StatusChecks;
   /** Tells of each check, the caller's `onUpdate` too. */
   readonly report?: (check: Check<Item>, nextPollInMs: number, onUpdate: unknown) => void;
   /** Does it go on, with part of its work done, where a wait for it has failed? */
@@ -297,7 +301,7 @@ export async function waitForRecord<Item>(
   plan: RecordWait<Item>,
   given: RecordWaitOptions<Item> | undefined,
 ): Promise<Item> {
-  const { id, kind, spacing, minInterval = 0, outcome } = plan;
+  const { id, kind, checks, minInterval = 0, outcome } = plan;
   const owner = { name: 'a wait' };
   const options = readOptions(given, recordWaitOptions, owner);
   const { timeout = plan.timeout, signal, onUpdate, isDone } = options;
@@ -312,7 +316,8 @@ export async function waitForRecord<Item>(
     refusedDelayMs: interval,
     statusOf,
     passingDelayMs: (error, failures) => passingDelayMs(error, failures, interval),
-    check: (until) => spacing(async () => plan.check(until), until),
+    clock: checks.clock,
+    check: (until) => checks.make(async () => plan.check(until), until),
     finish({ record, status }) {
       if (isDone ? isDone(record) : plan.isDone(status, record)) {
         return { result: record };
@@ -341,7 +346,7 @@ export async function waitForRecord<Item>(
 
 /** What the waits of one client share. */
 export interface JobWatch {
-  readonly spacing: Spacing;
+  readonly checks: StatusChecks;
   /** Tells the client's listeners of a status check. */
   readonly report: (update: JobUpdate<OpenRecord>) => void;
 }
@@ -353,7 +358,7 @@ export interface JobWatch {
 export async function waitForJob<Job extends OpenRecord>(
   jobId: string,
   check: (signal: AbortSignal | undefined) => Promise<Job>,
-  { spacing, report: tell }: JobWatch,
+  { checks, report: tell }: JobWatch,
   given: JobWaitOptions<Job> | undefined,
 ): Promise<Job> {
   const report: RecordWait<Job>['report'] = (found, nextPollInMs, onUpdate) => {
@@ -364,7 +369,7 @@ export async function waitForJob<Job extends OpenRecord>(
     callSafely(() => (onUpdate as JobWaitOptions<Job>['onUpdate'])?.(update)); // of a job
   };
   const isDone = (status: string | undefined) => jobStage(status) === 'done';
-  const plan = { id: jobId, kind: 'Job', check, isDone, spacing, report } as const;
+  const plan = { id: jobId, kind: 'Job', check, isDone, checks, report } as const;
   const times = { timeout: 600_000, interval: 2_000, outcome: 'unknown' } as const;
   return waitForRecord<Job>({ ...plan, ...times }, given as RecordWaitOptions<Job> | undefined); // but for onUpdate
 }

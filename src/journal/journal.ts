@@ -1,4 +1,4 @@
-import type { Clock } from '../core/async.js';
+import { answerWithin, type Clock } from '../core/async.js';
 import { PostreelError } from '../core/errors.js';
 import { reasonOf } from '../core/errors.js';
 import {
@@ -313,7 +313,7 @@ export class Journal {
   async #asked<T>(ask: (store: JournalStore) => Promise<T>): Promise<T> {
     const { store, clock } = this.#parts;
     try {
-      return await clock.within(ask(store), maxAnswerMs, () => undefined);
+      return await answerWithin(ask(store), maxAnswerMs, { onLate: () => undefined, clock });
     } catch (cause) {
       throw unavailable(cause);
     }

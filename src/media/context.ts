@@ -5,7 +5,7 @@ import { atLeast, flag, text, wholeNumber, type OptionKinds } from '../core/opti
 import { schemaMap } from '../core/route.js';
 import { journalKind } from '../journal/option.js';
 import { scopeOf } from '../journal/names.js';
-import { createSpacing } from '../core/wait.js';
+import { createStatusChecks } from '../core/wait.js';
 import { redact } from '../core/redact.js';
 import { Connection } from '../core/client.js';
 import { normalizeBaseUrl } from '../core/request.js';
@@ -143,7 +143,8 @@ function createJournal(
 }
 
 function createPoller(connection: Connection<MediaEvents, MediaOptions>): StatusPoller {
-  const { events, transport } = connection;
+  const { events, transport, settings } = connection;
+  const { clock } = settings;
   const ask = async (fileId: string, options: RequestOptions, isCharged: boolean) => {
     const input = { query: { fileId }, isCharged };
     const record = await transport.send(generateRoutes.status, input, options);
@@ -155,8 +156,8 @@ function createPoller(connection: Connection<MediaEvents, MediaOptions>): Status
   };
   return new StatusPoller(
     ask,
-    async () => sharedCountedPoller(await connection.projectName()),
-    createSpacing(),
+    async () => sharedCountedPoller(await connection.projectName(), clock),
+    createStatusChecks(clock),
     () => notices.statusChecksAreCharged(events),
   );
 }

@@ -4,7 +4,7 @@ import { group, oneOf, plainObject, readOptions, type OptionKinds } from '../cor
 import { schemaMap, type RouteSchemas } from '../core/route.js';
 import type { ClientEvents } from '../core/types.js';
 import type { JobUpdate, JobWatch } from '../core/wait.js';
-import { createSpacing } from '../core/wait.js';
+import { createStatusChecks } from '../core/wait.js';
 import type { ApiKey } from '../core/types.js';
 import { Connection } from '../core/client.js';
 import { ServiceClient } from '../core/client.js';
@@ -164,19 +164,19 @@ export class MessagingClient<
     this.#connection = connection;
     const { transport, events, settings: project } = connection;
     const watch: JobWatch = {
-      spacing: createSpacing(),
+      checks: createStatusChecks(connection.settings.clock),
       report: (update) => events.emit('job:update', update),
     };
     this.contacts = new Contacts<Fields>(transport, watch, rules);
     const warn = (message: string) => events.emit('warning', { method: '', path: '', message });
     this.templates = new Templates(transport, warn);
-    const { spacing } = watch;
-    this.campaigns = new Campaigns(transport, { spacing, render: renderText, project });
+    const { checks } = watch;
+    this.campaigns = new Campaigns(transport, { checks, render: renderText, project });
     this.segments = new Segments(transport);
-    this.workflows = new Workflows(transport, { spacing, mapping: workflowMapping });
+    this.workflows = new Workflows(transport, { checks, mapping: workflowMapping });
     this.filters = filters(filterMapping);
     this.events = new Events(transport, rules);
-    this.domains = new Domains(transport, spacing);
+    this.domains = new Domains(transport, checks);
     this.activity = new Activity(transport);
     this.analytics = new Analytics(transport);
     this.uploads = new Uploads(transport);

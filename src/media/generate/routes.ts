@@ -24,7 +24,6 @@ export const routes = {
     isAccepted: carriesIds,
   }),
   status: route('GET /v1/generate/status', {
-    isFresh: true,
     query: of<StatusQuery>(),
     returns: of<StatusRecord>(),
     charged: false, // the document limits to 10 in 10 minutes and advises a check every 10 s

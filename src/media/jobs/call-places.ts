@@ -48,7 +48,7 @@ export class CallPlaces {
           this.#keep(fileIds, taken ?? []);
           return records;
         })
-        .beforeFailure((_, { outcome }) => {
+        .tapError((_, { outcome }) => {
           // What may have been made keeps its places until their leases end.
           if (taken && outcome !== 'unknown') {
             this.#leases?.giveBack(taken);

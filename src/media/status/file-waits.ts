@@ -21,7 +21,7 @@ export interface WaitParts {
   readonly poller: StatusPoller;
   readonly memory: JobMemory;
   readonly events: Events<MediaEvents>;
-  readonly settings: Pick<Settings, 'fetch'>;
+  readonly settings: Pick<Settings, 'fetch' | 'clock'>;
   readonly journal: MediaJournal | undefined;
   /** Takes keys out of a text that the service wrote. */
   readonly clean: (text: string) => string;
@@ -35,9 +35,10 @@ export class FileWaits {
   readonly #source: WaitSource<MediaFile>;
 
   constructor(parts: WaitParts) {
-    const { poller, events, clean } = parts;
+    const { poller, events, clean, settings } = parts;
     this.#parts = parts;
     this.#source = {
+      clock: settings.clock,
       checkStatus: (fileId, maxAgeMs, signal) => poller.checkStatus(fileId, maxAgeMs, signal),
       // A wait of one request must not be ended by another where each has an I/O context.
       onEnd: (fileId, listener) =>

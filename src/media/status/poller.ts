@@ -1,8 +1,8 @@
 import type { RequestOptions } from '../../core/types.js';
 import { isPostreelError } from '../../core/errors.js';
 import { jobStage, statusOf } from '../../core/wait.js';
-import type { Spacing } from '../../core/wait.js';
-import { hasIoContexts, sleep, monotonicMs } from '../../core/async.js';
+import type { StatusChecks } from '../../core/wait.js';
+import { hasIoContexts, sleep } from '../../core/async.js';
 import { abortable } from '../../core/async.js';
 import type { CountedPoller } from './counted-poller.js';
 import type { StatusRecord } from '../generate/types.js';
@@ -28,7 +28,7 @@ const maxRecords = 1000;
  */
 export class StatusPoller {
   readonly #ask: AskStatus;
-  readonly #spacing: Spacing;
+  readonly #checks: StatusChecks;
   readonly #findCounted: () => Promise<CountedPoller>;
   readonly #running = new Map<string, Running>();
   readonly #seen = new Map<string, { record: StatusRecord; at: number }>();
@@ -39,12 +39,12 @@ export class StatusPoller {
   constructor(
     ask: AskStatus,
     findCounted: () => Promise<CountedPoller>,
-    spacing: Spacing,
+    checks: StatusChecks,
     onLearned: () => void,
   ) {
     this.#ask = ask;
     this.#findCounted = findCounted;
-    this.#spacing = spacing;
+    this.#checks = checks;
     this.#onLearned = onLearned;
   }
 
@@ -56,7 +56,7 @@ export class StatusPoller {
   /** Checks the status of a file, or hands on what another wait has seen of it lately. */
   async checkStatus(fileId: string, maxAgeMs: number, signal?: AbortSignal): Promise<StatusRecord> {
     const seen = this.#seen.get(fileId);
-    if (seen && monotonicMs() - seen.at < maxAgeMs) {
+    if (seen && this.#checks.clock.now() - seen.at < maxAgeMs) {
       return seen.record;
     }
     // One request must not wait for the answer to another one where each has an I/O context.
@@ -115,9 +115,9 @@ export class StatusPoller {
     const mayAsk = () => !counted.isNeeded && counted.pauseMs === 0;
     while (!counted.isNeeded) {
       if (counted.pauseMs > 0) {
-        await sleep(counted.pauseMs, signal);
+        await sleep(counted.pauseMs, signal, this.#checks.clock);
       }
-      const record = await this.#spacing(async () => (mayAsk() ? ask() : undefined), signal);
+      const record = await this.#checks.make(async () => (mayAsk() ? ask() : undefined), signal);
       if (record !== undefined) {
         return record;
       }
@@ -130,7 +130,7 @@ export class StatusPoller {
     signal: AbortSignal,
     counted: CountedPoller,
   ): Promise<StatusRecord> {
-    const sentAt = monotonicMs();
+    const sentAt = this.#checks.clock.now();
     try {
       // A wait repeats a failed check itself.
       const options = { signal, retries: 0, priority: 'bulk' } as const;
@@ -153,7 +153,7 @@ export class StatusPoller {
       }
     }
     this.#seen.delete(fileId);
-    this.#seen.set(fileId, { record, at: monotonicMs() });
+    this.#seen.set(fileId, { record, at: this.#checks.clock.now() });
     if (this.#seen.size <= maxRecords) {
       return;
     }

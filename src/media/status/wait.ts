@@ -1,4 +1,4 @@
-import { callSafely } from '../../core/async.js';
+import { callSafely, type Clock } from '../../core/async.js';
 import { isPostreelError, UnexpectedResponseError } from '../../core/errors.js';
 import { WaitTimeoutError } from '../../core/errors.js';
 import { jobStage, statusOf } from '../../core/wait.js';
@@ -37,6 +37,7 @@ export interface WaitSource<File> {
   onEnd(fileId: string, listener: () => void): () => void;
   finished(fileId: string, url: string): File;
   onUpdate(update: FileUpdate): void;
+  readonly clock: Clock;
 }
 
 /** The file that a wait is for. */
@@ -98,6 +99,7 @@ class FileWait<File> {
     this.#callback = callback;
     return poll<StatusRecord, File>({
       signal,
+      clock: this.#source.clock,
       timeoutMs: timeout,
       firstDelayMs: ageMs === undefined ? 0 : Math.max(0, this.#freshMs() - ageMs),
       check: (until) => this.#source.checkStatus(fileId, this.#maxAgeMs, until),

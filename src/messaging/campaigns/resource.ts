@@ -4,7 +4,7 @@ import type { Paginated } from '../../core/types.js';
 import { jobStage } from '../../core/wait.js';
 import type { Acknowledgement, Timestamp } from '../../core/values.js';
 import { waitForRecord, type RecordWaitOptions } from '../../core/wait.js';
-import type { Spacing } from '../../core/wait.js';
+import type { StatusChecks } from '../../core/wait.js';
 import type { Transport } from '../../core/send.js';
 import { isServiceRecord, toRequestBody } from '../shared/request-body.js';
 import { edit, type CampaignChange, type CampaignProject } from './edit.js';
@@ -44,7 +44,7 @@ type Render = (
 
 /** What campaigns need beside their transport. */
 interface CampaignParts {
-  readonly spacing: Spacing;
+  readonly checks: StatusChecks;
   readonly render: Render;
   readonly project: CampaignProject;
 }
@@ -64,13 +64,13 @@ interface CampaignParts {
  */
 export class Campaigns<Fields extends object = object> implements NamesOf<typeof routes> {
   readonly #transport: Transport;
-  readonly #spacing: Spacing;
+  readonly #checks: StatusChecks;
   readonly #render: Render;
   readonly #project: CampaignProject;
 
-  constructor(transport: Transport, { spacing, render, project }: CampaignParts) {
+  constructor(transport: Transport, { checks, render, project }: CampaignParts) {
     this.#transport = transport;
-    this.#spacing = spacing;
+    this.#checks = checks;
     this.#render = render;
     this.#project = project;
   }
@@ -192,8 +192,8 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
     options?: RecordWaitOptions<Campaign<Fields>>,
   ): Promise<Campaign<Fields>> {
     const check = (signal: AbortSignal | undefined) => this.get(id, { signal, retries: 0 });
-    const spacing = this.#spacing;
-    return waitForRecord({ ...sentWait, id, check, spacing }, options);
+    const checks = this.#checks;
+    return waitForRecord({ ...sentWait, id, check, checks }, options);
   }
 
   /** Cancels a campaign that is scheduled or sending. */

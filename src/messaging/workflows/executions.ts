@@ -4,7 +4,7 @@ import type { Paginated } from '../../core/types.js';
 import type { Acknowledgement } from '../../core/values.js';
 import { jobStage } from '../../core/wait.js';
 import { waitForRecord, type RecordWaitOptions } from '../../core/wait.js';
-import type { Spacing } from '../../core/wait.js';
+import type { StatusChecks } from '../../core/wait.js';
 import type { Transport } from '../../core/send.js';
 import { routes } from './routes.js';
 import type { ExecutionQuery, ExecutionStart, WorkflowExecution } from './types.js';
@@ -23,11 +23,11 @@ const executionWait = {
  */
 export class WorkflowExecutions implements MethodsFor<typeof routes.executions> {
   readonly #transport: Transport;
-  readonly #spacing: Spacing;
+  readonly #checks: StatusChecks;
 
-  constructor(transport: Transport, spacing: Spacing) {
+  constructor(transport: Transport, checks: StatusChecks) {
     this.#transport = transport;
-    this.#spacing = spacing;
+    this.#checks = checks;
   }
 
   /** Starts a workflow for a contact. */
@@ -57,7 +57,7 @@ export class WorkflowExecutions implements MethodsFor<typeof routes.executions> 
   ): Promise<WorkflowExecution> {
     const check = (signal: AbortSignal | undefined) =>
       this.get(id, executionId, { signal, retries: 0 });
-    const plan = { ...executionWait, id: executionId, check, spacing: this.#spacing };
+    const plan = { ...executionWait, id: executionId, check, checks: this.#checks };
     return waitForRecord(plan, options);
   }
 

@@ -2,7 +2,7 @@ import type { Call, ListOptions, RequestOptions } from '../../core/types.js';
 import type { MethodsFor } from '../../core/route.js';
 import type { Paginated } from '../../core/types.js';
 import type { Acknowledgement } from '../../core/values.js';
-import type { Spacing } from '../../core/wait.js';
+import type { StatusChecks } from '../../core/wait.js';
 import { flag } from '../../core/options.js';
 import { isPostreelError } from '../../core/errors.js';
 import type { Transport } from '../../core/send.js';
@@ -49,13 +49,13 @@ export class Workflows implements MethodsFor<typeof routes> {
 
   constructor(
     transport: Transport,
-    { spacing, mapping }: { spacing: Spacing; mapping: Partial<WorkflowMapping> | undefined },
+    { checks, mapping }: { checks: StatusChecks; mapping: Partial<WorkflowMapping> | undefined },
   ) {
     this.#transport = transport;
     this.#mapping = mapping;
     this.steps = new WorkflowSteps(transport);
     this.transitions = new WorkflowTransitions(transport);
-    this.executions = new WorkflowExecutions(transport, spacing);
+    this.executions = new WorkflowExecutions(transport, checks);
   }
 
   /** Lists workflows. `await` it for one page, `for await` it for every workflow. */
@@ -105,7 +105,7 @@ export class Workflows implements MethodsFor<typeof routes> {
     };
     const input = { params: { id }, before: { options: { cancelExecutions: flag }, run } };
     const call = this.#transport.send(routes.delete, input, options);
-    return call.beforeFailure((failure, state) => {
+    return call.tapError((failure, state) => {
       const outcome = cancelling ? cancelling.outcome : 'not-sent';
       if (outcome === undefined || outcome === 'unknown') {
         state.outcome = 'unknown';

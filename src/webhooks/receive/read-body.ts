@@ -1,4 +1,4 @@
-import { Timer } from '../../core/async.js';
+import { systemClock, Timer } from '../../core/async.js';
 import { ConfigurationError } from '../../core/errors.js';
 import { WebhookVerificationError } from '../../core/errors.js';
 
@@ -61,7 +61,7 @@ function iteratorSource(iterator: AsyncIterator<unknown>): Source {
 }
 
 async function readSource(source: Source): Promise<string> {
-  const timer = new Timer(maxMs, undefined);
+  const timer = new Timer(maxMs, undefined, systemClock);
   const text = new BodyText();
   try {
     for (;;) {

@@ -1,6 +1,6 @@
 import { abortable, onAbort } from '../../../core/async.js';
 import { callSafely, Notifier } from '../../../core/async.js';
-import { systemClock, type Clock } from '../../../core/async.js';
+import { answerWithin, systemClock, type Clock } from '../../../core/async.js';
 import { isRecord } from '../../../core/values.js';
 import { isPostreelError, PostreelError } from '../../../core/errors.js';
 import type { MediaJob } from '../../generate/media-job.js';
@@ -210,7 +210,7 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
       await tell(item);
       this.#forget(place); // also late
     };
-    await this.#clock.within(telling(), maxAnswerMs, () => undefined);
+    await answerWithin(telling(), maxAnswerMs, { onLate: () => undefined, clock: this.#clock });
   }
 
   // A source hands out again what was not reported to it, and the journal knows the job by then.
@@ -245,7 +245,8 @@ export class EngineInput<Item extends SourceItem = SourceItem> {
     this.stop();
     const unfinished = [...this.#inHand.keys()].filter((place) => !this.#reports.has(place));
     unfinished.forEach((place) => void this.#handBack(place));
-    await this.#clock.within(this.#taking, maxAnswerMs, () => undefined).catch(() => undefined);
+    const terms = { onLate: () => undefined, clock: this.#clock };
+    await answerWithin(this.#taking, maxAnswerMs, terms).catch(() => undefined);
     await Promise.all(this.#reports.values());
     this.#stopExtending();
   }
