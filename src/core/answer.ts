@@ -77,7 +77,8 @@ export function resultOf({ route, path, state }: PreparedCall, body: unknown): u
   if (returns.list === undefined) {
     const result = unwrap(body);
     const isEmpty = result === undefined || result === null || result === true;
-    return isEmpty ? (returns.isNothing ? undefined : {}) : result;
+    const record = isEmpty ? (returns.isNothing ? undefined : {}) : result;
+    return returns.lists && isRecord(record) ? { ...returns.lists, ...record } : record;
   }
   const page = readList(body, returns);
   if (page) {
