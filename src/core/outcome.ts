@@ -69,7 +69,11 @@ export function isConnectFault(fault: unknown, url: string): boolean {
     const tried = read(cause, 'errors');
     // Several addresses were tried: none of them may have got through.
     const faults: unknown[] = Array.isArray(tried) && tried.length > 0 ? tried : [cause];
-    return isOfDeno(cause) || isBlockedPort(cause) || faults.every((one) => isOfConnecting(Object(one) as object, url));
+    return (
+      isOfDeno(cause) ||
+      isBlockedPort(cause) ||
+      faults.every((one) => isOfConnecting(Object(one) as object, url))
+    );
   });
 }
 
