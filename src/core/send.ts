@@ -25,7 +25,9 @@ import type {
   ListOptions,
   Paginated,
   RateLimitState,
+  RequestEvent,
   RequestOptions,
+  RunRequest,
 } from './types.js';
 import { isRecord } from './values.js';
 
@@ -254,15 +256,13 @@ export class Transport {
     // 2. The request. From here on it may take effect.
     const facts = () => ({ ...factsOf(call), attempt: number });
     const sentAt = clock.now();
-    if (events.isObserved('request')) {
-      events.emit('request', facts());
-    }
+    const run = this.#reportRequest(facts);
     state.hasLeft = true;
     state.outcome = whenLost;
     const exchange = new Exchange(call, key.value, settings, limitMs);
     let failure: unknown;
     try {
-      const text = await exchange.run(http, () => slot?.accepted());
+      const text = await run(() => exchange.run(http, () => slot?.accepted()));
       const response = exchange.response as Response; // its text was read
       const received = { response, text, key: key.value, keyOrigin: keyring.origin };
       const body = readAnswer(received, call);
@@ -309,6 +309,21 @@ export class Transport {
   }
 
   // ---- the parts of a call
+
+  /** Tells listeners of a request, and answers how it is to be run: a tracer may have a say. */
+  #reportRequest(facts: () => CallEvent): RunRequest {
+    const { events } = this.#parts;
+    let run: RunRequest = (request) => request();
+    if (events.isObserved('request')) {
+      const within = (given: RunRequest) => {
+        run = given;
+      };
+      // Not enumerable: it is nothing to log.
+      const event = Object.defineProperty(facts(), 'within', { value: within }) as RequestEvent;
+      events.emit('request', event);
+    }
+    return run;
+  }
 
   #budgetOf({ isCharged }: PreparedCall, { value }: CallKey): Budget | undefined {
     const { budgets, keyring } = this.#parts;
