@@ -6,13 +6,9 @@ export type {
   ListOptions,
   RequestOptions,
   Safe,
-} from './contract/call.js';
-export type {
-  ClientOptions,
-  RateLimitOptions,
-  ValidationOptions,
-} from './contract/client-options.js';
-export type { DataOptions } from './contract/client-options.js';
+} from './core/types.js';
+export type { ClientOptions, RateLimitOptions, ValidationOptions } from './core/types.js';
+export type { DataOptions } from './core/types.js';
 export type {
   CallEndEvent,
   CallEvent,
@@ -25,10 +21,10 @@ export type {
   RetryEvent,
   ThrottledEvent,
   WarningEvent,
-} from './contract/events.js';
-export type { Method } from './contract/route.js';
-export type { ItemIterator, Page, Paginated } from './contract/paginated.js';
-export type { BudgetLimits, RateBudgetStore, StoreAnswer } from './contract/rate-budget-store.js';
+} from './core/types.js';
+export type { Method } from './core/route.js';
+export type { ItemIterator, Page, Paginated } from './core/types.js';
+export type { BudgetLimits, RateBudgetStore, StoreAnswer } from './core/rate-store.js';
 export type {
   Acknowledgement,
   FieldObject,
@@ -38,14 +34,14 @@ export type {
   OpenInput,
   OpenRecord,
   Timestamp,
-} from './contract/records.js';
-export * from './errors/index.js';
-export * from './errors/wait-errors.js';
-export { WebhookVerificationError, type WebhookProblem } from './errors/client-errors.js';
+} from './core/values.js';
+export * from './core/errors.js';
+export * from './core/errors.js';
+export { WebhookVerificationError, type WebhookProblem } from './core/errors.js';
 export * from './media/index.js';
 export * from './messaging/index.js';
-export type { JobUpdate, JobWaitOptions } from './polling/job.js';
-export type { RecordWaitOptions } from './polling/record.js';
-export type { ApiKey } from './transport/auth/api-key.js';
-export type { FreeInput } from './transport/request/custom-request.js';
-export type { RateLimit, RateLimitState } from './transport/rate-limit/budget.js';
+export type { JobUpdate, JobWaitOptions } from './core/wait.js';
+export type { RecordWaitOptions } from './core/wait.js';
+export type { ApiKey } from './core/types.js';
+export type { FreeInput } from './core/types.js';
+export type { RateLimit, RateLimitState } from './core/types.js';

@@ -1,5 +1,5 @@
 import { MessagingClient } from '../../src/index.js';
-import { callSite } from '../../src/transport/call.js';
+import { callSite } from '../../src/core/call.js';
 
 /** The most that noting the line of the caller may add to a call that succeeds. */
 const maxMicroseconds = 3;

@@ -3,7 +3,7 @@ import {
   type BudgetLimits,
   type RateBudgetStore,
   type StoreAnswer,
-} from '../../src/contract/rate-budget-store.js';
+} from '../../src/core/rate-store.js';
 
 /** A store that holds places too. */
 export type PlaceStore = RateBudgetStore &

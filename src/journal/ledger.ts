@@ -1,6 +1,6 @@
-import type { Clock } from '../async/clock.js';
-import { PostreelError } from '../errors/index.js';
-import { reasonOf } from '../errors/reason.js';
+import type { Clock } from '../core/async.js';
+import { PostreelError } from '../core/errors.js';
+import { reasonOf } from '../core/outcome.js';
 import type { JournalItem, JournalStore } from './store.js';
 
 /**

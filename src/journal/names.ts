@@ -1,5 +1,5 @@
-import { fingerprint } from '../contract/fingerprint.js';
-import { ConfigurationError } from '../errors/index.js';
+import { fingerprint } from '../core/values.js';
+import { ConfigurationError } from '../core/errors.js';
 import type { JournalStore } from './store.js';
 
 const maxPartLength = 200;

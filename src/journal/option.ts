@@ -1,4 +1,4 @@
-import { withMethods } from '../contract/options.js';
+import { withMethods } from '../core/options.js';
 import type { JournalStore } from './store.js';
 
 /** A journal among the options of a client, known by its methods. */

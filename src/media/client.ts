@@ -1,7 +1,6 @@
-import { requireTextId } from '../contract/ids.js';
-import { isRecord } from '../contract/records.js';
-import { ServiceClient } from '../transport/service-client.js';
-import { invalidRequest } from '../errors/client-errors.js';
+import { requireTextId, isRecord } from '../core/values.js';
+import { ServiceClient } from '../core/client.js';
+import { invalidRequest } from '../core/errors.js';
 import type { MediaEvents } from './events.js';
 import type { MediaFile } from './jobs/file.js';
 import { joinAudio } from './generate/long-audio/join.js';
@@ -29,8 +28,8 @@ import {
 import { watch } from './status/watch.js';
 import { createContext, type MediaContext } from './context.js';
 import { LazyQueue, requireJobs, requireList } from './lazy-queue.js';
-import { callSite } from '../transport/call.js';
-import { kindOf } from '../transport/request/url.js';
+import { callSite } from '../core/call.js';
+import { kindOf } from '../core/request.js';
 
 /**
  * The client of the media service.

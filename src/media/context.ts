@@ -1,16 +1,14 @@
-import { systemClock } from '../async/clock.js';
-import type { RequestOptions } from '../contract/call.js';
-import { fingerprint } from '../contract/fingerprint.js';
-import { atLeast, text, wholeNumber, type OptionKinds } from '../contract/options.js';
-import { schemaMap } from '../contract/schemas.js';
+import { systemClock } from '../core/async.js';
+import type { RequestOptions } from '../core/types.js';
+import { fingerprint } from '../core/values.js';
+import { atLeast, text, wholeNumber, type OptionKinds } from '../core/options.js';
+import { schemaMap } from '../core/route.js';
 import { journalKind } from '../journal/option.js';
 import { scopeOf } from '../journal/names.js';
-import { createSpacing } from '../polling/spacing.js';
-import { redact } from '../transport/auth/redact.js';
-import { Connection } from '../transport/connection.js';
-import { normalizeBaseUrl } from '../transport/request/url.js';
-import { clientOptions, rateLimitOf, rateLimitOptions } from '../transport/option-kinds.js';
-import type { ServiceFacts } from '../transport/settings.js';
+import { createStatusChecks } from '../core/wait.js';
+import { redact } from '../core/redact.js';
+import { Connection, type ServiceFacts } from '../core/client.js';
+import { normalizeBaseUrl } from '../core/request.js';
 import type { MediaEvents } from './events.js';
 import { Generate } from './generate/resource.js';
 import { routes as generateRoutes } from './generate/routes.js';
@@ -171,7 +169,7 @@ function createPoller(
 ): StatusPoller {
   const { events, transport } = connection;
   const ask = async (fileId: string, options: RequestOptions, isCharged: boolean) => {
-    const input = { query: { fileId }, isPoll: true, isCharged };
+    const input = { query: { fileId }, isCharged };
     const record = await transport.send(generateRoutes.status, input, options);
     if (isOfOther(record, fileId)) {
       notices.otherFile(events, fileId);

@@ -1,4 +1,4 @@
-import type { ClientEvents } from '../contract/events.js';
+import type { ClientEvents } from '../core/types.js';
 import type { FileKind } from './status/intervals.js';
 import type { FileUpdate } from './status/wait-options.js';
 

@@ -1,4 +1,4 @@
-export type { Inbox, WebhookResult } from '../contract/inbox.js';
+export type { Inbox, WebhookResult } from '../core/types.js';
 export { MediaClient } from './client.js';
 export type { MediaJob } from './generate/media-job.js';
 export type { JobAcceptedEvent, MediaEvents } from './events.js';

@@ -1,7 +1,6 @@
-import { ConfigurationError } from '../errors/index.js';
-import { invalidRequest } from '../errors/client-errors.js';
-import { locate, type CallSite } from '../transport/call.js';
-import { kindOf } from '../transport/request/url.js';
+import { ConfigurationError, invalidRequest } from '../core/errors.js';
+import { locate, type CallSite } from '../core/call.js';
+import { kindOf } from '../core/request.js';
 import type { GenerationJob } from './jobs/job.js';
 import type { JobSource, MediaQueue, QueueResult } from './queue/options.js';
 

@@ -1,5 +1,5 @@
-import type { Events } from '../transport/events.js';
-import { reasonOf } from '../errors/reason.js';
+import type { Events } from '../core/events.js';
+import { reasonOf } from '../core/errors.js';
 import { countedIntervalMs } from './status/counted-poller.js';
 import type { MediaEvents } from './events.js';
 import { routes } from './generate/routes.js';

@@ -1,15 +1,23 @@
-import type { Call, RequestOptions } from '../contract/call.js';
-import type { ClientOptions, DataOptions } from '../contract/client-options.js';
-import { group, oneOf, plainObject, readOptions, type OptionKinds } from '../contract/options.js';
-import { schemaMap, type RouteSchemas } from '../contract/schemas.js';
-import type { ClientEvents } from '../contract/events.js';
-import type { JobUpdate, JobWatch } from '../polling/job.js';
-import { createSpacing } from '../polling/spacing.js';
-import type { ApiKey } from '../transport/auth/api-key.js';
-import { Connection } from '../transport/connection.js';
-import { ServiceClient } from '../transport/service-client.js';
-import { clientOptions, readCallOptions } from '../transport/option-kinds.js';
-import type { ServiceFacts } from '../transport/settings.js';
+import type {
+  Call,
+  RequestOptions,
+  ClientOptions,
+  DataOptions,
+  ClientEvents,
+  ApiKey,
+} from '../core/types.js';
+import {
+  group,
+  oneOf,
+  plainObject,
+  readOptions,
+  type OptionKinds,
+  clientOptions,
+  readCallOptions,
+} from '../core/options.js';
+import { schemaMap, type RouteSchemas } from '../core/route.js';
+import { type JobUpdate, type JobWatch, createStatusChecks } from '../core/wait.js';
+import { bindMethods, Connection, ServiceClient, type ServiceFacts } from '../core/client.js';
 import { Activity } from './activity/resource.js';
 import { Analytics } from './analytics/resource.js';
 import { Auth } from './auth/resource.js';
@@ -164,19 +172,19 @@ export class MessagingClient<
     this.#connection = connection;
     const { transport, events, settings: project } = connection;
     const watch: JobWatch = {
-      spacing: createSpacing(),
+      checks: createStatusChecks(connection.settings.clock),
       report: (update) => events.emit('job:update', update),
     };
     this.contacts = new Contacts<Fields>(transport, watch, rules);
     const warn = (message: string) => events.emit('warning', { method: '', path: '', message });
     this.templates = new Templates(transport, warn);
-    const { spacing } = watch;
-    this.campaigns = new Campaigns(transport, { spacing, render: renderText, project });
+    const { checks } = watch;
+    this.campaigns = new Campaigns(transport, { checks, render: renderText, project });
     this.segments = new Segments(transport);
-    this.workflows = new Workflows(transport, { spacing, mapping: workflowMapping });
+    this.workflows = new Workflows(transport, { checks, mapping: workflowMapping });
     this.filters = filters(filterMapping);
     this.events = new Events(transport, rules);
-    this.domains = new Domains(transport, spacing);
+    this.domains = new Domains(transport, checks);
     this.activity = new Activity(transport);
     this.analytics = new Analytics(transport);
     this.uploads = new Uploads(transport);
@@ -187,6 +195,7 @@ export class MessagingClient<
     this.#emails = new Emails(transport, rules);
     this.#tracking = new Tracking(transport, rules);
     this.#journal = journal;
+    bindMethods(this);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { isRecord } from '../contract/records.js';
+import { isRecord } from '../core/values.js';
 
 /** A DNS record to add, so that a domain can be verified. */
 export interface DnsRecord {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { monotonicMs } from '../async/timers.js';
+import { monotonicMs } from '../core/async.js';
 import { hasCode } from './file-system.js';
 import { isRunning, pidScope, startToken } from './pid-scope.js';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { readOptions, text } from '../contract/options.js';
-import type { NamedFile } from '../contract/records.js';
+import { readOptions, text } from '../core/options.js';
+import type { NamedFile } from '../core/values.js';
 
 /**
  * Reads a CSV file for `contacts.import()`, which takes at most 5 MB. Rejects with the file system's

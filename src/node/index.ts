@@ -1,4 +1,4 @@
-export type { BudgetLimits, RateBudgetStore, StoreAnswer } from '../contract/rate-budget-store.js';
+export type { BudgetLimits, RateBudgetStore, StoreAnswer } from '../core/rate-store.js';
 export { dnsRecords, dnsTable, dnsZone, type DnsRecord } from './dns-records.js';
 export {
   attachment,

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { fingerprint } from '../contract/fingerprint.js';
+import { fingerprint } from '../core/values.js';
 import { hasCode } from './file-system.js';
 
 /** What process ids belong to. */

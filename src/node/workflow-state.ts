@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { isRecord } from '../contract/records.js';
+import { isRecord } from '../core/values.js';
 import type { WorkflowState, WorkflowStateStore } from '../messaging/workflows/code/state.js';
 import { hasCode, syncFolder } from './file-system.js';
 import { withLock } from './file-lock.js';

@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { CallStartEvent } from '../contract/events.js';
-import { jobStage, statusWord } from '../contract/job-status.js';
-import { isApiError, isPostreelError } from '../errors/index.js';
+import type { CallStartEvent } from '../core/types.js';
+import { jobStage, statusWord } from '../core/wait.js';
+import { isApiError, isPostreelError } from '../core/errors.js';
 
 /** What names a span: of a path only its pattern, since its values may be email addresses. */
 type Named = Pick<CallStartEvent, 'method' | 'route'> & { readonly callId: number };

@@ -5,9 +5,9 @@ import type {
   RequestEvent,
   ResponseEvent,
   RetryEvent,
-} from '../contract/events.js';
-import { readOptions, withMethods, type OptionKinds } from '../contract/options.js';
-import { ConfigurationError } from '../errors/index.js';
+} from '../core/types.js';
+import { readOptions, withMethods, type OptionKinds } from '../core/options.js';
+import { ConfigurationError } from '../core/errors.js';
 import type { JobAcceptedEvent } from '../media/events.js';
 import type { FileUpdate } from '../media/status/wait-options.js';
 import { CallSpans } from './call-spans.js';

@@ -1,6 +1,6 @@
-import { sleep } from '../async/timers.js';
-import { isRecord } from '../contract/records.js';
-import { ConfigurationError } from '../errors/index.js';
+import { sleep } from '../core/async.js';
+import { isRecord } from '../core/values.js';
+import { ConfigurationError } from '../core/errors.js';
 
 /** What is used of a Postgres client: a pool of `pg` will do, and so will PGlite. */
 export interface PostgresClient {

@@ -1,4 +1,4 @@
-export type { BudgetLimits, RateBudgetStore, StoreAnswer } from '../contract/rate-budget-store.js';
+export type { BudgetLimits, RateBudgetStore, StoreAnswer } from '../core/rate-store.js';
 export type { PostgresClient } from './client.js';
 export { postgresJournal, type PostgresJournalOptions } from './journal.js';
 export { migratePostgres, postgresMigration } from './migration.js';

@@ -1,4 +1,4 @@
-import { readOptions, text as textOption } from '../contract/options.js';
+import { readOptions, text as textOption } from '../core/options.js';
 import { keyOf, storedKey, storedValue, valueOf } from '../journal/stored-text.js';
 import type { JournalItem, JournalStore } from '../journal/store.js';
 import { checkPostgres, rowsOf, type PostgresClient } from './client.js';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord } from '../contract/records.js';
-import { capacityOf, maxCloseMs, type RateBudgetStore } from '../contract/rate-budget-store.js';
-import { storedNumber } from '../contract/stored-number.js';
+import { isRecord, storedNumber } from '../core/values.js';
+import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/rate-store.js';
 import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
 
 /**

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
-import { abortable, onAbort } from '../async/abort.js';
-import { sleep } from '../async/timers.js';
-import { ConfigurationError } from '../errors/index.js';
-import { reasonOf } from '../errors/reason.js';
-import { abortSignal, readOptions } from '../contract/options.js';
-import { isRecord } from '../contract/records.js';
+import { abortable, onAbort, sleep } from '../core/async.js';
+import { ConfigurationError, reasonOf } from '../core/errors.js';
+import { abortSignal, readOptions } from '../core/options.js';
+import { isRecord } from '../core/values.js';
 import type { PostgresClient } from './client.js';
 
 /** A connection of a pool, as `pg` hands it out. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isRecord } from '../contract/records.js';
-import { ConfigurationError } from '../errors/index.js';
+import { isRecord } from '../core/values.js';
+import { ConfigurationError } from '../core/errors.js';
 
 /** What is used of a Redis client. Those of `ioredis` have it. */
 export interface RedisClient {

@@ -1,4 +1,4 @@
-import { readOptions, text } from '../contract/options.js';
+import { readOptions, text } from '../core/options.js';
 import { keyOf, storedKey, storedValue, valueOf } from '../journal/stored-text.js';
 import type { JournalItem, JournalStore } from '../journal/store.js';
 import { checkClient, run, script, type RedisClient, type Script } from './client.js';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { monotonicMs } from '../async/timers.js';
-import { readOptions, text } from '../contract/options.js';
+import { monotonicMs } from '../core/async.js';
+import { readOptions, text } from '../core/options.js';
 import {
   capacityOf,
   maxCloseMs,
   type BudgetLimits,
   type RateBudgetStore,
   type StoreAnswer,
-} from '../contract/rate-budget-store.js';
-import { storedNumber } from '../contract/stored-number.js';
+} from '../core/rate-store.js';
+import { storedNumber } from '../core/values.js';
 import { checkClient, run, type RedisClient, type Script } from './client.js';
 import * as scripts from './rate-budget-scripts.js';
 

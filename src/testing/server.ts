@@ -6,7 +6,7 @@ import {
   text,
   wholeNumber,
   type OptionKinds,
-} from '../contract/options.js';
+} from '../core/options.js';
 import { createClock } from './core/time/clock.js';
 import { toResponse } from './core/http/answer.js';
 import { recordOf } from './core/http/exchange.js';

@@ -1,5 +1,5 @@
-import { abortSignal, readOptions } from '../contract/options.js';
-import type { Inbox, WebhookResult } from '../contract/inbox.js';
+import { abortSignal, readOptions } from '../core/options.js';
+import type { Inbox, WebhookResult } from '../core/types.js';
 import { ResultCache } from './result-cache.js';
 import {
   partsOf,

@@ -1,4 +1,4 @@
-import type { WebhookResult } from '../contract/inbox.js';
+import type { WebhookResult } from '../core/types.js';
 
 type Take = (result: WebhookResult) => void;
 

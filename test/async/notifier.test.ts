@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { Notifier } from '../../src/async/notifier.js';
+import { Notifier } from '../../src/core/async.js';
 
 /** Has a wait ended by now? */
 async function hasEnded(wait: Promise<void>): Promise<boolean> {

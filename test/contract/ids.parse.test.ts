@@ -1,6 +1,6 @@
 import fc from '../support/property.js';
 import { describe, expect, it } from 'vitest';
-import { parseExactly } from '../../src/contract/ids.js';
+import { parseExactly } from '../../src/core/values.js';
 
 describe('parseExactly', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nearest } from '../../src/contract/nearest.js';
+import { nearest } from '../../src/core/options.js';
 
 describe('the name that somebody may have meant', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { capacityOf } from '../../src/contract/rate-budget-store.js';
+import { capacityOf } from '../../src/core/rate-store.js';
 
 describe('capacityOf', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { ConfigurationError, MessagingClient, NotFoundError, PostreelError } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { withoutOwnFrames } from '../../src/errors/stack.js';
+import { withoutOwnFrames } from '../../src/core/errors.js';
 import { answering, messagingOver } from '../support/clients.js';
 
 describe('an error that is printed', () => {

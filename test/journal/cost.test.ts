@@ -1,6 +1,6 @@
 import { memoryJournal, type JournalStore } from 'postreel';
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/async/clock.js';
+import { systemClock } from '../../src/core/async.js';
 import { Journal } from '../../src/journal/journal.js';
 
 it('a claim costs the same however many names the journal has', async () => {

@@ -1,6 +1,6 @@
 import { memoryJournal } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/async/clock.js';
+import { systemClock } from '../../src/core/async.js';
 import {
   factNames,
   givenUp,

@@ -23,8 +23,8 @@ import {
   type WorkflowDeleteOptions,
 } from 'postreel';
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
-import type { JobWaitOptions } from '../../src/polling/job.js';
-import type { RecordWaitOptions } from '../../src/polling/record.js';
+import type { JobWaitOptions } from '../../src/core/wait.js';
+import type { RecordWaitOptions } from '../../src/core/wait.js';
 import { answering, mediaOver, messagingOver } from '../support/clients.js';
 import { memoryStore } from '../support/transport/memory-store.js';
 import { holdLaw, type Subject } from './exceptions.js';

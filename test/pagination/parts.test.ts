@@ -1,8 +1,8 @@
 import { UnexpectedResponseError } from 'postreel';
 import { describe, expect, it, vi } from 'vitest';
-import { cursorPage, of, wholeList, route, type Route } from '../../src/contract/route.js';
-import { PagedList } from '../../src/pagination/paginated.js';
-import type { PageQuery, RawPage } from '../../src/pagination/styles.js';
+import { cursorPage, of, wholeList, route, type Route } from '../../src/core/route.js';
+import { PagedList } from '../../src/core/list.js';
+import type { PageQuery, RawPage } from '../../src/core/list.js';
 import { listFacts } from '../../src/pagination/walk.js';
 
 const contacts = route('GET /contacts', { returns: cursorPage<number>() });
@@ -152,7 +152,7 @@ describe('an iterator', () => {
     vi.resetModules();
     vi.stubGlobal('setImmediate', undefined);
     try {
-      const { PagedList: BrowserList } = await import('../../src/pagination/paginated.js');
+      const { PagedList: BrowserList } = await import('../../src/core/list.js');
       const pages = [{ items: [1], cursor: 'b' }, { items: [2] }];
       const list = new BrowserList<number>(contacts, {}, () => Promise.resolve(pages.shift()));
       await expect(list.toArray()).resolves.toEqual([1, 2]);

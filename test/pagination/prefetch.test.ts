@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RequestOptions } from 'postreel';
 import { routes } from '../../src/messaging/contacts/routes.js';
-import { PagedList } from '../../src/pagination/paginated.js';
+import { PagedList } from '../../src/core/list.js';
 import type { PageQuery } from '../../src/pagination/start.js';
 import { answering, messagingOver } from '../support/clients.js';
 

@@ -6,7 +6,7 @@ import {
   startQuery,
   type PageQuery,
   type RawPage,
-} from '../../src/pagination/styles.js';
+} from '../../src/core/list.js';
 
 const cursorPage = { list: 'cursor', sizeParameter: 'limit' } as const;
 const numbered = { list: 'page', sizeParameter: 'limit' } as const;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { PagedList } from '../../src/pagination/paginated.js';
-import type { PageQuery, RawPage } from '../../src/pagination/styles.js';
+import { PagedList } from '../../src/core/list.js';
+import type { PageQuery, RawPage } from '../../src/core/list.js';
 import { routes } from '../../src/messaging/contacts/routes.js';
 
 afterEach(() => void vi.restoreAllMocks());

@@ -1,7 +1,7 @@
 import { ConnectionError, NotFoundError, UnexpectedResponseError } from 'postreel';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { passingDelayMs } from '../../src/polling/failed-check.js';
-import { poll, type Check, type PollPlan } from '../../src/polling/poll.js';
+import { passingDelayMs } from '../../src/core/wait.js';
+import { poll, type Check, type PollPlan } from '../../src/core/wait.js';
 import { settledInTime } from '../support/settled.js';
 
 beforeEach(() => {

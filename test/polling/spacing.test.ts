@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createSpacing } from '../../src/polling/spacing.js';
+import { createSpacing } from '../../src/core/wait.js';
 import { settledInTime } from '../support/settled.js';
 
 const spacedMs = 100;

@@ -1,13 +1,13 @@
 import { MessagingClient, PostreelError, type ValidationOptions } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { clientOptions } from '../../src/transport/option-kinds.js';
-import { of, route } from '../../src/contract/route.js';
-import { cleanCause } from '../../src/transport/auth/redact.js';
-import { Connection } from '../../src/transport/connection.js';
-import { onAbort, abortable } from '../../src/async/abort.js';
+import { clientOptions } from '../../src/core/options.js';
+import { of, route } from '../../src/core/route.js';
+import { cleanCause } from '../../src/core/redact.js';
+import { Connection } from '../../src/core/client.js';
+import { onAbort, abortable } from '../../src/core/async.js';
 import { readText, unwrap } from '../../src/transport/response/read.js';
-import { invalidRequest } from '../../src/errors/client-errors.js';
-import { answerWithin, sleep } from '../../src/async/timers.js';
+import { invalidRequest } from '../../src/core/errors.js';
+import { answerWithin, sleep } from '../../src/core/async.js';
 import { answering, mediaOver, messagingOver } from '../support/clients.js';
 
 afterEach(() => {

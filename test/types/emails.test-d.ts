@@ -6,7 +6,7 @@ import {
   type RequestOptions,
 } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
-import type { MethodsFor } from '../../src/contract/methods.js';
+import type { MethodsFor } from '../../src/core/route.js';
 import type { Emails } from '../../src/messaging/emails/resource.js';
 import type { routes } from '../../src/messaging/emails/routes.js';
 import type { SendResult } from 'postreel/messaging';

@@ -1,6 +1,6 @@
 import type { MessagingClient, Paginated, TrackedEvent, TrackResult } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
-import type { MethodsFor } from '../../src/contract/methods.js';
+import type { MethodsFor } from '../../src/core/route.js';
 import type { Events } from 'postreel/messaging';
 import type { routes, trackingRoutes } from '../../src/messaging/events/routes.js';
 import type { Tracking } from '../../src/messaging/events/tracking.js';

@@ -1,5 +1,5 @@
 import { UnexpectedResponseError, type RequestOptions } from 'postreel';
-import { isRecord } from '../../contract/records.js';
+import { isRecord } from '../../core/values.js';
 import type { ContactField, FieldInventory, EventNames, Template } from 'postreel/messaging';
 import { variablesOf } from '../../messaging/templates/template-text.js';
 import { typesFile, type PulledTemplate, type PulledTypes } from './types-file.js';

@@ -1,14 +1,12 @@
-import { callSafely } from '../../async/notifier.js';
-import { abortable } from '../../async/abort.js';
-import { sleep } from '../../async/timers.js';
+import { callSafely, abortable, sleep } from '../../core/async.js';
 import {
   ConnectionError,
   isPostreelError,
   ServerError,
   TimeoutError,
   UnexpectedResponseError,
-} from '../../errors/index.js';
-import { isBrowser } from '../../transport/auth/api-key.js';
+} from '../../core/errors.js';
+import { isBrowser } from '../../core/keys.js';
 import { contentRangeOf, isCertainlySame, isSameFile, type ContentRange } from './content-range.js';
 import { IdleTimeout } from './idle-timeout.js';
 import type { TransferOptions } from './transfer-options.js';

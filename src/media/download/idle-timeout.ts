@@ -1,6 +1,5 @@
-import { onAbort } from '../../async/abort.js';
-import { maxDelayMs } from '../../async/timers.js';
-import { TimeoutError } from '../../errors/index.js';
+import { onAbort, maxDelayMs } from '../../core/async.js';
+import { TimeoutError } from '../../core/errors.js';
 
 /** Ends a connection that sends nothing for too long, or that the caller gives up. */
 export class IdleTimeout {

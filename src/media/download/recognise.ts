@@ -1,4 +1,4 @@
-import { abortable } from '../../async/abort.js';
+import { abortable } from '../../core/async.js';
 
 // `text/html`, `application/json`, `application/problem+json`, `image/svg+xml` and the like.
 const textTypes = /^\s*(text\/|application\/(json|xml|javascript)\b|[^;]*\+(json|xml)\b)/i;

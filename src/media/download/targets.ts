@@ -1,4 +1,4 @@
-import { UnexpectedResponseError } from '../../errors/index.js';
+import { UnexpectedResponseError } from '../../core/errors.js';
 import type { DownloadTarget } from './download.js';
 
 /** Keeps a file in memory. */

@@ -5,7 +5,7 @@ import {
   readOptions,
   wholeNumber,
   type OptionKinds,
-} from '../../contract/options.js';
+} from '../../core/options.js';
 
 /** How far a download is. */
 export interface TransferProgress {

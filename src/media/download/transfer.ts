@@ -1,4 +1,4 @@
-import { onAbort } from '../../async/abort.js';
+import { onAbort } from '../../core/async.js';
 import { Download, type DownloadSource } from './download.js';
 import { MemoryTarget, StreamTarget } from './targets.js';
 import { readTransferOptions, type TransferOptions } from './transfer-options.js';

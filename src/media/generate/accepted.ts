@@ -1,4 +1,4 @@
-import { UnexpectedResponseError } from '../../errors/index.js';
+import { UnexpectedResponseError } from '../../core/errors.js';
 import { bodyOf, idOf, recordOf, type JobRecord } from '../jobs/job.js';
 import { routes } from './routes.js';
 

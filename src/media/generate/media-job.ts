@@ -1,4 +1,4 @@
-import { isRecord } from '../../contract/records.js';
+import { isRecord } from '../../core/values.js';
 import type { AudioRequest, VideoJob } from './types.js';
 
 /** A video, or text to be spoken. */

@@ -1,11 +1,11 @@
-import { onAbort } from '../../async/abort.js';
-import type { Call, RequestOptions } from '../../contract/call.js';
-import type { NamesOf } from '../../contract/methods.js';
-import { flag, text } from '../../contract/options.js';
-import { isRecord } from '../../contract/records.js';
-import { invalidRequest } from '../../errors/client-errors.js';
-import { callSite, locate, RunningCall } from '../../transport/call.js';
-import type { Transport } from '../../transport/transport.js';
+import { onAbort } from '../../core/async.js';
+import type { Call, RequestOptions } from '../../core/types.js';
+import type { NamesOf } from '../../core/route.js';
+import { flag, text } from '../../core/options.js';
+import { isRecord } from '../../core/values.js';
+import { invalidRequest } from '../../core/errors.js';
+import { callSite, locate, RunningCall } from '../../core/call.js';
+import type { Transport } from '../../core/send.js';
 import type { GenerationJob, JobRecord } from '../jobs/job.js';
 import { ledgerOf, printOf, type JobLedger } from '../jobs/ledger.js';
 import type { FileKind } from '../status/intervals.js';
@@ -142,7 +142,7 @@ export class Generate implements NamesOf<typeof routes> {
   /** Checks a file's status once. */
   status(query: StatusQuery, options?: RequestOptions): Call<StatusRecord> {
     const isCharged = this.#host.statusChecksAreCharged;
-    return this.#transport.send(routes.status, { query, isPoll: true, isCharged }, options);
+    return this.#transport.send(routes.status, { query, isCharged }, options);
   }
 
   /** @internal Submits a job of a queue; an abort ends it only before it leaves. */

@@ -1,6 +1,5 @@
-import type { FieldError, InvalidRequestError } from '../../errors/index.js';
-import { invalidRequest } from '../../errors/client-errors.js';
-import { requestProblems } from '../../transport/validation/issues.js';
+import { type FieldError, type InvalidRequestError, invalidRequest } from '../../core/errors.js';
+import { requestProblems } from '../../core/validate.js';
 import { isVideo, withFormat, type MediaJob } from './media-job.js';
 import { routes } from './routes.js';
 import type { schemas } from './schemas.js';

@@ -1,4 +1,4 @@
-import type { OpenRecord } from '../../contract/records.js';
+import type { OpenRecord } from '../../core/values.js';
 
 /** What a video is based on: a script, the article at a URL, or an idea. */
 export type VideoSource =

@@ -1,14 +1,14 @@
-import { abortable } from '../../async/abort.js';
-import { abortSignal, readOptions, text, type OptionKinds } from '../../contract/options.js';
+import { abortable } from '../../core/async.js';
+import { abortSignal, readOptions, text, type OptionKinds } from '../../core/options.js';
 import {
   ConnectionError,
   isPostreelError,
   NotFoundError,
   ServerError,
   UnexpectedResponseError,
-} from '../../errors/index.js';
-import { cleanCause } from '../../transport/auth/redact.js';
-import { retryAfterMs } from '../../transport/response/retry-after.js';
+} from '../../core/errors.js';
+import { cleanCause } from '../../core/redact.js';
+import { retryAfterMs } from '../../core/retry.js';
 import { notMediaByHead, recognised } from '../download/recognise.js';
 import type { TransferOptions } from '../download/transfer-options.js';
 
@@ -125,7 +125,7 @@ export class MediaFile {
       if (signal?.aborted) {
         throw signal.reason;
       }
-      throw connectionLost(this.fileId, cleanCause(cause, searchOf(this.#url)));
+      throw connectionLost(this.fileId, cleanCause(cause, [searchOf(this.#url)]));
     }
     const isOk = response.status === 200 || (response.status === 206 && range !== undefined);
     const problem = isOk ? notMediaByHead(response) : undefined;
@@ -143,7 +143,7 @@ export class MediaFile {
       whole = await recognised(response, signal);
     } catch (cause) {
       signal?.throwIfAborted();
-      throw connectionLost(this.fileId, cleanCause(cause, searchOf(this.#url)));
+      throw connectionLost(this.fileId, cleanCause(cause, [searchOf(this.#url)]));
     }
     if ('problem' in whole) {
       throw downloadError(this.fileId, response, whole.problem);

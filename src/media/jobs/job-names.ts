@@ -1,6 +1,5 @@
-import { fingerprint } from '../../contract/fingerprint.js';
-import { isRecord } from '../../contract/records.js';
-import { wireValue } from '../../transport/request/body.js';
+import { fingerprint, isRecord } from '../../core/values.js';
+import { wireValue } from '../../core/body.js';
 import { isVideo, withFormat, type MediaJob } from '../generate/media-job.js';
 
 /**

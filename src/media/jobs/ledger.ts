@@ -1,12 +1,7 @@
-import type { Clock } from '../../async/clock.js';
-import { fingerprint } from '../../contract/fingerprint.js';
-import type { JobStage } from '../../contract/job-status.js';
-import {
-  ConfigurationError,
-  InvalidRequestError,
-  isPostreelError,
-  PostreelError,
-} from '../../errors/index.js';
+import type { Clock } from '../../core/async.js';
+import { fingerprint } from '../../core/values.js';
+import type { JobStage } from '../../core/wait.js';
+import { ConfigurationError, InvalidRequestError, isPostreelError, PostreelError } from '../../core/errors.js';
 import { Ledger, type Accepted, type Claimed, type Known } from '../../journal/ledger.js';
 import { nameOf } from '../../journal/names.js';
 import type { JournalStore } from '../../journal/store.js';

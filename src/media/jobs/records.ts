@@ -1,4 +1,4 @@
-import { requireTextId } from '../../contract/ids.js';
+import { requireTextId } from '../../core/values.js';
 import { requireList } from '../lazy-queue.js';
 import { ledgerOf, type JobLedger, type PendingJobs } from './ledger.js';
 

@@ -8,7 +8,7 @@ import {
   readOptions,
   text,
   type OptionKinds,
-} from '../../contract/options.js';
+} from '../../core/options.js';
 import type { MediaJob } from '../generate/media-job.js';
 import type { MediaFile } from '../jobs/file.js';
 import type { GenerationJob } from '../jobs/job.js';

@@ -1,4 +1,4 @@
-import type { FieldError } from '../../errors/index.js';
+import type { FieldError } from '../../core/errors.js';
 import { checkJobs } from '../generate/rules.js';
 import { readSpendingCaps, type SpendingCaps } from './options.js';
 import { brandOf, estimatedMinutes, isVideo, type MediaJob } from '../generate/media-job.js';

@@ -1,7 +1,6 @@
-import { onAbort } from '../../async/abort.js';
-import { callSafely, Notifier } from '../../async/notifier.js';
-import { InvalidRequestError, isPostreelError, PostreelError } from '../../errors/index.js';
-import { reasonOf } from '../../errors/reason.js';
+import { onAbort, callSafely, Notifier } from '../../core/async.js';
+import { InvalidRequestError, isPostreelError, PostreelError } from '../../core/errors.js';
+import { reasonOf } from '../../core/outcome.js';
 import type { Generate, SubmittedJob } from '../generate/resource.js';
 import type { MediaJob } from '../generate/media-job.js';
 import { jobNamer } from '../jobs/job-names.js';

@@ -1,4 +1,4 @@
-import type { Inbox } from '../../contract/inbox.js';
+import type { Inbox } from '../../core/types.js';
 
 /** The callback of one file, for a wait. */
 export interface CallbackNews {

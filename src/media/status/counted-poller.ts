@@ -1,6 +1,5 @@
-import { monotonicMs, hasIoContexts, sleep } from '../../async/timers.js';
-import { abortable } from '../../async/abort.js';
-import { WaitQueue } from '../../async/wait-queue.js';
+import { hasIoContexts, sleep, type Clock, abortable } from '../../core/async.js';
+import { WaitQueue } from './wait-queue.js';
 import { limits } from '../limits.js';
 
 const { limit, windowMs }: { limit: number; windowMs: number } = limits.requests;
@@ -22,6 +21,7 @@ interface Turn {
 /** One poller for everybody: status checks run one by one, in the order they were asked for. */
 export class CountedPoller {
   readonly #queue = new WaitQueue<Turn, unknown>();
+  readonly #clock: Clock;
   #isRunning = false;
   #nextAt = 0;
   #refusedAt = Number.NEGATIVE_INFINITY;
@@ -30,14 +30,18 @@ export class CountedPoller {
   #neededUntil = Number.NEGATIVE_INFINITY;
   #stayMs: number = stay.firstMs;
 
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
   /** Are status checks charged to the rate limit, as far as their 429s show? */
   get isNeeded(): boolean {
-    return monotonicMs() < this.#neededUntil;
+    return this.#clock.now() < this.#neededUntil;
   }
 
   /** How long the service asked everybody not to check. */
   get pauseMs(): number {
-    return Math.max(0, this.#pauseEndsAt - monotonicMs());
+    return Math.max(0, this.#pauseEndsAt - this.#clock.now());
   }
 
   /**
@@ -45,7 +49,7 @@ export class CountedPoller {
    * one soon after it shows that checks are charged. Returns whether that was not known before.
    */
   refused(sentAt: number, retryAfterMs = usualPauseMs): boolean {
-    const now = monotonicMs();
+    const now = this.#clock.now();
     if (sentAt < this.#refusedAt) {
       return false; // it left before the last refusal was known
     }
@@ -75,10 +79,10 @@ export class CountedPoller {
 
   // Where one request cannot resume another, each waits with timers of its own.
   async #inOwnContext<T>(check: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    for (let now = monotonicMs(); now < this.#nextAt; now = monotonicMs()) {
-      await sleep(Math.min(this.#nextAt - now, askAgainMs), signal);
+    for (let now = this.#clock.now(); now < this.#nextAt; now = this.#clock.now()) {
+      await sleep(Math.min(this.#nextAt - now, askAgainMs), signal, this.#clock);
     }
-    this.#nextAt = monotonicMs() + countedIntervalMs;
+    this.#nextAt = this.#clock.now() + countedIntervalMs;
     return check();
   }
 
@@ -90,7 +94,9 @@ export class CountedPoller {
     for (let next = this.#queue.peek(); next; next = this.#queue.peek()) {
       const { signal, check } = next.data;
       // An abort ends the pause, and the one behind takes the turn.
-      await sleep(Math.max(0, this.#nextAt - monotonicMs()), signal).catch(() => undefined);
+      await sleep(Math.max(0, this.#nextAt - this.#clock.now()), signal, this.#clock).catch(
+        () => undefined,
+      );
       if (signal.aborted) {
         continue;
       }
@@ -98,7 +104,7 @@ export class CountedPoller {
       next.grant(result);
       // It may wait for the rate limit itself: checks that pile up would leave in a burst.
       await result.catch(() => undefined);
-      this.#nextAt = monotonicMs() + countedIntervalMs;
+      this.#nextAt = this.#clock.now() + countedIntervalMs;
     }
     this.#isRunning = false;
   }
@@ -107,8 +113,8 @@ export class CountedPoller {
 const projects = new Map<string, CountedPoller>();
 
 /** The poller of a project: what one client has learned goes for all of the process. */
-export function sharedCountedPoller(name: string): CountedPoller {
-  const known = projects.get(name) ?? new CountedPoller();
+export function sharedCountedPoller(name: string, clock: Clock): CountedPoller {
+  const known = projects.get(name) ?? new CountedPoller(clock);
   projects.set(name, known);
   return known;
 }

@@ -1,10 +1,10 @@
-import { isCanceled } from '../../contract/job-status.js';
-import { isRecord } from '../../contract/records.js';
+import { isCanceled } from '../../core/wait.js';
+import { isRecord } from '../../core/values.js';
 import {
   GenerationCanceledError,
   GenerationFailedError,
   type WaitDetails,
-} from '../../errors/wait-errors.js';
+} from '../../core/errors.js';
 import type { StatusRecord } from '../generate/types.js';
 
 // The document shows no field for the reason: these are the usual ones.

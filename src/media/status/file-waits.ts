@@ -1,11 +1,10 @@
-import { hasIoContexts } from '../../async/timers.js';
-import { isCanceled, jobStage, statusOf } from '../../contract/job-status.js';
-import { invalidRequest } from '../../errors/client-errors.js';
-import { NotFoundError } from '../../errors/index.js';
-import { callSite, locate } from '../../transport/call.js';
-import { kindOf } from '../../transport/request/url.js';
-import type { Settings } from '../../transport/settings.js';
-import type { Events } from '../../transport/events.js';
+import { hasIoContexts } from '../../core/async.js';
+import { isCanceled, jobStage, statusOf } from '../../core/wait.js';
+import { invalidRequest, NotFoundError } from '../../core/errors.js';
+import { callSite, locate } from '../../core/call.js';
+import { kindOf } from '../../core/request.js';
+import type { Settings } from '../../core/client.js';
+import type { Events } from '../../core/events.js';
 import type { MediaEvents } from '../events.js';
 import { MediaFile } from '../jobs/file.js';
 import type { JobMemory } from '../jobs/job.js';
@@ -36,9 +35,10 @@ export class FileWaits {
   readonly #source: WaitSource<MediaFile>;
 
   constructor(parts: WaitParts) {
-    const { poller, events, clean } = parts;
+    const { poller, events, clean, settings } = parts;
     this.#parts = parts;
     this.#source = {
+      clock: settings.clock,
       checkStatus: (fileId, maxAgeMs, signal) => poller.checkStatus(fileId, maxAgeMs, signal),
       // A wait of one request must not be ended by another where each has an I/O context.
       onEnd: (fileId, listener) =>

@@ -1,4 +1,4 @@
-import { UnexpectedResponseError } from '../../errors/index.js';
+import { UnexpectedResponseError } from '../../core/errors.js';
 import type { StatusRecord } from '../generate/types.js';
 import { routes } from '../generate/routes.js';
 

@@ -1,9 +1,7 @@
-import type { RequestOptions } from '../../contract/call.js';
-import { isPostreelError } from '../../errors/index.js';
-import { jobStage, statusOf } from '../../contract/job-status.js';
-import type { Spacing } from '../../polling/spacing.js';
-import { hasIoContexts, sleep, monotonicMs } from '../../async/timers.js';
-import { abortable } from '../../async/abort.js';
+import type { RequestOptions } from '../../core/types.js';
+import { isPostreelError } from '../../core/errors.js';
+import { jobStage, statusOf, type StatusChecks } from '../../core/wait.js';
+import { hasIoContexts, sleep, abortable } from '../../core/async.js';
 import type { CountedPoller } from './counted-poller.js';
 import type { StatusRecord } from '../generate/types.js';
 
@@ -28,7 +26,7 @@ const maxRecords = 1000;
  */
 export class StatusPoller {
   readonly #ask: AskStatus;
-  readonly #spacing: Spacing;
+  readonly #checks: StatusChecks;
   readonly #findCounted: () => Promise<CountedPoller>;
   readonly #running = new Map<string, Running>();
   readonly #seen = new Map<string, { record: StatusRecord; at: number }>();
@@ -48,7 +46,7 @@ export class StatusPoller {
   ) {
     this.#ask = ask;
     this.#findCounted = findCounted;
-    this.#spacing = spacing;
+    this.#checks = checks;
     this.#onLearned = onLearned;
     this.#onSeen = onSeen;
   }
@@ -61,7 +59,7 @@ export class StatusPoller {
   /** Checks the status of a file, or hands on what another wait has seen of it lately. */
   async checkStatus(fileId: string, maxAgeMs: number, signal?: AbortSignal): Promise<StatusRecord> {
     const seen = this.#seen.get(fileId);
-    if (seen && monotonicMs() - seen.at < maxAgeMs) {
+    if (seen && this.#checks.clock.now() - seen.at < maxAgeMs) {
       return seen.record;
     }
     // One request must not wait for the answer to another one where each has an I/O context.
@@ -120,9 +118,9 @@ export class StatusPoller {
     const mayAsk = () => !counted.isNeeded && counted.pauseMs === 0;
     while (!counted.isNeeded) {
       if (counted.pauseMs > 0) {
-        await sleep(counted.pauseMs, signal);
+        await sleep(counted.pauseMs, signal, this.#checks.clock);
       }
-      const record = await this.#spacing(async () => (mayAsk() ? ask() : undefined), signal);
+      const record = await this.#checks.make(async () => (mayAsk() ? ask() : undefined), signal);
       if (record !== undefined) {
         return record;
       }
@@ -135,7 +133,7 @@ export class StatusPoller {
     signal: AbortSignal,
     counted: CountedPoller,
   ): Promise<StatusRecord> {
-    const sentAt = monotonicMs();
+    const sentAt = this.#checks.clock.now();
     try {
       // A wait repeats a failed check itself.
       const options = { signal, retries: 0, priority: 'bulk' } as const;
@@ -160,7 +158,7 @@ export class StatusPoller {
       }
     }
     this.#seen.delete(fileId);
-    this.#seen.set(fileId, { record, at: monotonicMs() });
+    this.#seen.set(fileId, { record, at: this.#checks.clock.now() });
     if (this.#seen.size <= maxRecords) {
       return;
     }

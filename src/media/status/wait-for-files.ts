@@ -1,4 +1,4 @@
-import { onAbort } from '../../async/abort.js';
+import { onAbort } from '../../core/async.js';
 import type { MediaFile } from '../jobs/file.js';
 import type { WaitOptions } from './wait-options.js';
 

@@ -6,8 +6,8 @@ import {
   readOptions,
   withMethods,
   type OptionKinds,
-} from '../../contract/options.js';
-import type { Inbox } from '../../contract/inbox.js';
+} from '../../core/options.js';
+import type { Inbox } from '../../core/types.js';
 import type { FileStatus, StatusRecord } from '../generate/types.js';
 
 /** When a wait for many files is over. */

@@ -1,9 +1,6 @@
-import { callSafely } from '../../async/notifier.js';
-import { isPostreelError, UnexpectedResponseError } from '../../errors/index.js';
-import { WaitTimeoutError } from '../../errors/wait-errors.js';
-import { jobStage, statusOf } from '../../contract/job-status.js';
-import { passingDelayMs } from '../../polling/failed-check.js';
-import { poll, type Check } from '../../polling/poll.js';
+import { callSafely, type Clock } from '../../core/async.js';
+import { isPostreelError, UnexpectedResponseError, WaitTimeoutError } from '../../core/errors.js';
+import { jobStage, statusOf, passingDelayMs, poll, type Check } from '../../core/wait.js';
 import { callbackNews, type CallbackNews } from './callback.js';
 import { failureOf } from './failure.js';
 import type { StatusRecord } from '../generate/types.js';
@@ -37,6 +34,7 @@ export interface WaitSource<File> {
   onEnd(fileId: string, listener: () => void): () => void;
   finished(fileId: string, url: string): File;
   onUpdate(update: FileUpdate): void;
+  readonly clock: Clock;
 }
 
 /** The file that a wait is for. */
@@ -98,6 +96,7 @@ class FileWait<File> {
     this.#callback = callback;
     return poll<StatusRecord, File>({
       signal,
+      clock: this.#source.clock,
       timeoutMs: timeout,
       firstDelayMs: ageMs === undefined ? 0 : Math.max(0, this.#freshMs() - ageMs),
       check: (until) => this.#source.checkStatus(fileId, this.#maxAgeMs, until),

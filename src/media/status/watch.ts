@@ -1,6 +1,5 @@
-import { callSafely, Notifier } from '../../async/notifier.js';
-import { GenerationCanceledError, GenerationFailedError } from '../../errors/wait-errors.js';
-import { onAbort } from '../../async/abort.js';
+import { callSafely, Notifier, onAbort } from '../../core/async.js';
+import { GenerationCanceledError, GenerationFailedError } from '../../core/errors.js';
 import { readWaitOptions, type FileUpdate, type WaitOptions } from './wait-options.js';
 
 /**

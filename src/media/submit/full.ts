@@ -1,4 +1,4 @@
-import { isPostreelError } from '../../errors/index.js';
+import { isPostreelError } from '../../core/errors.js';
 
 const wordsForFull = [
   /too many (pending|queued|active|concurrent|running)/i,

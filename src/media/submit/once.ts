@@ -1,5 +1,5 @@
-import { sleep } from '../../async/timers.js';
-import type { CallState } from '../../transport/call.js';
+import { sleep } from '../../core/async.js';
+import type { CallState } from '../../core/call.js';
 import {
   isJournalGone,
   mayHaveBeenSubmitted,

@@ -1,6 +1,6 @@
-import type { RateBudgetStore } from '../../contract/rate-budget-store.js';
-import type { Clock } from '../../async/clock.js';
-import { StoreHealth } from '../../transport/rate-limit/store-health.js';
+import type { RateBudgetStore } from '../../core/rate-store.js';
+import { answerWithin, type Clock } from '../../core/async.js';
+import { StoreHealth } from '../../core/shared-rate-limit.js';
 
 /** How long a job takes a slot when it is unknown whether it exists. */
 export const uncertainMs = 10 * 60_000;
@@ -71,8 +71,9 @@ export class SlotLeases {
     const leaseMs = store.hold ? renewedLeaseMs : longLeaseMs;
     try {
       const leases = store.lease(this.#group, count, limit, leaseMs);
-      const taken = await this.#clock.within(leases, maxAnswerMs, (late) => {
-        this.giveBack(late);
+      const taken = await answerWithin(leases, maxAnswerMs, {
+        onLate: (late) => this.giveBack(late),
+        clock: this.#clock,
       });
       if (!isList(taken)) {
         throw new TypeError('its answer is no list of places');
@@ -116,7 +117,7 @@ export class SlotLeases {
 
   // A store that restarts gets it later: until a lease runs out, its slot could not be used.
   #report(step: 'hold' | 'give back', call: Promise<void>, givenBack: readonly string[]): void {
-    const answer = this.#clock.within(call, maxAnswerMs, () => undefined);
+    const answer = answerWithin(call, maxAnswerMs, { onLate: () => undefined, clock: this.#clock });
     answer.then(
       () => this.#health.succeeded(step),
       (reason: unknown) => {

@@ -1,5 +1,5 @@
-import type { Clock } from '../../async/clock.js';
-import type { RateBudgetStore } from '../../contract/rate-budget-store.js';
+import type { Clock } from '../../core/async.js';
+import type { RateBudgetStore } from '../../core/rate-store.js';
 import { SlotLeases, uncertainMs } from './slot-leases.js';
 
 // A file that nobody has heard of for so long is taken for ended.

@@ -1,4 +1,4 @@
-import { anyList, of, route } from '../../contract/route.js';
+import { anyList, of, route } from '../../core/route.js';
 import type {
   ActivityCount,
   ActivityEntry,

@@ -1,4 +1,4 @@
-import type { OpenRecord } from '../../contract/records.js';
+import type { OpenRecord } from '../../core/values.js';
 import type { ListQuery, PeriodQuery } from '../shared/query.js';
 
 /**

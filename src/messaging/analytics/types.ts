@@ -1,4 +1,4 @@
-import type { OpenRecord } from '../../contract/records.js';
+import type { OpenRecord } from '../../core/values.js';
 import type { PeriodQuery } from '../shared/query.js';
 
 /** What a report covers. The service does not document these names. */

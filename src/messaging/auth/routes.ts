@@ -1,5 +1,5 @@
-import type { Acknowledgement } from '../../contract/records.js';
-import { of, route, type KeyRule } from '../../contract/route.js';
+import type { Acknowledgement } from '../../core/values.js';
+import { of, route, type KeyRule } from '../../core/route.js';
 import type {
   AccountEmail,
   Credentials,

@@ -1,4 +1,4 @@
-import type { Acknowledgement, OpenInput, OpenRecord } from '../../contract/records.js';
+import type { Acknowledgement, OpenInput, OpenRecord } from '../../core/values.js';
 
 /** The account that signs in or up. The service does not document these names. */
 export interface Credentials extends OpenInput {

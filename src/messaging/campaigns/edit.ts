@@ -1,6 +1,6 @@
-import { isRecord } from '../../contract/records.js';
-import { sleep } from '../../async/timers.js';
-import { ConflictError, isPostreelError, PostreelError } from '../../errors/index.js';
+import { isRecord } from '../../core/values.js';
+import { sleep } from '../../core/async.js';
+import { ConflictError, isPostreelError, PostreelError } from '../../core/errors.js';
 import type { Campaign, CampaignCreate } from './types.js';
 
 const pauseMs = 10;

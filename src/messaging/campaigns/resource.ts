@@ -1,11 +1,13 @@
-import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
-import type { NamesOf } from '../../contract/methods.js';
-import type { Paginated } from '../../contract/paginated.js';
-import { jobStage } from '../../contract/job-status.js';
-import type { Acknowledgement, Timestamp } from '../../contract/records.js';
-import { waitForRecord, type RecordWaitOptions } from '../../polling/record.js';
-import type { Spacing } from '../../polling/spacing.js';
-import type { Transport } from '../../transport/transport.js';
+import type { Call, ListOptions, RequestOptions, Paginated } from '../../core/types.js';
+import type { NamesOf } from '../../core/route.js';
+import {
+  jobStage,
+  waitForRecord,
+  type RecordWaitOptions,
+  type StatusChecks,
+} from '../../core/wait.js';
+import type { Acknowledgement, Timestamp } from '../../core/values.js';
+import type { Transport } from '../../core/send.js';
 import { isServiceRecord, toRequestBody } from '../shared/request-body.js';
 import { edit, type CampaignChange, type CampaignProject } from './edit.js';
 import { isFields, isTime, kindOf, notFields, notTime } from './send-body.js';
@@ -44,7 +46,7 @@ type Render = (
 
 /** What campaigns need beside their transport. */
 interface CampaignParts {
-  readonly spacing: Spacing;
+  readonly checks: StatusChecks;
   readonly render: Render;
   readonly project: CampaignProject;
 }
@@ -64,13 +66,13 @@ interface CampaignParts {
  */
 export class Campaigns<Fields extends object = object> implements NamesOf<typeof routes> {
   readonly #transport: Transport;
-  readonly #spacing: Spacing;
+  readonly #checks: StatusChecks;
   readonly #render: Render;
   readonly #project: CampaignProject;
 
-  constructor(transport: Transport, { spacing, render, project }: CampaignParts) {
+  constructor(transport: Transport, { checks, render, project }: CampaignParts) {
     this.#transport = transport;
-    this.#spacing = spacing;
+    this.#checks = checks;
     this.#render = render;
     this.#project = project;
   }
@@ -84,7 +86,10 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   create(body: CampaignCreate<Fields>, options?: RequestOptions): Call<CreatedCampaign<Fields>> {
     return this.#transport.send(
       routes.create,
-      { body: toRequestBody<CampaignCreate>(body, back), isServiceRecord: isServiceRecord(body) },
+      {
+        body: toRequestBody<CampaignCreate>(body, back),
+        about: { isServiceRecord: isServiceRecord(body) },
+      },
       options,
     ) as Call<CreatedCampaign<Fields>>; // for any fields
   }
@@ -105,7 +110,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
       {
         params: { id },
         body: toRequestBody<CampaignCreate>(body, back),
-        isServiceRecord: isServiceRecord(body),
+        about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
     ) as Call<Campaign<Fields>>; // for any fields
@@ -129,8 +134,8 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
     if (isFields(input.body)) {
       return this.#transport.send(routes.send, input, options);
     }
-    const bodyLater = () => Promise.reject(notFields(kindOf(body)));
-    return this.#transport.send(routes.send, { ...input, bodyLater }, options);
+    const before = { run: () => Promise.reject(notFields(kindOf(body))) };
+    return this.#transport.send(routes.send, { ...input, before }, options);
   }
 
   /** Sends a campaign to its whole audience immediately. */
@@ -144,8 +149,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
    */
   schedule(id: string, at: Timestamp, options?: RequestOptions): Call<Acknowledgement> {
     const input = { params: { id }, body: { scheduledFor: at } };
-    const bodyLater = () => Promise.reject(notTime());
-    const guard = isTime(at) ? {} : { bodyLater };
+    const guard = isTime(at) ? {} : { before: { run: () => Promise.reject(notTime()) } };
     return this.#transport.send(routes.send, { ...input, ...guard }, options);
   }
 
@@ -193,8 +197,8 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
     options?: RecordWaitOptions<Campaign<Fields>>,
   ): Promise<Campaign<Fields>> {
     const check = (signal: AbortSignal | undefined) => this.get(id, { signal, retries: 0 });
-    const spacing = this.#spacing;
-    return waitForRecord({ ...sentWait, id, check, spacing }, options);
+    const checks = this.#checks;
+    return waitForRecord({ ...sentWait, id, check, checks }, options);
   }
 
   /** Cancels a campaign that is scheduled or sending. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { Timestamp } from '../../contract/records.js';
-import type { Schema, SchemasFor } from '../../contract/schemas.js';
+import type { Timestamp } from '../../core/values.js';
+import type { Schema, SchemasFor } from '../../core/route.js';
 import { isEmptyFilter } from '../shared/empty-filter.js';
 import {
   displayName,
@@ -98,13 +98,13 @@ const campaignSend = z
     const input = context.value;
     const { scheduledFor: time } = input;
     const [stray] = Object.keys(input);
-    if (stray === undefined || (time !== undefined && time !== null)) {
+    if (stray === undefined || time !== undefined) {
       return;
     }
     // A slip in the name or the value must not turn a schedule into an email to everybody.
     const message =
       'scheduledFor' in input
-        ? `must not be ${String(time)}: the service would send to everybody now; if you mean that, use \`campaigns.sendNow(id)\``
+        ? `must not be undefined: the service would send to everybody now; if you mean that, use \`campaigns.sendNow(id)\``
         : 'is not a known field: without `scheduledFor` the campaign is sent to everybody now';
     const path = ['scheduledFor' in input ? 'scheduledFor' : stray];
     context.issues.push({ code: 'custom', path, message, input });

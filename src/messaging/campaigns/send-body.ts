@@ -1,4 +1,4 @@
-import { invalidRequest, type InvalidRequestError } from '../../errors/client-errors.js';
+import { invalidRequest, type InvalidRequestError } from '../../core/errors.js';
 
 const sending = { method: 'POST', path: '/campaigns/{id}/send' };
 const noFields = /^(Array|BigInt|Boolean|Date|Function|Map|Number|Promise|RegExp|Set|String)$/;

@@ -1,4 +1,4 @@
-import type { OpenRecord, Timestamp } from '../../contract/records.js';
+import type { OpenRecord, Timestamp } from '../../core/values.js';
 import type { FilterInput, StoredFilter } from '../shared/filter.js';
 import type { ListQuery } from '../shared/query.js';
 
@@ -86,10 +86,10 @@ export interface CampaignQuery extends ListQuery {}
 /** When to send a campaign. */
 export interface CampaignSend {
   /**
-   * When to send the campaign; a time more than 60 seconds ago is refused. Leaving it out sends to
-   * everybody now. `undefined` and `null` are refused, since they would do the same unnoticed.
+   * When to send the campaign; a time more than 60 seconds ago is refused. Left out or `null`, it goes to
+   * everybody now. `undefined` is refused: a variable that was never set would do the same unnoticed.
    */
-  scheduledFor?: Timestamp;
+  scheduledFor?: Timestamp | null;
 }
 
 /** Where to send a test of a campaign. */

@@ -1,6 +1,6 @@
-import { callSafely } from '../../async/notifier.js';
-import type { Call } from '../../contract/call.js';
-import { isRecord, type OpenRecord } from '../../contract/records.js';
+import { callSafely } from '../../core/async.js';
+import type { Call } from '../../core/types.js';
+import { isRecord, type OpenRecord } from '../../core/values.js';
 import {
   isPostreelError,
   PartialError,
@@ -8,8 +8,8 @@ import {
   UnexpectedResponseError,
   type Report,
   type ReportedRow,
-} from '../../errors/index.js';
-import { JobFailedError } from '../../errors/wait-errors.js';
+  JobFailedError,
+} from '../../core/errors.js';
 import { untilAborted } from '../shared/row-source.js';
 import { hasDoneNothing, isDoneForAll, jobIdOf } from './job-counts.js';
 import type { BulkProgress, JobReport, JobStarted } from './types.js';

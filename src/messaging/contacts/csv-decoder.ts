@@ -1,4 +1,4 @@
-import { invalidRequest } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../core/errors.js';
 
 /**
  * Decodes the pieces of a CSV file: UTF-8, or UTF-16 with or without a byte-order mark. Text in another

@@ -1,5 +1,5 @@
 import Papa from 'papaparse';
-import { invalidRequest } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../core/errors.js';
 
 /** A record of a CSV file, or a line that is none. */
 export type CsvRecord =

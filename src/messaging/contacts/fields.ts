@@ -1,8 +1,8 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
-import type { MethodsFor } from '../../contract/methods.js';
-import type { Acknowledgement } from '../../contract/records.js';
-import { flag } from '../../contract/options.js';
-import type { Transport } from '../../transport/transport.js';
+import type { Call, RequestOptions } from '../../core/types.js';
+import type { MethodsFor } from '../../core/route.js';
+import type { Acknowledgement } from '../../core/values.js';
+import { flag } from '../../core/options.js';
+import type { Transport } from '../../core/send.js';
 import { checkUnused } from '../shared/usage.js';
 import { checkFields } from './check-fields.js';
 import { routes } from './routes.js';
@@ -40,12 +40,12 @@ export class ContactFields implements MethodsFor<typeof routes.fields> {
 
   /** Removes a custom field from every contact. Conditions that use it will match no contact. */
   delete(field: string, options?: FieldDeleteOptions): Call<Acknowledgement> {
-    const bodyLater = async ({ ifUnused, ...rest }: FieldDeleteOptions) => {
+    const run = async ({ ifUnused, ...rest }: FieldDeleteOptions) => {
       if (ifUnused) {
         checkUnused('Field', field, await this.usage(field, rest));
       }
     };
-    const input = { params: { field }, ownOptions: { ifUnused: flag }, bodyLater };
+    const input = { params: { field }, before: { options: { ifUnused: flag }, run } };
     return this.#transport.send(routes.fields.delete, input, options);
   }
 

@@ -1,7 +1,5 @@
-import type { RequestOptions } from '../../contract/call.js';
-import type { Paginated } from '../../contract/paginated.js';
-import { invalidRequest } from '../../errors/client-errors.js';
-import { ConflictError, NotFoundError } from '../../errors/index.js';
+import type { RequestOptions, Paginated } from '../../core/types.js';
+import { invalidRequest, ConflictError, NotFoundError } from '../../core/errors.js';
 import type { Contact, ContactQuery } from './types.js';
 
 type List<Fields extends object> = (

@@ -1,4 +1,4 @@
-import { invalidRequest } from '../../errors/client-errors.js';
+import { invalidRequest } from '../../core/errors.js';
 import { limits } from '../limits.js';
 import { blocksOf, type RowSource } from '../shared/row-source.js';
 import { isId } from '../shared/values.js';

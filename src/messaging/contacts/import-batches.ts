@@ -1,9 +1,8 @@
-import { monotonicMs, sleep } from '../../async/timers.js';
-import type { DataOptions } from '../../contract/client-options.js';
-import { isRecord, type NamedFile } from '../../contract/records.js';
-import { invalidRequest } from '../../errors/client-errors.js';
-import type { ReportedRow } from '../../errors/index.js';
-import { wireValue } from '../../transport/request/body.js';
+import { monotonicMs, sleep } from '../../core/async.js';
+import type { DataOptions } from '../../core/types.js';
+import { isRecord, type NamedFile } from '../../core/values.js';
+import { invalidRequest, type ReportedRow } from '../../core/errors.js';
+import { wireValue } from '../../core/body.js';
 import { blocksOf, type RowSource, isSynchronous } from '../shared/row-source.js';
 import { isEmail } from '../shared/values.js';
 import type { Batch } from './change-many.js';

@@ -1,13 +1,27 @@
-import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
-import type { NamesOf } from '../../contract/methods.js';
-import { callback, group, readOptions, wholeNumber } from '../../contract/options.js';
-import type { Paginated } from '../../contract/paginated.js';
-import type { Acknowledgement, FileInput } from '../../contract/records.js';
-import { waitForJob, type JobWaitOptions, type JobWatch } from '../../polling/job.js';
-import { recordWaitOptions } from '../../polling/record.js';
-import { readCallOptions, requestOptions } from '../../transport/option-kinds.js';
-import type { DataOptions } from '../../contract/client-options.js';
-import type { Transport } from '../../transport/transport.js';
+import type {
+  Call,
+  ListOptions,
+  RequestOptions,
+  Paginated,
+  DataOptions,
+} from '../../core/types.js';
+import type { NamesOf } from '../../core/route.js';
+import {
+  callback,
+  group,
+  readOptions,
+  wholeNumber,
+  readCallOptions,
+  requestOptions,
+} from '../../core/options.js';
+import type { Acknowledgement, FileInput } from '../../core/values.js';
+import {
+  waitForJob,
+  type JobWaitOptions,
+  type JobWatch,
+  recordWaitOptions,
+} from '../../core/wait.js';
+import type { Transport } from '../../core/send.js';
 import { checkRows, lengthOf, type RowSource } from '../shared/row-source.js';
 import { isServiceRecord, withEmptyDeleted, toRequestBody } from '../shared/request-body.js';
 import { ContactFields } from './fields.js';
@@ -74,7 +88,10 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   create(body: ContactCreate<Fields>, options?: RequestOptions): Call<UpsertedContact<Fields>> {
     return this.#transport.send(
       routes.create,
-      { body: this.#written<ContactCreate>(body), isServiceRecord: isServiceRecord(body) },
+      {
+        body: this.#written<ContactCreate>(body),
+        about: { isServiceRecord: isServiceRecord(body) },
+      },
       options,
     ) as Call<UpsertedContact<Fields>>; // for any fields
   }
@@ -120,7 +137,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
       {
         params: { id },
         body: this.#written<ContactUpdate>(body),
-        isServiceRecord: isServiceRecord(body),
+        about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
     ) as Call<Contact<Fields>>; // for any fields
@@ -301,7 +318,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   // The wait repeats a failed check itself.
   #checkOf(route: typeof routes.getImport | typeof routes.getBulkJob, jobId: string) {
     return (signal: AbortSignal | undefined) =>
-      this.#transport.send(route, { params: { jobId }, isPoll: true }, { signal, retries: 0 });
+      this.#transport.send(route, { params: { jobId } }, { signal, retries: 0 });
   }
 }
 

@@ -1,7 +1,7 @@
-import { cursorPage, of, goneFrom, route, type UploadFacts } from '../../contract/route.js';
-import type { Acknowledgement, FileInput } from '../../contract/records.js';
+import { cursorPage, of, route, type UploadFacts } from '../../core/route.js';
+import type { Acknowledgement, FileInput } from '../../core/values.js';
 import { limits } from '../limits.js';
-import { multipartBody } from '../../transport/request/upload.js';
+import { multipartBody } from '../../core/upload.js';
 import type {
   BulkJob,
   Contact,
@@ -28,25 +28,23 @@ const csv: UploadFacts = {
   maxBytes: limits.importBytes,
 };
 
-const selection = { body: of<ContactSelection>(), returns: of<JobStarted>() };
+// The same change of the same ids.
+const selection = {
+  body: of<ContactSelection>(),
+  returns: of<JobStarted>(),
+  repeatable: true,
+} as const;
 
 export const routes = {
   list: route('GET /contacts', { query: of<ContactQuery>(), returns: cursorPage<Contact>() }),
   create: route('POST /contacts', {
     body: of<ContactCreate>(),
     returns: of<UpsertedContact>(),
-    repeatable: ({ subscribed }) => subscribed === false, // else it may subscribe the contact anew
+    repeatable: true, // an upsert
   }),
   get: route('GET /contacts/{id}', { returns: of<Contact>() }),
-  update: route('PATCH /contacts/{id}', {
-    body: of<ContactUpdate>(),
-    returns: of<Contact>(),
-    repeatable: ({ subscribed }) => subscribed !== true,
-  }),
-  delete: route('DELETE /contacts/{id}', {
-    returns: of<Acknowledgement>(),
-    readBack: goneFrom('/contacts/{id}'),
-  }),
+  update: route('PATCH /contacts/{id}', { body: of<ContactUpdate>(), returns: of<Contact>() }),
+  delete: route('DELETE /contacts/{id}', { returns: of<Acknowledgement>() }),
   lookup: route('POST /contacts/lookup', {
     body: of<ContactLookup>(),
     returns: of<ContactLookupResult>(),
@@ -60,16 +58,13 @@ export const routes = {
   }),
   getImport: route('GET /contacts/import/{jobId}', { returns: of<ImportJob>() }),
   bulkSubscribe: route('POST /contacts/bulk-subscribe', selection),
-  bulkUnsubscribe: route('POST /contacts/bulk-unsubscribe', { ...selection, repeatable: true }),
-  bulkDelete: route('POST /contacts/bulk-delete', { ...selection, repeatable: true }),
+  bulkUnsubscribe: route('POST /contacts/bulk-unsubscribe', selection),
+  bulkDelete: route('POST /contacts/bulk-delete', selection),
   getBulkJob: route('GET /contacts/bulk/{jobId}', { returns: of<BulkJob>() }),
   fields: {
-    list: route('GET /contacts/fields', { returns: of<FieldInventory>() }),
+    list: route('GET /contacts/fields', { returns: of<FieldInventory>({ fields: [] }) }),
     values: route('GET /contacts/fields/{field}/values', { returns: of<FieldValues>() }),
     usage: route('GET /contacts/fields/{field}/usage', { returns: of<FieldUsage>() }),
-    delete: route('DELETE /contacts/fields/{field}', {
-      returns: of<Acknowledgement>(),
-      repeatable: false, // it acts on every contact, also on what was written meanwhile
-    }),
+    delete: route('DELETE /contacts/fields/{field}', { returns: of<Acknowledgement>() }),
   },
 };

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { FileInput } from '../../contract/records.js';
-import type { Schema, SchemasFor } from '../../contract/schemas.js';
+import type { FileInput } from '../../core/values.js';
+import type { Schema, SchemasFor } from '../../core/route.js';
 import { limits } from '../limits.js';
 import { contactData, storedDataWarnings } from '../shared/data-schema.js';
 import { isId } from '../shared/values.js';

@@ -1,7 +1,7 @@
-import type { RequestOptions } from '../../contract/call.js';
-import type { OpenInput, OpenRecord } from '../../contract/records.js';
-import type { Report } from '../../errors/index.js';
-import type { JobWaitOptions } from '../../polling/job.js';
+import type { RequestOptions } from '../../core/types.js';
+import type { OpenInput, OpenRecord } from '../../core/values.js';
+import type { Report } from '../../core/errors.js';
+import type { JobWaitOptions } from '../../core/wait.js';
 import type { DataPatch, StoredData, TypedData } from '../shared/data.js';
 import type { RowSource } from '../shared/row-source.js';
 

@@ -1,10 +1,8 @@
-import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
-import type { MethodsFor } from '../../contract/methods.js';
-import type { Paginated } from '../../contract/paginated.js';
-import type { Acknowledgement } from '../../contract/records.js';
-import { waitForRecord, type RecordWaitOptions } from '../../polling/record.js';
-import type { Spacing } from '../../polling/spacing.js';
-import type { Transport } from '../../transport/transport.js';
+import type { Call, ListOptions, RequestOptions, Paginated } from '../../core/types.js';
+import type { MethodsFor } from '../../core/route.js';
+import type { Acknowledgement } from '../../core/values.js';
+import { waitForRecord, type RecordWaitOptions, type StatusChecks } from '../../core/wait.js';
+import type { Transport } from '../../core/send.js';
 import { toRequestBody } from '../shared/request-body.js';
 import { routes } from './routes.js';
 import type { Domain, DomainCreate, DomainQuery, DomainVerification } from './types.js';
@@ -30,11 +28,11 @@ const back = { answerOnly: ['id', 'createdAt', 'updatedAt'], dropUnset: ['domain
 export class Domains implements MethodsFor<typeof routes> {
   readonly #transport: Transport;
 
-  readonly #spacing: Spacing;
+  readonly #checks: StatusChecks;
 
-  constructor(transport: Transport, spacing: Spacing) {
+  constructor(transport: Transport, checks: StatusChecks) {
     this.#transport = transport;
-    this.#spacing = spacing;
+    this.#checks = checks;
   }
 
   /** Lists the domains of a project, verified and pending. */
@@ -66,7 +64,7 @@ export class Domains implements MethodsFor<typeof routes> {
     options?: RecordWaitOptions<DomainVerification>,
   ): Promise<DomainVerification> {
     const check = (signal: AbortSignal | undefined) => this.verify(id, { signal, retries: 0 });
-    const plan = { ...verifiedWait, id, check, spacing: this.#spacing };
+    const plan = { ...verifiedWait, id, check, checks: this.#checks };
     return waitForRecord<DomainVerification>(plan, options);
   }
 

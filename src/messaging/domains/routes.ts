@@ -1,5 +1,5 @@
-import { anyList, of, route } from '../../contract/route.js';
-import type { Acknowledgement } from '../../contract/records.js';
+import { anyList, of, route } from '../../core/route.js';
+import type { Acknowledgement } from '../../core/values.js';
 import type { Domain, DomainCreate, DomainQuery, DomainVerification } from './types.js';
 
 export const routes = {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { SchemasFor } from '../../contract/schemas.js';
+import type { SchemasFor } from '../../core/route.js';
 import { listQuery } from '../shared/query-schema.js';
 import { id, lenient, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';

@@ -1,4 +1,4 @@
-import type { OpenInput, OpenRecord } from '../../contract/records.js';
+import type { OpenInput, OpenRecord } from '../../core/values.js';
 import type { ListQuery } from '../shared/query.js';
 
 /** A domain to send from. The service does not document its fields. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isRecord } from '../../contract/records.js';
+import { isRecord } from '../../core/values.js';
 import { displayName, email } from '../shared/values-schema.js';
 import type { Address, Recipients } from './types.js';
 

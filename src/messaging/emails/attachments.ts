@@ -1,4 +1,4 @@
-import { wireValue } from '../../transport/request/body.js';
+import { wireValue } from '../../core/body.js';
 import type { SendRequest } from './types.js';
 
 /** Does this email have attachments that must be encoded before it is sent? */

@@ -1,5 +1,5 @@
-import type { RequestOptions } from '../../contract/call.js';
-import type { Report } from '../../errors/index.js';
+import type { RequestOptions } from '../../core/types.js';
+import type { Report } from '../../core/errors.js';
 import type { JournalStore } from '../../journal/store.js';
 import type { MessageData } from '../shared/data.js';
 import type { ContentSend, NamedAddress, TemplateSend } from './types.js';

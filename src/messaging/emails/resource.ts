@@ -1,7 +1,6 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
-import type { NamesOf } from '../../contract/methods.js';
-import type { DataOptions } from '../../contract/client-options.js';
-import type { Transport } from '../../transport/transport.js';
+import type { Call, RequestOptions, DataOptions } from '../../core/types.js';
+import type { NamesOf } from '../../core/route.js';
+import type { Transport } from '../../core/send.js';
 import { withEmptyDeleted } from '../shared/request-body.js';
 import { hasBytes, withEncodedAttachments } from './attachments.js';
 import { routes } from './routes.js';
@@ -39,8 +38,9 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
     options?: RequestOptions,
   ): Call<SendResult> {
     const sent = withEmptyDeleted(body, this.#rules);
-    const bodyLater = hasBytes(sent) ? () => withEncodedAttachments(sent) : undefined;
-    return this.#transport.send(routes.send, { body: sent, bodyLater, beforeSending }, options);
+    const before = hasBytes(sent) ? { run: () => withEncodedAttachments(sent) } : undefined;
+    const hooks = beforeSending && { beforeSending };
+    return this.#transport.send(routes.send, { body: sent, before, hooks }, options);
   }
 
   /** Checks an email address: format, domain, typos, disposable and personal providers. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { isRecord } from '../../contract/records.js';
-import type { Schema, SchemasFor } from '../../contract/schemas.js';
+import { isRecord } from '../../core/values.js';
+import type { Schema, SchemasFor } from '../../core/route.js';
 import { limits } from '../limits.js';
 import { contactData, dataWarnings } from '../shared/data-schema.js';
 import { displayName, email, id, knownOf, subject } from '../shared/values-schema.js';

@@ -1,17 +1,16 @@
-import { callSafely } from '../../async/notifier.js';
-import type { Call, RequestOptions } from '../../contract/call.js';
-import { isIdNumber } from '../../contract/ids.js';
-import { isRecord } from '../../contract/records.js';
-import { invalidRequest } from '../../errors/client-errors.js';
+import { callSafely } from '../../core/async.js';
+import type { Call, RequestOptions } from '../../core/types.js';
+import { isIdNumber, isRecord } from '../../core/values.js';
 import {
+  invalidRequest,
   isPostreelError,
   PartialError,
   UnexpectedResponseError,
   PostreelError,
   type Outcome,
-} from '../../errors/index.js';
-import { wireValue } from '../../transport/request/body.js';
-import { kindOf } from '../../transport/request/url.js';
+} from '../../core/errors.js';
+import { wireValue } from '../../core/body.js';
+import { kindOf } from '../../core/request.js';
 import { fieldsOf } from '../shared/request-body.js';
 import { checkRows, iterable, untilAborted, type RowSource } from '../shared/row-source.js';
 import type {

@@ -1,4 +1,4 @@
-import { systemClock } from '../../async/clock.js';
+import { systemClock } from '../../core/async.js';
 import { Ledger, type Claimed, type Known } from '../../journal/ledger.js';
 import { nameOf, scopeOf } from '../../journal/names.js';
 import type { JournalStore } from '../../journal/store.js';

@@ -1,4 +1,4 @@
-import type { OpenInput } from '../../contract/records.js';
+import type { OpenInput } from '../../core/values.js';
 import type { MessageData } from '../shared/data.js';
 
 /** An email address with a display name. */

@@ -1,5 +1,5 @@
-import type { RequestOptions } from '../../contract/call.js';
-import { isPostreelError } from '../../errors/index.js';
+import type { RequestOptions } from '../../core/types.js';
+import { isPostreelError } from '../../core/errors.js';
 import { rowsUntilAborted, type RowSource } from '../shared/row-source.js';
 import type { AddressVerification, VerifiedAddress, VerifyRequest } from './types.js';
 

@@ -1,10 +1,14 @@
-import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
-import type { NamesOf } from '../../contract/methods.js';
-import type { Paginated } from '../../contract/paginated.js';
-import type { Acknowledgement } from '../../contract/records.js';
-import type { DataOptions } from '../../contract/client-options.js';
-import { flag } from '../../contract/options.js';
-import type { Transport } from '../../transport/transport.js';
+import type {
+  Call,
+  ListOptions,
+  RequestOptions,
+  Paginated,
+  DataOptions,
+} from '../../core/types.js';
+import type { NamesOf } from '../../core/route.js';
+import type { Acknowledgement } from '../../core/values.js';
+import { flag } from '../../core/options.js';
+import type { Transport } from '../../core/send.js';
 import { checkUnused } from '../shared/usage.js';
 import { withEmptyDeleted } from '../shared/request-body.js';
 import { routes } from './routes.js';
@@ -73,12 +77,12 @@ export class Events<Fields extends object = object> implements NamesOf<typeof ro
 
   /** Deletes every event of that name. */
   delete(eventName: string, options?: EventDeleteOptions): Call<Acknowledgement> {
-    const bodyLater = async ({ ifUnused, ...rest }: EventDeleteOptions) => {
+    const run = async ({ ifUnused, ...rest }: EventDeleteOptions) => {
       if (ifUnused) {
         checkUnused('Event', eventName, await this.usage(eventName, rest));
       }
     };
-    const input = { params: { eventName }, ownOptions: { ifUnused: flag }, bodyLater };
+    const input = { params: { eventName }, before: { options: { ifUnused: flag }, run } };
     return this.#transport.send(routes.delete, input, options);
   }
 }

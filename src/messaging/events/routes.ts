@@ -1,5 +1,5 @@
-import { anyList, of, route } from '../../contract/route.js';
-import type { Acknowledgement } from '../../contract/records.js';
+import { anyList, of, route } from '../../core/route.js';
+import type { Acknowledgement } from '../../core/values.js';
 import type {
   EventNames,
   EventQuery,
@@ -24,10 +24,7 @@ export const routes = {
   listForContact: route('GET /events/contact/{contactId}', list),
   names: route('GET /events/names', { returns: of<EventNames>() }),
   usage: route('GET /events/{eventName}/usage', { returns: of<EventUsage>() }),
-  delete: route('DELETE /events/{eventName}', {
-    returns: of<Acknowledgement>(),
-    repeatable: false, // it acts on every event of the name, also on what was tracked meanwhile
-  }),
+  delete: route('DELETE /events/{eventName}', { returns: of<Acknowledgement>() }),
 };
 
 /** The endpoint that frontends may call too: the client's own `track()`. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { DataOptions } from '../../contract/client-options.js';
-import type { SchemasFor } from '../../contract/schemas.js';
+import type { DataOptions } from '../../core/types.js';
+import type { SchemasFor } from '../../core/route.js';
 import { contactData, dataWarnings } from '../shared/data-schema.js';
 import { periodListQuery, periodQuery } from '../shared/query-schema.js';
 import { email, knownOf, open } from '../shared/values-schema.js';

@@ -1,7 +1,6 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
-import type { NamesOf } from '../../contract/methods.js';
-import type { DataOptions } from '../../contract/client-options.js';
-import type { Transport } from '../../transport/transport.js';
+import type { Call, RequestOptions, DataOptions } from '../../core/types.js';
+import type { NamesOf } from '../../core/route.js';
+import type { Transport } from '../../core/send.js';
 import { withEmptyDeleted } from '../shared/request-body.js';
 import { trackingRoutes } from './routes.js';
 import type { TrackRequest, TrackResult } from './types.js';

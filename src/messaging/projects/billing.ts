@@ -1,8 +1,7 @@
-import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
-import type { MethodsFor } from '../../contract/methods.js';
-import type { Paginated } from '../../contract/paginated.js';
-import type { FieldObject } from '../../contract/records.js';
-import type { Transport } from '../../transport/transport.js';
+import type { Call, ListOptions, RequestOptions, Paginated } from '../../core/types.js';
+import type { MethodsFor } from '../../core/route.js';
+import type { FieldObject } from '../../core/values.js';
+import type { Transport } from '../../core/send.js';
 import { routes } from './routes.js';
 import type {
   BillingConsumption,

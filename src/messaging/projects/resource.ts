@@ -1,10 +1,9 @@
-import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
-import { invalidRequest, type InvalidRequestError } from '../../errors/client-errors.js';
-import type { MethodsFor } from '../../contract/methods.js';
-import type { Paginated } from '../../contract/paginated.js';
-import { isRecord, type Acknowledgement } from '../../contract/records.js';
-import { flag } from '../../contract/options.js';
-import type { Transport } from '../../transport/transport.js';
+import type { Call, ListOptions, RequestOptions, Paginated } from '../../core/types.js';
+import { invalidRequest, type InvalidRequestError } from '../../core/errors.js';
+import type { MethodsFor } from '../../core/route.js';
+import { isRecord, type Acknowledgement } from '../../core/values.js';
+import { flag } from '../../core/options.js';
+import type { Transport } from '../../core/send.js';
 import { toRequestBody } from '../shared/request-body.js';
 import { ProjectBilling } from './billing.js';
 import { ProjectMembers } from './members.js';
@@ -81,7 +80,10 @@ export class Projects implements MethodsFor<typeof routes> {
    * the old one.
    */
   regenerateKeys(id: string, options?: RegenerateOptions): Call<ProjectKeys> {
-    const input = { params: { id }, ownOptions: { swapKey: flag } };
+    const input = {
+      params: { id },
+      before: { options: { swapKey: flag }, run: () => Promise.resolve() },
+    };
     return this.#transport.send(routes.regenerateKeys, input, options).map((keys) => {
       if (options?.swapKey) {
         this.#transport.swapKey(routes.regenerateKeys, (current) => findNewKey(keys, current));
@@ -106,8 +108,8 @@ export class Projects implements MethodsFor<typeof routes> {
     }
     const input = { params: { id }, body: rest };
     const isOther = confirm !== undefined && confirm !== id;
-    const bodyLater = () => Promise.reject(notConfirmed(id));
-    const guard = isOther ? { bodyLater } : {};
+    const before = { run: () => Promise.reject(notConfirmed(id)) };
+    const guard = isOther ? { before } : {};
     return this.#transport.send(routes.reset, { ...input, ...guard }, options);
   }
 

@@ -1,5 +1,5 @@
-import type { Acknowledgement, FieldObject } from '../../contract/records.js';
-import { anyList, of, route, type KeyRule } from '../../contract/route.js';
+import type { Acknowledgement, FieldObject } from '../../core/values.js';
+import { anyList, of, route, type KeyRule } from '../../core/route.js';
 import type {
   BillingConsumption,
   BillingLimits,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { isRecord, type OpenRecord } from '../../contract/records.js';
-import type { SchemasFor } from '../../contract/schemas.js';
+import { isRecord, type OpenRecord } from '../../core/values.js';
+import type { SchemasFor } from '../../core/route.js';
 import { listQuery } from '../shared/query-schema.js';
 import { email, lenient, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';

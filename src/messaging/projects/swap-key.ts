@@ -1,4 +1,4 @@
-import { isRecord } from '../../contract/records.js';
+import { isRecord } from '../../core/values.js';
 
 // What the service nests deeper is no answer to a call for two keys.
 const deepest = 4;

@@ -1,5 +1,5 @@
-import type { RequestOptions } from '../../contract/call.js';
-import type { OpenInput, OpenRecord } from '../../contract/records.js';
+import type { RequestOptions } from '../../core/types.js';
+import type { OpenInput, OpenRecord } from '../../core/values.js';
 import type { ListQuery } from '../shared/query.js';
 
 /** A project. The service does not document its fields. */

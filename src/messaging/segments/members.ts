@@ -1,7 +1,6 @@
-import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
-import type { NamesOf } from '../../contract/methods.js';
-import type { Paginated } from '../../contract/paginated.js';
-import type { Transport } from '../../transport/transport.js';
+import type { Call, ListOptions, RequestOptions, Paginated } from '../../core/types.js';
+import type { NamesOf } from '../../core/route.js';
+import type { Transport } from '../../core/send.js';
 import { routes } from './routes.js';
 import type {
   SegmentMember,

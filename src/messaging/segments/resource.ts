@@ -1,8 +1,7 @@
-import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
-import type { NamesOf } from '../../contract/methods.js';
-import type { Paginated } from '../../contract/paginated.js';
-import type { Acknowledgement } from '../../contract/records.js';
-import type { Transport } from '../../transport/transport.js';
+import type { Call, ListOptions, RequestOptions, Paginated } from '../../core/types.js';
+import type { NamesOf } from '../../core/route.js';
+import type { Acknowledgement } from '../../core/values.js';
+import type { Transport } from '../../core/send.js';
 import { toRequestBody } from '../shared/request-body.js';
 import { SegmentMembers } from './members.js';
 import { routes } from './routes.js';

@@ -1,5 +1,5 @@
-import { numberedPage, of, wholeList, goneFrom, route } from '../../contract/route.js';
-import type { Acknowledgement } from '../../contract/records.js';
+import { numberedPage, of, wholeList, route } from '../../core/route.js';
+import type { Acknowledgement } from '../../core/values.js';
 import type {
   CountedSegment,
   Segment,
@@ -22,10 +22,7 @@ export const routes = {
     body: of<SegmentUpdate>(),
     returns: of<Segment>(),
   }),
-  delete: route('DELETE /segments/{id}', {
-    returns: of<Acknowledgement>(),
-    readBack: goneFrom('/segments/{id}'),
-  }),
+  delete: route('DELETE /segments/{id}', { returns: of<Acknowledgement>() }),
   compute: route('POST /segments/{id}/compute', { returns: of<SegmentComputation>() }),
   refresh: route('POST /segments/{id}/refresh', {
     returns: of<SegmentRefresh>(),

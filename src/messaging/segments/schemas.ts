@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Schema, SchemasFor } from '../../contract/schemas.js';
+import type { Schema, SchemasFor } from '../../core/route.js';
 import { isEmptyFilter } from '../shared/empty-filter.js';
 import { filter, knownOf, lenient, limit, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';

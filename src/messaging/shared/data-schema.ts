@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import type { DataOptions } from '../../contract/client-options.js';
-import type { Notice } from '../../contract/schemas.js';
-import { isRecord } from '../../contract/records.js';
+import type { DataOptions } from '../../core/types.js';
+import type { Notice } from '../../core/route.js';
+import { isRecord } from '../../core/values.js';
 import { isReserved, reservedKeys, type ContactData } from './data.js';
 
 /** One field of `data` that will have no effect, and which rule decides what happens then. */

@@ -1,4 +1,4 @@
-import type { FieldObject } from '../../contract/records.js';
+import type { FieldObject } from '../../core/values.js';
 
 /** The keys that the service silently drops from `data` (Custom fields, rule 5). */
 export type ReservedKey =

@@ -1,4 +1,4 @@
-import { isRecord } from '../../contract/records.js';
+import { isRecord } from '../../core/values.js';
 
 /**
  * Does a filter, or a part of it, select nothing in particular? A service may well take that for

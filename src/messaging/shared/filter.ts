@@ -1,4 +1,4 @@
-import type { FieldObject, OpenInput, OpenRecord } from '../../contract/records.js';
+import type { FieldObject, OpenInput, OpenRecord } from '../../core/values.js';
 
 /** One comparison of a field with a value. */
 export interface FilterElement {

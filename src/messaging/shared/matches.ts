@@ -1,5 +1,5 @@
-import { InvalidRequestError } from '../../errors/index.js';
-import { isDate, isRecord } from '../../contract/records.js';
+import { InvalidRequestError } from '../../core/errors.js';
+import { isDate, isRecord } from '../../core/values.js';
 import type { Filter } from './filter.js';
 import { valueAt } from './value-at.js';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { limit } from './values-schema.js';
-import { isDate, type Timestamp } from '../../contract/records.js';
+import { isDate, type Timestamp } from '../../core/values.js';
 
 // The document does not show the form of the times of a report, so only an invalid `Date` is refused.
 const time = z.custom<Timestamp>(

@@ -1,4 +1,4 @@
-import type { OpenInput, Timestamp } from '../../contract/records.js';
+import type { OpenInput, Timestamp } from '../../core/values.js';
 
 /** Which part of a list to get. Other fields are sent as they are. */
 export interface ListQuery extends OpenInput {

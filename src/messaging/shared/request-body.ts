@@ -1,6 +1,6 @@
-import type { DataOptions } from '../../contract/client-options.js';
-import { isRecord } from '../../contract/records.js';
-import { wireValue } from '../../transport/request/body.js';
+import type { DataOptions } from '../../core/types.js';
+import { isRecord } from '../../core/values.js';
+import { wireValue } from '../../core/body.js';
 
 /** Which fields of a record do not go back to the service. */
 export interface BodyRules {

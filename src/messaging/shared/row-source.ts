@@ -1,5 +1,5 @@
-import { abortable } from '../../async/abort.js';
-import { invalidRequest } from '../../errors/client-errors.js';
+import { abortable } from '../../core/async.js';
+import { invalidRequest } from '../../core/errors.js';
 
 /** Rows for a call that takes any number of them: a list, a generator, or a stream. No text: it is one row. */
 export type RowSource<Row> = (Iterable<Row> | AsyncIterable<Row> | RowStream<Row>) & {

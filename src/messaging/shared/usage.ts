@@ -1,5 +1,5 @@
-import { isRecord } from '../../contract/records.js';
-import { ConflictError } from '../../errors/index.js';
+import { isRecord } from '../../core/values.js';
+import { ConflictError } from '../../core/errors.js';
 
 /**
  * Throws when the usage of a thing names users of it, or does not clearly show that there are none.

@@ -1,4 +1,4 @@
-import { isIdNumber } from '../../contract/ids.js';
+import { isIdNumber } from '../../core/values.js';
 
 // Stricter than "something@something" would refuse addresses that the service takes.
 const emailForm = /^[^\s@<>]+@[^\s@<>]+$/;

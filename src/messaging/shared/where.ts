@@ -1,5 +1,5 @@
-import { isRecord } from '../../contract/records.js';
-import { invalidRequest } from '../../errors/client-errors.js';
+import { isRecord } from '../../core/values.js';
+import { invalidRequest } from '../../core/errors.js';
 import type { BuiltFilter, Filter, FilterElement, FilterGroup } from './filter.js';
 
 type Unit = NonNullable<FilterElement['unit']>;

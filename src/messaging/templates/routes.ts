@@ -1,5 +1,5 @@
-import { numberedPage, of, goneFrom, route } from '../../contract/route.js';
-import type { Acknowledgement } from '../../contract/records.js';
+import { numberedPage, of, route } from '../../core/route.js';
+import type { Acknowledgement } from '../../core/values.js';
 import type {
   DuplicatedTemplate,
   Template,
@@ -23,10 +23,7 @@ export const routes = {
     body: of<TemplateUpdate | Template>(),
     returns: of<Template>(),
   }),
-  delete: route('DELETE /templates/{id}', {
-    returns: of<Acknowledgement>(),
-    readBack: goneFrom('/templates/{id}'),
-  }),
+  delete: route('DELETE /templates/{id}', { returns: of<Acknowledgement>() }),
   duplicate: route('POST /templates/{id}/duplicate', { returns: of<DuplicatedTemplate>() }),
   usage: route('GET /templates/{id}/usage', { returns: of<TemplateUsage>() }),
 };

@@ -1,4 +1,4 @@
-import type { OpenInput, OpenRecord } from '../../contract/records.js';
+import type { OpenInput, OpenRecord } from '../../core/values.js';
 
 /** What a template is for. */
 export type TemplateType = 'TRANSACTIONAL' | 'MARKETING';

@@ -1,4 +1,4 @@
-import { isBytes, type FileInput, type NamedFile } from '../../contract/records.js';
+import { isBytes, type FileInput, type NamedFile } from '../../core/values.js';
 
 const byExtension: Readonly<Record<string, string>> = {
   avif: 'image/avif',

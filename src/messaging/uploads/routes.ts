@@ -1,6 +1,6 @@
-import type { FileInput } from '../../contract/records.js';
-import { of, route, type UploadFacts } from '../../contract/route.js';
-import { multipartBody } from '../../transport/request/upload.js';
+import type { FileInput } from '../../core/values.js';
+import { of, route, type UploadFacts } from '../../core/route.js';
+import { multipartBody } from '../../core/upload.js';
 import type { UploadedImage } from './types.js';
 
 // The field's name is ours; the document has no maximum size.

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { FileInput } from '../../contract/records.js';
-import type { SchemasFor } from '../../contract/schemas.js';
+import type { FileInput } from '../../core/values.js';
+import type { SchemasFor } from '../../core/route.js';
 import { open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 

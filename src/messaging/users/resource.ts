@@ -1,6 +1,6 @@
-import type { Call, RequestOptions } from '../../contract/call.js';
-import type { MethodsFor } from '../../contract/methods.js';
-import type { Transport } from '../../transport/transport.js';
+import type { Call, RequestOptions } from '../../core/types.js';
+import type { MethodsFor } from '../../core/route.js';
+import type { Transport } from '../../core/send.js';
 import { routes } from './routes.js';
 import type { User } from './types.js';
 

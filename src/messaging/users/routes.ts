@@ -1,4 +1,4 @@
-import { of, route } from '../../contract/route.js';
+import { of, route } from '../../core/route.js';
 import type { User } from './types.js';
 
 export const routes = {

@@ -1,4 +1,4 @@
-import type { SchemasFor } from '../../contract/schemas.js';
+import type { SchemasFor } from '../../core/route.js';
 import { open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 

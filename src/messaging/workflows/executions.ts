@@ -1,11 +1,13 @@
-import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
-import type { MethodsFor } from '../../contract/methods.js';
-import type { Paginated } from '../../contract/paginated.js';
-import type { Acknowledgement } from '../../contract/records.js';
-import { jobStage } from '../../contract/job-status.js';
-import { waitForRecord, type RecordWaitOptions } from '../../polling/record.js';
-import type { Spacing } from '../../polling/spacing.js';
-import type { Transport } from '../../transport/transport.js';
+import type { Call, ListOptions, RequestOptions, Paginated } from '../../core/types.js';
+import type { MethodsFor } from '../../core/route.js';
+import type { Acknowledgement } from '../../core/values.js';
+import {
+  jobStage,
+  waitForRecord,
+  type RecordWaitOptions,
+  type StatusChecks,
+} from '../../core/wait.js';
+import type { Transport } from '../../core/send.js';
 import { routes } from './routes.js';
 import type { ExecutionQuery, ExecutionStart, WorkflowExecution } from './types.js';
 
@@ -23,11 +25,11 @@ const executionWait = {
  */
 export class WorkflowExecutions implements MethodsFor<typeof routes.executions> {
   readonly #transport: Transport;
-  readonly #spacing: Spacing;
+  readonly #checks: StatusChecks;
 
-  constructor(transport: Transport, spacing: Spacing) {
+  constructor(transport: Transport, checks: StatusChecks) {
     this.#transport = transport;
-    this.#spacing = spacing;
+    this.#checks = checks;
   }
 
   /** Starts a workflow for a contact. */
@@ -57,7 +59,7 @@ export class WorkflowExecutions implements MethodsFor<typeof routes.executions> 
   ): Promise<WorkflowExecution> {
     const check = (signal: AbortSignal | undefined) =>
       this.get(id, executionId, { signal, retries: 0 });
-    const plan = { ...executionWait, id: executionId, check, spacing: this.#spacing };
+    const plan = { ...executionWait, id: executionId, check, checks: this.#checks };
     return waitForRecord(plan, options);
   }
 

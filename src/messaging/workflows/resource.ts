@@ -1,11 +1,10 @@
-import type { Call, ListOptions, RequestOptions } from '../../contract/call.js';
-import type { MethodsFor } from '../../contract/methods.js';
-import type { Paginated } from '../../contract/paginated.js';
-import type { Acknowledgement } from '../../contract/records.js';
-import type { Spacing } from '../../polling/spacing.js';
-import { flag } from '../../contract/options.js';
-import { isPostreelError } from '../../errors/index.js';
-import type { Transport } from '../../transport/transport.js';
+import type { Call, ListOptions, RequestOptions, Paginated } from '../../core/types.js';
+import type { MethodsFor } from '../../core/route.js';
+import type { Acknowledgement } from '../../core/values.js';
+import type { StatusChecks } from '../../core/wait.js';
+import { flag } from '../../core/options.js';
+import { isPostreelError } from '../../core/errors.js';
+import type { Transport } from '../../core/send.js';
 import { toRequestBody } from '../shared/request-body.js';
 import type { WorkflowDefinition } from './code/definition.js';
 import type { Deployment, DeployOptions } from './code/deploy.js';
@@ -49,13 +48,13 @@ export class Workflows implements MethodsFor<typeof routes> {
 
   constructor(
     transport: Transport,
-    { spacing, mapping }: { spacing: Spacing; mapping: Partial<WorkflowMapping> | undefined },
+    { checks, mapping }: { checks: StatusChecks; mapping: Partial<WorkflowMapping> | undefined },
   ) {
     this.#transport = transport;
     this.#mapping = mapping;
     this.steps = new WorkflowSteps(transport);
     this.transitions = new WorkflowTransitions(transport);
-    this.executions = new WorkflowExecutions(transport, spacing);
+    this.executions = new WorkflowExecutions(transport, checks);
   }
 
   /** Lists workflows. `await` it for one page, `for await` it for every workflow. */
@@ -97,15 +96,15 @@ export class Workflows implements MethodsFor<typeof routes> {
    */
   delete(id: string, options?: WorkflowDeleteOptions): Call<Acknowledgement> {
     let cancelling: Call<Acknowledgement> | undefined;
-    const bodyLater = async ({ cancelExecutions, ...rest }: WorkflowDeleteOptions) => {
+    const run = async ({ cancelExecutions, ...rest }: WorkflowDeleteOptions) => {
       if (cancelExecutions) {
         cancelling = this.executions.cancelAll(id, rest);
         await cancelling;
       }
     };
-    const input = { params: { id }, ownOptions: { cancelExecutions: flag }, bodyLater };
+    const input = { params: { id }, before: { options: { cancelExecutions: flag }, run } };
     const call = this.#transport.send(routes.delete, input, options);
-    return call.beforeFailure((failure, state) => {
+    return call.tapError((failure, state) => {
       const outcome = cancelling ? cancelling.outcome : 'not-sent';
       if (outcome === undefined || outcome === 'unknown') {
         state.outcome = 'unknown';

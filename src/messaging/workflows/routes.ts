@@ -1,6 +1,5 @@
-import type { Acknowledgement } from '../../contract/records.js';
-import { statusWord } from '../../contract/job-status.js';
-import { anyList, of, goneFrom, sameFields, route } from '../../contract/route.js';
+import type { Acknowledgement } from '../../core/values.js';
+import { anyList, of, route } from '../../core/route.js';
 import type {
   ExecutionQuery,
   ExecutionStart,
@@ -33,11 +32,9 @@ export const routes = {
   update: route('PATCH /workflows/{id}', {
     body: of<WorkflowUpdate | Workflow>(),
     returns: of<Workflow>(),
-    readBack: { path: '/workflows/{id}', happened: sameFields },
   }),
   delete: route('DELETE /workflows/{id}', {
     returns: of<Acknowledgement>(),
-    readBack: goneFrom('/workflows/{id}'),
   }),
   steps: {
     create: route('POST /workflows/{id}/steps', {
@@ -76,13 +73,10 @@ export const routes = {
     }),
     cancel: route('DELETE /workflows/{id}/executions/{executionId}', {
       returns: of<Acknowledgement>(),
-      readBack: {
-        path: '/workflows/{id}/executions/{executionId}',
-        happened: (record) => statusWord(record).startsWith('cancel'),
-      },
     }),
     cancelAll: route('POST /workflows/{id}/executions/cancel-all', {
-      returns: of<Acknowledgement>(), // not repeatable: it would cancel what was started meanwhile
+      returns: of<Acknowledgement>(),
+      repeatable: true, // it cancels what is active, and what was started in between as well
     }),
   },
 };

@@ -10,9 +10,8 @@ import {
   type FileHandle,
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { fingerprint } from '../../contract/fingerprint.js';
-import { isRecord } from '../../contract/records.js';
-import { ConfigurationError } from '../../errors/index.js';
+import { fingerprint, isRecord } from '../../core/values.js';
+import { ConfigurationError } from '../../core/errors.js';
 import type { ContentRange } from '../../media/download/content-range.js';
 import type { DownloadTarget, Received } from '../../media/download/download.js';
 import { hasCode } from '../file-system.js';

@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { ConfigurationError, isPostreelError } from '../../errors/index.js';
+import { ConfigurationError, isPostreelError } from '../../core/errors.js';
 import { Download } from '../../media/download/download.js';
 import {
   readTransferOptions,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { fingerprint } from '../../contract/fingerprint.js';
+import { fingerprint } from '../../core/values.js';
 import { SortedTexts } from '../../journal/sorted-texts.js';
 import type { JournalItem, JournalPage, JournalStore } from '../../journal/store.js';
-import { reasonOf } from '../../errors/reason.js';
+import { reasonOf } from '../../core/errors.js';
 import { withLock, type HeldLock } from '../file-lock.js';
 import { hasCode, syncFolder } from '../file-system.js';
 import { realPathOf } from '../real-path.js';

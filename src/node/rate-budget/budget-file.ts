@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isRecord } from '../../contract/records.js';
+import { isRecord } from '../../core/values.js';
 import { emptyBudget, isIdle, type ProjectBudget } from './project-budget.js';
 import { hasCode } from '../file-system.js';
 import { withLock } from '../file-lock.js';

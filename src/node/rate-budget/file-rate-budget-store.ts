@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { RateBudgetStore } from '../../contract/rate-budget-store.js';
+import type { RateBudgetStore } from '../../core/rate-store.js';
 import {
   closeBudget,
   freePlaces,

@@ -4,7 +4,7 @@ import {
   maxCloseMs,
   type BudgetLimits,
   type StoreAnswer,
-} from '../../contract/rate-budget-store.js';
+} from '../../core/rate-store.js';
 
 /** What a file knows about one project. All times are points on the timeline of the file. */
 export interface ProjectBudget {

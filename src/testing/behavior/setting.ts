@@ -1,4 +1,4 @@
-import { anything, type OptionKinds } from '../../contract/options.js';
+import { anything, type OptionKinds } from '../../core/options.js';
 
 /** One point where a document is silent, and the ways in which services fill the gap. */
 export interface Setting {

@@ -1,4 +1,4 @@
-import type { OptionKind } from '../../contract/options.js';
+import type { OptionKind } from '../../core/options.js';
 
 /** The address of a fake, such as `https://messaging.fake`. */
 export const address: OptionKind<string> = {

@@ -6,7 +6,7 @@ import {
   readOptions,
   wholeNumber,
   type OptionKinds,
-} from '../../contract/options.js';
+} from '../../core/options.js';
 
 /** What goes wrong with a request; give one of the kinds, and when it strikes. */
 export interface Fault {

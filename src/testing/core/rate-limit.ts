@@ -1,4 +1,4 @@
-import { atLeast, milliseconds, oneOf, type OptionKinds } from '../../contract/options.js';
+import { atLeast, milliseconds, oneOf, type OptionKinds } from '../../core/options.js';
 
 /** How many requests a service takes. */
 export interface RateLimitOptions {

@@ -1,4 +1,4 @@
-import { readOptions, wholeNumber } from '../../contract/options.js';
+import { readOptions, wholeNumber } from '../../core/options.js';
 import type { JournalItem, JournalStore } from '../../journal/store.js';
 
 /** How long a journal is tested. */

@@ -1,4 +1,4 @@
-import { readOptions } from '../../contract/options.js';
+import { readOptions } from '../../core/options.js';
 import { createService, type Service } from '../core/service.js';
 import type { Handlers } from '../core/types.js';
 import { enter, keyOf } from './access.js';

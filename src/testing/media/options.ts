@@ -10,7 +10,7 @@ import {
   wholeNumber,
   type OptionKind,
   type OptionKinds,
-} from '../../contract/options.js';
+} from '../../core/options.js';
 import { address } from '../core/address.js';
 import type { Clock, ClockOptions } from '../core/time/clock.js';
 import { parseDuration, type Duration } from '../core/time/duration.js';

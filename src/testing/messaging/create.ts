@@ -1,4 +1,4 @@
-import { group, plainObject, readOptions, type OptionKinds } from '../../contract/options.js';
+import { group, plainObject, readOptions, type OptionKinds } from '../../core/options.js';
 import { clockAheadMs } from '../behavior/shared.js';
 import { createClock, type Clock, type ClockOptions } from '../core/time/clock.js';
 import { address } from '../core/address.js';

@@ -1,4 +1,4 @@
-import { readOptions, wholeNumber, type OptionKinds } from '../../contract/options.js';
+import { readOptions, wholeNumber, type OptionKinds } from '../../core/options.js';
 import { seedCampaigns, seedSegments, seedTemplates, seedWorkflows } from './seed/content.js';
 import { seedContacts } from './seed/contacts.js';
 import { seedEmails, seedEvents } from './seed/history.js';

@@ -8,7 +8,7 @@ import {
   oneOf,
   text,
   type OptionKinds,
-} from '../../contract/options.js';
+} from '../../core/options.js';
 import { behaviorOf, kindsOf } from '../behavior/setting.js';
 import { messagingBehaviors, type MessagingBehavior } from '../behavior/messaging.js';
 

@@ -1,4 +1,4 @@
-import { sendOnce } from '../../http/send-once.js';
+import { sendOnce } from '../../core/send-once.js';
 import type { ProxiedEvent, TrackProxyOptions } from './options.js';
 
 /** The service may take this long; the page does not wait for it. */

@@ -1,4 +1,4 @@
-import { WebhookVerificationError, type WebhookProblem } from '../../errors/client-errors.js';
+import { WebhookVerificationError, type WebhookProblem } from '../../core/errors.js';
 
 /** How a callback is answered, whatever the server. */
 export interface Answer {

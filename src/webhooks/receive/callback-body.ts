@@ -1,6 +1,5 @@
-import { parseExactly } from '../../contract/ids.js';
-import { isRecord } from '../../contract/records.js';
-import type { WebhookResult } from '../../contract/inbox.js';
+import { parseExactly, isRecord } from '../../core/values.js';
+import type { WebhookResult } from '../../core/types.js';
 import { invalidBody } from './read-body.js';
 
 /** Reads the documented body (media, Events). Fields beyond those shown do no harm. */

@@ -1,7 +1,7 @@
-import { sleep } from '../../async/timers.js';
-import type { WebhookResult } from '../../contract/inbox.js';
-import { jobStage } from '../../contract/job-status.js';
-import { WebhookVerificationError } from '../../errors/client-errors.js';
+import { sleep } from '../../core/async.js';
+import type { WebhookResult } from '../../core/types.js';
+import { jobStage } from '../../core/wait.js';
+import { WebhookVerificationError } from '../../core/errors.js';
 
 /** Reads the status of a file back from the service. */
 export type ReadStatus = (fileId: string) => PromiseLike<StatusSeen>;

@@ -1,6 +1,5 @@
-import { AttemptTimer } from '../../async/timers.js';
-import { ConfigurationError } from '../../errors/index.js';
-import { WebhookVerificationError } from '../../errors/client-errors.js';
+import { systemClock, Timer } from '../../core/async.js';
+import { ConfigurationError, WebhookVerificationError } from '../../core/errors.js';
 
 // A callback has a few hundred bytes, sent in one go.
 const maxBytes = 64 * 1024;
@@ -61,7 +60,7 @@ function iteratorSource(iterator: AsyncIterator<unknown>): Source {
 }
 
 async function readSource(source: Source): Promise<string> {
-  const timer = new AttemptTimer(maxMs, undefined);
+  const timer = new Timer(maxMs, undefined, systemClock);
   const text = new BodyText();
   try {
     for (;;) {

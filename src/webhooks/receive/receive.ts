@@ -1,8 +1,7 @@
-import { callSafely } from '../../async/notifier.js';
-import { answerWithin, monotonicMs } from '../../async/timers.js';
-import { anything, callback, flag, type OptionKinds } from '../../contract/options.js';
-import type { WebhookResult } from '../../contract/inbox.js';
-import { ConfigurationError } from '../../errors/index.js';
+import { callSafely, answerWithin, monotonicMs } from '../../core/async.js';
+import { anything, callback, flag, type OptionKinds } from '../../core/options.js';
+import type { WebhookResult } from '../../core/types.js';
+import { ConfigurationError } from '../../core/errors.js';
 import { answerTo, atWork, handled, onlyPost, type Answer } from './answer.js';
 import { confirm, type ReadStatus } from './confirm.js';
 import type { WebhookSecret } from '../sign/secret.js';

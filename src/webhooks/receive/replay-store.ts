@@ -1,4 +1,4 @@
-import { readOptions, wholeNumber, withMethods } from '../../contract/options.js';
+import { readOptions, wholeNumber, withMethods } from '../../core/options.js';
 
 /**
  * Remembers which addresses have had their callback. Processes behind one address share a store,

@@ -1,6 +1,6 @@
-import { anything, atLeast, readOptions, type OptionKinds } from '../../contract/options.js';
-import type { WebhookResult } from '../../contract/inbox.js';
-import { WebhookVerificationError } from '../../errors/client-errors.js';
+import { anything, atLeast, readOptions, type OptionKinds } from '../../core/options.js';
+import type { WebhookResult } from '../../core/types.js';
+import { WebhookVerificationError } from '../../core/errors.js';
 import { parseCallback } from './callback-body.js';
 import { verifyUrl } from '../sign/verify-url.js';
 import { readBody } from './read-body.js';

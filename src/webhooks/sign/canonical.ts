@@ -1,4 +1,4 @@
-import { signatureParameter } from '../../contract/inbox.js';
+import { signatureParameter } from '../../core/types.js';
 
 /** The names of the query parameters that a signature adds. */
 export const parameters = {

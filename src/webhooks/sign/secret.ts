@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../../errors/index.js';
+import { ConfigurationError } from '../../core/errors.js';
 
 /**
  * The secret that addresses are signed with, or several of them. New addresses are signed with the

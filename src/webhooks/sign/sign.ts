@@ -1,5 +1,5 @@
-import { anything, milliseconds, readOptions, type OptionKinds } from '../../contract/options.js';
-import { ConfigurationError, InvalidRequestError } from '../../errors/index.js';
+import { anything, milliseconds, readOptions, type OptionKinds } from '../../core/options.js';
+import { ConfigurationError, InvalidRequestError } from '../../core/errors.js';
 import { canonicalText, isOurs, namesIn, parameters } from './canonical.js';
 import { randomHex, sign } from './hmac.js';
 import { secretsOf, type WebhookSecret } from './secret.js';

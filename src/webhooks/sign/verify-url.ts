@@ -1,4 +1,4 @@
-import { WebhookVerificationError } from '../../errors/client-errors.js';
+import { WebhookVerificationError } from '../../core/errors.js';
 import { canonicalText, parameters } from './canonical.js';
 import { isSignature } from './hmac.js';
 

@@ -13,7 +13,7 @@ import {
 } from '../../support/media/fake-time.js';
 
 import { collect, videos } from '../../support/media/queue-helpers.js';
-import { systemClock } from '../../../src/async/clock.js';
+import { systemClock } from '../../../src/core/async.js';
 import { MediaJournal } from '../../../src/media/jobs/journal.js';
 import { failingJournal, recordedJournal } from '../../support/media/recorded-journal.js';
 

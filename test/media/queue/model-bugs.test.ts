@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RunningCall } from '../../../src/transport/call.js';
+import { RunningCall } from '../../../src/core/call.js';
 import { violationsIn, type Bug } from '../../support/media/model/world.js';
 
 const most = Number(process.env['MODEL_WORLDS'] ?? 2_000);

@@ -1,6 +1,6 @@
 import { memoryJournal, pendingJobs, type JournalStore, type MediaJob } from 'postreel';
 import { expect } from 'vitest';
-import { systemClock } from '../../../src/async/clock.js';
+import { systemClock } from '../../../src/core/async.js';
 import { MediaJournal } from '../../../src/media/jobs/journal.js';
 import { SendJournal } from '../../../src/messaging/emails/send-journal.js';
 import fc from '../property.js';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../src/contract/records.js';
+import { isRecord } from '../../../src/core/values.js';
 import type { Filter, FilterMapping, FilterParts, StepDefinition, WorkflowMapping } from 'postreel';
 import type { MessagingBehavior } from 'postreel/testing';
 

@@ -1,4 +1,4 @@
-import type { Budget, Slot, Turn } from '../../../src/transport/rate-limit/budget.js';
+import type { Budget, Slot, Turn } from '../../../src/core/types.js';
 
 /** A turn with nothing special about it, but for some changes. */
 export function turn(changes: Partial<Turn> = {}): Turn {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { MediaClient, MessagingClient, type Logger } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { cleanCause } from '../../../src/transport/auth/redact.js';
+import { cleanCause } from '../../../src/core/redact.js';
 import { answering, messagingOver } from '../../support/clients.js';
 
 const key = 'sk_live_4f9a8b7c6d5e';

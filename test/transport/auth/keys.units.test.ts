@@ -1,6 +1,6 @@
 import { ConfigurationError } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { of, route, type KeyRule } from '../../../src/contract/route.js';
+import { of, route, type KeyRule } from '../../../src/core/route.js';
 import {
   checkKey,
   guardBrowser,
@@ -8,9 +8,9 @@ import {
   isBrowser,
   isPlainHttp,
   keyUnavailable,
-} from '../../../src/transport/auth/api-key.js';
+} from '../../../src/core/keys.js';
 import { Keyring, type KeyPolicy } from '../../../src/transport/auth/keyring.js';
-import { cleanCause, redact } from '../../../src/transport/auth/redact.js';
+import { cleanCause, redact } from '../../../src/core/redact.js';
 import { Session } from '../../../src/transport/auth/session.js';
 
 afterEach(() => void vi.unstubAllGlobals());

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { clientOptions } from '../../../src/transport/option-kinds.js';
+import { clientOptions } from '../../../src/core/options.js';
 import { BudgetSource } from '../../../src/transport/rate-limit/budget-source.js';
-import { resolveSettings } from '../../../src/transport/settings.js';
+import { resolveSettings } from '../../../src/core/client.js';
 import type { RateLimitOptions } from 'postreel';
 import { memoryStore } from '../../support/transport/memory-store.js';
 import { turn } from '../../support/transport/turns.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Slot } from '../../../src/transport/rate-limit/budget.js';
+import type { Slot } from '../../../src/core/types.js';
 import {
   PriorityQueue,
   queueTimeout,

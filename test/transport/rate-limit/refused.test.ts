@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Slot } from '../../../src/transport/rate-limit/budget.js';
+import type { Slot } from '../../../src/core/types.js';
 import { LocalBudget } from '../../../src/transport/rate-limit/local-budget.js';
 import { started, takeNow, turn } from '../../support/transport/turns.js';
 

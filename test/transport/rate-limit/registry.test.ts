@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { clientOptions } from '../../../src/transport/option-kinds.js';
+import { clientOptions } from '../../../src/core/options.js';
 import { BudgetSource } from '../../../src/transport/rate-limit/budget-source.js';
-import type { Budget } from '../../../src/transport/rate-limit/budget.js';
+import type { Budget } from '../../../src/core/types.js';
 import { memoryStore } from '../../support/transport/memory-store.js';
 import { turn } from '../../support/transport/turns.js';
-import { resolveSettings, type Settings } from '../../../src/transport/settings.js';
+import { resolveSettings, type Settings } from '../../../src/core/client.js';
 
 const service = {
   name: 'messaging',

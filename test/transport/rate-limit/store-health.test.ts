@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { StoreHealth } from '../../../src/transport/rate-limit/store-health.js';
+import { StoreHealth } from '../../../src/core/shared-rate-limit.js';
 
 function watched() {
   const warnings: string[] = [];

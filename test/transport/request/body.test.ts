@@ -1,7 +1,7 @@
 import { InvalidRequestError } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { jsonText, wireValue } from '../../../src/transport/request/body.js';
-import { multipartBody } from '../../../src/transport/request/upload.js';
+import { jsonText, wireValue } from '../../../src/core/body.js';
+import { multipartBody } from '../../../src/core/upload.js';
 
 const facts = {
   field: 'file',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HeadersInput } from '../../../src/contract/call.js';
+import type { HeadersInput } from '../../../src/core/types.js';
 import { answering, messagingOver } from '../../support/clients.js';
 
 /** The headers that leave with a call of a client. */

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { InvalidRequestError } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { jsonText, wireValue } from '../../../src/transport/request/body.js';
+import { jsonText, wireValue } from '../../../src/core/body.js';
 import { answering, messagingOver } from '../../support/clients.js';
 import fc, { runs } from '../../support/property.js';
 

@@ -1,6 +1,6 @@
 import { ConfigurationError, InvalidRequestError } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { fillPath, normalizeBaseUrl, queryString } from '../../../src/transport/request/url.js';
+import { fillPath, normalizeBaseUrl, queryString } from '../../../src/core/request.js';
 
 /** What a function throws. */
 function thrownBy(work: () => unknown): unknown {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { pauseAfterRefusalMs, retryAfterMs } from '../../../src/transport/response/retry-after.js';
+import { pauseAfterRefusalMs, retryAfterMs } from '../../../src/core/retry.js';
 import { scripted, step } from '../../support/script.js';
 import fc from '../../support/property.js';
 

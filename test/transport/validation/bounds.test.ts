@@ -1,9 +1,9 @@
 import { isPostreelError, type Logger, type MismatchEvent } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { clientOptions } from '../../../src/transport/option-kinds.js';
-import { of, wholeList, route } from '../../../src/contract/route.js';
-import { Connection } from '../../../src/transport/connection.js';
-import { answerProblems } from '../../../src/transport/validation/issues.js';
+import { clientOptions } from '../../../src/core/options.js';
+import { of, wholeList, route } from '../../../src/core/route.js';
+import { Connection } from '../../../src/core/client.js';
+import { answerProblems } from '../../../src/core/validate.js';
 import { answering, messagingOver } from '../../support/clients.js';
 
 afterEach(() => {

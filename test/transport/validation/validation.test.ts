@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { of, wholeList, route } from '../../../src/contract/route.js';
+import { of, wholeList, route } from '../../../src/core/route.js';
 import {
   answerProblems,
   bodyNotices,
   requestProblems,
-} from '../../../src/transport/validation/issues.js';
+} from '../../../src/core/validate.js';
 
 const secret = 'what nobody may read';
 

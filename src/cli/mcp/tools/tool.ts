@@ -1,7 +1,7 @@
 import type { MediaClient, MediaFile } from 'postreel/media';
 import type { MessagingClient } from 'postreel/messaging';
 import * as z from 'zod/mini';
-import { isRecord } from '../../../contract/records.js';
+import { isRecord } from '../../../core/values.js';
 import type { Folder } from '../folder.js';
 import type { Description } from '../plans.js';
 import { inline } from '../text.js';

@@ -1,5 +1,9 @@
-import { InvalidRequestError, PostreelError, isPostreelError } from '../../../errors/index.js';
-import { branded } from '../../../errors/brand.js';
+import {
+  InvalidRequestError,
+  PostreelError,
+  isPostreelError,
+  branded,
+} from '../../../core/errors.js';
 import type { GenerationJob } from '../../jobs/job.js';
 
 /**

@@ -1,5 +1,5 @@
-import { signatureParameter } from '../../../contract/inbox.js';
-import { invalidRequest } from '../../../errors/client-errors.js';
+import { signatureParameter } from '../../../core/types.js';
+import { invalidRequest } from '../../../core/errors.js';
 import type { GenerationJob } from '../../jobs/job.js';
 import { LongAudioError } from './error.js';
 import { splitText, type TextPart } from './split-text.js';

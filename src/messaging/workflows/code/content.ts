@@ -1,4 +1,4 @@
-import { isRecord } from '../../../contract/records.js';
+import { isRecord } from '../../../core/values.js';
 
 /** The fields of a body or a record. */
 export type Fields = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
-import { sleep } from '../../../async/timers.js';
-import type { Call, RequestOptions } from '../../../contract/call.js';
-import { isPostreelError, PostreelError } from '../../../errors/index.js';
+import { sleep } from '../../../core/async.js';
+import type { Call, RequestOptions } from '../../../core/types.js';
+import { isPostreelError, PostreelError } from '../../../core/errors.js';
 import { isLikeTransition, shown } from './compare.js';
 import { contains, fieldsOf, pick } from './content.js';
 import {

@@ -1,4 +1,4 @@
-import type { OpenInput } from '../../../contract/records.js';
+import type { OpenInput } from '../../../core/values.js';
 import type { ContactData } from '../../shared/data.js';
 import type { Filter } from '../../shared/filter.js';
 import type { StepConfig } from '../types.js';

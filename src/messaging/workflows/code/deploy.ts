@@ -1,5 +1,5 @@
-import type { Call, RequestOptions } from '../../../contract/call.js';
-import { isPostreelError, PostreelError } from '../../../errors/index.js';
+import type { Call, RequestOptions } from '../../../core/types.js';
+import { isPostreelError, PostreelError } from '../../../core/errors.js';
 import { checkDefinition } from './check.js';
 import { partName, shown, type WorkflowDrift } from './compare.js';
 import { fieldsOf, isSame, jsonOf, pick, type Fields } from './content.js';

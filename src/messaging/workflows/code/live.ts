@@ -1,6 +1,6 @@
-import type { Call, RequestOptions } from '../../../contract/call.js';
-import { isRecord, type Acknowledgement } from '../../../contract/records.js';
-import { isPostreelError, PostreelError } from '../../../errors/index.js';
+import type { Call, RequestOptions } from '../../../core/types.js';
+import { isRecord, type Acknowledgement } from '../../../core/values.js';
+import { isPostreelError, PostreelError } from '../../../core/errors.js';
 import type {
   StepCreate,
   StepUpdate,

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../contract/records.js';
+import { isRecord } from '../../../core/values.js';
 import type { ContactData } from '../../shared/data.js';
 import type { Filter } from '../../shared/filter.js';
 import type {

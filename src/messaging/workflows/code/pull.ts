@@ -1,4 +1,4 @@
-import { isRecord, type OpenInput } from '../../../contract/records.js';
+import { isRecord, type OpenInput } from '../../../core/values.js';
 import type { WorkflowGraph, WorkflowTransition } from '../types.js';
 import { shown } from './compare.js';
 import { fieldOf, isSame, jsonOf, type Fields } from './content.js';

@@ -1,5 +1,5 @@
-import { sleep } from '../../../async/timers.js';
-import { ConflictError } from '../../../errors/index.js';
+import { sleep } from '../../../core/async.js';
+import { ConflictError } from '../../../core/errors.js';
 import { compare, partName, type Comparison, type WorkflowDrift } from './compare.js';
 import { resolveCreation, unclear, type CreationParts } from './creation.js';
 import type { WorkflowDefinition } from './definition.js';

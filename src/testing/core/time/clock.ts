@@ -4,8 +4,8 @@ import {
   oneOf,
   readOptions,
   type OptionKinds,
-} from '../../../contract/options.js';
-import { isDate } from '../../../contract/records.js';
+} from '../../../core/options.js';
+import { isDate } from '../../../core/values.js';
 import { parseDuration, type Duration } from './duration.js';
 import { createSchedule, type Task } from './schedule.js';
 

@@ -2,7 +2,7 @@ import type { QueueResult, RateBudgetStore } from 'postreel';
 import type { FakeMedia } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 import { OutstandingJobs } from '../../../../src/media/jobs/outstanding.js';
-import { systemClock } from '../../../../src/async/clock.js';
+import { systemClock } from '../../../../src/core/async.js';
 import {
   PendingSlots,
   sharedSlots,

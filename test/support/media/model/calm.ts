@@ -4,7 +4,7 @@ import { OutstandingJobs } from '../../../../src/media/jobs/outstanding.js';
 import type { QueueHost } from '../../../../src/media/queue/host.js';
 import { JobQueue } from '../../../../src/media/queue/queue.js';
 import { PendingSlots } from '../../../../src/media/queue/slots/slots.js';
-import { RunningCall } from '../../../../src/transport/call.js';
+import { RunningCall } from '../../../../src/core/call.js';
 import { VirtualTime } from './time.js';
 
 const windowMs = 600_000;

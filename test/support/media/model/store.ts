@@ -1,5 +1,5 @@
 import type { JournalStore } from 'postreel';
-import type { RateBudgetStore } from '../../../../src/contract/rate-budget-store.js';
+import type { RateBudgetStore } from '../../../../src/core/rate-store.js';
 import { keyOf, storedKey, storedValue, valueOf } from '../../../../src/journal/stored-text.js';
 import type { Random } from './random.js';
 import type { VirtualTime } from './time.js';

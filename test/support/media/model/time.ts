@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../src/async/clock.js';
+import type { Clock } from '../../../../src/core/async.js';
 
 interface Timer {
   readonly at: number;
@@ -36,29 +36,8 @@ export class VirtualTime implements Clock {
     return new Promise((resolve) => this.after(delayMs, resolve));
   }
 
-  within<T>(promise: Promise<T>, limitMs: number, onLate: (value: T) => void): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      let isLate = false;
-      const stop = this.after(limitMs, () => {
-        isLate = true;
-        reject(new Error('late'));
-      });
-      promise.then(
-        (value) => {
-          stop();
-          if (isLate) {
-            onLate(value);
-          } else {
-            resolve(value);
-          }
-        },
-        (reason: unknown) => {
-          stop();
-          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- as it came
-          reject(reason);
-        },
-      );
-    });
+  limit(delayMs: number, task: () => void): () => void {
+    return this.after(delayMs, task);
   }
 
   /** Lets all promises settle. */

@@ -19,7 +19,7 @@ import type { QueueHost } from '../../../../src/media/queue/host.js';
 import { EngineInput } from '../../../../src/media/queue/input/engine-input.js';
 import { JobQueue } from '../../../../src/media/queue/queue.js';
 import { PendingSlots } from '../../../../src/media/queue/slots/slots.js';
-import { RunningCall } from '../../../../src/transport/call.js';
+import { RunningCall } from '../../../../src/core/call.js';
 import { ModelEngine } from './engine.js';
 import { Random } from './random.js';
 import { dying, modelJournal, modelStore, utf8Store, type StoreHabit } from './store.js';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isRecord } from '../../../../contract/records.js';
+import { isRecord } from '../../../../core/values.js';
 import { defineWorkflow, type WorkflowDefinition } from 'postreel/workflows';
 import { CommandEnd } from '../../../exit-codes.js';
 

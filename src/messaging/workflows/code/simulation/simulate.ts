@@ -1,4 +1,4 @@
-import { isDate } from '../../../../contract/records.js';
+import { isDate } from '../../../../core/values.js';
 import {
   evaluateFilter,
   type FilterableContact,

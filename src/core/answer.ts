@@ -1,0 +1,358 @@
+import {
+  ApiError,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  ConnectionError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+  UnexpectedResponseError,
+  UnprocessableError,
+  type ErrorDetails,
+  type FieldError,
+  type PostreelError,
+} from './errors.js';
+import { readList } from './list.js';
+import { outcomeOf } from './outcome.js';
+import { redact, type Secrets } from './redact.js';
+import type { PreparedCall } from './request.js';
+import { retryAfterMs } from './retry.js';
+import { isBytes, isRecord, parseExactly } from './values.js';
+
+/** An answer as it came over the wire. */
+export interface Received {
+  readonly response: Response;
+  readonly text: string;
+  /** The key that the request carried: no text of the answer may repeat it. */
+  readonly key: string | null;
+  /** Where that key comes from: `MESSAGING_API_KEY`. */
+  readonly keyOrigin: string;
+}
+
+/** The JSON of a successful answer; throws the error of any other. */
+export function readAnswer(received: Received, call: PreparedCall): unknown {
+  const { response, text } = received;
+  const { status } = response;
+  // A `fetch` that follows makes a GET of a POST: its answer is not the answer to the call.
+  const isRedirect = response.redirected || response.type === 'opaqueredirect';
+  if (isRedirect || (status >= 300 && status < 400)) {
+    throw redirected(received, call);
+  }
+  let body: unknown;
+  try {
+    body = text.trim() === '' ? undefined : parseExactly(text);
+  } catch {
+    if (response.ok) {
+      throw /^\s*[[{"]/.test(text) ? cutShort(call) : notJson(received, call);
+    }
+  }
+  // Some runtimes take a compressed body that was cut for an empty one.
+  if (response.ok && body === undefined && response.headers.has('content-encoding')) {
+    throw cutShort(call);
+  }
+  // An error response may hold ids of what the call created all the same.
+  if (body !== undefined && call.route.isAccepted?.(body)) {
+    return body;
+  }
+  if (!response.ok) {
+    throw apiError(received, call, status);
+  }
+  if (isRecord(body) && body['success'] === false) {
+    // An error with HTTP 200 has its real status in the body, if at all.
+    const { statusCode } = isRecord(body['error']) ? body['error'] : {};
+    const unstated = call.isHandledOneByOne ? undefined : 400;
+    throw apiError(received, call, typeof statusCode === 'number' ? statusCode : unstated);
+  }
+  return body;
+}
+
+/**
+ * What a call resolves to. An empty answer, `true` and `{ success: true }` are answers too: an empty
+ * record stands for them.
+ */
+export function resultOf({ route, path, state }: PreparedCall, body: unknown): unknown {
+  const { returns, method } = route;
+  if (returns.list === undefined) {
+    const result = unwrap(body);
+    const isEmpty = result === undefined || result === null || result === true;
+    const record = isEmpty ? (returns.isNothing ? undefined : {}) : result;
+    return returns.lists && isRecord(record) ? { ...returns.lists, ...record } : record;
+  }
+  const page = readList(body, returns);
+  if (page) {
+    return page;
+  }
+  state.outcome = 'rejected';
+  throw new UnexpectedResponseError(`${method} ${path}: the response contains no list.`, {
+    code: 'UNEXPECTED_RESPONSE',
+    outcome: 'rejected',
+    method,
+    path,
+  });
+}
+
+/**
+ * Takes the result out of `{ success: true, data }`, on any endpoint: the campaign answer shows
+ * that the service does not keep to its own list. A contact has a `data` field of its own, so
+ * both keys must be there.
+ */
+export function unwrap(body: unknown): unknown {
+  const isEnvelope = isRecord(body) && body['success'] === true && Object.hasOwn(body, 'data');
+  return isEnvelope ? body['data'] : body;
+}
+
+const maxIdLength = 200;
+
+/** The service's id of a request, under the names that services use. */
+export function requestIdOf(
+  { headers }: Response,
+  call: PreparedCall,
+  key: string | null,
+): string | undefined {
+  const id = headers.get('x-request-id') ?? headers.get('request-id');
+  return id === null ? undefined : redact(id, secretsOf(call, key)).slice(0, maxIdLength);
+}
+
+/** What to add about a call whose outcome is unknown. */
+export function effectHint({ changes }: PreparedCall): string {
+  return changes ? ' It may have taken effect.' : '';
+}
+
+const secretNames = /key|token|secret|password|passwd|authorization|cookie|session/i;
+
+/** Everything that a call carries and that no text about it may repeat. */
+export function secretsOf({ request, body }: PreparedCall, key: string | null): Secrets {
+  const headers = Object.entries(request.headers).filter(([name]) => secretNames.test(name));
+  const cookies = (request.headers['cookie'] ?? '').split(/; ?/);
+  return [
+    key,
+    ...headers.map(([, value]) => value),
+    ...cookies.map((cookie) => cookie.slice(cookie.indexOf('=') + 1)),
+    ...secretsIn(body, 0),
+  ];
+}
+
+function secretsIn(body: unknown, depth: number): string[] {
+  // A file has no names, but each of its bytes would be an entry.
+  if (typeof body !== 'object' || body === null || isBytes(body) || depth > 4) {
+    return [];
+  }
+  return Object.entries(body).flatMap(([name, value]) =>
+    typeof value === 'string' && secretNames.test(name) ? [value] : secretsIn(value, depth + 1),
+  );
+}
+
+// ---- errors of the service
+
+const classes: Readonly<Record<number, typeof ApiError>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  409: ConflictError,
+  422: UnprocessableError,
+  429: RateLimitError,
+};
+
+/** The error of an answer that is a no. `effective` is the status that decides whether it took effect. */
+function apiError(
+  { response, text, key, keyOrigin }: Received,
+  call: PreparedCall,
+  effective: number | undefined,
+): ApiError {
+  const { status, headers } = response;
+  const { method, path } = call;
+  const secrets = secretsOf(call, key);
+  const said = readError(text, (words) => redact(words, secrets));
+  const requestId = said.requestId ?? requestIdOf(response, call, key);
+  const details: ErrorDetails = {
+    ...said,
+    method,
+    path,
+    status,
+    requestId,
+    code: said.code ?? `HTTP_${status}`,
+    retryAfterMs: response.ok ? undefined : retryAfterMs(headers, status),
+    outcome: outcomeOf({ phase: 'answered', status: effective }, call),
+  };
+  const verb = status >= 500 || status === 408 ? 'failed' : 'was rejected';
+  const code = said.code === undefined ? '' : ` ${trim(said.code, 60)}`;
+  const id = requestId === undefined ? '' : ` Request id ${trim(requestId, 60)}.`;
+  const line = `${method} ${path} ${verb} (${status}${code})${reasonOf(said)}.${id}`;
+  const ErrorClass = classes[status] ?? (status >= 500 ? ServerError : ApiError);
+  return new ErrorClass(line + hintFor(status, call, key, keyOrigin), details);
+}
+
+// What the caller may have got wrong.
+function hintFor(
+  status: number,
+  { request, path }: PreparedCall,
+  key: string | null,
+  keyOrigin: string,
+): string {
+  if (status === 401 && key !== null) {
+    const [prefix = ''] = /^[a-z]+_/.exec(key) ?? [];
+    return ` The key${prefix && ` (${prefix}…)`} came from ${keyOrigin}.`;
+  }
+  // Some paths of the messaging service begin with `/v1` themselves.
+  const [address = ''] = request.url.split(/[?#]/, 1);
+  return status === 404 && address.endsWith(`/v1${path}`)
+    ? ' `baseUrl` ends in `/v1`: leave that out, unless the service is below that path.'
+    : '';
+}
+
+// The service's own sentence, then the first field: they complement each other.
+function reasonOf({ fieldErrors = [], message }: ErrorBody): string {
+  const [first] = fieldErrors;
+  const more = fieldErrors.length > 1 ? ` (and ${fieldErrors.length - 1} more)` : '';
+  const field = first?.field ? `\`${trim(first.field, 60)}\` ` : '';
+  const rule = first && `: ${field}${trim(first.message)}${more}`;
+  return `${message === undefined ? '' : `: ${trim(message)}`}${rule ?? ''}`;
+}
+
+// One line without control characters: a message ends up in logs and terminals.
+function trim(text: string, longest = 200): string {
+  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  const short = line.length > longest ? `${line.slice(0, longest)}…` : line;
+  return short.replace(/\.$/, '');
+}
+
+function redirected(received: Received, call: PreparedCall): PostreelError {
+  const { response, key } = received;
+  const line = `${call.method} ${call.path}`;
+  if (response.redirected) {
+    const message = `${line} was redirected, and \`fetch\` followed in spite of \`redirect: 'manual'\`.`;
+    return unexpected(message + effectHint(call), received, call, undefined);
+  }
+  const target = response.headers.get('location');
+  const origin = target && (URL.canParse(target) ? new URL(target).origin : 'another path');
+  const where = origin ? ` to ${redact(origin, secretsOf(call, key)).slice(0, 60)}` : '';
+  const message = `${line} was answered with a redirect${where}, which is not followed. Set \`baseUrl\` to the service's own address.`;
+  return unexpected(message, received, call, response.status);
+}
+
+function cutShort(call: PreparedCall): PostreelError {
+  const { method, path, request } = call;
+  const { host } = new URL(request.url);
+  const outcome = outcomeOf({ phase: 'no-answer', url: request.url }, call);
+  const message = `${method} ${path} lost the connection to ${host} before the response was complete.`;
+  const details = { method, path, code: 'CONNECTION_LOST', outcome } as const;
+  return new ConnectionError(message + effectHint(call), details);
+}
+
+// What JSON.parse() throws quotes the text, so it must not become the cause.
+function notJson(received: Received, call: PreparedCall): PostreelError {
+  const { response, key } = received;
+  const header = response.headers.get('content-type') ?? 'no content type';
+  const type = redact(header, secretsOf(call, key)).slice(0, 60);
+  const message = `${call.method} ${call.path} was answered with something that is not JSON (${response.status}, ${type}).`;
+  return unexpected(message + effectHint(call), received, call, undefined);
+}
+
+function unexpected(
+  message: string,
+  { response, text, key }: Received,
+  call: PreparedCall,
+  effective: number | undefined,
+): UnexpectedResponseError {
+  const secrets = secretsOf(call, key);
+  return new UnexpectedResponseError(message, {
+    method: call.method,
+    path: call.path,
+    code: 'UNEXPECTED_RESPONSE',
+    status: response.status,
+    requestId: requestIdOf(response, call, key),
+    outcome: outcomeOf({ phase: 'answered', status: effective }, call),
+    body: readError(text, (words) => redact(words, secrets)).body,
+  });
+}
+
+// ---- bodies of errors
+
+/** What an error response says. */
+interface ErrorBody extends ErrorDetails {
+  readonly message?: string | undefined;
+}
+
+const maxTextLength = 1000;
+const maxFieldErrors = 100;
+
+/**
+ * Reads the body of an error: the documented envelope, the other documented body
+ * `{ code, error, message, time }`, `{ error: 'text' }`, or plain text. The whole is the error's `body`.
+ */
+function readError(text: string, clean: (text: string) => string): ErrorBody {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    const plain = clean(text.trim()).slice(0, 4 * maxTextLength);
+    // The page of a gateway, or half of a JSON text, is no sentence.
+    const isSentence = plain !== '' && !/^[<{[]/.test(plain);
+    const message = isSentence ? plain.slice(0, maxTextLength) : undefined;
+    return { message, body: plain === '' ? undefined : plain };
+  }
+  // Cleaned after parsing: escapes in the JSON would hide a key.
+  const words = (value: unknown) =>
+    typeof value === 'string' && value !== '' ? clean(value).slice(0, maxTextLength) : undefined;
+  const copy = copyOf(body, clean, { left: 1000 });
+  if (!isRecord(body)) {
+    return { message: words(body), body: copy };
+  }
+  const inner = isRecord(body['error']) ? body['error'] : body;
+  const errorText = words(body['error']);
+  const message = words(inner['message']);
+  return {
+    code: codeOf(words(inner['code'])) ?? codeOf(message && errorText),
+    message: message ?? errorText,
+    requestId: words(inner['requestId']),
+    suggestion: words(inner['suggestion']),
+    timestamp: words(body['timestamp']),
+    fieldErrors: fieldErrorsOf(inner['errors'], words),
+    body: copy,
+  };
+}
+
+// A sentence in the place of a code may hold anything, an address too.
+function codeOf(text: string | undefined): string | undefined {
+  return text !== undefined && /^[a-z][\w.:/-]{0,63}$/i.test(text) ? text : undefined;
+}
+
+function fieldErrorsOf(
+  list: unknown,
+  words: (value: unknown) => string | undefined,
+): readonly FieldError[] {
+  const entries = Array.isArray(list) ? list.filter(isRecord).slice(0, maxFieldErrors) : [];
+  return entries.map((entry) => {
+    const code = words(entry['code']);
+    const [field = '', message = 'is not valid'] = [words(entry['field']), words(entry['message'])];
+    return { field, message, ...(code !== undefined && { code }) };
+  });
+}
+
+// Names too: a service may well echo what it was sent.
+function copyOf(
+  value: unknown,
+  clean: (text: string) => string,
+  budget: { left: number },
+  depth = 0,
+): unknown {
+  if (typeof value === 'string') {
+    return clean(value).slice(0, maxTextLength);
+  }
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
+  if (depth >= 10) {
+    return '…';
+  }
+  const entries: [string, unknown][] = Object.entries(value).slice(0, Math.max(0, budget.left));
+  budget.left -= entries.length;
+  const copies = entries.map(([name, item]): [string, unknown] => [
+    clean(name),
+    copyOf(item, clean, budget, depth + 1),
+  ]);
+  return Array.isArray(value) ? copies.map(([, item]) => item) : Object.fromEntries(copies);
+}

@@ -1,0 +1,124 @@
+import { invalidRequest } from './errors.js';
+import { isBytes, isDate, isIdName, notAnId } from './values.js';
+
+/** A body of JSON values as text. */
+export function jsonText(value: unknown, maxBytes?: number): string {
+  const text = JSON.stringify(value);
+  // A character takes at most three bytes: only a long text needs to be counted.
+  if (maxBytes !== undefined && text.length * 3 > maxBytes) {
+    const bytes = new TextEncoder().encode(text).length;
+    if (bytes > maxBytes) {
+      const message = `the whole message takes at most ${megabytes(maxBytes)} MB; got ${megabytes(bytes)} MB`;
+      throw invalidRequest([{ field: '', message }]);
+    }
+  }
+  return text;
+}
+
+/**
+ * A copy of a body as JSON can carry it: dates as text, `toJSON` respected, the fields of instances.
+ * What JSON would change in silence is refused with its path: NaN would become `null`, which deletes a
+ * field of a contact, and a Map `{}`.
+ */
+export function wireValue(value: unknown): unknown {
+  return copyOf(value, '', []);
+}
+
+export function megabytes(bytes: number): number {
+  return Math.ceil((bytes / (1024 * 1024)) * 100) / 100;
+}
+
+/** The objects around a value, to notice one that refers to itself. */
+type Above = readonly object[];
+
+function copyOf(value: unknown, path: string, above: Above): unknown {
+  switch (typeof value) {
+    case 'number':
+      return copyOfNumber(value, path);
+    case 'bigint':
+    case 'function':
+    case 'symbol':
+      return unsendable(path, `cannot be sent as JSON; got a ${typeof value}`);
+    case 'object':
+      return value === null ? null : copyOfObject(value, path, above);
+    default:
+      return value;
+  }
+}
+
+function copyOfNumber(value: number, path: string): number {
+  if (!Number.isFinite(value)) {
+    return unsendable(path, `must be a number; got ${value}`);
+  }
+  const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value);
+  // Of an item of a list it is the name of the list.
+  return isRounded && isIdName(/(\w*)[[\]\d]*$/.exec(path)?.[1] ?? '')
+    ? unsendable(path, `${notAnId}; got ${value}`)
+    : value;
+}
+
+function copyOfObject(value: object, path: string, above: Above): unknown {
+  if (isDate(value)) {
+    return Number.isNaN(value.getTime()) ? unsendable(path, 'is not a date') : value.toISOString();
+  }
+  if (isBytes(value)) {
+    return unsendable(path, 'cannot be sent as JSON; got bytes: encode them as base64 text');
+  }
+  if (above.includes(value)) {
+    return unsendable(path, 'refers to itself');
+  }
+  if (above.length > 100) {
+    return unsendable(path, 'is nested too deeply');
+  }
+  const below = [...above, value];
+  const { toJSON } = value as { toJSON?: unknown }; // an object
+  if (typeof toJSON === 'function') {
+    return copyOf(toJSON.call(value, nameIn(path)), path, below);
+  }
+  return Array.isArray(value) ? copyOfList(value, path, below) : copyOfFields(value, path, below);
+}
+
+function copyOfList(list: readonly unknown[], path: string, above: Above): unknown[] {
+  // Array.from also visits the holes.
+  return Array.from(list, (item, index) =>
+    item === undefined
+      ? unsendable(`${path}[${index}]`, 'must not be undefined in a list')
+      : copyOf(item, `${path}[${index}]`, above),
+  );
+}
+
+function copyOfFields(value: object, path: string, above: Above): unknown {
+  const entries = Object.entries(value);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const tag = Object.prototype.toString.call(value).slice(8, -1);
+  // Of another realm too: only plain objects may be empty, others keep their contents elsewhere.
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  if (unsendableTags.has(tag) || (!isPlain && entries.length === 0)) {
+    return unsendable(path, `cannot be sent as JSON; got a ${tag}`);
+  }
+  if (typeof (value as { then?: unknown }).then === 'function') {
+    return unsendable(path, 'cannot be sent as JSON; got a Promise: `await` it first');
+  }
+  // Fields that are undefined stay: the checks distinguish a field left out by accident from one never set.
+  return Object.fromEntries(
+    entries.map(([name, item]) => [
+      name,
+      copyOf(item, path === '' ? name : `${path}.${name}`, above),
+    ]),
+  );
+}
+
+// They may well have fields, but those are not what they hold.
+const unsendableTags: ReadonlySet<string> = new Set([
+  ...['Map', 'Set', 'WeakMap', 'WeakSet', 'WeakRef', 'Promise', 'RegExp', 'Error'],
+  ...['Number', 'String', 'Boolean', 'Symbol', 'BigInt'],
+]);
+
+function unsendable(path: string, message: string): never {
+  throw invalidRequest([{ field: path === '' ? 'body' : path, message }]);
+}
+
+// What JSON.stringify gives to `toJSON`.
+function nameIn(path: string): string {
+  return /[^.[\]]*(?=\]?$)/.exec(path)?.[0] ?? '';
+}

@@ -1,0 +1,105 @@
+import type { Settings } from './client.js';
+import { ClientBudget, LocalBudget, type Budget } from './rate-limit.js';
+import type { BudgetLimits, RateBudgetStore } from './rate-store.js';
+import { SharedBudget } from './shared-rate-limit.js';
+import { fingerprint } from './values.js';
+
+const maxBudgets = 1000;
+
+/** The budgets of a process. The stored ones stand on the local one of their project. */
+interface Registry {
+  readonly local: Map<string, LocalBudget>;
+  readonly shared: WeakMap<RateBudgetStore, WeakMap<LocalBudget, SharedBudget>>;
+}
+
+// One registry for all copies of the package in a process: the service counts them as one.
+const registryKey = Symbol.for('postreel.budgets.2');
+
+/** Finds the budget of a client's project. The first key names it; it then outlives that key. */
+export class BudgetSource {
+  readonly #settings: Settings;
+  readonly #parent: BudgetSource | undefined;
+  readonly #group: string | undefined;
+  readonly #store: RateBudgetStore | undefined;
+  #budget: Budget | undefined;
+
+  /** `parent` is that of the client this one was derived from, with the same key and address. */
+  constructor(settings: Settings, parent?: BudgetSource) {
+    this.#settings = settings;
+    this.#parent = parent;
+    this.#group = settings.group ?? (parent ? parent.#group : undefined);
+    this.#store = settings.store ?? (parent ? parent.#store : undefined);
+  }
+
+  /** The name of the project that a key belongs to, its group or else the key: it holds the key. */
+  projectName(key: string | null): string {
+    return `${this.#settings.baseUrl} ${this.#group ?? key ?? ''}`;
+  }
+
+  /**
+   * The budget that calls with this key share; `undefined` when limiting is off. A call without a
+   * key that leaves before the key is known is not counted: it must not name the budget.
+   */
+  for(key: string | null | undefined): Budget | undefined {
+    const { limits } = this.#settings;
+    if (!limits || this.#budget || (key === undefined && this.#group === undefined)) {
+      return this.#budget;
+    }
+    this.#budget = this.#fromParent(key, limits) ?? this.#ofProject(key ?? null, limits);
+    return this.#budget;
+  }
+
+  // A derived client stays inside its parent's budget, and its own limits are for itself alone.
+  #fromParent(key: string | null | undefined, limits: BudgetLimits): Budget | undefined {
+    const parent = this.#parent;
+    if (!parent || parent.#group !== this.#group || parent.#store !== this.#store) {
+      return undefined;
+    }
+    const budget = parent.for(key);
+    return budget && this.#settings.hasOwnLimits
+      ? new ClientBudget(budget, limits, this.#settings.clock)
+      : budget;
+  }
+
+  #ofProject(key: string | null, limits: BudgetLimits): Budget {
+    const { local, shared } = registry();
+    // Others may read a store, and print what is global: a name must not give the key away.
+    const name = fingerprint(this.projectName(key));
+    if (local.size >= maxBudgets) {
+      dropIdle(local);
+    }
+    const own = local.get(name) ?? new LocalBudget(limits, this.#settings.clock);
+    local.set(name, own);
+    let budget: Budget = own;
+    if (this.#store) {
+      const ofStore = shared.get(this.#store) ?? new WeakMap<LocalBudget, SharedBudget>();
+      shared.set(this.#store, ofStore);
+      const found = ofStore.get(own) ?? new SharedBudget(this.#store, name, limits, own);
+      ofStore.set(own, found);
+      budget = found;
+    }
+    if (this.#settings.hasOwnLimits) {
+      budget.adjust(limits);
+    }
+    return budget;
+  }
+}
+
+function registry(): Registry {
+  const scope = globalThis as { [registryKey]?: Registry };
+  if (!scope[registryKey]) {
+    const value: Registry = { local: new Map(), shared: new WeakMap() };
+    // Not enumerable, so that it is not copied by accident.
+    Object.defineProperty(globalThis, registryKey, { value });
+  }
+  return scope[registryKey] as Registry; // set above
+}
+
+function dropIdle(budgets: Map<string, LocalBudget>): void {
+  for (const [name, budget] of budgets) {
+    const { used, queued, resetsAt } = budget.state();
+    if (used === 0 && queued === 0 && resetsAt === undefined) {
+      budgets.delete(name);
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import {
+  ConfigurationError,
+  invalidRequest,
+  UnexpectedResponseError,
+  type FieldError,
+} from './errors.js';
+import { inTime } from './call.js';
+import type { Input, PreparedCall } from './request.js';
+import type { Route } from './route.js';
+import type { Parts } from './send.js';
+import {
+  answerProblems,
+  bodyNotices,
+  queryWarnings,
+  requestProblems,
+  type SchemaMap,
+} from './validate.js';
+
+export type { SchemaMap };
+
+const maxInMessage = 10;
+const noBody = { field: '', message: 'pass its fields as one object; got undefined' };
+
+/** A text that names a field, with the field as the caller has it. */
+function asGiven(text: string, { about }: Input): string {
+  return about?.at === undefined ? text : text.replace(`${about.at}.`, '');
+}
+
+/** The checks before and after a call. Schemas are loaded when a call first needs them. */
+export class Checks {
+  readonly #parts: Parts;
+  #schemas: SchemaMap | undefined;
+  #isMissingTold = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Refuses what the service would reject or misread, and warns of what will have no effect. */
+  ofRequest(call: PreparedCall): Promise<void> | undefined {
+    if (!call.route.hasInput || this.#parts.settings.validation.requests === 'off') {
+      return undefined;
+    }
+    if (this.#schemas) {
+      this.#checkRequest(call, this.#schemas);
+      return undefined;
+    }
+    return this.#loadFor(call).then((schemas) => this.#checkRequest(call, schemas));
+  }
+
+  #checkRequest({ route, path, input, body, query }: PreparedCall, all: SchemaMap): void {
+    const schemas = all.get(route);
+    if (!schemas) {
+      return;
+    }
+    const { events } = this.#parts;
+    const where = { method: route.method, path };
+    const problems = requestProblems(schemas, body, query).map((problem) => ({
+      ...problem,
+      field: asGiven(problem.field, input),
+    }));
+    if (problems.length > 0) {
+      // `body` is the name of a field too.
+      const isNothing = body === undefined && problems[0]?.field === 'body';
+      throw invalidRequest(isNothing ? [noBody] : problems, where);
+    }
+    const notices = bodyNotices(schemas, body, input.about?.isServiceRecord);
+    const refused = notices.filter((notice) => typeof notice !== 'string');
+    if (refused.length > 0) {
+      throw invalidRequest(refused, where);
+    }
+    const warnings = notices.filter((notice) => typeof notice === 'string');
+    for (const message of [...warnings, ...queryWarnings(schemas, query)]) {
+      events.emit('warning', { ...where, message: asGiven(message, input) });
+    }
+  }
+
+  /** Reports a response that differs from the documents, if there is a listener. */
+  ofAnswer(call: PreparedCall, data: unknown): Promise<void> | undefined {
+    const { settings, events } = this.#parts;
+    const mode = settings.validation.responses;
+    if (mode === 'off' || (mode === 'event' && !events.isObserved('mismatch'))) {
+      return undefined;
+    }
+    if (this.#schemas) {
+      this.#checkAnswer(call, data, this.#schemas);
+      return undefined;
+    }
+    return this.#loadAfter(call).then((schemas) => this.#checkAnswer(call, data, schemas));
+  }
+
+  #checkAnswer(call: PreparedCall, data: unknown, schemas: SchemaMap | undefined): void {
+    const { route, path, state } = call;
+    const { settings, events } = this.#parts;
+    const mode = settings.validation.responses;
+    const isThorough = mode === 'throw';
+    const issues = schemas ? problemsOf(route, data, schemas, isThorough) : notChecked;
+    if (issues.length === 0) {
+      return;
+    }
+    const where = { method: route.method, path };
+    events.emit('mismatch', { ...where, issues });
+    if (mode !== 'throw') {
+      return;
+    }
+    state.outcome = route.changes ? 'unknown' : 'rejected';
+    const first = issues.slice(0, maxInMessage);
+    const list = first.map(({ field, message }) => `\`${field}\` ${message}`).join('; ');
+    throw new UnexpectedResponseError(
+      `${route.method} ${path} was answered, but not as its document says: ${list}.`,
+      { ...where, code: 'RESPONSE_MISMATCH', fieldErrors: issues, outcome: state.outcome },
+    );
+  }
+
+  // The call has happened: what keeps its answer from being checked must not make it fail.
+  async #loadAfter(call: PreparedCall): Promise<SchemaMap | undefined> {
+    const { route, signal, state } = call;
+    try {
+      return await this.#loadFor(call);
+    } catch {
+      if (signal?.aborted) {
+        state.outcome = route.changes ? 'unknown' : 'rejected';
+        throw signal.reason;
+      }
+      this.#tellMissing(call);
+      return undefined;
+    }
+  }
+
+  #tellMissing({ route, path }: PreparedCall): void {
+    if (!this.#isMissingTold) {
+      this.#isMissingTold = true;
+      const message =
+        'The checks of answers could not be loaded. Answers are handed on unchecked until they can be.';
+      this.#parts.events.emit('warning', { method: route.method, path, message });
+    }
+  }
+
+  async #loadFor(call: PreparedCall): Promise<SchemaMap> {
+    this.#schemas ??= await inTime(this.#load(), call);
+    return this.#schemas;
+  }
+
+  #load(): Promise<SchemaMap> {
+    return this.#parts.loadSchemas().catch((cause: unknown) => {
+      throw notLoaded(cause);
+    });
+  }
+}
+
+// An answer too odd to be checked must not make its call fail either.
+function problemsOf(
+  route: Route,
+  data: unknown,
+  all: SchemaMap,
+  isThorough: boolean,
+): readonly FieldError[] {
+  try {
+    const schemas = all.get(route);
+    return schemas ? answerProblems(route, schemas, data, isThorough) : [];
+  } catch {
+    return notChecked;
+  }
+}
+
+const notChecked = [{ field: 'body', message: 'could not be checked' }];
+
+// After a new release a page may ask for a chunk that is gone.
+function notLoaded(cause: unknown): ConfigurationError {
+  return new ConfigurationError(
+    "The checks of requests could not be loaded, so nothing was sent. Reload the page or restart the process, or set `validation: { requests: 'off' }`.",
+    { code: 'SCHEMAS_MISSING', outcome: 'not-sent', cause },
+  );
+}

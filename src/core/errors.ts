@@ -1,0 +1,540 @@
+// Shared by every copy of the package in one process, so that `instanceof` agrees across
+// the ESM build, the CommonJS build and duplicate installs.
+const brand = Symbol.for('postreel.error');
+
+/**
+ * Marks a class so that `instanceof` recognises its instances from other copies of the package; the
+ * names of the class, base first. Called for a static field: beside a statement of its own a bundler
+ * would keep a class that is not used.
+ */
+export function branded(
+  target: abstract new (...parameters: never) => Error,
+  name: string,
+): readonly string[] {
+  // Its prototype has those of the class that it extends.
+  const names: readonly string[] = [...brandsOf(target.prototype), name];
+  Object.defineProperty(target.prototype, brand, { value: names });
+  Object.defineProperty(target, Symbol.hasInstance, {
+    value(this: unknown, value: unknown): boolean {
+      // A subclass that a user wrote has no brand of its own: the prototype chain decides.
+      if (this !== target) {
+        return isPrototypeOf(this, value);
+      }
+      return brandsOf(value).includes(name);
+    },
+  });
+  Object.defineProperty(target.prototype, 'name', {
+    value: name,
+    configurable: true,
+    writable: true,
+  });
+  return names;
+}
+
+/** The names of the error classes that a value belongs to, base first; empty for anything else. */
+export function brandsOf(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) {
+    return [];
+  }
+  const names: unknown = Reflect.get(value, brand);
+  return Array.isArray(names) ? names.map(String) : [];
+}
+
+function isPrototypeOf(constructor: unknown, value: unknown): boolean {
+  return typeof constructor === 'function' && typeof value === 'object' && value !== null
+    ? Object.prototype.isPrototypeOf.call(constructor.prototype as object, value) // a class has one
+    : false;
+}
+
+/**
+ * Whether a failed call took effect:
+ * - `'not-sent'`: the service never saw it;
+ * - `'rejected'`: the service answered no;
+ * - `'unknown'`: it may have happened, since no usable answer came back.
+ */
+export type Outcome = 'not-sent' | 'rejected' | 'unknown';
+
+/** What is wrong with one field of a request. */
+export interface FieldError {
+  /** The field's path, e.g. `subject` or `payload[0].content`. */
+  readonly field: string;
+  readonly message: string;
+  /** A word for programs, when the service gives one. */
+  readonly code?: string;
+}
+
+/** The facts of an error. Everything is optional but `code`. */
+export interface ErrorDetails {
+  readonly code?: string | undefined;
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly fieldErrors?: readonly FieldError[] | undefined;
+  readonly suggestion?: string | undefined;
+  readonly outcome?: Outcome | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
+  readonly timestamp?: string | undefined;
+  readonly details?: unknown;
+  readonly body?: unknown;
+  readonly cause?: unknown;
+}
+
+/** The base of every error that this package throws. */
+export class PostreelError extends Error {
+  /** @internal */
+  static readonly brands = branded(this, 'PostreelError');
+
+  /** A stable word for programs: the service's own where it gave one, otherwise ours. */
+  readonly code: string;
+  /** The HTTP status, when the service answered. */
+  declare readonly status: number | undefined;
+  /** The service's id of the request, for its support. */
+  declare readonly requestId: string | undefined;
+  /** Which fields are wrong; empty when nothing is known. */
+  declare readonly fieldErrors: readonly FieldError[];
+  /** The service's hint on what to do. */
+  declare readonly suggestion: string | undefined;
+  /** Whether the call took effect; `undefined` where no single call failed. */
+  declare readonly outcome: Outcome | undefined;
+  /** How long to wait before another try, in milliseconds, when known. */
+  declare readonly retryAfterMs: number | undefined;
+  declare readonly method: string | undefined;
+  /** The path below the base address, without the query. */
+  declare readonly path: string | undefined;
+  /** When it failed by the service's clock, as the service wrote it. */
+  declare readonly timestamp: string | undefined;
+  /** What only this kind of error has, e.g. what refers to a field that is still in use. */
+  declare readonly details: unknown;
+  /**
+   * The body of the answer, parsed where it is JSON, otherwise its text: cut to a bound and without
+   * keys. Not enumerable, so that no log writes it by accident.
+   */
+  declare readonly body: unknown;
+
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(oneLine(message), details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = details.code ?? 'POSTREEL_ERROR';
+    // What is absent is no field: an error that is printed shows what is known, and nothing else.
+    const { status, requestId, suggestion, outcome, retryAfterMs, method, path, timestamp } =
+      details;
+    const facts = { status, requestId, suggestion, outcome, retryAfterMs, method, path, timestamp };
+    for (const [name, value] of Object.entries(facts)) {
+      if (value !== undefined) {
+        Object.assign(this, { [name]: value });
+      }
+    }
+    const { fieldErrors = [] } = details;
+    Object.defineProperty(this, 'fieldErrors', {
+      value: fieldErrors,
+      enumerable: fieldErrors.length > 0,
+      configurable: true,
+      writable: true,
+    });
+    Object.defineProperty(this, 'details', { value: details.details });
+    Object.defineProperty(this, 'body', { value: details.body });
+  }
+
+  /** What is worth logging, causes included: no body, no header, no key, no stack. */
+  toJSON(): Record<string, unknown> {
+    return {
+      name: this.name,
+      message: this.message,
+      code: this.code,
+      status: this.status,
+      requestId: this.requestId,
+      fieldErrors: this.fieldErrors.length > 0 ? this.fieldErrors : undefined,
+      suggestion: this.suggestion,
+      outcome: this.outcome,
+      retryAfterMs: this.retryAfterMs,
+      method: this.method,
+      path: this.path,
+      timestamp: this.timestamp,
+      cause: causeJson(this.cause, 0),
+    };
+  }
+}
+
+// Messages quote ids and names of the service: in a log or a terminal they must stay one line of text.
+function oneLine(message: unknown): string {
+  return String(message).replace(/\p{Cc}+/gu, ' ');
+}
+
+// Names, messages and codes only; a chain may refer to itself.
+function causeJson(cause: unknown, depth: number): unknown {
+  if (!isError(cause) || depth >= 5) {
+    return undefined;
+  }
+  const { name, message, code } = cause;
+  const word = typeof code === 'string' ? code : undefined;
+  return { name, message, code: word, cause: causeJson(cause.cause, depth + 1) };
+}
+
+/** The service answered with an error. The subclasses follow the HTTP status. */
+export class ApiError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'ApiError');
+}
+
+/** 400: a parameter is invalid or the body is malformed. */
+export class BadRequestError extends ApiError {
+  /** @internal */
+  static override readonly brands = branded(this, 'BadRequestError');
+}
+
+/** 401: the API key is missing or invalid. */
+export class AuthenticationError extends ApiError {
+  /** @internal */
+  static override readonly brands = branded(this, 'AuthenticationError');
+}
+
+/** 403: the key may not touch this resource, or its project is disabled. */
+export class PermissionError extends ApiError {
+  /** @internal */
+  static override readonly brands = branded(this, 'PermissionError');
+}
+
+/** 404: there is no such resource. */
+export class NotFoundError extends ApiError {
+  /** @internal */
+  static override readonly brands = branded(this, 'NotFoundError');
+}
+
+/** 409: the email belongs to another contact, or the resource is in use. */
+export class ConflictError extends ApiError {
+  /** @internal */
+  static override readonly brands = branded(this, 'ConflictError');
+}
+
+/** 422: the service's validation failed; `fieldErrors` has the fields. */
+export class UnprocessableError extends ApiError {
+  /** @internal */
+  static override readonly brands = branded(this, 'UnprocessableError');
+}
+
+/**
+ * 429, or a call that was never sent, because its wait for the rate limit does not fit the deadline or
+ * `maxQueueMs` (`code: 'QUEUE_TIMEOUT'`, no `status`); see `retryAfterMs`.
+ */
+export class RateLimitError extends ApiError {
+  /** @internal */
+  static override readonly brands = branded(this, 'RateLimitError');
+}
+
+/** 5xx: the service failed. On a route that changes something the outcome is `'unknown'`. */
+export class ServerError extends ApiError {
+  /** @internal */
+  static override readonly brands = branded(this, 'ServerError');
+}
+
+/** Our own check refused the call before it reached the network; `fieldErrors` has the reasons. */
+export class InvalidRequestError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'InvalidRequestError');
+
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, { outcome: 'not-sent', ...details });
+  }
+}
+
+/** The client is misconfigured: a key, an address or an option is wrong. */
+export class ConfigurationError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'ConfigurationError');
+
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, { outcome: 'not-sent', ...details });
+    // Thrown by a constructor, whose caller made the slip.
+    const { stack } = this as { stack?: unknown }; // a program may format stacks its own way
+    if (typeof stack === 'string') {
+      const [line = '', ...frames] = stack.split('\n');
+      this.stack = [line, ...withoutOwnFrames(frames)].join('\n');
+    }
+  }
+}
+
+/** The service could not be reached, or the connection broke before the answer was complete. */
+export class ConnectionError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'ConnectionError');
+}
+
+/** No complete answer within `timeout`, or the call did not fit its `deadline`. */
+export class TimeoutError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'TimeoutError');
+}
+
+/** The service answered something that cannot be read as an answer to this call. */
+export class UnexpectedResponseError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'UnexpectedResponseError');
+}
+
+/** The error for a call that our own checks refuse: it names the field and the rule. */
+export function invalidRequest(
+  fieldErrors: readonly FieldError[],
+  where: { method?: string; path?: string } = {},
+): InvalidRequestError {
+  const [first] = fieldErrors;
+  const more = fieldErrors.length > 1 ? ` (and ${fieldErrors.length - 1} more)` : '';
+  // A rule that speaks for the whole call, e.g. "`contacts.lookup()` takes …", stands alone.
+  const sentence = first === undefined ? 'it is not valid' : describe(first);
+  const line =
+    where.method === undefined
+      ? capitalised(sentence)
+      : `${where.method} ${where.path ?? ''} was not sent: ${sentence}`;
+  const end = `${line}${more}`.endsWith('?') ? '' : '.';
+  return new InvalidRequestError(`${line}${more}${end}`, {
+    code: 'INVALID_REQUEST',
+    outcome: 'not-sent',
+    fieldErrors,
+    ...where,
+  });
+}
+
+function describe({ field, message }: FieldError): string {
+  return field === '' ? message : `\`${field}\` ${message}`;
+}
+
+function capitalised(sentence: string): string {
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
+
+/** Why a callback was refused. */
+export type WebhookProblem =
+  | 'SIGNATURE_MISSING'
+  | 'SIGNATURE_INVALID'
+  | 'EXPIRED'
+  | 'REPLAYED'
+  | 'BODY_TOO_LARGE'
+  | 'BODY_INVALID'
+  | 'NOT_CONFIRMED';
+
+/** A callback is not what it claims to be, and must not be acted on; `code` is the reason. */
+export class WebhookVerificationError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'WebhookVerificationError');
+
+  declare readonly code: WebhookProblem;
+
+  constructor(code: WebhookProblem, message: string, cause?: unknown) {
+    super(message, { code, cause });
+  }
+}
+
+/** The facts of a wait that ended without a result. */
+export interface WaitDetails extends ErrorDetails {
+  /** The file or job that was waited for. */
+  readonly id: string;
+  readonly lastStatus: string | undefined;
+  readonly elapsedMs: number;
+  /** How many times the status was asked for. */
+  readonly polls: number;
+  /** The last status record, as the service sent it. */
+  readonly record?: unknown;
+  /** Goes on waiting, with the options of the first wait unless given others. */
+  readonly resume: (options?: object) => Promise<unknown>;
+}
+
+/** The base of the errors that end a wait. */
+export class WaitError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'WaitError');
+
+  /** The media file that was waited for; for import and bulk jobs the job's id. */
+  readonly fileId: string;
+  readonly lastStatus: string | undefined;
+  /** How long the wait took, in milliseconds. */
+  readonly elapsedMs: number;
+  /** How many times the status was asked for. */
+  readonly polls: number;
+  /**
+   * The status record that ended the wait, as the service sent it; the message has its reason. Not
+   * enumerable, so that no log writes it by accident.
+   */
+  declare readonly record: unknown;
+  readonly #resume: (options?: object) => Promise<unknown>;
+
+  constructor(message: string, details: WaitDetails) {
+    super(message, details);
+    Object.defineProperty(this, 'record', { value: details.record });
+    this.fileId = details.id;
+    this.lastStatus = details.lastStatus;
+    this.elapsedMs = details.elapsedMs;
+    this.polls = details.polls;
+    this.#resume = details.resume;
+  }
+
+  /** Goes on waiting for the same file or job. */
+  resume(options?: object): Promise<unknown> {
+    return this.#resume(options);
+  }
+
+  override toJSON(): Record<string, unknown> {
+    const { fileId, lastStatus, elapsedMs, polls } = this;
+    return { ...super.toJSON(), fileId, lastStatus, elapsedMs, polls };
+  }
+}
+
+/** The wait was longer than its `timeout`. The job itself goes on; `resume()` waits again. */
+export class WaitTimeoutError extends WaitError {
+  /** @internal */
+  static override readonly brands = branded(this, 'WaitTimeoutError');
+
+  constructor(message: string, details: WaitDetails) {
+    super(message, { code: 'WAIT_TIMEOUT', ...details });
+  }
+}
+
+/** The file's status became `error`. */
+export class GenerationFailedError extends WaitError {
+  /** @internal */
+  static override readonly brands = branded(this, 'GenerationFailedError');
+
+  constructor(message: string, details: WaitDetails) {
+    super(message, { code: 'GENERATION_FAILED', ...details });
+  }
+}
+
+/** The file's status became `canceled`. */
+export class GenerationCanceledError extends WaitError {
+  /** @internal */
+  static override readonly brands = branded(this, 'GenerationCanceledError');
+
+  constructor(message: string, details: WaitDetails) {
+    super(message, { code: 'GENERATION_CANCELED', ...details });
+  }
+}
+
+/** An import or bulk job ended in failure. */
+export class JobFailedError extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'JobFailedError');
+
+  readonly jobId: string;
+  /** The job's last record, as the service sent it. */
+  readonly job: unknown;
+
+  constructor(message: string, details: ErrorDetails & { jobId: string; job: unknown }) {
+    super(message, { code: 'JOB_FAILED', ...details });
+    this.jobId = details.jobId;
+    this.job = details.job;
+  }
+}
+
+/** One row of a call that changes many, and why it is not among those that are done. */
+export interface ReportedRow<Row> {
+  row: Row;
+  /** Where the row stood in the input, from 0. */
+  index: number;
+  error: unknown;
+}
+
+/** What a call that changes many did. Rows that went well are only counted: memory stays flat. */
+export interface Report<Row> {
+  /** How many rows took effect. */
+  done: number;
+  /** The rows that certainly did not take effect. */
+  failed: ReportedRow<Row>[];
+  /** The rows that may have taken effect: check before you hand them in again. */
+  unknown: ReportedRow<Row>[];
+  /** The service's jobs, in calls that have them, as the service returned them. */
+  jobs?: Record<string, unknown>[];
+}
+
+/**
+ * What a call that changes many did before it ended early. `done`, `failed`, `unknown` and
+ * `notReached` together are the whole input.
+ */
+export interface PartialReport<Row> extends Report<Row> {
+  /** How many rows were left, always the last ones; `undefined` if the input has no known length. */
+  notReached: number | undefined;
+  /** The first row that was not reached, from 0: hand it back as `{ from }` to go on. */
+  resumeFrom: number;
+}
+
+/**
+ * A call that changes many ended early: by an abort, a refused key, or a source of rows that threw.
+ * `result` has what was done, and `cause` is the error, or the reason of the abort, that ended it.
+ */
+export class PartialError<Row = unknown> extends PostreelError {
+  /** @internal */
+  static override readonly brands = branded(this, 'PartialError');
+
+  /** What was done so far. Not enumerable: no log writes a million rows, or addresses, by accident. */
+  declare readonly result: PartialReport<Row>;
+
+  /** `call` is the name of the call, e.g. `contacts.deleteAll()`. */
+  constructor(call: string, result: PartialReport<Row>, cause: unknown) {
+    super(sentence(call, result, cause), { code: 'PARTIAL_RESULT', cause });
+    Object.defineProperty(this, 'result', { value: result });
+  }
+
+  /** Counts instead of rows: rows hold personal data. */
+  override toJSON(): Record<string, unknown> {
+    const { done, failed, unknown, notReached, resumeFrom } = this.result;
+    const counts = { done, failed: failed.length, unknown: unknown.length };
+    return { ...super.toJSON(), ...counts, notReached, resumeFrom };
+  }
+}
+
+function sentence<Row>(call: string, result: PartialReport<Row>, cause: unknown): string {
+  const { done, failed, unknown, resumeFrom } = result;
+  const counts = `${done} done, ${failed.length} failed, ${unknown.length} unknown`;
+  const why = isPostreelError(cause) ? ` ${cause.message}` : '';
+  return `\`${call}\` ended before row ${resumeFrom}: ${counts}. Go on with \`{ from: ${resumeFrom} }\`.${why}`;
+}
+
+/** Is this an error of this package? Also true for errors from another copy of it. */
+export function isPostreelError(error: unknown): error is PostreelError {
+  return brandsOf(error).includes('PostreelError');
+}
+
+/** Is this an error, also one of another realm, as in Jest? Node's faults have a code. */
+export function isError(value: unknown): value is Error & { readonly code?: unknown } {
+  const { name, message } = Object(value) as Partial<Error>; // anything
+  return typeof value === 'object' && typeof name === 'string' && typeof message === 'string';
+}
+
+/** Is this an error response of the service (4xx, 5xx, `success: false`)? */
+export function isApiError(error: unknown): error is ApiError {
+  return brandsOf(error).includes('ApiError');
+}
+
+const transientCodes = new Set(['CONNECTION_LOST', 'TIMEOUT', 'NOT_CONNECTED']);
+
+/**
+ * May the same request succeed a little later? Yes for a lost or refused connection, a timeout,
+ * 408, 429 and 5xx; every other answer stays as it is.
+ */
+export function isTransient({ status, code }: PostreelError): boolean {
+  if (status === undefined) {
+    return transientCodes.has(code);
+  }
+  return status === 408 || status === 429 || status >= 500;
+}
+
+const maxLength = 200;
+
+/**
+ * Why a store or a function of the user's own failed, in one line without a password: drivers like to
+ * quote the address that they connect to.
+ */
+export function reasonOf(failure: unknown): string {
+  const text = isError(failure) ? failure.message || failure.name : String(failure);
+  return text
+    .replace(/\/\/[^/@\s]*@/g, '//')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, maxLength);
+}
+
+// A frame in a file of this package, installed or built. In a bundle of the user's there is none.
+const ownFrame = /[\\/]postreel[\\/]dist[\\/](?:esm|cjs)[\\/]/;
+
+/** A stack that begins with the caller's line: without the frames of this package in front of it. */
+export function withoutOwnFrames(frames: readonly string[]): readonly string[] {
+  const first = frames.findIndex((frame) => !ownFrame.test(frame));
+  return first < 0 ? frames : frames.slice(first);
+}

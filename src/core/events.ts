@@ -1,0 +1,177 @@
+import { EventEmitter } from 'eventemitter3';
+import { callSafely } from './async.js';
+import { isError, type PostreelError } from './errors.js';
+import type { ClientEvents, Logger, WarningEvent } from './types.js';
+import { environment } from './values.js';
+
+type Listener = (event: never) => void;
+type Guarded = (event: unknown) => void;
+
+/** The events of one client. A listener or logger that throws does not affect the call, and is warned of once. */
+export class Events<Map extends ClientEvents> {
+  readonly #emitter = new EventEmitter();
+  readonly #guarded = new WeakMap<Listener, Guarded>();
+  readonly #logger: Logger | undefined;
+  /** The listeners, and the logger, that have failed. */
+  readonly #failed = new WeakSet<object>();
+
+  constructor(logger: Logger | undefined) {
+    this.#logger = logger;
+  }
+
+  on(name: keyof Map & string, listener: Listener): void {
+    this.#emitter.on(name, this.#guard(name, listener));
+  }
+
+  once(name: keyof Map & string, listener: Listener): void {
+    this.#emitter.once(name, this.#guard(name, listener));
+  }
+
+  off(name: keyof Map & string, listener: Listener): void {
+    this.#emitter.off(name, this.#guard(name, listener));
+  }
+
+  /** Is there a listener or a logger? An event without one need not be made. */
+  isObserved(name: keyof Map & string): boolean {
+    return this.#logger !== undefined || this.#emitter.listenerCount(name) > 0;
+  }
+
+  /** Has this event listeners? For events that no logger prints. */
+  hasListeners(name: keyof Map & string): boolean {
+    return this.#emitter.listenerCount(name) > 0;
+  }
+
+  emit<Name extends keyof Map & string>(name: Name, event: Map[Name]): void {
+    this.#log(name, event);
+    const isHandled = this.#emitter.emit(name, event);
+    const isLogged = this.#logger !== undefined && !this.#failed.has(this.#logger);
+    if (name === 'warning' && !isHandled && !isLogged) {
+      printWarning((event as WarningEvent).message); // by its name
+    }
+  }
+
+  // One guard for each listener, so that off() finds it again.
+  #guard(name: string, listener: Listener): Guarded {
+    const known = this.#guarded.get(listener);
+    if (known) {
+      return known;
+    }
+    const report = (error: unknown) => {
+      this.#write('error', 'postreel: a listener threw', { error });
+      const message = `A listener of \`${name}\` failed (${kindOf(error)}). The call goes on; what the listener was to do with the event is not done.`;
+      if (name === 'warning' && !this.#failed.has(listener)) {
+        printWarning(message); // there may be no other that gets this one
+      }
+      this.#warnOnce(listener, message);
+    };
+    const listen = listener as (event: unknown) => unknown; // typed by the client
+    const guarded = (event: unknown) => callSafely(() => listen(event), report);
+    this.#guarded.set(listener, guarded);
+    return guarded;
+  }
+
+  #log(name: string, event: unknown): void {
+    if (!this.#logger) {
+      return;
+    }
+    const level = levels[name] ?? 'debug';
+    const facts = level === 'debug' ? (event as object) : withoutPeople(event as object); // events are objects
+    const { method = '', path = '' } = facts as { method?: string; path?: string };
+    this.#write(level, `postreel: ${name} ${method} ${path}`.trimEnd(), facts);
+  }
+
+  #write(level: keyof Logger, line: string, facts: object): void {
+    // A log must not break a call.
+    callSafely(
+      () => this.#logger?.[level]?.(line, facts),
+      (error) =>
+        this.#warnOnce(
+          this.#logger,
+          `The logger failed (${kindOf(error)}). Calls go on; some of what they do is not logged.`,
+        ),
+    );
+  }
+
+  #warnOnce(source: object | undefined, message: string): void {
+    if (source === undefined || this.#failed.has(source)) {
+      return;
+    }
+    this.#failed.add(source);
+    this.emit('warning', { method: '', path: '', message }); // every map has it
+  }
+}
+
+// Its message may hold anything, the event's secrets too.
+function kindOf(error: unknown): string {
+  return isError(error) ? error.name : typeof error;
+}
+
+const levels: Readonly<Record<string, keyof Logger>> = {
+  warning: 'warn',
+  mismatch: 'warn',
+  retry: 'info',
+  throttled: 'info',
+};
+
+/** A service may repeat an email address in its own words: those are for `debug` alone. */
+function withoutPeople(event: object): object {
+  const { error } = event as { error?: PostreelError }; // of a retry
+  if (error === undefined) {
+    return event;
+  }
+  const { name, code, status, outcome, requestId } = error;
+  return { ...event, error: { name, code, status, outcome, requestId } };
+}
+
+const said = new Set<string>();
+const maxRemembered = 1000;
+
+/** Prints a warning without a listener, once per message: on Node as a process warning. */
+export function printWarning(message: string): void {
+  if (said.has(message) || said.size >= maxRemembered) {
+    return;
+  }
+  said.add(message);
+  const { process } = globalThis as {
+    process?: { emitWarning?: (message: string, type: string) => void };
+  }; // as: not every runtime has it
+  if (typeof process?.emitWarning === 'function') {
+    process.emitWarning(message, 'PostreelWarning');
+  } else {
+    console.warn(`postreel: ${message}`);
+  }
+}
+
+const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+
+/** The logger that was given, or the console when `POSTREEL_LOG` asks for it. */
+export function loggerOf(given: Logger | undefined): Logger | undefined {
+  if (given !== undefined && given !== console) {
+    return given;
+  }
+  const asked = given ? 'debug' : environment('POSTREEL_LOG');
+  const lowest = logLevels.findIndex((level) => level === asked);
+  return lowest < 0 ? undefined : consoleFrom(logLevels.slice(lowest));
+}
+
+// A console would spread the facts of each event over many lines.
+function consoleFrom(wanted: readonly (typeof logLevels)[number][]): Logger {
+  const write = (level: (typeof logLevels)[number]) => (message: string, facts?: object) => {
+    console[level](message + words(facts));
+  };
+  return Object.fromEntries(wanted.map((level) => [level, write(level)]));
+}
+
+function words(facts: object = {}): string {
+  return Object.entries(facts)
+    .filter(([name, value]) => value !== undefined && name !== 'method' && name !== 'path')
+    .map(([name, value]) => ` ${name}=${word(value)}`)
+    .join('');
+}
+
+function word(value: unknown): string {
+  if (isError(value)) {
+    return `"${value.message}"`;
+  }
+  return typeof value === 'number' ? String(Math.round(value)) : JSON.stringify(value);
+}

@@ -1,0 +1,272 @@
+import { cleanCause } from './redact.js';
+import { ConfigurationError } from './errors.js';
+import type { Route } from './route.js';
+import type { Session } from './session.js';
+import type { ApiKey } from './types.js';
+import { isLoopback } from './values.js';
+
+/** How the keys of a service begin. */
+export interface KeyPrefixes {
+  readonly secret: string;
+  /** A public key may be seen by everybody. */
+  readonly public: string;
+}
+
+/** Checks a key's form without ever repeating it. */
+export function checkKey(key: unknown, prefixes: KeyPrefixes | undefined): string {
+  if (typeof key !== 'string' || key === '') {
+    throw configuration(
+      'The API key must be a non-empty string. Set `apiKey`, or the environment variable it comes from.',
+      'INVALID_API_KEY',
+    );
+  }
+  if (/^bearer\s|^["']/i.test(key)) {
+    throw configuration(
+      'The API key must be the key alone. Leave out quotes and "Bearer".',
+      'INVALID_API_KEY',
+    );
+  }
+  if (key !== key.trim() || /\s/.test(key)) {
+    throw configuration('The API key contains whitespace. Copy it again.', 'INVALID_API_KEY');
+  }
+  // A header takes printable ASCII only; anything else would fail with the key in the message.
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw configuration(
+      'The API key contains characters that a key cannot have.',
+      'INVALID_API_KEY',
+    );
+  }
+  if (prefixes && !key.startsWith(prefixes.secret) && !key.startsWith(prefixes.public)) {
+    throw configuration(
+      `The API key must start with "${prefixes.secret}" or "${prefixes.public}". Is it the key of another service?`,
+      'INVALID_API_KEY',
+    );
+  }
+  return key;
+}
+
+/** The error for a call that needs a key, by a client that has none. */
+export function keyNeeded({ method, path, key }: Route): ConfigurationError {
+  const remedy =
+    key === 'secret-or-session'
+      ? 'Sign in with `auth.login()` or create the client with a secret key'
+      : 'Create the client with a secret key';
+  return configuration(
+    `A client without an API key cannot call ${method} ${path}. ${remedy}.`,
+    'KEY_NEEDED',
+  );
+}
+
+/** The error for a call that a public key can never make. */
+export function secretKeyNeeded({ method, path }: Route, prefixes: KeyPrefixes) {
+  return configuration(
+    `A public key (${prefixes.public}) may only track events. Use a secret key (${prefixes.secret}) on a server to call ${method} ${path}.`,
+    'SECRET_KEY_NEEDED',
+  );
+}
+
+/** Refuses a secret key in a browser, where every visitor could read it. */
+export function guardBrowser(prefixes: KeyPrefixes | undefined): void {
+  if (!isBrowser()) {
+    return;
+  }
+  const orPublic = prefixes ? `, or track events with a public key (${prefixes.public})` : '';
+  throw configuration(
+    `A secret key must not be used in a browser, where every visitor can read it. Call the service from a server${orPublic}. In a test with jsdom or happy-dom use the environment "node", or set \`dangerouslyAllowSecretKeyInBrowser\`.`,
+    'SECRET_KEY_IN_BROWSER',
+  );
+}
+
+/** The error for a secret key that would travel over plain http. */
+export function inTheClear(): ConfigurationError {
+  return configuration(
+    'A secret key must not travel over plain http, where others can read it. Use an https address, or set `dangerouslyAllowPlainHttp`.',
+    'PLAIN_HTTP',
+  );
+}
+
+/** The error for a password or a session that would travel over plain http. */
+export function signInInTheClear(): ConfigurationError {
+  return configuration(
+    'A password or a session must not travel over plain http, where others can read it. Use an https address, or set `dangerouslyAllowPlainHttp`.',
+    'PLAIN_HTTP',
+  );
+}
+
+/** The error for a function that should have fetched the key and failed. */
+export function keyUnavailable(cause: unknown): ConfigurationError {
+  return new ConfigurationError('The `apiKey` function failed, so there is no key to call with.', {
+    code: 'API_KEY_UNAVAILABLE',
+    outcome: 'not-sent',
+    cause: cleanCause(cause, []),
+  });
+}
+
+/** Is this an http address that leaves the machine? */
+export function isPlainHttp(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  return protocol === 'http:' && !isLoopback(hostname);
+}
+
+/** Is this a browser's page or worker? Node, Bun, Deno and edge workers are not. */
+export function isBrowser(): boolean {
+  const scope = globalThis as {
+    window?: { document?: unknown };
+    importScripts?: unknown;
+    WorkerGlobalScope?: unknown;
+    WebSocketPair?: unknown;
+    Deno?: unknown;
+    process?: { versions?: { node?: string } };
+  };
+  if (typeof scope.window?.document !== 'undefined') {
+    return true;
+  }
+  const isWorker = typeof scope.WorkerGlobalScope === 'function' && 'importScripts' in scope;
+  return isWorker && !scope.WebSocketPair && !scope.Deno && !scope.process?.versions?.node;
+}
+
+function configuration(message: string, code: string): ConfigurationError {
+  return new ConfigurationError(message, { code, outcome: 'not-sent' });
+}
+
+/** How a service's keys look and where they may be used. */
+export interface KeyPolicy {
+  readonly prefixes: KeyPrefixes | undefined;
+  readonly allowedInBrowser: boolean;
+  /** Would a key travel in the clear for others to read? */
+  readonly usesPlainHttp: boolean;
+  /** Where the first key comes from: `MESSAGING_API_KEY`. */
+  readonly origin: string;
+}
+
+/** Holds a client's key, or the function that fetches it, and keeps it private. */
+export class Keyring {
+  #source: ApiKey;
+  #current: string | null | undefined;
+  #asking: Promise<string> | undefined;
+  readonly #policy: KeyPolicy;
+  #origin: string;
+
+  constructor(source: ApiKey, policy: KeyPolicy) {
+    this.#policy = policy;
+    this.#source = source;
+    this.#origin = policy.origin;
+    if (typeof source !== 'function') {
+      this.#current = this.#check(source);
+    }
+  }
+
+  /** Where the current key comes from. */
+  get origin(): string {
+    return this.#origin;
+  }
+
+  /** The key, if it is known without calling the function. */
+  get current(): string | null | undefined {
+    return this.#current;
+  }
+
+  /** The key for a call of a route, asked for when it is not known yet; refuses what it cannot open. */
+  keyFor(route: Route, session: Session): string | null | Promise<string | null> {
+    if (route.key === 'none') {
+      return null;
+    }
+    if (this.#current === undefined) {
+      return this.key().then((key) => this.authorize(route, key, session));
+    }
+    return this.authorize(route, this.#current, session);
+  }
+
+  /** Refuses a call that this key can never make, before it reaches the network. */
+  authorize(route: Route, key: string | null, session: Session): string | null {
+    if (key === null) {
+      const hasSession = route.key === 'secret-or-session' && (session.isOpen || isBrowser());
+      if (!hasSession) {
+        throw keyNeeded(route);
+      }
+      return null;
+    }
+    const { prefixes } = this.#policy;
+    if (prefixes && this.#isPublic(key) && route.key !== 'public-or-secret') {
+      throw secretKeyNeeded(route, prefixes);
+    }
+    return key;
+  }
+
+  /** The key; a function is asked once and then again only by {@link renew}. */
+  async key(): Promise<string | null> {
+    return this.#current === undefined ? this.#ask() : this.#current;
+  }
+
+  /** Is there, or may there be, another key than the one that was refused? */
+  canRenew(refused: string | null): boolean {
+    return typeof this.#source === 'function' || this.#current !== refused;
+  }
+
+  /** Another key than the one that was refused, as far as there is one. */
+  async renew(refused: string | null): Promise<string | null> {
+    // Many calls are refused together: the first one fetches the key, or it was replaced meanwhile.
+    if (this.#current !== undefined && this.#current !== refused) {
+      return this.#current;
+    }
+    return this.#ask();
+  }
+
+  /** The next call asks anew: the question under way has not been answered in time. */
+  forgetQuestion(): void {
+    this.#asking = undefined;
+  }
+
+  /** Goes on with another key, for all who hold this keyring. */
+  swap(key: string): void {
+    this.#current = this.#check(key);
+    if (typeof this.#source !== 'function') {
+      this.#source = key;
+      this.#origin = 'the last rotation of the key';
+    }
+  }
+
+  // Calls that need the key at the same time share one question, but each has its own error.
+  async #ask(): Promise<string | null> {
+    const source = this.#source;
+    if (typeof source !== 'function') {
+      return this.#current ?? null;
+    }
+    this.#asking ??= Promise.resolve().then(source);
+    const asking = this.#asking;
+    let key: string;
+    try {
+      key = await asking;
+    } catch (cause) {
+      throw keyUnavailable(cause);
+    } finally {
+      if (this.#asking === asking) {
+        this.#asking = undefined;
+      }
+    }
+    this.#current = this.#check(key);
+    return this.#current;
+  }
+
+  #check(key: string | null): string | null {
+    if (key === null) {
+      return null;
+    }
+    const checked = checkKey(key, this.#policy.prefixes);
+    if (this.#isPublic(checked)) {
+      return checked;
+    }
+    if (!this.#policy.allowedInBrowser) {
+      guardBrowser(this.#policy.prefixes);
+    }
+    if (this.#policy.usesPlainHttp) {
+      throw inTheClear();
+    }
+    return checked;
+  }
+
+  #isPublic(key: string): boolean {
+    const { prefixes } = this.#policy;
+    return prefixes !== undefined && key.startsWith(prefixes.public);
+  }
+}

@@ -1,0 +1,386 @@
+import { ConfigurationError } from './errors.js';
+import type { RateBudgetStore } from './rate-store.js';
+import type {
+  ApiKey,
+  ClientOptions,
+  HeadersInput,
+  ListOptions,
+  Logger,
+  RateLimitOptions,
+  RequestOptions,
+} from './types.js';
+
+/** What an option may be. */
+export interface OptionKind<T = unknown> {
+  /** The end of the sentence "`timeout` must be …". */
+  readonly form: string;
+  readonly allows: (value: unknown) => boolean;
+  /** The options that the option holds itself. */
+  readonly within?: Readonly<Record<string, OptionKind>>;
+  /** Carried for the compiler only: never set. */
+  readonly type?: T;
+}
+
+/** The kind of each option, so that the compiler finds one that is missing. */
+export type OptionKinds<Options> = {
+  readonly [Name in keyof Options]-?: OptionKind<NonNullable<Options[Name]>>;
+};
+
+/** Whose options they are. */
+export interface OptionOwner {
+  /** As messages name it: `the messaging client`, `a call`. */
+  readonly name: string;
+  /** Is a name refused that resembles none of the options? */
+  readonly isStrict?: boolean;
+  /** Options as one may give them. */
+  readonly example?: string;
+  /** What to add where something else than an object is given. */
+  readonly hint?: string;
+}
+
+/**
+ * A copy of options that holds only what was given: `undefined` is left out, so that a default is not
+ * overwritten by it. What is of another kind is refused by its name, `null` included.
+ */
+export function readOptions<Options extends object>(
+  given: Options | undefined,
+  kinds: OptionKinds<Options>,
+  owner: OptionOwner,
+): Options {
+  if (given === undefined) {
+    return {} as Options; // no option is required: the types of all are optional
+  }
+  if (!isOptionsObject(given)) {
+    throw invalidOption(
+      `The options of ${owner.name} must be an object, such as ${owner.example ?? '{ timeout: 10_000 }'}${owner.hint ?? ''}`,
+    );
+  }
+  return readLevel(given, kinds, owner, '') as Options; // each value was checked by its kind
+}
+
+/** Refuses an option that does not fit. */
+export function invalidOption(message: string, cause?: unknown): ConfigurationError {
+  const end = message.endsWith('?') ? '' : '.';
+  return new ConfigurationError(message + end, { code: 'INVALID_OPTION', cause });
+}
+
+/** A switch: on by `true` only. */
+export const flag: OptionKind<boolean> = {
+  form: 'true or false',
+  allows: (value) => typeof value === 'boolean',
+};
+
+/** A length of time; Infinity is allowed. */
+export const milliseconds: OptionKind<number> = {
+  form: 'a number of milliseconds above 0',
+  allows: (value) => typeof value === 'number' && value > 0,
+};
+
+/** How much of something; Infinity is allowed. */
+export const amount: OptionKind<number> = {
+  form: 'a number above 0',
+  allows: (value) => typeof value === 'number' && value > 0,
+};
+
+/** How much of something, from so much up; Infinity is allowed. */
+export function atLeast(least: number): OptionKind<number> {
+  return {
+    form: `a number of ${least} or more`,
+    allows: (value) => typeof value === 'number' && value >= least,
+  };
+}
+
+export const text: OptionKind<string> = {
+  form: 'a text that is not empty',
+  allows: (value) => typeof value === 'string' && value !== '',
+};
+
+export const abortSignal: OptionKind<AbortSignal> = {
+  form: 'the `signal` of an AbortController',
+  allows: (value) => hasMethods(value, ['throwIfAborted', 'addEventListener']),
+};
+
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): OptionKind<number> {
+  const range = most === Number.MAX_SAFE_INTEGER ? `from ${least} up` : `from ${least} to ${most}`;
+  return {
+    form: `a whole number ${range}`,
+    allows: (value) =>
+      Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
+  };
+}
+
+export function oneOf<const Word extends string>(...words: readonly Word[]): OptionKind<Word> {
+  const known: readonly unknown[] = words;
+  return {
+    form: `one of ${words.map((word) => `'${word}'`).join(', ')}`,
+    allows: (value) => known.includes(value),
+  };
+}
+
+export function callback<T>(): OptionKind<T> {
+  return { form: 'a function', allows: (value) => typeof value === 'function' };
+}
+
+/** Something that others make, known by its methods. */
+export function withMethods<T>(
+  form: string,
+  ...names: readonly (keyof T & string)[]
+): OptionKind<T> {
+  return { form, allows: (value) => hasMethods(value, names) };
+}
+
+/** An object of fields or functions, whose names are not checked. */
+export function plainObject<T>(form: string): OptionKind<T> {
+  return { form, allows: isOptionsObject };
+}
+
+/** What is checked elsewhere, where its own message is better. */
+export function anything<T>(): OptionKind<T> {
+  return { form: 'something else', allows: () => true };
+}
+
+/** An object of options of its own. */
+export function group<T extends object>(
+  within: OptionKinds<T>,
+  form = 'an object of options',
+): OptionKind<T> {
+  return { form, allows: isOptionsObject, within };
+}
+
+/** The same, or `false`. */
+export function orFalse<T>(kind: OptionKind<T>): OptionKind<T | false> {
+  const { form, allows, within } = kind;
+  return {
+    form: `${form}, or false`,
+    allows: (value) => value === false || allows(value),
+    ...(within && { within }),
+  };
+}
+
+function readLevel(
+  given: object,
+  kinds: Readonly<Record<string, OptionKind>>,
+  owner: OptionOwner,
+  path: string,
+): object {
+  refuseUnknown(given, kinds, owner, path);
+  const read: Record<string, unknown> = {};
+  for (const [name, kind] of Object.entries(kinds)) {
+    const place = path + name;
+    const value = valueOf(given, name, place);
+    if (value === undefined) {
+      continue;
+    }
+    if (!isAllowed(kind, value)) {
+      throw invalidOption(`\`${place}\` must be ${kind.form}`);
+    }
+    const isGroup = kind.within !== undefined && typeof value === 'object' && value !== null;
+    read[name] = isGroup ? readLevel(value, kind.within, owner, `${place}.`) : value;
+  }
+  return read;
+}
+
+/** What other clients call these options. */
+const aliases: Readonly<Record<string, string>> = {
+  key: 'apiKey',
+  token: 'apiKey',
+  url: 'baseUrl',
+  endpoint: 'baseUrl',
+  maxRetries: 'retries',
+  timeoutMs: 'timeout',
+};
+
+function refuseUnknown(
+  given: object,
+  kinds: Readonly<Record<string, OptionKind>>,
+  owner: OptionOwner,
+  path: string,
+): void {
+  for (const name of namesIn(given, owner)) {
+    if (Object.hasOwn(kinds, name) || valueOf(given, name, path + name) === undefined) {
+      continue;
+    }
+    const alias = aliases[name] ?? '';
+    const meant = alias in kinds ? alias : nearest(name, Object.keys(kinds));
+    if (meant === undefined && !owner.isStrict) {
+      continue;
+    }
+    const advice = meant === undefined ? 'Leave it out' : `Did you mean \`${path}${meant}\`?`;
+    throw invalidOption(`\`${path}${name}\` is not an option of ${owner.name}. ${advice}`);
+  }
+}
+
+function namesIn(given: object, owner: OptionOwner): string[] {
+  const names: string[] = [];
+  try {
+    for (const name in given) {
+      names.push(name);
+    }
+  } catch (cause) {
+    throw invalidOption(`The options of ${owner.name} cannot be read`, cause);
+  }
+  return names;
+}
+
+function valueOf(given: object, name: string, place: string): unknown {
+  try {
+    return Reflect.get(given, name);
+  } catch (cause) {
+    throw invalidOption(`\`${place}\` cannot be read`, cause);
+  }
+}
+
+// A proxy may throw whatever is asked of it.
+function isAllowed(kind: OptionKind, value: unknown): boolean {
+  try {
+    return kind.allows(value);
+  } catch {
+    return false;
+  }
+}
+
+// Not a list, a date, a promise or a signal: none of these has options.
+function isOptionsObject(value: unknown): boolean {
+  try {
+    const tag = Object.prototype.toString.call(value);
+    return tag === '[object Object]' || tag === '[object Module]';
+  } catch {
+    return false;
+  }
+}
+
+function hasMethods(value: unknown, names: readonly string[]): boolean {
+  const isObject = typeof value === 'object' && value !== null;
+  return isObject && names.every((name) => typeof Reflect.get(value, name) === 'function');
+}
+/** The name that was probably meant: a typo away, or part of what was written. */
+export function nearest(written: string, names: readonly string[]): string | undefined {
+  const slips = names
+    .map((name) => ({ name, slips: distance(written.toLowerCase(), name.toLowerCase()) }))
+    .filter(({ name, slips }) => slips <= Math.min(2, Math.floor(name.length / 3)))
+    .sort((a, b) => a.slips - b.slips);
+  return slips[0]?.name ?? names.find((name) => isPart(name, written));
+}
+
+// `templateId` for `template`, `replyTo` for `reply`.
+function isPart(name: string, written: string): boolean {
+  const [short, long] = name.length < written.length ? [name, written] : [written, name];
+  return short.length >= 4 && long.toLowerCase().startsWith(short.toLowerCase());
+}
+
+/** How many letters must be changed, added, left out or swapped with the next one. */
+function distance(a: string, b: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = at(row, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwap = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swap = isSwap && i > 1 && j > 1 ? at(before, j - 2) + 1 : Infinity;
+      next.push(Math.min(at(row, j) + 1, at(next, j - 1) + 1, change, swap));
+    }
+    before = row;
+    row = next;
+  }
+  return at(row, b.length);
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Infinity;
+}
+
+const limitForm = 'an object such as { limit: 1000, windowMs: 60_000 }';
+const store = withMethods<RateBudgetStore>(
+  'a store, such as `redisRateBudget(redis)` of postreel/redis',
+  ...(['take', 'release', 'cancel', 'close'] as const),
+);
+
+/** The options of a rate limit. */
+export const rateLimitOptions: OptionKinds<RateLimitOptions> = {
+  limit: amount,
+  windowMs: milliseconds,
+  headroom: {
+    form: 'at least 0 and less than 1',
+    allows: (value) => typeof value === 'number' && value >= 0 && value < 1,
+  },
+  group: text,
+  maxQueueMs: atLeast(0),
+  store,
+};
+
+/** A rate limit of one service, or none. */
+export function rateLimitOf<Options extends RateLimitOptions>(
+  kinds: OptionKinds<Options>,
+): OptionKind<Options | false> {
+  return orFalse(group(kinds, limitForm));
+}
+
+const loggerMethods = ['debug', 'info', 'warn', 'error'] as const;
+
+const logger: OptionKind<Logger> = {
+  form: 'an object with methods, such as `console`',
+  allows: (value) =>
+    typeof value === 'object' &&
+    loggerMethods.some((name) => withMethods<Logger>('', name).allows(value)),
+};
+
+// Each name and value is checked where they are read.
+export const headersForm = 'an object of names and values, a `Headers`, a `Map` or a list of pairs';
+
+const headers: OptionKind<HeadersInput> = {
+  form: headersForm,
+  allows: (value) => typeof value === 'object' && value !== null,
+};
+
+/** The options that both clients take. */
+export const clientOptions: OptionKinds<ClientOptions & { apiKey?: ApiKey | undefined }> = {
+  apiKey: anything(), // the key's own check never repeats it
+  baseUrl: anything(),
+  fetch: callback(),
+  timeout: milliseconds,
+  retries: wholeNumber(0),
+  rateLimit: rateLimitOf(rateLimitOptions),
+  validation: group(
+    { requests: oneOf('throw', 'off'), responses: oneOf('event', 'throw', 'off') },
+    "an object: { requests: 'off' }",
+  ),
+  headers,
+  logger,
+  dangerouslyAllowSecretKeyInBrowser: flag,
+  dangerouslyAllowPlainHttp: flag,
+};
+
+/** The options of one call. */
+export const requestOptions: OptionKinds<RequestOptions> = {
+  signal: abortSignal,
+  timeout: milliseconds,
+  deadline: milliseconds,
+  headers,
+  retries: wholeNumber(0),
+  retry: group({ unknownOutcome: flag }, 'an object; for a number use `retries`'),
+  priority: oneOf('interactive', 'bulk'),
+};
+
+// Each page ahead is held in memory.
+const maxAhead = 100;
+
+/** The options of a list. */
+export const listOptions: OptionKinds<ListOptions> = {
+  ...requestOptions,
+  prefetch: wholeNumber(0, maxAhead),
+};
+
+/** The options of a call as they were given, checked. `own` are those of one method alone. */
+export function readCallOptions(
+  options: ListOptions | undefined,
+  own: Readonly<Record<string, OptionKind>> = {},
+): ListOptions {
+  return readOptions(options, { ...listOptions, ...own }, callOwner);
+}
+
+// `send('ann@example.com', 'Hi')`
+const callOwner = {
+  name: 'a call',
+  hint: ', after its fields, which are one object too, such as { from, to, subject, body }',
+};

@@ -1,0 +1,151 @@
+import type { Outcome } from './errors.js';
+
+/**
+ * Whether a call took effect is decided here, once for each attempt, and nowhere else.
+ *
+ * | how the attempt ended                                        | outcome                  |
+ * | ------------------------------------------------------------ | ------------------------ |
+ * | refused before `fetch` had it: checks, key, queue, deadline  | not-sent                 |
+ * | no answer; the fault is one of connecting                    | not-sent                 |
+ * | no answer; any other fault, a timeout, an abort              | unknown; a read: rejected |
+ * | an answer cut short, not JSON, or not followed (0, 302, 303) | unknown; a read: rejected |
+ * | 408, 5xx                                                     | unknown; a read: rejected |
+ * | 429 in the midst of several recipients                       | unknown                  |
+ * | any other 3xx, 4xx, `success: false`                         | rejected                 |
+ *
+ * A read has no effect: one that left and failed is `rejected`.
+ */
+export type Ending =
+  /** No complete answer came. The fault may be one of connecting. */
+  | { readonly phase: 'no-answer'; readonly fault?: unknown; readonly url: string }
+  /** The head of an answer came. */
+  | { readonly phase: 'answered'; readonly status: number | undefined };
+
+/** What of a call decides about its outcome. */
+export interface Effect {
+  /** Does it change something? */
+  readonly changes: boolean;
+  /** Does the service work through it one entry after another? */
+  readonly isHandledOneByOne: boolean;
+}
+
+export function outcomeOf(ending: Ending, { changes, isHandledOneByOne }: Effect): Outcome {
+  if (ending.phase === 'no-answer') {
+    const isUnsent = isConnectFault(ending.fault, ending.url);
+    return isUnsent ? 'not-sent' : changes ? 'unknown' : 'rejected';
+  }
+  const { status } = ending;
+  if (status === 429 && isHandledOneByOne) {
+    return changes ? 'unknown' : 'rejected';
+  }
+  // 302 and 303 are also what a form answers once it has done its work; a browser shows 0 for both.
+  const isOpen =
+    status === undefined || status < 300 || status === 302 || status === 303 || status === 408;
+  return changes && (isOpen || status >= 500) ? 'unknown' : 'rejected';
+}
+
+/**
+ * Faults that only a connection which never opened can have: the name was not found, nothing listens
+ * there, no route, or the certificate is not trusted. An alert of the TLS layer is none: with TLS 1.3 it
+ * may come after the request. Nor is a reset: it may hit a connection that is in use.
+ */
+const connectCodes: ReadonlySet<unknown> = new Set([
+  ...['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME'],
+  ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'],
+  ...['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT'],
+  ...['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  // Bun
+  ...['ConnectionRefused', 'FailedToOpenSocket', 'DNSResolveFailed'],
+]);
+
+/**
+ * Did the connection fail before anything was sent? Codes and system calls tell, not the words of a
+ * message: anything may have written those. The exceptions have no code: a port that `fetch` blocks, and
+ * Deno's faults.
+ */
+export function isConnectFault(fault: unknown, url: string): boolean {
+  return causesOf(fault).some((cause) => {
+    const tried = read(cause, 'errors');
+    // Several addresses were tried: none of them may have got through.
+    const faults: unknown[] = Array.isArray(tried) && tried.length > 0 ? tried : [cause];
+    return (
+      isOfDeno(cause) ||
+      isBlockedPort(cause) ||
+      faults.every((one) => isOfConnecting(Object(one) as object, url))
+    );
+  });
+}
+
+function isOfConnecting(fault: object, url: string): boolean {
+  const [code, syscall] = [read(fault, 'code'), read(fault, 'syscall')];
+  const isConnecting = syscall === 'connect' || syscall === 'getaddrinfo';
+  if (syscall === undefined ? !connectCodes.has(code) : !isConnecting) {
+    return false;
+  }
+  // A `fetch` that follows redirects may have failed elsewhere, after the service had the call.
+  const { hostname, port, protocol } = new URL(url);
+  const ownPort = Number(port) || (protocol === 'https:' ? 443 : 80);
+  const [host = hostname, at = ownPort] = [read(fault, 'hostname'), read(fault, 'port')];
+  return host === hostname && at === ownPort;
+}
+
+function isBlockedPort(fault: object): boolean {
+  return read(fault, 'code') === undefined && read(fault, 'message') === 'bad port';
+}
+
+// Deno has no codes: the phase stands in the message, behind the address that was called.
+const denoConnect = /^error sending request for url \([^ ]*\): client error \(Connect\): /;
+
+function isOfDeno(fault: object): boolean {
+  return (
+    'Deno' in globalThis &&
+    (read(fault, 'name') === 'NotCapable' || denoConnect.test(String(read(fault, 'message'))))
+  );
+}
+
+const maxReason = 80;
+
+/**
+ * Why a request failed, for its reader: what the system calls it, such as ECONNREFUSED, or else the words
+ * of its innermost cause. The fault has been cleaned of secrets.
+ */
+export function reasonOf(fault: unknown): string | undefined {
+  const causes = causesOf(fault);
+  const codes = causes.map((cause) => read(cause, 'code'));
+  const isCode = (code: unknown) => typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code);
+  const message = causes.length > 0 ? read(causes.at(-1) ?? {}, 'message') : fault;
+  const words = typeof message === 'string' ? message.replace(/\s+/g, ' ').trim() : '';
+  const isShort = words !== '' && words.length <= maxReason;
+  return (codes.find(isCode) as string | undefined) ?? (isShort ? words : undefined); // found as one
+}
+
+/** Was it a time limit of the runtime's own `fetch` that ended the request? Node's has two. */
+export function runtimeLimitOf(fault: unknown): string | undefined {
+  const codes = causesOf(fault).map((cause) => read(cause, 'code'));
+  const isLimit = codes.some((code) => /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(String(code)));
+  return isLimit
+    ? "Node's `fetch` ends a request by itself, by default after 300 s without data; pass a `fetch` with longer limits"
+    : undefined;
+}
+
+/** A fault and what caused it, the outermost first. */
+function causesOf(fault: unknown): object[] {
+  const causes: object[] = [];
+  let current = fault;
+  // Wrappers nest three deep at most; the bound ends a chain that refers to itself.
+  while (typeof current === 'object' && current !== null && causes.length < 8) {
+    causes.push(current);
+    current = read(current, 'cause');
+  }
+  return causes;
+}
+
+/** A property of a foreign object, whose getter may throw. */
+function read(owner: object, name: string): unknown {
+  try {
+    return (owner as Record<string, unknown>)[name]; // any object
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+/** The limit of a service and how much of it to use. */
+export interface BudgetLimits {
+  readonly limit: number;
+  readonly windowMs: number;
+  /** The share of the limit that is left to others, from 0 up to 1. */
+  readonly headroom: number;
+}
+
+/** The longest that a budget is closed, in milliseconds, whatever the service asks. */
+export const maxCloseMs = 3_600_000;
+
+/** The answer to a request for slots: some of them, or how long to wait before asking again. */
+export type StoreAnswer =
+  | {
+      /** One at least, and no more than were asked for. */
+      readonly slots: readonly string[];
+    }
+  | { readonly waitMs: number };
+
+/**
+ * Keeps the rate budget of a project for several processes. Each method is one atomic step.
+ * Times are in milliseconds, measured by the store's own clock.
+ */
+export interface RateBudgetStore {
+  /**
+   * Takes up to `count` slots (1 if left out), each for at most `leaseMs`: a process that dies must
+   * not keep them. While the budget is closed there are none.
+   */
+  take(group: string, limits: BudgetLimits, leaseMs: number, count?: number): Promise<StoreAnswer>;
+  /** The answer was read: the slot comes free one window from now. */
+  release(group: string, slot: string, limits: BudgetLimits): Promise<void>;
+  /** The request never left: the slot is free at once. */
+  cancel(group: string, slot: string): Promise<void>;
+  /** The service asked to wait: no process sends for so long. */
+  close(group: string, delayMs: number): Promise<void>;
+  /**
+   * Takes up to `count` of `limit` places for jobs that the service has not finished, each for at
+   * most `leaseMs`. Resolves to the places that were free.
+   */
+  lease?(group: string, count: number, limit: number, leaseMs: number): Promise<readonly string[]>;
+  /**
+   * Keeps places under these names, e.g. file ids, for another `leaseMs`: holding a name again
+   * renews it. The places in `instead` are given back for them. Jobs that are there already take their
+   * places even beyond the limit.
+   */
+  hold?(
+    group: string,
+    names: readonly string[],
+    leaseMs: number,
+    instead: readonly string[],
+  ): Promise<void>;
+  /** Gives places back. */
+  giveBack?(group: string, places: readonly string[]): Promise<void>;
+}
+
+// 1 - 0.9 is a little more than 0.1: without this a tenth of ten requests would be none.
+const roundingError = 1e-9;
+
+/** How many requests of a window are ours, after the headroom. */
+export function capacityOf({ limit, headroom }: BudgetLimits): number {
+  return Math.max(1, Math.floor(limit * (1 - headroom) + roundingError));
+}

@@ -1,0 +1,496 @@
+import { jsonText, wireValue } from './body.js';
+import type { Clock } from './async.js';
+import type { CallState } from './call.js';
+import {
+  ConfigurationError,
+  InvalidRequestError,
+  invalidRequest,
+  isPostreelError,
+} from './errors.js';
+import { isBrowser, signInInTheClear } from './keys.js';
+import { headersForm, invalidOption, type OptionKind } from './options.js';
+import type { Effect } from './outcome.js';
+import { of, route, type Method, type MultipartBody, type Route } from './route.js';
+import type { FreeInput, HeadersInput, ListOptions, RequestOptions } from './types.js';
+import { isDate, isIdNumber, isRecord, notAnId, type FileInput } from './values.js';
+import type { Settings } from './client.js';
+import type { Session } from './session.js';
+import { version } from './version.js';
+
+/** What a method of a resource hands in. */
+export interface Input {
+  readonly params?: Readonly<Record<string, unknown>> | undefined;
+  readonly query?: object | undefined;
+  readonly body?: unknown;
+  /** A step before the call is built: it may make the body, call something else first, or refuse. */
+  readonly before?: Before | undefined;
+  /** What the checks must know of the body. */
+  readonly about?: About | undefined;
+  /** Does this call count towards the rate limit, whatever its row has? */
+  readonly isCharged?: boolean | undefined;
+  readonly hooks?: SendHooks | undefined;
+}
+
+export interface Before {
+  /** The options that only this method has. */
+  readonly options?: Readonly<Record<string, OptionKind>>;
+  /** A method, so that one with options of its own fits. Resolves to a body, or to nothing. */
+  run(options: RequestOptions): Promise<unknown>;
+}
+
+export interface About {
+  /** Where in the body the caller's own part stands: names of fields begin there. */
+  readonly at?: string | undefined;
+  /** Is the body a record that the service returned? Its fields are no surprise then. */
+  readonly isServiceRecord?: boolean | undefined;
+}
+
+/** What goes on around the request of a call that is paid for. */
+export interface SendHooks {
+  /** Runs when the rate limit lets the call go, before each attempt; what it throws ends the call unsent. */
+  readonly beforeSending?: (() => Promise<void>) | undefined;
+  /** Takes the body of a yes that comes after the call was given up; its request is not aborted then. */
+  readonly onLate?: ((body: unknown) => void) | undefined;
+}
+
+/** A request that is ready to leave; only the key is added, for each attempt. */
+export interface OutgoingRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: HeaderRecord;
+  readonly body?: string | FormData | Blob;
+  readonly cache?: 'no-store';
+  readonly credentials?: 'include';
+}
+
+/** One call: what does not change from attempt to attempt. */
+export interface PreparedCall extends Effect {
+  /** The number of the call: the same in all of its events. */
+  readonly id: number;
+  readonly route: Route;
+  readonly method: Method;
+  /** The path with its parameters filled in, without the query. */
+  readonly path: string;
+  readonly query: object | undefined;
+  readonly body: unknown;
+  readonly input: Input;
+  readonly options: ListOptions;
+  readonly request: OutgoingRequest;
+  readonly isCharged: boolean;
+  /** Does the call take part in the session of `auth.login()`? */
+  readonly usesSession: boolean;
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  /** When the call must be over, by its clock; Infinity without a deadline. */
+  readonly deadlineAt: number;
+  readonly retries: number;
+  readonly state: CallState;
+}
+
+let lastId = 0;
+
+/** Builds a call from its row, input and options. Nothing that the caller changes later matters. */
+export function prepare(
+  route: Route,
+  input: Input,
+  options: ListOptions,
+  { settings, session, state, startedAt }: Surroundings,
+): PreparedCall {
+  const { clock } = settings;
+  requireFetch(settings.fetch);
+  const { method } = route;
+  try {
+    if (options.prefetch !== undefined && route.returns.list === undefined) {
+      throw invalidOption('`prefetch` must be left out: only lists have pages');
+    }
+    const path = fillPath(route.path, input.params);
+    const query = queryOf(input.query);
+    const body = bodyOf(route, input.body);
+    const usesSession = hasSession(route, settings);
+    if (usesSession && settings.usesPlainHttp) {
+      throw signInInTheClear();
+    }
+    const content = contentOf(route, body);
+    const headers: HeaderRecord = { ...settings.headers, ...readHeaders(options.headers) };
+    if (!isBrowser()) {
+      headers['user-agent'] ??= `postreel/${version}`; // in a browser it would need the service's consent
+    }
+    const cookie = usesSession ? session.header() : undefined;
+    if (cookie !== undefined) {
+      headers['cookie'] = cookie;
+    }
+    // The type of a caller's form names its boundary: it is left to `fetch`.
+    if (typeof content === 'string' || (settings.service.alwaysJson && content === undefined)) {
+      headers['content-type'] = 'application/json';
+    }
+    const isPart = typeof content === 'object' && !(content instanceof FormData);
+    if (isPart) {
+      headers['content-type'] = content.contentType;
+    }
+    const sent = isPart ? content.content : content;
+    state.callId = ++lastId;
+    return {
+      id: lastId,
+      route,
+      method,
+      path,
+      query,
+      body,
+      input,
+      options,
+      state,
+      clock,
+      request: {
+        method,
+        url: settings.baseUrl + path + queryString(query),
+        headers,
+        ...(sent !== undefined && { body: sent }),
+        ...(requestFacts().takesCache && { cache: 'no-store' }), // Next.js would answer an equal POST from its cache
+        // Only a browser has the cookie to include.
+        ...(usesSession && isBrowser() && { credentials: 'include' }),
+      },
+      changes: route.changes,
+      isHandledOneByOne: route.handledOneByOne?.(body as never) ?? false, // the body of this row
+      usesSession,
+      isCharged: input.isCharged ?? route.charged,
+      signal: options.signal,
+      timeoutMs: options.timeout ?? settings.timeoutMs,
+      deadlineAt: startedAt + (options.deadline ?? Number.POSITIVE_INFINITY),
+      retries: options.retries ?? settings.retries,
+    };
+  } catch (error) {
+    throw refusal(error, { method, path: route.path });
+  }
+}
+
+interface Surroundings {
+  readonly settings: Settings;
+  readonly session: Session;
+  readonly state: CallState;
+  readonly startedAt: number;
+}
+
+// Jest's jsdom has none of them; what is missing would fail in the midst of a call.
+function requireFetch(own: typeof fetch | undefined): void {
+  const { fetch, Request, Headers } = globalThis as Record<string, unknown>;
+  if ([own ?? fetch, Request, Headers].some((one) => typeof one !== 'function')) {
+    throw new ConfigurationError(
+      "This environment has no `fetch`, `Request` or `Headers`. In Jest use the environment 'node' (or 'jest-fixed-jsdom'), elsewhere a polyfill.",
+      { code: 'FETCH_MISSING' },
+    );
+  }
+  if (!requestFacts().isStandard) {
+    throw new ConfigurationError(
+      'The global `Request` is not the one of the web standard; node-fetch may have replaced it. Leave the globals as they are, and pass another `fetch` as the option `fetch`.',
+      { code: 'FETCH_MISSING' },
+    );
+  }
+}
+
+interface RequestFacts {
+  readonly Request: unknown;
+  /** Is it the one of the web standard? */
+  readonly isStandard: boolean;
+  /** Does it know the field `cache`? */
+  readonly takesCache: boolean;
+}
+
+let lastFacts: RequestFacts | undefined;
+
+/** What the global `Request` can do; it is tried once. */
+function requestFacts(): RequestFacts {
+  const { Request } = globalThis;
+  if (lastFacts?.Request !== Request) {
+    // The body of node-fetch's is a stream of Node. Firefox's has none.
+    const { body } = new Request('http://localhost', { method: 'POST', body: '-' });
+    const isStandard = !body || typeof body.getReader === 'function';
+    lastFacts = { Request, isStandard, takesCache: doesTakeCache() };
+  }
+  return lastFacts;
+}
+
+// Workers of an older compatibility date throw where they see the field.
+function doesTakeCache(): boolean {
+  try {
+    return Boolean(new Request('http://localhost', { cache: 'no-store' }));
+  } catch {
+    return false;
+  }
+}
+
+// A getter or `toJSON` of the caller may throw anything.
+function refusal(error: unknown, where: { method: string; path: string }): unknown {
+  if (error instanceof InvalidRequestError) {
+    return invalidRequest(error.fieldErrors, where);
+  }
+  if (isPostreelError(error)) {
+    return error;
+  }
+  const refused = invalidRequest([{ field: 'body', message: 'cannot be read' }], where);
+  Object.defineProperty(refused, 'cause', { value: error, configurable: true, writable: true });
+  return refused;
+}
+
+function hasSession({ key, path }: Route, { service }: Settings): boolean {
+  const { session } = service;
+  return key === 'secret-or-session' || (session !== undefined && path.startsWith(session.prefix));
+}
+
+// A copy: what is checked and what is sent are the same, whatever the caller changes later.
+function bodyOf(route: Route, body: unknown): unknown {
+  if (route.upload || body === undefined || body instanceof FormData) {
+    return body;
+  }
+  const wire = wireValue(body);
+  if (route.isUntyped || isRecord(wire)) {
+    return wire;
+  }
+  throw invalidRequest([
+    { field: '', message: `pass its fields as one object; got ${kindOf(body)}` },
+  ]);
+}
+
+// `list('ann')` would ask for everything.
+function queryOf(query: object | undefined): object | undefined {
+  if (query === undefined || isRecord(query)) {
+    return query && { ...query };
+  }
+  throw invalidRequest([
+    { field: '', message: `pass the query as an object; got ${kindOf(query)}` },
+  ]);
+}
+
+function contentOf(route: Route, body: unknown): string | FormData | MultipartBody | undefined {
+  if (route.upload) {
+    return route.upload.form(body as FileInput, route.upload); // upload rows take files
+  }
+  return body === undefined || body instanceof FormData ? body : jsonText(body, route.maxBodyBytes);
+}
+
+const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** The row and query of a call to an endpoint that has no row: a secret key, repeated as HTTP defines it. */
+export function freeRoute(
+  method: Method,
+  given: string,
+  query: FreeInput['query'],
+  hasKey: boolean,
+): [Route, FreeInput['query']] {
+  // The query of a path goes where queries go, so that no error, event or log shows it.
+  const start = given.indexOf('?');
+  const path = start < 0 ? given : given.slice(0, start);
+  const search = new URLSearchParams(start < 0 ? '' : given.slice(start));
+  const inPath = [...new Set(search.keys())].map((name) => [name, search.getAll(name)] as const);
+  if (!methods.includes(method)) {
+    throw invalidRequest([{ field: 'method', message: `must be one of ${methods.join(', ')}` }]);
+  }
+  if (!path.startsWith('/') || /[\\#{}]|(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path)) {
+    const message = 'must start with a slash and name one place below the base address';
+    throw invalidRequest([{ field: 'path', message }]);
+  }
+  const row = route(`${method} ${path as `/${string}`}`, {
+    // checked above
+    returns: of<unknown>(),
+    key: hasKey ? 'secret' : 'none',
+    repeatable: method !== 'POST' && method !== 'PATCH',
+    isUntyped: true,
+  });
+  return [row, inPath.length === 0 ? query : { ...Object.fromEntries(inPath), ...query }];
+}
+
+/** Checks a base address and brings it into one form: no query, no trailing slash. */
+export function normalizeBaseUrl(text: string): string {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new ConfigurationError(
+      '`baseUrl` is not an absolute address. Give it with its scheme, e.g. "https://api.example.com".',
+      { code: 'INVALID_BASE_URL' },
+    );
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new ConfigurationError('`baseUrl` must start with https:// or http://.', {
+      code: 'INVALID_BASE_URL',
+    });
+  }
+  if (url.username || url.password || url.search || url.hash) {
+    throw new ConfigurationError('`baseUrl` must not hold credentials, a query or a fragment.', {
+      code: 'INVALID_BASE_URL',
+    });
+  }
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** Puts the path parameters into a path such as `/contacts/{id}`, each as one encoded segment. */
+export function fillPath(
+  template: string,
+  parameters: Readonly<Record<string, unknown>> | undefined,
+): string {
+  if (!template.includes('{')) {
+    return template;
+  }
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, parameters?.[name]));
+}
+
+/** A query string with its question mark, or nothing. `undefined` and `null` are left out. */
+export function queryString(query: object | undefined): string {
+  if (!query) {
+    return '';
+  }
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query) as [string, unknown][]) {
+    for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (one !== undefined && one !== null) {
+        search.append(name, queryValue(name, one));
+      }
+    }
+  }
+  const text = search.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+function segment(name: string, value: unknown): string {
+  if (typeof value !== 'string' && typeof value !== 'number') {
+    throw invalidRequest([
+      { field: name, message: `must be a string; got ${kindOf(value)}${idHint(value)}` },
+    ]);
+  }
+  // JSON has rounded a larger number already: it would be another record's id.
+  if (typeof value === 'number' && !isIdNumber(value)) {
+    throw invalidRequest([{ field: name, message: `${notAnId}; got ${value}` }]);
+  }
+  const text = String(value);
+  // An empty or dotted segment would reach another endpoint: `/contacts/..` is `/`.
+  if (text === '' || text === '.' || text === '..') {
+    throw invalidRequest([
+      { field: name, message: `must not be ${text === '' ? 'empty' : `"${text}"`}` },
+    ]);
+  }
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    throw invalidRequest([{ field: name, message: 'contains an unpaired surrogate' }]);
+  }
+}
+
+// A whole record in the place of its id.
+function idHint(value: unknown): string {
+  return isRecord(value) && 'id' in value ? ': pass its `id`' : '';
+}
+
+/** What was passed instead, and what to do about it. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) {
+    return String(value);
+  }
+  if (Array.isArray(value)) {
+    return 'a list';
+  }
+  if (typeof value === 'object') {
+    const isPromise = typeof (value as { then?: unknown }).then === 'function'; // an object
+    return isPromise ? 'a promise: `await` it first' : 'an object';
+  }
+  return `a ${typeof value}`;
+}
+
+function queryValue(name: string, value: unknown): string {
+  if (isDate(value)) {
+    if (Number.isNaN(value.getTime())) {
+      throw invalidRequest([{ field: name, message: 'is not a date' }]);
+    }
+    return value.toISOString();
+  }
+  if (typeof value === 'string') {
+    return value;
+  }
+  // An options object in the place of the query would otherwise be sent.
+  if (typeof value === 'object') {
+    throw invalidRequest([
+      { field: name, message: 'must be a string, a number, a boolean or a date' },
+    ]);
+  }
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw invalidRequest([{ field: name, message: `must be a number; got ${value}` }]);
+  }
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    throw invalidRequest([{ field: name, message: `${notAnId}; got ${value}` }]);
+  }
+  return JSON.stringify(value);
+}
+
+/** Headers with their names in small letters. */
+export type HeaderRecord = Record<string, string>;
+
+/**
+ * Reads what a caller gave as headers; what is `undefined` or `null` is left out. What cannot be sent
+ * is refused by name: `fetch` would fail as if the connection had, or send the word "undefined".
+ */
+export function readHeaders(input: HeadersInput | null | undefined): HeaderRecord {
+  const headers: HeaderRecord = {};
+  for (const [given, value] of entriesOf(input)) {
+    if (value === undefined || value === null) {
+      continue;
+    }
+    const name = typeof given === 'string' ? given.toLowerCase() : '';
+    if (!ours.has(name)) {
+      headers[name] = sendable(name, value);
+    }
+  }
+  return headers;
+}
+
+/** What the client sets itself. */
+const ours: ReadonlySet<string> = new Set(['authorization', 'content-type', 'cookie']);
+
+/** What belongs to one connection or to the body: `fetch` sets them, and fails or hangs on others. */
+const ofTheConnection: ReadonlySet<string> = new Set([
+  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding'],
+  ...['upgrade', 'proxy-authenticate', 'proxy-authorization', 'content-length', 'expect'],
+]);
+
+function entriesOf(input: unknown): (readonly unknown[])[] {
+  if (input === undefined) {
+    return [];
+  }
+  let entries: unknown[];
+  try {
+    entries = typeof input === 'object' && input !== null ? pairsOf(input) : [input];
+  } catch (cause) {
+    throw invalidOption('`headers` cannot be read', cause);
+  }
+  // An array of two, of which the first is the name.
+  const isPair = (entry: unknown): entry is readonly unknown[] =>
+    Array.isArray(entry) && entry.length === 2;
+  if (!entries.every(isPair)) {
+    throw invalidOption(`\`headers\` must be ${headersForm}`);
+  }
+  return entries;
+}
+
+function pairsOf(input: object): unknown[] {
+  if (Symbol.iterator in input) {
+    return [...(input as Iterable<unknown>)]; // by its `Symbol.iterator`
+  }
+  const tag = Object.prototype.toString.call(input);
+  return tag === '[object Object]' ? Object.entries(input) : [input];
+}
+
+function sendable(name: string, value: unknown): string {
+  if (ofTheConnection.has(name)) {
+    throw invalidOption(`\`headers.${name}\` is set by \`fetch\` itself. Leave it out`);
+  }
+  const isText = typeof value === 'string' || typeof value === 'number';
+  try {
+    if (isText) {
+      new Headers([[name, String(value)]]);
+      return String(value);
+    }
+  } catch {
+    // Its message would quote the value.
+  }
+  throw invalidOption(
+    `\`headers.${name}\` is not a header that can be sent: use ASCII text without line breaks`,
+  );
+}

@@ -1,0 +1,345 @@
+import type { FieldError } from './errors.js';
+import type { Call, DataOptions, ListOptions, Paginated, RequestOptions } from './types.js';
+import { isRecord, type FileInput } from './values.js';
+
+/** A type that a row carries without a value: the tables are plain data. */
+export interface Shape<T> {
+  readonly type?: T;
+}
+
+/** What a route answers when it is not a list. */
+export interface Single<T> extends Shape<T> {
+  readonly list?: never;
+  /** Does the route answer nothing that a caller could use? */
+  readonly isNothing?: boolean;
+  /** What stands for lists that an empty answer leaves out, so that a program can go through them. */
+  readonly lists?: Partial<T>;
+}
+
+/**
+ * How a list goes on: by `cursor`, by `page` number, not at all (`whole`), or in a way that the
+ * documents do not show (`any`: the answer decides).
+ */
+export type ListStyle = 'cursor' | 'page' | 'whole' | 'any';
+
+/** What a route answers when it is a list. */
+export interface List<T> {
+  readonly item?: T;
+  readonly list: ListStyle;
+  /** The query parameter for the size of a page; left out where the document has none. */
+  readonly sizeParameter?: string;
+  /** The name under which the service puts the items, when it is not `data`. */
+  readonly itemsName?: string;
+}
+
+/** Carries the type of a body, a query or an answer, with what stands for lists that an answer leaves out. */
+/* @__NO_SIDE_EFFECTS__ */
+export function of<T>(lists?: Partial<T>): Single<T> {
+  return lists ? { lists } : {};
+}
+
+/** A route that answers nothing but its success. */
+/* @__NO_SIDE_EFFECTS__ */
+export function nothing(): Single<void> {
+  return { isNothing: true };
+}
+
+/** A list that goes on by cursor: `{ data, cursor, hasMore, total }`. */
+/* @__NO_SIDE_EFFECTS__ */
+export function cursorPage<T>(): List<T> {
+  return { list: 'cursor', sizeParameter: 'limit' };
+}
+
+/** A list that counts its pages: `{ page, pageSize, total, totalPages? }`. */
+/* @__NO_SIDE_EFFECTS__ */
+export function numberedPage<T>(sizeParameter: string, itemsName?: string): List<T> {
+  return { list: 'page', sizeParameter, ...(itemsName === undefined ? {} : { itemsName }) };
+}
+
+/** A list that comes whole, in one answer. */
+/* @__NO_SIDE_EFFECTS__ */
+export function wholeList<T>(itemsName?: string): List<T> {
+  return { list: 'whole', ...(itemsName === undefined ? {} : { itemsName }) };
+}
+
+/** A list whose shape the documents do not show. */
+/* @__NO_SIDE_EFFECTS__ */
+export function anyList<T>(itemsName: string, sizeParameter = 'limit'): List<T> {
+  return { list: 'any', sizeParameter, itemsName };
+}
+
+/** The most items that the messaging service gives out in one page (Limits, "List page size"). */
+export const largestPage = 100;
+
+/** The HTTP methods that the services use. */
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/**
+ * Which key opens a route: a secret key, either kind of key, none, or a secret key or the
+ * session cookie of `auth.login()`.
+ */
+export type KeyRule = 'secret' | 'public-or-secret' | 'none' | 'secret-or-session';
+
+/** The facts about one endpoint. The four types are carried for the compiler only. */
+export interface Route<
+  Path extends string = string,
+  Query = unknown,
+  Body = unknown,
+  Returns extends Single<unknown> | List<unknown> = Single<unknown> | List<unknown>,
+> {
+  readonly method: Method;
+  /** The path with its parameters in braces, as in the service's document. */
+  readonly path: Path;
+  readonly key: KeyRule;
+  /** May the call be sent again when it is unknown whether the first one arrived? As HTTP defines it, but for rows of POST that do no harm. */
+  readonly repeatable: boolean;
+  /** Does the call change something that matters when its answer is lost? */
+  readonly changes: boolean;
+  readonly returns: Returns;
+  /** Does it take a body or a query, which have to be checked? */
+  readonly hasInput: boolean;
+  /** The form field that carries the file of a multipart upload. */
+  readonly upload?: UploadFacts;
+  /** The largest JSON body that the service takes. */
+  readonly maxBodyBytes?: number;
+  /** Is the service working through this body one entry after another? */
+  readonly handledOneByOne?: (body: never) => boolean;
+  /** Does the call count towards the service's rate limit? */
+  readonly charged: boolean;
+  /** Is this a row for an endpoint without one, whose body may be any JSON value? */
+  readonly isUntyped?: boolean;
+  /** Does this body show that the call took effect, whatever its status or `success` is? */
+  readonly isAccepted?: (body: unknown) => boolean;
+  /** Carried for the compiler only: never set. */
+  readonly types?: { readonly query: Query; readonly body: Body };
+}
+
+/** How a file travels in a multipart body. */
+export interface UploadFacts {
+  readonly field: string;
+  /** The content type for bytes that come without one. */
+  readonly contentType: string;
+  readonly filename: string;
+  readonly maxBytes?: number;
+  /** Makes the body. Only the rows with uploads name it, so that a client without them has none of it. */
+  readonly form: (file: FileInput, facts: UploadFacts) => MultipartBody;
+}
+
+/** A multipart body, and the content type that names its boundary. */
+export interface MultipartBody {
+  readonly content: Blob;
+  readonly contentType: string;
+}
+
+/** What a row may state beside its method and path. */
+export interface RouteFacts<Query, Body, Returns extends Single<unknown> | List<unknown>> {
+  readonly query?: Shape<Query>;
+  readonly body?: Shape<Body>;
+  readonly returns?: Returns;
+  readonly key?: KeyRule;
+  readonly repeatable?: boolean;
+  readonly changes?: boolean;
+  readonly upload?: UploadFacts;
+  readonly maxBodyBytes?: number;
+  readonly handledOneByOne?: (body: Body & {}) => boolean;
+  readonly charged?: boolean;
+  readonly isUntyped?: boolean;
+  readonly isAccepted?: (body: unknown) => boolean;
+}
+
+type PathOf<Line extends string> = Line extends `${Method} ${infer Path}` ? Path : never;
+
+/**
+ * One row: `route('GET /contacts/{id}', { returns: of<Contact>() })`. Unless the row sets
+ * otherwise it needs a secret key, every method but POST may be repeated, and every method but
+ * GET changes something.
+ */
+/* @__NO_SIDE_EFFECTS__ */
+export function route<
+  const Line extends `${Method} /${string}`,
+  Query = undefined,
+  Body = undefined,
+  Returns extends Single<unknown> | List<unknown> = Single<void>,
+>(
+  line: Line,
+  facts: RouteFacts<Query, Body, Returns> = {},
+): Route<PathOf<Line>, Query, Body, Returns> {
+  const space = line.indexOf(' ');
+  const method = line.slice(0, space) as Method; // by the template literal type
+  const { query, body, ...stated } = facts;
+  return {
+    method,
+    path: line.slice(space + 1) as PathOf<Line>, // by the template literal type
+    key: 'secret',
+    returns: nothing() as Returns, // the default is Single<void>
+    repeatable: method !== 'POST',
+    changes: method !== 'GET',
+    charged: true,
+    hasInput: query !== undefined || body !== undefined,
+    ...stated,
+  };
+}
+
+/** The names of a path's parameters: `'id' | 'stepId'`. */
+export type ParameterNames<Path extends string> =
+  Path extends `${string}{${infer Name}}${infer Rest}` ? Name | ParameterNames<Rest> : never;
+
+/** One string per parameter, in path order. */
+export type PathArguments<Path extends string> = Path extends `${string}{${string}}${infer Rest}`
+  ? [string, ...PathArguments<Rest>]
+  : [];
+
+/** What a row answers: a {@link Call} of its result, or a {@link Paginated} list. */
+export type ResultOf<Returns> =
+  Returns extends List<infer Item>
+    ? Paginated<Item>
+    : Returns extends { readonly type?: infer T }
+      ? Call<Exclude<T, undefined>>
+      : never;
+
+/** What the result of a row's call is. */
+export type Returned<R extends Route> = R['returns'] extends { readonly type?: infer T }
+  ? Exclude<T, undefined>
+  : never;
+
+/** What one item of a row's list is. */
+export type ItemOf<R extends Route> = R['returns'] extends List<infer Item> ? Item : never;
+
+type Need<Key extends string, T> = [T] extends [undefined]
+  ? { readonly [K in Key]?: never }
+  : undefined extends T
+    ? { readonly [K in Key]?: T }
+    : { readonly [K in Key]: T };
+
+/** What a call of a row takes: path parameters and a body exactly when the row has them. */
+export type InputOf<R extends Route> =
+  R extends Route<infer Path, infer Query, infer Body>
+    ? Need<'body', Body> & { readonly query?: Query | undefined } & ParametersOf<Path>
+    : never;
+
+type ParametersOf<Path extends string> = [ParameterNames<Path>] extends [never]
+  ? { readonly params?: never }
+  : { readonly params: { readonly [Name in ParameterNames<Path>]: string } };
+
+type BodyArgument<Body> = [Body] extends [undefined]
+  ? []
+  : undefined extends Body
+    ? [body?: Exclude<Body, undefined>]
+    : [body: Body];
+type QueryArgument<Query> = [Query] extends [undefined] ? [] : [query?: Exclude<Query, undefined>];
+
+type OptionsOf<Returns> = Returns extends List<unknown> ? ListOptions : RequestOptions;
+
+type MethodOf<R> =
+  R extends Route<infer Path, infer Query, infer Body, infer Returns>
+    ? (
+        ...args: [
+          ...PathArguments<Path>,
+          ...BodyArgument<Body>,
+          ...QueryArgument<Query>,
+          options?: OptionsOf<Returns>,
+        ]
+      ) => ResultOf<Returns>
+    : never;
+
+/** The methods that a table asks of its class, nested tables included. */
+export type MethodsFor<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends Route
+    ? MethodOf<Table[Name]>
+    : MethodsFor<Table[Name]>;
+};
+
+/** Only the names: for classes whose methods answer something better than the wire does. */
+export type NamesOf<Table> = { readonly [Name in keyof Table]: unknown };
+
+/** The two lines of a zod schema that we rely on; comparing through them keeps types cheap. */
+export interface Schema<T> {
+  parse(value: unknown): T;
+  safeParse(value: unknown): {
+    success: boolean;
+    error?: { issues: readonly object[] } | undefined;
+  };
+}
+
+/** The fields that a document lists for a body, and what people write in their place. */
+export interface KnownFields {
+  readonly names: readonly string[];
+  /** Names that other services use. */
+  readonly aliases?: Readonly<Record<string, string>>;
+  /** The same of the items of one field. */
+  readonly items?: { readonly of: string; readonly names: readonly string[] };
+}
+
+/** About a valid body: a warning in words, or a field for which the call is refused after all. */
+export type Notice = string | FieldError;
+
+/** The schemas of one row, as the transport uses them. */
+export interface RouteSchemas {
+  readonly query?: Schema<unknown>;
+  readonly body?: Schema<unknown>;
+  readonly returns?: Schema<unknown>;
+  /** Where the document lists all fields of the body: others are a warning. */
+  readonly known?: KnownFields;
+  /** The same for the query. */
+  readonly knownQuery?: KnownFields;
+  /** Things in a valid body that will have no effect. */
+  readonly warnings?: (body: never, rules?: DataOptions) => readonly Notice[];
+}
+
+type RequiredSchema<Key extends string, T> = [T] extends [undefined]
+  ? { readonly [K in Key]?: never }
+  : { readonly [K in Key]: Schema<Exclude<T, undefined>> };
+
+type ReturnsSchema<Returns> =
+  Returns extends List<infer Item>
+    ? { readonly returns: Schema<Item> }
+    : Returns extends { readonly type?: infer T }
+      ? // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- a result of nothing is void
+        [Exclude<T, undefined>] extends [void]
+        ? { readonly returns?: never }
+        : { readonly returns: Schema<Exclude<T, undefined>> }
+      : never;
+
+type SchemasOf<R> =
+  R extends Route<string, infer Query, infer Body, infer Returns>
+    ? RequiredSchema<'query', Query> &
+        RequiredSchema<'body', Body> &
+        ReturnsSchema<Returns> & {
+          readonly known?: KnownFields;
+          readonly knownQuery?: KnownFields;
+          readonly warnings?: (
+            body: Exclude<Body, undefined>,
+            rules?: DataOptions,
+          ) => readonly Notice[];
+        }
+    : never;
+
+/** A schema entry for every row of a table, nested tables included; a missing one is an error. */
+export type SchemasFor<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends Route
+    ? SchemasOf<Table[Name]>
+    : SchemasFor<Table[Name]>;
+};
+
+/** Finds the schemas of each row: a table and its schemas have the same names all the way down. */
+export function schemaMap<const Table extends object>(
+  table: Table,
+  schemas: SchemasFor<Table>,
+): ReadonlyMap<Route, RouteSchemas> {
+  return new Map(pairs(table, schemas));
+}
+
+function* pairs(table: object, schemas: object): Generator<[Route, RouteSchemas]> {
+  for (const [name, row] of Object.entries(table) as [string, unknown][]) {
+    const entry: unknown = Reflect.get(schemas, name);
+    if (!isRecord(row) || !isRecord(entry)) {
+      continue;
+    }
+    if (typeof row['method'] === 'string') {
+      yield [row as unknown as Route, entry];
+    } // a row has a method
+    else {
+      yield* pairs(row, entry);
+    }
+  }
+}

@@ -1,0 +1,450 @@
+import { isAbortOf, Timer } from './async.js';
+import { readAnswer, requestIdOf, resultOf } from './answer.js';
+import { callSite, inTime, locate, notSentInTime, RunningCall, type CallState } from './call.js';
+import { Checks, type SchemaMap } from './checks.js';
+import type { Settings } from './client.js';
+import { isPostreelError, RateLimitError, type Outcome, type PostreelError } from './errors.js';
+import type { Events } from './events.js';
+import { Exchange } from './exchange.js';
+import type { Http } from './http.js';
+import { keyUnavailable, type Keyring } from './keys.js';
+import { PagedList } from './list.js';
+import { readCallOptions } from './options.js';
+import type { BudgetSource } from './budgets.js';
+import type { Budget, Slot } from './rate-limit.js';
+import { maxCloseMs } from './rate-store.js';
+import { freeRoute, prepare, type Input, type PreparedCall } from './request.js';
+import { pauseAfterRefusalMs, repeat } from './retry.js';
+import type { InputOf, ItemOf, Method, Returned, Route } from './route.js';
+import type { Session } from './session.js';
+import type {
+  Answer,
+  CallEvent,
+  ClientEvents,
+  FreeInput,
+  ListOptions,
+  Paginated,
+  RateLimitState,
+  RequestEvent,
+  RequestOptions,
+  RunRequest,
+} from './types.js';
+import { isRecord } from './values.js';
+
+/** What a transport is made of. */
+export interface Parts {
+  readonly settings: Settings;
+  readonly keyring: Keyring;
+  readonly session: Session;
+  readonly budgets: BudgetSource;
+  readonly events: Events<ClientEvents>;
+  readonly http: Http;
+  readonly loadSchemas: () => Promise<SchemaMap>;
+}
+
+/** A successful answer, read and parsed. */
+interface RawAnswer {
+  readonly body: unknown;
+  readonly response: Response;
+  /** The key that brought it. */
+  readonly keyValue?: string | null;
+}
+
+/** The key of one call. It may be renewed once, after a 401. */
+interface CallKey {
+  value: string | null;
+  mayRenew: boolean;
+}
+
+const noOptions: RequestOptions = {};
+
+/**
+ * Takes calls to the service and brings back their answers. Read `#perform` and `#attempt` from top to
+ * bottom: that is a call.
+ */
+export class Transport {
+  readonly #parts: Parts;
+  readonly #checks: Checks;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#checks = new Checks(parts);
+  }
+
+  /** Sends one call. It starts at once. */
+  send<R extends Route>(
+    route: R,
+    input: InputOf<R> & Input,
+    options?: RequestOptions,
+  ): RunningCall<Returned<R>> {
+    return this.call(route, input, options) as RunningCall<Returned<R>>; // the type of the row's answer
+  }
+
+  /** The same for input and results that no row describes. */
+  call(route: Route, input: Input, options = noOptions, site = callSite()): RunningCall<unknown> {
+    const run = (state: CallState) => this.#run(() => [route, input], options, state, site);
+    return new RunningCall(run, { site });
+  }
+
+  /** A call to an endpoint that no row describes. */
+  request(
+    method: Method,
+    path: string,
+    { query, body }: FreeInput = {},
+    options = noOptions,
+  ): RunningCall<unknown> {
+    const site = callSite();
+    const find = (): [Route, Input] => {
+      const hasKey = this.#parts.keyring.current !== null;
+      const [route, all] = freeRoute(method, path, query, hasKey);
+      return [route, { query: all, body }];
+    };
+    return new RunningCall((state) => this.#run(find, options, state, site));
+  }
+
+  /** A list. Nothing is sent before its first page is wanted. */
+  pages<R extends Route>(
+    route: R,
+    input: InputOf<R> & Input,
+    options: ListOptions = noOptions,
+  ): Paginated<ItemOf<R>> {
+    const { query, ...rest } = input as Input;
+    const site = callSite();
+    // What is no query is refused with its call, not spread into letters.
+    const isQuery = query === undefined || isRecord(query);
+    const { method, path } = route;
+    return new PagedList<ItemOf<R>>(route, isQuery ? query : undefined, {
+      fetch: (page) => this.call(route, { ...rest, query: isQuery ? page : query }, options, site),
+      prefetch: prefetchOf(options),
+      onMismatch: (issue) => this.#parts.events.emit('mismatch', { method, path, issues: [issue] }),
+    });
+  }
+
+  /** Goes on with the key that is found for the current one, for all clients that share it. */
+  swapKey({ method, path }: Route, find: (current: string) => string | undefined): void {
+    const { keyring, events } = this.#parts;
+    const { current } = keyring;
+    if (typeof current !== 'string') {
+      return; // a session has no key to swap
+    }
+    const key = find(current);
+    if (key !== undefined) {
+      keyring.swap(key);
+    } else {
+      events.emit('warning', { method, path, message: 'no new key found: the old one stays' });
+    }
+  }
+
+  /** What is left of the rate limit right now; `undefined` when it is off. */
+  rateLimit(): RateLimitState | undefined {
+    const { budgets, keyring } = this.#parts;
+    return keyring.current === undefined ? undefined : budgets.for(keyring.current)?.state();
+  }
+
+  // ---- the call, from its options to its result
+
+  async #run(
+    find: () => [Route, Input],
+    given: RequestOptions,
+    state: CallState,
+    site: { readonly stack?: string },
+  ): Promise<Answer<unknown>> {
+    state.outcome = 'not-sent';
+    try {
+      const [route, input] = find();
+      const options = given === noOptions ? given : readCallOptions(given, input.before?.options);
+      const { signal } = options;
+      state.signal = signal;
+      signal?.throwIfAborted();
+      const { clock } = this.#parts.settings;
+      const startedAt = clock.now();
+      const { deadline = Number.POSITIVE_INFINITY } = options;
+      let { body } = input;
+      if (input.before) {
+        const where = { method: route.method, path: route.path };
+        const made = input.before.run(options);
+        const terms = { ...where, signal, clock, deadlineAt: startedAt + deadline };
+        body = (await inTime(made, terms)) ?? body;
+      }
+      // Nothing that the caller changes from here on matters.
+      const surroundings = { ...this.#parts, state, startedAt };
+      const call = prepare(route, { ...input, body }, options, surroundings);
+      const end = this.#tellStart(call);
+      try {
+        const answer = await this.#perform(call);
+        end?.();
+        return answer;
+      } catch (failure) {
+        end?.(failure ?? new Error('The call failed without a reason.'));
+        throw failure;
+      }
+    } catch (failure) {
+      locate(failure, site);
+      throw failure;
+    }
+  }
+
+  async #perform(call: PreparedCall): Promise<Answer<unknown>> {
+    const { session, keyring } = this.#parts;
+    if (call.usesSession) {
+      session.reserve(call.route);
+    }
+    try {
+      await this.#checks.ofRequest(call);
+      const known = keyring.keyFor(call.route, session);
+      const value = known instanceof Promise ? await this.#fetchedKey(known, call) : known;
+      const {
+        body,
+        response,
+        keyValue = null,
+      } = await this.#attempts(call, {
+        value,
+        mayRenew: value !== null,
+      });
+      if (call.usesSession) {
+        session.keep(call.route, response);
+      }
+      const data = resultOf(call, body);
+      await this.#checks.ofAnswer(call, data);
+      call.state.outcome = undefined;
+      // Few look at it.
+      return {
+        data,
+        response,
+        get requestId() {
+          return requestIdOf(response, call, keyValue);
+        },
+      };
+    } catch (failure) {
+      if (call.usesSession) {
+        session.failed(call.route, failure);
+      }
+      throw failure;
+    }
+  }
+
+  #attempts(call: PreparedCall, key: CallKey): Promise<RawAnswer> {
+    const { settings, events } = this.#parts;
+    const budget = this.#budgetOf(call, key);
+    const terms = {
+      windowMs: settings.windowMs,
+      maxQueueMs: settings.maxQueueMs,
+      gateWaits: budget !== undefined,
+      onRetry: (facts: { attempt: number; delayMs: number; error: PostreelError }) =>
+        events.emit('retry', { ...factsOf(call), ...facts }),
+    };
+    return repeat(call, (number) => this.#attempt(number, call, key, budget), terms);
+  }
+
+  /** One request and its answer. */
+  async #attempt(
+    number: number,
+    call: PreparedCall,
+    key: CallKey,
+    budget: Budget | undefined,
+  ): Promise<RawAnswer> {
+    const { events, http, settings, keyring } = this.#parts;
+    const { signal, state, clock } = call;
+    // A request that changes nothing has no effect, however it ends.
+    const whenLost: Outcome = call.changes ? 'unknown' : 'rejected';
+
+    // 1. The right to send. Nearly always there is room.
+    const acquired = budget && this.#acquire(budget, number, call);
+    const slot = acquired instanceof Promise ? await acquired : acquired;
+    const limitMs = await readyToLeave(call, slot);
+
+    // 2. The request. From here on it may take effect.
+    const facts = () => ({ ...factsOf(call), attempt: number });
+    const sentAt = clock.now();
+    const run = this.#reportRequest(facts);
+    state.hasLeft = true;
+    state.outcome = whenLost;
+    const exchange = new Exchange(call, key.value, settings, limitMs);
+    let failure: unknown;
+    try {
+      const text = await run(() => exchange.run(http, () => slot?.accepted()));
+      const response = exchange.response as Response; // its text was read
+      const received = { response, text, key: key.value, keyOrigin: keyring.origin };
+      const body = readAnswer(received, call);
+      state.outcome = undefined;
+      return { body, response, keyValue: key.value };
+    } catch (reason) {
+      // 3. What became of it, once. An abort leaves with the caller's own reason.
+      failure = reason;
+      if (isPostreelError(reason) && !isAbortOf(signal, reason)) {
+        state.outcome = reason.outcome;
+      } else {
+        state.outcome = exchange.isHandedOver ? whenLost : 'not-sent';
+      }
+      // 429 closes the gate for all, before this slot lets the next one through.
+      if (reason instanceof RateLimitError) {
+        const askedMs = reason.retryAfterMs ?? settings.windowMs;
+        budget?.close(Math.min(pauseAfterRefusalMs(askedMs, number), maxCloseMs));
+      }
+    } finally {
+      endSlot(slot, state.outcome, exchange);
+      if (events.isObserved('response')) {
+        const { response } = exchange;
+        events.emit('response', {
+          ...facts(),
+          status: response?.status,
+          durationMs: clock.now() - sentAt,
+          requestId: response && requestIdOf(response, call, key.value),
+          outcome: state.outcome,
+        });
+      }
+    }
+
+    // 4. What follows from a no: 401 may have another key.
+    if (await this.#isKeyRenewed(failure, call, key)) {
+      return this.#attempt(number, call, key, budget);
+    }
+    // A delete that was lost and is then not found has happened.
+    const isGone = isPostreelError(failure) && failure.status === 404 && call.method === 'DELETE';
+    if (isGone && state.mayHaveHappened) {
+      state.outcome = undefined;
+      return { body: undefined, response: new Response(null, { status: 204 }) };
+    }
+    throw failure;
+  }
+
+  // ---- the parts of a call
+
+  /** Tells listeners of a request, and answers how it is to be run: a tracer may have a say. */
+  #reportRequest(facts: () => CallEvent): RunRequest {
+    const { events } = this.#parts;
+    let run: RunRequest = (request) => request();
+    if (events.isObserved('request')) {
+      const within = (given: RunRequest) => {
+        run = given;
+      };
+      // Not enumerable: it is nothing to log.
+      const event = Object.defineProperty(facts(), 'within', { value: within }) as RequestEvent;
+      events.emit('request', event);
+    }
+    return run;
+  }
+
+  #budgetOf({ isCharged }: PreparedCall, { value }: CallKey): Budget | undefined {
+    const { budgets, keyring } = this.#parts;
+    return isCharged ? budgets.for(value ?? keyring.current) : undefined;
+  }
+
+  #acquire(budget: Budget, number: number, call: PreparedCall): Slot | Promise<Slot> {
+    const { settings, events } = this.#parts;
+    const { method, path, signal, options, deadlineAt, clock } = call;
+    signal?.throwIfAborted();
+    const leftMs = deadlineAt - clock.now();
+    return budget.acquire({
+      method,
+      path,
+      signal,
+      priority: options.priority ?? 'interactive',
+      isRepeat: number > 1,
+      maxWaitMs: Math.min(settings.maxQueueMs, leftMs),
+      limitedBy: settings.maxQueueMs < leftMs ? 'maxQueueMs' : 'deadline',
+      onWait: (event) => events.emit('throttled', event),
+      onWarning: (message) => events.emit('warning', { method, path, message }),
+    });
+  }
+
+  /** Is there another key after a 401? A refused call did not happen: it may be sent again, once. */
+  async #isKeyRenewed(failure: unknown, call: PreparedCall, key: CallKey): Promise<boolean> {
+    const { keyring, session } = this.#parts;
+    const isRefused = isPostreelError(failure) && failure.status === 401;
+    if (!isRefused || !key.mayRenew || !keyring.canRenew(key.value)) {
+      return false;
+    }
+    key.mayRenew = false;
+    const refused = key.value;
+    try {
+      key.value = await this.#fetchedKey(keyring.renew(refused), call);
+      keyring.authorize(call.route, key.value, session);
+    } catch (reason) {
+      // Without another key it stays at the refusal that came: the service did see the call.
+      throw isPostreelError(reason) ? Object.assign(reason, { outcome: 'rejected' }) : reason;
+    }
+    return key.value !== refused;
+  }
+
+  // A question that takes as long as a call may is asked anew by the next call, not waited for again.
+  async #fetchedKey(key: Promise<string | null>, call: PreparedCall): Promise<string | null> {
+    const { timeoutMs, signal, clock } = call;
+    const timer = new Timer(timeoutMs, undefined, clock);
+    try {
+      const fetched = await inTime(timer.last(key), call);
+      signal?.throwIfAborted();
+      return fetched;
+    } catch (failure) {
+      if (!timer.timedOut) {
+        throw failure;
+      }
+      this.#parts.keyring.forgetQuestion();
+      throw keyUnavailable(new Error(`No answer within ${timeoutMs} ms.`));
+    }
+  }
+
+  // Listeners of whole calls are rare: without one there is nothing to do.
+  #tellStart(call: PreparedCall): ((error?: unknown) => void) | undefined {
+    const { events, settings } = this.#parts;
+    if (!events.hasListeners('call:end')) {
+      return undefined;
+    }
+    const facts = factsOf(call);
+    const { clock } = call;
+    const startedAt = clock.now();
+    events.emit('call:start', { ...facts, baseUrl: settings.baseUrl });
+    return (error) => {
+      const durationMs = clock.now() - startedAt;
+      events.emit('call:end', { ...facts, durationMs, outcome: call.state.outcome, error });
+    };
+  }
+}
+
+/** The last look before a request leaves: how long it may take. */
+async function readyToLeave(call: PreparedCall, slot: Slot | undefined): Promise<number> {
+  const { signal, input, deadlineAt, timeoutMs, clock } = call;
+  try {
+    signal?.throwIfAborted(); // in the very moment of its turn
+    if (input.hooks?.beforeSending) {
+      await input.hooks.beforeSending();
+      signal?.throwIfAborted();
+    }
+    const leftMs = deadlineAt - clock.now();
+    if (leftMs <= 0) {
+      throw notSentInTime(call);
+    }
+    return Math.min(timeoutMs, leftMs);
+  } catch (failure) {
+    slot?.cancel();
+    throw failure;
+  }
+}
+
+function endSlot(
+  slot: Slot | undefined,
+  outcome: Outcome | undefined,
+  { response }: Exchange,
+): void {
+  if (outcome === 'not-sent') {
+    slot?.cancel();
+  } else if (response) {
+    slot?.release();
+  } else {
+    slot?.abandon();
+  }
+}
+
+/** What every event holds about a call. The path of a call without a row may hold anything. */
+function factsOf({ id, route, method, path }: PreparedCall): Omit<CallEvent, 'attempt'> {
+  return { callId: id, method, path, route: route.isUntyped ? undefined : route.path };
+}
+
+// What does not fit is refused with the call of the first page.
+function prefetchOf(options: ListOptions): number | undefined {
+  try {
+    return readCallOptions(options).prefetch;
+  } catch {
+    return undefined;
+  }
+}

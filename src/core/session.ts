@@ -1,0 +1,127 @@
+import { ConfigurationError, isPostreelError } from './errors.js';
+import { isBrowser } from './keys.js';
+import type { Route } from './route.js';
+
+/** Where a service keeps its session. */
+export interface SessionPaths {
+  /** Every path below it takes part in the session. */
+  readonly prefix: string;
+  /** The paths that begin one, for the person who signs in. */
+  readonly starts: readonly string[];
+  /** The path that ends it. */
+  readonly end: string;
+}
+
+/**
+ * The session cookie of one client, for runtimes whose `fetch` keeps none. It travels only with
+ * the account routes, and only to the address that set it.
+ */
+export class Session {
+  readonly #cookies = new Map<string, string>();
+  readonly #paths: SessionPaths | undefined;
+  #isSigningIn = false;
+  #isSignedIn = false;
+
+  constructor(paths?: SessionPaths) {
+    this.#paths = paths;
+  }
+
+  get isOpen(): boolean {
+    return this.#cookies.size > 0;
+  }
+
+  /**
+   * Refuses a second sign-in: the calls of the first person would go on with the session of the second.
+   * A browser has one person, and keeps the session itself.
+   */
+  reserve({ path, method }: Route): void {
+    if (!this.#begins(path) || isBrowser()) {
+      return;
+    }
+    if (this.#isSigningIn || (this.#isSignedIn && this.isOpen)) {
+      throw new ConfigurationError(
+        `${method} ${path} was not sent: this client has the session of someone who signed in. Create a client for each person, or call \`auth.logout()\` first.`,
+        { code: 'SESSION_IN_USE', method, path },
+      );
+    }
+    this.#isSigningIn = true;
+  }
+
+  /** Keeps what the answer of a route does to the session. */
+  keep(route: Route, { headers }: Response): void {
+    if (route.path === this.#paths?.end) {
+      this.clear();
+    } else {
+      this.absorb(headers);
+    }
+    if (this.#begins(route.path)) {
+      this.#isSigningIn = false;
+      this.#isSignedIn = true;
+    }
+  }
+
+  /** A call has failed: no one has signed in, or the session that should end has ended before. */
+  failed({ path }: Route, failure: unknown): void {
+    if (this.#begins(path)) {
+      this.#isSigningIn = false;
+    }
+    if (path === this.#paths?.end && isPostreelError(failure) && failure.status === 401) {
+      this.clear();
+    }
+  }
+
+  #begins(path: string): boolean {
+    return this.#paths?.starts.includes(path) ?? false;
+  }
+
+  /** The `Cookie` header, or nothing to send. */
+  header(): string | undefined {
+    if (this.#cookies.size === 0) {
+      return undefined;
+    }
+    return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
+  /** Keeps what an answer sets; an expired cookie is dropped. */
+  absorb(headers: Headers): void {
+    for (const line of setCookieLines(headers)) {
+      const [pair = '', ...attributes] = line.split(';');
+      const equals = pair.indexOf('=');
+      if (equals < 1) {
+        continue;
+      }
+      const name = pair.slice(0, equals).trim();
+      const value = pair.slice(equals + 1).trim();
+      if (value === '' || isExpired(attributes)) {
+        this.#cookies.delete(name);
+      } else {
+        this.#cookies.set(name, value);
+      }
+    }
+  }
+
+  clear(): void {
+    this.#cookies.clear();
+    this.#isSignedIn = false;
+  }
+}
+
+// Some browsers have no such method; there the cookies are the browser's.
+function setCookieLines(headers: Partial<Pick<Headers, 'getSetCookie'>>): readonly string[] {
+  return headers.getSetCookie?.() ?? [];
+}
+
+// `Max-Age` goes before `Expires`, as RFC 6265 has it.
+function isExpired(attributes: readonly string[]): boolean {
+  const named = new Map(attributes.map(nameAndValue));
+  const maxAge = named.get('max-age');
+  if (maxAge !== undefined) {
+    return Number(maxAge) <= 0;
+  }
+  return Date.parse(named.get('expires') ?? '') <= Date.now();
+}
+
+function nameAndValue(attribute: string): [string, string] {
+  const [name = '', value = ''] = attribute.trim().split('=');
+  return [name.toLowerCase(), value];
+}

@@ -1,0 +1,299 @@
+import { nearest } from './options.js';
+import { isRecord } from './values.js';
+import type { FieldError } from './errors.js';
+import type { RawPage } from './list.js';
+import type { KnownFields, Notice, Route, RouteSchemas, Schema } from './route.js';
+
+/** The schemas of a service by their rows, loaded when a call first needs them. */
+export type SchemaMap = ReadonlyMap<Route, RouteSchemas>;
+
+// Far more than a person reads, and than a page of these services holds.
+const maxIssues = 100;
+const maxItems = 1_000;
+// Counted once by us and visited once by the schema: ten thousand visits of an answer.
+const maxNodes = 5_000;
+const maxNodesOfItem = maxNodes / 4;
+
+/** One thing that is wrong with a value, as zod reports it. */
+interface Issue {
+  readonly code?: string;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly [fact: string]: unknown;
+}
+
+/** What is wrong with a request's body and query; empty when it may be sent. */
+export function requestProblems(
+  schemas: RouteSchemas,
+  body: unknown,
+  query: unknown,
+): readonly FieldError[] {
+  const strange = schemas.known && isRecord(body) ? strangeFields(body, schemas.known) : [];
+  return [...problems(schemas.body, body, strange), ...problems(schemas.query, query ?? {})];
+}
+
+/**
+ * How an answer differs from its document; empty when it does not. Of a list only a sample is
+ * checked unless every item is asked for, and nothing that is far larger than a page can be.
+ */
+export function answerProblems(
+  route: Route,
+  schemas: RouteSchemas,
+  value: unknown,
+  isThorough: boolean,
+): readonly FieldError[] {
+  if (!route.returns.list) {
+    return isSmall(value, maxNodes) ? problems(schemas.returns, value) : [];
+  }
+  const { items } = value as RawPage; // lists have been read by their style
+  const checked = isThorough ? items.slice(0, maxItems) : sample(items);
+  return checked
+    .filter((item) => isSmall(item, maxNodesOfItem))
+    .flatMap((item) => problems(schemas.returns, item))
+    .slice(0, maxIssues);
+}
+
+/** What in a valid body will have no effect. The client has bound its rules to `warnings` (reserved fields). */
+export function bodyNotices(
+  schemas: RouteSchemas,
+  body: unknown,
+  isServiceRecord = false,
+): readonly Notice[] {
+  const { known } = schemas;
+  const strange = known && !isServiceRecord && isRecord(body) ? unknownFields(body, known) : [];
+  return [...strange, ...(schemas.warnings?.(body as never) ?? [])]; // the body passed this row's schema
+}
+
+function unknownFields(body: Record<string, unknown>, known: KnownFields): readonly string[] {
+  const { items } = known;
+  const list = items ? body[items.of] : undefined;
+  if (!items || !Array.isArray(list)) {
+    return unknownFieldWarnings(body, known);
+  }
+  const inItems = list.flatMap((item: object, index) =>
+    unknownFieldWarnings(item, items).map((warning) =>
+      warning.replace('`', `\`${items.of}[${index}].`),
+    ),
+  );
+  return [...unknownFieldWarnings(body, known), ...inItems];
+}
+
+/** What is odd about a query: parameters that the document of this list does not show. */
+export function queryWarnings({ knownQuery }: RouteSchemas, query: unknown): readonly string[] {
+  // The following pages of a list have the query of the first.
+  const isFirst = isRecord(query) && query['cursor'] === undefined && query['page'] === undefined;
+  return knownQuery && isFirst ? unknownFieldWarnings(query, knownQuery) : [];
+}
+
+function problems(
+  schema: Schema<unknown> | undefined,
+  value: unknown,
+  strange: readonly StrangeField[] = [],
+): readonly FieldError[] {
+  if (!schema) {
+    return [];
+  }
+  const result = schema.safeParse(value);
+  if (result.success) {
+    return [];
+  }
+  const issues = (result.error?.issues ?? []) as readonly Issue[]; // as zod documents them
+  return issues
+    .slice(0, maxIssues)
+    .flatMap(flatten)
+    .slice(0, maxIssues)
+    .map((issue) => describe(issue, value, strange));
+}
+
+/** The first, the last and two between: items of one list have one form. */
+function sample(items: readonly unknown[]): readonly unknown[] {
+  const last = items.length - 1;
+  const places = new Set([0, Math.floor(last / 3), Math.floor((2 * last) / 3), last]);
+  return items.length <= places.size ? items : [...places].map((place) => items[place]);
+}
+
+/** Has this at most so many values in it? Reads no more of them. */
+function isSmall(value: unknown, most: number): boolean {
+  const open = [value];
+  for (let seen = 0; open.length > 0; seen++) {
+    if (seen + open.length > most) {
+      return false;
+    }
+    const next = open.pop();
+    if (Array.isArray(next)) {
+      if (next.length > most) {
+        return false;
+      }
+      open.push(...(next as unknown[]));
+    } else if (isRecord(next)) {
+      for (const name in next) {
+        open.push(next[name]);
+        if (open.length > most) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+// A union reports one list of issues per branch: the branch that came furthest is the one meant.
+function flatten(issue: Issue): readonly Issue[] {
+  const branches = issue['errors'];
+  if (issue.code !== 'invalid_union' || !Array.isArray(branches) || branches.length === 0) {
+    return [issue];
+  }
+  const deepest = (branches as Issue[][]) // as zod documents it
+    .map((branch) => branch.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })))
+    .sort((a, b) => depth(b) - depth(a))[0];
+  return deepest && depth(deepest) > issue.path.length ? deepest.flatMap(flatten) : [issue];
+}
+
+function depth(issues: readonly Issue[]): number {
+  return issues.reduce((most, issue) => Math.max(most, issue.path.length), 0);
+}
+
+function describe(issue: Issue, root: unknown, strange: readonly StrangeField[]): FieldError {
+  const value = valueAt(root, issue.path);
+  return {
+    field: fieldName(issue.path),
+    message: rule(issue, value) + slip(issue, value, strange),
+    code: issue.code ?? 'invalid',
+  };
+}
+
+// A required field is often there under another name; so may be the one that would stand for it.
+function slip({ path, instead }: Issue, value: unknown, strange: readonly StrangeField[]): string {
+  const [field] = path;
+  if (value !== undefined || path.length !== 1) {
+    return '';
+  }
+  const wanted = [field, instead].filter((name) => typeof name === 'string');
+  for (const name of wanted) {
+    const slipped = strange.find((one) => one.meant === name || nearest(one.name, [name]) === name);
+    if (slipped) {
+      return `; \`${slipped.name}\` is not a field. Did you mean \`${name}\`?`;
+    }
+  }
+  const [first] = strange;
+  return first === undefined ? '' : `; \`${first.name}\` is not a field`;
+}
+
+function rule(issue: Issue, value: unknown): string {
+  switch (issue.code) {
+    case 'too_big':
+      return bound('at most', issue['maximum'], value);
+    case 'too_small':
+      return value === '' ? 'must not be empty' : bound('at least', issue['minimum'], value);
+    case 'invalid_type':
+      return value === undefined
+        ? 'is required'
+        : `must be ${article(issue['expected'])}; got ${given(value)}`;
+    case 'invalid_value':
+      return value === undefined
+        ? 'is required'
+        : `must be ${oneOf(issue['values'])}; got ${given(value)}`;
+    case 'invalid_format':
+      return `must be ${format(issue['format'])}; got ${given(value)}`;
+    case 'custom':
+      return issue.message;
+    default:
+      return value === undefined ? 'is required' : `is not valid; got ${given(value)}`;
+  }
+}
+
+function bound(side: string, size: unknown, value: unknown): string {
+  const number = String(size); // bounds are numbers
+  if (typeof value === 'string') {
+    return `must be ${side} ${number} characters; got ${Array.from(value).length}`; // as the schemas count them
+  }
+  if (Array.isArray(value)) {
+    return `takes ${side} ${number} items; got ${value.length}`;
+  }
+  return `must be ${side} ${number}; got ${given(value)}`;
+}
+
+function format(name: unknown): string {
+  if (name === 'email') {
+    return 'an email address';
+  }
+  return name === 'url' ? 'an absolute URL' : 'of the right form';
+}
+
+function oneOf(values: unknown): string {
+  const list = Array.isArray(values) ? values.map((value) => `"${String(value)}"`) : [];
+  return list.length === 1 ? list.join('') : `one of ${list.join(', ')}`;
+}
+
+function article(expected: unknown): string {
+  const name = String(expected); // zod names types in words
+  return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`;
+}
+
+// Lengths, never contents: an error must not carry what a caller wanted to keep.
+function given(value: unknown): string {
+  if (value === null) {
+    return 'null';
+  }
+  if (typeof value === 'number' || typeof value === 'boolean') {
+    return String(value);
+  }
+  if (typeof value === 'string') {
+    return `a text of ${value.length} characters`;
+  }
+  if (Array.isArray(value)) {
+    return `${value.length} items`;
+  }
+  return typeof value === 'undefined' ? 'nothing' : article(typeof value);
+}
+
+function fieldName(path: readonly PropertyKey[]): string {
+  if (path.length === 0) {
+    return 'body';
+  }
+  return path
+    .map((step, index) =>
+      typeof step === 'number' ? `[${step}]` : `${index > 0 ? '.' : ''}${String(step)}`,
+    )
+    .join('');
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, step) =>
+      isRecord(value) || Array.isArray(value) ? Reflect.get(value, step) : undefined,
+    root,
+  );
+}
+
+// Records that a service returned have them; they have no effect, as everybody expects.
+const answerOnly = new Set(['id', 'createdAt', 'updatedAt', 'status', '_meta']);
+
+/** A field that a document does not list, and the one that was probably meant. */
+export interface StrangeField {
+  readonly name: string;
+  readonly meant: string | undefined;
+}
+
+/** The fields of a body that its document does not list. */
+export function strangeFields(
+  body: object,
+  { names, aliases = {} }: KnownFields,
+): readonly StrangeField[] {
+  return Object.entries(body)
+    .filter(([name, value]) => value !== undefined && !names.includes(name))
+    .map(([name]) => name)
+    .filter((name) => !answerOnly.has(name))
+    .map((name) => ({
+      name,
+      meant: Object.hasOwn(aliases, name) ? aliases[name] : nearest(name, names),
+    }));
+}
+
+/** Warns of fields that the document does not show: they are sent, but may have no effect. */
+export function unknownFieldWarnings(body: object, known: KnownFields): readonly string[] {
+  return strangeFields(body, known).map(({ name, meant }) => {
+    const hint = meant === undefined ? '' : ` Did you mean \`${meant}\`?`;
+    return `\`${name}\` is not a documented field and may have no effect.${hint}`;
+  });
+}
