@@ -8,7 +8,7 @@ import {
   UnexpectedResponseError,
 } from './errors.js';
 import { letGo, readText, UnusableResponse, type Http } from './http.js';
-import { outcomeOf, reasonOf, runtimeLimitOf } from './outcome.js';
+import { outcomeOf, reasonOfFault, runtimeLimitOf } from './outcome.js';
 import { cleanCause } from './redact.js';
 import type { PreparedCall } from './request.js';
 import { isLoopback, parseExactly } from './values.js';
@@ -122,7 +122,7 @@ export class Exchange {
       return new UnexpectedResponseError(message, { ...details, code: 'UNEXPECTED_RESPONSE' });
     }
     const { host } = new URL(request.url);
-    const reason = reasonOf(cause);
+    const reason = reasonOfFault(cause);
     const why = reason === undefined ? '' : ` (${reason})`;
     if (outcome === 'not-sent') {
       const message = `${line} could not reach ${host}${why}.${this.#sourceOfAddress()}`;
