@@ -62,7 +62,7 @@ export function readAnswer(received: Received, call: PreparedCall): unknown {
   if (isRecord(body) && body['success'] === false) {
     // An error with HTTP 200 has its real status in the body, if at all.
     const { statusCode } = isRecord(body['error']) ? body['error'] : {};
-    const unstated = call.isHandledOneByOne ? undefined : 400;
+    const unstated = call.isPartial(undefined) ? undefined : 400;
     throw apiError(received, call, typeof statusCode === 'number' ? statusCode : unstated);
   }
   return body;

@@ -236,19 +236,18 @@ export class Notifier {
     this.#wake();
   }
 
-  /** Resolves after `notify()`, after `maxMs`, or when `other` has settled. */
-  async wait(maxMs = Number.POSITIVE_INFINITY, other?: Promise<unknown>): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Resolves after `notify()`, or after so long. */
+  async wait(maxMs = Number.POSITIVE_INFINITY, clock = systemClock): Promise<void> {
+    let stopTimer: (() => void) | undefined;
     if (!this.#isNotified) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
         if (Number.isFinite(maxMs)) {
-          timer = setTimeout(resolve, Math.max(1, maxMs));
+          stopTimer = clock.at(clock.now() + Math.max(1, maxMs), resolve);
         }
-        void other?.then(() => resolve());
       });
     }
-    clearTimeout(timer);
+    stopTimer?.();
     this.#isNotified = false;
   }
 }

@@ -165,6 +165,7 @@ function withData<T>(answer: Answer<unknown>, data: T): Answer<T> {
   return {
     data,
     response,
+    replayed: answer.replayed,
     get requestId() {
       return answer.requestId;
     },

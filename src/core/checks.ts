@@ -38,7 +38,8 @@ export class Checks {
 
   /** Refuses what the service would reject or misread, and warns of what will have no effect. */
   ofRequest(call: PreparedCall): Promise<void> | undefined {
-    if (!call.route.hasInput || this.#parts.settings.validation.requests === 'off') {
+    const isOff = this.#parts.settings.validation.requests === 'off' || call.input.isChecked;
+    if (!call.route.hasInput || isOff) {
       return undefined;
     }
     if (this.#schemas) {

@@ -6,6 +6,9 @@ import { createHttp } from './http.js';
 import { isPlainHttp, Keyring, type KeyPrefixes } from './keys.js';
 import { readOptions, type OptionKinds } from './options.js';
 import type { BudgetLimits, RateBudgetStore } from './rate-store.js';
+import { scopeOf } from './journal.js';
+import { Ledger } from './ledger.js';
+import { OnceCalls, type KeyScope } from './once.js';
 import { normalizeBaseUrl, readHeaders, type HeaderRecord } from './request.js';
 import type { Method } from './route.js';
 import { Transport } from './send.js';
@@ -128,6 +131,8 @@ export class Connection<
   readonly events: Events<Map>;
   readonly keyring: Keyring;
   readonly settings: Settings;
+  /** The keys of calls that are made once, where there is a journal. */
+  readonly keys: KeyScope | undefined;
   /** The client's options as they were given: what was `undefined` is left out. */
   readonly options: Options;
   readonly #service: ServiceFacts<Options>;
@@ -156,6 +161,8 @@ export class Connection<
       parent && options.logger === parent.options.logger
         ? parent.events
         : new Events(loggerOf(options.logger));
+    const keepsJournal = parent?.keepsJournal(options) ?? false;
+    this.keys = keepsJournal ? parent?.keys : this.#newKeys();
     this.transport = new Transport({
       settings: this.settings,
       keyring: this.keyring,
@@ -163,6 +170,7 @@ export class Connection<
       budgets: this.#budgets,
       events: this.events,
       http: createHttp(this.settings.fetch),
+      once: this.keys && new OnceCalls(this.keys),
       loadSchemas,
     });
   }
@@ -185,6 +193,25 @@ export class Connection<
     const prefixes = this.#service.keyPrefixes;
     const { usesPlainHttp } = this.settings;
     return new Keyring(key, { prefixes, allowedInBrowser, usesPlainHttp, origin });
+  }
+
+  #newKeys(): KeyScope | undefined {
+    const { journal: store, keep: keepMs = this.#service.keepMs } = this.options;
+    const { clock } = this.settings;
+    const warn = (message: string) =>
+      this.events.emit('warning', { method: '', path: '', message });
+    return (
+      store && {
+        ledger: new Ledger({ store, clock, keepMs, warn }),
+        scope: scopeOf(store, this.settings),
+      }
+    );
+  }
+
+  private keepsJournal({ journal, keep, baseUrl, rateLimit }: ConnectionOptions): boolean {
+    const { options } = this;
+    const isSamePlace = baseUrl === options.baseUrl && rateLimit === options.rateLimit;
+    return journal === options.journal && keep === options.keep && isSamePlace;
   }
 
   // The same key at the same address: then key, session and budget are shared.
@@ -212,6 +239,8 @@ export interface ServiceFacts<Options = object> {
   readonly session?: SessionPaths;
   readonly limit: number;
   readonly windowMs: number;
+  /** How long the key of an answered call is kept, unless the caller says so. */
+  readonly keepMs: number;
   /** Does every request carry `Content-Type: application/json`, a GET included? */
   readonly alwaysJson: boolean;
   /** The options of its client. */

@@ -466,8 +466,8 @@ export class PartialError<Row = unknown> extends PostreelError {
   declare readonly result: PartialReport<Row>;
 
   /** `call` is the name of the call, e.g. `contacts.deleteAll()`. */
-  constructor(call: string, result: PartialReport<Row>, cause: unknown) {
-    super(sentence(call, result, cause), { code: 'PARTIAL_RESULT', cause });
+  constructor(call: string, result: PartialReport<Row>, cause: unknown, code = 'PARTIAL_RESULT') {
+    super(sentence(call, result, cause), { code, cause });
     Object.defineProperty(this, 'result', { value: result });
   }
 

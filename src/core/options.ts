@@ -1,4 +1,5 @@
 import { ConfigurationError } from './errors.js';
+import type { JournalStore } from './journal.js';
 import type { RateBudgetStore } from './rate-store.js';
 import type {
   ApiKey,
@@ -290,6 +291,12 @@ function at(row: readonly number[], index: number): number {
   return row[index] ?? Infinity;
 }
 
+/** A journal, known by its methods. */
+const journalKind = withMethods<JournalStore>(
+  'a journal, such as `fileJournal(path)` of postreel/node',
+  ...(['swap', 'get', 'list'] as const),
+);
+
 const limitForm = 'an object such as { limit: 1000, windowMs: 60_000 }';
 const store = withMethods<RateBudgetStore>(
   'a store, such as `redisRateBudget(redis)` of postreel/redis',
@@ -347,6 +354,8 @@ export const clientOptions: OptionKinds<ClientOptions & { apiKey?: ApiKey | unde
   ),
   headers,
   logger,
+  journal: journalKind,
+  keep: milliseconds,
   dangerouslyAllowSecretKeyInBrowser: flag,
   dangerouslyAllowPlainHttp: flag,
 };
@@ -360,6 +369,7 @@ export const requestOptions: OptionKinds<RequestOptions> = {
   retries: wholeNumber(0),
   retry: group({ unknownOutcome: flag }, 'an object; for a number use `retries`'),
   priority: oneOf('interactive', 'bulk'),
+  once: text,
 };
 
 // Each page ahead is held in memory.

@@ -10,7 +10,7 @@ import type { Outcome } from './errors.js';
  * | no answer; any other fault, a timeout, an abort              | unknown; a read: rejected |
  * | an answer cut short, not JSON, or not followed (0, 302, 303) | unknown; a read: rejected |
  * | 408, 5xx                                                     | unknown; a read: rejected |
- * | 429 in the midst of several recipients                       | unknown                  |
+ * | 429 to several recipients, another 4xx to several paid jobs  | unknown                  |
  * | any other 3xx, 4xx, `success: false`                         | rejected                 |
  *
  * A read has no effect: one that left and failed is `rejected`.
@@ -25,23 +25,20 @@ export type Ending =
 export interface Effect {
   /** Does it change something? */
   readonly changes: boolean;
-  /** Does the service work through it one entry after another? */
-  readonly isHandledOneByOne: boolean;
+  /** May an error with this status leave a part of it done? */
+  readonly isPartial: (status: number | undefined) => boolean;
 }
 
-export function outcomeOf(ending: Ending, { changes, isHandledOneByOne }: Effect): Outcome {
+export function outcomeOf(ending: Ending, { changes, isPartial }: Effect): Outcome {
   if (ending.phase === 'no-answer') {
     const isUnsent = isConnectFault(ending.fault, ending.url);
     return isUnsent ? 'not-sent' : changes ? 'unknown' : 'rejected';
   }
   const { status } = ending;
-  if (status === 429 && isHandledOneByOne) {
-    return changes ? 'unknown' : 'rejected';
-  }
   // 302 and 303 are also what a form answers once it has done its work; a browser shows 0 for both.
   const isOpen =
     status === undefined || status < 300 || status === 302 || status === 303 || status === 408;
-  return changes && (isOpen || status >= 500) ? 'unknown' : 'rejected';
+  return changes && (isOpen || status >= 500 || isPartial(status)) ? 'unknown' : 'rejected';
 }
 
 /**

@@ -14,6 +14,7 @@ import { of, route, type Method, type MultipartBody, type Route } from './route.
 import type { FreeInput, HeadersInput, ListOptions, RequestOptions } from './types.js';
 import { isDate, isIdNumber, isRecord, notAnId, type FileInput } from './values.js';
 import type { Settings } from './client.js';
+import type { OnceKey } from './once.js';
 import type { Session } from './session.js';
 import { version } from './version.js';
 
@@ -28,6 +29,10 @@ export interface Input {
   readonly about?: About | undefined;
   /** Does this call count towards the rate limit, whatever its row has? */
   readonly isCharged?: boolean | undefined;
+  /** The input has been checked: see `Transport.check()`. */
+  readonly isChecked?: boolean | undefined;
+  /** The key under which it is made once, in place of the caller's `once`. */
+  readonly once?: OnceKey | undefined;
   readonly hooks?: SendHooks | undefined;
 }
 
@@ -47,8 +52,11 @@ export interface About {
 
 /** What goes on around the request of a call that is paid for. */
 export interface SendHooks {
-  /** Runs when the rate limit lets the call go, before each attempt; what it throws ends the call unsent. */
-  readonly beforeSending?: (() => Promise<void>) | undefined;
+  /**
+   * Runs when the rate limit lets the call go, before each attempt; what it throws ends the call unsent,
+   * and a body that it resolves to is sent in place of the one that was given.
+   */
+  readonly beforeSending?: (() => Promise<unknown>) | undefined;
   /** Takes the body of a yes that comes after the call was given up; its request is not aborted then. */
   readonly onLate?: ((body: unknown) => void) | undefined;
 }
@@ -151,7 +159,7 @@ export function prepare(
         ...(usesSession && isBrowser() && { credentials: 'include' }),
       },
       changes: route.changes,
-      isHandledOneByOne: route.handledOneByOne?.(body as never) ?? false, // the body of this row
+      isPartial: (status) => route.partial?.(body as never, status) ?? false, // the body of this row
       usesSession,
       isCharged: input.isCharged ?? route.charged,
       signal: options.signal,
@@ -294,6 +302,7 @@ export function freeRoute(
     returns: of<unknown>(),
     key: hasKey ? 'secret' : 'none',
     repeatable: method !== 'POST' && method !== 'PATCH',
+    takesOnce: false,
     isUntyped: true,
   });
   return [row, inPath.length === 0 ? query : { ...Object.fromEntries(inPath), ...query }];

@@ -123,7 +123,7 @@ export function mayRepeat(failure: PostreelError, call: PreparedCall): boolean {
   }
   const allowsUnknown = call.options.retry?.unknownOutcome ?? false;
   if (failure.status === 429) {
-    return !call.isHandledOneByOne || allowsUnknown;
+    return failure.outcome !== 'unknown' || allowsUnknown;
   }
   const isHarmless = failure.outcome === 'not-sent' || call.route.repeatable || allowsUnknown;
   return isHarmless && isTransient(failure);

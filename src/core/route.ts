@@ -93,6 +93,8 @@ export interface Route<
   readonly key: KeyRule;
   /** May the call be sent again when it is unknown whether the first one arrived? As HTTP defines it, but for rows of POST that do no harm. */
   readonly repeatable: boolean;
+  /** Can it be made once under a key? So can calls whose repeat does harm. */
+  readonly takesOnce: boolean;
   /** Does the call change something that matters when its answer is lost? */
   readonly changes: boolean;
   readonly returns: Returns;
@@ -102,8 +104,8 @@ export interface Route<
   readonly upload?: UploadFacts;
   /** The largest JSON body that the service takes. */
   readonly maxBodyBytes?: number;
-  /** Is the service working through this body one entry after another? */
-  readonly handledOneByOne?: (body: never) => boolean;
+  /** May an error with this status leave a part of the body done? Asked before the body is checked. */
+  readonly partial?: (body: never, status: number | undefined) => boolean;
   /** Does the call count towards the service's rate limit? */
   readonly charged: boolean;
   /** Is this a row for an endpoint without one, whose body may be any JSON value? */
@@ -138,10 +140,11 @@ export interface RouteFacts<Query, Body, Returns extends Single<unknown> | List<
   readonly returns?: Returns;
   readonly key?: KeyRule;
   readonly repeatable?: boolean;
+  readonly takesOnce?: boolean;
   readonly changes?: boolean;
   readonly upload?: UploadFacts;
   readonly maxBodyBytes?: number;
-  readonly handledOneByOne?: (body: Body & {}) => boolean;
+  readonly partial?: (body: Body & {}, status: number | undefined) => boolean;
   readonly charged?: boolean;
   readonly isUntyped?: boolean;
   readonly isAccepted?: (body: unknown) => boolean;
@@ -167,12 +170,14 @@ export function route<
   const space = line.indexOf(' ');
   const method = line.slice(0, space) as Method; // by the template literal type
   const { query, body, ...stated } = facts;
+  const { repeatable = method !== 'POST' } = stated;
   return {
     method,
     path: line.slice(space + 1) as PathOf<Line>, // by the template literal type
     key: 'secret',
     returns: nothing() as Returns, // the default is Single<void>
-    repeatable: method !== 'POST',
+    repeatable,
+    takesOnce: !repeatable,
     changes: method !== 'GET',
     charged: true,
     hasInput: query !== undefined || body !== undefined,

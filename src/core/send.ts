@@ -1,5 +1,6 @@
 import { isAbortOf, Timer } from './async.js';
 import { readAnswer, requestIdOf, resultOf } from './answer.js';
+import { jsonText } from './body.js';
 import { callSite, inTime, locate, notSentInTime, RunningCall, type CallState } from './call.js';
 import { Checks, type SchemaMap } from './checks.js';
 import type { Settings } from './client.js';
@@ -9,6 +10,7 @@ import { Exchange } from './exchange.js';
 import type { Http } from './http.js';
 import { keyUnavailable, type Keyring } from './keys.js';
 import { PagedList } from './list.js';
+import { journalMissing, requireOnce, type OnceCalls, type OnceKey } from './once.js';
 import { readCallOptions } from './options.js';
 import type { BudgetSource } from './budgets.js';
 import type { Budget, Slot } from './rate-limit.js';
@@ -39,6 +41,8 @@ export interface Parts {
   readonly budgets: BudgetSource;
   readonly events: Events<ClientEvents>;
   readonly http: Http;
+  /** Where there is a journal. */
+  readonly once: OnceCalls | undefined;
   readonly loadSchemas: () => Promise<SchemaMap>;
 }
 
@@ -84,6 +88,24 @@ export class Transport {
   call(route: Route, input: Input, options = noOptions, site = callSite()): RunningCall<unknown> {
     const run = (state: CallState) => this.#run(() => [route, input], options, state, site);
     return new RunningCall(run, { site });
+  }
+
+  /**
+   * Checks a call as `send()` would, without sending it. Resolves to its body as it is sent: what the
+   * caller changes from now on does not matter.
+   */
+  async check<R extends Route>(
+    route: R,
+    input: InputOf<R> & Input,
+    given: RequestOptions,
+    state: CallState,
+  ): Promise<{ body: unknown; options: RequestOptions }> {
+    const options = readCallOptions(given, input.before?.options);
+    state.signal = options.signal;
+    const surroundings = { ...this.#parts, state, startedAt: this.#parts.settings.clock.now() };
+    const call = prepare(route, input, options, surroundings);
+    await this.#checks.ofRequest(call);
+    return { body: call.body, options };
   }
 
   /** A call to an endpoint that no row describes. */
@@ -169,9 +191,10 @@ export class Transport {
       // Nothing that the caller changes from here on matters.
       const surroundings = { ...this.#parts, state, startedAt };
       const call = prepare(route, { ...input, body }, options, surroundings);
+      const once = input.once ?? requireOnce(given, call);
       const end = this.#tellStart(call);
       try {
-        const answer = await this.#perform(call);
+        const answer = await (once ? this.#performOnce(call, once) : this.#perform(call));
         end?.();
         return answer;
       } catch (failure) {
@@ -182,6 +205,17 @@ export class Transport {
       locate(failure, site);
       throw failure;
     }
+  }
+
+  #performOnce(call: PreparedCall, key: OnceKey): Promise<Answer<unknown>> {
+    const { once } = this.#parts;
+    if (!once) {
+      throw journalMissing('A call with `once`');
+    }
+    return once.make(call, key, (hooks) => {
+      const onLate = (body: unknown) => hooks.onLate?.(resultOf(call, body));
+      return this.#perform({ ...call, input: { ...call.input, hooks: { ...hooks, onLate } } });
+    });
   }
 
   async #perform(call: PreparedCall): Promise<Answer<unknown>> {
@@ -251,7 +285,8 @@ export class Transport {
     // 1. The right to send. Nearly always there is room.
     const acquired = budget && this.#acquire(budget, number, call);
     const slot = acquired instanceof Promise ? await acquired : acquired;
-    const limitMs = await readyToLeave(call, slot);
+    const { limitMs, body: changed } = await readyToLeave(call, slot);
+    const sent = changed === undefined ? call : withBody(call, changed);
 
     // 2. The request. From here on it may take effect.
     const facts = () => ({ ...factsOf(call), attempt: number });
@@ -259,13 +294,13 @@ export class Transport {
     const run = this.#reportRequest(facts);
     state.hasLeft = true;
     state.outcome = whenLost;
-    const exchange = new Exchange(call, key.value, settings, limitMs);
+    const exchange = new Exchange(sent, key.value, settings, limitMs);
     let failure: unknown;
     try {
       const text = await run(() => exchange.run(http, () => slot?.accepted()));
       const response = exchange.response as Response; // its text was read
       const received = { response, text, key: key.value, keyOrigin: keyring.origin };
-      const body = readAnswer(received, call);
+      const body = readAnswer(received, sent);
       state.outcome = undefined;
       return { body, response, keyValue: key.value };
     } catch (reason) {
@@ -401,24 +436,31 @@ export class Transport {
   }
 }
 
-/** The last look before a request leaves: how long it may take. */
-async function readyToLeave(call: PreparedCall, slot: Slot | undefined): Promise<number> {
+/** The last look before a request leaves: how long it may take, and with which body. */
+async function readyToLeave(
+  call: PreparedCall,
+  slot: Slot | undefined,
+): Promise<{ limitMs: number; body: unknown }> {
   const { signal, input, deadlineAt, timeoutMs, clock } = call;
   try {
     signal?.throwIfAborted(); // in the very moment of its turn
-    if (input.hooks?.beforeSending) {
-      await input.hooks.beforeSending();
-      signal?.throwIfAborted();
-    }
+    const body = await input.hooks?.beforeSending?.();
+    signal?.throwIfAborted();
     const leftMs = deadlineAt - clock.now();
     if (leftMs <= 0) {
       throw notSentInTime(call);
     }
-    return Math.min(timeoutMs, leftMs);
+    return { limitMs: Math.min(timeoutMs, leftMs), body };
   } catch (failure) {
     slot?.cancel();
     throw failure;
   }
+}
+
+function withBody(call: PreparedCall, body: unknown): PreparedCall {
+  const isPartial = (status: number | undefined) =>
+    call.route.partial?.(body as never, status) ?? false; // of the same row
+  return { ...call, isPartial, request: { ...call.request, body: jsonText(body) } };
 }
 
 function endSlot(

@@ -1,12 +1,15 @@
 import type { FieldError, Outcome, PostreelError } from './errors.js';
+import type { JournalStore } from './journal.js';
 import type { RateBudgetStore } from './rate-store.js';
 
 /** A call's result together with the HTTP response that brought it. */
 export interface Answer<T> {
   readonly data: T;
-  /** The response; its body has been read already. */
-  readonly response: Response;
+  /** The response, whose body has been read; `undefined` where `replayed` is true. */
+  readonly response: Response | undefined;
   readonly requestId: string | undefined;
+  /** Nothing was sent: `data` is what the call was answered when it was made, under the same `once`. */
+  readonly replayed?: true | undefined;
 }
 
 /** The result of {@link Call.safe}: either `data` or `error`, never both. */
@@ -61,6 +64,13 @@ export interface RequestOptions {
    * @default 'interactive'
    */
   priority?: 'interactive' | 'bulk' | undefined;
+  /**
+   * A key under which the call is made once, across crashes, restarts and hosts: who makes it again gets
+   * the same answer, and nothing is sent. It needs a client with a `journal`, and is for calls whose
+   * repeat does harm. Other content under the same key is an error (`ONCE_CONFLICT`); a call that may have
+   * happened is one, too (`OUTCOME_UNKNOWN`).
+   */
+  once?: string;
 }
 
 /** Options of a list. */
@@ -135,6 +145,14 @@ export interface ClientOptions {
   /** More headers for every call. */
   headers?: HeadersInput | undefined;
   logger?: Logger | undefined;
+  /** Where calls with `once` are written down, e.g. `fileJournal(path)` of postreel/node. */
+  journal?: JournalStore | undefined;
+  /**
+   * How long the journal keeps the key of an answered call, in milliseconds. A call that is made again
+   * later is sent.
+   * @default 30 days; media: for ever, since a forgotten key costs money
+   */
+  keep?: number | undefined;
   /** Allows a secret key in a browser, where every visitor can read it. Think twice. */
   dangerouslyAllowSecretKeyInBrowser?: boolean | undefined;
   /** Allows a secret key over plain http to another machine, where others can read it. */

@@ -1,18 +1,16 @@
 import { requireTextId, isRecord } from '../core/values.js';
-import { ServiceClient } from '../core/client.js';
+import { bindMethods, ServiceClient } from '../core/client.js';
 import { invalidRequest } from '../core/errors.js';
 import type { MediaEvents } from './events.js';
 import type { MediaFile } from './jobs/file.js';
 import { joinAudio } from './generate/long-audio/join.js';
 import type { Generate } from './generate/resource.js';
 import type { GenerationJob, JobRecord } from './jobs/job.js';
-import type { MediaJob } from './generate/media-job.js';
 import type { UnknownCall } from './jobs/ledger.js';
 import { jobRecords, type JobRecords } from './jobs/records.js';
 import type { MediaOptions } from './options.js';
-import type { MediaPlan } from './queue/plan.js';
 import type { TransferOptions } from './download/transfer-options.js';
-import type { JobSource, MediaQueue, QueueOptions, SpendingCaps } from './queue/options.js';
+import type { JobSource, MediaQueue, QueueOptions } from './queue/options.js';
 import {
   readWaitsOptions,
   type FileUpdate,
@@ -29,6 +27,7 @@ import { watch } from './status/watch.js';
 import { createContext, type MediaContext } from './context.js';
 import { LazyQueue, requireJobs, requireList } from './lazy-queue.js';
 import { callSite } from '../core/call.js';
+import { callJournal } from '../core/once.js';
 import { kindOf } from '../core/request.js';
 
 /**
@@ -41,7 +40,7 @@ import { kindOf } from '../core/request.js';
 export class MediaClient extends ServiceClient<MediaEvents> {
   /** Submits videos and speech. */
   readonly generate: Generate;
-  /** The jobs of the journal that are not finished. */
+  /** The keys of calls with `once`, and the jobs that are not finished. */
   readonly journal: JobRecords;
   readonly #context: MediaContext;
 
@@ -50,7 +49,8 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     super(context.connection);
     this.#context = context;
     this.generate = context.generate;
-    this.journal = jobRecords(context.ledger);
+    this.journal = jobRecords(context.ledger, callJournal(context.connection.keys));
+    bindMethods(this);
   }
 
   /** Finds a job again, from what `JSON.stringify(job)` kept of it. */
@@ -115,23 +115,14 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   queue(jobs: JobSource, options?: QueueOptions): MediaQueue {
     return new LazyQueue(callSite(), async () => {
       // Loaded here: most programs make one file at a time.
-      const { JobQueue, readQueueOptions } = await import('./queue-parts.js');
+      const [{ JobQueue }, { readQueueOptions }] = await Promise.all([
+        import('./queue/queue.js'),
+        import('./queue/options.js'),
+      ]);
       const own = readQueueOptions(options);
       requireJobs(jobs);
       return new JobQueue(this.#context.queueHost(own.name !== undefined), jobs, own);
     });
-  }
-
-  /**
-   * Checks jobs against every rule and works out requests and time, without a call. The caps are
-   * those of `queue()`: jobs beyond them are a problem.
-   */
-  async plan(jobs: readonly MediaJob[], caps?: SpendingCaps): Promise<MediaPlan> {
-    requireList('jobs', jobs);
-    // Loaded here, as the queue is.
-    const { planJobs } = await import('./queue-parts.js');
-    const { limits, pendingLimit } = this.#context;
-    return planJobs(jobs, { ...limits, pending: pendingLimit }, caps);
   }
 
   /**

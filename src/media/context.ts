@@ -1,10 +1,15 @@
-import { systemClock } from '../core/async.js';
+import { hasIoContexts } from '../core/async.js';
 import type { RequestOptions } from '../core/types.js';
 import { fingerprint } from '../core/values.js';
-import { atLeast, text, wholeNumber, type OptionKinds } from '../core/options.js';
+import {
+  clientOptions,
+  rateLimitOf,
+  rateLimitOptions,
+  text,
+  wholeNumber,
+  type OptionKinds,
+} from '../core/options.js';
 import { schemaMap } from '../core/route.js';
-import { journalKind } from '../journal/option.js';
-import { scopeOf } from '../journal/names.js';
 import { createStatusChecks } from '../core/wait.js';
 import { redact } from '../core/redact.js';
 import { Connection, type ServiceFacts } from '../core/client.js';
@@ -24,15 +29,13 @@ import { isOfOther, otherFile } from './status/other-file.js';
 import { StatusPoller } from './status/poller.js';
 import type { QueueHost } from './queue/queue.js';
 import { sharedSlots, type Slots } from './submit/slots.js';
-import { Once } from './submit/once.js';
+import { OnceJobs } from './submit/once.js';
 import { Submitter } from './submit/submitter.js';
 
 const mediaOptions: OptionKinds<MediaOptions> = {
   ...clientOptions,
   rateLimit: rateLimitOf<MediaRateLimitOptions>({ ...rateLimitOptions, pending: wholeNumber(1) }),
   appUrl: text,
-  journal: journalKind,
-  keepSettled: atLeast(0),
 };
 
 const service: ServiceFacts<MediaOptions> = {
@@ -41,6 +44,7 @@ const service: ServiceFacts<MediaOptions> = {
   keyPrefixes: undefined,
   ...serviceLimits.requests,
   alwaysJson: true,
+  keepMs: Number.POSITIVE_INFINITY, // a forgotten key costs money
   options: mediaOptions,
 };
 
@@ -48,11 +52,12 @@ const service: ServiceFacts<MediaOptions> = {
 const paidTimeoutMs = 120_000;
 // A look that another wait has just made will do.
 const freshMs = 3_000;
-const usualKeepMs = 30 * 24 * 3_600_000;
+
+type MediaConnection = Connection<MediaEvents, MediaOptions>;
 
 /** What the parts of a media client share. */
 export interface MediaContext {
-  readonly connection: Connection<MediaEvents, MediaOptions>;
+  readonly connection: MediaConnection;
   readonly waits: FileWaits;
   readonly generate: Generate;
   /** How many jobs may be queued or processing at one time. */
@@ -71,7 +76,8 @@ export interface MediaContext {
 export function createContext(given: MediaOptions): MediaContext {
   const connection = new Connection<MediaEvents, MediaOptions>(service, given, loadSchemas);
   const { events, settings, transport, options } = connection;
-  const ledger = createLedger(options, connection);
+  const { clock } = settings;
+  const ledger = createLedger(connection);
   const { rateLimit } = options;
   const pendingLimit =
     (rateLimit === false ? undefined : rateLimit?.pending) ?? serviceLimits.pendingJobs;
@@ -92,28 +98,31 @@ export function createContext(given: MediaOptions): MediaContext {
       waitForFile: (fileId, own) => waits.wait(fileId, record.kind, own),
     });
   const timeoutMs = options.timeout ?? paidTimeoutMs;
+  const onTrouble = notices.repeated(clock, (failure) =>
+    notices.noJournal(events, failure, 'Nothing is submitted until it answers.'),
+  );
   const submitter = new Submitter({
     transport,
-    clock: systemClock,
+    clock,
+    goAlone: hasIoContexts(),
     slots: async () => (slots = await slotsOf(connection, maxJobs)),
     ledger,
     limits: settings.limits,
     timeoutMs,
     retries: settings.retries,
-    look: (fileId, signal) => poller.checkStatus(fileId, freshMs, signal).catch(() => undefined),
-    areLooksCharged: () => poller.areChecksCharged,
+    check: (fileId, signal) => poller.checkStatus(fileId, freshMs, signal).catch(() => undefined),
+    areChecksCharged: () => poller.areChecksCharged,
     onAccepted: ({ fileId, kind }, callId) => {
       memory.add(fileId, kind);
       events.emit('job:accepted', { fileId, kind, callId: callId ?? 0 });
     },
-    onTrouble: (failure) =>
-      notices.noJournal(events, failure, 'Nothing is submitted until it answers.'),
+    onTrouble,
     onWait: (waitMs, queued) => events.emit('throttled', { reason: 'limit', waitMs, queued }),
   });
   const generate: Generate = new Generate(transport, {
     submitter,
     ledger,
-    once: ledger && new Once({ submitter, ledger, timeoutMs }),
+    once: ledger && new OnceJobs({ submitter, ledger, clock, onTrouble }),
     pendingLimit,
     maxJobs,
     get statusChecksAreCharged() {
@@ -132,31 +141,24 @@ export function createContext(given: MediaOptions): MediaContext {
   return { connection, waits, generate, pendingLimit, ledger, limits, job, queueHost };
 }
 
-function createLedger(
-  { journal, keepSettled = usualKeepMs }: MediaOptions,
-  connection: Connection<MediaEvents, MediaOptions>,
-): JobLedger | undefined {
+function createLedger({ keys, settings }: MediaConnection): JobLedger | undefined {
+  const { baseUrl, group } = settings;
   return (
-    journal &&
+    keys &&
     new JobLedger({
-      store: journal,
-      scope: scopeOf(journal, connection.settings),
-      clock: systemClock,
-      keepMs: keepSettled,
-      onTrouble: (message) => notices.warn(connection.events, message),
+      ...keys,
+      queueScope: fingerprint(JSON.stringify([baseUrl])),
+      owner: group,
     })
   );
 }
 
 // Counts the project's pending jobs, together with all other clients.
-async function slotsOf(
-  parts: Connection<MediaEvents, MediaOptions>,
-  limit: number,
-): Promise<Slots> {
+async function slotsOf(parts: MediaConnection, limit: number): Promise<Slots> {
   const name = await parts.projectName();
   return sharedSlots(name, {
     limit,
-    clock: systemClock,
+    clock: parts.settings.clock,
     store: parts.settings.store,
     group: fingerprint(name),
     warn: (message) => notices.warn(parts.events, message),
@@ -164,10 +166,11 @@ async function slotsOf(
 }
 
 function createPoller(
-  connection: Connection<MediaEvents, MediaOptions>,
+  connection: MediaConnection,
   onSeen: (fileId: string, isOver: boolean) => void,
 ): StatusPoller {
-  const { events, transport } = connection;
+  const { events, transport, settings } = connection;
+  const { clock } = settings;
   const ask = async (fileId: string, options: RequestOptions, isCharged: boolean) => {
     const input = { query: { fileId }, isCharged };
     const record = await transport.send(generateRoutes.status, input, options);
@@ -179,8 +182,8 @@ function createPoller(
   };
   return new StatusPoller(
     ask,
-    async () => sharedCountedPoller(await connection.projectName()),
-    createSpacing(),
+    async () => sharedCountedPoller(await connection.projectName(), clock),
+    createStatusChecks(clock),
     { onLearned: () => notices.statusChecksAreCharged(events), onSeen },
   );
 }

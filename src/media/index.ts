@@ -9,11 +9,10 @@ export type { Generate, GenerateOptions } from './generate/resource.js';
 export type * from './generate/types.js';
 export { GenerationJob, type JobRecord } from './jobs/job.js';
 export type { JobRecords } from './jobs/records.js';
-export { memoryJournal } from '../journal/memory-journal.js';
-export type { JournalItem, JournalPage, JournalStore } from '../journal/store.js';
-export { pendingJobs, type PendingJobs, type UnknownCall } from './jobs/ledger.js';
+export { memoryJournal } from '../core/journal.js';
+export type { JournalItem, JournalPage, JournalStore } from '../core/journal.js';
+export type { PendingJobs, UnknownCall } from './jobs/ledger.js';
 export type { MediaOptions, MediaRateLimitOptions } from './options.js';
-export type { MediaPlan } from './queue/plan.js';
 export type {
   JobSource,
   MediaQueue,
@@ -21,7 +20,6 @@ export type {
   QueueProgress,
   QueueResult,
   SavedJob,
-  SpendingCaps,
 } from './queue/options.js';
 export type { FileResult } from './status/wait-for-files.js';
 export type { FileUpdate, WaitOptions } from './status/wait-options.js';

@@ -37,7 +37,7 @@ export class LazyQueue implements MediaQueue {
     // A second walk would submit, and pay for, everything again.
     if (this.#isStarted) {
       throw new ConfigurationError(
-        'A queue can be iterated once. Make another one with the rest.',
+        'This queue was already iterated. Create a new one for the remaining jobs.',
         {
           code: 'QUEUE_STARTED',
         },

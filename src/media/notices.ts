@@ -1,3 +1,4 @@
+import type { Clock } from '../core/async.js';
 import type { Events } from '../core/events.js';
 import { reasonOf } from '../core/errors.js';
 import { countedIntervalMs } from './status/counted-poller.js';
@@ -43,4 +44,17 @@ export function noInbox(events: MediaEmitter, fileId: string, error: unknown): v
     events,
     `The inbox could not wait for the callback of ${fileId} (${reason}). The wait goes on by status checks alone.`,
   );
+}
+
+const repeatEveryMs = 5 * 60_000;
+
+/** The same notice, at most every five minutes. */
+export function repeated<T>(clock: Clock, notice: (fact: T) => void): (fact: T) => void {
+  let at = Number.NEGATIVE_INFINITY;
+  return (fact) => {
+    if (clock.now() - at >= repeatEveryMs) {
+      at = clock.now();
+      notice(fact);
+    }
+  };
 }

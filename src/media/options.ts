@@ -1,5 +1,4 @@
 import type { ClientOptions, RateLimitOptions, ApiKey } from '../core/types.js';
-import type { JournalStore } from '../journal/store.js';
 
 /** How a media client keeps to the service's limits. */
 export interface MediaRateLimitOptions extends RateLimitOptions {
@@ -19,14 +18,6 @@ export interface MediaOptions extends Omit<ClientOptions, 'rateLimit'> {
   apiKey?: ApiKey | undefined;
   /** The application's address, for `job.editorUrl`. */
   appUrl?: string | undefined;
-  /** Records jobs before and after they are submitted, so that a crash loses none. */
-  journal?: JournalStore | undefined;
-  /**
-   * How long the journal keeps jobs whose file is saved, failed or dismissed, in milliseconds. A named
-   * queue remembers them for so long; after that it would submit them again.
-   * @default 2_592_000_000 (30 days)
-   */
-  keepSettled?: number | undefined;
   /** `false` leaves the rate limit to you. */
   rateLimit?: MediaRateLimitOptions | false | undefined;
 }

@@ -17,6 +17,7 @@ import {
 } from '../core/options.js';
 import { schemaMap, type RouteSchemas } from '../core/route.js';
 import { type JobUpdate, type JobWatch, createStatusChecks } from '../core/wait.js';
+import { callJournal, keyIn, type CallJournal } from '../core/once.js';
 import { bindMethods, Connection, ServiceClient, type ServiceFacts } from '../core/client.js';
 import { Activity } from './activity/resource.js';
 import { Analytics } from './analytics/resource.js';
@@ -35,8 +36,6 @@ import type {
   VerifiedAddress,
   VerifyRequest,
 } from './emails/types.js';
-import { journalKind } from '../journal/option.js';
-import type { JournalStore } from '../journal/store.js';
 import { sendEachOptions } from './emails/each-options.js';
 import type {
   EachMessage,
@@ -78,11 +77,6 @@ export interface MessagingOptions extends ClientOptions {
   /** What happens to custom fields that the service would ignore in silence. */
   data?: DataOptions | undefined;
   /**
-   * Where `sendEach()` writes down who has an email, such as `fileJournal()` of `postreel/node`. A media
-   * client may use the same one.
-   */
-  journal?: JournalStore | undefined;
-  /**
    * How `workflows.deploy()` and `pull()` write and read what the service's document does not show.
    * @default `defaultWorkflowMapping` of `postreel/workflows`; what you leave out stays
    */
@@ -100,7 +94,6 @@ const messagingOptions: OptionKinds<MessagingOptions> = {
     reserved: oneOf('warn', 'throw', 'send'),
     emptyString: oneOf('warn', 'throw', 'delete', 'send'),
   }),
-  journal: journalKind,
   workflowMapping: plainObject('an object of functions that map workflows'),
   filterMapping: plainObject('an object of functions that write filters'),
 };
@@ -112,6 +105,7 @@ const service: ServiceFacts<MessagingOptions> = {
   session,
   ...limits.requests,
   alwaysJson: false,
+  keepMs: 30 * 24 * 3_600_000,
   options: messagingOptions,
 };
 
@@ -155,10 +149,11 @@ export class MessagingClient<
   readonly projects: Projects;
   /** Builds filters of your custom fields as your service spells them (`filterMapping`). */
   readonly filters: FilterBuilder<keyof Fields extends never ? AnyFields : Fields>;
+  /** The keys of calls with `once`. */
+  readonly journal: CallJournal;
   readonly #connection: Connection<MessagingEvents, MessagingOptions>;
   readonly #emails: Emails<Fields>;
   readonly #tracking: Tracking<Fields>;
-  readonly #journal: JournalStore | undefined;
 
   constructor(options: MessagingOptions = {}) {
     const load = () => loadSchemas(connection.options.data ?? {});
@@ -168,7 +163,7 @@ export class MessagingClient<
       load,
     );
     super(connection);
-    const { data: rules = {}, journal, workflowMapping, filterMapping } = connection.options;
+    const { data: rules = {}, workflowMapping, filterMapping } = connection.options;
     this.#connection = connection;
     const { transport, events, settings: project } = connection;
     const watch: JobWatch = {
@@ -194,7 +189,7 @@ export class MessagingClient<
     this.projects = new Projects(transport, warn);
     this.#emails = new Emails(transport, rules);
     this.#tracking = new Tracking(transport, rules);
-    this.#journal = journal;
+    this.journal = callJournal(connection.keys);
     bindMethods(this);
   }
 
@@ -210,7 +205,7 @@ export class MessagingClient<
 
   /**
    * Sends an email to each of any number of recipients, a few at a time within the rate limit, and
-   * reports the result of each. With a journal and a `key` a run after a crash sends the rest and no one
+   * reports the result of each. With a journal and `once` a run after a crash sends the rest and no one
    * gets the email twice; who may have it is listed as `unknown` and mailed again only with
    * `unknown: 'send'`. A row that cannot be sent is among the `failed`.
    * @throws a `PartialError` with the report so far when the run ends early: an abort, a wrong key (401,
@@ -219,7 +214,7 @@ export class MessagingClient<
    * const { sent, failed, unknown } = await messaging.sendEach(
    *   ['ann@example.com', { email: 'bea@example.com', data: { plan: 'pro' } }],
    *   { from: 'shop@example.com', subject: 'News', body: '<p>Hi</p>' },
-   *   { journal: fileJournal('mail.jsonl'), key: 'news-2027-03' },
+   *   { once: 'news-2027-03' }, // of a client with a journal
    * );
    */
   async sendEach(
@@ -229,20 +224,9 @@ export class MessagingClient<
   ): Promise<SendEachReport<EachRecipient<Fields>>> {
     // Loaded here: few programs mail a list.
     const { sendEach } = await import('./emails/send-each.js');
-    const { events, settings } = this.#connection;
-    return sendEach<Fields>(
-      recipients,
-      message,
-      {
-        journal: this.#journal,
-        ...readOptions(options, sendEachOptions, { name: '`sendEach()`' }),
-      },
-      {
-        project: settings,
-        send: (body, more, hook) => this.#emails.sendAfter(hook, body, more),
-        warn: (text) => events.emit('warning', { method: 'POST', path: '/v1/send', message: text }),
-      },
-    );
+    const own = readOptions(options, sendEachOptions, { name: '`sendEach()`' });
+    const keys = options && 'once' in options ? { once: keyIn(options) } : {};
+    return sendEach<Fields>(recipients, message, { ...own, ...keys }, this.#emails);
   }
 
   /**

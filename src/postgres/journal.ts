@@ -1,6 +1,5 @@
 import { readOptions, text as textOption } from '../core/options.js';
-import { keyOf, storedKey, storedValue, valueOf } from '../journal/stored-text.js';
-import type { JournalItem, JournalStore } from '../journal/store.js';
+import type { JournalItem, JournalStore } from '../core/journal.js';
 import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
 
 /** How a journal in Postgres is kept. */
@@ -31,8 +30,8 @@ export function postgresJournal(
   return {
     needsGroup: name === undefined ? 'give `postgresJournal()` a `name`' : undefined,
     async swap(key, from, to) {
-      const own = [journal, storedKey(key)];
-      const [before, after] = [from, to].map((value) => value && storedValue(value));
+      const own = [journal, key];
+      const [before, after] = [from, to].map((value) => value && value);
       if (after === undefined) {
         const text = `delete from postreel_journal where journal = $1 and key = $2 and value = $3`;
         await rowsOf(pool, text, [...own, before]);
@@ -50,14 +49,14 @@ export function postgresJournal(
     },
     async get(key) {
       const text = `select key, value, ${age} from postreel_journal where journal = $1 and key = $2`;
-      return itemsOf(await rowsOf(pool, text, [journal, storedKey(key)]))[0];
+      return itemsOf(await rowsOf(pool, text, [journal, key]))[0];
     },
     async list(prefix, { after, limit } = {}) {
-      const from = storedKey(prefix);
+      const from = prefix;
       const isBehind = after !== undefined && after >= prefix;
       const text = `select key, value, ${age} from postreel_journal
         where journal = $1 and key ${isBehind ? '>' : '>='} $2 and key < $3 order by key limit $4`;
-      const values = [journal, isBehind ? storedKey(after) : from, `${from}\x7f`, limit ?? null];
+      const values = [journal, isBehind ? after : from, `${from}\x7f`, limit ?? null];
       const rows = await rowsOf(pool, text, values);
       return itemsOf(rows);
     },
@@ -74,8 +73,8 @@ interface Row {
 
 function itemsOf(rows: readonly unknown[]): JournalItem[] {
   return (rows as readonly Row[]).map(({ key, value, age: ageMs }) => ({
-    key: keyOf(key),
-    value: valueOf(value),
+    key: key,
+    value: value,
     ageMs: Math.max(0, Number(ageMs)),
   })); // as selected
 }

@@ -1,6 +1,5 @@
 import { readOptions, text } from '../core/options.js';
-import { keyOf, storedKey, storedValue, valueOf } from '../journal/stored-text.js';
-import type { JournalItem, JournalStore } from '../journal/store.js';
+import type { JournalItem, JournalStore } from '../core/journal.js';
 import { checkClient, run, script, type RedisClient, type Script } from './client.js';
 
 /** How a journal in Redis is kept. */
@@ -32,25 +31,24 @@ export function redisJournal(redis: RedisClient, options?: RedisJournalOptions):
     needsGroup: prefix === undefined ? 'give `redisJournal()` a `prefix`' : undefined,
     async swap(key, from, to) {
       // A value and no value are told apart by a letter before it.
-      const stored = (value: string | undefined) =>
-        value === undefined ? '-' : `+${storedValue(value)}`;
-      const stands = await call(scripts.swap, [storedKey(key), stored(from), stored(to)]);
-      return typeof stands === 'string' ? valueOf(stands) : undefined;
+      const stored = (value: string | undefined) => (value === undefined ? '-' : `+${value}`);
+      const stands = await call(scripts.swap, [key, stored(from), stored(to)]);
+      return typeof stands === 'string' ? stands : undefined;
     },
     async get(key) {
-      const found = (await call(scripts.get, [storedKey(key)])) as [string, string] | []; // as it answers
+      const found = (await call(scripts.get, [key])) as [string, string] | []; // as it answers
       const [value, ageMs] = found;
-      return value === undefined ? undefined : { key, value: valueOf(value), ageMs: Number(ageMs) };
+      return value === undefined ? undefined : { key, value: value, ageMs: Number(ageMs) };
     },
     async list(begin, { after, limit = -1 } = {}) {
-      const from = storedKey(begin);
+      const from = begin;
       const isBehind = after !== undefined && after >= begin;
-      const args = [isBehind ? `(${storedKey(after)}` : `[${from}`, `(${from}\x7f`, limit];
+      const args = [isBehind ? `(${after}` : `[${from}`, `(${from}\x7f`, limit];
       const flat = (await call(scripts.list, args)) as string[]; // keys, values and ages in turn
       const items: JournalItem[] = [];
       for (let place = 0; place < flat.length; place += 3) {
         const [key = '', value = '', ageMs = ''] = flat.slice(place, place + 3);
-        items.push({ key: keyOf(key), value: valueOf(value), ageMs: Number(ageMs) });
+        items.push({ key: key, value: value, ageMs: Number(ageMs) });
       }
       return items;
     },

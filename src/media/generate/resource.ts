@@ -1,17 +1,19 @@
 import { onAbort } from '../../core/async.js';
 import type { Call, RequestOptions } from '../../core/types.js';
 import type { NamesOf } from '../../core/route.js';
-import { flag, text } from '../../core/options.js';
+import { flag } from '../../core/options.js';
 import { isRecord } from '../../core/values.js';
 import { invalidRequest } from '../../core/errors.js';
 import { callSite, locate, RunningCall } from '../../core/call.js';
 import type { Transport } from '../../core/send.js';
 import type { GenerationJob, JobRecord } from '../jobs/job.js';
-import { ledgerOf, printOf, type JobLedger } from '../jobs/ledger.js';
+import { ledgerOf, type JobLedger, type OnceJob } from '../jobs/ledger.js';
+import { keyIn } from '../../core/once.js';
 import type { FileKind } from '../status/intervals.js';
 import type { Lane } from '../submit/lane.js';
-import type { Once } from '../submit/once.js';
-import type { Submitted, Submitter } from '../submit/submitter.js';
+import type { OnceJobs } from '../submit/once.js';
+import type { Parcel, Submitted } from '../submit/parcel.js';
+import type { Submitter } from '../submit/submitter.js';
 import { submitLongAudio, type SubmitPart } from './long-audio/submit.js';
 import { isVideo, withFormat, type MediaJob } from './media-job.js';
 import { routes } from './routes.js';
@@ -27,12 +29,6 @@ import type {
 /** Options of a call that submits a job. */
 export interface GenerateOptions extends RequestOptions {
   /**
-   * A key that is used once: as long as the client's journal knows it, every call with it resolves to the
-   * same job, in this process or another, before a crash or after it. The same key with other content is
-   * an error (`JOB_NAME_TAKEN`); one whose answer was lost is `OUTCOME_UNKNOWN`. It needs a journal.
-   */
-  once?: string | undefined;
-  /**
    * Makes a job again whose file failed or was canceled under this key.
    * @default false
    */
@@ -44,7 +40,7 @@ export interface GenerateHost {
   readonly submitter: Submitter;
   readonly ledger: JobLedger | undefined;
   /** Where there is a journal. */
-  readonly once: Once | undefined;
+  readonly once: OnceJobs | undefined;
   /** How many jobs may be queued or processing at one time. */
   readonly pendingLimit: number;
   /** How many jobs one call may submit. */
@@ -58,9 +54,10 @@ export interface GenerateHost {
 /** What a queue adds to a call. */
 export interface QueueTerms {
   readonly lane: Lane;
-  /** The key of the job, and what it stands for. */
-  readonly once: readonly string[] | undefined;
+  /** The job under its key, where the queue has a name. */
+  readonly once: ((job: MediaJob) => OnceJob) | undefined;
   readonly folderId: string | undefined;
+  readonly sendsUnknown: boolean;
 }
 
 /** A job that the service has. */
@@ -73,12 +70,12 @@ export interface SubmittedJob {
 interface Request {
   readonly kind: FileKind;
   readonly body: unknown;
-  readonly givenAt?: string;
+  readonly reportPath?: string;
   readonly options: GenerateOptions;
   readonly terms?: QueueTerms | undefined;
 }
 
-const ownOptions = { once: text, retryFailed: flag };
+const ownOptions = { retryFailed: flag };
 
 /**
  * Generates videos and speech. A call only submits the job; wait for the file afterwards. Jobs of calls
@@ -113,7 +110,7 @@ export class Generate implements NamesOf<typeof routes> {
   ): Call<GenerationJob[]> | Call<GenerationJob> {
     if (isOneVideo(given)) {
       const body = { payload: [given] };
-      const one = this.#submit({ kind: 'video', body, givenAt: 'payload[0]', options });
+      const one = this.#submit({ kind: 'video', body, reportPath: 'payload[0]', options });
       return one.map((all) => only(all).job);
     }
     const many = this.#submit({ kind: 'video', body: given, options });
@@ -149,8 +146,8 @@ export class Generate implements NamesOf<typeof routes> {
   submitFor(job: MediaJob, terms: QueueTerms, options: GenerateOptions): RunningCall<SubmittedJob> {
     const kind = isVideo(job) ? 'video' : 'audio';
     const body = isVideo(job) ? { payload: [job] } : job;
-    const givenAt = isVideo(job) ? { givenAt: 'payload[0]' } : {};
-    return this.#untilSent({ kind, body, ...givenAt, options, terms }).map(only);
+    const place = isVideo(job) ? { reportPath: 'payload[0]' } : {};
+    return this.#untilSent({ kind, body, ...place, options, terms }).map(only);
   }
 
   // What has left is paid for, and its id is in the answer.
@@ -168,7 +165,7 @@ export class Generate implements NamesOf<typeof routes> {
     return call;
   }
 
-  #submit({ kind, body, givenAt, options, terms }: Request): RunningCall<SubmittedJob[]> {
+  #submit({ kind, body, reportPath, options, terms }: Request): RunningCall<SubmittedJob[]> {
     const site = callSite();
     return new RunningCall(async (state) => {
       state.outcome = 'not-sent';
@@ -176,19 +173,31 @@ export class Generate implements NamesOf<typeof routes> {
         options.signal?.throwIfAborted();
         const { submitter, once: keys, adopt, maxJobs } = this.#host;
         const full = kind === 'video' ? complete(body, maxJobs) : body;
+        const about = { at: reportPath };
+        const before = { options: ownOptions, run: () => Promise.resolve(undefined) };
         // Copied now: what the caller changes while the call waits does not matter.
-        const input = { body: full as never, givenAt, ownOptions }; // as: checked here
+        const input = { body: full as never, about, before }; // as: checked here
         const checked = await this.#transport.check(routes[kind], input, options, state);
         const { payload, ...own } = checked.body as { payload?: MediaJob[] }; // as checked
         const jobs = payload ?? [checked.body as MediaJob];
-        const { once, retryFailed = false, ...rest } = checked.options as GenerateOptions;
-        const key = terms?.once ?? (once === undefined ? undefined : [once]);
+        const { once: _, retryFailed = false, retry, ...rest } = checked.options as GenerateOptions;
         const folder = payload ? { ...(terms && { folderId: terms.folderId }), ...own } : {};
-        const parcel = { kind, jobs, folder, options: rest, lane: terms?.lane };
-        const onceJob = key && this.#keyOf(key, jobs);
+        const sendsUnknown = terms?.sendsUnknown ?? retry?.unknownOutcome ?? false;
+        const parcel: Parcel = {
+          kind,
+          jobs,
+          folder,
+          options: rest,
+          sendsUnknown,
+          lane: terms?.lane,
+        };
+        const once = terms ? terms.once?.(only(jobs)) : this.#onceOf(kind, jobs, options);
         const answer =
-          onceJob && keys
-            ? await keys.submit({ ...parcel, once: onceJob }, state, retryFailed)
+          once && keys
+            ? await keys.submit({ ...parcel, once }, state, {
+                retriesFailed: retryFailed,
+                sendsUnknown,
+              })
             : ((await submitter.submit(parcel, state)) as Submitted); // only a key is ever taken
         const { known } = answer;
         return { ...answer, data: answer.data.map((record) => ({ job: adopt(record), known })) };
@@ -199,13 +208,17 @@ export class Generate implements NamesOf<typeof routes> {
     });
   }
 
-  #keyOf(parts: readonly string[], jobs: readonly MediaJob[]) {
+  #onceOf(kind: FileKind, jobs: readonly MediaJob[], options: object): OnceJob | undefined {
+    if (!('once' in options)) {
+      return undefined;
+    }
+    const key = keyIn(options);
     const [job, ...others] = jobs;
     if (!job || others.length > 0) {
       const message = 'is the key of a single job: make a call for each, they travel together';
       throw invalidRequest([{ field: 'once', message }]);
     }
-    return { key: ledgerOf(this.#host.ledger).keyOf(...parts), print: printOf(job) };
+    return ledgerOf(this.#host.ledger).onceOf(kind, key, job);
   }
 }
 

@@ -13,9 +13,10 @@ export const routes = {
   video: route('POST /v1/generate/video', {
     body: of<VideoRequest>(),
     returns: of<VideoAccepted>(),
-    // A 429 may come half-way: then a repeat would make the first jobs again.
-    handledOneByOne: (body: { payload?: unknown } | undefined) =>
-      Array.isArray(body?.payload) && body.payload.length > 1,
+    // The document does not say that a call is atomic: after a no some of its jobs may have been made. A
+    // 429 means that nothing was done.
+    partial: (body: { payload?: unknown } | undefined, status) =>
+      Array.isArray(body?.payload) && body.payload.length > 1 && status !== 429,
     isAccepted: carriesIds, // jobs that exist are paid for, whatever else the answer has
   }),
   audio: route('POST /v1/generate/audio', {

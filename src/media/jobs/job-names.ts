@@ -1,4 +1,5 @@
-import { fingerprint, isRecord } from '../../core/values.js';
+import { canonical } from '../../core/once.js';
+import { fingerprint } from '../../core/values.js';
 import { wireValue } from '../../core/body.js';
 import { isVideo, withFormat, type MediaJob } from '../generate/media-job.js';
 
@@ -19,16 +20,7 @@ export function jobNamer(key: ((job: MediaJob) => string) | undefined): (job: Me
   };
 }
 
-/**
- * The content of a job: the same text for equal jobs, whatever the order of their fields. What cannot be
- * sent is an `InvalidRequestError`.
- */
+/** The content of a job: the same text for equal jobs. What cannot be sent is an `InvalidRequestError`. */
 export function contentOf(job: MediaJob): string {
-  const content = wireValue(isVideo(job) ? withFormat(job) : job);
-  return JSON.stringify([content], (_, field: unknown) => {
-    if (!isRecord(field)) {
-      return field;
-    }
-    return Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
+  return canonical(wireValue(isVideo(job) ? withFormat(job) : job));
 }

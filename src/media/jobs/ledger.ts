@@ -1,13 +1,28 @@
-import type { Clock } from '../../core/async.js';
-import { fingerprint } from '../../core/values.js';
+import { ConfigurationError, InvalidRequestError, isPostreelError } from '../../core/errors.js';
+import { nameOf } from '../../core/journal.js';
+import {
+  isAlive,
+  type Answered,
+  type Claimed,
+  type Entry,
+  type Known,
+  type Ledger,
+  type Unknown,
+} from '../../core/ledger.js';
+import {
+  canonical,
+  journalMissing,
+  onceConflict,
+  placeOf,
+  unknownOutcome,
+} from '../../core/once.js';
+import { wireValue } from '../../core/body.js';
+import { fingerprint, isRecord } from '../../core/values.js';
 import type { JobStage } from '../../core/wait.js';
-import { ConfigurationError, InvalidRequestError, isPostreelError, PostreelError } from '../../core/errors.js';
-import { Ledger, type Accepted, type Claimed, type Known } from '../../journal/ledger.js';
-import { nameOf } from '../../journal/names.js';
-import type { JournalStore } from '../../journal/store.js';
-import { isVideo, type MediaJob } from '../generate/media-job.js';
+import { isVideo, withFormat, type MediaJob } from '../generate/media-job.js';
+import { routes } from '../generate/routes.js';
+import type { FileKind } from '../status/intervals.js';
 import type { JobRecord } from './job.js';
-import { contentOf } from './job-names.js';
 
 /** A call whose answer was lost: its jobs may have been submitted, and are never sent again. */
 export interface UnknownCall {
@@ -30,94 +45,130 @@ export interface PendingJobs {
 
 /** A job under a key that is used once. */
 export interface OnceJob {
+  /** Where it stands in the store. */
+  readonly place: string;
   readonly key: string;
+  readonly call: string;
   readonly print: string;
-  /** The entry that it takes over: a job that failed, and is to be made again. */
+  readonly owner?: string | undefined;
+  /** The entry that it takes over: a job that failed or is unknown, and is to be made again. */
   readonly over?: Known | undefined;
 }
 
 /** What is known of a key. */
 export type Found =
   | { readonly state: 'free'; readonly over: Known | undefined }
-  | { readonly state: 'claimed'; readonly ageMs: number }
+  | { readonly state: 'claimed'; readonly leftMs: number }
   | {
-      readonly state: 'accepted';
+      readonly state: 'answered';
       readonly record: JobRecord;
       /** Has its file come to an end? */
       readonly isOver: boolean;
       readonly isSaved: boolean;
     };
 
-/** What the jobs of one client are written down with. */
-export interface JobLedgerParts {
-  readonly store: JournalStore;
-  /** What tells this project's jobs from those of others in the same store. */
-  readonly scope: string;
-  readonly clock: Clock;
-  /** How long settled jobs are kept, in milliseconds. */
-  readonly keepMs: number;
-  readonly onTrouble: (message: string) => void;
+/** Whether a key that was used before may be used again. */
+export interface Again {
+  /** Where its file failed or was canceled. */
+  readonly retriesFailed: boolean;
+  /** Where nobody knows whether it was submitted. */
+  readonly sendsUnknown: boolean;
 }
 
-const prefix = 'media/';
+/** What the jobs of one client are written down with. */
+export interface JobLedgerParts {
+  readonly ledger: Ledger;
+  /** What tells this project's keys from those of others in the same store. */
+  readonly scope: string;
+  /** The same for named queues, which several projects may share. */
+  readonly queueScope: string;
+  /** Whose jobs these are among those of a shared queue: the group. */
+  readonly owner: string | undefined;
+}
+
+/** What a claim holds of its job until the job has an id. */
+interface Content {
+  readonly job: MediaJob;
+  /** The call that hands it in, and its place there. */
+  readonly call: string;
+  readonly place: number;
+}
 
 /** The jobs of a media client in a journal: each under its key, or under one of its own. */
 export class JobLedger {
-  readonly #ledger: Ledger;
   readonly #parts: JobLedgerParts;
+  readonly #ledger: Ledger;
   /** The entries of files that this client has seen, until they are settled. */
-  readonly #files = new Map<string, Map<string, Known<Accepted>>>();
+  readonly #files = new Map<string, Map<string, Known<Answered>>>();
 
   constructor(parts: JobLedgerParts) {
-    const { store, clock, onTrouble } = parts;
     this.#parts = parts;
-    const onConflict = (_: string, wanted: Claimed | Accepted | undefined) => {
-      // An id is never lost, whoever else has changed its entry meanwhile.
-      if (wanted?.state === 'accepted' && wanted.end === undefined) {
-        void this.#adopt(wanted.record as JobRecord); // as written
-      }
-    };
-    this.#ledger = new Ledger({ store, clock, onTrouble, prefix, onConflict });
+    this.#ledger = parts.ledger;
   }
 
-  /** The full key of a job; keys of several projects never meet. */
-  keyOf(...once: readonly string[]): string {
-    return `${this.#parts.scope}/${nameOf(['once', ...once])}`;
+  /** A job under the key of a single call. */
+  onceOf(kind: FileKind, key: string, job: MediaJob): OnceJob {
+    const call = callOf(kind);
+    const place = placeOf(this.#parts.scope, { key, call });
+    return { place, key, call, print: printOf(job) };
   }
 
-  /** What is known of a job; one that failed is free again where the caller says so. */
-  async find({ key, print }: OnceJob, retriesFailed: boolean): Promise<Found> {
-    const known = await this.#ledger.find(key);
+  /** A job of a named queue or of an engine. */
+  inQueue(queue: string, key: string, job: MediaJob): OnceJob {
+    const { queueScope, owner } = this.#parts;
+    const call = `queue ${queue}`;
+    const place = placeOf(queueScope, { key, call });
+    return { place, key, call, print: printOf(job), owner };
+  }
+
+  /** What is known of a job, and whether it may be made. */
+  async find(once: OnceJob, { retriesFailed, sendsUnknown }: Again): Promise<Found> {
+    const known = await this.#ledger.find(once.place);
     if (!known) {
       return { state: 'free', over: undefined };
     }
     const { entry } = known;
-    if (entry.print !== print) {
-      throw taken();
+    if (entry.owner !== once.owner) {
+      throw otherOwner(once);
     }
-    if (entry.state === 'claimed') {
-      return { state: 'claimed', ageMs: known.ageMs };
+    if (entry.print !== once.print) {
+      throw onceConflict(once);
+    }
+    if (isAlive(known)) {
+      return { state: 'claimed', leftMs: (entry as Claimed).limitMs - known.ageMs };
+    }
+    if (entry.state !== 'answered') {
+      if (sendsUnknown) {
+        return { state: 'free', over: known };
+      }
+      throw unknownOutcome(once);
     }
     const { end } = entry;
     if (retriesFailed && (end === 'failed' || end === 'canceled')) {
       return { state: 'free', over: known };
     }
-    const record = entry.record as JobRecord; // as written
+    const record = recordOf(entry);
     this.#remember(record.fileId, { ...known, entry });
-    return { state: 'accepted', record, isOver: end !== undefined, isSaved: end === 'saved' };
+    return { state: 'answered', record, isOver: end !== undefined, isSaved: end === 'saved' };
   }
 
   /** Claims a job for a call that is about to leave; `undefined` when another run was faster. */
   async claim(
-    call: string,
-    place: number,
+    {
+      call,
+      place,
+      limitMs,
+    }: { readonly call: string; readonly place: number; readonly limitMs: number },
     job: MediaJob,
     once: OnceJob | undefined,
   ): Promise<Known<Claimed> | undefined> {
     const id = `${call}-${place}`;
-    const { key = this.#own(id), print = printOf(job), over } = once ?? {};
-    const claim: Claimed = { state: 'claimed', id, call, place, print, content: job };
-    return this.#ledger.claim(key, claim, over);
+    const own = once ?? { ...this.#own(id), print: printOf(job) };
+    const { key, print, owner, over } = own as OnceJob; // with or without an owner
+    const content: Content = { job, call, place };
+    const facts = { id, key, call: own.call, print, ...(owner !== undefined && { owner }) };
+    const claim: Claimed = { state: 'claimed', ...facts, limitMs, content };
+    return this.#ledger.claim(own.place, claim, over);
   }
 
   /**
@@ -125,14 +176,19 @@ export class JobLedger {
    * Resolves once the ids are written, or could not be at the first try.
    */
   async accept(
-    claims: readonly Known<Claimed>[],
+    claims: readonly Known<Claimed | Unknown>[],
     records: readonly (JobRecord | null)[],
     unassigned: readonly JobRecord[] = [],
   ): Promise<void> {
     const taken = claims.map((known, place) => {
       const record = records[place];
-      const { content: _, ...entry } = known.entry;
-      return record && this.#note(record.fileId, known, { ...entry, state: 'accepted', record });
+      return record
+        ? this.#note(record.fileId, known, {
+            ...factsOf(known.entry),
+            state: 'answered',
+            answer: record,
+          })
+        : this.#ledger.change(known, lostOf(known.entry)).tried;
     });
     const others = [...records.slice(claims.length), ...unassigned].map(
       (record) => record && this.#adopt(record),
@@ -143,6 +199,13 @@ export class JobLedger {
   /** The call of these jobs certainly made nothing: their keys are free. */
   async release(claims: readonly Known<Claimed>[]): Promise<void> {
     await Promise.all(claims.map((known) => this.#ledger.change(known, undefined).tried));
+  }
+
+  /** Nobody knows what became of these jobs. Resolves to what stands for them now. */
+  async lose(claims: readonly Known<Claimed>[]): Promise<readonly Known<Unknown>[]> {
+    const changes = claims.map((known) => this.#ledger.change(known, lostOf(known.entry)));
+    await Promise.all(changes.map(({ tried }) => tried));
+    return changes.flatMap(({ known }) => known ?? []);
   }
 
   /** A file has come to its end. A finished one stays listed until it is saved. */
@@ -156,32 +219,24 @@ export class JobLedger {
   }
 
   /** A file is stored, or of no interest any more: under one key, or wherever it stands. */
-  async settle(fileId: string, end: 'saved' | 'dismissed', key?: string): Promise<void> {
+  async settle(fileId: string, end: 'saved' | 'dismissed'): Promise<void> {
     if (!this.#files.has(fileId)) {
       await this.pending(); // knows all files by then
     }
     const all = [...(this.#files.get(fileId)?.values() ?? [])];
-    await Promise.all(
-      all
-        .filter((known) => key === undefined || known.key === key)
-        .map((known) => this.#note(fileId, known, { ...known.entry, end })),
-    );
+    await Promise.all(all.map((known) => this.#note(fileId, known, { ...known.entry, end })));
   }
 
-  /** What is not settled, of this client's project. Removes what has been settled for long. */
+  /** What is not settled, of this client's project. */
   async pending(): Promise<PendingJobs> {
-    const { scope, keepMs } = this.#parts;
     const open: Known[] = [];
-    for await (const known of this.#ledger.entries(`${scope}/`)) {
+    for await (const known of this.#entries()) {
       if (isSettled(known)) {
-        if (known.ageMs > keepMs) {
-          await this.#ledger.change(known, undefined).tried;
-        }
         continue;
       }
       open.push(known);
-      if (isAccepted(known)) {
-        this.#remember((known.entry.record as JobRecord).fileId, known); // as written
+      if (isAnswered(known)) {
+        this.#remember(recordOf(known.entry).fileId, known);
       }
     }
     return pendingIn(open);
@@ -189,31 +244,32 @@ export class JobLedger {
 
   /** Lists a file, or the call with this id, no more. The keys of a dismissed call are free again. */
   async dismiss(id: string): Promise<void> {
-    const claims = await this.#unknown(id);
-    await (claims.length > 0 ? this.release(claims) : this.settle(id, 'dismissed'));
+    const lost = await this.#unknown(id);
+    const changes = lost.map((known) => this.#ledger.change(known, undefined).tried);
+    await (lost.length > 0 ? Promise.all(changes) : this.settle(id, 'dismissed'));
     await this.flush();
   }
 
   /** Says which files the jobs of an unknown call became, in the order of its jobs. */
   async resolve(id: string, fileIds: readonly (string | null)[]): Promise<void> {
-    const claims = await this.#unknown(id);
-    if (claims.length === 0) {
+    const lost = await this.#unknown(id);
+    if (lost.length === 0) {
       throw refusal(`The journal has no unknown call ${id}.`, 'CALL_UNKNOWN');
     }
-    if (fileIds.length !== claims.length) {
-      const message = `The call ${id} has ${claims.length} jobs, not ${fileIds.length}.`;
+    if (fileIds.length !== lost.length) {
+      const message = `The call ${id} has ${lost.length} jobs, not ${fileIds.length}.`;
       throw refusal(message, 'INVALID_REQUEST');
     }
     const given = fileIds.filter((fileId) => fileId !== null);
     if (new Set(given).size < given.length) {
       throw refusal('Each job has a file of its own: a file id came twice.', 'INVALID_REQUEST');
     }
-    const records = claims.map(({ entry }, place): JobRecord | null => {
+    const records = lost.map((known, place): JobRecord | null => {
       const fileId = fileIds[place] ?? null;
-      const kind = isVideo(entry.content as MediaJob) ? 'video' : 'audio'; // as claimed
+      const kind = isVideo(contentOf(known).job) ? 'video' : 'audio';
       return fileId === null ? null : { fileId, kind };
     });
-    await this.accept(claims, records);
+    await this.accept(lost, records);
     await this.flush();
   }
 
@@ -222,22 +278,31 @@ export class JobLedger {
     return this.#ledger.flush();
   }
 
-  #own(id: string): string {
-    return `${this.#parts.scope}/${nameOf(['own', id])}`;
+  async *#entries(): AsyncGenerator<Known, void, undefined> {
+    const { scope, queueScope, owner } = this.#parts;
+    for (const prefix of new Set([scope, queueScope])) {
+      for await (const known of this.#ledger.entries(`once/${prefix}/`)) {
+        const isOfQueue = known.entry.call.startsWith('queue ');
+        if (isOfQueue ? known.entry.owner === owner : calls.has(known.entry.call)) {
+          yield known;
+        }
+      }
+    }
+  }
+
+  #own(id: string) {
+    return { place: `once/${this.#parts.scope}/${nameOf(['own', id])}`, key: '', call: 'POST own' };
   }
 
   // A job that exists, but nobody knows which one of its call it is.
   #adopt(record: JobRecord): Promise<void> {
     const id = `file ${record.fileId}`;
-    const entry: Accepted = { state: 'accepted', id, call: id, place: 0, print: '', record };
-    return this.#note(
-      record.fileId,
-      { key: this.#own(id), entry, text: undefined, ageMs: 0 },
-      entry,
-    );
+    const { place, key, call } = this.#own(id);
+    const entry: Answered = { state: 'answered', id, key, call, print: '', answer: record };
+    return this.#note(record.fileId, { place, entry, text: undefined, ageMs: 0 }, entry);
   }
 
-  #note(fileId: string, known: Known, entry: Accepted): Promise<void> {
+  #note(fileId: string, known: Known, entry: Answered): Promise<void> {
     const change = this.#ledger.change(known, entry);
     if (change.known) {
       this.#remember(fileId, change.known);
@@ -246,37 +311,24 @@ export class JobLedger {
   }
 
   // Two jobs may have one file: nothing hangs on the id of a file alone.
-  #remember(fileId: string, known: Known<Accepted>): void {
-    const all = this.#files.get(fileId) ?? new Map<string, Known<Accepted>>();
-    all.set(known.key, known);
+  #remember(fileId: string, known: Known<Answered>): void {
+    const all = this.#files.get(fileId) ?? new Map<string, Known<Answered>>();
+    all.set(known.place, known);
     this.#files.set(fileId, all);
     if ([...all.values()].every(isSettled)) {
       this.#files.delete(fileId);
     }
   }
 
-  async #unknown(call: string): Promise<Known<Claimed>[]> {
-    const claims: Known<Claimed>[] = [];
-    for await (const known of this.#ledger.entries(`${this.#parts.scope}/`)) {
-      if (isClaimed(known) && known.entry.call === call) {
-        claims.push(known);
+  async #unknown(call: string): Promise<Known<Unknown | Claimed>[]> {
+    const lost: Known<Unknown | Claimed>[] = [];
+    for await (const known of this.#entries()) {
+      if (isLost(known) && contentOf(known).call === call) {
+        lost.push(known);
       }
     }
-    return claims.sort((one, other) => one.entry.place - other.entry.place);
+    return lost.sort((one, other) => contentOf(one).place - contentOf(other).place);
   }
-}
-
-/** What is not settled in a journal, of all projects that share it, without a client. */
-export async function pendingJobs(store: JournalStore): Promise<PendingJobs> {
-  const { systemClock: clock } = await import('../../async/clock.js');
-  const ledger = new Ledger({ store, prefix, clock, onTrouble: () => undefined });
-  const open: Known[] = [];
-  for await (const known of ledger.entries()) {
-    if (!isSettled(known)) {
-      open.push(known);
-    }
-  }
-  return pendingIn(open);
 }
 
 /** The journal of a client, for what cannot work without one. */
@@ -284,73 +336,87 @@ export function ledgerOf(ledger: JobLedger | undefined): JobLedger {
   if (ledger) {
     return ledger;
   }
-  throw new ConfigurationError(
-    'This client has no journal. Create it with `new MediaClient({ journal })`.',
-    { code: 'JOURNAL_MISSING' },
-  );
+  throw journalMissing('This');
 }
 
-/** Which content a job is. */
+/** Which content a job is, without the address that only hears of its end. */
 export function printOf(job: MediaJob): string {
-  return fingerprint(contentOf(job));
+  const whole = wireValue(isVideo(job) ? withFormat(job) : job);
+  const { webhook: _, ...content } = isRecord(whole) ? whole : {};
+  return fingerprint(canonical(content));
 }
+
+function callOf(kind: FileKind): string {
+  const { method, path } = routes[kind];
+  return `${method} ${path}`;
+}
+
+const calls: ReadonlySet<string> = new Set([callOf('video'), callOf('audio'), 'POST own']);
 
 function pendingIn(open: readonly Known[]): PendingJobs {
-  const oldestFirst = [...open].sort(
-    (one, other) => other.ageMs - one.ageMs || one.entry.place - other.entry.place,
-  );
-  const accepted = oldestFirst.filter(isAccepted);
-  const calls = new Map<string, Known<Claimed>[]>();
-  for (const known of oldestFirst.filter(isClaimed)) {
-    calls.set(known.entry.call, [...(calls.get(known.entry.call) ?? []), known]);
+  const oldestFirst = [...open].sort((one, other) => other.ageMs - one.ageMs);
+  const answered = oldestFirst.filter(isAnswered);
+  const lost = new Map<string, Known<Unknown | Claimed>[]>();
+  for (const known of oldestFirst.filter(isLost)) {
+    const { call } = contentOf(known);
+    lost.set(call, [...(lost.get(call) ?? []), known]);
   }
-  const records = (all: readonly Known<Accepted>[]) =>
-    all.map(({ entry }) => entry.record as JobRecord); // as written
   return {
-    jobs: records(accepted),
-    finished: records(accepted.filter(({ entry }) => entry.end === 'done')),
-    unknown: [...calls].map(([id, claims]) => ({
+    jobs: answered.map(({ entry }) => recordOf(entry)),
+    finished: answered
+      .filter(({ entry }) => entry.end === 'done')
+      .map(({ entry }) => recordOf(entry)),
+    unknown: [...lost].map(([id, all]) => ({
       id,
-      at: new Date(Date.now() - (claims[0]?.ageMs ?? 0)).toISOString(),
-      jobs: claims
-        .sort((one, other) => one.entry.place - other.entry.place)
-        .map(({ entry }) => entry.content as MediaJob), // as claimed
+      at: new Date(Date.now() - (all[0]?.ageMs ?? 0)).toISOString(),
+      jobs: all
+        .map(contentOf)
+        .sort((one, other) => one.place - other.place)
+        .map(({ job }) => job),
     })),
   };
 }
 
-function isClaimed(known: Known): known is Known<Claimed> {
-  return known.entry.state === 'claimed';
+function factsOf({ id, key, call, print, owner }: Entry) {
+  return { id, key, call, print, ...(owner !== undefined && { owner }) };
 }
 
-function isAccepted(known: Known): known is Known<Accepted> {
-  return known.entry.state === 'accepted';
+function lostOf(entry: Claimed | Unknown): Unknown {
+  return { ...factsOf(entry), state: 'unknown', content: entry.content };
+}
+
+function recordOf({ answer }: Answered): JobRecord {
+  return answer as JobRecord; // as it was written
+}
+
+function contentOf({ entry }: Known<Claimed | Unknown>): Content {
+  return entry.content as Content; // as it was claimed
+}
+
+function isLost(known: Known): known is Known<Unknown | Claimed> {
+  return known.entry.state !== 'answered' && !isAlive(known);
+}
+
+function isAnswered(known: Known): known is Known<Answered> {
+  return known.entry.state === 'answered';
 }
 
 function isSettled(known: Known): boolean {
-  return isAccepted(known) && known.entry.end !== undefined && known.entry.end !== 'done';
+  return isAnswered(known) && known.entry.end !== undefined && known.entry.end !== 'done';
 }
 
-/** Has a call failed because the journal does not answer? */
-export function isJournalGone(failure: unknown): boolean {
-  return isPostreelError(failure) && failure.code === 'JOURNAL_UNAVAILABLE';
+/** Does the journal know a job as that of another owner? */
+export function isOfOther(failure: unknown): boolean {
+  return isPostreelError(failure) && failure.code === 'OTHER_OWNER';
 }
 
-/** The error of a job of which nobody knows whether it was submitted. */
-export function mayHaveBeenSubmitted(): PostreelError {
-  return new PostreelError(
-    'This job may have been submitted when an earlier run ended. Look for it in the workspace before you submit it again.',
-    { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
-  );
-}
-
-function taken(): InvalidRequestError {
-  return refusal(
-    'The journal knows another job by this name: its content differs. Give it another `once` key, or `key` in a queue.',
-    'JOB_NAME_TAKEN',
+function otherOwner({ key, call }: OnceJob): ConfigurationError {
+  return new ConfigurationError(
+    `The job "${key}" of the ${call} was submitted with the key of another project. Its client, with the same \`rateLimit.group\`, goes on with it.`,
+    { code: 'OTHER_OWNER' },
   );
 }
 
 function refusal(message: string, code: string): InvalidRequestError {
-  return new InvalidRequestError(message, { code, outcome: 'not-sent' });
+  return new InvalidRequestError(message, { code });
 }

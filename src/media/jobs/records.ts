@@ -1,9 +1,10 @@
+import type { CallJournal } from '../../core/once.js';
 import { requireTextId } from '../../core/values.js';
 import { requireList } from '../lazy-queue.js';
 import { ledgerOf, type JobLedger, type PendingJobs } from './ledger.js';
 
 /** What a client's journal knows, and what the caller may say to it. */
-export interface JobRecords {
+export interface JobRecords extends CallJournal {
   /** What is not settled: jobs in progress, finished files that are not saved, unknown calls. */
   pending(): Promise<PendingJobs>;
   /** The file is saved: it is listed no more. */
@@ -21,8 +22,9 @@ export interface JobRecords {
 }
 
 /** Reads and changes the journal of a client; each call refuses when there is none. */
-export function jobRecords(ledger: JobLedger | undefined): JobRecords {
+export function jobRecords(ledger: JobLedger | undefined, calls: CallJournal): JobRecords {
   return {
+    ...calls,
     pending: async () => ledgerOf(ledger).pending(),
     acknowledge: async (fileId) => {
       requireTextId('fileId', fileId);

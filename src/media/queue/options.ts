@@ -5,6 +5,7 @@ import {
   callback,
   flag,
   milliseconds,
+  oneOf,
   readOptions,
   text,
   type OptionKinds,
@@ -13,17 +14,13 @@ import type { MediaJob } from '../generate/media-job.js';
 import type { MediaFile } from '../jobs/file.js';
 import type { GenerationJob } from '../jobs/job.js';
 
-/** The most that a queue may submit. */
-export interface SpendingCaps {
+/** How a queue of jobs runs. All times are in milliseconds. */
+export interface QueueOptions {
   /**
    * The most jobs to submit; the others end with an error (`SPENDING_CAP`).
    * @default Infinity
    */
   maxJobs?: number | undefined;
-}
-
-/** How a queue of jobs runs. All times are in milliseconds. */
-export interface QueueOptions extends SpendingCaps {
   /**
    * How many jobs may be in progress at one time; never more than the service allows.
    * @default 20
@@ -53,9 +50,21 @@ export interface QueueOptions extends SpendingCaps {
   save?: ((file: MediaFile, job: SavedJob) => Promise<unknown>) | undefined;
   /**
    * How long one job may take from its acceptance on, in milliseconds.
-   * @default Infinity
+   * @default 21_600_000 (6 hours)
    */
   timeout?: number | undefined;
+  /**
+   * How long one job may wait for its turn, in milliseconds: for the limits, and for a service or a
+   * journal that does not answer.
+   * @default 86_400_000 (24 hours)
+   */
+  deadline?: number | undefined;
+  /**
+   * What to do about jobs of which nobody knows whether they were submitted: `'list'` yields them with
+   * the error `OUTCOME_UNKNOWN`, `'send'` submits them again, though they may be made, and paid for, twice.
+   * @default 'list'
+   */
+  unknown?: 'list' | 'send' | undefined;
   /** Stops submitting and waiting at once. What is in progress goes on; see `running`. */
   signal?: AbortSignal | undefined;
   /** Called whenever something changed. What it throws is ignored. */
@@ -114,7 +123,10 @@ export interface MediaQueue extends AsyncIterable<QueueResult> {
   readonly running: readonly GenerationJob[];
   /** Submits no more until `resume()`. Jobs in progress are waited for. */
   pause(): void;
-  /** Goes on after `pause()`, and after a `warning` with the code `UNKNOWN_OUTCOMES`. */
+  /**
+   * Goes on after `pause()`, and after the answers to two calls in a row were lost (a `warning` with the
+   * code `UNKNOWN_OUTCOMES` says so).
+   */
   resume(): void;
   /** Submits no more and ends once the jobs in progress are finished; the others are not yielded. */
   drain(): void;
@@ -123,10 +135,8 @@ export interface MediaQueue extends AsyncIterable<QueueResult> {
 /** The jobs of a queue: a list, a generator or an asynchronous source of any length. */
 export type JobSource = Iterable<MediaJob> | AsyncIterable<MediaJob>;
 
-const spendingCaps: OptionKinds<SpendingCaps> = { maxJobs: atLeast(0) };
-
 const queueOptions: OptionKinds<QueueOptions> = {
-  ...spendingCaps,
+  maxJobs: atLeast(0),
   concurrency: amount,
   folderId: text,
   name: text,
@@ -134,6 +144,8 @@ const queueOptions: OptionKinds<QueueOptions> = {
   retryFailed: flag,
   save: callback(),
   timeout: milliseconds,
+  deadline: milliseconds,
+  unknown: oneOf('list', 'send'),
   signal: abortSignal,
   onProgress: callback(),
 };
@@ -141,9 +153,4 @@ const queueOptions: OptionKinds<QueueOptions> = {
 /** The options of a queue as they were given, checked. */
 export function readQueueOptions(given: QueueOptions | undefined): QueueOptions {
   return readOptions(given, queueOptions, { name: 'a queue' });
-}
-
-/** The caps of a plan as they were given, checked. */
-export function readSpendingCaps(given: SpendingCaps | undefined): SpendingCaps {
-  return readOptions(given, spendingCaps, { name: 'a plan' });
 }

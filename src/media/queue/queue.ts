@@ -1,6 +1,11 @@
 import { onAbort, callSafely, Notifier } from '../../core/async.js';
-import { InvalidRequestError, isPostreelError, PostreelError } from '../../core/errors.js';
-import { reasonOf } from '../../core/outcome.js';
+import {
+  InvalidRequestError,
+  isPostreelError,
+  PartialError,
+  PostreelError,
+  reasonOf,
+} from '../../core/errors.js';
 import type { Generate, SubmittedJob } from '../generate/resource.js';
 import type { MediaJob } from '../generate/media-job.js';
 import { jobNamer } from '../jobs/job-names.js';
@@ -24,9 +29,10 @@ export interface QueueHost {
 // So many jobs wait for their turn at most: enough to find the longest, and to fill a call.
 const aheadOf = { list: 400, stream: 100 };
 const videoIntervalMs = 10_000;
+const usualTimeoutMs = 6 * 60 * 60_000;
+const usualDeadlineMs = 24 * 60 * 60_000;
 // One lost answer may happen; after two in a row the next one is as likely to be lost, and is paid for.
 const maxUnknownCalls = 2;
-const unknownMs = 10 * 60_000;
 // The rest would only be refused as well.
 const refusalsForAll = 5;
 
@@ -47,7 +53,7 @@ export class JobQueue implements MediaQueue {
   readonly #results: QueueResult[] = [];
   readonly #running = new Set<GenerationJob>();
   readonly #news = new Notifier();
-  readonly #room = new Notifier();
+  readonly #taken = new Notifier();
   /** Aborts when nothing more may be submitted, with the reason. */
   readonly #closed = new AbortController();
   /** Aborts when the queue is left. */
@@ -56,7 +62,8 @@ export class JobQueue implements MediaQueue {
   #isPaused = false;
   #isExhausted = false;
   #refusals = { answer: '', count: 0 };
-  #heldTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Were the answers to two calls in a row lost? Then nothing leaves until `resume()`. */
+  #areAnswersLost = false;
   #failure: { readonly reason: unknown } | undefined;
 
   constructor(host: QueueHost, jobs: JobSource, options: QueueOptions) {
@@ -66,8 +73,13 @@ export class JobQueue implements MediaQueue {
     this.#options = options;
     this.#nameOf = jobNamer(options.key);
     const concurrency = Math.min(options.concurrency ?? pendingLimit, pendingLimit);
-    const most = options.maxJobs ?? Number.POSITIVE_INFINITY;
-    this.#lane = new Lane(concurrency, most, (calls) => this.#onUnknown(calls));
+    this.#lane = new Lane({
+      name: options.name ?? crypto.randomUUID(),
+      maxInProgress: concurrency,
+      maxJobs: options.maxJobs ?? Number.POSITIVE_INFINITY,
+      deadlineMs: options.deadline ?? usualDeadlineMs,
+      onUnknown: (calls) => this.#onUnknown(calls),
+    });
   }
 
   get running(): readonly GenerationJob[] {
@@ -81,8 +93,7 @@ export class JobQueue implements MediaQueue {
 
   resume(): void {
     this.#isPaused = false;
-    clearTimeout(this.#heldTimer);
-    this.#heldTimer = undefined;
+    this.#areAnswersLost = false;
     this.#lane.forgive();
     this.#steer();
   }
@@ -124,7 +135,6 @@ export class JobQueue implements MediaQueue {
       }
     } finally {
       stopListening();
-      clearTimeout(this.#heldTimer);
       this.#left.abort(new Withdrawn());
       this.#close(new Withdrawn());
       await (signal?.aborted ? undefined : this.#host.ledger?.flush().catch(() => undefined)); // told by then
@@ -149,7 +159,7 @@ export class JobQueue implements MediaQueue {
       while (!left.aborted && !(this.#closed.signal.reason instanceof Withdrawn)) {
         if (this.#counts.waiting >= ahead) {
           this.#lane.isFilling = false;
-          await this.#room.wait();
+          await this.#taken.wait();
           this.#lane.isFilling = true;
           continue;
         }
@@ -181,7 +191,7 @@ export class JobQueue implements MediaQueue {
     try {
       const submitted = await this.#submit(input).finally(() => {
         this.#counts.waiting--;
-        this.#room.notify();
+        this.#taken.notify();
       });
       ({ job } = submitted);
       this.#running.add(job);
@@ -213,19 +223,24 @@ export class JobQueue implements MediaQueue {
   }
 
   async #submit(input: MediaJob): Promise<SubmittedJob> {
-    const { name, folderId, retryFailed } = this.#options;
+    const { name, folderId, retryFailed, unknown } = this.#options;
     const { signal } = this.#closed;
-    const once = name === undefined ? undefined : [name, this.#uniqueName(input)];
     try {
       signal.throwIfAborted();
-      const terms = { lane: this.#lane, once, folderId };
+      const { ledger } = this.#host;
+      const key = name === undefined ? undefined : this.#uniqueName(input);
+      const once =
+        ledger && name !== undefined && key !== undefined
+          ? (job: MediaJob) => ledger.inQueue(name, key, job)
+          : undefined;
+      const terms = { lane: this.#lane, once, folderId, sendsUnknown: unknown === 'send' };
       const options = { signal, priority: 'bulk', retryFailed } as const;
       const submitted = await this.#host.generate.submitFor(input, terms, options);
       this.#refusals.count = 0;
       this.#endAtCap();
       return submitted;
     } catch (failure) {
-      this.#learn(failure);
+      this.#drawConclusions(failure);
       throw failure;
     }
   }
@@ -249,7 +264,7 @@ export class JobQueue implements MediaQueue {
   }
 
   /** What the failure of one job says about the others. */
-  #learn(failure: unknown): void {
+  #drawConclusions(failure: unknown): void {
     if (!isPostreelError(failure) || failure === this.#closed.signal.reason) {
       return;
     }
@@ -267,7 +282,7 @@ export class JobQueue implements MediaQueue {
   }
 
   async #finished(job: GenerationJob) {
-    const { timeout = Number.POSITIVE_INFINITY } = this.#options;
+    const { timeout = usualTimeoutMs } = this.#options;
     const interval = job.kind === 'video' ? videoIntervalMs : 'auto';
     try {
       return await job.waitForFile({ timeout, interval, signal: this.#left.signal });
@@ -286,29 +301,42 @@ export class JobQueue implements MediaQueue {
   /** Says whether jobs may leave: not while too many results wait for the caller. */
   #steer(): void {
     const isFull = this.#results.length >= this.#host.pendingLimit;
-    this.#lane.isHeld = this.#isPaused || isFull || this.#heldTimer !== undefined;
+    this.#lane.isPaused = this.#isPaused || isFull || this.#areAnswersLost;
+    // What runs comes to its end, and is yielded; then the queue does.
+    if (this.#areAnswersLost && this.#running.size === 0 && this.#results.length === 0) {
+      this.#failure ??= { reason: this.#answersLost() };
+      this.#close(new Withdrawn());
+    }
     this.#host.wake();
   }
 
   #close(reason: unknown): void {
     this.#closed.abort(reason);
-    this.#room.notify();
+    this.#taken.notify();
     this.#news.notify();
   }
 
   #onUnknown(calls: number): void {
-    if (calls < maxUnknownCalls || this.#heldTimer !== undefined) {
+    if (calls < maxUnknownCalls || this.#areAnswersLost) {
       return;
     }
-    this.#heldTimer = setTimeout(() => {
-      this.#failure ??= { reason: answersLost() };
-      this.#close(new Withdrawn());
-    }, unknownMs);
+    this.#areAnswersLost = true;
     this.#host.warn(
-      'The answers to two calls in a row were lost: their jobs may exist, and each further call may be lost too. Nothing more is submitted until `queue.resume()`; without it the queue ends after 10 min.',
+      'The answers to two calls in a row were lost: their jobs may exist, and each further call may be lost too. Nothing more is submitted until `queue.resume()`; without it the queue ends when the jobs in progress have.',
       'UNKNOWN_OUTCOMES',
     );
     this.#steer();
+  }
+
+  #answersLost(): PartialError<MediaJob> {
+    const { done, failed, read } = this.#counts;
+    const cause = new PostreelError(
+      'The answers to two calls in a row were lost. Look for the jobs with the outcome `unknown` in the workspace, and run the queue again for the rest.',
+      { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
+    );
+    const notReached = Array.isArray(this.#jobs) ? this.#jobs.length - done - failed : undefined;
+    const result = { done, failed: [], unknown: [], notReached, resumeFrom: read };
+    return new PartialError('media.queue()', result, cause, 'OUTCOME_UNKNOWN');
   }
 
   #tell(): void {
@@ -346,11 +374,4 @@ function capped(): PostreelError {
     code: 'SPENDING_CAP',
     outcome: 'not-sent',
   });
-}
-
-function answersLost(): PostreelError {
-  return new PostreelError(
-    'The answers to two calls in a row were lost, and `queue.resume()` was not called. Look for the jobs with the outcome `unknown` in the workspace, and submit the rest again.',
-    { code: 'UNKNOWN_OUTCOMES' },
-  );
 }

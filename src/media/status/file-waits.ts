@@ -21,7 +21,7 @@ export interface WaitParts {
   readonly poller: StatusPoller;
   readonly memory: JobMemory;
   readonly events: Events<MediaEvents>;
-  readonly settings: Pick<Settings, 'fetch'>;
+  readonly settings: Pick<Settings, 'fetch' | 'clock'>;
   readonly ledger: JobLedger | undefined;
   /** Takes keys out of a text that the service wrote. */
   readonly clean: (text: string) => string;

@@ -38,7 +38,7 @@ export class StatusPoller {
   constructor(
     ask: AskStatus,
     findCounted: () => Promise<CountedPoller>,
-    spacing: Spacing,
+    checks: StatusChecks,
     {
       onLearned,
       onSeen,

@@ -1,6 +1,5 @@
 import type { RequestOptions } from '../../core/types.js';
 import type { Report } from '../../core/errors.js';
-import type { JournalStore } from '../../journal/store.js';
 import type { MessageData } from '../shared/data.js';
 import type { ContentSend, NamedAddress, TemplateSend } from './types.js';
 
@@ -22,20 +21,19 @@ export type EachResult =
       /** Whether an earlier run, or an earlier one of the recipients, has had it already. */
       readonly isEarlier: boolean;
     }
-  /** The email was certainly not sent; another run with the same key tries again. */
+  /** The email was certainly not sent; another run with the same `once` tries again. */
   | { readonly email: string; readonly status: 'failed'; readonly error: unknown }
   /** The email may have been sent: its answer was lost, now or in an earlier run. */
   | { readonly email: string; readonly status: 'unknown'; readonly error: unknown };
 
 /** How to send an email to many. */
-export interface SendEachOptions extends RequestOptions {
+export interface SendEachOptions extends Omit<RequestOptions, 'once'> {
   /**
-   * Where it is written down who has the email, so that a run after a crash sends the rest.
-   * @default the client's `journal`; without one, a second run sends to all again
+   * Your own name for this email, the same in every run: `'news-2027-03'`. Each recipient gets it once
+   * under this name, across crashes and hosts, also where its text was corrected meanwhile. It needs a
+   * client with a `journal`.
    */
-  journal?: JournalStore | undefined;
-  /** Your own name for this email, the same in every run: `'newsletter-2027-03'`. Needed with a journal. */
-  key?: string | undefined;
+  once?: string;
   /**
    * What to do about recipients of an earlier run for whom it is unknown whether they have the email:
    * `'list'` leaves them out, `'send'` mails them again. Never use `'send'` while another run goes on.

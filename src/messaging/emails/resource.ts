@@ -1,5 +1,6 @@
 import type { Call, RequestOptions, DataOptions } from '../../core/types.js';
 import type { NamesOf } from '../../core/route.js';
+import type { OnceKey } from '../../core/once.js';
 import type { Transport } from '../../core/send.js';
 import { withEmptyDeleted } from '../shared/request-body.js';
 import { hasBytes, withEncodedAttachments } from './attachments.js';
@@ -28,19 +29,18 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
    * error with the outcome `'unknown'`, some of them may have received it.
    */
   send(body: SendRequest<Fields>, options?: RequestOptions): Call<SendResult> {
-    return this.sendAfter(undefined, body, options);
+    return this.sendUnder(undefined, body, options);
   }
 
-  /** The same; `beforeSending` runs right before the request leaves. @internal */
-  sendAfter(
-    beforeSending: (() => Promise<void>) | undefined,
+  /** The same under a key of ours. @internal */
+  sendUnder(
+    once: OnceKey | undefined,
     body: SendRequest<Fields>,
     options?: RequestOptions,
   ): Call<SendResult> {
     const sent = withEmptyDeleted(body, this.#rules);
     const before = hasBytes(sent) ? { run: () => withEncodedAttachments(sent) } : undefined;
-    const hooks = beforeSending && { beforeSending };
-    return this.#transport.send(routes.send, { body: sent, before, hooks }, options);
+    return this.#transport.send(routes.send, { body: sent, before, once }, options);
   }
 
   /** Checks an email address: format, domain, typos, disposable and personal providers. */

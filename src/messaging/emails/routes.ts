@@ -7,10 +7,9 @@ export const routes = {
     body: of<SendRequest>(),
     returns: of<SendResult>({ emails: [] }),
     maxBodyBytes: limits.messageBytes,
-    // After a 429 or a 5xx some of the recipients may have received it.
-    // It is asked before the body is checked, so the body may be anything.
-    handledOneByOne: (body: { to?: unknown } | undefined) =>
-      Array.isArray(body?.to) && body.to.length > 1,
+    // The service handles several recipients one after another: after a 429 some may have been mailed.
+    partial: (body: { to?: unknown } | undefined, status) =>
+      Array.isArray(body?.to) && body.to.length > 1 && (status === 429 || status === undefined),
   }),
   verify: route('POST /v1/verify', {
     body: of<VerifyRequest>(),

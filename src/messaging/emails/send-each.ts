@@ -1,16 +1,16 @@
 import { callSafely } from '../../core/async.js';
 import type { Call, RequestOptions } from '../../core/types.js';
-import { isIdNumber, isRecord } from '../../core/values.js';
+import { fingerprint, isIdNumber, isRecord } from '../../core/values.js';
 import {
   invalidRequest,
   isPostreelError,
   PartialError,
   UnexpectedResponseError,
   PostreelError,
-  type Outcome,
 } from '../../core/errors.js';
 import { wireValue } from '../../core/body.js';
 import { kindOf } from '../../core/request.js';
+import type { OnceKey } from '../../core/once.js';
 import { fieldsOf } from '../shared/request-body.js';
 import { checkRows, iterable, untilAborted, type RowSource } from '../shared/row-source.js';
 import type {
@@ -20,20 +20,16 @@ import type {
   SendEachOptions,
   SendEachReport,
 } from './each-types.js';
-import { SendJournal, type KnownSend, type SendProject } from './send-journal.js';
 import type { NamedAddress, SendRequest, SendResult } from './types.js';
 
 /** What a run asks of its client. */
 export interface EachHost<Fields extends object> {
-  /** Whose emails these are. */
-  readonly project: SendProject;
-  /** Sends one email; `beforeSending` runs right before its request leaves. */
-  send(
+  /** Sends one email, under a key where it has one. */
+  sendUnder(
+    once: OnceKey | undefined,
     body: SendRequest<Fields>,
     options: RequestOptions,
-    beforeSending: (() => Promise<void>) | undefined,
-  ): Call<SendResult | undefined>;
-  warn(text: string): void;
+  ): Call<SendResult>;
 }
 
 /** Sends an email to each recipient once, a few at a time, and reports what became of each. */
@@ -47,8 +43,8 @@ export async function sendEach<Fields extends object>(
   const run = new EachRun(message, options, host);
   const total = Array.isArray(recipients) ? recipients.length : undefined;
   try {
-    for await (const rows of untilAborted(inWindows(recipients, run.from), options.signal)) {
-      await run.send(rows);
+    for await (const row of untilAborted(rowsOf(recipients, run.from), options.signal)) {
+      await run.begin(row);
     }
     await run.end();
   } catch (cause) {
@@ -68,21 +64,6 @@ interface Row<Fields extends object> {
   readonly row: EachRecipient<Fields>;
 }
 
-// So many are looked up in the journal at once.
-const windowSize = 500;
-
-/** What went wrong with one recipient. */
-interface Failure {
-  readonly error: unknown;
-  /** Was the recipient claimed in the journal? */
-  readonly isClaimed: boolean;
-  /** Of the call: an abort has the caller's own reason, which does not give the outcome. */
-  readonly outcome: Outcome | undefined;
-}
-
-/** The run of another process was faster with this recipient. Nothing was sent. */
-class Taken extends Error {}
-
 class EachRun<Fields extends object> {
   readonly from: number;
   readonly report: SendEachReport<EachRecipient<Fields>>;
@@ -91,29 +72,19 @@ class EachRun<Fields extends object> {
   readonly #message: EachMessage<Fields>;
   readonly #host: EachHost<Fields>;
   readonly #rest: RequestOptions;
-  readonly #journal: SendJournal | undefined;
+  readonly #once: string | undefined;
+  readonly #sendsUnknown: boolean;
   readonly #onResult: SendEachOptions['onResult'];
   readonly #maxAtOnce: number;
-  /** What is recorded of the recipients: all of them without a journal, else those of one window. */
-  readonly #known = new Map<string, KnownSend>();
+  /** What became of the recipients of this run, so that one who is listed twice is mailed once. */
+  readonly #known = new Map<string, EachResult>();
   readonly #underWay = new Map<string, Promise<void>>();
   #fatal: { readonly reason: unknown } | undefined;
 
   constructor(message: EachMessage<Fields>, options: SendEachOptions, host: EachHost<Fields>) {
-    const { journal, key = '', unknown, concurrency = 10, from = 0, onResult, ...rest } = options;
-    if (journal && key === '') {
-      throw invalidRequest([
-        { field: 'key', message: 'is needed with a journal: it names the email' },
-      ]);
-    }
-    const sendsUnknown = unknown === 'send';
-    this.#journal =
-      journal &&
-      new SendJournal(journal, host.project, {
-        key,
-        sendsUnknown,
-        warn: (text) => host.warn(text),
-      });
+    const { once, unknown, concurrency = 10, from = 0, onResult, ...rest } = options;
+    this.#once = once;
+    this.#sendsUnknown = unknown === 'send';
     this.from = from;
     this.next = from;
     this.report = { done: 0, sent: 0, earlier: 0, failed: [], unknown: [] };
@@ -124,29 +95,14 @@ class EachRun<Fields extends object> {
     this.#onResult = onResult;
   }
 
-  /** Sends to one window of recipients, in their order. */
-  async send(rows: readonly Row<Fields>[]): Promise<void> {
-    if (this.#journal) {
-      await this.#finishUnderWay();
-      const emails = rows.flatMap(({ row }) => addressOf(row) ?? []);
-      this.#known.clear();
-      for (const [email, known] of await this.#journal.find([...new Set(emails)])) {
-        this.#known.set(email, known);
-      }
-    }
-    for (const row of rows) {
-      await this.#begin(row);
-    }
-  }
-
   /** Resolves when all that was begun is over and written down. */
   async end(): Promise<void> {
-    await this.#finishUnderWay();
-    await this.#journal?.flush();
+    await Promise.all(this.#underWay.values());
     this.#throwIfOver();
   }
 
-  async #begin(row: Row<Fields>): Promise<void> {
+  /** Mails one recipient, once fewer than so many are under way. */
+  async begin(row: Row<Fields>): Promise<void> {
     const email = addressOf(row.row);
     // One who is listed twice is known by then.
     while (this.#underWay.size >= this.#maxAtOnce || this.#underWay.has(email ?? '')) {
@@ -161,15 +117,11 @@ class EachRun<Fields extends object> {
     }
     const known = this.#known.get(email);
     if (known) {
-      this.#reportKnown(row, known);
+      this.#report(row, known.status === 'sent' ? { ...known, isEarlier: true } : known);
       return;
     }
     const sending = this.#sendTo(row, email).finally(() => this.#underWay.delete(email));
     this.#underWay.set(email, sending);
-  }
-
-  async #finishUnderWay(): Promise<void> {
-    await Promise.all(this.#underWay.values());
   }
 
   #throwIfOver(): void {
@@ -179,63 +131,43 @@ class EachRun<Fields extends object> {
   }
 
   async #sendTo(row: Row<Fields>, email: string): Promise<void> {
-    let isClaimed = false;
-    const claim = async () => {
-      if (!isClaimed && this.#journal && !(await this.#journal.claim(email))) {
-        throw new Taken();
-      }
-      isClaimed = true;
-    };
-    let call: Call<SendResult | undefined> | undefined;
+    let call: Call<SendResult> | undefined;
     try {
       const recipient = recipientOf(row.row);
       const body = bodyOf(this.#message, recipient);
-      call = this.#host.send(body, this.#rest, this.#journal && claim);
-      const id = sentId(await call, email);
-      await this.#journal?.accept(email, id);
-      this.#known.set(email, { state: 'sent', id });
-      this.#report(row, { email: recipient.email, status: 'sent', id, isEarlier: false });
+      call = this.#host.sendUnder(this.#keyOf(email), body, this.#rest);
+      const { data, replayed = false } = await call.withResponse();
+      const id = sentId(data, email);
+      this.#end(row, email, { email: recipient.email, status: 'sent', id, isEarlier: replayed });
     } catch (error) {
-      await this.#resolveFailure(row, email, {
-        error,
-        isClaimed,
-        outcome: call ? call.outcome : 'not-sent',
-      });
+      const outcome = isPostreelError(error) ? error.outcome : call ? call.outcome : 'not-sent';
+      const status = outcome === 'not-sent' || outcome === 'rejected' ? 'failed' : 'unknown';
+      this.#end(row, email, { email: shownAddress(row.row), status, error });
+      if (isPostreelError(error) && isHopeless(error)) {
+        this.#fatal ??= { reason: error };
+      }
     }
   }
 
-  async #resolveFailure(
-    row: Row<Fields>,
-    email: string,
-    { error, isClaimed, outcome }: Failure,
-  ): Promise<void> {
-    if (error instanceof Taken) {
-      const found = await this.#journal?.find([email]).catch(() => undefined);
-      this.#reportKnown(row, found?.get(email) ?? { state: 'claimed' });
-      return;
-    }
-    const known = isPostreelError(error) ? error.outcome : outcome;
-    if (known !== 'not-sent' && known !== 'rejected') {
-      this.#known.set(email, { state: 'claimed' });
-      this.#report(row, { email: shownAddress(row.row), status: 'unknown', error });
-      return;
-    }
-    if (isClaimed) {
-      await this.#journal?.refuse(email);
-    }
-    this.#report(row, { email: shownAddress(row.row), status: 'failed', error });
-    if (isPostreelError(error) && isHopeless(error)) {
-      this.#fatal ??= { reason: error };
-    }
+  // The same address once, whatever its mail says by now: a corrected mailing goes on with the others.
+  #keyOf(email: string): OnceKey | undefined {
+    return this.#once === undefined
+      ? undefined
+      : {
+          key: `${this.#once}/${fingerprint(email)}`,
+          call: 'sendEach',
+          print: '',
+          sendsUnknown: this.#sendsUnknown,
+          keep: (data) => ({ emails: [{ email: sentId(data, email) }] }),
+        };
   }
 
-  #reportKnown(row: Row<Fields>, known: KnownSend): void {
-    const email = shownAddress(row.row);
-    if (known.state === 'sent') {
-      this.#report(row, { email, status: 'sent', id: known.id, isEarlier: true });
-    } else {
-      this.#report(row, { email, status: 'unknown', error: mayHaveBeenMailed() });
+  // One that failed is tried again where it is listed again.
+  #end(row: Row<Fields>, email: string, result: EachResult): void {
+    if (result.status !== 'failed') {
+      this.#known.set(email, result);
     }
+    this.#report(row, result);
   }
 
   #report({ row, index }: Row<Fields>, result: EachResult): void {
@@ -249,35 +181,30 @@ class EachRun<Fields extends object> {
   }
 }
 
-async function* inWindows<Fields extends object>(
+async function* rowsOf<Fields extends object>(
   recipients: RowSource<EachRecipient<Fields>>,
   from: number,
-): AsyncGenerator<Row<Fields>[], void, undefined> {
-  let rows: Row<Fields>[] = [];
+): AsyncGenerator<Row<Fields>, void, undefined> {
   let index = 0;
-  try {
-    for await (const row of iterable(recipients)) {
-      if (index >= from) {
-        rows.push({ index, row });
-      }
-      index += 1;
-      if (rows.length === windowSize) {
-        yield rows.splice(0);
-      }
+  for await (const row of iterable(recipients)) {
+    if (index >= from) {
+      yield { index, row };
     }
-  } catch (failure) {
-    // What was read before the input failed is sent all the same.
-    yield rows.splice(0);
-    throw failure;
+    index += 1;
   }
-  rows = rows.splice(0);
-  yield rows;
 }
 
-/** The name of a recipient: the same address in upper and lower case is mailed once. */
+/** The name of a recipient: the same address is mailed once, in whatever spelling. */
 function addressOf(row: unknown): string | undefined {
-  const email = shownAddress(row).trim().toLowerCase();
-  return email === '' ? undefined : email;
+  const email = shownAddress(row).trim().normalize('NFC').toLowerCase();
+  return email === '' ? undefined : withAsciiDomain(email);
+}
+
+function withAsciiDomain(email: string): string {
+  const at = email.lastIndexOf('@');
+  const domain = email.slice(at + 1);
+  const url = `http://${domain}`;
+  return at < 0 || !URL.canParse(url) ? email : email.slice(0, at + 1) + new URL(url).hostname;
 }
 
 function shownAddress(row: unknown): string {
@@ -326,13 +253,6 @@ function dataEntries(given: unknown): [string, unknown][] {
     ]);
   }
   return Object.entries(data);
-}
-
-function mayHaveBeenMailed(): PostreelError {
-  return new PostreelError(
-    "This recipient may have been mailed when an earlier run ended. `unknown: 'send'` mails them again.",
-    { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
-  );
 }
 
 // An answer without a list is a success all the same; one whose list is empty means that the recipient was skipped.

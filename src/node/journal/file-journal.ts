@@ -2,8 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fingerprint } from '../../core/values.js';
-import { SortedTexts } from '../../journal/sorted-texts.js';
-import type { JournalItem, JournalPage, JournalStore } from '../../journal/store.js';
+import {
+  SortedTexts,
+  type JournalItem,
+  type JournalPage,
+  type JournalStore,
+} from '../../core/journal.js';
 import { reasonOf } from '../../core/errors.js';
 import { withLock, type HeldLock } from '../file-lock.js';
 import { hasCode, syncFolder } from '../file-system.js';

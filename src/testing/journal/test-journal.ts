@@ -1,5 +1,5 @@
 import { readOptions, wholeNumber } from '../../core/options.js';
-import type { JournalItem, JournalStore } from '../../journal/store.js';
+import type { JournalItem, JournalStore } from '../../core/journal.js';
 
 /** How long a journal is tested. */
 export interface TestJournalOptions {

@@ -58,15 +58,7 @@ export function addVideo(program: Command, context: Context): void {
 async function makeVideos(flags: Flags, context: Context): Promise<void> {
   const jobs = await readJobs(flags);
   const media = await mediaWithJournal(context, flags.journal);
-  const { requests, earliestFinish, warnings, problems } = await media.plan(jobs);
-  if (problems.length > 0) {
-    const [first] = problems.map(({ field, message }) => `\`${field}\` ${message}`);
-    throw new CommandEnd('rejected', `Nothing was submitted: ${String(first)}.`);
-  }
-  warnings.forEach((warning) => context.output.note(`warning: ${warning}`));
   const facts = {
-    requests,
-    'ready at the earliest': earliestFinish,
     'saved to': flags.out ?? 'this folder',
     journal: flags.journal,
   };

@@ -24,7 +24,7 @@ async function status(journal: string, context: Context): Promise<void> {
     checkService('media', context),
   ]);
   const { jobs, unknown } = existsSync(journal)
-    ? await pendingIn(journal)
+    ? await pendingIn(journal, context)
     : { jobs: [], unknown: [] };
   const counts = { pending: jobs.length, unknown: unknown.length };
   const lines = () => [
@@ -44,9 +44,9 @@ async function status(journal: string, context: Context): Promise<void> {
   }
 }
 
-async function pendingIn(path: string) {
-  const { pendingJobs } = await import('postreel/media');
-  return pendingJobs(fileJournal(path));
+async function pendingIn(path: string, context: Context) {
+  const media = await mediaWithJournal(context, path);
+  return media.journal.pending();
 }
 
 function lineOf(check: ServiceCheck, { output }: Context): string {

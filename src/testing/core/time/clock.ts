@@ -1,10 +1,4 @@
-import {
-  amount,
-  callback,
-  oneOf,
-  readOptions,
-  type OptionKinds,
-} from '../../../core/options.js';
+import { amount, callback, oneOf, readOptions, type OptionKinds } from '../../../core/options.js';
 import { isDate } from '../../../core/values.js';
 import { parseDuration, type Duration } from './duration.js';
 import { createSchedule, type Task } from './schedule.js';

@@ -1,0 +1,167 @@
+import { fingerprint } from './values.js';
+import { ConfigurationError } from './errors.js';
+
+/** What stands under a key of a journal. */
+export interface JournalItem {
+  readonly key: string;
+  readonly value: string;
+  /** How long ago it was written, in milliseconds by the store's own clock. */
+  readonly ageMs: number;
+}
+
+/** Which part of a list to read. */
+export interface JournalPage {
+  /** Only keys behind this one. */
+  readonly after?: string | undefined;
+  /** The most items to read. @default all */
+  readonly limit?: number | undefined;
+}
+
+/**
+ * Where a client writes down what it is about to do once, and what became of it, so that a crash loses
+ * nothing and repeats nothing. Several processes may share a store. Keys are printable ASCII, values are
+ * JSON as `JSON.stringify` writes it; `testJournal()` of `postreel/testing` tests a store of your own.
+ */
+export interface JournalStore {
+  /**
+   * Writes `to` where `from` stands, in one atomic step; `undefined` is a key without a value. Resolves
+   * to what stands afterwards, once that is safe: `to`, or what somebody else has written.
+   */
+  swap(key: string, from: string | undefined, to: string | undefined): Promise<string | undefined>;
+  /** What stands under a key. */
+  get(key: string): Promise<JournalItem | undefined>;
+  /** What begins with the prefix, in the order of its keys' code units. */
+  list(prefix: string, page?: JournalPage): Promise<readonly JournalItem[]>;
+  /**
+   * Set on a store that several projects are likely to share under one name: the text says how to tell
+   * them apart. A client then needs a `rateLimit.group`.
+   */
+  readonly needsGroup?: string | undefined;
+}
+
+// ---- in memory
+
+/** A journal in memory: for tests, and for processes that never crash. */
+export function memoryJournal(): JournalStore {
+  const texts = new SortedTexts();
+  return {
+    swap(key, from, to) {
+      if (texts.get(key) === from) {
+        texts.set(key, to, Date.now());
+      }
+      return Promise.resolve(texts.get(key));
+    },
+    get: (key) => Promise.resolve(texts.item(key, Date.now())),
+    list: (prefix, page) => Promise.resolve(texts.list(prefix, page, Date.now())),
+  };
+}
+
+/** Keys and values in memory with the time of writing, listed in the order of the keys' code units. */
+export class SortedTexts {
+  readonly #values = new Map<string, { readonly value: string; readonly at: number }>();
+  /** All keys in their order; `undefined` after a key has come or gone. */
+  #keys: readonly string[] | undefined;
+
+  get(key: string): string | undefined {
+    return this.#values.get(key)?.value;
+  }
+
+  /** Writes a value; `undefined` removes the key. */
+  set(key: string, value: string | undefined, at: number): void {
+    if (this.#values.has(key) !== (value !== undefined)) {
+      this.#keys = undefined;
+    }
+    if (value === undefined) {
+      this.#values.delete(key);
+    } else {
+      this.#values.set(key, { value, at });
+    }
+  }
+
+  clear(): void {
+    this.#values.clear();
+    this.#keys = undefined;
+  }
+
+  *[Symbol.iterator](): Generator<readonly [key: string, value: string, at: number]> {
+    for (const [key, { value, at }] of this.#values) {
+      yield [key, value, at];
+    }
+  }
+
+  item(key: string, now: number): JournalItem | undefined {
+    const own = this.#values.get(key);
+    return own && { key, value: own.value, ageMs: Math.max(0, now - own.at) };
+  }
+
+  list(
+    prefix: string,
+    { after, limit = Number.POSITIVE_INFINITY }: JournalPage = {},
+    now: number,
+  ): JournalItem[] {
+    this.#keys ??= [...this.#values.keys()].sort((one, other) => (one < other ? -1 : 1));
+    const keys = this.#keys;
+    const isBehind = after !== undefined && after >= prefix;
+    const items: JournalItem[] = [];
+    for (
+      let place = firstPlace(keys, isBehind ? after : prefix, isBehind);
+      place < keys.length && items.length < limit && keys[place]?.startsWith(prefix);
+      place++
+    ) {
+      items.push(...[this.item(keys[place] ?? '', now)].filter((item) => item !== undefined));
+    }
+    return items;
+  }
+}
+
+/** The place of the first key that is not below a text, or that is above it. */
+function firstPlace(keys: readonly string[], text: string, isAbove: boolean): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const key = keys[middle] ?? '';
+    if (isAbove ? key <= text : key < text) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+// ---- names
+
+const maxPartLength = 200;
+
+/** Joins parts to one name of printable ASCII; whatever they hold, different parts make different names. */
+export function nameOf(parts: readonly string[]): string {
+  return parts.map(escaped).join('/');
+}
+
+function escaped(part: string): string {
+  // By code unit: half of a surrogate pair is no text to most stores.
+  const text = part.replace(
+    /[^!-~]|[%/]/g,
+    (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  // Postgres indexes short keys only.
+  return text.length > maxPartLength ? `${text.slice(0, 150)}%%${fingerprint(part)}` : text;
+}
+
+/**
+ * Names the project of a client in a journal: its address, and its group where it has one. Not its key:
+ * a project keeps its jobs when its key is renewed.
+ */
+export function scopeOf(
+  { needsGroup }: JournalStore,
+  { baseUrl, group }: { readonly baseUrl: string; readonly group: string | undefined },
+): string {
+  if (needsGroup !== undefined && group === undefined) {
+    throw new ConfigurationError(
+      `Several projects may share this journal: ${needsGroup}, or give the client a \`rateLimit.group\`.`,
+      { code: 'JOURNAL_SHARED' },
+    );
+  }
+  return fingerprint(JSON.stringify([baseUrl, group]));
+}

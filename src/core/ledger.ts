@@ -1,0 +1,291 @@
+import { answerWithin, sleep, type Clock } from './async.js';
+import { PostreelError, reasonOf } from './errors.js';
+import { nameOf, type JournalItem, type JournalStore } from './journal.js';
+
+/** What stands under a key. A key without an entry is free: what was done under it came to nothing. */
+export type Entry = Claimed | Unknown | Answered;
+
+interface Written {
+  /** One of a kind: no other claim is mistaken for it, also where a write comes late or twice. */
+  readonly id: string;
+  /** The key as its caller gave it. */
+  readonly key: string;
+  /** The call, e.g. `POST /v1/send`. */
+  readonly call: string;
+  /** Which content it has; empty where the content does not matter. */
+  readonly print: string;
+  /** Whose it is, where several share the keys. */
+  readonly owner?: string | undefined;
+}
+
+/** It is about to be sent, or on its way. */
+export interface Claimed extends Written {
+  readonly state: 'claimed';
+  /** How long it may take: when it is older, nobody knows what became of it. */
+  readonly limitMs: number;
+  /** What it needs to be named by until it is answered. */
+  readonly content?: unknown;
+}
+
+/** Nobody knows whether it happened. */
+export interface Unknown extends Written {
+  readonly state: 'unknown';
+  readonly content?: unknown;
+}
+
+/** The service took it. */
+export interface Answered extends Written {
+  readonly state: 'answered';
+  readonly answer: unknown;
+  /** What came of it later, where something does. */
+  readonly end?: 'done' | 'failed' | 'canceled' | 'saved' | 'dismissed' | undefined;
+}
+
+/** An entry as it stands in the store. */
+export interface Known<E extends Entry = Entry> {
+  /** The full key. */
+  readonly place: string;
+  readonly entry: E;
+  /** The entry as text: what a change must find; `undefined` while nothing stands there. */
+  readonly text: string | undefined;
+  readonly ageMs: number;
+}
+
+/** What a ledger stands on. */
+export interface LedgerParts {
+  readonly store: JournalStore;
+  readonly clock: Clock;
+  /** How long answered keys are kept, in milliseconds. */
+  readonly keepMs: number;
+  /** Says that a write has failed, once an outage, and what that means. */
+  readonly warn: (message: string) => void;
+}
+
+interface Ahead {
+  base: string | undefined;
+  wanted: string | undefined;
+  /** What was sent to the store: it may stand there though no answer came. */
+  readonly tried: Set<string | undefined>;
+}
+
+// A store that is slower than this is as good as gone.
+const maxAnswerMs = 5_000;
+const claimPausesMs = [0, 250, 1_000];
+const writePausesMs = [0, 1_000, 4_000, 15_000, 60_000];
+const pageSize = 1_000;
+const sweepEveryMs = 3_600_000;
+
+/**
+ * Keys that are used once, in a store. A key is claimed before anything is sent under it, by one atomic
+ * step, so that of all processes one sends it. What became of it is written afterwards; what cannot be
+ * written is tried again, and reported.
+ */
+export class Ledger {
+  readonly #parts: LedgerParts;
+  /** What is to be written, and what stands there as far as is known. */
+  readonly #ahead = new Map<string, Ahead>();
+  readonly #writing = new Map<string, Promise<void>>();
+  /** Claims of others that were seen, and when they began. */
+  readonly #seen = new Map<string, { readonly text: string | undefined; readonly at: number }>();
+  #isFailing = false;
+  #sweptAt: number | undefined;
+
+  constructor(parts: LedgerParts) {
+    this.#parts = parts;
+  }
+
+  /** What stands under a key. What this process could not write so far is written before. */
+  async find(place: string): Promise<Known | undefined> {
+    this.#sweepNowAndThen();
+    if (this.#ahead.has(place)) {
+      await this.#write(place);
+    }
+    const item = await this.#asked((store) => store.get(place));
+    return item && this.#aged(known(item));
+  }
+
+  /**
+   * Claims a key that is free, or takes over the entry that was found. Resolves to the claim, or to
+   * `undefined` when another process was faster. A claim whose answer was lost finds itself.
+   */
+  async claim(place: string, claim: Claimed, over?: Known): Promise<Known<Claimed> | undefined> {
+    const text = JSON.stringify(claim);
+    let failure: unknown;
+    for (const pauseMs of claimPausesMs) {
+      await this.#pause(pauseMs);
+      try {
+        const stands = await this.#asked((store) => store.swap(place, over?.text, text));
+        return stands === text ? { place, entry: claim, text, ageMs: 0 } : undefined;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    // It may be written all the same, and would block the key until its time is over.
+    this.change({ place, entry: claim, text, ageMs: 0 }, over?.entry);
+    throw failure;
+  }
+
+  /**
+   * Writes another entry in place of one, or none; in the background, and again when that fails.
+   * `tried` resolves after the first try.
+   */
+  change<E extends Entry>(
+    { place, text }: Known,
+    entry: E | undefined,
+  ): { readonly known: Known<E> | undefined; readonly tried: Promise<void> } {
+    const wanted = entry && JSON.stringify(entry);
+    const ahead = this.#ahead.get(place) ?? { base: text, wanted, tried: new Set() };
+    ahead.wanted = wanted;
+    this.#ahead.set(place, ahead);
+    let onTried: () => void = () => undefined;
+    const tried = new Promise<void>((resolve) => {
+      onTried = resolve;
+    });
+    const writing = (this.#writing.get(place) ?? Promise.resolve())
+      .then(() => this.#writeUntilDone(place, onTried))
+      .finally(() => this.#writing.get(place) === writing && this.#writing.delete(place));
+    this.#writing.set(place, writing);
+    return { known: entry && { place, entry, text: wanted, ageMs: 0 }, tried };
+  }
+
+  /** Resolves when everything is written; rejects when something could not be. */
+  async flush(): Promise<void> {
+    await Promise.allSettled(this.#writing.values());
+    for (const place of [...this.#ahead.keys()]) {
+      await this.#write(place);
+    }
+  }
+
+  /** All entries whose keys begin like this. */
+  async *entries(prefix: string): AsyncGenerator<Known, void, undefined> {
+    for (let after: string | undefined; ;) {
+      const page = { after, limit: pageSize };
+      const items = await this.#asked((store) => store.list(prefix, page));
+      yield* items.flatMap((item) => known(item) ?? []);
+      after = items.at(-1)?.key;
+      if (items.length < pageSize) {
+        return;
+      }
+    }
+  }
+
+  // A claim grows older by our own clock too, which may be a fake's.
+  #aged(one: Known | undefined): Known | undefined {
+    if (one?.entry.state !== 'claimed') {
+      this.#seen.delete(one?.place ?? '');
+      return one;
+    }
+    const now = this.#parts.clock.now();
+    const seen = this.#seen.get(one.place);
+    const since = seen && seen.text === one.text ? seen : { text: one.text, at: now - one.ageMs };
+    this.#seen.set(one.place, since);
+    return { ...one, ageMs: Math.max(one.ageMs, now - since.at) };
+  }
+
+  // Never rejects: `find()` and `flush()` try again, and tell.
+  async #writeUntilDone(place: string, onTried: () => void): Promise<void> {
+    for (const pauseMs of writePausesMs) {
+      await this.#pause(pauseMs);
+      try {
+        await this.#write(place).finally(onTried);
+        return;
+      } catch (error) {
+        if (!this.#isFailing) {
+          this.#isFailing = true;
+          this.#parts.warn(`${sentence(error)} It is tried again; a crash until then loses it.`);
+        }
+      }
+    }
+    this.#parts.warn(
+      'The journal still cannot be written. It is tried again when the same key is used; until then another process takes what became of it for unknown.',
+    );
+  }
+
+  async #write(place: string): Promise<void> {
+    for (let ahead = this.#ahead.get(place); ahead; ahead = this.#ahead.get(place)) {
+      const { base, wanted, tried } = ahead;
+      tried.add(wanted);
+      const stands = await this.#asked((store) => store.swap(place, base, wanted));
+      this.#isFailing = false;
+      if (stands === ahead.wanted) {
+        this.#ahead.delete(place);
+      } else if (tried.has(stands) && stands !== base) {
+        ahead.base = stands; // changed again while it was written
+      } else {
+        this.#ahead.delete(place);
+        this.#keepBeside(place, ahead.wanted);
+      }
+    }
+  }
+
+  // Somebody else has changed the key meanwhile. An answer is never dropped: it has a key of its own then.
+  #keepBeside(place: string, text: string | undefined): void {
+    const entry = text === undefined ? undefined : (JSON.parse(text) as Entry); // as written
+    if (entry?.state !== 'answered') {
+      return;
+    }
+    const beside = `${place}/${nameOf([entry.id])}`;
+    this.change({ place: beside, entry, text: undefined, ageMs: 0 }, entry);
+    this.#parts.warn(
+      `The key "${entry.key}" of ${entry.call} was changed by another process while its call was under way. What this call was answered stands in the journal beside it.`,
+    );
+  }
+
+  #sweepNowAndThen(): void {
+    const { clock, keepMs } = this.#parts;
+    const isDue = clock.now() - (this.#sweptAt ?? Number.NEGATIVE_INFINITY) >= sweepEveryMs;
+    if (isDue && Number.isFinite(keepMs)) {
+      this.#sweptAt = clock.now();
+      this.#sweep().catch(() => undefined); // the next one removes the rest
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    for await (const one of this.entries('once/')) {
+      if (one.entry.state === 'answered' && one.ageMs > this.#parts.keepMs) {
+        await this.#asked((store) => store.swap(one.place, one.text, undefined));
+      }
+    }
+  }
+
+  async #pause(delayMs: number): Promise<void> {
+    if (delayMs > 0) {
+      await sleep(delayMs, undefined, this.#parts.clock);
+    }
+  }
+
+  async #asked<T>(ask: (store: JournalStore) => Promise<T>): Promise<T> {
+    const { store, clock } = this.#parts;
+    try {
+      return await answerWithin(ask(store), maxAnswerMs, { onLate: () => undefined, clock });
+    } catch (cause) {
+      throw new PostreelError(`The journal could not be read or written: ${reasonOf(cause)}`, {
+        code: 'JOURNAL_UNAVAILABLE',
+        outcome: 'not-sent',
+        cause,
+      });
+    }
+  }
+}
+
+/** Is it still under way? Its age is by the store's clock. */
+export function isAlive({ entry, ageMs }: Known): boolean {
+  return entry.state === 'claimed' && ageMs < entry.limitMs;
+}
+
+/** Has a call failed because the journal does not answer? */
+export function isJournalGone(failure: unknown): boolean {
+  return Object(failure).code === 'JOURNAL_UNAVAILABLE';
+}
+
+function known({ key, value, ageMs }: JournalItem): Known | undefined {
+  try {
+    return { place: key, entry: JSON.parse(value) as Entry, text: value, ageMs }; // as written
+  } catch {
+    return undefined; // none of ours
+  }
+}
+
+function sentence(error: unknown): string {
+  return `${reasonOf(error).replace(/\.$/, '')}.`;
+}

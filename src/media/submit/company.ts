@@ -1,0 +1,54 @@
+import { durationOf, isVideo, type MediaJob } from '../generate/media-job.js';
+import { folderOf, type Parcel } from './parcel.js';
+
+/**
+ * Which jobs may share a call. A 4xx to a call for several jobs leaves open whether the first of them were
+ * made, so a job has company only if the service has accepted before whatever it asks for.
+ */
+export class Company {
+  readonly #accepted = new Set<string>();
+  #longest = 0;
+
+  /** The service took these jobs: what they ask for is no reason to refuse others. */
+  accept(jobs: readonly MediaJob[]): void {
+    for (const job of jobs) {
+      traitsOf(job).forEach((trait) => this.#accepted.add(trait));
+      this.#longest = Math.max(this.#longest, durationOf(job));
+    }
+  }
+
+  /** May this parcel share its call with others? */
+  isOpenTo({ jobs }: Parcel): boolean {
+    return jobs.every(
+      (job) =>
+        !goesAlone(job) &&
+        durationOf(job) <= this.#longest &&
+        traitsOf(job).every((trait) => this.#accepted.has(trait)),
+    );
+  }
+}
+
+/** What the jobs of one call have in common, as text. */
+export function envelopeOf(parcel: Parcel): string {
+  const { kind, options, lane } = parcel;
+  const { file, folderId } = folderOf(parcel);
+  const { headers, timeout, retry } = options;
+  const own = headers ? [...new Headers(headers as HeadersInit)] : []; // checked before
+  const lanes = lane && folderId === undefined ? lane.name : undefined;
+  return JSON.stringify([kind, file, folderId, own, timeout, retry, lanes]);
+}
+
+// What the service has to fetch or to find out about may be refused at any time.
+function goesAlone(job: MediaJob): boolean {
+  return !isVideo(job) || job.workflowType === 'url' || (job.mediaUrls?.length ?? 0) > 0;
+}
+
+const traits = [
+  ...['voiceId', 'brandId', 'templateId', 'subtitlePresetId', 'aiVideoModel', 'resolution'],
+  ...['visuals', 'artStyle', 'imageAnimationPreset'],
+];
+
+function traitsOf(job: MediaJob): string[] {
+  const fields = job as unknown as Readonly<Record<string, unknown>>; // checked before
+  return traits.map((name) => `${name} ${String(fields[name])}`);
+}

@@ -1,0 +1,375 @@
+import type { Answer, RequestOptions } from '../../core/types.js';
+import { isPostreelError, isTransient } from '../../core/errors.js';
+import type { Outcome } from '../../core/errors.js';
+import type { RunningCall } from '../../core/call.js';
+import { isJournalGone, type Claimed, type Known, type Unknown } from '../../core/ledger.js';
+import { audioRecords, FileIdsMissingError, videoRecords } from '../generate/accepted.js';
+import { routes } from '../generate/routes.js';
+import type { VideoJob } from '../generate/types.js';
+import type { JobRecord } from '../jobs/job.js';
+import { isPendingLimitError } from './full.js';
+import { bodyOf, count, lanesOf, type Waiting } from './parcel.js';
+import type { Slots } from './slots.js';
+import type { SubmitterParts } from './submitter.js';
+
+/** What a call asks of the submitter. */
+export interface CallHost {
+  readonly slots: Slots;
+  /** Chooses what the call carries, once the rate limit has granted it. */
+  choose(): readonly Waiting[];
+  /** The fewest slots that are worth a call. */
+  readonly fewestSlots: number;
+  /** The time between two calls where each counts, in milliseconds. */
+  readonly gapMs: number;
+  /** May this one wait any longer? */
+  mayWait(one: Waiting): boolean;
+  /** These leave now. */
+  onLeft(members: readonly Waiting[]): void;
+  /** The service has taken jobs. */
+  onAccepted(members: readonly Waiting[]): void;
+  /** One may be submitted again. */
+  again(one: Waiting): void;
+  /** Nothing leaves for a while: as long as a failure asks, or longer each time. */
+  pause(firstMs: number, mostMs?: number, failure?: unknown): void;
+}
+
+/** Nothing may leave after all: no slot is free, or nobody waits any more. */
+export class NothingToSend extends Error {}
+
+/** What has left. */
+interface Batch {
+  readonly members: readonly Waiting[];
+  readonly claims: readonly Known<Claimed>[];
+  readonly slots: readonly string[];
+  readonly body: unknown;
+}
+
+const firstPauseMs = 500;
+const maxPauseMs = 60_000;
+const maxFullPauseMs = 5 * 60_000;
+const askAgainMs = 3_000;
+const journalAgainMs = 5_000;
+// A request that leaves at the end of its time is answered, or given up, by then.
+const graceMs = 10_000;
+
+/** One paid call: it carries what waits when the rate limit grants it, and tells each job what became of it. */
+export class PaidCall {
+  readonly #parts: SubmitterParts;
+  readonly #host: CallHost;
+  readonly #head: Waiting;
+  readonly #id = crypto.randomUUID();
+  readonly #controller = new AbortController();
+  #batch: Batch | undefined;
+  /** What stands in the journal for jobs whose outcome is unknown. */
+  #lost: readonly Known<Claimed | Unknown>[] = [];
+  #onLeft: () => void = () => undefined;
+  /** Resolves when the request leaves. */
+  readonly left = new Promise<void>((resolve) => {
+    this.#onLeft = resolve;
+  });
+
+  constructor(parts: SubmitterParts, host: CallHost, head: Waiting) {
+    this.#parts = parts;
+    this.#host = host;
+    this.#head = head;
+  }
+
+  /** Nobody wants it any more, as long as it has not left. */
+  cancel(): void {
+    if (!this.#batch) {
+      this.#controller.abort(new NothingToSend());
+    }
+  }
+
+  /** Makes the call; never rejects. */
+  async run(): Promise<void> {
+    const call = this.#send();
+    let answer: Answer<JobRecord[]>;
+    try {
+      answer = await call.withResponse();
+    } catch (failure) {
+      await this.#onFailure(failure, call);
+      return;
+    }
+    if (this.#batch) {
+      await this.#accept(this.#batch, answer.data, call.callId);
+      this.#handOut(this.#batch, answer.data, answer);
+    }
+  }
+
+  #send(): RunningCall<JobRecord[]> {
+    const { transport, timeoutMs } = this.#parts;
+    const { kind, jobs, options } = this.#head.parcel;
+    const { headers, priority, timeout = timeoutMs } = options;
+    const { signal } = this.#controller;
+    const own: RequestOptions = { headers, priority, timeout, retries: 0, signal };
+    const beforeSending = async () => {
+      this.#batch ??= await this.#load(timeout);
+      this.#onLeft();
+      return this.#batch.body;
+    };
+    const hooks = { beforeSending, onLate: (answer: unknown) => void this.#onLate(answer) };
+    const read = (answer: unknown) => this.#read(answer);
+    return kind === 'audio'
+      ? transport
+          .send(routes.audio, { body: jobs[0] as never, hooks, isChecked: true }, own)
+          .map(read) // checked before
+      : transport
+          .send(
+            routes.video,
+            { body: { payload: jobs as VideoJob[] }, hooks, isChecked: true },
+            own,
+          )
+          .map(read);
+  }
+
+  #read(answer: unknown): JobRecord[] {
+    return this.#head.parcel.kind === 'audio'
+      ? audioRecords(answer)
+      : videoRecords(answer, this.#batch?.claims.length ?? 0);
+  }
+
+  /** Takes slots and claims the jobs: the last thing before the request leaves. */
+  async #load(limitMs: number): Promise<Batch> {
+    const { slots } = this.#host;
+    const chosen = this.#host.choose();
+    const wanted = count(chosen);
+    const taken = wanted > 0 ? await slots.take(wanted, this.#host.fewestSlots) : [];
+    const members: Waiting[] = [];
+    const claims: Known<Claimed>[] = [];
+    for (const one of chosen) {
+      const fits = claims.length + one.parcel.jobs.length <= taken.length;
+      const own = fits ? await this.#claim(one, claims.length, limitMs) : undefined;
+      if (own) {
+        members.push(one);
+        claims.push(...own);
+      }
+    }
+    slots.release(taken.slice(claims.length));
+    if (members.length === 0) {
+      if (taken.length === 0 && wanted > 0) {
+        this.#host.pause(askAgainMs, askAgainMs);
+      }
+      throw new NothingToSend();
+    }
+    this.#host.onLeft(members);
+    return { members, claims, slots: taken.slice(0, claims.length), body: bodyOf(members) };
+  }
+
+  /** The claims of a parcel; `undefined` when it does not go with this call. */
+  async #claim(one: Waiting, from: number, limitMs: number): Promise<Known<Claimed>[] | undefined> {
+    const { ledger } = this.#parts;
+    const { jobs, once, lane } = one.parcel;
+    if (!ledger) {
+      return jobs.map(() => noClaim);
+    }
+    const call = this.#id;
+    try {
+      const claims = await Promise.all(
+        jobs.map((job, index) =>
+          ledger.claim({ call, place: from + index, limitMs: limitMs + graceMs }, job, once),
+        ),
+      );
+      if (claims.every((claim) => claim !== undefined)) {
+        return claims;
+      }
+      one.resolve('taken');
+    } catch (reason) {
+      if (lane && isJournalGone(reason)) {
+        one.refusals++; // it may be about this job alone: others go first
+        this.#parts.onTrouble(reason);
+        this.#host.pause(journalAgainMs, journalAgainMs);
+      } else {
+        one.reject(reason);
+      }
+    }
+    return undefined;
+  }
+
+  async #onFailure(failure: unknown, call: RunningCall<JobRecord[]>): Promise<void> {
+    const batch = this.#batch;
+    if (!batch) {
+      if (!(failure instanceof NothingToSend)) {
+        this.#turnBack(this.#head, failure);
+      }
+    } else if (failure instanceof FileIdsMissingError) {
+      const { jobs, unassigned } = failure.accepted;
+      await this.#accept(batch, jobs, call.callId, unassigned);
+      this.#handOut(batch, jobs, undefined, failure);
+    } else {
+      await this.#fail(batch, failure, call.outcome);
+    }
+  }
+
+  async #accept(
+    { members, claims, slots: taken }: Batch,
+    records: readonly (JobRecord | null)[],
+    callId: number | undefined,
+    unassigned: readonly JobRecord[] = [],
+  ): Promise<void> {
+    const known = records.filter((record) => record !== null);
+    const fileIds = known.map(({ fileId }) => fileId);
+    this.#host.slots.assign(taken.slice(0, fileIds.length), fileIds);
+    this.#host.onAccepted(members);
+    lanesOf(members).forEach((lane) => lane.answered(known[0]?.folderId));
+    [...known, ...unassigned].forEach((record) => this.#parts.onAccepted(record, callId));
+    await this.#parts.ledger?.accept(claims, records, unassigned);
+  }
+
+  #handOut(
+    { members }: Batch,
+    records: readonly (JobRecord | null)[],
+    answer: Answer<unknown> | undefined,
+    failure?: unknown,
+  ): void {
+    let place = 0;
+    for (const one of members) {
+      const { length } = one.parcel.jobs;
+      const own = records.slice(place, place + length).filter((record) => record !== null);
+      const rest = members.length === 1 ? records.slice(length) : [];
+      const extra = rest.filter((record) => record !== null);
+      place += length;
+      if (own.length === length && (!failure || members.length > 1)) {
+        one.state.outcome = undefined;
+        one.resolve({ ...(answer ?? replayed), data: [...own, ...extra] });
+      } else {
+        reject(one, failure, 'unknown');
+      }
+    }
+  }
+
+  // The jobs of a call that was given up are paid for, though their caller no longer waits.
+  async #onLate(answer: unknown): Promise<void> {
+    let records: readonly (JobRecord | null)[];
+    let unassigned: readonly JobRecord[] = [];
+    try {
+      records = this.#read(answer);
+    } catch (failure) {
+      if (!(failure instanceof FileIdsMissingError)) {
+        return; // a no: the outcome stays unknown
+      }
+      ({ jobs: records, unassigned } = failure.accepted);
+    }
+    const known = [...records, ...unassigned].filter((record) => record !== null);
+    known.forEach((record) => this.#parts.onAccepted(record, undefined));
+    const claims = this.#lost.length > 0 ? this.#lost : (this.#batch?.claims ?? []);
+    await this.#parts.ledger?.accept(claims, records, unassigned);
+  }
+
+  async #fail(batch: Batch, failure: unknown, outcome: Outcome | undefined): Promise<void> {
+    const { members, slots } = batch;
+    members.forEach(({ parcel }) => parcel.lane?.leave(-parcel.jobs.length));
+    if (outcome !== 'not-sent' && outcome !== 'rejected') {
+      await this.#onLost(batch, failure);
+      return;
+    }
+    this.#host.slots.release(slots);
+    await this.#free(batch);
+    if (outcome === 'not-sent') {
+      members.forEach((one) => this.#turnBack(one, failure));
+      this.#host.pause(firstPauseMs, maxPauseMs, failure);
+      return;
+    }
+    lanesOf(members).forEach((lane) => lane.answered());
+    if (isAboutLimit(failure)) {
+      this.#onLimit(members, failure);
+    } else {
+      members.forEach((one) => reject(one, failure, 'rejected'));
+    }
+  }
+
+  /** Its jobs may have been made: their keys stay, and for a while their slots. */
+  async #onLost({ members, claims }: Batch, failure: unknown): Promise<void> {
+    // A refusal leaves open which of its jobs were made, but the service did answer.
+    const isAnswered = isPostreelError(failure) && (failure.status ?? 500) < 500;
+    lanesOf(members).forEach((lane) => (isAnswered ? lane.answered() : lane.unanswered()));
+    this.#host.pause(firstPauseMs, maxPauseMs, failure);
+    this.#lost = (await this.#parts.ledger?.lose(claims)) ?? [];
+    for (const one of members) {
+      const mayGoAgain = one.parcel.sendsUnknown && one.tries++ < this.#retriesOf(one);
+      if (mayGoAgain) {
+        one.maxCompany = isAnswered ? 1 : one.maxCompany;
+        this.#takeOver(one);
+        this.#host.again(one);
+      } else {
+        reject(one, failure, 'unknown');
+      }
+    }
+  }
+
+  // A caller may say that a job may be made twice: it takes over the key that stays as unknown.
+  #takeOver(one: Waiting): void {
+    const { once } = one.parcel;
+    const over = this.#lost.find(({ place }) => place === once?.place);
+    one.parcel = once && over ? { ...one.parcel, once: { ...once, over } } : one.parcel;
+  }
+
+  // A key that was unknown before stays so, though this call did nothing.
+  async #free({ members, claims }: Batch): Promise<void> {
+    const overs = members.flatMap(({ parcel }) => parcel.once?.over ?? []);
+    const unknown = overs
+      .filter(({ entry }) => entry.state !== 'answered')
+      .map(({ place }) => place);
+    const { ledger } = this.#parts;
+    await ledger?.release(claims.filter(({ place }) => !unknown.includes(place)));
+    await ledger?.lose(claims.filter(({ place }) => unknown.includes(place)));
+  }
+
+  /** Too many requests, or too many jobs: waited out and made, in smaller calls where that may help. */
+  #onLimit(members: readonly Waiting[], failure: unknown): void {
+    const jobs = count(members);
+    const isFull = isPendingLimitError(failure);
+    for (const one of members) {
+      one.refusals++;
+      if ((isFull || one.refusals > 1) && jobs > 1) {
+        one.maxCompany = Math.ceil(jobs / 2);
+      }
+      if (this.#host.mayWait(one)) {
+        this.#host.again(one);
+      } else {
+        reject(one, failure, 'rejected');
+      }
+    }
+    const firstMs = isFull ? Math.max(this.#host.gapMs, askAgainMs) : firstPauseMs;
+    this.#host.pause(firstMs, maxFullPauseMs, failure);
+  }
+
+  /** A job that certainly was not sent goes again, unless it is no outage, or an endless one. */
+  #turnBack(one: Waiting, failure: unknown): void {
+    const { lane } = one.parcel;
+    const mayPass =
+      isPostreelError(failure) && isTransient(failure) && failure.code !== 'QUEUE_TIMEOUT';
+    const isPatient = lane
+      ? lane.hasConnected && this.#host.mayWait(one)
+      : one.tries < this.#retriesOf(one);
+    one.tries++;
+    if (mayPass && isPatient) {
+      this.#host.again(one);
+    } else {
+      reject(one, failure, 'not-sent');
+    }
+  }
+
+  #retriesOf({ parcel }: Waiting): number {
+    return parcel.options.retries ?? this.#parts.retries;
+  }
+}
+
+/** The answer to a call that needed none, or whose answer was an error. */
+export const replayed: Omit<Answer<never>, 'data'> = {
+  response: undefined,
+  requestId: undefined,
+  replayed: true,
+};
+
+// Without a journal nothing is claimed.
+const noClaim = {} as Known<Claimed>;
+
+function reject(one: Waiting, failure: unknown, outcome: Outcome): void {
+  one.state.outcome = isPostreelError(failure) ? failure.outcome : outcome;
+  one.reject(failure);
+}
+
+function isAboutLimit(failure: unknown): boolean {
+  return (isPostreelError(failure) && failure.status === 429) || isPendingLimitError(failure);
+}
