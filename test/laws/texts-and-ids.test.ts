@@ -306,7 +306,6 @@ const helpersOf = (
   ],
   'media.watch': [id('fileId', (one) => drained(media.watch(one)))],
   'media.queue': [many('jobs', (jobs) => drained(media.queue(jobs)))],
-  'media.plan': [many('jobs', (jobs) => media.plan(jobs))],
   'media.joinAudio': [many('files', (files) => media.joinAudio(files))],
   'media.resumeAll': none,
   'media.with': none,
