@@ -1,51 +1,84 @@
 /** @module postreel */
+export * from './messaging/index.js';
+export * from './media/index.js';
+
+// Errors.
+export {
+  ApiError,
+  AuthenticationError,
+  BadRequestError,
+  ConfigurationError,
+  ConflictError,
+  ConnectionError,
+  GenerationCanceledError,
+  GenerationFailedError,
+  InvalidRequestError,
+  isApiError,
+  isPostreelError,
+  JobFailedError,
+  NotFoundError,
+  PartialError,
+  PermissionError,
+  PostreelError,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+  UnexpectedResponseError,
+  UnprocessableError,
+  WaitError,
+  WaitTimeoutError,
+  WebhookVerificationError,
+  type ErrorDetails,
+  type FieldError,
+  type Outcome,
+  type PartialReport,
+  type Report,
+  type ReportedRow,
+  type WebhookProblem,
+} from './core/errors.js';
+
+// Calls, and what they take and answer.
+export type { Method } from './core/route.js';
 export type {
   Answer,
   Call,
+  FreeInput,
   HeadersInput,
+  ItemIterator,
   ListOptions,
+  Page,
+  Paginated,
   RequestOptions,
   Safe,
 } from './core/types.js';
 export type {
-  ClientOptions,
-  RateLimitOptions,
-  ValidationOptions,
-} from './core/types.js';
-export type { DataOptions } from './core/types.js';
-export type {
-  CallEndEvent,
-  CallEvent,
-  CallStartEvent,
-  ClientEvents,
-  Logger,
-  MismatchEvent,
-  RequestEvent,
-  ResponseEvent,
-  RetryEvent,
-  ThrottledEvent,
-  WarningEvent,
-} from './core/types.js';
-export type { Method } from './core/route.js';
-export type { ItemIterator, Page, Paginated } from './core/types.js';
-export type { BudgetLimits, RateBudgetStore, StoreAnswer } from './core/rate-store.js';
-export type {
   Acknowledgement,
-  FieldObject,
   FileInput,
   NamedFile,
-  NoContainer,
   OpenInput,
   OpenRecord,
   Timestamp,
 } from './core/values.js';
-export * from './core/errors.js';
-export * from './core/errors.js';
-export { WebhookVerificationError, type WebhookProblem } from './core/errors.js';
-export * from './media/index.js';
-export * from './messaging/index.js';
-export type { JobUpdate, JobWaitOptions } from './core/wait.js';
-export type { RecordWaitOptions } from './core/wait.js';
-export type { ApiKey } from './core/types.js';
-export type { FreeInput } from './core/types.js';
-export type { RateLimit, RateLimitState } from './core/types.js';
+export type { JobUpdate, JobWaitOptions, RecordWaitOptions } from './core/wait.js';
+
+// Clients, their options and their events.
+export type { BudgetLimits, RateBudgetStore, StoreAnswer } from './core/rate-store.js';
+export type {
+  ApiKey,
+  CallEndEvent,
+  CallStartEvent,
+  ClientEvents,
+  ClientOptions,
+  DataOptions,
+  Logger,
+  MismatchEvent,
+  RateLimit,
+  RateLimitOptions,
+  RateLimitState,
+  RequestEvent,
+  ResponseEvent,
+  RetryEvent,
+  ThrottledEvent,
+  ValidationOptions,
+  WarningEvent,
+} from './core/types.js';

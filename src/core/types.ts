@@ -172,7 +172,7 @@ export interface CallEvent {
 }
 
 /** An attempt leaves for the service. */
-export type RequestEvent = CallEvent;
+export interface RequestEvent extends CallEvent {}
 
 /** An attempt has ended: with an answer, without one, or by an abort. */
 export interface ResponseEvent extends CallEvent {
@@ -254,6 +254,7 @@ export interface Logger {
   /** Failures. */
   error?(message: string, facts?: object): void;
 }
+
 /** A list that has not been asked for yet. */
 export interface Paginated<T> extends PromiseLike<Page<T>>, AsyncIterable<T> {
   /** Every item, in pages of 100 unless `limit` was given, one page ahead. */
@@ -286,6 +287,7 @@ export interface Page<T> extends AsyncIterable<T> {
   /** The page after this one, or `undefined` when there is none. */
   nextPage(): Promise<Page<T> | undefined>;
 }
+
 /** The query parameter that marks an address as signed for a single callback. */
 export const signatureParameter = 'postreel_signature';
 

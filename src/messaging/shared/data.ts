@@ -20,9 +20,10 @@ export function isReserved(key: string): key is ReservedKey {
   return Object.hasOwn(reservedKeys, key);
 }
 
-// Spelt out: as a mapped type it would cost the compiler a dozen instantiations in every program.
+// Spelt out: as a mapped type it would cost the compiler a dozen instantiations in every program. An
+// alias, since it has no public name: the declarations of a user spell it out.
 /** Makes each reserved key a compile error. */
-export interface NoReservedKeys {
+export type NoReservedKeys = {
   readonly id?: never;
   readonly svc_id?: never;
   readonly svc_email?: never;
@@ -30,7 +31,7 @@ export interface NoReservedKeys {
   readonly unsubscribeUrl?: never;
   readonly subscribeUrl?: never;
   readonly manageUrl?: never;
-}
+};
 
 /** A value that is used for this email or event only and not stored on the contact. */
 export interface Transient<Value extends DataValue = DataValue> {
@@ -46,16 +47,15 @@ export type DataValue =
   string | number | boolean | Date | null | readonly DataValue[] | DataRecord | DataObject;
 
 /** Nested values. */
-export interface DataRecord extends NotTransient {
-  readonly [key: string]: DataValue | undefined;
-}
+export type DataRecord = NotTransient & { readonly [key: string]: DataValue | undefined };
 
 /** Nested values typed by an interface or a class of your own. */
 export type DataObject = FieldObject & NotTransient;
 
-interface NotTransient {
+// An alias for the same reason.
+type NotTransient = {
   readonly persistent?: string | number | true | null | undefined;
-}
+};
 
 /**
  * Custom fields of an email or event. Only the keys that you send change. Reserved keys are an

@@ -45,10 +45,11 @@ export type AgeComparison<Value> = [Extract<Value, Date>] extends [never]
     };
 
 /** For operators that the service's document does not show. */
-export interface OtherComparison {
+// An alias, since it has no public name: the declarations of a user spell it out.
+export type OtherComparison = {
   /** Compares by an operator of your choice. */
   operator(name: string, value: string | number, unit?: string): BuiltFilter;
-}
+};
 
 /**
  * How filters are written where the service's document does not show it. The defaults are ours: they
