@@ -6,7 +6,7 @@ import type { ClientEvents } from '../core/types.js';
 import type { JobUpdate, JobWatch } from '../core/wait.js';
 import { createStatusChecks } from '../core/wait.js';
 import type { ApiKey } from '../core/types.js';
-import { Connection } from '../core/client.js';
+import { bindMethods, Connection } from '../core/client.js';
 import { ServiceClient } from '../core/client.js';
 import { clientOptions, readCallOptions } from '../core/options.js';
 import type { ServiceFacts } from '../core/client.js';
@@ -187,6 +187,7 @@ export class MessagingClient<
     this.#emails = new Emails(transport, rules);
     this.#tracking = new Tracking(transport, rules);
     this.#journal = journal;
+    bindMethods(this);
   }
 
   /**
