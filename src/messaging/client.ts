@@ -76,7 +76,7 @@ export interface MessagingOptions extends ClientOptions {
   journal?: JournalStore | undefined;
   /**
    * How `workflows.deploy()` and `pull()` write and read what the service's document does not show.
-   * @default `defaultWorkflowMapping` of `postreel/workflows`; what you leave out stays
+   * @default `defaultWorkflowMapping` of `postreel`; what you leave out stays
    */
   workflowMapping?: Partial<WorkflowMapping> | undefined;
   /**

@@ -3,13 +3,13 @@ import {
   GenerationFailedError,
   isPostreelError,
   JobFailedError,
+  memoryWorkflowState,
   PartialError,
   type MediaClient,
   type MessagingClient,
 } from 'postreel';
 import { createFakeMedia, createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { createInbox, verifyWebhook } from 'postreel/webhooks';
-import { memoryWorkflowState } from 'postreel/workflows';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mediaOver, messagingOver } from '../support/clients.js';
 import { furnish } from '../support/furnished-project.js';

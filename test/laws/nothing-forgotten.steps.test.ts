@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  defineWorkflow,
   isPostreelError,
+  memoryWorkflowState,
   MessagingClient,
   type IncompleteDeployment,
   type PostreelError,
   type WorkflowDefinition,
 } from 'postreel';
 import { createClock, createFakeMessaging, type FakeMessaging } from 'postreel/testing';
-import { defineWorkflow, memoryWorkflowState } from 'postreel/workflows';
 import { afterEach, beforeAll, beforeEach, describe, it, expect, vi } from 'vitest';
 import { never } from '../support/laws/broken.js';
 import { ended, reasons } from '../support/laws/settled.js';

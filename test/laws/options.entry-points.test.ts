@@ -486,7 +486,6 @@ const testing = (): Subject[] => [
 /** The values of every entry point that have no options, or whose options stand elsewhere. */
 const elsewhere: Readonly<Record<string, readonly string[]>> = {
   'test/laws/options.test.ts': ['postreel', 'postreel/messaging', 'postreel/media'],
-  'workflows as code, issue 31': ['postreel/workflows'],
   'no options': [
     'postreel/schemas',
     'WebhookVerificationError',

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isRecord } from '../../../../core/values.js';
-import { defineWorkflow, type WorkflowDefinition } from 'postreel/workflows';
+import { defineWorkflow, type WorkflowDefinition } from 'postreel';
 import { CommandEnd } from '../../../exit-codes.js';
 
 /** The one workflow that a module of the user exports, under whatever name. */
