@@ -1,3 +1,4 @@
+import type * as Bullmq from 'bullmq';
 import type { ConnectionOptions, Job, Queue, Worker } from 'bullmq';
 import {
   callback,
@@ -64,10 +65,7 @@ export async function bullmqSource(queue: string, options: BullmqOptions): Promi
     name: '`bullmqSource()`',
     example: '{ connection: { host } }',
   });
-  const { Queue: Aside, Worker: Taker } = await import('bullmq').catch((cause: unknown) => {
-    const message = '`postreel/bullmq` needs `bullmq`. Install it beside `postreel`.';
-    throw new ConfigurationError(message, { code: 'BULLMQ_MISSING', cause });
-  });
+  const { Queue: Aside, Worker: Taker } = await loadBullmq();
   // JavaScript may leave it out.
   if ((connection as unknown) === undefined) {
     throw invalidOption(`\`connection\` must be ${bullmqOptions.connection.form}`);
@@ -104,6 +102,16 @@ export async function bullmqSource(queue: string, options: BullmqOptions): Promi
       await Promise.all([worker.close(), aside.close()]);
     },
   };
+}
+
+async function loadBullmq(): Promise<typeof Bullmq> {
+  const bullmq = await import('bullmq').catch(missing);
+  return 'WaitingError' in bullmq ? bullmq : missing(undefined);
+}
+
+function missing(cause: unknown): never {
+  const message = '`postreel/bullmq` needs `bullmq` 5.55 or later. Install it beside `postreel`.';
+  throw new ConfigurationError(message, { code: 'BULLMQ_MISSING', cause });
 }
 
 // Taking a job again is safe: the journal knows what was submitted, and it is followed.

@@ -111,9 +111,10 @@ function outputOf(error: unknown): { message: string; code: string | undefined }
 }
 
 function checkBoss(boss: unknown): void {
-  if (!isRecord(boss) || typeof boss['fetch'] !== 'function') {
+  // `createQueue` came with version 10.
+  if (!isRecord(boss) || typeof boss['createQueue'] !== 'function') {
     throw new ConfigurationError(
-      '`pgBossSource()` needs a started `PgBoss`. Install `pg-boss` and pass `await boss.start()`.',
+      '`pgBossSource()` needs a started `PgBoss` of version 10 or later. Install `pg-boss` and pass `await boss.start()`.',
       { code: 'PG_BOSS_MISSING' },
     );
   }

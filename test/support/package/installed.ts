@@ -8,7 +8,7 @@ import {
   readFileSync,
   statSync,
 } from 'node:fs';
-import { rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -75,6 +75,7 @@ export async function installPackage(neighbours: Neighbours = {}): Promise<Proje
     folder,
     package: target,
     async write(name, text) {
+      await mkdir(dirname(join(folder, name)), { recursive: true });
       await writeFile(join(folder, name), text);
       return join(folder, name);
     },
