@@ -111,7 +111,7 @@ describe('`postreel mcp` names the package that it needs', () => {
     const command = join(project.package, 'dist/cli.js');
     return project.run(process.execPath, [command, 'mcp']).then(
       () => 'It started.',
-      ({ stderr }: { stderr: string }) => stderr,
+      (error: unknown) => String(error),
     );
   };
   const sentence =

@@ -106,8 +106,6 @@ function isOurs(declaration: ts.Declaration): boolean {
 function isPrivate({ name, declarations = [] }: ts.Symbol): boolean {
   return (
     name.startsWith('__#') ||
-    declarations.some(
-      (one) => (ts.getCombinedModifierFlags(one) & ts.ModifierFlags.Private) !== 0,
-    )
+    declarations.some((one) => (ts.getCombinedModifierFlags(one) & ts.ModifierFlags.Private) !== 0)
   );
 }
