@@ -1,5 +1,4 @@
-import { type List, type Route, type Single } from '../../src/core/route.js';
-import type { RouteSchemas } from '../../src/core/route.js';
+import type { List, Route, Single, RouteSchemas } from '../../src/core/route.js';
 import { errorAnswers, errorSchemas } from './errors.js';
 import { jsonSchemaOf, type JsonSchema } from './json-schema.js';
 import { rowsOf, type Row } from './rows.js';

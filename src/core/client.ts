@@ -97,9 +97,10 @@ export class ServiceClient<Events extends ClientEvents> {
 export function bindMethods(owner: object): void {
   let prototype = prototypeOf(owner);
   for (; prototype && prototype !== Object.prototype; prototype = prototypeOf(prototype)) {
-    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-      if (typeof value === 'function' && name !== 'constructor' && !Object.hasOwn(owner, name)) {
-        const bound: unknown = value.bind(owner);
+    for (const name of Object.getOwnPropertyNames(prototype)) {
+      const method: unknown = Object.getOwnPropertyDescriptor(prototype, name)?.value;
+      if (typeof method === 'function' && name !== 'constructor' && !Object.hasOwn(owner, name)) {
+        const bound: unknown = method.bind(owner);
         Object.defineProperty(owner, name, { value: bound, configurable: true, writable: true });
       }
     }

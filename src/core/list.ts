@@ -98,28 +98,15 @@ export function nextQuery(
   }
   const current = page.page ?? numberOf(query['page']) ?? 1;
   const size = page.pageSize ?? numberOf(query[facts.sizeParameter ?? '']) ?? page.items.length;
-  return hasPageAfter(page, current * size, current, unread, facts)
-    ? without({ ...query, page: current + 1 }, 'cursor')
-    : undefined;
-}
-
-function hasPageAfter(
-  page: RawPage,
-  read: number,
-  current: number,
-  unread: number,
-  facts: ListFacts,
-): boolean {
-  if (page.hasMore === true) {
-    return true;
-  }
-  if (page.totalPages !== undefined) {
-    return current < page.totalPages;
-  }
   const isNumbered =
     facts.list === 'page' || page.page !== undefined || page.pageSize !== undefined;
   // A service may well send smaller pages than it was asked for.
-  return isNumbered && page.total !== undefined && (read < page.total || unread > 0);
+  const isUnread = page.total !== undefined && (current * size < page.total || unread > 0);
+  const isFollowed =
+    page.totalPages === undefined ? isNumbered && isUnread : current < page.totalPages;
+  return page.hasMore === true || isFollowed
+    ? without({ ...query, page: current + 1 }, 'cursor')
+    : undefined;
 }
 
 /** Where a page starts, as one text that `list({ cursor })` takes back. */
@@ -153,9 +140,8 @@ function numberOf(value: unknown): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
-function without(query: Record<string, unknown>, name: string): PageQuery {
-  const { [name]: _, ...rest } = query;
-  return rest;
+function without(query: Record<string, unknown>, dropped: string): PageQuery {
+  return Object.fromEntries(Object.entries(query).filter(([name]) => name !== dropped));
 }
 
 // ---- the ways to read a list

@@ -1,8 +1,6 @@
-import { requireTextId } from '../core/values.js';
-import { isRecord } from '../core/values.js';
+import { requireTextId, isRecord } from '../core/values.js';
 import { bindMethods, ServiceClient } from '../core/client.js';
-import { invalidRequest } from '../core/errors.js';
-import { ConfigurationError } from '../core/errors.js';
+import { invalidRequest, ConfigurationError } from '../core/errors.js';
 import type { MediaEvents } from './events.js';
 import type { MediaFile } from './jobs/file.js';
 import { joinAudio } from './generate/long-audio/join.js';
