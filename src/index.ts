@@ -53,6 +53,7 @@ export type {
 } from './core/types.js';
 export type {
   Acknowledgement,
+  FieldObject,
   FileInput,
   NamedFile,
   OpenInput,
@@ -78,6 +79,7 @@ export type {
   RequestEvent,
   ResponseEvent,
   RetryEvent,
+  RunRequest,
   ThrottledEvent,
   ValidationOptions,
   WarningEvent,

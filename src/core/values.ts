@@ -9,7 +9,7 @@ export interface OpenRecord {
 
 /** Keeps out what is no object of fields: arrays, functions, dates, maps, sets and promises. */
 // An alias, since it has no public name: the declarations of a user spell it out.
-export type NoContainer = {
+type NoContainer = {
   readonly [Symbol.iterator]?: never;
   readonly bind?: never;
   readonly getTime?: never;

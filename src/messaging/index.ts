@@ -5,10 +5,13 @@ export {
   clear,
   transient,
   type ContactData,
+  type DataPatch,
   type DataValue,
+  type MessageData,
   type PersistentData,
   type StoredData,
   type Transient,
+  type TypedData,
 } from './shared/data.js';
 export type {
   BuiltFilter,
@@ -19,6 +22,7 @@ export type {
   FilterOperator,
   FilterUnit,
   StandardFilter,
+  StoredFilter,
 } from './shared/filter.js';
 export {
   evaluateFilter,
@@ -86,7 +90,7 @@ export {
   type DefinedTemplate,
   type TemplateContent,
 } from './templates/define-template.js';
-export type { TemplateData } from './templates/template-data.js';
+export type { TemplateData, TemplateValue } from './templates/template-data.js';
 export type {
   RenderedTemplate,
   TemplateVariable,

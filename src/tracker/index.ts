@@ -1,5 +1,5 @@
 export { transient } from './data.js';
-export type { TrackOptions, Tracker, TrackerOptions } from './options.js';
+export type { EventArguments, TrackOptions, Tracker, TrackerOptions } from './options.js';
 export { createTracker } from './tracker.js';
 export type {
   DropReason,

@@ -15,7 +15,7 @@ beforeAll(async () => {
     await project.write(`consumer.${extension}`, consumer);
     await project.write(`doors.${extension}`, everything.join('\n'));
     await project.write(`schemas.${extension}`, schemas);
-    await project.write(`empty.${extension}`, 'export {};');
+    await project.write(`library.${extension}`, library);
   }
 });
 afterAll(() => project.remove());
@@ -26,6 +26,44 @@ const schemas = `
   const both = z.object({ video: media.generate.video.body, list: messaging.contacts.list.query });
   export const known: z.ZodType = z.union([both, z.array(both)]);
   export const limit: z.infer<typeof both>['list']['limit'] = 10;
+`;
+
+/** A package of a user that exports what it makes of this one. */
+const library = `
+  import {
+    defineTemplate, defineWorkflow, filters, MediaClient, MessagingClient, type SendRequest,
+  } from 'postreel';
+  import { media as mediaSchemas, messaging as schemas } from 'postreel/schemas';
+  import { createTracker } from 'postreel/tracker';
+  interface Fields { plan: 'free' | 'pro'; seats: number }
+  export const messaging = new MessagingClient<Fields>();
+  export const { contacts, campaigns, workflows } = messaging;
+  export const create = messaging.contacts.create({ email: 'ann@example.com' });
+  export const update = (id: string) => messaging.contacts.update(id, { data: { seats: 2 } });
+  export const found = async () => (await messaging.contacts.get('id')).data;
+  export const condition = async (id: string) => (await messaging.segments.get(id)).condition;
+  export const { where, and, or } = filters<Fields>();
+  export const isPro = where('data.plan');
+  export const data = (mail: SendRequest<Fields>) => mail.data;
+  export const bulk = messaging.contacts.deleteAll;
+  export const template = defineTemplate('Hi {{name ?? "there"}}');
+  export const message = template.message({ name: 'Ann' });
+  export const row = async () => (await messaging.segments.members.list('id').first())?.data;
+  export const tracker = createTracker<{ paid: { plan: string } }>({ baseUrl: '' });
+  export const { track } = tracker;
+  export const media = new MediaClient();
+  export const { video, longAudio } = media.generate;
+  export const queue = media.queue([]);
+  export const workflow = defineWorkflow({
+    key: 'a', name: 'A', trigger: { event: 'a' }, steps: { end: { type: 'EXIT' } },
+  });
+  export const on = messaging.on('retry', console.log);
+  export const router = {
+    send: { input: schemas.send.body, output: schemas.send.returns },
+    create: schemas.contacts.create,
+    video: mediaSchemas.generate.video,
+  };
+  export const all = [schemas, mediaSchemas];
 `;
 
 const base = {
@@ -99,6 +137,17 @@ describe.each(['mts', 'cts'])('a consumer in .%s', (extension) => {
 
   it('combines the schemas of the package with its own zod', () => {
     expect(check([`schemas.${extension}`]).errors).toEqual([]);
+  });
+});
+
+describe('a package that exports what it makes of this one', () => {
+  it.each(['mts', 'cts'])('has declarations in .%s that name every type', (extension) => {
+    const options = { ...base, noEmit: false, declaration: true, emitDeclarationOnly: true };
+    const rootNames = [join(project.folder, `library.${extension}`)];
+    const program = ts.createProgram({ rootNames, options, host });
+    const file = program.getSourceFile(rootNames[0] ?? '');
+    const problems = [...problemsIn(file!, program), ...program.getDeclarationDiagnostics(file)];
+    expect(problems.map(sentence)).toEqual([]);
   });
 });
 

@@ -8,7 +8,7 @@ export type RowSource<Row> = (Iterable<Row> | AsyncIterable<Row> | RowStream<Row
 
 /** A `ReadableStream`, also where its type is not iterable, as in browsers. */
 // An alias, since it has no public name: the declarations of a user spell it out.
-export type RowStream<Row> = {
+type RowStream<Row> = {
   getReader(): {
     read(): Promise<{ done: boolean; value?: Row | undefined }>;
     cancel(reason?: unknown): Promise<void>;

@@ -55,12 +55,27 @@ class Walk {
       return;
     }
     this.#seen.add(type);
+    this.#alias(type, from);
     if (type.isUnionOrIntersection()) {
       type.types.forEach((one) => this.#type(one, from));
     } else if (type.isTypeParameter() || type.flags & ts.TypeFlags.Conditional) {
       this.#optional(this.#checker.getBaseConstraintOfType(type), from);
     } else if (type.flags & ts.TypeFlags.Object) {
       this.#object(type, from);
+    }
+  }
+
+  /** An alias that its file exports is not spelt out in declarations, but named. */
+  #alias({ aliasSymbol: alias, aliasTypeArguments = [] }: ts.Type, from: string): void {
+    const [declaration] = alias?.declarations ?? [];
+    if (!alias || !declaration || !isOurs(declaration)) {
+      return;
+    }
+    if ((ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Export) !== 0) {
+      if (!this.#exported.has(alias)) {
+        this.nameless.add(`${alias.name} (of ${from})`);
+      }
+      aliasTypeArguments.forEach((one) => this.#type(one, from));
     }
   }
 
