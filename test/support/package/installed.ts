@@ -47,6 +47,8 @@ export interface Project {
 interface Neighbours {
   /** More packages, e.g. an optional peer. */
   readonly with?: readonly string[];
+  /** Whether its dependencies lie below the package, as pnpm has them, and not in reach of the project. */
+  readonly isStrict?: boolean;
 }
 
 /** Puts the package into a project of its own, as npm would, and links its dependencies. */
@@ -55,11 +57,12 @@ export async function installPackage(neighbours: Neighbours = {}): Promise<Proje
   const target = join(folder, 'node_modules', manifest.name);
   mkdirSync(target, { recursive: true });
   stage(target);
-  const names = [...Object.keys(manifest.dependencies), ...(neighbours.with ?? [])];
-  for (const name of names) {
-    await link(folder, name);
-  }
-  const dependencies = Object.fromEntries([manifest.name, ...names].map((name) => [name, '*']));
+  const own = Object.keys(manifest.dependencies);
+  const others = neighbours.with ?? [];
+  await Promise.all(own.map((name) => link(neighbours.isStrict ? target : folder, name)));
+  await Promise.all(others.map((name) => link(folder, name)));
+  const beside = [manifest.name, ...(neighbours.isStrict ? [] : own), ...others];
+  const dependencies = Object.fromEntries(beside.map((name) => [name, '*']));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
 
   return {
