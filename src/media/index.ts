@@ -1,3 +1,4 @@
+export * from '../core/public.js';
 export { MediaClient } from './client.js';
 export type { JobAcceptedEvent, MediaEvents } from './events.js';
 export type { MediaOptions, MediaRateLimitOptions } from './options.js';
@@ -20,8 +21,6 @@ export type { TransferOptions, TransferProgress } from './download/transfer-opti
 export { MediaFile, type DownloadOptions } from './jobs/file.js';
 
 // The journal.
-export { memoryJournal } from '../journal/memory-journal.js';
-export type { JournalItem, JournalPage, JournalStore } from '../journal/store.js';
 export type { JobRecords } from './jobs/job-records.js';
 export type { PendingJobs, UnknownCall } from './jobs/journal-types.js';
 export { pendingJobs } from './jobs/pending-jobs.js';

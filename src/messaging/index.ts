@@ -1,3 +1,4 @@
+export * from '../core/public.js';
 export { MessagingClient, type MessagingEvents, type MessagingOptions } from './client.js';
 
 // Values that several resources share.

@@ -1,16 +1,3 @@
 export { transient } from './data.js';
-export type { EventArguments, TrackOptions, Tracker, TrackerOptions } from './options.js';
+export type * from './public.js';
 export { createTracker } from './tracker.js';
-export type {
-  DropReason,
-  EventData,
-  EventMap,
-  FieldValue,
-  Outcome,
-  OutcomeStatus,
-  PendingEvent,
-  TrackedEvent,
-  TrackerNotices,
-  TrackerStats,
-  Transient,
-} from './types.js';

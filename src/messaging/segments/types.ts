@@ -21,7 +21,7 @@ export interface CountedSegment<Fields extends object = object> extends Segment<
 }
 
 /** Fields of every segment. */
-export interface SegmentContent {
+interface SegmentContent {
   name?: string | undefined;
   description?: string | null | undefined;
   /** Makes `segments.compute()` fire entry and exit events for a dynamic segment. */

@@ -12,6 +12,8 @@ import {
 import type { EventArguments, Tracker } from '../options.js';
 import type { AnyEvents, EventMap } from '../types.js';
 
+export type * from '../public.js';
+
 const Context = createContext<Tracker | null>(null);
 
 /** Props of {@link TrackerProvider}. */

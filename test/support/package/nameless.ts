@@ -7,7 +7,7 @@ import { entryPoints } from '../../../scripts/entry-points.js';
  * exports: what he makes of them has a type that his own declarations cannot name.
  */
 export function namelessTypes(): string[] {
-  const files = entryPoints().map(({ entry }) => `dist/esm/${entry}.d.ts`);
+  const files = entryPoints().map(({ entry }) => resolve(`dist/esm/${entry}.d.ts`));
   const options = { module: ts.ModuleKind.NodeNext, skipLibCheck: true, types: ['node'] };
   const program = ts.createProgram(files, options);
   const checker = program.getTypeChecker();
