@@ -8,7 +8,7 @@ import {
   text,
   type OptionKinds,
 } from '../core/options.js';
-import { ConfigurationError } from '../core/errors.js';
+import { ConfigurationError, isError } from '../core/errors.js';
 import type { MediaJob } from '../media/generate/media-job.js';
 import {
   readJob,
@@ -88,7 +88,7 @@ export async function bullmqSource(queue: string, options: BullmqOptions): Promi
       if (outcome === 'unknown') {
         await setAside(aside, item, { error, token });
       } else {
-        const reason = error instanceof Error ? error : new Error(String(error));
+        const reason = isError(error) ? error : new Error(String(error));
         await item.held.moveToFailed(reason, token, false);
       }
     },

@@ -1,6 +1,6 @@
 import { callback, readOptions, text, type OptionKinds } from '../core/options.js';
 import { isRecord } from '../core/values.js';
-import { ConfigurationError, isPostreelError } from '../core/errors.js';
+import { ConfigurationError, isError, isPostreelError } from '../core/errors.js';
 import type { MediaJob } from '../media/generate/media-job.js';
 import {
   readJob,
@@ -106,7 +106,7 @@ export function pgBossSource(
 }
 
 function outputOf(error: unknown): { message: string; code: string | undefined } {
-  const message = error instanceof Error ? error.message : 'The job failed.';
+  const message = isError(error) ? error.message : 'The job failed.';
   return { message, code: isPostreelError(error) ? error.code : undefined };
 }
 
