@@ -95,7 +95,8 @@ function isBlockedPort(fault: object): boolean {
 }
 
 // Deno has no codes: the phase stands in the message, behind the address that was called.
-const denoConnect = /^error sending request for url \([^ ]*\): client error \(Connect\): /;
+const denoConnect =
+  /^error sending request for url \([^ ]*\): client error \(Connect\): |^Fetch failed: Requests to port \d+ are blocked$/;
 
 function isOfDeno(fault: object): boolean {
   return (
@@ -104,7 +105,7 @@ function isOfDeno(fault: object): boolean {
   );
 }
 
-const maxReason = 80;
+const maxReason = 120;
 
 /**
  * Why a request failed, for its reader: what the system calls it, such as ECONNREFUSED, or else the words
@@ -113,11 +114,21 @@ const maxReason = 80;
 export function reasonOfFault(fault: unknown): string | undefined {
   const causes = causesOf(fault);
   const codes = causes.map((cause) => read(cause, 'code'));
-  const isCode = (code: unknown) => typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code);
+  const code = codes.find((one) => typeof one === 'string' && /^[A-Za-z]\w{2,40}$/.test(one));
+  if (code !== undefined) {
+    return String(code);
+  }
   const message = causes.length > 0 ? read(causes.at(-1) ?? {}, 'message') : fault;
-  const words = typeof message === 'string' ? message.replace(/\s+/g, ' ').trim() : '';
-  const isShort = words !== '' && words.length <= maxReason;
-  return (codes.find(isCode) as string | undefined) ?? (isShort ? words : undefined); // found as one
+  const words = typeof message === 'string' ? withoutAddresses(message) : '';
+  return words.length > maxReason ? `${words.slice(0, maxReason)}…` : words || undefined;
+}
+
+// Deno's words begin with both addresses of the connection, which says nothing of the cause.
+function withoutAddresses(message: string): string {
+  return message
+    .replace(/^error sending request .*?: client error \(\w+\): /s, '')
+    .replace(/\s+/g, ' ')
+    .trim();
 }
 
 /** Was it a time limit of the runtime's own `fetch` that ended the request? Node's has two. */
