@@ -109,18 +109,22 @@ const maxReason = 120;
 
 /**
  * Why a request failed, for its reader: what the system calls it, such as ECONNREFUSED, or else the words
- * of its innermost cause. The fault has been cleaned of secrets.
+ * of its innermost cause; those of undici say more than its codes. The fault has been cleaned of secrets.
  */
 export function reasonOfFault(fault: unknown): string | undefined {
   const causes = causesOf(fault);
   const codes = causes.map((cause) => read(cause, 'code'));
-  const code = codes.find((one) => typeof one === 'string' && /^[A-Za-z]\w{2,40}$/.test(one));
-  if (code !== undefined) {
-    return String(code);
+  const name = codes.find(isTelling);
+  if (name !== undefined) {
+    return name;
   }
   const message = causes.length > 0 ? read(causes.at(-1) ?? {}, 'message') : fault;
   const words = typeof message === 'string' ? withoutAddresses(message) : '';
   return words.length > maxReason ? `${words.slice(0, maxReason)}…` : words || undefined;
+}
+
+function isTelling(code: unknown): code is string {
+  return typeof code === 'string' && /^(?!UND_ERR_)[A-Za-z]\w{2,40}$/.test(code);
 }
 
 // Deno's words begin with both addresses of the connection, which says nothing of the cause.

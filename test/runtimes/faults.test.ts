@@ -39,13 +39,13 @@ const in4 = (Node: RegExp, Bun: RegExp, Deno: RegExp, workerd: RegExp): Reason =
 const internal = /\(internal error; reference = \w+\)/;
 const gone = /\(Network connection lost\.\)/;
 
-/** There is no connection (C3). */
+/** There is no connection. */
 function notConnected(Node: RegExp, Bun: RegExp, Deno: RegExp, workerd: RegExp): Loss {
   const reason = in4(Node, Bun, Deno, workerd);
   return { reason, arrives: false, provenIn: ['Node', 'Bun', 'Deno'] };
 }
 
-/** The request has begun to leave, and no whole answer comes (C4). */
+/** The request has begun to leave, and no whole answer comes. */
 function lost(Node: RegExp, Bun: RegExp, Deno: RegExp, workerd: RegExp = gone): Loss {
   return { reason: in4(Node, Bun, Deno, workerd), arrives: true };
 }
@@ -57,7 +57,7 @@ const untrusted = /\(DEPTH_ZERO_SELF_SIGNED_CERT\)/;
 const expired = /\(CERT_HAS_EXPIRED\)/;
 const otherName = /\(ERR_TLS_CERT_ALTNAME_INVALID\)/;
 const reset = /\(ECONNRESET\)/;
-const closed = /\(UND_ERR_SOCKET\)/;
+const closed = /\(other side closed\)/;
 const resetByPeer = /\(Connection reset by peer \(os error \d+\)\)/;
 const closedEarly = /\(connection closed before message completed\)/;
 const badBody = /\(error reading a body from connection\)/;
@@ -92,7 +92,7 @@ const losses: Readonly<Partial<Record<FaultName, Loss>>> = {
   'cut in the body, gzip in chunks': lost(closed, reset, badBody),
   'cut in the body, gzip until the end': lost(unnoticed, /\(ZlibError\)/, badZip, badStream),
   'no body, gzip until the end': lost(unnoticed, unnoticed, badZip, badStream),
-  'reset in the body': lost(/\((ECONNRESET|UND_ERR_SOCKET)\)/, reset, badBody),
+  'reset in the body': lost(/\((ECONNRESET|other side closed)\)/, reset, badBody),
 };
 
 const tooLate: readonly FaultName[] = ['no answer in time', 'no end of the answer in time'];

@@ -46,7 +46,7 @@ function cutAfter(socket: Socket, ...pieces: (string | Buffer)[]): void {
   socket.end();
 }
 
-/** C3 and C4 of what is promised, by the place where a call breaks. */
+/** No connection, and connections that are lost, by the place where a call breaks. */
 export const faults = {
   // No connection.
   'the name is not found': { url: 'http://nobody.invalid' },
