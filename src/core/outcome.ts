@@ -135,12 +135,18 @@ function withoutAddresses(message: string): string {
     .trim();
 }
 
-/** Was it a time limit of the runtime's own `fetch` that ended the request? Node's has two. */
-export function runtimeLimitOf(fault: unknown): string | undefined {
-  const codes = causesOf(fault).map((cause) => read(cause, 'code'));
-  const isLimit = codes.some((code) => /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(String(code)));
+/**
+ * Was it a time limit of `fetch` itself that ended the request? Node's has two, Bun's has one, and a program
+ * may have put a `fetch` with a limit in their place.
+ */
+export function ownLimitOf(fault: unknown): string | undefined {
+  const isLimit = causesOf(fault).some(
+    (cause) =>
+      read(cause, 'name') === 'TimeoutError' ||
+      /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(String(read(cause, 'code'))),
+  );
   return isLimit
-    ? "Node's `fetch` ends a request by itself, by default after 300 s without data; pass a `fetch` with longer limits"
+    ? '`fetch` ended it by a limit of its own, which is 300 s without data in Node and Bun; pass a `fetch` with a longer one'
     : undefined;
 }
 

@@ -1,22 +1,11 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { mediaOver, messagingOver } from '../../support/clients.js';
-import { inTime } from '../../support/media/fake-time.js';
+import { inTime, useFakeTime } from '../../support/media/fake-time.js';
 
 const speech = { content: 'Good morning!', voiceId: 'voice_1' };
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
-  vi.spyOn(AbortSignal, 'timeout').mockImplementation((delayMs) => {
-    const controller = new AbortController();
-    setTimeout(() => controller.abort(new DOMException('too late', 'TimeoutError')), delayMs);
-    return controller.signal;
-  });
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
+useFakeTime();
 
 /** A service that answers after so many seconds, unless its caller has let go. */
 function answeringAfter(seconds: number, data: unknown) {

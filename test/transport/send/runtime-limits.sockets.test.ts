@@ -25,6 +25,20 @@ it.each([
   });
   const { error } = await client.send(mail).safe();
   expect(error).toMatchObject({ name: 'TimeoutError', code: 'TIMEOUT', outcome: 'unknown' });
-  expect(error?.message).toMatch(/Node's `fetch` ends a request by itself, .* taken effect\.$/);
+  expect(error?.message).toMatch(
+    /in time: `fetch` ended it by a limit of its own, .* taken effect\.$/,
+  );
   expect(service.arrivals.get('POST /v1/send')).toBe(1);
+});
+
+// Bun ends with it what has waited for five minutes, and so does a `fetch` with a signal of its own.
+it('so is what ends with a TimeoutError that is not ours', async () => {
+  const own = () => Promise.reject(new DOMException('The operation timed out.', 'TimeoutError'));
+  const client = new MessagingClient({
+    apiKey: 'sk_test_key',
+    baseUrl: 'https://a.test',
+    fetch: own,
+  });
+  const { error } = await client.send(mail).safe();
+  expect(error).toMatchObject({ name: 'TimeoutError', code: 'TIMEOUT', outcome: 'unknown' });
 });
