@@ -110,7 +110,7 @@ function copyOfFields(value: object, path: string, above: Above): unknown {
 
 // They may well have fields, but those are not what they hold.
 const unsendableTags: ReadonlySet<string> = new Set([
-  ...['Map', 'Set', 'WeakMap', 'WeakSet', 'WeakRef', 'Promise', 'RegExp', 'Error'],
+  ...['Map', 'Set', 'WeakMap', 'WeakSet', 'WeakRef', 'Promise', 'RegExp', 'Error', 'FormData'],
   ...['Number', 'String', 'Boolean', 'Symbol', 'BigInt'],
 ]);
 

