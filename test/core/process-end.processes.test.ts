@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { serve } from '../../support/fake-server.js';
+import { serve } from '../support/fake-server.js';
 
 /**
  * Each script stands at the top level of a process of its own, and nothing else keeps that alive:
@@ -99,7 +99,7 @@ describe('a process ends at once', { timeout: 60_000 }, () => {
        await Promise.all(Array.from({ length: 100 }, wait));`,
     ],
     [
-      'after an abort between two looks of a wait',
+      'after an abort between two checks of a wait',
       `const signal = AbortSignal.timeout(50);
        await client.contacts.waitForImport('job_none', { interval: 60_000, signal }).catch(() => undefined);`,
     ],
