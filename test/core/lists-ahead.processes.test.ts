@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MessagingClient } from 'postreel';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startPageServer, type PageServer } from '../support/pagination/page-server.js';
+import { startPageServer, type PageServer } from '../support/page-server.js';
 
 // Far more than a request takes to arrive, also on a busy machine.
 const workMs = 300;
