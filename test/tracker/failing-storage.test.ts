@@ -1,8 +1,7 @@
 import type { TrackerOptions } from 'postreel/tracker';
 import { createNativeTracker } from 'postreel/tracker/native';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { fakePage } from '../support/tracker/page.js';
-import { holdLaw, type Subject } from './exceptions.js';
 
 let page: ReturnType<typeof fakePage> | undefined;
 
@@ -91,38 +90,26 @@ async function nativeWarnings() {
   return warnings;
 }
 
-function subjects(): Subject[] {
-  return [
-    ...Object.entries(faults).map(([name, { told, ...stores }]): Subject => ({
-      name,
-      check: async () => {
-        const warnings = await warningsOf(stores);
-        expect(warnings.filter((message) => told.test(message))).toHaveLength(1);
-      },
-    })),
-    {
-      name: 'a denial that localStorage has no room for',
-      check: async () => {
-        page = fakePage({ localStorage: full() });
-        const tracker = page.start();
-        const warnings: string[] = [];
-        tracker.on('warning', ({ message }) => warnings.push(message));
-        await Promise.all([tracker.consent.deny(), page.pass(20_000)]);
-        expect(warnings.filter((message) => storageFailed.test(message))).toHaveLength(1);
-      },
-    },
-    {
-      name: 'the store of an app that takes nothing',
-      check: async () =>
-        expect(await nativeWarnings()).toEqual([expect.stringMatching(storageFailed)]),
-    },
-    {
-      name: 'nothing, where the events are to stay in memory',
-      check: async () => expect(await warningsOf({}, { storage: 'memory' })).toEqual([]),
-    },
-  ];
-}
+describe('a page goes on without a store, and is told so once', () => {
+  it.each(Object.entries(faults))('%s', async (_, { told, ...stores }) => {
+    const warnings = await warningsOf(stores);
+    expect(warnings.filter((message) => told.test(message))).toHaveLength(1);
+  });
 
-it('no fallback in silence: a page goes on without a store, and is told so once', async () => {
-  await holdLaw('law 7, stores of the tracker', subjects());
+  it('a denial that localStorage has no room for', async () => {
+    page = fakePage({ localStorage: full() });
+    const tracker = page.start();
+    const warnings: string[] = [];
+    tracker.on('warning', ({ message }) => warnings.push(message));
+    await Promise.all([tracker.consent.deny(), page.pass(20_000)]);
+    expect(warnings.filter((message) => storageFailed.test(message))).toHaveLength(1);
+  });
+
+  it('the store of an app that takes nothing', async () => {
+    expect(await nativeWarnings()).toEqual([expect.stringMatching(storageFailed)]);
+  });
+
+  it('but for one whose events are to stay in memory', async () => {
+    expect(await warningsOf({}, { storage: 'memory' })).toEqual([]);
+  });
 });
