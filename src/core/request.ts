@@ -252,7 +252,7 @@ function contentOf(route: Route, body: unknown): string | MultipartBody | undefi
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The row and query of a call to an endpoint that has no row: a secret key, repeated as HTTP defines it. */
+/** The row and query of a call to an endpoint that has no row: a secret key, repeated unless it is a POST. */
 export function freeRoute(
   method: Method,
   given: string,
@@ -275,7 +275,6 @@ export function freeRoute(
     // checked above
     returns: of<unknown>(),
     key: hasKey ? 'secret' : 'none',
-    repeatable: method !== 'POST' && method !== 'PATCH',
     isUntyped: true,
   });
   return [row, inPath.length === 0 ? query : { ...Object.fromEntries(inPath), ...query }];
