@@ -64,7 +64,7 @@ describe.each(Object.entries(kinds))('a call %s', (_, { call, repeatedAfter }) =
   it.each(Object.entries({ ...passing, ...lasting }))('after %s', async (name, fault) => {
     const isRepeated = repeatedAfter.includes(name);
     const { client, requests, retries } = scripted([fault]);
-    const { error } = await settledInTime(() => call(client));
+    const { error } = await settledInTime<unknown>(() => call(client));
     expect(requests).toHaveLength(isRepeated ? 2 : 1);
     expect(retries).toHaveLength(isRepeated ? 1 : 0);
     expect(error === undefined).toBe(isRepeated);
@@ -76,7 +76,7 @@ describe.each(Object.entries(kinds))('a call %s', (_, { call, repeatedAfter }) =
       [{}, { retries: 0 }],
     ]) {
       const { client, requests } = scripted([fault], ofClient);
-      const { error } = await settledInTime(() => call(client, ofCall));
+      const { error } = await settledInTime<unknown>(() => call(client, ofCall));
       expect(error).toBeDefined();
       expect(requests).toHaveLength(1);
     }
@@ -119,13 +119,13 @@ const campaign = {
 describe('after a 503', () => {
   it.each(Object.entries(harmless))('%s is sent again', async (_, call) => {
     const { client, requests } = scripted([step.status(503)]);
-    expect(await settledInTime(() => call(client))).toHaveProperty('error', undefined);
+    expect(await settledInTime<unknown>(() => call(client))).toHaveProperty('error', undefined);
     expect(requests).toHaveLength(2);
   });
 
   it.each(Object.entries(harmful))('%s is not: it may have happened', async (_, call) => {
     const { client, requests } = scripted([step.status(503)]);
-    const { error } = await settledInTime(() => call(client));
+    const { error } = await settledInTime<unknown>(() => call(client));
     expect(error).toMatchObject({ status: 503, outcome: 'unknown' });
     expect(requests).toHaveLength(1);
   });
