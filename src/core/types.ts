@@ -192,7 +192,7 @@ export interface ResponseEvent extends CallEvent {
 
 /** A failed attempt will be repeated. */
 export interface RetryEvent extends CallEvent {
-  /** The longest until the next attempt, in milliseconds: a backoff takes half of it at least. */
+  /** How long until the next attempt, in milliseconds; the rate limit may make it longer. */
   readonly delayMs: number;
   readonly error: Error;
 }
