@@ -86,7 +86,6 @@ export default tseslint.config(
       'src/testing/core/time/clock.ts',
       'src/tracker/page.ts',
       'src/tracker/tracker.ts',
-      'src/transport/send/attempt.ts',
     ],
     rules: {
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],

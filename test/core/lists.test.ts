@@ -173,8 +173,11 @@ describe('in every spelling of a list', () => {
         const { contacts, items } = contactsOf(count, how);
         const iterator = contacts.list({ limit: 7 })[Symbol.asyncIterator]();
         const seen: string[] = [];
-        for (let next; seen.length < stop && !(next = await iterator.next()).done;) {
-          seen.push(next.value.id);
+        for (let index = 0; index < stop; index++) {
+          const next = await iterator.next();
+          if (!next.done) {
+            seen.push(next.value.id);
+          }
         }
         const { cursor } = iterator;
         if (cursor === undefined && seen.length === count) {

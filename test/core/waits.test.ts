@@ -1,6 +1,6 @@
 import {
   JobFailedError,
-  WaitError,
+  type WaitError,
   WaitTimeoutError,
   type ImportJob,
   type MessagingClient,
@@ -179,10 +179,10 @@ describe('a wait that takes too long', () => {
     expect(error).toMatchObject({ code: 'WAIT_TIMEOUT', fileId: 'job_1', lastStatus: 'running' });
     expect(error).toMatchObject({ elapsedMs: 2_500, polls: 3, outcome: 'unknown' });
     expect(tookMs).toBe(2_500);
-    const { message, resume } = error as WaitError;
-    expect(message).toContain('call `resume({ timeout })`, in milliseconds, to wait on');
+    const ended = error as WaitError;
+    expect(ended.message).toContain('call `resume({ timeout })`, in milliseconds, to wait on');
     onUpdate.mockClear();
-    const again = await settledInTime(() => resume.call(error, { timeout: 5_000 }));
+    const again = await settledInTime(() => ended.resume({ timeout: 5_000 }));
     expect(again.error).toBeInstanceOf(WaitTimeoutError);
     expect(onUpdate).toHaveBeenCalledTimes(5);
     expect(client.rateLimit.state()).toBeUndefined();
