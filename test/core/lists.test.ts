@@ -1,9 +1,11 @@
 import type { ListOptions, MessagingClient, MismatchEvent, RequestOptions } from 'postreel';
 import { createFakeMessaging } from 'postreel/testing';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
 import { listService, type ListSpelling } from '../support/list-service.js';
 import fc, { runs } from '../support/property.js';
+
+afterEach(() => void vi.unstubAllGlobals());
 
 const validation = { requests: 'off', responses: 'off' } as const;
 const documented: ListSpelling = {
@@ -119,6 +121,20 @@ describe('a list', () => {
     expect(values).toEqual([...idsOf(items), undefined]);
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
     expect(requests).toHaveLength(5);
+  });
+
+  it('needs no setImmediate, which browsers do not have', async () => {
+    vi.resetModules();
+    vi.stubGlobal('setImmediate', undefined);
+    const { MessagingClient } = await import('postreel');
+    const { fetch, items } = listService(250, documented);
+    const options = {
+      apiKey: 'sk_1',
+      baseUrl: 'https://messaging.test',
+      rateLimit: false,
+    } as const;
+    const { contacts } = new MessagingClient({ ...options, fetch, validation });
+    expect(idsOf(await contacts.list().toArray())).toEqual(idsOf(items));
   });
 
   it('that is left early stays left', async () => {

@@ -6,7 +6,7 @@ import {
   type MessagingClient,
 } from 'postreel';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { answering, mediaOver, messagingOver } from '../support/clients.js';
 import { step, type Step } from '../support/script.js';
 import { settledInTime } from '../support/settled.js';
 
@@ -242,4 +242,22 @@ it('campaigns, domains and executions are waited for by the same rules', async (
   const { error } = await settledInTime(() => executions.wait('wf_1', 'run_1'));
   expect(error).toMatchObject({ status: 401 });
   expect(refused.requests).toHaveLength(1);
+});
+
+it('a file is waited for by the same rules', async () => {
+  for (const [answers, checks] of [
+    [[401], 1],
+    [[404, 404], 2],
+    [[404, 503, 404, 200], 4],
+  ] as const) {
+    const left = [...answers];
+    const file = { fileId: 'file_1', status: 'success', download: 'https://cdn.test/f.mp4' };
+    const { fetch, requests } = answering(() =>
+      Response.json(file, { status: left.shift() ?? 200 }),
+    );
+    const media = mediaOver(fetch, { retries: 0 });
+    const { error } = await settledInTime(() => media.waitForFile('file_1'));
+    expect(error === undefined).toBe(answers.at(-1) === 200);
+    expect(requests).toHaveLength(checks);
+  }
 });
