@@ -56,7 +56,9 @@ export class BudgetSource {
       return undefined;
     }
     const budget = parent.for(key);
-    return budget && this.#settings.hasOwnLimits ? new ClientBudget(budget, limits, this.#settings.clock) : budget;
+    return budget && this.#settings.hasOwnLimits
+      ? new ClientBudget(budget, limits, this.#settings.clock)
+      : budget;
   }
 
   #ofProject(key: string | null, limits: BudgetLimits): Budget {

@@ -278,7 +278,7 @@ export class Transport {
     // The answer to a paid call is read to its end, even when its caller no longer waits.
     const end = input.hooks?.onLate ? lateEnd(Math.max(maxLateMs, limitMs)) : timer.signal;
     const exchange: Exchange = { isHandedOver: false, response: undefined };
-    const text = receive(http, call, key.value, end, exchange, slot);
+    const text = receive(http, call, key.value, end, exchange);
     let failure: unknown;
     try {
       const received = await timer.within(text).catch((fault: unknown) => {
@@ -302,10 +302,10 @@ export class Transport {
       } else {
         state.outcome = exchange.isHandedOver ? whenLost : 'not-sent';
       }
-      // 429 closes the gate for all, before this slot lets the next one through.
+      // A 429 pauses all calls, before this slot lets the next one through.
       if (reason instanceof RateLimitError) {
         const askedMs = reason.retryAfterMs ?? settings.windowMs;
-        budget?.close(Math.min(pauseAfterRefusalMs(askedMs, number), maxCloseMs));
+        budget?.pause(Math.min(pauseAfterRefusalMs(askedMs, number), maxCloseMs));
       }
     } finally {
       timer.stop();
@@ -380,7 +380,11 @@ export class Transport {
     }
     // No fault after the head of an answer proves that nothing was sent, whatever it is called.
     const isOpen = response !== undefined || timer.timedOut;
-    const ending = { phase: 'no-answer', fault: isOpen ? undefined : fault, url: request.url } as const;
+    const ending = {
+      phase: 'no-answer',
+      fault: isOpen ? undefined : fault,
+      url: request.url,
+    } as const;
     const outcome = outcomeOf(ending, call);
     const hint = outcome === 'unknown' ? effectHint(call) : '';
     if (timer.timedOut) {
@@ -484,7 +488,6 @@ async function receive(
   key: string | null,
   signal: AbortSignal | undefined,
   exchange: Exchange,
-  slot: Slot | undefined,
 ): Promise<string> {
   const response = await http(call.request, key, signal, () => (exchange.isHandedOver = true));
   if (isOver(signal)) {
@@ -492,9 +495,6 @@ async function receive(
     throw signal?.reason;
   }
   exchange.response = response;
-  if (response.status !== 429) {
-    slot?.accepted();
-  }
   return readText(response, response.ok ? maxAnswerBytes : maxErrorBytes, signal);
 }
 

@@ -8,6 +8,6 @@ export {
   type AttachmentFields,
 } from './files.js';
 export { fileJournal } from './journal/file-journal.js';
-export { fileRateBudgetStore } from './rate-budget/file-rate-budget-store.js';
+export { fileRateBudgetStore } from './rate-budget.js';
 export { saveTo, type SaveEach, type SaveOptions, type SaveProgress } from './download/save-to.js';
 export { fileWorkflowState } from './workflow-state.js';

@@ -41,10 +41,6 @@ type Answer = () => Promise<Response>;
 const contact = () => Promise.resolve(Response.json({ id: 'con_1', email: 'ann@example.com' }));
 const lost = () =>
   Promise.reject(new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }));
-const slow = async () => {
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
-  return contact();
-};
 const refused = () =>
   Promise.resolve(Response.json({}, { status: 429, headers: { 'retry-after': '600' } }));
 
@@ -53,9 +49,7 @@ const answersFor: Readonly<Record<Step, readonly Answer[]>> = {
   take: [contact],
   release: [contact],
   cancel: [lost],
-  renew: [slow],
   close: [refused],
-  reopen: [refused, contact],
 };
 
 const windowMs = 60_000;
@@ -68,10 +62,6 @@ const faults: Readonly<Record<string, () => Promise<never>>> = {
 /** What else can go wrong where a call waits for the answer. */
 const faultsOfTake: Readonly<Record<string, () => Promise<unknown>>> = {
   hangs: () => new Promise(() => undefined),
-  lags: async () => {
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    return { slots: ['slot'] };
-  },
   'answers nothing': () => Promise.resolve(),
   'answers numbers as text': () => Promise.resolve({ waitMs: '0' }),
   'answers no slots': () => Promise.resolve({ slots: [] }),
@@ -83,7 +73,7 @@ let groups = 0;
 /** The warnings of a client whose store fails in one step. */
 async function warningsOf(step: Step, fault: () => Promise<unknown>): Promise<string[]> {
   const answers = [...answersFor[step]];
-  const store = { ...memoryStore().store, renew: () => Promise.resolve(), [step]: fault };
+  const store = { ...memoryStore().store, [step]: fault };
   const client = new MessagingClient({
     apiKey: 'sk_law',
     baseUrl: 'https://messaging.test',

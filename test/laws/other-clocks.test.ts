@@ -168,7 +168,7 @@ function fleet(off: number): Subject {
           const headers = new Headers(host === 0 ? asHeard.headers : right.headers);
           headers.delete('date');
           return Promise.resolve(Response.json({}, { status, headers }));
-        }, oneGroup(store)),
+        }, store),
       );
       const send = async (client: MessagingClient, calls: number) => {
         for (let call = 0; call < calls; call++) {
@@ -185,17 +185,6 @@ function fleet(off: number): Subject {
       expect(refused).toBeLessThan(20);
       vi.useRealTimers();
     },
-  };
-}
-
-// Each client is a process of its own, so only the store may join them.
-function oneGroup(store: RateBudgetStore): RateBudgetStore {
-  return {
-    take: (_, ...asked) => store.take('all', ...asked),
-    release: (_, ...asked) => store.release('all', ...asked),
-    cancel: (_, slot) => store.cancel('all', slot),
-    close: (_, delayMs) => store.close('all', delayMs),
-    reopen: async () => store.reopen?.('all'),
   };
 }
 
