@@ -59,8 +59,8 @@ export type Forecast = Pick<ThrottledEvent, 'reason' | 'waitMs'>;
 /** A request whose answer is no longer waited for may reach the service that much later. */
 export const stragglingMs = 2_000;
 
-/** As long as an attempt lasts by default, at most: a sender that died may have sent at its very end. */
-export const maxAttemptMs = 120_000;
+/** A request has reached the service by then, or never will: runtimes give up connecting before. */
+export const maxDeliveryMs = 10_000;
 
 // Where others use the same limit, each request that is under way when it runs out is refused.
 const maxBesideOthers = 24;
@@ -237,7 +237,7 @@ export class LocalBudget implements Budget {
     this.#inFlight++;
     if (hasIoContexts()) {
       // Where a request can be torn down at any point, no code of it may be left to end its slot.
-      this.#leases.push({ endsAt: sentAt + maxAttemptMs, slot });
+      this.#leases.push({ endsAt: sentAt + maxDeliveryMs, slot });
     }
     return slot;
   }
@@ -263,8 +263,7 @@ export class LocalBudget implements Budget {
       waitMs = this.#waitMs();
     }
     if (this.#queue.size > 0 && Number.isFinite(waitMs)) {
-      const delayMs = Math.min(Math.ceil(waitMs), maxDelayMs);
-      this.#stopTimer = this.clock.at(this.clock.now() + delayMs, () => this.#pump());
+      this.#stopTimer = this.clock.at(this.clock.now() + waitMs, () => this.#pump());
     }
   }
 }
@@ -387,6 +386,9 @@ export class CallQueue {
 
   /** No slot is granted for that long: calls that cannot or should not wait so long fail now. */
   refuse(forecast: Forecast, maxMs: number): void {
+    if (hasIoContexts()) {
+      return; // each asks for itself, and finds out
+    }
     const endsAt = this.#clock.now() + forecast.waitMs;
     for (const call of this.all()) {
       if (forecast.waitMs > maxMs || call.givesUpAt < endsAt) {

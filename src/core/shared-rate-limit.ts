@@ -3,7 +3,7 @@ import { isPostreelError, reasonOf } from './errors.js';
 import {
   bothSlots,
   CallQueue,
-  maxAttemptMs,
+  maxDeliveryMs,
   queueTimeout,
   reportedOnce,
   stragglingMs,
@@ -56,7 +56,7 @@ export class SharedBudget implements Budget {
   }
 
   async acquire(given: Turn): Promise<Slot> {
-    this.#warn = given.onWarning;
+    this.#warn = (message) => given.onWarning(message);
     const turn = reportedOnce(given);
     if (hasIoContexts()) {
       return this.#acquireAlone(turn);
@@ -168,7 +168,11 @@ export class SharedBudget implements Budget {
   /** Slots here and in the store, as many as are wanted and free, or how long there is none. */
   async #take(turn: Turn, wanted: () => number): Promise<Slot[] | Forecast> {
     const own = [await this.#own.acquire(turn)];
-    for (let more; own.length < wanted() && (more = this.#own.takeNow());) {
+    while (own.length < wanted()) {
+      const more = this.#own.takeNow();
+      if (!more) {
+        break;
+      }
       own.push(more);
     }
     const cancelFrom = (index: number) => own.splice(index).forEach((slot) => slot.cancel());
@@ -199,7 +203,8 @@ export class SharedBudget implements Budget {
       return undefined;
     }
     try {
-      const leaseMs = this.#limits.windowMs + maxAttemptMs;
+      // Of a sender that died, the service may see a request until then.
+      const leaseMs = this.#limits.windowMs + maxDeliveryMs;
       const asked = this.#store.take(this.#group, this.#limits, leaseMs, count);
       const onLate = (late: StoreAnswer) => this.#giveBack(late);
       const answer = await answerWithin(asked, maxAnswerMs, { onLate, signal, clock: this.#clock });

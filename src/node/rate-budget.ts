@@ -7,7 +7,7 @@ import { BudgetFile, type Leases } from './budget-file.js';
  * A rate budget on disk, shared by the processes of one machine. A window outlives a short process:
  * the next one knows what the last one sent. Its times are those of the machine's monotonic clock, so
  * setting the time of day changes nothing. A process that is killed loses its slots after a
- * window and two minutes; a torn file counts as empty. Where the file cannot be read or
+ * window and ten seconds; a torn file counts as empty. Where the file cannot be read or
  * written, each process keeps to the limit by itself, with a `warning`.
  *
  * @param path - The file; it and its folder are created when needed. Beside it there is a lock.

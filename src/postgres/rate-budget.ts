@@ -4,7 +4,7 @@ import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
 
 /**
  * A rate budget and the pending slots in Postgres, shared by any number of machines. All times are
- * the server's own. The slots of a process that dies come free a window and two minutes later.
+ * the server's own. The slots of a process that dies come free a window and ten seconds later.
  * When Postgres does not answer, each process keeps to the limit by itself, with a `warning`.
  *
  * @param pool - A pool of `pg`, or anything with `query(text, values)`, which stays yours to close.
@@ -12,43 +12,49 @@ import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
  */
 export function postgresRateBudget(pool: PostgresClient): RateBudgetStore {
   checkPostgres(pool, 'postgresRateBudget');
-  const take = async (group: string, kind: Kind, count: number, ...terms: readonly number[]) => {
-    const names = Array.from({ length: count }, () => randomUUID());
-    const text = 'select taken, wait_ms from postreel_take($1, $2, $3::text[], $4, $5, $6)';
-    const [row] = await rowsOf(pool, text, [group, kind, names, ...terms]);
-    const { taken, wait_ms: waitMs } = row as { taken: number; wait_ms: number }; // as selected
-    return { names: names.slice(0, Number(taken)), waitMs: Number(waitMs) }; // a driver may read text
-  };
-  const hold = async (
-    group: string,
-    kind: Kind,
-    names: readonly string[],
-    forMs: number,
-    instead: readonly string[],
-  ) => {
-    const text = 'select postreel_hold($1, $2, $3::text[], $4::text[], $5)';
-    await rowsOf(pool, text, [group, kind, names, instead, forMs]);
-  };
+  const slots = leasesIn(pool, 'slot');
+  const places = leasesIn(pool, 'place');
   return {
     async take(group, limits, leaseMs, count = 1) {
       const terms = [capacityOf(limits), leaseMs, limits.windowMs];
-      const { names, waitMs } = await take(group, 'slot', count, ...terms);
+      const { names, waitMs } = await slots.take(group, count, terms);
       return names.length > 0 ? { slots: names } : { waitMs };
     },
-    release: (group, slot, { windowMs }) => hold(group, 'slot', [slot], windowMs, []),
-    cancel: (group, slot) => hold(group, 'slot', [], 0, [slot]),
+    release: (group, slot, { windowMs }) => slots.hold(group, [slot], windowMs, []),
+    cancel: (group, slot) => slots.hold(group, [], 0, [slot]),
     async close(group, delayMs) {
       const text = 'select postreel_close($1, $2)';
       await rowsOf(pool, text, [group, Math.min(delayMs, maxCloseMs)]);
     },
     async lease(group, count, limit, leaseMs) {
-      const { names } = await take(group, 'place', count, limit, leaseMs, 0);
+      const { names } = await places.take(group, count, [limit, leaseMs, 0]);
       return names;
     },
-    hold: (group, names, leaseMs, instead) => hold(group, 'place', names, leaseMs, instead),
-    giveBack: (group, places) => hold(group, 'place', [], 0, places),
+    hold: (group, names, leaseMs, instead) => places.hold(group, names, leaseMs, instead),
+    giveBack: (group, names) => places.hold(group, [], 0, names),
   };
 }
 
 /** Slots of the rate limit, or places for jobs that are not finished. */
-type Kind = 'slot' | 'place';
+function leasesIn(pool: PostgresClient, kind: 'slot' | 'place') {
+  return {
+    /** The terms: how many there are, how long a lease lasts, and a window. */
+    async take(group: string, count: number, terms: readonly number[]) {
+      const names = Array.from({ length: count }, () => randomUUID());
+      const text = 'select taken, wait_ms from postreel_take($1, $2, $3::text[], $4, $5, $6)';
+      const [row] = await rowsOf(pool, text, [group, kind, names, ...terms]);
+      const { taken, wait_ms: waitMs } = row as Record<string, unknown>; // as selected
+      // A driver may read numbers as text.
+      return { names: names.slice(0, Number(taken)), waitMs: Number(waitMs) };
+    },
+    async hold(
+      group: string,
+      names: readonly string[],
+      forMs: number,
+      instead: readonly string[],
+    ): Promise<void> {
+      const text = 'select postreel_hold($1, $2, $3::text[], $4::text[], $5)';
+      await rowsOf(pool, text, [group, kind, names, instead, forMs]);
+    },
+  };
+}

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { monotonicMs } from '../core/async.js';
 import { readOptions, text } from '../core/options.js';
 import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/rate-store.js';
-import { checkClient, run, script, type RedisClient, type Script } from './client.js';
+import { checkClient, run, script, type RedisClient } from './client.js';
 
 /** How a budget in Redis is stored. */
 export interface RedisBudgetOptions {
@@ -17,7 +17,7 @@ const owner = { name: '`redisRateBudget()`', example: "{ prefix: 'shop' }" };
 
 /**
  * A rate budget and the pending slots in Redis, shared by any number of machines. All times are
- * Redis's own. The slots of a process that dies come free a window and two minutes later. When Redis
+ * Redis's own. The slots of a process that dies come free a window and ten seconds later. When Redis
  * does not answer, each process keeps to the limit by itself, with a `warning`; when it has lost its
  * memory, nothing is sent for one window.
  *
@@ -48,9 +48,10 @@ export function redisRateBudget(redis: RedisClient, options?: RedisBudgetOptions
       const epoch = [isFresh ? known.epoch : '', randomUUID()];
       const args = [capacityOf(limits), Math.ceil(leaseMs), windowMs, ...epoch, ...slots];
       const answer = await run(redis, scripts.take, keys, args);
-      const [taken, waitMs, current] = answer as [number, number, string]; // as the script answers
+      // As the script answers; a client may read numbers as text.
+      const [taken, waitMs, current] = answer as [number | string, number | string, string];
       epochs.set(group, { epoch: current, seenAt: monotonicMs() });
-      const names = slots.slice(0, Number(taken)); // a client may read numbers as text
+      const names = slots.slice(0, Number(taken));
       return names.length > 0 ? { slots: names } : { waitMs: Number(waitMs) };
     },
     release: (group, slot, { windowMs }) => hold(keyOf(group, 'slots'), [slot], windowMs, []),
