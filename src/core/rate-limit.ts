@@ -59,7 +59,7 @@ export type Forecast = Pick<ThrottledEvent, 'reason' | 'waitMs'>;
 /** A request whose answer is no longer waited for may reach the service that much later. */
 export const stragglingMs = 2_000;
 
-/** A request has reached the service by then, or never will: runtimes give up connecting before. */
+/** A request has reached the service by then, or never will: Node gives up connecting after that time. */
 export const maxDeliveryMs = 10_000;
 
 // Where others use the same limit, each request that is under way when it runs out is refused.
@@ -257,9 +257,8 @@ export class LocalBudget implements Budget {
       return;
     }
     let waitMs = this.#waitMs();
-    for (let next = this.#queue.first(); next && waitMs === 0; next = this.#queue.first()) {
-      this.#queue.leave(next);
-      next.grant(this.#take());
+    while (this.#queue.size > 0 && waitMs === 0) {
+      this.#queue.grant(this.#take());
       waitMs = this.#waitMs();
     }
     if (this.#queue.size > 0 && Number.isFinite(waitMs)) {
@@ -273,8 +272,8 @@ export class LocalBudget implements Budget {
 // A call that asks for itself does so every second: one that does not was torn down with its request.
 const silentMs = 5_000;
 
-/** A call that waits. */
-export class QueuedCall {
+/** A call that waits. The queue lets it go on. */
+class QueuedCall {
   readonly turn: Turn;
   /** How long the wait seemed to be when it began. */
   readonly expected: Forecast;
@@ -282,27 +281,21 @@ export class QueuedCall {
   readonly granted: Promise<Slot>;
   askedAt: number;
   // The constructor of the promise sets both at once.
-  grant!: (slot: Slot) => void;
-  refuse!: (reason: unknown) => void;
+  resolve!: (slot: Slot) => void;
+  reject!: (reason: unknown) => void;
   readonly #clock: Clock;
-  readonly #stops: (() => void)[] = [];
 
-  constructor(turn: Turn, clock: Clock, forecast: () => Forecast) {
+  constructor(turn: Turn, expected: Forecast, clock: Clock) {
     this.turn = turn;
-    this.expected = forecast();
+    this.expected = expected;
     this.#clock = clock;
     this.askedAt = clock.now();
     this.givesUpAt = this.askedAt + turn.maxWaitMs;
     this.granted = new Promise((resolve, reject) => {
-      this.grant = resolve;
-      this.refuse = reject;
+      this.resolve = resolve;
+      this.reject = reject;
     });
     this.granted.catch(() => undefined); // a call that asks for itself does not await it
-    if (Number.isFinite(turn.maxWaitMs)) {
-      const giveUp = () => this.refuse(queueTimeout(forecast(), turn));
-      this.#stops.push(clock.limit(turn.maxWaitMs, giveUp));
-    }
-    this.#stops.push(onAbort(turn.signal, () => this.refuse(turn.signal?.reason)));
   }
 
   /** Waits a while, unless the wait ends meanwhile. */
@@ -312,16 +305,12 @@ export class QueuedCall {
     const nap = sleep(delayMs, awake.signal, this.#clock).catch(() => undefined);
     await Promise.race([nap, this.granted]).finally(() => awake.abort());
   }
-
-  stop(): void {
-    this.#stops.forEach((stop) => stop());
-  }
 }
 
 /** Calls that wait: first come, first served within each priority. */
 export class CallQueue {
-  /** One set for each priority; the first goes first. */
-  readonly #sets = Array.from({ length: 4 }, () => new Set<QueuedCall>());
+  /** For each priority the calls, with what stops their timers; the first priority goes first. */
+  readonly #calls = Array.from({ length: 4 }, () => new Map<QueuedCall, () => void>());
   readonly #clock: Clock;
   /** How long a call would wait behind so many others. */
   readonly #forecast: (ahead: number) => Forecast;
@@ -332,7 +321,7 @@ export class CallQueue {
   }
 
   get size(): number {
-    return this.#sets.reduce((sum, set) => sum + set.size, 0);
+    return this.#calls.reduce((sum, calls) => sum + calls.size, 0);
   }
 
   /** Lets a call wait, unless that is sure to take too long; `maxMs` is the longest pause to sit out. */
@@ -344,26 +333,39 @@ export class CallQueue {
     if (isTooLong || expected.waitMs > turn.maxWaitMs) {
       throw queueTimeout(expected, turn);
     }
-    const call = new QueuedCall(turn, this.#clock, forecast);
-    this.#setOf(turn).add(call);
+    const call = new QueuedCall(turn, expected, this.#clock);
+    const giveUp = () => this.#refuse(call, queueTimeout(forecast(), turn));
+    const hasLimit = Number.isFinite(turn.maxWaitMs);
+    const stopTimer = hasLimit ? this.#clock.limit(turn.maxWaitMs, giveUp) : undefined;
+    const stopListening = onAbort(turn.signal, () => this.#refuse(call, turn.signal?.reason));
+    this.#callsOf(turn).set(call, () => {
+      stopTimer?.();
+      stopListening();
+    });
     return call;
   }
 
+  /** Ends the wait of a call, if it still waits. */
   leave(call: QueuedCall): void {
-    if (this.#setOf(call.turn).delete(call)) {
-      call.stop();
+    const calls = this.#callsOf(call.turn);
+    calls.get(call)?.();
+    calls.delete(call);
+  }
+
+  /** Lets the next call have a slot; false if none waits. */
+  grant(slot: Slot): boolean {
+    const calls = this.#calls.find(({ size }) => size > 0);
+    const next = calls?.keys().next().value;
+    if (next) {
+      this.leave(next);
+      next.resolve(slot);
     }
+    return next !== undefined;
   }
 
-  first(): QueuedCall | undefined {
-    return this.#sets
-      .find((set) => set.size > 0)
-      ?.values()
-      .next().value;
-  }
-
+  /** The calls that wait, in their order. */
   all(): QueuedCall[] {
-    return this.#sets.flatMap((set) => [...set]);
+    return this.#calls.flatMap((calls) => [...calls.keys()]);
   }
 
   /** How many stand before this one; those that have fallen silent are gone. */
@@ -392,19 +394,26 @@ export class CallQueue {
     const endsAt = this.#clock.now() + forecast.waitMs;
     for (const call of this.all()) {
       if (forecast.waitMs > maxMs || call.givesUpAt < endsAt) {
-        call.refuse(queueTimeout(forecast, call.turn)); // each caller gets an error of its own
+        this.#refuse(call, queueTimeout(forecast, call.turn)); // each caller gets an error of its own
       }
     }
   }
 
-  /** How many calls would go before such a one. */
-  #ahead(turn: Turn): number {
-    const sets = this.#sets.slice(0, priorityOf(turn) + 1);
-    return sets.reduce((sum, set) => sum + set.size, 0);
+  // It leaves at once: a slot granted to it a moment later would be lost.
+  #refuse(call: QueuedCall, reason: unknown): void {
+    this.leave(call);
+    call.reject(reason);
   }
 
-  #setOf(turn: Turn): Set<QueuedCall> {
-    return this.#sets[priorityOf(turn)] as Set<QueuedCall>; // there is one for each priority
+  /** How many calls would go before such a one. */
+  #ahead(turn: Turn): number {
+    const before = this.#calls.slice(0, priorityOf(turn) + 1);
+    return before.reduce((sum, calls) => sum + calls.size, 0);
+  }
+
+  /** The calls of the same priority. */
+  #callsOf(turn: Turn): Map<QueuedCall, () => void> {
+    return this.#calls[priorityOf(turn)] as Map<QueuedCall, () => void>; // there is one for each
   }
 }
 

@@ -137,11 +137,7 @@ export class SharedBudget implements Budget {
       return;
     }
     for (const slot of slots) {
-      const next = this.#queue.first();
-      if (next) {
-        this.#queue.leave(next);
-        next.grant(slot);
-      } else {
+      if (!this.#queue.grant(slot)) {
         slot.cancel();
       }
     }

@@ -288,6 +288,24 @@ describe('the slot of a call', () => {
   });
 });
 
+it('an abort in the very moment in which a slot comes free loses no slot', async () => {
+  const rateLimit = { limit: 1, windowMs: 1_000 };
+  for (let turns = 0; turns < 60; turns++) {
+    const controller = new AbortController();
+    const unsent = () => {
+      void after(turns, () => controller.abort());
+      return step.refused();
+    };
+    const { client, calls } = limited({ rateLimit, retries: 0 }, [slowly(100, unsent)]);
+    void calls(1);
+    const waiting = client.contacts.get('con_1', { signal: controller.signal }).safe();
+    await passes(100);
+    await waiting;
+    await passes(5_000);
+    expect(client.rateLimit.state()).toMatchObject({ used: 0, queued: 0 });
+  }
+});
+
 describe('a 429', () => {
   const rateLimit = { limit: 100, windowMs: 60_000 };
 
@@ -389,3 +407,11 @@ describe('a 429', () => {
     expect(events[0]).toEqual({ reason: 'service', waitMs: 5_000, queued: 1 });
   });
 });
+
+/** Runs a task so many turns of the queue of microtasks later. */
+async function after(turns: number, task: () => void): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) {
+    await Promise.resolve();
+  }
+  task();
+}
