@@ -14,8 +14,8 @@ const { id } = await messaging.campaigns.create({
 });
 await messaging.campaigns.sendTest(id, { email: 'shop@example.com' });
 
-// Without `scheduledFor` it is sent now. If the answer is lost, the client reads the campaign back.
-await messaging.campaigns.send(id, {}, { reconcile: true });
+// Without `scheduledFor` it is sent now. It is never sent twice: a lost response is an error.
+await messaging.campaigns.send(id, {});
 
 let status: string;
 do {

@@ -7,11 +7,7 @@ export type {
   RequestOptions,
   Safe,
 } from './core/types.js';
-export type {
-  ClientOptions,
-  RateLimitOptions,
-  ValidationOptions,
-} from './core/types.js';
+export type { ClientOptions, RateLimitOptions, ValidationOptions } from './core/types.js';
 export type { DataOptions } from './core/types.js';
 export type {
   CallEndEvent,

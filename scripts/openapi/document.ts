@@ -1,5 +1,4 @@
-import { isRepeatable, type List, type Route, type Single } from '../../src/core/route.js';
-import type { RouteSchemas } from '../../src/core/route.js';
+import type { List, Route, Single, RouteSchemas } from '../../src/core/route.js';
 import { errorAnswers, errorSchemas } from './errors.js';
 import { jsonSchemaOf, type JsonSchema } from './json-schema.js';
 import { rowsOf, type Row } from './rows.js';
@@ -83,7 +82,7 @@ function operationOf(row: Row): object {
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: needsBody(schemas), content: body } }),
     responses: { '200': successOf(row), ...errorAnswers },
-    'x-repeatable': isRepeatable(route, {}),
+    'x-repeatable': route.repeatable,
   };
 }
 

@@ -3,6 +3,7 @@ import {
   AuthenticationError,
   BadRequestError,
   ConflictError,
+  ConnectionError,
   NotFoundError,
   PermissionError,
   RateLimitError,
@@ -44,8 +45,12 @@ export function readAnswer(received: Received, call: PreparedCall): unknown {
     body = text.trim() === '' ? undefined : parseExactly(text);
   } catch {
     if (response.ok) {
-      throw notJson(received, call);
+      throw /^\s*[[{"]/.test(text) ? cutShort(call) : notJson(received, call);
     }
+  }
+  // Some runtimes take a compressed body that was cut for an empty one.
+  if (response.ok && body === undefined && response.headers.has('content-encoding')) {
+    throw cutShort(call);
   }
   // An error response may hold ids of what the call created all the same.
   if (body !== undefined && call.route.isAccepted?.(body)) {
@@ -72,14 +77,15 @@ export function resultOf({ route, path, state }: PreparedCall, body: unknown): u
   if (returns.list === undefined) {
     const result = unwrap(body);
     const isEmpty = result === undefined || result === null || result === true;
-    return isEmpty ? (returns.isNothing ? undefined : {}) : result;
+    const record = isEmpty ? (returns.isNothing ? undefined : {}) : result;
+    return returns.lists && isRecord(record) ? { ...returns.lists, ...record } : record;
   }
   const page = readList(body, returns);
   if (page) {
     return page;
   }
   state.outcome = 'rejected';
-  throw new UnexpectedResponseError(`${method} ${path} was answered without a list in it.`, {
+  throw new UnexpectedResponseError(`${method} ${path}: the response contains no list.`, {
     code: 'UNEXPECTED_RESPONSE',
     outcome: 'rejected',
     method,
@@ -198,7 +204,7 @@ function hintFor(
 }
 
 // The service's own sentence, then the first field: they complement each other.
-function reasonOf({ fieldErrors = [], message }: Said): string {
+function reasonOf({ fieldErrors = [], message }: ErrorBody): string {
   const [first] = fieldErrors;
   const more = fieldErrors.length > 1 ? ` (and ${fieldErrors.length - 1} more)` : '';
   const field = first?.field ? `\`${trim(first.field, 60)}\` ` : '';
@@ -225,6 +231,15 @@ function redirected(received: Received, call: PreparedCall): PostreelError {
   const where = origin ? ` to ${redact(origin, secretsOf(call, key)).slice(0, 60)}` : '';
   const message = `${line} was answered with a redirect${where}, which is not followed. Set \`baseUrl\` to the service's own address.`;
   return unexpected(message, received, call, response.status);
+}
+
+function cutShort(call: PreparedCall): PostreelError {
+  const { method, path, request } = call;
+  const { host } = new URL(request.url);
+  const outcome = outcomeOf({ phase: 'no-answer', url: request.url }, call);
+  const message = `${method} ${path} lost the connection to ${host} before the response was complete.`;
+  const details = { method, path, code: 'CONNECTION_LOST', outcome } as const;
+  return new ConnectionError(message + effectHint(call), details);
 }
 
 // What JSON.parse() throws quotes the text, so it must not become the cause.
@@ -256,48 +271,46 @@ function unexpected(
 
 // ---- bodies of errors
 
-/** The service's description of a failure. */
-interface Said extends ErrorDetails {
+/** What an error response says. */
+interface ErrorBody extends ErrorDetails {
   readonly message?: string | undefined;
 }
 
 const maxTextLength = 1000;
-const maxRawTextLength = 4000;
+const maxFieldErrors = 100;
 
 /**
- * Reads the body of an error: the documented envelope; the other documented body
- * `{ code, error, message, time }`; `{ error }` or `{ data }` with a text; problem details; a JSON
- * string; plain text. Nothing of it is lost: the whole is the error's `body`.
+ * Reads the body of an error: the documented envelope, the other documented body
+ * `{ code, error, message, time }`, `{ error: 'text' }`, or plain text. The whole is the error's `body`.
  */
-function readError(text: string, clean: (text: string) => string): Said {
+function readError(text: string, clean: (text: string) => string): ErrorBody {
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    const plain = clean(text.trim()).slice(0, maxRawTextLength);
-    // The page of a gateway is no sentence.
-    const isPage = plain === '' || /^[<{[]/.test(plain);
-    return { ...(plain && { body: plain }), ...(!isPage && { message: plain.slice(0, 1000) }) };
+    const plain = clean(text.trim()).slice(0, 4 * maxTextLength);
+    // The page of a gateway, or half of a JSON text, is no sentence.
+    const isSentence = plain !== '' && !/^[<{[]/.test(plain);
+    const message = isSentence ? plain.slice(0, maxTextLength) : undefined;
+    return { message, body: plain === '' ? undefined : plain };
   }
   // Cleaned after parsing: escapes in the JSON would hide a key.
   const words = (value: unknown) =>
     typeof value === 'string' && value !== '' ? clean(value).slice(0, maxTextLength) : undefined;
-  const budget = { left: 1000 };
-  const copy = copyOf(body, clean, budget);
+  const copy = copyOf(body, clean, { left: 1000 });
   if (!isRecord(body)) {
     return { message: words(body), body: copy };
   }
   const inner = isRecord(body['error']) ? body['error'] : body;
   const errorText = words(body['error']);
-  const message = words(inner['message']) ?? words(inner['detail']);
+  const message = words(inner['message']);
   return {
     code: codeOf(words(inner['code'])) ?? codeOf(message && errorText),
-    message: message ?? errorText ?? words(inner['title']) ?? words(body['data']),
-    requestId: words(inner['requestId']) ?? words(body['requestId']),
+    message: message ?? errorText,
+    requestId: words(inner['requestId']),
     suggestion: words(inner['suggestion']),
-    timestamp: words(inner['timestamp']) ?? words(body['timestamp']) ?? words(body['time']),
-    details: inner['details'] === undefined ? undefined : copyOf(inner['details'], clean, budget),
-    fieldErrors: fieldErrorsOf(inner, words) ?? fieldErrorsOf(body, words) ?? [],
+    timestamp: words(body['timestamp']),
+    fieldErrors: fieldErrorsOf(inner['errors'], words),
     body: copy,
   };
 }
@@ -307,71 +320,16 @@ function codeOf(text: string | undefined): string | undefined {
   return text !== undefined && /^[a-z][\w.:/-]{0,63}$/i.test(text) ? text : undefined;
 }
 
-type Words = (value: unknown) => string | undefined;
-
-// The document's name first, then those under which other frameworks list what is wrong with fields.
-const lists = ['errors', 'issues', 'fieldErrors', 'invalid-params', 'invalidParams'];
-const listsIfArrays = ['details', 'detail', 'message'];
-
-function fieldErrorsOf(place: Record<string, unknown>, words: Words): FieldError[] | undefined {
-  const names = [...lists, ...listsIfArrays.filter((name) => Array.isArray(place[name]))];
-  const found = names.map((name) => listed(place[name], words)).find((list) => list.length > 0);
-  return found?.slice(0, 100);
-}
-
-/** `[{ field, message, code }]`, `['…']`, or `{ subject: ['is too long'], to: 'is required' }` */
-function listed(value: unknown, words: Words): FieldError[] {
-  if (Array.isArray(value)) {
-    return (value as unknown[]).flatMap((entry) => fieldErrorOf(entry, words) ?? []);
-  }
-  if (!isRecord(value)) {
-    return [];
-  }
-  const inside = listed(value['fieldErrors'] ?? value['issues'], words);
-  if (inside.length > 0) {
-    return inside;
-  }
-  const entries = Object.entries(value).flatMap(([field, rules]) =>
-    [rules].flat().map((rule) => ({ field: words(field) ?? '', message: words(rule) })),
-  );
-  // A field without a sentence: this is no map of errors.
-  return entries.every(({ message }) => message !== undefined) ? (entries as FieldError[]) : [];
-}
-
-const fieldNames = ['field', 'path', 'loc', 'param', 'property', 'name', 'pointer'];
-const ruleNames = ['message', 'msg', 'reason', 'detail', 'title'];
-
-function fieldErrorOf(entry: unknown, words: Words): FieldError | undefined {
-  if (!isRecord(entry)) {
-    const message = words(entry);
-    return message === undefined ? undefined : { field: '', message };
-  }
-  const source = isRecord(entry['source']) ? entry['source'] : {};
-  const places = [...fieldNames.map((name) => entry[name]), source['pointer'], source['parameter']];
-  const field = words(fieldName(places.find((place) => place !== undefined))) ?? '';
-  const [rule] = isRecord(entry['constraints']) ? Object.values(entry['constraints']) : [];
-  const rules = [...ruleNames.map((name) => entry[name]), rule].map(words);
-  const message = rules.find((one) => one !== undefined);
-  const code = words(entry['code']) ?? words(entry['type']);
-  return field === '' && message === undefined
-    ? undefined
-    : { field, message: message ?? 'is not valid', ...(code !== undefined && { code }) };
-}
-
-/** `['body', 'to', 0]` and `/to/0` as `to[0]`. */
-function fieldName(place: unknown): unknown {
-  const isPointer = typeof place === 'string' && /^#?\//.test(place);
-  const steps = isPointer ? place.replace(/^#?\//, '').split('/') : place;
-  if (!Array.isArray(steps)) {
-    return place;
-  }
-  // Some services begin with the part of the request.
-  const isPart = steps.length > 1 && (steps[0] === 'body' || steps[0] === 'query');
-  return (isPart ? steps.slice(1) : steps)
-    .map(String)
-    .map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))
-    .join('')
-    .replace(/^\./, '');
+function fieldErrorsOf(
+  list: unknown,
+  words: (value: unknown) => string | undefined,
+): readonly FieldError[] {
+  const entries = Array.isArray(list) ? list.filter(isRecord).slice(0, maxFieldErrors) : [];
+  return entries.map((entry) => {
+    const code = words(entry['code']);
+    const [field = '', message = 'is not valid'] = [words(entry['field']), words(entry['message'])];
+    return { field, message, ...(code !== undefined && { code }) };
+  });
 }
 
 // Names too: a service may well echo what it was sent.

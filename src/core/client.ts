@@ -22,7 +22,7 @@ import type {
   RequestOptions,
   ValidationOptions,
 } from './types.js';
-import { environment } from './values.js';
+import { environment, isRecord } from './values.js';
 import type { SchemaMap } from './validate.js';
 
 /** What a client needs of its connection; narrow, since the types of users include it. */
@@ -88,6 +88,29 @@ export class ServiceClient<Events extends ClientEvents> {
     this.#connection.events.off(name, listener);
     return this;
   }
+}
+
+/**
+ * Binds the methods of a client and of the resources that it holds, so that they work through a proxy,
+ * such as Vue's `reactive()` or a DI container's, and as functions of their own.
+ */
+export function bindMethods(owner: object): void {
+  let prototype = prototypeOf(owner);
+  for (; prototype && prototype !== Object.prototype; prototype = prototypeOf(prototype)) {
+    for (const name of Object.getOwnPropertyNames(prototype)) {
+      const method: unknown = Object.getOwnPropertyDescriptor(prototype, name)?.value;
+      if (typeof method === 'function' && name !== 'constructor' && !Object.hasOwn(owner, name)) {
+        const bound: unknown = method.bind(owner);
+        Object.defineProperty(owner, name, { value: bound, configurable: true, writable: true });
+      }
+    }
+  }
+  const held = Object.values(owner).filter(isRecord);
+  held.filter((one) => prototypeOf(one) !== Object.prototype).forEach(bindMethods);
+}
+
+function prototypeOf(value: object): object | null {
+  return Object.getPrototypeOf(value) as object | null; // by its definition
 }
 
 /** The options that every client takes, its key included. */

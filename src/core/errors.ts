@@ -104,7 +104,7 @@ export class PostreelError extends Error {
   declare readonly path: string | undefined;
   /** When it failed by the service's clock, as the service wrote it. */
   declare readonly timestamp: string | undefined;
-  /** What the service added about the failure, as it sent it, without keys. */
+  /** What only this kind of error has, e.g. what refers to a field that is still in use. */
   declare readonly details: unknown;
   /**
    * The body of the answer, parsed where it is JSON, otherwise its text: cut to a bound and without
@@ -162,10 +162,10 @@ function oneLine(message: unknown): string {
 
 // Names, messages and codes only; a chain may refer to itself.
 function causeJson(cause: unknown, depth: number): unknown {
-  if (!(cause instanceof Error) || depth >= 5) {
+  if (!isError(cause) || depth >= 5) {
     return undefined;
   }
-  const { name, message, code } = cause as Error & { code?: unknown }; // Node's faults have one
+  const { name, message, code } = cause;
   const word = typeof code === 'string' ? code : undefined;
   return { name, message, code: word, cause: causeJson(cause.cause, depth + 1) };
 }
@@ -491,6 +491,12 @@ export function isPostreelError(error: unknown): error is PostreelError {
   return brandsOf(error).includes('PostreelError');
 }
 
+/** Is this an error, also one of another realm, as in Jest? Node's faults have a code. */
+export function isError(value: unknown): value is Error & { readonly code?: unknown } {
+  const { name, message } = Object(value) as Partial<Error>; // anything
+  return typeof value === 'object' && typeof name === 'string' && typeof message === 'string';
+}
+
 /** Is this an error response of the service (4xx, 5xx, `success: false`)? */
 export function isApiError(error: unknown): error is ApiError {
   return brandsOf(error).includes('ApiError');
@@ -516,7 +522,7 @@ const maxLength = 200;
  * quote the address that they connect to.
  */
 export function reasonOf(failure: unknown): string {
-  const text = failure instanceof Error ? failure.message || failure.name : String(failure);
+  const text = isError(failure) ? failure.message || failure.name : String(failure);
   return text
     .replace(/\/\/[^/@\s]*@/g, '//')
     .replace(/\s+/g, ' ')

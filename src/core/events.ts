@@ -1,6 +1,6 @@
 import { EventEmitter } from 'eventemitter3';
 import { callSafely } from './async.js';
-import type { PostreelError } from './errors.js';
+import { isError, type PostreelError } from './errors.js';
 import type { ClientEvents, Logger, WarningEvent } from './types.js';
 import { environment } from './values.js';
 
@@ -103,7 +103,7 @@ export class Events<Map extends ClientEvents> {
 
 // Its message may hold anything, the event's secrets too.
 function kindOf(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error;
+  return isError(error) ? error.name : typeof error;
 }
 
 const levels: Readonly<Record<string, keyof Logger>> = {
@@ -170,7 +170,7 @@ function words(facts: object = {}): string {
 }
 
 function word(value: unknown): string {
-  if (value instanceof Error) {
+  if (isError(value)) {
     return `"${value.message}"`;
   }
   return typeof value === 'number' ? String(Math.round(value)) : JSON.stringify(value);

@@ -28,8 +28,8 @@ type ListFacts = Pick<List<unknown>, 'list' | 'sizeParameter' | 'itemsName'>;
 // ---- what a page says
 
 /**
- * Reads a list in any of its shapes: a bare array; the items under `data`, the resource's own name,
- * `items`, or the only array there is. `undefined` when there is no list in the answer.
+ * Reads a list in any of its shapes: a bare array; the items under `data`, under the resource's own name, or
+ * the only array there is. `undefined` when there is no list in the answer.
  */
 export function readList(body: unknown, facts: ListFacts): RawPage | undefined {
   if (body === undefined || body === null || body === true) {
@@ -47,71 +47,29 @@ export function readList(body: unknown, facts: ListFacts): RawPage | undefined {
   return items && { items, ...positionOf(list) };
 }
 
-function itemsOf(body: Record<string, unknown>, name = 'items'): unknown[] | undefined {
-  const named = ['data', name, 'items'].map((one) => body[one]).find(Array.isArray);
+function itemsOf(body: Record<string, unknown>, name = 'data'): unknown[] | undefined {
+  const named = ['data', name].map((one) => body[one]).find(Array.isArray);
   if (named) {
     return named as unknown[];
   }
-  // A list has not more fields than this beside its items.
-  const fields = firstNames(body, 1_000);
-  const arrays = fields.map((field) => body[field]).filter(Array.isArray) as unknown[][];
+  const arrays = Object.values(body).filter(Array.isArray) as unknown[][];
   if (arrays.length === 1) {
     return arrays[0];
   }
   // `{}` and `{ success: true }` are empty answers; anything else without a list is not one.
-  const isEmpty = arrays.length === 0 && fields.every((field) => field === 'success');
+  const isEmpty = Object.keys(body).every((field) => field === 'success');
   return isEmpty ? [] : undefined;
 }
 
-// The facts of a page stand beside the items, or in one of these.
-const besides = ['pagination', 'paging', 'meta', 'page_info', 'pageInfo'];
-
-/** Names of the same fact, in lower case without underscores. */
-const names = {
-  cursor: ['cursor', 'nextcursor', 'nextpagetoken', 'endcursor'],
-  hasMore: ['hasmore', 'hasnext', 'hasnextpage'],
-  total: ['total', 'totalcount', 'totalitems'],
-  page: ['page', 'currentpage'],
-  pageSize: ['pagesize', 'perpage'],
-  totalPages: ['totalpages', 'pagecount', 'lastpage'],
-};
-
-const allNames: ReadonlySet<string> = new Set(Object.values(names).flat());
-
-function firstNames(body: object, most: number): string[] {
-  const found: string[] = [];
-  for (const name in body) {
-    if (found.push(name) === most) {
-      break;
-    }
-  }
-  return found;
-}
-
 function positionOf(body: Record<string, unknown>): Omit<RawPage, 'items'> {
-  const facts = new Map<string, unknown>();
-  for (const place of [body, ...besides.map((name) => body[name]).filter(isRecord)]) {
-    for (const name of firstNames(place, 1_000)) {
-      const plain = name.toLowerCase().replaceAll('_', '');
-      const value =
-        allNames.has(plain) && !facts.has(plain) ? (place[name] ?? undefined) : undefined;
-      if (value !== undefined && typeof value !== 'object') {
-        facts.set(plain, value);
-      }
-    }
-  }
-  const first = (wanted: readonly string[]) =>
-    wanted.map((name) => facts.get(name)).find((value) => value !== undefined);
-  const cursor = first(names.cursor);
-  const hasMore = first(names.hasMore);
-  const isCursor = (typeof cursor === 'string' || typeof cursor === 'number') && cursor !== '';
+  const { cursor, hasMore, total, page, pageSize, totalPages } = body;
   return {
-    cursor: isCursor ? String(cursor) : undefined,
+    cursor: typeof cursor === 'string' && cursor !== '' ? cursor : undefined,
     hasMore: typeof hasMore === 'boolean' ? hasMore : undefined,
-    total: numberOf(first(names.total)),
-    page: numberOf(first(names.page)),
-    pageSize: numberOf(first(names.pageSize)),
-    totalPages: numberOf(first(names.totalPages)),
+    total: numberOf(total),
+    page: numberOf(page),
+    pageSize: numberOf(pageSize),
+    totalPages: numberOf(totalPages),
   };
 }
 
@@ -140,28 +98,15 @@ export function nextQuery(
   }
   const current = page.page ?? numberOf(query['page']) ?? 1;
   const size = page.pageSize ?? numberOf(query[facts.sizeParameter ?? '']) ?? page.items.length;
-  return hasPageAfter(page, current * size, current, unread, facts)
-    ? without({ ...query, page: current + 1 }, 'cursor')
-    : undefined;
-}
-
-function hasPageAfter(
-  page: RawPage,
-  read: number,
-  current: number,
-  unread: number,
-  facts: ListFacts,
-): boolean {
-  if (page.hasMore === true) {
-    return true;
-  }
-  if (page.totalPages !== undefined) {
-    return current < page.totalPages;
-  }
   const isNumbered =
     facts.list === 'page' || page.page !== undefined || page.pageSize !== undefined;
   // A service may well send smaller pages than it was asked for.
-  return isNumbered && page.total !== undefined && (read < page.total || unread > 0);
+  const isUnread = page.total !== undefined && (current * size < page.total || unread > 0);
+  const isFollowed =
+    page.totalPages === undefined ? isNumbered && isUnread : current < page.totalPages;
+  return page.hasMore === true || isFollowed
+    ? without({ ...query, page: current + 1 }, 'cursor')
+    : undefined;
 }
 
 /** Where a page starts, as one text that `list({ cursor })` takes back. */
@@ -195,9 +140,8 @@ function numberOf(value: unknown): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
-function without(query: Record<string, unknown>, name: string): PageQuery {
-  const { [name]: _, ...rest } = query;
-  return rest;
+function without(query: Record<string, unknown>, dropped: string): PageQuery {
+  return Object.fromEntries(Object.entries(query).filter(([name]) => name !== dropped));
 }
 
 // ---- the ways to read a list
@@ -315,8 +259,8 @@ interface Place {
   readonly itemsBefore: number | undefined;
 }
 
-// How many cursors are remembered one by one; a longer circle is found all the same.
-const maxCursors = 1000;
+// How many cursors are remembered; a circle of pages is far shorter.
+const maxCursors = 10_000;
 // A list may have empty pages, e.g. where items were filtered out, but not only those.
 const maxEmptyPages = 100;
 
@@ -358,8 +302,7 @@ class Walk<T> {
     return this.#latest?.hasLeft ?? true;
   }
 
-  // Memory stays flat: old cursors are forgotten, but for those at powers of two. A circle of any
-  // length comes back to one of these.
+  // Memory stays flat: the oldest cursors are forgotten.
   #remember(cursor: string | undefined, index: number): void {
     if (cursor === undefined) {
       return;
@@ -368,14 +311,9 @@ class Walk<T> {
       throw this.#circle('cursor');
     }
     this.#seen.set(cursor, index);
-    if (this.#seen.size <= maxCursors) {
-      return;
-    }
-    for (const [old, at] of this.#seen) {
-      if (!Number.isInteger(Math.log2(at))) {
-        this.#seen.delete(old);
-        return;
-      }
+    if (this.#seen.size > maxCursors) {
+      const [oldest = ''] = this.#seen.keys();
+      this.#seen.delete(oldest);
     }
   }
 
@@ -571,11 +509,11 @@ class Ahead<T> {
     // A request leaves only when the event loop turns, and a busy consumer never lets it. It never
     // waits long for that, e.g. when the request must wait for the rate limit.
     for (let turn = 0; turn < 10 && this.#coming.length > 0 && !page.hasNextLeft; turn++) {
-      await nextTurn();
+      await macrotask();
     }
     if (this.#coming.length > 0) {
-      await nextTurn();
-      await nextTurn();
+      await macrotask();
+      await macrotask();
     }
   }
 
@@ -595,7 +533,7 @@ class Ahead<T> {
 // Taken at import, so that fake timers in a user's tests cannot stop an iteration.
 const { setImmediate: immediate, setTimeout: later } = globalThis;
 
-function nextTurn(): Promise<void> {
+function macrotask(): Promise<void> {
   return new Promise((resolve) => {
     if (typeof immediate === 'function') {
       immediate(resolve);

@@ -69,7 +69,11 @@ export function isConnectFault(fault: unknown, url: string): boolean {
     const tried = read(cause, 'errors');
     // Several addresses were tried: none of them may have got through.
     const faults: unknown[] = Array.isArray(tried) && tried.length > 0 ? tried : [cause];
-    return isOfDeno(cause) || isBlockedPort(cause) || faults.every((one) => isOfConnecting(Object(one) as object, url));
+    return (
+      isOfDeno(cause) ||
+      isBlockedPort(cause) ||
+      faults.every((one) => isOfConnecting(Object(one) as object, url))
+    );
   });
 }
 
@@ -106,7 +110,7 @@ const maxReason = 80;
  * Why a request failed, for its reader: what the system calls it, such as ECONNREFUSED, or else the words
  * of its innermost cause. The fault has been cleaned of secrets.
  */
-export function reasonOf(fault: unknown): string | undefined {
+export function reasonOfFault(fault: unknown): string | undefined {
   const causes = causesOf(fault);
   const codes = causes.map((cause) => read(cause, 'code'));
   const isCode = (code: unknown) => typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code);

@@ -12,6 +12,8 @@ export interface Single<T> extends Shape<T> {
   readonly list?: never;
   /** Does the route answer nothing that a caller could use? */
   readonly isNothing?: boolean;
+  /** What stands for lists that an empty answer leaves out, so that a program can go through them. */
+  readonly lists?: Partial<T>;
 }
 
 /**
@@ -30,10 +32,10 @@ export interface List<T> {
   readonly itemsName?: string;
 }
 
-/** Carries the type of a body, a query or an answer. */
+/** Carries the type of a body, a query or an answer, with what stands for lists that an answer leaves out. */
 /* @__NO_SIDE_EFFECTS__ */
-export function of<T>(): Single<T> {
-  return {};
+export function of<T>(lists?: Partial<T>): Single<T> {
+  return lists ? { lists } : {};
 }
 
 /** A route that answers nothing but its success. */

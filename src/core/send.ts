@@ -1,28 +1,18 @@
-import { isAbortOf, maxDelayMs, Timer } from './async.js';
-import { effectHint, readAnswer, requestIdOf, resultOf, secretsOf } from './answer.js';
+import { isAbortOf, Timer } from './async.js';
+import { readAnswer, requestIdOf, resultOf } from './answer.js';
 import { callSite, inTime, locate, notSentInTime, RunningCall, type CallState } from './call.js';
 import { Checks, type SchemaMap } from './checks.js';
 import type { Settings } from './client.js';
-import {
-  ConnectionError,
-  InvalidRequestError,
-  isPostreelError,
-  RateLimitError,
-  TimeoutError,
-  UnexpectedResponseError,
-  type Outcome,
-  type PostreelError,
-} from './errors.js';
+import { isPostreelError, RateLimitError, type Outcome, type PostreelError } from './errors.js';
 import type { Events } from './events.js';
-import { letGo, readText, UnusableResponse, type Http } from './http.js';
+import { Exchange } from './exchange.js';
+import type { Http } from './http.js';
 import { keyUnavailable, type Keyring } from './keys.js';
 import { PagedList } from './list.js';
 import { readCallOptions } from './options.js';
-import { outcomeOf, reasonOf, runtimeLimitOf } from './outcome.js';
 import type { BudgetSource } from './budgets.js';
 import type { Budget, Slot } from './rate-limit.js';
 import { maxCloseMs } from './rate-store.js';
-import { cleanCause } from './redact.js';
 import { freeRoute, prepare, type Input, type PreparedCall } from './request.js';
 import { pauseAfterRefusalMs, repeat } from './retry.js';
 import type { InputOf, ItemOf, Method, Returned, Route } from './route.js';
@@ -35,9 +25,11 @@ import type {
   ListOptions,
   Paginated,
   RateLimitState,
+  RequestEvent,
   RequestOptions,
+  RunRequest,
 } from './types.js';
-import { isLoopback, isRecord, parseExactly } from './values.js';
+import { isRecord } from './values.js';
 
 /** What a transport is made of. */
 export interface Parts {
@@ -65,11 +57,6 @@ interface CallKey {
 }
 
 const noOptions: RequestOptions = {};
-// Far more than any answer of these services; an endless body must end somewhere.
-const maxAnswerBytes = 256 * 1024 * 1024;
-const maxErrorBytes = 2 * 1024 * 1024;
-// Stop reading a late paid response after this, or after its own time limit.
-const maxLateMs = 5 * 60_000;
 
 /**
  * Takes calls to the service and brings back their answers. Read `#perform` and `#attempt` from top to
@@ -257,7 +244,7 @@ export class Transport {
     budget: Budget | undefined,
   ): Promise<RawAnswer> {
     const { events, http, settings, keyring } = this.#parts;
-    const { signal, state, input, clock } = call;
+    const { signal, state, clock } = call;
     // A request that changes nothing has no effect, however it ends.
     const whenLost: Outcome = call.changes ? 'unknown' : 'rejected';
 
@@ -269,29 +256,16 @@ export class Transport {
     // 2. The request. From here on it may take effect.
     const facts = () => ({ ...factsOf(call), attempt: number });
     const sentAt = clock.now();
-    if (events.isObserved('request')) {
-      events.emit('request', facts());
-    }
+    const run = this.#reportRequest(facts);
     state.hasLeft = true;
     state.outcome = whenLost;
-    const timer = new Timer(limitMs, signal, clock);
-    // The answer to a paid call is read to its end, even when its caller no longer waits.
-    const end = input.hooks?.onLate ? lateEnd(Math.max(maxLateMs, limitMs)) : timer.signal;
-    const exchange: Exchange = { isHandedOver: false, response: undefined };
-    const text = receive(http, call, key.value, end, exchange);
+    const exchange = new Exchange(call, key.value, settings, limitMs);
     let failure: unknown;
     try {
-      const received = await timer.within(text).catch((fault: unknown) => {
-        // The status line of a refusal decides, even when its body is lost.
-        if (exchange.response?.ok === false && !isOver(signal)) {
-          return '';
-        }
-        readLate(text, input.hooks?.onLate);
-        throw this.#explain(fault, call, key, exchange, timer);
-      });
-      const response = exchange.response as Response; // it was received
-      const { origin: keyOrigin } = keyring;
-      const body = readAnswer({ response, text: received, key: key.value, keyOrigin }, call);
+      const text = await run(() => exchange.run(http));
+      const response = exchange.response as Response; // its text was read
+      const received = { response, text, key: key.value, keyOrigin: keyring.origin };
+      const body = readAnswer(received, call);
       state.outcome = undefined;
       return { body, response, keyValue: key.value };
     } catch (reason) {
@@ -308,7 +282,6 @@ export class Transport {
         budget?.pause(Math.min(pauseAfterRefusalMs(askedMs, number), maxCloseMs));
       }
     } finally {
-      timer.stop();
       endSlot(slot, state.outcome, exchange);
       if (events.isObserved('response')) {
         const { response } = exchange;
@@ -337,6 +310,21 @@ export class Transport {
 
   // ---- the parts of a call
 
+  /** Tells listeners of a request, and answers how it is to be run: a tracer may have a say. */
+  #reportRequest(facts: () => CallEvent): RunRequest {
+    const { events } = this.#parts;
+    let run: RunRequest = (request) => request();
+    if (events.isObserved('request')) {
+      const within = (given: RunRequest) => {
+        run = given;
+      };
+      // Not enumerable: it is nothing to log.
+      const event = Object.defineProperty(facts(), 'within', { value: within }) as RequestEvent;
+      events.emit('request', event);
+    }
+    return run;
+  }
+
   #budgetOf({ isCharged }: PreparedCall, { value }: CallKey): Budget | undefined {
     const { budgets, keyring } = this.#parts;
     return isCharged ? budgets.for(value ?? keyring.current) : undefined;
@@ -358,68 +346,6 @@ export class Transport {
       onWait: (event) => events.emit('throttled', event),
       onWarning: (message) => events.emit('warning', { method, path, message }),
     });
-  }
-
-  /** What an attempt without an answer rejects with: an error of ours, or the reason of an abort. */
-  #explain(
-    fault: unknown,
-    call: PreparedCall,
-    key: CallKey,
-    { isHandedOver, response }: Exchange,
-    timer: Timer,
-  ): unknown {
-    const { method, path, request, signal } = call;
-    if (!timer.timedOut && isOver(signal)) {
-      return signal?.reason;
-    }
-    const line = `${method} ${path}`;
-    const cause = cleanCause(fault, secretsOf(call, key.value));
-    if (!isHandedOver) {
-      const message = `${line} was not sent: no request can be made of it.`;
-      return new InvalidRequestError(message, { method, path, code: 'INVALID_REQUEST', cause });
-    }
-    // No fault after the head of an answer proves that nothing was sent, whatever it is called.
-    const isOpen = response !== undefined || timer.timedOut;
-    const ending = {
-      phase: 'no-answer',
-      fault: isOpen ? undefined : fault,
-      url: request.url,
-    } as const;
-    const outcome = outcomeOf(ending, call);
-    const hint = outcome === 'unknown' ? effectHint(call) : '';
-    if (timer.timedOut) {
-      // The shorter of the two ended it.
-      const code = timer.limitMs < call.timeoutMs ? 'DEADLINE_EXCEEDED' : 'TIMEOUT';
-      const message = `${line} got no complete response within ${Math.ceil(timer.limitMs)} ms.`;
-      return new TimeoutError(message + hint, { method, path, code, outcome });
-    }
-    const runtimeLimit = runtimeLimitOf(fault);
-    if (runtimeLimit !== undefined) {
-      const message = `${line} got no complete response in time: ${runtimeLimit}.`;
-      return new TimeoutError(message + hint, { method, path, code: 'TIMEOUT', outcome, cause });
-    }
-    if (fault instanceof UnusableResponse) {
-      const details = { method, path, code: 'UNEXPECTED_RESPONSE', outcome } as const;
-      return new UnexpectedResponseError(`${line}: ${fault.message}.${hint}`, details);
-    }
-    const { host } = new URL(request.url);
-    const isUnsent = outcome === 'not-sent';
-    const what = isUnsent
-      ? `could not reach ${host}`
-      : `lost the connection to ${host} before the response was complete`;
-    const why = reasonOf(cause);
-    const source = isUnsent ? this.#sourceOfAddress() : hint;
-    const code = isUnsent ? 'NOT_CONNECTED' : 'CONNECTION_LOST';
-    const message = `${line} ${what}${why === undefined ? '' : ` (${why})`}.${source}`;
-    return new ConnectionError(message, { method, path, code, outcome, cause });
-  }
-
-  // Who cannot be reached is often not who was meant.
-  #sourceOfAddress(): string {
-    const { baseUrl, baseUrlOrigin } = this.#parts.settings;
-    const isLocal = isLoopback(new URL(baseUrl).hostname);
-    const hint = isLocal ? ' If it is the fake: is `npx postreel fake` running?' : '';
-    return ` The address came from ${baseUrlOrigin}.${hint}`;
   }
 
   /** Is there another key after a 401? A refused call did not happen: it may be sent again, once. */
@@ -475,29 +401,6 @@ export class Transport {
   }
 }
 
-/** How far one exchange with the service has come. */
-interface Exchange {
-  isHandedOver: boolean;
-  response: Response | undefined;
-}
-
-/** Sends a request and reads its answer, as text. */
-async function receive(
-  http: Http,
-  call: PreparedCall,
-  key: string | null,
-  signal: AbortSignal | undefined,
-  exchange: Exchange,
-): Promise<string> {
-  const response = await http(call.request, key, signal, () => (exchange.isHandedOver = true));
-  if (isOver(signal)) {
-    letGo(response); // a `fetch` that ignores an abort must not leave its answer open either
-    throw signal?.reason;
-  }
-  exchange.response = response;
-  return readText(response, response.ok ? maxAnswerBytes : maxErrorBytes, signal);
-}
-
 /** The last look before a request leaves: how long it may take. */
 async function readyToLeave(call: PreparedCall, slot: Slot | undefined): Promise<number> {
   const { signal, input, deadlineAt, timeoutMs, clock } = call;
@@ -532,15 +435,6 @@ function endSlot(
   }
 }
 
-/** Ends the reading of a late answer, by a timer that holds no process. */
-function lateEnd(delayMs: number): AbortSignal {
-  return AbortSignal.timeout(Math.min(delayMs, maxDelayMs));
-}
-
-function readLate(text: Promise<string>, onLate: ((body: unknown) => void) | undefined): void {
-  text.then((late) => onLate?.(parseExactly(late))).catch(() => undefined); // no ids in it
-}
-
 /** What every event holds about a call. The path of a call without a row may hold anything. */
 function factsOf({ id, route, method, path }: PreparedCall): Omit<CallEvent, 'attempt'> {
   return { callId: id, method, path, route: route.isUntyped ? undefined : route.path };
@@ -553,9 +447,4 @@ function prefetchOf(options: ListOptions): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-// A function: the signal may have aborted since the last look.
-function isOver(signal: AbortSignal | undefined): boolean {
-  return signal?.aborted ?? false;
 }

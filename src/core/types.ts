@@ -171,8 +171,14 @@ export interface CallEvent {
   readonly attempt: number;
 }
 
+/** Runs a request, e.g. with a span as the active one. */
+export type RunRequest = <T>(request: () => T) => T;
+
 /** An attempt leaves for the service. */
-export type RequestEvent = CallEvent;
+export interface RequestEvent extends CallEvent {
+  /** Lets the request run inside of this function: `event.within((request) => request())`. */
+  readonly within: (run: RunRequest) => void;
+}
 
 /** An attempt has ended: with an answer, without one, or by an abort. */
 export interface ResponseEvent extends CallEvent {

@@ -141,7 +141,11 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
     if (!isRefused || status === 401 || status === 403) {
       return passingMs;
     }
-    return isSecond ? undefined : last ? plan.refusedDelayMs : Math.min(soonMs, plan.refusedDelayMs);
+    return isSecond
+      ? undefined
+      : last
+        ? plan.refusedDelayMs
+        : Math.min(soonMs, plan.refusedDelayMs);
   };
 
   for (let delayMs: number | undefined = plan.firstDelayMs; ;) {

@@ -1,6 +1,5 @@
 import { answerWithin, type Clock } from '../core/async.js';
-import { PostreelError } from '../core/errors.js';
-import { reasonOf } from '../core/errors.js';
+import { PostreelError, reasonOf } from '../core/errors.js';
 import {
   factNames,
   givenUp,

@@ -1,8 +1,6 @@
-import { requireTextId } from '../core/values.js';
-import { isRecord } from '../core/values.js';
-import { ServiceClient } from '../core/client.js';
-import { invalidRequest } from '../core/errors.js';
-import { ConfigurationError } from '../core/errors.js';
+import { requireTextId, isRecord } from '../core/values.js';
+import { bindMethods, ServiceClient } from '../core/client.js';
+import { invalidRequest, ConfigurationError } from '../core/errors.js';
 import type { MediaEvents } from './events.js';
 import type { MediaFile } from './jobs/file.js';
 import { joinAudio } from './generate/long-audio/join.js';
@@ -68,6 +66,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     contexts.set(this, context);
     this.generate = context.generate;
     this.journal = jobRecords(context);
+    bindMethods(this);
   }
 
   /** Finds a job again, from what `JSON.stringify(job)` kept of it. */

@@ -1,16 +1,23 @@
 import { systemClock } from '../core/async.js';
 import type { RequestOptions } from '../core/types.js';
 import { fingerprint } from '../core/values.js';
-import { atLeast, flag, text, wholeNumber, type OptionKinds } from '../core/options.js';
+import {
+  atLeast,
+  flag,
+  text,
+  wholeNumber,
+  type OptionKinds,
+  clientOptions,
+  rateLimitOf,
+  rateLimitOptions,
+} from '../core/options.js';
 import { schemaMap } from '../core/route.js';
 import { journalKind } from '../journal/option.js';
 import { scopeOf } from '../journal/names.js';
 import { createStatusChecks } from '../core/wait.js';
 import { redact } from '../core/redact.js';
-import { Connection } from '../core/client.js';
+import { Connection, type ServiceFacts } from '../core/client.js';
 import { normalizeBaseUrl } from '../core/request.js';
-import { clientOptions, rateLimitOf, rateLimitOptions } from '../core/options.js';
-import type { ServiceFacts } from '../core/client.js';
 import type { MediaEvents } from './events.js';
 import { Generate } from './generate/resource.js';
 import { routes as generateRoutes } from './generate/routes.js';

@@ -1,5 +1,4 @@
-import { ConfigurationError } from '../core/errors.js';
-import { invalidRequest } from '../core/errors.js';
+import { ConfigurationError, invalidRequest } from '../core/errors.js';
 import { locate, type CallSite } from '../core/call.js';
 import { kindOf } from '../core/request.js';
 import type { GenerationJob } from './jobs/job.js';

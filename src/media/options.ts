@@ -1,5 +1,4 @@
-import type { ClientOptions, RateLimitOptions } from '../core/types.js';
-import type { ApiKey } from '../core/types.js';
+import type { ClientOptions, RateLimitOptions, ApiKey } from '../core/types.js';
 import type { JournalStore } from '../journal/store.js';
 
 /** How a media client keeps to the service's limits. */

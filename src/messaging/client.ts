@@ -1,15 +1,23 @@
-import type { Call, RequestOptions } from '../core/types.js';
-import type { ClientOptions, DataOptions } from '../core/types.js';
-import { group, oneOf, plainObject, readOptions, type OptionKinds } from '../core/options.js';
+import type {
+  Call,
+  RequestOptions,
+  ClientOptions,
+  DataOptions,
+  ClientEvents,
+  ApiKey,
+} from '../core/types.js';
+import {
+  group,
+  oneOf,
+  plainObject,
+  readOptions,
+  type OptionKinds,
+  clientOptions,
+  readCallOptions,
+} from '../core/options.js';
 import { schemaMap, type RouteSchemas } from '../core/route.js';
-import type { ClientEvents } from '../core/types.js';
-import type { JobUpdate, JobWatch } from '../core/wait.js';
-import { createStatusChecks } from '../core/wait.js';
-import type { ApiKey } from '../core/types.js';
-import { Connection } from '../core/client.js';
-import { ServiceClient } from '../core/client.js';
-import { clientOptions, readCallOptions } from '../core/options.js';
-import type { ServiceFacts } from '../core/client.js';
+import { type JobUpdate, type JobWatch, createStatusChecks } from '../core/wait.js';
+import { bindMethods, Connection, ServiceClient, type ServiceFacts } from '../core/client.js';
 import { Activity } from './activity/resource.js';
 import { Analytics } from './analytics/resource.js';
 import { Auth } from './auth/resource.js';
@@ -187,6 +195,7 @@ export class MessagingClient<
     this.#emails = new Emails(transport, rules);
     this.#tracking = new Tracking(transport, rules);
     this.#journal = journal;
+    bindMethods(this);
   }
 
   /**

@@ -50,7 +50,7 @@ export class CallSpans {
     });
   }
 
-  request({ callId, attempt, ...event }: RequestEvent): void {
+  request({ callId, attempt, within, ...event }: RequestEvent): void {
     const call = this.#open.get(callId);
     if (!call) {
       return;
@@ -67,7 +67,10 @@ export class CallSpans {
     };
     const above = trace.setSpan(context.active(), call.span);
     const name = spanName({ ...event, callId });
-    call.attempt = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, above);
+    const span = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, above);
+    call.attempt = span;
+    // What the runtime's own instrumentation reports of the request belongs below it.
+    within((send) => context.with(trace.setSpan(context.active(), span), send));
     this.#metrics.queued(queuedMs, call.attributes);
   }
 

@@ -18,9 +18,10 @@ const longBoundaries = [1, 5, 10, 30, 60, 120, 300, 600, 1_200, 3_600];
 
 /** The instruments of a meter. */
 export function createMetrics(meter: Meter): Metrics {
-  const duration = meter.createHistogram('http.client.request.duration', {
+  // Not `http.client.request.duration`: an instrumentation of `fetch` would count each request again.
+  const duration = meter.createHistogram('postreel.client.attempt.duration', {
     ...seconds,
-    description: 'Duration of HTTP client requests.',
+    description: 'How long requests take, from leaving to the last byte of the response.',
     advice: { explicitBucketBoundaries: boundaries },
   });
   const queue = meter.createHistogram('postreel.client.queue.duration', {

@@ -4,7 +4,7 @@ import { routes as mediaRoutes } from '../../src/media/routes.js';
 import { schemas as mediaSchemas } from '../../src/media/schemas.js';
 import { routes as messagingRoutes } from '../../src/messaging/routes.js';
 import { schemas as messagingSchemas } from '../../src/messaging/schemas.js';
-import { isRepeatable, type Route } from '../../src/core/route.js';
+import type { Route } from '../../src/core/route.js';
 import endpoints from '../../src/testing/endpoints.json' with { type: 'json' };
 import { samples, type Sample } from '../support/contract/samples.js';
 
@@ -22,7 +22,7 @@ describe.each(endpoints)('$sdk ($method $path)', (endpoint) => {
       path: endpoint.path,
       key: endpoint.key,
     });
-    expect(isRepeatable(row, {})).toBe(endpoint.repeatable); // with nothing said about consent
+    expect(row.repeatable).toBe(endpoint.repeatable);
     expect(row.returns.list !== undefined).toBe('list' in endpoint);
     if (endpoint.list === 'cursor') {
       expect(row.returns.list).toBe('cursor');

@@ -71,6 +71,22 @@ describe('the spans of a call', () => {
     }
   });
 
+  it('are active while `fetch` runs, so that its own spans stand below them', async () => {
+    const stop = followContext();
+    try {
+      const active: (string | undefined)[] = [];
+      const messaging = messagingOver(() => {
+        active.push(trace.getActiveSpan()?.spanContext().spanId);
+        return Promise.resolve(Response.json(found));
+      });
+      await instrument(messaging, record);
+      await messaging.contacts.get('con_1');
+      expect(active).toEqual([record.span('GET /contacts/{id}')?.spanContext().spanId]);
+    } finally {
+      stop();
+    }
+  });
+
   it('keep calls apart that run at the same time', async () => {
     const messaging = messagingOver(answering(() => found).fetch);
     await instrument(messaging, record);
@@ -148,7 +164,7 @@ describe('the metrics of calls', () => {
     await instrument(messaging, record);
     await messaging.contacts.get('con_1');
     const metrics = await record.metrics();
-    const durations = metrics.get('http.client.request.duration') ?? [];
+    const durations = metrics.get('postreel.client.attempt.duration') ?? [];
     expect(durations.map(({ attributes }) => attributes['http.response.status_code'])).toEqual([
       503, 200,
     ]);
@@ -192,7 +208,7 @@ describe('the semantic conventions for HTTP clients', () => {
       const isFailure = Number(attributes['http.response.status_code'] ?? 500) >= 400;
       expect('error.type' in attributes).toBe(isFailure);
     }
-    const metric = await record.instrument('http.client.request.duration');
+    const metric = await record.instrument('postreel.client.attempt.duration');
     expect(metric?.descriptor).toMatchObject({
       unit: conventions.duration.unit,
       advice: { explicitBucketBoundaries: conventions.duration.boundaries },

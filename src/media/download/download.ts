@@ -1,6 +1,4 @@
-import { callSafely } from '../../core/async.js';
-import { abortable } from '../../core/async.js';
-import { sleep } from '../../core/async.js';
+import { callSafely, abortable, sleep } from '../../core/async.js';
 import {
   ConnectionError,
   isPostreelError,

@@ -1,5 +1,4 @@
-import { onAbort } from '../../core/async.js';
-import { maxDelayMs } from '../../core/async.js';
+import { onAbort, maxDelayMs } from '../../core/async.js';
 import { TimeoutError } from '../../core/errors.js';
 
 /** Ends a connection that sends nothing for too long, or that the caller gives up. */

@@ -1,9 +1,8 @@
 import type { Call, RequestOptions } from '../../core/types.js';
 import { isRecord } from '../../core/values.js';
 import type { NamesOf } from '../../core/route.js';
-import { isPostreelError } from '../../core/errors.js';
+import { isPostreelError, invalidRequest } from '../../core/errors.js';
 import { RunningCall } from '../../core/call.js';
-import { invalidRequest } from '../../core/errors.js';
 import type { Transport } from '../../core/send.js';
 import { Coalescer } from './batching.js';
 import type { GenerationJob, JobRecord } from '../jobs/job.js';

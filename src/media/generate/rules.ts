@@ -1,5 +1,4 @@
-import type { FieldError, InvalidRequestError } from '../../core/errors.js';
-import { invalidRequest } from '../../core/errors.js';
+import { type FieldError, type InvalidRequestError, invalidRequest } from '../../core/errors.js';
 import { requestProblems } from '../../core/validate.js';
 import { isVideo, withFormat, type MediaJob } from './media-job.js';
 import { routes } from './routes.js';

@@ -1,5 +1,4 @@
-import { fingerprint } from '../../core/values.js';
-import { isRecord } from '../../core/values.js';
+import { fingerprint, isRecord } from '../../core/values.js';
 import { wireValue } from '../../core/body.js';
 import { isVideo, withFormat, type MediaJob } from '../generate/media-job.js';
 

@@ -1,7 +1,6 @@
 import { monotonicMs } from '../../core/async.js';
 import type { Call, RequestOptions } from '../../core/types.js';
-import { isIdNumber } from '../../core/values.js';
-import { isRecord } from '../../core/values.js';
+import { isIdNumber, isRecord } from '../../core/values.js';
 import type { MediaFile } from './file.js';
 import type { StatusRecord, TextRange } from '../generate/types.js';
 import type { FileKind } from '../status/intervals.js';

@@ -1,5 +1,4 @@
-import { hasIoContexts, sleep, type Clock } from '../../core/async.js';
-import { abortable } from '../../core/async.js';
+import { hasIoContexts, sleep, type Clock, abortable } from '../../core/async.js';
 import { WaitQueue } from './wait-queue.js';
 import { limits } from '../limits.js';
 
@@ -95,7 +94,9 @@ export class CountedPoller {
     for (let next = this.#queue.peek(); next; next = this.#queue.peek()) {
       const { signal, check } = next.data;
       // An abort ends the pause, and the one behind takes the turn.
-      await sleep(Math.max(0, this.#nextAt - this.#clock.now()), signal, this.#clock).catch(() => undefined);
+      await sleep(Math.max(0, this.#nextAt - this.#clock.now()), signal, this.#clock).catch(
+        () => undefined,
+      );
       if (signal.aborted) {
         continue;
       }

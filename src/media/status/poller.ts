@@ -1,9 +1,7 @@
 import type { RequestOptions } from '../../core/types.js';
 import { isPostreelError } from '../../core/errors.js';
-import { jobStage, statusOf } from '../../core/wait.js';
-import type { StatusChecks } from '../../core/wait.js';
-import { hasIoContexts, sleep } from '../../core/async.js';
-import { abortable } from '../../core/async.js';
+import { jobStage, statusOf, type StatusChecks } from '../../core/wait.js';
+import { hasIoContexts, sleep, abortable } from '../../core/async.js';
 import type { CountedPoller } from './counted-poller.js';
 import type { StatusRecord } from '../generate/types.js';
 

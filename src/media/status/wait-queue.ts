@@ -1,5 +1,4 @@
-import { onAbort } from '../../core/async.js';
-import { maxDelayMs } from '../../core/async.js';
+import { onAbort, maxDelayMs } from '../../core/async.js';
 
 /** A waiter in a {@link WaitQueue}. */
 export interface Waiter<Data, Grant> {

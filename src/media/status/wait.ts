@@ -1,9 +1,6 @@
 import { callSafely, type Clock } from '../../core/async.js';
-import { isPostreelError, UnexpectedResponseError } from '../../core/errors.js';
-import { WaitTimeoutError } from '../../core/errors.js';
-import { jobStage, statusOf } from '../../core/wait.js';
-import { passingDelayMs } from '../../core/wait.js';
-import { poll, type Check } from '../../core/wait.js';
+import { isPostreelError, UnexpectedResponseError, WaitTimeoutError } from '../../core/errors.js';
+import { jobStage, statusOf, passingDelayMs, poll, type Check } from '../../core/wait.js';
 import { callbackNews, type CallbackNews } from './callback.js';
 import { failureOf } from './failure.js';
 import type { StatusRecord } from '../generate/types.js';

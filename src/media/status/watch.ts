@@ -1,6 +1,5 @@
-import { callSafely, Notifier } from '../../core/async.js';
+import { callSafely, Notifier, onAbort } from '../../core/async.js';
 import { GenerationCanceledError, GenerationFailedError } from '../../core/errors.js';
-import { onAbort } from '../../core/async.js';
 import { readWaitOptions, type FileUpdate, type WaitOptions } from './wait-options.js';
 
 /**

@@ -1,10 +1,12 @@
-import type { Call, ListOptions, RequestOptions } from '../../core/types.js';
+import type { Call, ListOptions, RequestOptions, Paginated } from '../../core/types.js';
 import type { NamesOf } from '../../core/route.js';
-import type { Paginated } from '../../core/types.js';
-import { jobStage } from '../../core/wait.js';
+import {
+  jobStage,
+  waitForRecord,
+  type RecordWaitOptions,
+  type StatusChecks,
+} from '../../core/wait.js';
 import type { Acknowledgement, Timestamp } from '../../core/values.js';
-import { waitForRecord, type RecordWaitOptions } from '../../core/wait.js';
-import type { StatusChecks } from '../../core/wait.js';
 import type { Transport } from '../../core/send.js';
 import { isServiceRecord, toRequestBody } from '../shared/request-body.js';
 import { edit, type CampaignChange, type CampaignProject } from './edit.js';
@@ -84,7 +86,10 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   create(body: CampaignCreate<Fields>, options?: RequestOptions): Call<CreatedCampaign<Fields>> {
     return this.#transport.send(
       routes.create,
-      { body: toRequestBody<CampaignCreate>(body, back), about: { isServiceRecord: isServiceRecord(body) } },
+      {
+        body: toRequestBody<CampaignCreate>(body, back),
+        about: { isServiceRecord: isServiceRecord(body) },
+      },
       options,
     ) as Call<CreatedCampaign<Fields>>; // for any fields
   }

@@ -8,8 +8,8 @@ import {
   UnexpectedResponseError,
   type Report,
   type ReportedRow,
+  JobFailedError,
 } from '../../core/errors.js';
-import { JobFailedError } from '../../core/errors.js';
 import { untilAborted } from '../shared/row-source.js';
 import { hasDoneNothing, isDoneForAll, jobIdOf } from './job-counts.js';
 import type { BulkProgress, JobReport, JobStarted } from './types.js';

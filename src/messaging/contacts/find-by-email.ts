@@ -1,7 +1,5 @@
-import type { RequestOptions } from '../../core/types.js';
-import type { Paginated } from '../../core/types.js';
-import { invalidRequest } from '../../core/errors.js';
-import { ConflictError, NotFoundError } from '../../core/errors.js';
+import type { RequestOptions, Paginated } from '../../core/types.js';
+import { invalidRequest, ConflictError, NotFoundError } from '../../core/errors.js';
 import type { Contact, ContactQuery } from './types.js';
 
 type List<Fields extends object> = (

@@ -1,8 +1,7 @@
 import { monotonicMs, sleep } from '../../core/async.js';
 import type { DataOptions } from '../../core/types.js';
 import { isRecord, type NamedFile } from '../../core/values.js';
-import { invalidRequest } from '../../core/errors.js';
-import type { ReportedRow } from '../../core/errors.js';
+import { invalidRequest, type ReportedRow } from '../../core/errors.js';
 import { wireValue } from '../../core/body.js';
 import { blocksOf, type RowSource, isSynchronous } from '../shared/row-source.js';
 import { isEmail } from '../shared/values.js';

@@ -1,5 +1,4 @@
-import { isIdNumber } from '../../core/values.js';
-import { isRecord } from '../../core/values.js';
+import { isIdNumber, isRecord } from '../../core/values.js';
 
 /** The id of a job that was queued. The document shows it for one of the calls only. */
 export function jobIdOf(answer: unknown): string | undefined {

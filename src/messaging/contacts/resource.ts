@@ -1,12 +1,26 @@
-import type { Call, ListOptions, RequestOptions } from '../../core/types.js';
+import type {
+  Call,
+  ListOptions,
+  RequestOptions,
+  Paginated,
+  DataOptions,
+} from '../../core/types.js';
 import type { NamesOf } from '../../core/route.js';
-import { callback, group, readOptions, wholeNumber } from '../../core/options.js';
-import type { Paginated } from '../../core/types.js';
+import {
+  callback,
+  group,
+  readOptions,
+  wholeNumber,
+  readCallOptions,
+  requestOptions,
+} from '../../core/options.js';
 import type { Acknowledgement, FileInput } from '../../core/values.js';
-import { waitForJob, type JobWaitOptions, type JobWatch } from '../../core/wait.js';
-import { recordWaitOptions } from '../../core/wait.js';
-import { readCallOptions, requestOptions } from '../../core/options.js';
-import type { DataOptions } from '../../core/types.js';
+import {
+  waitForJob,
+  type JobWaitOptions,
+  type JobWatch,
+  recordWaitOptions,
+} from '../../core/wait.js';
 import type { Transport } from '../../core/send.js';
 import { checkRows, lengthOf, type RowSource } from '../shared/row-source.js';
 import { isServiceRecord, withEmptyDeleted, toRequestBody } from '../shared/request-body.js';
@@ -74,7 +88,10 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   create(body: ContactCreate<Fields>, options?: RequestOptions): Call<UpsertedContact<Fields>> {
     return this.#transport.send(
       routes.create,
-      { body: this.#written<ContactCreate>(body), about: { isServiceRecord: isServiceRecord(body) } },
+      {
+        body: this.#written<ContactCreate>(body),
+        about: { isServiceRecord: isServiceRecord(body) },
+      },
       options,
     ) as Call<UpsertedContact<Fields>>; // for any fields
   }

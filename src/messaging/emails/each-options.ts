@@ -1,6 +1,12 @@
-import { callback, oneOf, text, wholeNumber, type OptionKinds } from '../../core/options.js';
+import {
+  callback,
+  oneOf,
+  text,
+  wholeNumber,
+  type OptionKinds,
+  requestOptions,
+} from '../../core/options.js';
 import { journalKind } from '../../journal/option.js';
-import { requestOptions } from '../../core/options.js';
 import type { SendEachOptions } from './each-types.js';
 
 /** The options of `sendEach()`. */

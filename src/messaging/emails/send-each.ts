@@ -1,9 +1,8 @@
 import { callSafely } from '../../core/async.js';
 import type { Call, RequestOptions } from '../../core/types.js';
-import { isIdNumber } from '../../core/values.js';
-import { isRecord } from '../../core/values.js';
-import { invalidRequest } from '../../core/errors.js';
+import { isIdNumber, isRecord } from '../../core/values.js';
 import {
+  invalidRequest,
   isPostreelError,
   PartialError,
   UnexpectedResponseError,

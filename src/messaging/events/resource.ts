@@ -1,8 +1,12 @@
-import type { Call, ListOptions, RequestOptions } from '../../core/types.js';
+import type {
+  Call,
+  ListOptions,
+  RequestOptions,
+  Paginated,
+  DataOptions,
+} from '../../core/types.js';
 import type { NamesOf } from '../../core/route.js';
-import type { Paginated } from '../../core/types.js';
 import type { Acknowledgement } from '../../core/values.js';
-import type { DataOptions } from '../../core/types.js';
 import { flag } from '../../core/options.js';
 import type { Transport } from '../../core/send.js';
 import { checkUnused } from '../shared/usage.js';

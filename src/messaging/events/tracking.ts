@@ -1,6 +1,5 @@
-import type { Call, RequestOptions } from '../../core/types.js';
+import type { Call, RequestOptions, DataOptions } from '../../core/types.js';
 import type { NamesOf } from '../../core/route.js';
-import type { DataOptions } from '../../core/types.js';
 import type { Transport } from '../../core/send.js';
 import { withEmptyDeleted } from '../shared/request-body.js';
 import { trackingRoutes } from './routes.js';

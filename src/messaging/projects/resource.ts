@@ -1,7 +1,6 @@
-import type { Call, ListOptions, RequestOptions } from '../../core/types.js';
+import type { Call, ListOptions, RequestOptions, Paginated } from '../../core/types.js';
 import { invalidRequest, type InvalidRequestError } from '../../core/errors.js';
 import type { MethodsFor } from '../../core/route.js';
-import type { Paginated } from '../../core/types.js';
 import { isRecord, type Acknowledgement } from '../../core/values.js';
 import { flag } from '../../core/options.js';
 import type { Transport } from '../../core/send.js';

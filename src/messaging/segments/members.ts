@@ -1,6 +1,5 @@
-import type { Call, ListOptions, RequestOptions } from '../../core/types.js';
+import type { Call, ListOptions, RequestOptions, Paginated } from '../../core/types.js';
 import type { NamesOf } from '../../core/route.js';
-import type { Paginated } from '../../core/types.js';
 import type { Transport } from '../../core/send.js';
 import { routes } from './routes.js';
 import type {

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
-import { largestPage } from '../../core/route.js';
+import { largestPage, type KnownFields, type Schema } from '../../core/route.js';
 import { isDate, isRecord, type Timestamp } from '../../core/values.js';
-import type { KnownFields, Schema } from '../../core/route.js';
 import { limits } from '../limits.js';
 import type { Filter } from './filter.js';
 import { isEmail, isId } from './values.js';

@@ -1,6 +1,5 @@
-import type { Call, ListOptions, RequestOptions } from '../../core/types.js';
+import type { Call, ListOptions, RequestOptions, Paginated } from '../../core/types.js';
 import type { MethodsFor } from '../../core/route.js';
-import type { Paginated } from '../../core/types.js';
 import type { Acknowledgement } from '../../core/values.js';
 import type { Transport } from '../../core/send.js';
 import { toRequestBody } from '../shared/request-body.js';

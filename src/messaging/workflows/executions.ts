@@ -1,10 +1,12 @@
-import type { Call, ListOptions, RequestOptions } from '../../core/types.js';
+import type { Call, ListOptions, RequestOptions, Paginated } from '../../core/types.js';
 import type { MethodsFor } from '../../core/route.js';
-import type { Paginated } from '../../core/types.js';
 import type { Acknowledgement } from '../../core/values.js';
-import { jobStage } from '../../core/wait.js';
-import { waitForRecord, type RecordWaitOptions } from '../../core/wait.js';
-import type { StatusChecks } from '../../core/wait.js';
+import {
+  jobStage,
+  waitForRecord,
+  type RecordWaitOptions,
+  type StatusChecks,
+} from '../../core/wait.js';
 import type { Transport } from '../../core/send.js';
 import { routes } from './routes.js';
 import type { ExecutionQuery, ExecutionStart, WorkflowExecution } from './types.js';

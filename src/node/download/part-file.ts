@@ -10,8 +10,7 @@ import {
   type FileHandle,
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { fingerprint } from '../../core/values.js';
-import { isRecord } from '../../core/values.js';
+import { fingerprint, isRecord } from '../../core/values.js';
 import { ConfigurationError } from '../../core/errors.js';
 import type { ContentRange } from '../../media/download/content-range.js';
 import type { DownloadTarget, Received } from '../../media/download/download.js';

@@ -1,5 +1,4 @@
-import { parseExactly } from '../../core/values.js';
-import { isRecord } from '../../core/values.js';
+import { parseExactly, isRecord } from '../../core/values.js';
 import type { WebhookResult } from '../../core/types.js';
 import { invalidBody } from './read-body.js';
 

@@ -1,6 +1,5 @@
 import { systemClock, Timer } from '../../core/async.js';
-import { ConfigurationError } from '../../core/errors.js';
-import { WebhookVerificationError } from '../../core/errors.js';
+import { ConfigurationError, WebhookVerificationError } from '../../core/errors.js';
 
 // A callback has a few hundred bytes, sent in one go.
 const maxBytes = 64 * 1024;

@@ -1,5 +1,4 @@
-import { callSafely } from '../../core/async.js';
-import { answerWithin, monotonicMs } from '../../core/async.js';
+import { callSafely, answerWithin, monotonicMs } from '../../core/async.js';
 import { anything, callback, flag, type OptionKinds } from '../../core/options.js';
 import type { WebhookResult } from '../../core/types.js';
 import { ConfigurationError } from '../../core/errors.js';

@@ -1,5 +1,9 @@
-import { InvalidRequestError, PostreelError, isPostreelError } from '../../../core/errors.js';
-import { branded } from '../../../core/errors.js';
+import {
+  InvalidRequestError,
+  PostreelError,
+  isPostreelError,
+  branded,
+} from '../../../core/errors.js';
 import type { GenerationJob } from '../../jobs/job.js';
 
 /**

@@ -1,6 +1,10 @@
-import { isPostreelError, PostreelError, type Outcome } from '../../../core/errors.js';
-import { reasonOf } from '../../../core/errors.js';
-import { WaitTimeoutError } from '../../../core/errors.js';
+import {
+  isPostreelError,
+  PostreelError,
+  type Outcome,
+  reasonOf,
+  WaitTimeoutError,
+} from '../../../core/errors.js';
 import type { GenerationJob } from '../../jobs/job.js';
 import { isPendingLimitError } from '../../jobs/full.js';
 import { madeNothing, mayHaveBeenMade } from '../../jobs/refused-calls.js';

@@ -1,7 +1,9 @@
-import { jobStage, statusOf } from '../../../core/wait.js';
-import { isPostreelError, UnexpectedResponseError } from '../../../core/errors.js';
-import type { WaitDetails } from '../../../core/errors.js';
-import { passingDelayMs } from '../../../core/wait.js';
+import { jobStage, statusOf, passingDelayMs } from '../../../core/wait.js';
+import {
+  isPostreelError,
+  UnexpectedResponseError,
+  type WaitDetails,
+} from '../../../core/errors.js';
 import type { StatusRecord } from '../../generate/types.js';
 import { failureOf } from '../../status/failure.js';
 import type { MediaFile } from '../../jobs/file.js';

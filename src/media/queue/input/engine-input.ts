@@ -1,6 +1,12 @@
-import { abortable, onAbort } from '../../../core/async.js';
-import { callSafely, Notifier } from '../../../core/async.js';
-import { answerWithin, systemClock, type Clock } from '../../../core/async.js';
+import {
+  abortable,
+  onAbort,
+  callSafely,
+  Notifier,
+  answerWithin,
+  systemClock,
+  type Clock,
+} from '../../../core/async.js';
 import { isRecord } from '../../../core/values.js';
 import { isPostreelError, PostreelError } from '../../../core/errors.js';
 import type { MediaJob } from '../../generate/media-job.js';

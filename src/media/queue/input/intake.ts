@@ -7,8 +7,7 @@ import {
   needsOf,
   type MediaJob,
 } from '../../generate/media-job.js';
-import { isRecord } from '../../../core/values.js';
-import { fingerprint } from '../../../core/values.js';
+import { isRecord, fingerprint } from '../../../core/values.js';
 import { contentOf } from '../../jobs/job-names.js';
 import type { KnownJob } from '../../jobs/journal-types.js';
 import { nameTaken } from '../names.js';

@@ -1,5 +1,4 @@
-import type { FieldError } from '../../../core/errors.js';
-import { invalidRequest } from '../../../core/errors.js';
+import { type FieldError, invalidRequest } from '../../../core/errors.js';
 import type { StepDefinition, WorkflowDefinition } from './definition.js';
 import { edgesFrom, edgesOf, startOf, stepAt } from './graph.js';
 

@@ -1,0 +1,140 @@
+import { effectHint, secretsOf } from './answer.js';
+import { maxDelayMs, Timer } from './async.js';
+import type { Settings } from './client.js';
+import {
+  ConnectionError,
+  InvalidRequestError,
+  TimeoutError,
+  UnexpectedResponseError,
+} from './errors.js';
+import { letGo, readText, UnusableResponse, type Http } from './http.js';
+import { outcomeOf, reasonOfFault, runtimeLimitOf } from './outcome.js';
+import { cleanCause } from './redact.js';
+import type { PreparedCall } from './request.js';
+import { isLoopback, parseExactly } from './values.js';
+
+// Far more than any answer of these services; an endless body must end somewhere.
+const maxAnswerBytes = 256 * 1024 * 1024;
+const maxErrorBytes = 2 * 1024 * 1024;
+// Stop reading a late paid response after this, or after its own time limit.
+const maxLateMs = 5 * 60_000;
+
+/** One request on the wire, and how far it has come. */
+export class Exchange {
+  /** The head of the response, once it is there. */
+  response: Response | undefined;
+  #isHandedOver = false;
+  readonly #call: PreparedCall;
+  readonly #key: string | null;
+  readonly #settings: Settings;
+  readonly #timer: Timer;
+
+  constructor(call: PreparedCall, key: string | null, settings: Settings, limitMs: number) {
+    this.#call = call;
+    this.#key = key;
+    this.#settings = settings;
+    this.#timer = new Timer(limitMs, call.signal, call.clock);
+  }
+
+  /** Does `fetch` have the request? From then on it may take effect. */
+  get isHandedOver(): boolean {
+    return this.#isHandedOver;
+  }
+
+  /**
+   * Sends the request and resolves to the text of the response. Rejects with an error of ours, or with the
+   * reason of an abort.
+   */
+  async run(http: Http): Promise<string> {
+    const { signal, input } = this.#call;
+    const onLate = input.hooks?.onLate;
+    // The answer to a paid call is read to its end, even when its caller no longer waits.
+    const lateMs = Math.min(Math.max(maxLateMs, this.#timer.limitMs), maxDelayMs);
+    const end = onLate ? AbortSignal.timeout(lateMs) : this.#timer.signal;
+    const text = this.#receive(http, end);
+    try {
+      return await this.#timer.within(text);
+    } catch (fault) {
+      // The status line of a refusal decides, even when its body is lost.
+      if (this.response?.ok === false && !isOver(signal)) {
+        return '';
+      }
+      if (onLate) {
+        text.then((late) => onLate(parseExactly(late))).catch(() => undefined); // no ids in it
+      }
+      throw this.#explain(fault);
+    } finally {
+      this.#timer.stop();
+    }
+  }
+
+  async #receive(http: Http, end: AbortSignal | undefined): Promise<string> {
+    const response = await http(this.#call.request, this.#key, end, () => {
+      this.#isHandedOver = true;
+    });
+    if (isOver(end)) {
+      letGo(response); // a `fetch` that ignores an abort must not leave its answer open either
+      throw end?.reason;
+    }
+    this.response = response;
+    return readText(response, response.ok ? maxAnswerBytes : maxErrorBytes, end);
+  }
+
+  /** What a request without a complete response rejects with. */
+  #explain(fault: unknown): unknown {
+    const { method, path, request, signal, timeoutMs } = this.#call;
+    const { timedOut, limitMs } = this.#timer;
+    if (!timedOut && isOver(signal)) {
+      return signal?.reason;
+    }
+    const line = `${method} ${path}`;
+    const cause = cleanCause(fault, secretsOf(this.#call, this.#key));
+    if (!this.#isHandedOver) {
+      const message = `${line} was not sent: no request can be made of it.`;
+      return new InvalidRequestError(message, { method, path, code: 'INVALID_REQUEST', cause });
+    }
+    // No fault after the head of a response proves that nothing was sent, whatever it is called.
+    const isOpen = this.response !== undefined || timedOut;
+    const ending = { phase: 'no-answer', fault: isOpen ? undefined : fault } as const;
+    const outcome = outcomeOf({ ...ending, url: request.url }, this.#call);
+    const hint = outcome === 'unknown' ? effectHint(this.#call) : '';
+    const details = { method, path, outcome };
+    if (timedOut) {
+      // The shorter of the two ended it.
+      const code = limitMs < timeoutMs ? 'DEADLINE_EXCEEDED' : 'TIMEOUT';
+      const message = `${line} got no complete response within ${Math.ceil(limitMs)} ms.${hint}`;
+      return new TimeoutError(message, { ...details, code });
+    }
+    const runtimeLimit = runtimeLimitOf(fault);
+    if (runtimeLimit !== undefined) {
+      const message = `${line} got no complete response in time: ${runtimeLimit}.${hint}`;
+      return new TimeoutError(message, { ...details, code: 'TIMEOUT', cause });
+    }
+    if (fault instanceof UnusableResponse) {
+      const message = `${line}: ${fault.message}.${hint}`;
+      return new UnexpectedResponseError(message, { ...details, code: 'UNEXPECTED_RESPONSE' });
+    }
+    const { host } = new URL(request.url);
+    const reason = reasonOfFault(cause);
+    const why = reason === undefined ? '' : ` (${reason})`;
+    if (outcome === 'not-sent') {
+      const message = `${line} could not reach ${host}${why}.${this.#sourceOfAddress()}`;
+      return new ConnectionError(message, { ...details, code: 'NOT_CONNECTED', cause });
+    }
+    const message = `${line} lost the connection to ${host} before the response was complete${why}.${hint}`;
+    return new ConnectionError(message, { ...details, code: 'CONNECTION_LOST', cause });
+  }
+
+  // Who cannot be reached is often not who was meant.
+  #sourceOfAddress(): string {
+    const { baseUrl, baseUrlOrigin } = this.#settings;
+    const isLocal = isLoopback(new URL(baseUrl).hostname);
+    const hint = isLocal ? ' If it is the fake: is `npx postreel fake` running?' : '';
+    return ` The address came from ${baseUrlOrigin}.${hint}`;
+  }
+}
+
+// A function: the signal may have aborted since the last look.
+function isOver(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted ?? false;
+}
