@@ -10,7 +10,7 @@ import {
 import { rateBudgetContract } from '../support/stores/rate-budget-contract.js';
 
 const limits = { limit: 2, windowMs: 60_000, headroom: 0 };
-const leaseMs = 120_000;
+const leaseMs = 70_000;
 
 console.log(
   noPostgres === undefined

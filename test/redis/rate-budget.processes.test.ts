@@ -5,7 +5,7 @@ import { rateBudgetContract } from '../support/stores/rate-budget-contract.js';
 import { noRedis, startRedis, type RedisServer } from '../support/stores/redis-server.js';
 
 const limits = { limit: 2, windowMs: 300, headroom: 0 };
-const leaseMs = 120_000;
+const leaseMs = 70_000;
 
 if (noRedis !== undefined) {
   console.log(`redisRateBudget is not tested with a server: ${noRedis}.`);

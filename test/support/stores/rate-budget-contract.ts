@@ -2,7 +2,7 @@ import type { RateBudgetStore } from 'postreel';
 import { beforeEach, describe, expect, it } from 'vitest';
 
 const limits = { limit: 2, windowMs: 60_000, headroom: 0 };
-const leaseMs = 180_000;
+const leaseMs = 70_000;
 const briefly = { limit: 2, windowMs: 200, headroom: 0 };
 
 /** What every store of a rate budget does, whatever it stands on. */
