@@ -1,3 +1,4 @@
+import type * as Bullmq from 'bullmq';
 import type { ConnectionOptions, Job, Queue, Worker } from 'bullmq';
 import {
   callback,
@@ -7,7 +8,7 @@ import {
   text,
   type OptionKinds,
 } from '../core/options.js';
-import { ConfigurationError } from '../core/errors.js';
+import { ConfigurationError, isError } from '../core/errors.js';
 import type { MediaJob } from '../media/generate/media-job.js';
 import {
   readJob,
@@ -64,10 +65,7 @@ export async function bullmqSource(queue: string, options: BullmqOptions): Promi
     name: '`bullmqSource()`',
     example: '{ connection: { host } }',
   });
-  const { Queue: Aside, Worker: Taker } = await import('bullmq').catch((cause: unknown) => {
-    const message = '`postreel/bullmq` needs `bullmq`. Install it beside `postreel`.';
-    throw new ConfigurationError(message, { code: 'BULLMQ_MISSING', cause });
-  });
+  const { Queue: Aside, Worker: Taker } = await loadBullmq();
   // JavaScript may leave it out.
   if ((connection as unknown) === undefined) {
     throw invalidOption(`\`connection\` must be ${bullmqOptions.connection.form}`);
@@ -90,7 +88,7 @@ export async function bullmqSource(queue: string, options: BullmqOptions): Promi
       if (outcome === 'unknown') {
         await setAside(aside, item, { error, token });
       } else {
-        const reason = error instanceof Error ? error : new Error(String(error));
+        const reason = isError(error) ? error : new Error(String(error));
         await item.held.moveToFailed(reason, token, false);
       }
     },
@@ -104,6 +102,16 @@ export async function bullmqSource(queue: string, options: BullmqOptions): Promi
       await Promise.all([worker.close(), aside.close()]);
     },
   };
+}
+
+async function loadBullmq(): Promise<typeof Bullmq> {
+  const bullmq = await import('bullmq').catch(missing);
+  return 'WaitingError' in bullmq ? bullmq : missing(undefined);
+}
+
+function missing(cause: unknown): never {
+  const message = '`postreel/bullmq` needs `bullmq` 5.55 or later. Install it beside `postreel`.';
+  throw new ConfigurationError(message, { code: 'BULLMQ_MISSING', cause });
 }
 
 // Taking a job again is safe: the journal knows what was submitted, and it is followed.

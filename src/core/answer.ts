@@ -78,7 +78,7 @@ export function resultOf({ route, path, state }: PreparedCall, body: unknown): u
     const result = unwrap(body);
     const isEmpty = result === undefined || result === null || result === true;
     const record = isEmpty ? (returns.isNothing ? undefined : {}) : result;
-    return returns.lists && isRecord(record) ? { ...returns.lists, ...record } : record;
+    return returns.lists && isRecord(record) ? withLists(record, returns.lists) : record;
   }
   const page = readList(body, returns);
   if (page) {
@@ -91,6 +91,10 @@ export function resultOf({ route, path, state }: PreparedCall, body: unknown): u
     method,
     path,
   });
+}
+
+function withLists(record: object, names: readonly string[]): object {
+  return { ...Object.fromEntries(names.map((name) => [name, []])), ...record };
 }
 
 /**

@@ -51,7 +51,7 @@ export class ServiceClient<Events extends ClientEvents> {
 
   /**
    * Calls an endpoint that has no method here yet. The path is used as is: encode what you put into
-   * it. GET, PUT and DELETE are retried when needed, POST and PATCH are not.
+   * it. Every method but POST is retried when needed.
    */
   request<Result = unknown>(
     method: Method,

@@ -497,6 +497,11 @@ export function isError(value: unknown): value is Error & { readonly code?: unkn
   return typeof value === 'object' && typeof name === 'string' && typeof message === 'string';
 }
 
+/** What an error says, or whatever else was thrown. */
+export function messageOf(error: unknown): string {
+  return isError(error) ? error.message : String(error);
+}
+
 /** Is this an error response of the service (4xx, 5xx, `success: false`)? */
 export function isApiError(error: unknown): error is ApiError {
   return brandsOf(error).includes('ApiError');

@@ -1,5 +1,5 @@
 import { effectHint, secretsOf } from './answer.js';
-import { maxDelayMs, Timer } from './async.js';
+import { Timer } from './async.js';
 import type { Settings } from './client.js';
 import {
   ConnectionError,
@@ -8,7 +8,7 @@ import {
   UnexpectedResponseError,
 } from './errors.js';
 import { letGo, readText, UnusableResponse, type Http } from './http.js';
-import { outcomeOf, reasonOfFault, runtimeLimitOf } from './outcome.js';
+import { outcomeOf, ownLimitOf, reasonOfFault } from './outcome.js';
 import { cleanCause } from './redact.js';
 import type { PreparedCall } from './request.js';
 import { isLoopback, parseExactly } from './values.js';
@@ -46,12 +46,13 @@ export class Exchange {
    * reason of an abort.
    */
   async run(http: Http): Promise<string> {
-    const { signal, input } = this.#call;
+    const { signal, input, clock } = this.#call;
     const onLate = input.hooks?.onLate;
     // The answer to a paid call is read to its end, even when its caller no longer waits.
-    const lateMs = Math.min(Math.max(maxLateMs, this.#timer.limitMs), maxDelayMs);
-    const end = onLate ? AbortSignal.timeout(lateMs) : this.#timer.signal;
-    const text = this.#receive(http, end);
+    const lateMs = Math.max(maxLateMs, this.#timer.limitMs);
+    const late = onLate && new Timer(lateMs, undefined, clock);
+    const received = this.#receive(http, (late ?? this.#timer).signal);
+    const text = late?.last(received) ?? received;
     try {
       return await this.#timer.within(text);
     } catch (fault) {
@@ -60,7 +61,7 @@ export class Exchange {
         return '';
       }
       if (onLate) {
-        text.then((late) => onLate(parseExactly(late))).catch(() => undefined); // no ids in it
+        text.then((answer) => onLate(parseExactly(answer))).catch(() => undefined); // no ids in it
       }
       throw this.#explain(fault);
     } finally {
@@ -105,9 +106,9 @@ export class Exchange {
       const message = `${line} got no complete response within ${Math.ceil(limitMs)} ms.${hint}`;
       return new TimeoutError(message, { ...details, code });
     }
-    const runtimeLimit = runtimeLimitOf(fault);
-    if (runtimeLimit !== undefined) {
-      const message = `${line} got no complete response in time: ${runtimeLimit}.${hint}`;
+    const ownLimit = ownLimitOf(fault);
+    if (ownLimit !== undefined) {
+      const message = `${line} got no complete response in time: ${ownLimit}.${hint}`;
       return new TimeoutError(message, { ...details, code: 'TIMEOUT', cause });
     }
     if (fault instanceof UnusableResponse) {

@@ -12,8 +12,8 @@ export interface Single<T> extends Shape<T> {
   readonly list?: never;
   /** Does the route answer nothing that a caller could use? */
   readonly isNothing?: boolean;
-  /** What stands for lists that an empty answer leaves out, so that a program can go through them. */
-  readonly lists?: Partial<T>;
+  /** The lists that are there, empty, where an answer leaves them out: a program can go through them. */
+  readonly lists?: readonly string[];
 }
 
 /**
@@ -32,10 +32,10 @@ export interface List<T> {
   readonly itemsName?: string;
 }
 
-/** Carries the type of a body, a query or an answer, with what stands for lists that an answer leaves out. */
+/** Carries the type of a body, a query or an answer, with the lists that an empty answer has all the same. */
 /* @__NO_SIDE_EFFECTS__ */
-export function of<T>(lists?: Partial<T>): Single<T> {
-  return lists ? { lists } : {};
+export function of<T>(...lists: readonly (keyof T & string)[]): Single<T> {
+  return lists.length > 0 ? { lists } : {};
 }
 
 /** A route that answers nothing but its success. */

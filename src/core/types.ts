@@ -192,7 +192,7 @@ export interface ResponseEvent extends CallEvent {
 
 /** A failed attempt will be repeated. */
 export interface RetryEvent extends CallEvent {
-  /** The longest until the next attempt, in milliseconds: a backoff takes half of it at least. */
+  /** How long until the next attempt, in milliseconds; the rate limit may make it longer. */
   readonly delayMs: number;
   readonly error: Error;
 }
@@ -260,6 +260,7 @@ export interface Logger {
   /** Failures. */
   error?(message: string, facts?: object): void;
 }
+
 /** A list that has not been asked for yet. */
 export interface Paginated<T> extends PromiseLike<Page<T>>, AsyncIterable<T> {
   /** Every item, in pages of 100 unless `limit` was given, one page ahead. */
@@ -292,6 +293,7 @@ export interface Page<T> extends AsyncIterable<T> {
   /** The page after this one, or `undefined` when there is none. */
   nextPage(): Promise<Page<T> | undefined>;
 }
+
 /** The query parameter that marks an address as signed for a single callback. */
 export const signatureParameter = 'postreel_signature';
 

@@ -8,12 +8,13 @@ export interface OpenRecord {
 }
 
 /** Keeps out what is no object of fields: arrays, functions, dates, maps, sets and promises. */
-export interface NoContainer {
+// An alias, since it has no public name: the declarations of a user spell it out.
+type NoContainer = {
   readonly [Symbol.iterator]?: never;
   readonly bind?: never;
   readonly getTime?: never;
   readonly then?: never;
-}
+};
 
 /** Any object of fields: a literal, or one that an interface or a class describes. */
 export type FieldObject = object & NoContainer;

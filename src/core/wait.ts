@@ -1,6 +1,6 @@
 import pThrottle from 'p-throttle';
 import { abortable, callSafely, onAbort, sleep, Timer, type Clock } from './async.js';
-import { isPostreelError, isTransient, JobFailedError, WaitTimeoutError } from './errors.js';
+import { isApiError, isPostreelError, isTransient, JobFailedError, WaitTimeoutError } from './errors.js';
 import {
   abortSignal,
   atLeast,
@@ -131,13 +131,12 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
   let failures = 0;
   let isRefused = false;
 
-  // A single 4xx is not trusted: the wait ends on the second in a row. 401 and 403 speak of the key.
+  // A single no is not trusted: the wait ends on the second in a row. 401 and 403 speak of the key.
   const delayAfter = (error: unknown): number | undefined => {
     const passingMs = plan.passingDelayMs?.(error, ++failures, elapsed());
     const status = isPostreelError(error) ? error.status : undefined;
-    const isRefusal = status !== undefined && status >= 400 && status < 500;
     const isSecond = isRefused;
-    isRefused = isRefusal && passingMs === undefined;
+    isRefused = isApiError(error) && passingMs === undefined;
     if (!isRefused || status === 401 || status === 403) {
       return passingMs;
     }

@@ -1,22 +1,33 @@
-export type { Inbox, WebhookResult } from '../core/types.js';
+export * from '../core/public.js';
 export { MediaClient } from './client.js';
-export type { MediaJob } from './generate/media-job.js';
 export type { JobAcceptedEvent, MediaEvents } from './events.js';
-export type { TransferOptions, TransferProgress } from './download/transfer-options.js';
-export { MediaFile, type DownloadOptions, type FileSource } from './jobs/file.js';
+export type { MediaOptions, MediaRateLimitOptions } from './options.js';
+
+// Generating.
 export { LongAudioError } from './generate/long-audio/error.js';
+export type { MediaJob } from './generate/media-job.js';
 export type { Generate } from './generate/resource.js';
 export type * from './generate/types.js';
 export { GenerationJob, type JobRecord } from './jobs/job.js';
+
+// Waiting.
+export type { Inbox, WebhookResult } from '../core/types.js';
+export type { FileKind } from './status/intervals.js';
+export type { FileResult } from './status/wait-for-files.js';
+export type { FileUpdate, WaitOptions } from './status/wait-options.js';
+
+// Finished files.
+export type { TransferOptions, TransferProgress } from './download/transfer-options.js';
+export { MediaFile, type DownloadOptions } from './jobs/file.js';
+
+// The journal.
 export type { JobRecords } from './jobs/job-records.js';
-export { memoryJournal } from '../journal/memory-journal.js';
-export type { JournalItem, JournalPage, JournalStore } from '../journal/store.js';
-export { pendingJobs } from './jobs/pending-jobs.js';
 export type { PendingJobs, UnknownCall } from './jobs/journal-types.js';
-export type { MediaOptions, MediaRateLimitOptions } from './options.js';
-export type { AcknowledgingSource, SourceFailure, SourceItem } from './queue/input/job-source.js';
+export { pendingJobs } from './jobs/pending-jobs.js';
+
+// Many jobs.
 export { MediaPool } from './pool/pool.js';
-export type { MediaPlan } from './queue/plan.js';
+export type { AcknowledgingSource, SourceFailure, SourceItem } from './queue/input/job-source.js';
 export type {
   JobSource,
   MediaQueue,
@@ -28,6 +39,4 @@ export type {
   SavedJob,
   SpendingCaps,
 } from './queue/options.js';
-export type { FileResult } from './status/wait-for-files.js';
-export type { FileUpdate, WaitOptions } from './status/wait-options.js';
-export type { FileKind } from './status/intervals.js';
+export type { MediaPlan } from './queue/plan.js';

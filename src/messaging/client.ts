@@ -57,7 +57,7 @@ import { renderText } from './templates/template-text.js';
 import { Uploads } from './uploads/resource.js';
 import { Users } from './users/resource.js';
 import { checkRows, type RowSource } from './shared/row-source.js';
-import { filters, type AnyFields, type FilterBuilder, type FilterMapping } from './shared/where.js';
+import { filters, type FilterBuilder, type FilterMapping } from './shared/where.js';
 import type { WorkflowMapping } from './workflows/code/mapping.js';
 import { Workflows } from './workflows/resource.js';
 
@@ -84,7 +84,7 @@ export interface MessagingOptions extends ClientOptions {
   journal?: JournalStore | undefined;
   /**
    * How `workflows.deploy()` and `pull()` write and read what the service's document does not show.
-   * @default `defaultWorkflowMapping` of `postreel/workflows`; what you leave out stays
+   * @default `defaultWorkflowMapping` of `postreel`; what you leave out stays
    */
   workflowMapping?: Partial<WorkflowMapping> | undefined;
   /**
@@ -154,7 +154,7 @@ export class MessagingClient<
   /** Your projects, their members and billing. */
   readonly projects: Projects;
   /** Builds filters of your custom fields as your service spells them (`filterMapping`). */
-  readonly filters: FilterBuilder<keyof Fields extends never ? AnyFields : Fields>;
+  readonly filters: keyof Fields extends never ? FilterBuilder : FilterBuilder<Fields>;
   readonly #connection: Connection<MessagingEvents, MessagingOptions>;
   readonly #emails: Emails<Fields>;
   readonly #tracking: Tracking<Fields>;

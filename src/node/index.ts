@@ -1,4 +1,5 @@
 export type { BudgetLimits, RateBudgetStore, StoreAnswer } from '../core/rate-store.js';
+export type { JournalItem, JournalPage, JournalStore } from '../journal/store.js';
 export { dnsRecords, dnsTable, dnsZone, type DnsRecord } from './dns-records.js';
 export {
   attachment,
@@ -9,5 +10,5 @@ export {
 } from './files.js';
 export { fileJournal } from './journal/file-journal.js';
 export { fileRateBudgetStore } from './rate-budget.js';
-export { saveTo, type SaveEach, type SaveOptions, type SaveProgress } from './download/save-to.js';
+export { saveTo, type SaveEach, type SaveOptions } from './download/save-to.js';
 export { fileWorkflowState } from './workflow-state.js';

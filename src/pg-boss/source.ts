@@ -1,6 +1,6 @@
 import { callback, readOptions, text, type OptionKinds } from '../core/options.js';
 import { isRecord } from '../core/values.js';
-import { ConfigurationError, isPostreelError } from '../core/errors.js';
+import { ConfigurationError, isError, isPostreelError } from '../core/errors.js';
 import type { MediaJob } from '../media/generate/media-job.js';
 import {
   readJob,
@@ -106,14 +106,15 @@ export function pgBossSource(
 }
 
 function outputOf(error: unknown): { message: string; code: string | undefined } {
-  const message = error instanceof Error ? error.message : 'The job failed.';
+  const message = isError(error) ? error.message : 'The job failed.';
   return { message, code: isPostreelError(error) ? error.code : undefined };
 }
 
 function checkBoss(boss: unknown): void {
-  if (!isRecord(boss) || typeof boss['fetch'] !== 'function') {
+  // `createQueue` came with version 10.
+  if (!isRecord(boss) || typeof boss['createQueue'] !== 'function') {
     throw new ConfigurationError(
-      '`pgBossSource()` needs a started `PgBoss`. Install `pg-boss` and pass `await boss.start()`.',
+      '`pgBossSource()` needs a started `PgBoss` of version 10 or later. Install `pg-boss` and pass `await boss.start()`.',
       { code: 'PG_BOSS_MISSING' },
     );
   }

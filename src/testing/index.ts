@@ -1,5 +1,6 @@
 import type { FakeServer, FakeServerOptions } from './server.js';
 
+export type { JournalItem, JournalPage, JournalStore } from '../journal/store.js';
 export { createClock, type Clock, type ClockOptions } from './core/time/clock.js';
 export type { Duration } from './core/time/duration.js';
 export type { Fault, Faults } from './core/faults.js';

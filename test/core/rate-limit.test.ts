@@ -36,6 +36,17 @@ describe('the rate limit of a client', () => {
     expect(requests).toHaveLength(3);
   });
 
+  it.each([-3_600_000, 3_600_000])('does not notice that the clock is set by %i ms', async (ms) => {
+    const { requests, calls } = limited();
+    void calls(3);
+    await passes(100);
+    vi.setSystemTime(Date.now() + ms);
+    await passes(899);
+    expect(requests).toHaveLength(2);
+    await passes(1);
+    expect(requests).toHaveLength(3);
+  });
+
   it('is shared by the clients of a project in one process', async () => {
     const { requests, client, options } = limited();
     const { client: other } = limited(options);

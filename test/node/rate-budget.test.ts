@@ -16,11 +16,12 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   vi.restoreAllMocks();
+  skippedMs = 0;
   await rm(dirname(dirname(path)), { recursive: true, force: true, maxRetries: 9 });
 });
 
 describe('fileRateBudgetStore', () => {
-  rateBudgetContract(() => fileRateBudgetStore(path) as Required<RateBudgetStore>);
+  rateBudgetContract(() => fileRateBudgetStore(path) as Required<RateBudgetStore>, passes);
 
   it.each(['', '{"now":1,"projects":[["project",', '[]', 'null', '\0\0\0\0'])(
     'takes a file that was torn for an empty one: %j',
@@ -50,6 +51,16 @@ describe('fileRateBudgetStore', () => {
     expect(await store.take('project', limits, leaseMs)).toEqual({ waitMs: 30_000 });
     clock.mockReturnValue(61_000_000_000n);
     await slotOf(store);
+  });
+
+  it.each([-3_600_000, 3_600_000])('does not notice that the clock is set by %i ms', async (ms) => {
+    const store = fileRateBudgetStore(path);
+    await store.release('project', await slotOf(store), limits);
+    await store.release('project', await slotOf(store), limits);
+    const now = Date.now() + ms;
+    vi.spyOn(Date, 'now').mockReturnValue(now);
+    const answer = await store.take('project', limits, leaseMs);
+    expect(answer).toEqual({ waitMs: expect.closeTo(60_000, -4) as number });
   });
 
   it('does not take what it cannot read for empty', async () => {
@@ -110,6 +121,18 @@ describe('fileRateBudgetStore', () => {
     expect(await readFile(path, 'utf8')).not.toContain('secret');
   });
 });
+
+let skippedMs = 0;
+const uptime = process.hrtime.bigint.bind(process.hrtime);
+
+/** Only the machine's clock goes on: the disk is a real one. */
+function passes(ms: number): Promise<void> {
+  skippedMs += ms;
+  vi.spyOn(process.hrtime, 'bigint').mockImplementation(
+    () => uptime() + BigInt(skippedMs) * 1_000_000n,
+  );
+  return Promise.resolve();
+}
 
 function clientWith(store: RateBudgetStore, apiKey: string) {
   const client = new MessagingClient({

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { pack, repository } from '../support/package/installed.js';
+import { pack } from '../../scripts/pack.js';
+import { repository } from '../support/package/installed.js';
 import {
   inScene,
   install,
@@ -23,7 +24,7 @@ const poll = { timeout: maxMs, interval: 20 };
 const shellLines: Readonly<Record<string, string>> = {
   'npm ci && npm run demo': 'needs the registry, and builds what other tests read; the demo is run',
   'npm test': 'is the tests themselves',
-  'npm pack': 'builds what other tests read; run with --ignore-scripts',
+  'npm pack': 'builds what other tests read; the tarball is packed without that',
   'npm init -y && npm pkg set type=module': 'run',
   'npm install ./postreel-0.1.0.tgz # with the path of the clone':
     'needs the registry; the tarball is unpacked, and its dependencies are linked',

@@ -335,10 +335,11 @@ function mayHaveBeenMailed(): PostreelError {
   );
 }
 
-// An answer without a list is a success all the same; one whose list is empty means that the recipient was skipped.
+// A bare yes is a success, though its list is empty; in an answer that says more it means that the recipient was skipped.
 function sentId(answer: unknown, email: string): string {
-  const emails: unknown = isRecord(answer) ? answer['emails'] : undefined;
-  if (!Array.isArray(emails)) {
+  const { emails, success: _, ...more } = Object(answer) as Record<string, unknown>; // or nothing
+  const isBareYes = Array.isArray(emails) && emails.length === 0 && Object.keys(more).length === 0;
+  if (!Array.isArray(emails) || isBareYes) {
     return '';
   }
   const [first] = emails as unknown[];

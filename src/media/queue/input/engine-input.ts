@@ -8,7 +8,7 @@ import {
   type Clock,
 } from '../../../core/async.js';
 import { isRecord } from '../../../core/values.js';
-import { isPostreelError, PostreelError } from '../../../core/errors.js';
+import { isError, isPostreelError, PostreelError } from '../../../core/errors.js';
 import type { MediaJob } from '../../generate/media-job.js';
 import { isAboutKey } from '../driver/failures.js';
 import type { QueueResult } from '../options.js';
@@ -319,5 +319,5 @@ function outcomeOf(error: unknown) {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'unknown';
+  return isError(error) ? error.message : 'unknown';
 }
