@@ -42,16 +42,16 @@ export class Exchange {
   }
 
   /**
-   * Sends the request and resolves to the text of the response. `onAccepted` is called when its head is
-   * there and is not a 429. Rejects with an error of ours, or with the reason of an abort.
+   * Sends the request and resolves to the text of the response. Rejects with an error of ours, or with the
+   * reason of an abort.
    */
-  async run(http: Http, onAccepted: () => void): Promise<string> {
+  async run(http: Http): Promise<string> {
     const { signal, input, clock } = this.#call;
     const onLate = input.hooks?.onLate;
     // The answer to a paid call is read to its end, even when its caller no longer waits.
     const lateMs = Math.max(maxLateMs, this.#timer.limitMs);
     const late = onLate && new Timer(lateMs, undefined, clock);
-    const received = this.#receive(http, (late ?? this.#timer).signal, onAccepted);
+    const received = this.#receive(http, (late ?? this.#timer).signal);
     const text = late?.last(received) ?? received;
     try {
       return await this.#timer.within(text);
@@ -69,11 +69,7 @@ export class Exchange {
     }
   }
 
-  async #receive(
-    http: Http,
-    end: AbortSignal | undefined,
-    onAccepted: () => void,
-  ): Promise<string> {
+  async #receive(http: Http, end: AbortSignal | undefined): Promise<string> {
     const response = await http(this.#call.request, this.#key, end, () => {
       this.#isHandedOver = true;
     });
@@ -82,9 +78,6 @@ export class Exchange {
       throw end?.reason;
     }
     this.response = response;
-    if (response.status !== 429) {
-      onAccepted();
-    }
     return readText(response, response.ok ? maxAnswerBytes : maxErrorBytes, end);
   }
 

@@ -262,7 +262,7 @@ export class Transport {
     const exchange = new Exchange(call, key.value, settings, limitMs);
     let failure: unknown;
     try {
-      const text = await run(() => exchange.run(http, () => slot?.accepted()));
+      const text = await run(() => exchange.run(http));
       const response = exchange.response as Response; // its text was read
       const received = { response, text, key: key.value, keyOrigin: keyring.origin };
       const body = readAnswer(received, call);
@@ -276,10 +276,10 @@ export class Transport {
       } else {
         state.outcome = exchange.isHandedOver ? whenLost : 'not-sent';
       }
-      // 429 closes the gate for all, before this slot lets the next one through.
+      // A 429 pauses all calls, before this slot lets the next one through.
       if (reason instanceof RateLimitError) {
         const askedMs = reason.retryAfterMs ?? settings.windowMs;
-        budget?.close(Math.min(pauseAfterRefusalMs(askedMs, number), maxCloseMs));
+        budget?.pause(Math.min(pauseAfterRefusalMs(askedMs, number), maxCloseMs));
       }
     } finally {
       endSlot(slot, state.outcome, exchange);

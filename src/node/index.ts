@@ -9,6 +9,6 @@ export {
   type AttachmentFields,
 } from './files.js';
 export { fileJournal } from './journal/file-journal.js';
-export { fileRateBudgetStore } from './rate-budget/file-rate-budget-store.js';
+export { fileRateBudgetStore } from './rate-budget.js';
 export { saveTo, type SaveEach, type SaveOptions } from './download/save-to.js';
 export { fileWorkflowState } from './workflow-state.js';

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { abortable, onAbort } from '../core/async.js';
-import { sleep } from '../core/async.js';
-import { ConfigurationError } from '../core/errors.js';
-import { reasonOf } from '../core/errors.js';
+import { abortable, onAbort, sleep } from '../core/async.js';
+import { ConfigurationError, reasonOf } from '../core/errors.js';
 import { abortSignal, readOptions } from '../core/options.js';
 import { isRecord } from '../core/values.js';
 import type { PostgresClient } from './client.js';

@@ -43,8 +43,8 @@ describe('fileRateBudgetStore between processes', () => {
     // Each may have been killed between a slot and its line.
     expect(before + lines.length).toBeLessThanOrEqual(limit);
     expect(before + lines.length).toBeGreaterThanOrEqual(limit - killed.length);
-    const { accounts } = JSON.parse(await readFile(path, 'utf8')) as { accounts: object };
-    expect(Object.keys(accounts)).toEqual(['project']);
+    const { projects } = JSON.parse(await readFile(path, 'utf8')) as { projects: [string][] };
+    expect(projects.map(([group]) => group)).toEqual(['project']);
   });
 });
 
