@@ -54,8 +54,6 @@ const heavy = {
     'test/node/download/*.test.ts',
     'test/testing/{server,worker}.test.ts',
     'test/transport/{chaos,faults}.test.ts',
-    'test/transport/response/hostile.sizes.test.ts',
-    'test/transport/send/{abort,abort.outcome,deadline,process}.test.ts',
     'test/webhooks/receive/servers.test.ts',
     ...overTheWire(),
   ],

@@ -261,6 +261,13 @@ export const projects: readonly Project[] = [
     rows: [
       { name: 'build without keys', run: 'next build', keys: false, noWarnings: true },
       { name: 'Node route', ...nextPage('/api/node'), by: 'post', answer: '"sent":1', emails: 1 },
+      {
+        name: 'cached route',
+        ...nextPage('/api/cached'),
+        by: 'post',
+        answer: '"sent":2',
+        emails: 2,
+      },
       { name: 'edge route', ...nextPage('/api/edge'), by: 'post', answer: '"sent":1', emails: 1 },
       {
         name: 'wrong key',

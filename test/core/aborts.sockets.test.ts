@@ -8,7 +8,7 @@ const tries = 50;
 const maxTurns = 5;
 const open: Server[] = [];
 
-afterEach(() => void open.splice(0).forEach((server) => server.close()));
+afterEach(() => open.splice(0).forEach((server) => server.close()));
 
 /** Aborts many calls in the same phase; how many turns of the event loop the slowest took to hear it. */
 async function slowestOf(
@@ -93,7 +93,9 @@ it('an aborted call is done with on the side of the service too', async () => {
   let isGone = false;
   const service = createTcpServer((socket) => {
     socket.on('error', () => undefined);
-    socket.once('close', () => (isGone = true));
+    socket.once('close', () => {
+      isGone = true;
+    });
     socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{"data": [');
   });
   open.push(service.listen(0, '127.0.0.1'));

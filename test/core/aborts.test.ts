@@ -147,7 +147,9 @@ describe('a `fetch` that does not hear an abort', () => {
 
   it('has the body of its late answer cancelled', async () => {
     let answer: (response: Response) => void = () => undefined;
-    const late = new Promise<Response>((resolve) => (answer = resolve));
+    const late = new Promise<Response>((resolve) => {
+      answer = resolve;
+    });
     const client = messagingOver(() => late);
     const controller = new AbortController();
     const call = client.send(mail, { signal: controller.signal });

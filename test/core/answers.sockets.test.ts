@@ -67,7 +67,9 @@ async function service() {
   const server = createServer((request: IncomingMessage, response) => {
     taken.requests++;
     request.resume();
-    response.once('close', () => (taken.isGone = true));
+    response.once('close', () => {
+      taken.isGone = true;
+    });
     ways[String(request.headers['x-way'])]?.(response);
   });
   return { url: await urlOf(server), taken };

@@ -55,9 +55,9 @@ describe('a call is a promise', () => {
 
 describe('the request of a call', () => {
   it('is handed to `fetch` as an address and an init, for no cache and without redirects', async () => {
-    const fetch = vi.fn((_url: unknown, _init?: RequestInit) =>
-      Promise.resolve(Response.json({ id: 'con_1' })),
-    );
+    const fetch = vi
+      .fn<typeof globalThis.fetch>()
+      .mockResolvedValue(Response.json({ id: 'con_1' }));
     await messagingOver(fetch).contacts.create({ email: 'ann@example.com' });
     expect(fetch).toHaveBeenCalledTimes(1);
     const [url, init] = fetch.mock.calls[0] ?? [];

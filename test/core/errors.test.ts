@@ -26,6 +26,7 @@ import {
   WaitTimeoutError,
 } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { withoutOwnFrames } from '../../src/core/errors.js';
 import { answering, mediaOver, messagingOver } from '../support/clients.js';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
@@ -263,6 +264,15 @@ describe('the stack of an error leads to the line of the user', () => {
     const outside = lines.find((line) => !/[\\/]src[\\/]/.test(line));
     expect(outside).toMatch(new RegExp(`${name}|errors\\.test`));
     expect(stack).toContain(message);
+  });
+
+  it('and begins with it: the frames of the installed package are left out', () => {
+    const frames = [
+      '    at Contacts.create (file:///app/node_modules/postreel/dist/esm/chunk-1.js:1:1)',
+      '    at Object.<anonymous> (C:\\app\\node_modules\\postreel\\dist\\cjs\\chunk-2.cjs:1:1)',
+      '    at main (file:///app/postreel/src/main.js:3:7)',
+    ];
+    expect(withoutOwnFrames(frames)).toEqual(frames.slice(2));
   });
 
   it('and leaves the limit of the program, and the reason of an abort, as they were', async () => {

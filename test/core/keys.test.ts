@@ -47,7 +47,7 @@ describe('the form of a key', () => {
     const error = refusalOf(() => new MessagingClient({ apiKey: apiKey as string, baseUrl }));
     expect(error).toMatchObject({ code: 'INVALID_API_KEY', outcome: 'not-sent' });
     expect(error.message).toContain(words);
-    expect(error.message).not.toContain(String(apiKey || '–')); // an empty text is in every one
+    expect(error.message).not.toMatch(/_live|42/);
     const { fetch, requests } = answering(() => ({}));
     const call = messagingOver(fetch, { apiKey: () => apiKey as string }).send(mail);
     await expect(call).rejects.toMatchObject({ code: 'INVALID_API_KEY', outcome: 'not-sent' });

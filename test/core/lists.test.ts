@@ -1,9 +1,11 @@
 import type { ListOptions, MessagingClient, MismatchEvent, RequestOptions } from 'postreel';
 import { createFakeMessaging } from 'postreel/testing';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
 import { listService, type ListSpelling } from '../support/list-service.js';
 import fc, { runs } from '../support/property.js';
+
+afterEach(() => void vi.unstubAllGlobals());
 
 const validation = { requests: 'off', responses: 'off' } as const;
 const documented: ListSpelling = {
@@ -121,6 +123,20 @@ describe('a list', () => {
     expect(requests).toHaveLength(5);
   });
 
+  it('needs no setImmediate, which browsers do not have', async () => {
+    vi.resetModules();
+    vi.stubGlobal('setImmediate', undefined);
+    const { MessagingClient } = await import('postreel');
+    const { fetch, items } = listService(250, documented);
+    const options = {
+      apiKey: 'sk_1',
+      baseUrl: 'https://messaging.test',
+      rateLimit: false,
+    } as const;
+    const { contacts } = new MessagingClient({ ...options, fetch, validation });
+    expect(idsOf(await contacts.list().toArray())).toEqual(idsOf(items));
+  });
+
   it('that is left early stays left', async () => {
     const { contacts, requests } = contactsOf(1_000);
     for await (const { id } of contacts.list()) {
@@ -173,8 +189,11 @@ describe('in every spelling of a list', () => {
         const { contacts, items } = contactsOf(count, how);
         const iterator = contacts.list({ limit: 7 })[Symbol.asyncIterator]();
         const seen: string[] = [];
-        for (let next; seen.length < stop && !(next = await iterator.next()).done;) {
-          seen.push(next.value.id);
+        for (let index = 0; index < stop; index++) {
+          const next = await iterator.next();
+          if (!next.done) {
+            seen.push(next.value.id);
+          }
         }
         const { cursor } = iterator;
         if (cursor === undefined && seen.length === count) {

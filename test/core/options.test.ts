@@ -29,10 +29,6 @@ interface Door {
   readonly wrong: Readonly<Record<string, readonly unknown[]>>;
 }
 
-const flags = {
-  dangerouslyAllowSecretKeyInBrowser: [null, 'true', 1],
-  dangerouslyAllowPlainHttp: [1],
-};
 const limits = {
   limit: [0, -1, NaN, '10', null],
   windowMs: [0, NaN, '1m', null],
@@ -58,9 +54,15 @@ const ofWait = {
   isDone: [true, null],
 };
 const client = {
-  ...{ fetch: [{}, null, 'fetch'], timeout: ofCall.timeout, retries: ofCall.retries },
-  ...{ rateLimit: [10, null, true, []], validation: [false, null, 'off'] },
-  ...{ headers: ofCall.headers, logger: [true, null, {}], ...flags },
+  fetch: [{}, null, 'fetch'],
+  timeout: ofCall.timeout,
+  retries: ofCall.retries,
+  rateLimit: [10, null, true, []],
+  validation: [false, null, 'off'],
+  headers: ofCall.headers,
+  logger: [true, null, {}],
+  dangerouslyAllowSecretKeyInBrowser: [null, 'true', 1],
+  dangerouslyAllowPlainHttp: [1],
 };
 
 /** Everything of the core that takes options. */
@@ -74,15 +76,15 @@ const doors: Readonly<Record<string, Door>> = {
     wrong: client,
   },
   'client.with()': {
-    open: (options) => messaging.with(options as MessagingOptions),
+    open: (options) => messaging.with(options),
     wrong: client,
   },
   rateLimit: {
-    open: (rateLimit) => new MessagingClient({ ...base, rateLimit } as MessagingOptions),
+    open: (rateLimit) => new MessagingClient({ ...base, rateLimit }),
     wrong: limits,
   },
   validation: {
-    open: (validation) => new MessagingClient({ ...base, validation } as MessagingOptions),
+    open: (validation) => new MessagingClient({ ...base, validation }),
     wrong: { requests: ['warn', null, false], responses: ['log', null, true] },
   },
   'a call': {
@@ -90,7 +92,7 @@ const doors: Readonly<Record<string, Door>> = {
     wrong: ofCall,
   },
   retry: {
-    open: (retry) => messaging.contacts.get('con_1', { retry } as RequestOptions),
+    open: (retry) => messaging.contacts.get('con_1', { retry }),
     wrong: { unknownOutcome: ['yes', 1, null] },
   },
   'a list': {
@@ -166,8 +168,7 @@ describe('options as a whole', () => {
   });
 
   it('of a client hold nothing that is no option; what other clients call them is known', async () => {
-    const make = (options: Loose) =>
-      endOf(() => new MessagingClient({ ...base, ...options } as MessagingOptions));
+    const make = (options: Loose) => endOf(() => new MessagingClient({ ...base, ...options }));
     expect(await make({ color: 'red' })).toBe(
       '`color` is not an option of the messaging client. Leave it out.',
     );

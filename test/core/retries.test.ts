@@ -45,26 +45,29 @@ const lasting: Readonly<Record<string, Step>> = {
   'a page of HTML with 200': () =>
     new Response('<html>', { headers: { 'content-type': 'text/html' } }),
 };
-const certainlyNothing = ['a connection that was refused', 'a 429'];
+
+interface Kind {
+  readonly repeatedAfter: readonly string[];
+  readonly call: (client: MessagingClient, options?: RequestOptions) => PromiseLike<unknown>;
+}
 
 /** One call that may be repeated and one that must not happen twice. */
-const kinds = {
+const kinds: Readonly<Record<string, Kind>> = {
   'that does no harm twice': {
     repeatedAfter: Object.keys(passing),
-    call: (client: MessagingClient, options?: RequestOptions) =>
-      client.contacts.get('con_1', options),
+    call: (client, options) => client.contacts.get('con_1', options),
   },
   'that does harm twice': {
-    repeatedAfter: certainlyNothing,
-    call: (client: MessagingClient, options?: RequestOptions) => client.send(mail, options),
+    repeatedAfter: ['a connection that was refused', 'a 429'],
+    call: (client, options) => client.send(mail, options),
   },
-} as const;
+};
 
 describe.each(Object.entries(kinds))('a call %s', (_, { call, repeatedAfter }) => {
   it.each(Object.entries({ ...passing, ...lasting }))('after %s', async (name, fault) => {
     const isRepeated = repeatedAfter.includes(name);
     const { client, requests, retries } = scripted([fault]);
-    const { error } = await settledInTime(() => call(client));
+    const { error } = await settledInTime<unknown>(() => call(client));
     expect(requests).toHaveLength(isRepeated ? 2 : 1);
     expect(retries).toHaveLength(isRepeated ? 1 : 0);
     expect(error === undefined).toBe(isRepeated);
@@ -76,7 +79,7 @@ describe.each(Object.entries(kinds))('a call %s', (_, { call, repeatedAfter }) =
       [{}, { retries: 0 }],
     ]) {
       const { client, requests } = scripted([fault], ofClient);
-      const { error } = await settledInTime(() => call(client, ofCall));
+      const { error } = await settledInTime<unknown>(() => call(client, ofCall));
       expect(error).toBeDefined();
       expect(requests).toHaveLength(1);
     }
@@ -112,33 +115,37 @@ const harmful: Readonly<Record<string, (client: MessagingClient) => PromiseLike<
     workflows.executions.start('wf_1', { contactId: 'con_1' }),
 };
 const campaign = {
-  ...{ name: 'Spring', subject: 'Hi', body: 'Hi', from: 'a@shop.test' },
+  name: 'Spring',
+  subject: 'Hi',
+  body: 'Hi',
+  from: 'a@shop.test',
   audienceType: 'ALL',
 } as const;
+
+const film = { workflowType: 'idea', prompt: 'Cats', voiceId: 'voice_1' } as const;
 
 describe('after a 503', () => {
   it.each(Object.entries(harmless))('%s is sent again', async (_, call) => {
     const { client, requests } = scripted([step.status(503)]);
-    expect(await settledInTime(() => call(client))).toHaveProperty('error', undefined);
+    expect(await settledInTime<unknown>(() => call(client))).toHaveProperty('error', undefined);
     expect(requests).toHaveLength(2);
   });
 
   it.each(Object.entries(harmful))('%s is not: it may have happened', async (_, call) => {
     const { client, requests } = scripted([step.status(503)]);
-    const { error } = await settledInTime(() => call(client));
+    const { error } = await settledInTime<unknown>(() => call(client));
     expect(error).toMatchObject({ status: 503, outcome: 'unknown' });
     expect(requests).toHaveLength(1);
   });
 
-  it.each([
-    ['video', { workflowType: 'idea', prompt: 'Cats', voiceId: 'voice_1' }],
-    ['audio', { content: 'Hello', voiceId: 'voice_1' }],
-  ] as const)('generate.%s is not: it would be billed twice', async (method, job) => {
+  it.each<[string, (media: MediaClient) => PromiseLike<unknown>]>([
+    ['video', ({ generate }) => generate.video(film)],
+    ['audio', ({ generate }) => generate.audio({ content: 'Hello', voiceId: 'voice_1' })],
+  ])('generate.%s is not: it would be billed twice', async (_, generating) => {
     const { fetch, requests } = answering(() => new Response(null, { status: 503 }));
     const validation = { requests: 'off', responses: 'off' } as const;
-    const { generate } = mediaOver(fetch, { validation });
-    const generating = generate[method] as (one: object) => PromiseLike<unknown>; // of either
-    const { error } = await settledInTime(() => generating(job));
+    const media = mediaOver(fetch, { validation });
+    const { error } = await settledInTime(() => generating(media));
     expect(error).toMatchObject({ status: 503, outcome: 'unknown' });
     expect(requests).toHaveLength(1);
   });

@@ -129,7 +129,11 @@ describe('the cookie', () => {
 });
 
 it('in a browser the cookie is left to the browser, on the calls of the account only', async () => {
-  const { fetch, requests } = answering(() => ({}));
+  const { fetch, requests } = answering(() => {
+    const response = Response.json({});
+    Object.defineProperty(response.headers, 'getSetCookie', { value: undefined }); // not in all of them
+    return response;
+  });
   const messaging = messagingOver(fetch, { apiKey: null });
   vi.stubGlobal('window', { document: {} });
   await messaging.auth.login(ann);

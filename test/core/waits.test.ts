@@ -1,12 +1,12 @@
 import {
   JobFailedError,
-  WaitError,
+  type WaitError,
   WaitTimeoutError,
   type ImportJob,
   type MessagingClient,
 } from 'postreel';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { answering, messagingOver } from '../support/clients.js';
+import { answering, mediaOver, messagingOver } from '../support/clients.js';
 import { step, type Step } from '../support/script.js';
 import { settledInTime } from '../support/settled.js';
 
@@ -179,10 +179,10 @@ describe('a wait that takes too long', () => {
     expect(error).toMatchObject({ code: 'WAIT_TIMEOUT', fileId: 'job_1', lastStatus: 'running' });
     expect(error).toMatchObject({ elapsedMs: 2_500, polls: 3, outcome: 'unknown' });
     expect(tookMs).toBe(2_500);
-    const { message, resume } = error as WaitError;
-    expect(message).toContain('call `resume({ timeout })`, in milliseconds, to wait on');
+    const ended = error as WaitError;
+    expect(ended.message).toContain('call `resume({ timeout })`, in milliseconds, to wait on');
     onUpdate.mockClear();
-    const again = await settledInTime(() => resume.call(error, { timeout: 5_000 }));
+    const again = await settledInTime(() => ended.resume({ timeout: 5_000 }));
     expect(again.error).toBeInstanceOf(WaitTimeoutError);
     expect(onUpdate).toHaveBeenCalledTimes(5);
     expect(client.rateLimit.state()).toBeUndefined();
@@ -242,4 +242,22 @@ it('campaigns, domains and executions are waited for by the same rules', async (
   const { error } = await settledInTime(() => executions.wait('wf_1', 'run_1'));
   expect(error).toMatchObject({ status: 401 });
   expect(refused.requests).toHaveLength(1);
+});
+
+it('a file is waited for by the same rules', async () => {
+  for (const [answers, checks] of [
+    [[401], 1],
+    [[404, 404], 2],
+    [[404, 503, 404, 200], 4],
+  ] as const) {
+    const left = [...answers];
+    const file = { fileId: 'file_1', status: 'success', download: 'https://cdn.test/f.mp4' };
+    const { fetch, requests } = answering(() =>
+      Response.json(file, { status: left.shift() ?? 200 }),
+    );
+    const media = mediaOver(fetch, { retries: 0 });
+    const { error } = await settledInTime(() => media.waitForFile('file_1'));
+    expect(error === undefined).toBe(answers.at(-1) === 200);
+    expect(requests).toHaveLength(checks);
+  }
 });

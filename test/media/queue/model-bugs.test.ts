@@ -118,7 +118,7 @@ const bugs: readonly Bug[] = [
       Object.assign(host, {
         clock: {
           now: () => clock.now(),
-          within: clock.within.bind(clock),
+          limit: clock.limit.bind(clock),
           at: (time: number, task: () => void) =>
             ++timers % 40 === 0 ? () => undefined : clock.at(time, task),
         },

@@ -63,7 +63,7 @@ export const elsewhere: readonly Misuse[] = [
   ],
   [
     'a fault of an endpoint that is none',
-    () => createFakeMessaging().fail('POST /v1/sendd' as never, { status: 503 }),
+    () => createFakeMessaging().fail('POST /v1/sendd', { status: 503 }),
     'POST /v1/send',
   ],
   ['half a contact', () => createFakeMessaging().seed({ contacts: 0.5 }), '`contacts` must be'],
