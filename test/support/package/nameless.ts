@@ -56,13 +56,12 @@ class Walk {
     }
     this.#seen.add(type);
     this.#alias(type, from);
-    const { flags } = type; // the guards below narrow the type to never
     if (type.isUnionOrIntersection()) {
       type.types.forEach((one) => this.#type(one, from));
-    } else if (type.isTypeParameter() || flags & ts.TypeFlags.Conditional) {
+    } else if (type.flags & (ts.TypeFlags.TypeParameter | ts.TypeFlags.Conditional)) {
       this.#optional(this.#checker.getBaseConstraintOfType(type), from);
-    } else if (flags & ts.TypeFlags.Object) {
-      this.#object(type, from);
+    } else if (type.flags & ts.TypeFlags.Object) {
+      this.#object(type as ts.ObjectType, from); // as: its flag says so
     }
   }
 
