@@ -1,6 +1,12 @@
 import pThrottle from 'p-throttle';
 import { abortable, callSafely, onAbort, sleep, Timer, type Clock } from './async.js';
-import { isApiError, isPostreelError, isTransient, JobFailedError, WaitTimeoutError } from './errors.js';
+import {
+  isApiError,
+  isPostreelError,
+  isTransient,
+  JobFailedError,
+  WaitTimeoutError,
+} from './errors.js';
 import {
   abortSignal,
   atLeast,
