@@ -1,5 +1,5 @@
 import pThrottle from 'p-throttle';
-import { abortable, callSafely, onAbort, sleep, Timer, type Clock } from './async.js';
+import { abortable, callSafely, onAbort, sleep, systemClock, Timer, type Clock } from './async.js';
 import { isPostreelError, isTransient, JobFailedError, WaitTimeoutError } from './errors.js';
 import {
   abortSignal,
@@ -63,7 +63,9 @@ export interface StatusChecks {
 
 /** Ten status checks a second, for jobs of seconds to minutes. */
 export function createStatusChecks(clock: Clock): StatusChecks {
-  const spaced = pThrottle({ limit: 1, interval: 100 })(async (
+  // p-throttle knows the process's time only; a fake needs no rest.
+  const interval = clock === systemClock ? 100 : 0;
+  const spaced = pThrottle({ limit: 1, interval })(async (
     check: () => Promise<unknown>,
     signal: AbortSignal | undefined,
   ) => {
@@ -141,7 +143,11 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
     if (!isRefused || status === 401 || status === 403) {
       return passingMs;
     }
-    return isSecond ? undefined : last ? plan.refusedDelayMs : Math.min(soonMs, plan.refusedDelayMs);
+    return isSecond
+      ? undefined
+      : last
+        ? plan.refusedDelayMs
+        : Math.min(soonMs, plan.refusedDelayMs);
   };
 
   for (let delayMs: number | undefined = plan.firstDelayMs; ;) {

@@ -1,15 +1,22 @@
+import { onAbort } from '../../../core/async.js';
+
 /** The same answer, but the connection breaks after half of its bytes. */
 export function truncate(response: Response): Response {
   return halve(response, (controller) => controller.error(new TypeError('terminated')));
 }
 
 /** The same answer, but nothing comes after half of its bytes, and the connection stays open. */
-export function stall(response: Response, signal: AbortSignal): Response {
-  return halve(
-    response,
-    () =>
-      new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
-  );
+export function stall(
+  response: Response,
+  hold: (until: Promise<void>) => Promise<void>,
+  signal: AbortSignal,
+): Response {
+  let end = () => undefined as void;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+    onAbort(signal, resolve);
+  });
+  return halve(response, () => hold(ended), end);
 }
 
 type Controller = ReadableStreamDefaultController<Uint8Array>;
@@ -17,6 +24,7 @@ type Controller = ReadableStreamDefaultController<Uint8Array>;
 function halve(
   response: Response,
   end: (controller: Controller) => void | Promise<void>,
+  onCancel?: () => void,
 ): Response {
   const reader = response.body?.getReader();
   if (reader === undefined) {
@@ -36,7 +44,10 @@ function halve(
         controller.enqueue(part);
       }
     },
-    cancel: (reason) => reader.cancel(reason),
+    cancel(reason) {
+      onCancel?.();
+      return reader.cancel(reason);
+    },
   };
   // No chunk ahead: an error would throw away what was not read yet.
   const body = new ReadableStream(source, { highWaterMark: 0 });
