@@ -16,7 +16,7 @@ interface Registry {
 }
 
 // One registry for all copies of the package in a process: the service counts them as one.
-const registryKey = Symbol.for('postreel.budgets.3');
+const registryKey = Symbol.for('postreel.budgets.2');
 
 /** Finds the budget of a client's project. The first key names it; it then outlives that key. */
 export class BudgetSource {

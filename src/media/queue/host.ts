@@ -18,7 +18,7 @@ import { outstandingJobs } from '../jobs/outstanding.js';
 import { submit, type SendHooks, type Submission } from '../jobs/submit.js';
 import * as notices from '../notices.js';
 import type { FileUpdate } from '../status/wait-options.js';
-import { systemClock, type Clock } from '../../core/async.js';
+import type { Clock } from '../../core/async.js';
 import { sharedSlots, type PendingSlots } from './slots/slots.js';
 
 /** What a queue asks of its client. */
@@ -79,7 +79,7 @@ export async function queueHost(context: MediaContext, isNamed: boolean): Promis
   const journal = isNamed ? journalOf(context) : context.journal;
   const { schemas } = await import('../schemas.js');
   return {
-    clock: systemClock,
+    clock: connection.settings.clock,
     slots: await slotsOf(context),
     owner: () => context.owner(),
     get checksCount() {
@@ -116,7 +116,7 @@ async function slotsOf({ connection, pendingLimit }: MediaContext): Promise<Pend
   const name = await connection.projectName();
   return sharedSlots(name, {
     limit: pendingLimit,
-    clock: systemClock,
+    clock: connection.settings.clock,
     store: connection.settings.store,
     group: fingerprint(name),
     others: outstandingJobs(name),

@@ -46,13 +46,14 @@ export interface FakeClientOptions {
 
 /** Builds a service out of its handlers and rules. */
 export function createService<Scope>(options: ServiceOptions<Scope>): Service {
-  const { clock, also } = options;
+  const { clock, also, limit } = options;
   const endpoints = Object.keys(options.handlers);
   refuseUnknown(endpoints, endpointsOf(options.service));
   const faults = createFaults([...endpoints, ...named(also)], options.random ?? Math.random);
   const recorder = createRecorder(clock);
   const pipeline = createPipeline(options);
   const findTarget = createTargets(options, endpoints);
+  const serviceTime = () => clock.now() + (limit.clockAheadMs ?? 0);
 
   async function handle(request: Request): Promise<Response> {
     request.signal.throwIfAborted();
@@ -68,7 +69,7 @@ export function createService<Scope>(options: ServiceOptions<Scope>): Service {
           : second.answer(request, path),
       );
     const fault = route === undefined ? undefined : faults.take(route.endpoint);
-    return breakExchange({ request, record, fault, clock, reply });
+    return breakExchange({ request, record, fault, clock, serviceTime, reply });
   }
 
   function reset(): void {

@@ -11,6 +11,8 @@ export interface Exchange {
   readonly record: RecordedRequest;
   readonly fault: Fault | undefined;
   readonly clock: Clock;
+  /** The service's own time, in milliseconds since 1970. */
+  readonly serviceTime: () => number;
   readonly reply: () => Promise<Response>;
 }
 
@@ -19,7 +21,7 @@ export const recordOf = new WeakMap<Response, RecordedRequest>();
 
 /** Answers a request the way its fault has it; without one, properly. */
 export async function breakExchange(exchange: Exchange): Promise<Response> {
-  const { request, record, fault, clock } = exchange;
+  const { request, record, fault, clock, serviceTime } = exchange;
   request.signal.throwIfAborted();
   if (fault?.slow !== undefined) {
     await clock.whileHeld(sleep(fault.slow, request.signal, clock));
@@ -27,7 +29,7 @@ export async function breakExchange(exchange: Exchange): Promise<Response> {
   const response = await attempt(exchange);
   request.signal.throwIfAborted();
   if (!response.headers.has('date')) {
-    response.headers.set('Date', new Date(clock.now()).toUTCString());
+    response.headers.set('Date', new Date(serviceTime()).toUTCString());
   }
   record.status = response.status;
   recordOf.set(response, record);
