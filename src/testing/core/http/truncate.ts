@@ -11,12 +11,8 @@ export function stall(
   hold: (until: Promise<void>) => Promise<void>,
   signal: AbortSignal,
 ): Response {
-  let end = () => undefined as void;
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-    onAbort(signal, resolve);
-  });
-  return halve(response, () => hold(ended), end);
+  const aborted = () => new Promise<void>((resolve) => onAbort(signal, resolve));
+  return halve(response, () => hold(aborted()));
 }
 
 type Controller = ReadableStreamDefaultController<Uint8Array>;
@@ -24,7 +20,6 @@ type Controller = ReadableStreamDefaultController<Uint8Array>;
 function halve(
   response: Response,
   end: (controller: Controller) => void | Promise<void>,
-  onCancel?: () => void,
 ): Response {
   const reader = response.body?.getReader();
   if (reader === undefined) {
@@ -44,10 +39,7 @@ function halve(
         controller.enqueue(part);
       }
     },
-    cancel(reason) {
-      onCancel?.();
-      return reader.cancel(reason);
-    },
+    cancel: (reason) => reader.cancel(reason),
   };
   // No chunk ahead: an error would throw away what was not read yet.
   const body = new ReadableStream(source, { highWaterMark: 0 });

@@ -75,8 +75,8 @@ export function clockOf(clock: Clock | ClockOptions = {}): Clock {
 }
 
 // Taken at import, so that the fake timers of a test runner do not stop time.
-const { setImmediate: immediate, setTimeout: later } = globalThis;
 const realMs = performance.now.bind(performance);
+const immediate = (globalThis as Partial<typeof globalThis>).setImmediate; // browsers have none
 
 /** Turns of the event loop without a new request, after which clients are taken to wait. */
 const quietTurns = 5;
@@ -182,6 +182,7 @@ class FakeClock implements Clock {
 
   #run(entry: Entry): void {
     const { due, kind, task } = entry;
+    const outerTime = this.#taskTime; // a task may make a request, which runs what is due
     this.#taskTime = due;
     try {
       const result = task();
@@ -190,7 +191,7 @@ class FakeClock implements Clock {
         void result.finally(() => this.#slowTasks.delete(result));
       }
     } finally {
-      this.#taskTime = undefined;
+      this.#taskTime = outerTime;
     }
     if (kind !== 'task') {
       this.#activity++;
@@ -233,7 +234,7 @@ class FakeClock implements Clock {
           await this.#quiet();
           quietAt = this.#activity;
         } else if (this.#mustWaitFor(next)) {
-          await realPause(1);
+          await macrotask();
           quietAt = undefined;
         } else {
           this.#skippedMs += Math.max(0, next.due - this.now());
@@ -250,12 +251,11 @@ class FakeClock implements Clock {
   async #quiet(): Promise<void> {
     let seen: number | undefined;
     for (let turns = 0; turns < quietTurns; turns++) {
-      const isBusy = this.#isBusy();
-      if (isBusy || seen !== this.#activity) {
+      if (this.#isBusy() || seen !== this.#activity) {
         seen = this.#activity;
         turns = 0;
       }
-      await (isBusy ? realPause(1) : macrotask());
+      await macrotask();
     }
   }
 
@@ -294,12 +294,19 @@ function sourceOf({ mode, speed = 1, start, now }: ClockOptions): () => number {
   return () => first + ((outside?.() ?? 0) - origin) * speed;
 }
 
+/** A turn of the event loop. */
 function macrotask(): Promise<void> {
-  return new Promise((resolve) =>
-    typeof immediate === 'function' ? immediate(resolve) : later(resolve, 0),
-  );
-}
-
-function realPause(delayMs: number): Promise<void> {
-  return new Promise((resolve) => later(resolve, delayMs));
+  return new Promise((resolve) => {
+    // Jest may have faked it before the import, but never messages.
+    if (immediate && !('clock' in immediate)) {
+      immediate(resolve);
+      return;
+    }
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(undefined);
+  });
 }
