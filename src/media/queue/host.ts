@@ -78,7 +78,7 @@ export async function queueHost(context: MediaContext, isNamed: boolean): Promis
   const journal = isNamed ? journalOf(context) : context.journal;
   const { schemas } = await import('../schemas.js');
   return {
-    clock: systemClock,
+    clock: connection.settings.clock,
     slots: await slotsOf(context),
     owner: () => context.owner(),
     get checksCount() {
@@ -115,7 +115,7 @@ async function slotsOf({ connection, pendingLimit }: MediaContext): Promise<Pend
   const name = await connection.projectName();
   return sharedSlots(name, {
     limit: pendingLimit,
-    clock: systemClock,
+    clock: connection.settings.clock,
     store: connection.settings.store,
     group: fingerprint(name),
     others: outstandingJobs(name),
