@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../../core/types.js';
 import { fingerprint } from '../../core/values.js';
-import { onAbort, systemClock, type Clock } from '../../core/async.js';
+import { onAbort, type Clock } from '../../core/async.js';
 import type { PostreelError } from '../../core/errors.js';
 import type { RunningCall } from '../../core/call.js';
 import type { Transport } from '../../core/send.js';
