@@ -8,7 +8,7 @@ const isPackage = (target: string) => !/\.(tsx?|json)$/.test(target);
 
 /** Which packages may be imported where. */
 const homes: Readonly<Record<string, RegExp>> = {
-  'zod/mini': /schemas?\.ts$|^schemas\/|^cli\/mcp\//,
+  zod: /schemas?\.ts$|^schemas\/|^cli\/mcp\//,
   ky: /^core\/http\.ts$/,
   'p-retry': /^core\/retry\.ts$/,
   'p-throttle': /^core\/wait\.ts$/,
@@ -25,7 +25,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   'node:': /^(node|redis|postgres|cli)\/|^testing\/server/,
 };
 
-/** Which folders each folder may import, types included. What stands in `src` itself is the door. */
+/** Which folders each folder may import, types included. `index.ts` of `src` and each `public.ts` are doors. */
 const below: Readonly<Record<string, readonly string[]>> = {
   core: [],
   journal: ['core'],
@@ -74,8 +74,8 @@ describe('the tree', () => {
   it('lets each folder import only what lies below it: clients, resources, core', () => {
     const above = strangers((path, target) => {
       const [from, to] = [folderOf(path), folderOf(target)];
-      const isInside = !isPackage(target) && path.includes('/') && from !== to;
-      return isInside && !(below[from] ?? []).includes(to);
+      const isInside = path.includes('/') && !path.endsWith('public.ts');
+      return isInside && !isPackage(target) && from !== to && !(below[from] ?? []).includes(to);
     });
     expect(above).toEqual([]);
   });
@@ -112,7 +112,7 @@ describe('the tree', () => {
   });
 
   it('imports no door from inside, and only files that exist', () => {
-    const isDoor = (path: string) => path.endsWith('index.ts');
+    const isDoor = (path: string) => /(^|\/)(index|public)\.ts$/.test(path);
     expect(strangers((path, target) => isDoor(target) && !isDoor(path))).toEqual([]);
     const isMissing = (target: string) => !isPackage(target) && !existsSync(`src/${target}`);
     expect(strangers((_, target) => isMissing(target))).toEqual([]);

@@ -246,6 +246,12 @@ export const projects: readonly Project[] = [
         run: 'node --experimental-vm-modules node_modules/jest/bin/jest.js',
         emails: 1,
       },
+      {
+        name: 'as documented',
+        run: 'node --experimental-vm-modules node_modules/jest/bin/jest.js send',
+        keys: false,
+        answer: '1 passed',
+      },
     ],
   },
   { name: 'jest-jsdom', rows: [{ name: 'test', run: 'jest' }] },
@@ -255,7 +261,14 @@ export const projects: readonly Project[] = [
     needs: 'postgres',
     rows: [{ name: 'version 12', run: 'node check.js', keys: false }],
   },
-  { name: 'vitest', node: 22, rows: [{ name: 'test', run: 'vitest run', emails: 1 }] },
+  {
+    name: 'vitest',
+    node: 22,
+    rows: [
+      { name: 'test', run: 'vitest run', emails: 1 },
+      { name: 'as documented', run: 'vitest run send', keys: false, answer: '2 passed' },
+    ],
+  },
   {
     name: 'next',
     rows: [

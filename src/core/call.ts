@@ -187,7 +187,7 @@ function ours(reason: unknown, { outcome, signal }: CallState): PostreelError {
 export interface Deadline {
   readonly method: string;
   readonly path: string;
-  /** By the client's clock; Infinity without a deadline. */
+  /** In milliseconds by the client's clock; Infinity without a deadline. */
   readonly deadlineAt: number;
   readonly signal: AbortSignal | undefined;
   readonly clock: Clock;

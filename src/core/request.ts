@@ -82,7 +82,7 @@ export interface PreparedCall extends Effect {
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
   readonly clock: Clock;
-  /** When the call must be over, by its clock; Infinity without a deadline. */
+  /** When the call must be over, in milliseconds by its clock; Infinity without a deadline. */
   readonly deadlineAt: number;
   readonly retries: number;
   readonly state: CallState;

@@ -7,7 +7,7 @@ export type { Fault, Faults } from './core/faults.js';
 export type { RateLimitOptions } from './core/rate-limit.js';
 export type { RecordedRequest } from './core/record.js';
 export type { Task } from './core/time/schedule.js';
-export type { Service } from './core/service.js';
+export type { FakeClientOptions, Service } from './core/service.js';
 export type { EndpointName } from './endpoint-names.js';
 export { testJournal, type TestJournalOptions } from './journal/test-journal.js';
 export { createFakeMedia, type FakeMedia } from './media/create.js';

@@ -80,20 +80,6 @@ describe('the request of a call', () => {
     },
   );
 
-  it('names the package on a server, and nothing in a browser', async () => {
-    const { fetch, requests } = answering(() => ({ id: 'con_1' }));
-    const messaging = messagingOver(fetch);
-    await messaging.contacts.get('con_1');
-    await messaging.contacts.get('con_1', { headers: { 'User-Agent': 'shop/2' } });
-    vi.stubGlobal('window', { document: {} });
-    await messaging.contacts.get('con_1');
-    expect(requests.map(({ headers }) => headers.get('user-agent'))).toEqual([
-      'postreel/0.1.0',
-      'shop/2',
-      null,
-    ]);
-  });
-
   it('says that it is JSON to the media service even where it has no body', async () => {
     const { fetch, requests } = answering(() => ({ fileId: 'file_1', status: 'queued' }));
     await mediaOver(fetch).generate.status({ fileId: 'file_1' });

@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../../core/types.js';
 import { fingerprint } from '../../core/values.js';
-import { onAbort, systemClock, type Clock } from '../../core/async.js';
+import { onAbort, type Clock } from '../../core/async.js';
 import type { PostreelError } from '../../core/errors.js';
 import type { RunningCall } from '../../core/call.js';
 import type { Transport } from '../../core/send.js';
@@ -78,7 +78,7 @@ export async function queueHost(context: MediaContext, isNamed: boolean): Promis
   const journal = isNamed ? journalOf(context) : context.journal;
   const { schemas } = await import('../schemas.js');
   return {
-    clock: systemClock,
+    clock: connection.settings.clock,
     slots: await slotsOf(context),
     owner: () => context.owner(),
     get checksCount() {
@@ -115,7 +115,7 @@ async function slotsOf({ connection, pendingLimit }: MediaContext): Promise<Pend
   const name = await connection.projectName();
   return sharedSlots(name, {
     limit: pendingLimit,
-    clock: systemClock,
+    clock: connection.settings.clock,
     store: connection.settings.store,
     group: fingerprint(name),
     others: outstandingJobs(name),

@@ -337,9 +337,9 @@ function mayHaveBeenMailed(): PostreelError {
 
 // A bare yes is a success, though its list is empty; in an answer that says more it means that the recipient was skipped.
 function sentId(answer: unknown, email: string): string {
-  const { emails, success: _, ...more } = Object(answer) as Record<string, unknown>; // or nothing
-  const isBareYes = Array.isArray(emails) && emails.length === 0 && Object.keys(more).length === 0;
-  if (!Array.isArray(emails) || isBareYes) {
+  const { emails, ...more } = Object(answer) as Record<string, unknown>; // or nothing
+  const saysMore = Object.keys(more).some((name) => name !== 'success');
+  if (!Array.isArray(emails) || (emails.length === 0 && !saysMore)) {
     return '';
   }
   const [first] = emails as unknown[];

@@ -58,10 +58,10 @@ class Walk {
     this.#alias(type, from);
     if (type.isUnionOrIntersection()) {
       type.types.forEach((one) => this.#type(one, from));
-    } else if (type.isTypeParameter() || type.flags & ts.TypeFlags.Conditional) {
+    } else if (type.flags & (ts.TypeFlags.TypeParameter | ts.TypeFlags.Conditional)) {
       this.#optional(this.#checker.getBaseConstraintOfType(type), from);
     } else if (type.flags & ts.TypeFlags.Object) {
-      this.#object(type, from);
+      this.#object(type as ts.ObjectType, from); // as: its flag says so
     }
   }
 

@@ -50,7 +50,7 @@ function cutAfter(socket: Socket, ...pieces: (string | Buffer)[]): void {
 export const faults = {
   // No connection.
   'the name is not found': { url: 'http://nobody.invalid' },
-  'nothing listens': {},
+  'nothing listens': { url: 'http://127.0.0.1:2' },
   'no way there': { url: 'http://255.255.255.255' },
   'a port that fetch blocks': { url: 'http://127.0.0.1:1' },
   'an unknown certificate': { certificate: 'untrusted' },
@@ -147,15 +147,7 @@ export async function openFault(fault: Fault): Promise<FaultyService> {
     server.close();
     await once(server, 'close');
   };
-  const isNobody = Object.keys(fault).length === 0;
-  if (isNobody) {
-    await close();
-  }
-  return {
-    url: `${scheme}://127.0.0.1:${port}`,
-    arrivals,
-    close: isNobody ? () => Promise.resolve() : close,
-  };
+  return { url: `${scheme}://127.0.0.1:${port}`, arrivals, close };
 }
 
 function serverOf(fault: Fault, arrivals: Map<string, number>): Server {
