@@ -4,7 +4,7 @@ import { startPostgres } from '../../test/support/stores/postgres-server.js';
 import { startRedis } from '../../test/support/stores/redis-server.js';
 import { race, type Race, type Task } from './race.js';
 
-// `npm run bench:shared` takes ten minutes for the short window; `LONG=1` adds the one of 60 s.
+// `npm run bench:shared` takes nine minutes for the short window; `LONG=1` adds the one of 60 s.
 const short = { limit: 200, windowMs: 10_000, windows: 3, kills: 4 };
 const long = { limit: 1_000, windowMs: 60_000, windows: 2, kills: 6 };
 type Scene = typeof short;
