@@ -8,7 +8,7 @@ const content = { from: 'shop@example.com', subject: 'Hi', body: 'Hi' };
 
 /** Everything that a client says to its logger, by level. */
 function logging() {
-  const fake = createFakeMessaging({ behavior: { openFields: 'snake_case' } });
+  const fake = createFakeMessaging();
   const said = { debug: '', info: '', warn: '', error: '' };
   const write = (level: keyof typeof said) => (message: string, facts?: unknown) => {
     said[level] += `${message} ${inspect(facts, { depth: 9 })}\n`;

@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../../core/types.js';
 import { fingerprint } from '../../core/values.js';
-import { onAbort } from '../../core/async.js';
+import { onAbort, type Clock } from '../../core/async.js';
 import type { PostreelError } from '../../core/errors.js';
 import type { RunningCall } from '../../core/call.js';
 import type { Transport } from '../../core/send.js';
@@ -18,7 +18,6 @@ import { outstandingJobs } from '../jobs/outstanding.js';
 import { submit, type SendHooks, type Submission } from '../jobs/submit.js';
 import * as notices from '../notices.js';
 import type { FileUpdate } from '../status/wait-options.js';
-import type { Clock } from '../../core/async.js';
 import { sharedSlots, type PendingSlots } from './slots/slots.js';
 
 /** What a queue asks of its client. */
