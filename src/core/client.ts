@@ -142,7 +142,7 @@ export class Connection<
   ) {
     const parent = parents.get(given) as Connection<Map, Options> | undefined; // as `derive` wrote it
     const options = parent ? given : read(given, service);
-    const keepsKey = parent?.keepsKey(options) ?? false;
+    const keepsKey = parent !== undefined && parent.#keepsKey(options);
     this.#service = service;
     this.options = options;
     this.settings = resolveSettings(service, options);
@@ -188,7 +188,7 @@ export class Connection<
   }
 
   // The same key at the same address: then key, session and budget are shared.
-  private keepsKey(options: ConnectionOptions): boolean {
+  #keepsKey(options: ConnectionOptions): boolean {
     const { apiKey, baseUrl } = this.options;
     return options.apiKey === apiKey && options.baseUrl === baseUrl;
   }
@@ -243,10 +243,8 @@ export interface Settings {
   readonly usesPlainHttp: boolean;
 }
 
-type OptionsWithKey = ClientOptions & { readonly apiKey?: ApiKey | undefined };
-
 /** Fills in defaults and the environment's values; the options have been read. */
-export function resolveSettings(service: ServiceFacts, options: OptionsWithKey): Settings {
+export function resolveSettings(service: ServiceFacts, options: ConnectionOptions): Settings {
   const limits = options.rateLimit === false ? undefined : options.rateLimit;
   const { limit = service.limit, windowMs = service.windowMs, headroom = 0 } = limits ?? {};
   const { baseUrl: given, baseUrlOrigin } = addressOf(service, options);
@@ -263,7 +261,7 @@ export function resolveSettings(service: ServiceFacts, options: OptionsWithKey):
     windowMs,
     group: limits?.group,
     maxQueueMs: limits?.maxQueueMs ?? Number.POSITIVE_INFINITY,
-    hasOwnLimits: options.rateLimit !== false && hasLimits(limits),
+    hasOwnLimits: hasLimits(limits),
     store: limits?.store,
     validation: {
       requests: options.validation?.requests ?? 'throw',
@@ -296,7 +294,7 @@ export function keyOf(service: ServiceFacts, given: ApiKey | undefined): KeySour
 
 function addressOf(
   service: ServiceFacts,
-  { baseUrl, apiKey }: OptionsWithKey,
+  { baseUrl, apiKey }: ConnectionOptions,
 ): { baseUrl: string; baseUrlOrigin: string } {
   const names = service.environment;
   if (baseUrl !== undefined) {
