@@ -1,6 +1,6 @@
 import { effectHint, secretsOf } from './answer.js';
 import { Timer } from './async.js';
-import type { Settings } from './client.js';
+import type { Settings } from './settings.js';
 import {
   ConnectionError,
   InvalidRequestError,

@@ -14,7 +14,7 @@ import { of, route, type Method, type MultipartBody, type Route } from './route.
 import type { FreeInput, HeadersInput, ListOptions, RequestOptions } from './types.js';
 import { formBody, isForm } from './upload.js';
 import { isDate, isIdNumber, isRecord, notAnId, type FileInput } from './values.js';
-import type { Settings } from './client.js';
+import type { Settings } from './settings.js';
 import type { Session } from './session.js';
 import { version } from './version.js';
 

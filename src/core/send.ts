@@ -2,7 +2,7 @@ import { isAbortOf, Timer } from './async.js';
 import { readAnswer, requestIdOf, resultOf } from './answer.js';
 import { callSite, inTime, locate, notSentInTime, RunningCall, type CallState } from './call.js';
 import { Checks, type SchemaMap } from './checks.js';
-import type { Settings } from './client.js';
+import type { Settings } from './settings.js';
 import { isPostreelError, RateLimitError, type Outcome, type PostreelError } from './errors.js';
 import type { Events } from './events.js';
 import { Exchange } from './exchange.js';
