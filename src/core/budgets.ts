@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from './async.js';
-import type { Settings } from './client.js';
+import type { Settings } from './settings.js';
 import { ClientBudget, LocalBudget, type Budget } from './rate-limit.js';
 import type { BudgetLimits, RateBudgetStore } from './rate-store.js';
 import { SharedBudget } from './shared-rate-limit.js';

@@ -1,6 +1,6 @@
 import { effectHint, secretsOf } from './answer.js';
 import { Timer } from './async.js';
-import type { Settings } from './client.js';
+import type { Settings } from './settings.js';
 import {
   ConnectionError,
   InvalidRequestError,
@@ -61,11 +61,18 @@ export class Exchange {
         return '';
       }
       if (onLate) {
-        text.then((answer) => onLate(parseExactly(answer))).catch(() => undefined); // no ids in it
+        text.then((answer) => this.#takeLate(answer, onLate)).catch(() => undefined); // no ids in it
       }
       throw this.#explain(fault);
     } finally {
       this.#timer.stop();
+    }
+  }
+
+  #takeLate(text: string, onLate: (body: unknown) => void): void {
+    const body = parseExactly(text);
+    if (this.response?.ok || this.#call.route.isAccepted?.(body)) {
+      onLate(body);
     }
   }
 

@@ -29,14 +29,20 @@ export interface Effect {
   readonly isHandledOneByOne: boolean;
 }
 
-export function outcomeOf(ending: Ending, { changes, isHandledOneByOne }: Effect): Outcome {
+/** Of a call that left and has no usable answer: one that changes nothing has no effect, however it ends. */
+export function outcomeWhenLost({ changes }: Pick<Effect, 'changes'>): Outcome {
+  return changes ? 'unknown' : 'rejected';
+}
+
+export function outcomeOf(ending: Ending, effect: Effect): Outcome {
+  const { changes, isHandledOneByOne } = effect;
   if (ending.phase === 'no-answer') {
     const isUnsent = isConnectFault(ending.fault, ending.url);
-    return isUnsent ? 'not-sent' : changes ? 'unknown' : 'rejected';
+    return isUnsent ? 'not-sent' : outcomeWhenLost(effect);
   }
   const { status } = ending;
   if (status === 429 && isHandledOneByOne) {
-    return changes ? 'unknown' : 'rejected';
+    return outcomeWhenLost(effect);
   }
   // 302 and 303 are also what a form answers once it has done its work; a browser shows 0 for both.
   const isOpen =
@@ -64,7 +70,7 @@ const connectCodes: ReadonlySet<unknown> = new Set([
  * message: anything may have written those. The exceptions have no code: a port that `fetch` blocks, and
  * Deno's faults.
  */
-export function isConnectFault(fault: unknown, url: string): boolean {
+function isConnectFault(fault: unknown, url: string): boolean {
   return causesOf(fault).some((cause) => {
     const tried = read(cause, 'errors');
     // Several addresses were tried: none of them may have got through.

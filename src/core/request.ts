@@ -14,7 +14,7 @@ import { of, route, type Method, type MultipartBody, type Route } from './route.
 import type { FreeInput, HeadersInput, ListOptions, RequestOptions } from './types.js';
 import { formBody, isForm } from './upload.js';
 import { isDate, isIdNumber, isRecord, notAnId, type FileInput } from './values.js';
-import type { Settings } from './client.js';
+import type { Settings } from './settings.js';
 import type { Session } from './session.js';
 import { version } from './version.js';
 
@@ -271,8 +271,8 @@ export function freeRoute(
     const message = 'must start with a slash and name one place below the base address';
     throw invalidRequest([{ field: 'path', message }]);
   }
-  const row = route(`${method} ${path as `/${string}`}`, {
-    // checked above
+  const line = `${method} ${path as `/${string}`}` as const; // checked above
+  const row = route(line, {
     returns: of<unknown>(),
     key: hasKey ? 'secret' : 'none',
     isUntyped: true,
@@ -408,7 +408,7 @@ export type HeaderRecord = Record<string, string>;
  * Reads what a caller gave as headers; what is `undefined` or `null` is left out. What cannot be sent
  * is refused by name: `fetch` would fail as if the connection had, or send the word "undefined".
  */
-export function readHeaders(input: HeadersInput | null | undefined): HeaderRecord {
+export function readHeaders(input: HeadersInput | undefined): HeaderRecord {
   const headers: HeaderRecord = {};
   for (const [given, value] of entriesOf(input)) {
     if (value === undefined || value === null) {

@@ -98,7 +98,7 @@ export interface Route<
   readonly returns: Returns;
   /** Does it take a body or a query, which have to be checked? */
   readonly hasInput: boolean;
-  /** The form field that carries the file of a multipart upload. */
+  /** How its file travels, where it uploads one. */
   readonly upload?: UploadFacts;
   /** The largest JSON body that the service takes. */
   readonly maxBodyBytes?: number;
@@ -336,9 +336,8 @@ function* pairs(table: object, schemas: object): Generator<[Route, RouteSchemas]
       continue;
     }
     if (typeof row['method'] === 'string') {
-      yield [row as unknown as Route, entry];
-    } // a row has a method
-    else {
+      yield [row as unknown as Route, entry]; // a row has a method
+    } else {
       yield* pairs(row, entry);
     }
   }

@@ -2,7 +2,7 @@ import { isAbortOf, Timer } from './async.js';
 import { readAnswer, requestIdOf, resultOf } from './answer.js';
 import { callSite, inTime, locate, notSentInTime, RunningCall, type CallState } from './call.js';
 import { Checks, type SchemaMap } from './checks.js';
-import type { Settings } from './client.js';
+import type { Settings } from './settings.js';
 import { isPostreelError, RateLimitError, type Outcome, type PostreelError } from './errors.js';
 import type { Events } from './events.js';
 import { Exchange } from './exchange.js';
@@ -10,11 +10,12 @@ import type { Http } from './http.js';
 import { keyUnavailable, type Keyring } from './keys.js';
 import { PagedList } from './list.js';
 import { readCallOptions } from './options.js';
+import { outcomeWhenLost } from './outcome.js';
 import type { BudgetSource } from './budgets.js';
 import type { Budget, Slot } from './rate-limit.js';
 import { maxCloseMs } from './rate-store.js';
 import { freeRoute, prepare, type Input, type PreparedCall } from './request.js';
-import { pauseAfterRefusalMs, repeat } from './retry.js';
+import { pauseMs, repeat } from './retry.js';
 import type { InputOf, ItemOf, Method, Returned, Route } from './route.js';
 import type { Session } from './session.js';
 import type {
@@ -46,8 +47,6 @@ export interface Parts {
 interface RawAnswer {
   readonly body: unknown;
   readonly response: Response;
-  /** The key that brought it. */
-  readonly keyValue?: string | null;
 }
 
 /** The key of one call. It may be renewed once, after a 401. */
@@ -193,14 +192,8 @@ export class Transport {
       await this.#checks.ofRequest(call);
       const known = keyring.keyFor(call.route, session);
       const value = known instanceof Promise ? await this.#fetchedKey(known, call) : known;
-      const {
-        body,
-        response,
-        keyValue = null,
-      } = await this.#attempts(call, {
-        value,
-        mayRenew: value !== null,
-      });
+      const key = { value, mayRenew: value !== null };
+      const { body, response } = await this.#attempts(call, key);
       if (call.usesSession) {
         session.keep(call.route, response);
       }
@@ -212,7 +205,7 @@ export class Transport {
         data,
         response,
         get requestId() {
-          return requestIdOf(response, call, keyValue);
+          return requestIdOf(response, call, key.value);
         },
       };
     } catch (failure) {
@@ -229,7 +222,7 @@ export class Transport {
     const terms = {
       windowMs: settings.windowMs,
       maxQueueMs: settings.maxQueueMs,
-      gateWaits: budget !== undefined,
+      budgetWaits: budget !== undefined,
       onRetry: (facts: { attempt: number; delayMs: number; error: PostreelError }) =>
         events.emit('retry', { ...factsOf(call), ...facts }),
     };
@@ -245,8 +238,7 @@ export class Transport {
   ): Promise<RawAnswer> {
     const { events, http, settings, keyring } = this.#parts;
     const { signal, state, clock } = call;
-    // A request that changes nothing has no effect, however it ends.
-    const whenLost: Outcome = call.changes ? 'unknown' : 'rejected';
+    const whenLost = outcomeWhenLost(call);
 
     // 1. The right to send. Nearly always there is room.
     const acquired = budget && this.#acquire(budget, number, call);
@@ -267,7 +259,7 @@ export class Transport {
       const received = { response, text, key: key.value, keyOrigin: keyring.origin };
       const body = readAnswer(received, call);
       state.outcome = undefined;
-      return { body, response, keyValue: key.value };
+      return { body, response };
     } catch (reason) {
       // 3. What became of it, once. An abort leaves with the caller's own reason.
       failure = reason;
@@ -277,9 +269,8 @@ export class Transport {
         state.outcome = exchange.isHandedOver ? whenLost : 'not-sent';
       }
       // A 429 pauses all calls, before this slot lets the next one through.
-      if (reason instanceof RateLimitError) {
-        const askedMs = reason.retryAfterMs ?? settings.windowMs;
-        budget?.pause(Math.min(pauseAfterRefusalMs(askedMs, number), maxCloseMs));
+      if (reason instanceof RateLimitError && !isAbortOf(signal, reason)) {
+        budget?.pause(Math.min(pauseMs(reason, number, settings.windowMs), maxCloseMs));
       }
     } finally {
       endSlot(slot, state.outcome, exchange);
@@ -295,6 +286,9 @@ export class Transport {
       }
     }
 
+    if (isAbortOf(signal, failure)) {
+      throw failure; // an error of ours may be the reason, but it is no answer
+    }
     // 4. What follows from a no: 401 may have another key.
     if (await this.#isKeyRenewed(failure, call, key)) {
       return this.#attempt(number, call, key, budget);
@@ -361,7 +355,7 @@ export class Transport {
       key.value = await this.#fetchedKey(keyring.renew(refused), call);
       keyring.authorize(call.route, key.value, session);
     } catch (reason) {
-      // Without another key it stays at the refusal that came: the service did see the call.
+      // Without another key the outcome is that of the refusal: the service did see the call.
       throw isPostreelError(reason) ? Object.assign(reason, { outcome: 'rejected' }) : reason;
     }
     return key.value !== refused;

@@ -206,7 +206,7 @@ export interface ThrottledEvent {
   readonly queued: number;
 }
 
-/** An answer that does not match the document. It was handed on all the same. */
+/** An answer that does not match the document. It is handed on all the same, unless `responses` is `'throw'`. */
 export interface MismatchEvent {
   readonly method: string;
   readonly path: string;
@@ -251,13 +251,13 @@ export interface ClientEvents {
 
 /** Where a client writes what it does. `console` will do. Keys and bodies are never written. */
 export interface Logger {
-  /** Requests, answers and waits. */
+  /** Requests and answers. */
   debug?(message: string, facts?: object): void;
-  /** What may interest an operator. */
+  /** Retries, and waits for the rate limit. */
   info?(message: string, facts?: object): void;
-  /** Retries, and what the service ignores. */
+  /** What the service ignores, and what goes on without what it should have. */
   warn?(message: string, facts?: object): void;
-  /** Failures. */
+  /** A listener that failed. */
   error?(message: string, facts?: object): void;
 }
 

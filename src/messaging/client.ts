@@ -17,7 +17,8 @@ import {
 } from '../core/options.js';
 import { schemaMap, type RouteSchemas } from '../core/route.js';
 import { type JobUpdate, type JobWatch, createStatusChecks } from '../core/wait.js';
-import { bindMethods, Connection, ServiceClient, type ServiceFacts } from '../core/client.js';
+import { bindMethods, Connection, ServiceClient } from '../core/client.js';
+import type { ServiceFacts } from '../core/settings.js';
 import { Activity } from './activity/resource.js';
 import { Analytics } from './analytics/resource.js';
 import { Auth } from './auth/resource.js';

@@ -71,7 +71,7 @@ describe('pgBossSource while its database restarts', () => {
 describe('pgBossSource without pg-boss', () => {
   it('says what to install', () => {
     expect(() => pgBossSource(undefined as unknown as PgBossClient, 'videos')).toThrow(
-      '`pgBossSource()` needs a started `PgBoss`. Install `pg-boss` and pass `await boss.start()`.',
+      '`pgBossSource()` needs a started `PgBoss` of version 10 or later. Install `pg-boss` and pass `await boss.start()`.',
     );
   });
 });

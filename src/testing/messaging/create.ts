@@ -71,27 +71,13 @@ const fakeKinds: OptionKinds<FakeMessagingOptions> = {
 /** Makes a fake of the messaging service, to be reached by `fetch`, MSW or a local server. */
 export function createFakeMessaging(given?: FakeMessagingOptions): FakeMessaging {
   const options = readOptions(given, fakeKinds, fakeOwner);
+  const { secretKey, publicKey } = options;
   const clock = clockOf(options.clock);
   const id = fakeId();
-  const { secretKey, publicKey } = options;
   const begin = () => createWorld(clock, settingsOf(options), { id, secretKey, publicKey });
   let start = begin();
-  const service = createService({
-    service: 'messaging',
-    baseUrl: options.baseUrl ?? `https://messaging-${id}.fake`,
-    clock,
-    handlers,
-    enter: (request, endpoint) => enter(start.world, request, endpoint),
-    bucket: (request) => rateLimitBucket(start.world, request),
-    // messaging, Limits: 1000 per minute per project.
-    limit: {
-      limit: 1000,
-      windowMs: 60_000,
-      ...limiterOf(start.world.settings),
-      ...options.rateLimit,
-    },
-    wire: messagingWire(() => start.world),
-  });
+  const baseUrl = options.baseUrl ?? `https://messaging-${id}.fake`;
+  const service = createMessagingService(baseUrl, () => start.world, options.rateLimit);
 
   return {
     ...service,
@@ -104,8 +90,7 @@ export function createFakeMessaging(given?: FakeMessagingOptions): FakeMessaging
     },
     // Getters, since `reset()` starts a new world.
     get options() {
-      const { baseUrl, fetch } = service;
-      return { apiKey: start.project.secretKey, baseUrl, fetch };
+      return { apiKey: start.project.secretKey, baseUrl: service.baseUrl, fetch: service.fetch };
     },
     get secretKey() {
       return start.project.secretKey;
@@ -126,6 +111,25 @@ export function createFakeMessaging(given?: FakeMessagingOptions): FakeMessaging
       return start.world;
     },
   };
+}
+
+function createMessagingService(
+  baseUrl: string,
+  world: () => MessagingWorld,
+  rateLimit: FakeMessagingOptions['rateLimit'],
+): Service {
+  const { clock, settings } = world();
+  return createService({
+    service: 'messaging',
+    baseUrl,
+    clock,
+    handlers,
+    enter: (request, endpoint) => enter(world(), request, endpoint),
+    bucket: (request) => rateLimitBucket(world(), request),
+    // messaging, Limits: 1000 per minute per project.
+    limit: { limit: 1000, windowMs: 60_000, ...limiterOf(settings), ...rateLimit },
+    wire: messagingWire(world),
+  });
 }
 
 function limiterOf(settings: MessagingSettings): Partial<RateLimitOptions> {
