@@ -59,7 +59,7 @@ async function repeatAfter<Answer>(
     } catch (thrown) {
       failure = thrown;
       state.mayHaveHappened ||= state.outcome === 'unknown';
-      throw thrown;
+      throw new Error('The attempt failed.', { cause: thrown }); // for p-retry, which takes errors only
     }
   };
 

@@ -52,3 +52,15 @@ it('a listener of two events that fails is named by the event that it failed at'
   await messaging.contacts.list();
   expect(printed).toEqual([expect.stringContaining('A listener of `request` failed')]);
 });
+
+it.each([Symbol('stop'), 'stop', undefined, null, { why: 'stop' }])(
+  'a call that is aborted with %o rejects with it',
+  async (reason) => {
+    const { fake, messaging } = held();
+    const controller = new AbortController();
+    const call = messaging.contacts.get('con_1', { signal: controller.signal });
+    await vi.waitFor(() => expect(fake.requests).toHaveLength(1));
+    controller.abort(reason);
+    await expect(call).rejects.toBe(controller.signal.reason);
+  },
+);
