@@ -102,7 +102,7 @@ function withLists(record: object, names: readonly string[]): object {
  * that the service does not keep to its own list. A contact has a `data` field of its own, so
  * both keys must be there.
  */
-export function unwrap(body: unknown): unknown {
+function unwrap(body: unknown): unknown {
   const isEnvelope = isRecord(body) && body['success'] === true && Object.hasOwn(body, 'data');
   return isEnvelope ? body['data'] : body;
 }

@@ -184,7 +184,7 @@ function ours(reason: unknown, { outcome, signal }: CallState): PostreelError {
 }
 
 /** When a call must be over. */
-export interface Deadline {
+interface Deadline {
   readonly method: string;
   readonly path: string;
   /** In milliseconds by the client's clock; Infinity without a deadline. */

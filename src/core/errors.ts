@@ -32,7 +32,7 @@ export function branded(
 }
 
 /** The names of the error classes that a value belongs to, base first; empty for anything else. */
-export function brandsOf(value: unknown): readonly string[] {
+function brandsOf(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) {
     return [];
   }

@@ -129,7 +129,7 @@ const said = new Set<string>();
 const maxRemembered = 1000;
 
 /** Prints a warning without a listener, once per message: on Node as a process warning. */
-export function printWarning(message: string): void {
+function printWarning(message: string): void {
   if (said.has(message) || said.size >= maxRemembered) {
     return;
   }

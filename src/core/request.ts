@@ -305,7 +305,7 @@ export function normalizeBaseUrl(text: string): string {
 }
 
 /** Puts the path parameters into a path such as `/contacts/{id}`, each as one encoded segment. */
-export function fillPath(
+function fillPath(
   template: string,
   parameters: Readonly<Record<string, unknown>> | undefined,
 ): string {
@@ -316,7 +316,7 @@ export function fillPath(
 }
 
 /** A query string with its question mark, or nothing. `undefined` and `null` are left out. */
-export function queryString(query: object | undefined): string {
+function queryString(query: object | undefined): string {
   if (!query) {
     return '';
   }

@@ -11,7 +11,7 @@ const maxBackoffMs = 8_000;
 const maxRefusals = 8;
 
 /** What a repetition needs to know of its surroundings. */
-export interface RetryTerms {
+interface RetryTerms {
   readonly windowMs: number;
   /** Does the rate limit sit out a 429, for all calls? Then no call waits by itself. */
   readonly budgetWaits: boolean;

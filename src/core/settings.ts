@@ -82,7 +82,7 @@ export function resolveSettings(service: ServiceFacts, options: ConnectionOption
 }
 
 /** A key and where it comes from, as an error names it. */
-export interface KeySource {
+interface KeySource {
   readonly key: ApiKey;
   readonly origin: string;
 }

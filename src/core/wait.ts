@@ -101,7 +101,7 @@ export interface Check<Record> {
 }
 
 /** What a wait is made of. */
-export interface PollPlan<Record, Result> {
+interface PollPlan<Record, Result> {
   /** Checks once; the signal aborts when the wait is over. An error ends the wait unless it is transient. */
   check(signal: AbortSignal | undefined): Promise<Record>;
   statusOf(record: Record): string | undefined;
@@ -288,7 +288,7 @@ export const recordWaitOptions: OptionKinds<RecordWaitOptions<unknown>> = {
 };
 
 /** What is particular to one kind of record. */
-export interface RecordWait<Item> {
+interface RecordWait<Item> {
   readonly id: string;
   /** As it stands in messages, e.g. `Campaign`. */
   readonly kind: string;
