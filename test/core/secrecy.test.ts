@@ -63,6 +63,10 @@ const faults: Record<string, (secret: string) => unknown> = {
   'a code': (secret) => failed({ code: secret }),
   'a stack': (secret) => failed({ stack: `Error\n    at ${secret}` }),
   'a cause': (secret) => new TypeError('failed', { cause: new Error(`to ${secret}`) }),
+  'a refused connection': (secret) =>
+    failed({ cause: Object.assign(new Error(`to ${secret}`), { code: 'ECONNREFUSED' }) }),
+  'a time limit of its own': (secret) =>
+    failed({ cause: Object.assign(new Error(`of ${secret}`), { code: 'UND_ERR_BODY_TIMEOUT' }) }),
   'an AggregateError': (secret) => new AggregateError([new Error(secret)], 'all'),
   'a request': (secret) => failed({ request: { headers: { authorization: secret } } }),
   'the Headers of the runtime': (secret) => failed({ headers: new Headers({ 'x-a': secret }) }),
