@@ -41,6 +41,7 @@ export interface Service {
 export interface FakeClientOptions {
   readonly apiKey: string;
   readonly baseUrl: string;
+  /** Answers for the fake, without a socket. */
   readonly fetch: typeof fetch;
 }
 
