@@ -7,7 +7,11 @@ export default defineConfig({
   resolve,
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/types/consumer/**', 'test/transport/{chaos,send/process}.test.ts'],
+    exclude: [
+      'test/types/consumer/**',
+      'test/transport/chaos.test.ts',
+      'test/**/*.{process,processes}.test.ts',
+    ],
     env: { MODEL_RUNS: '300' },
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -15,8 +15,7 @@ async function welcome(messaging: MessagingClient, email: string): Promise<strin
 
 function setUp() {
   const fake = createFakeMessaging();
-  const { secretKey: apiKey, baseUrl, fetch } = fake;
-  return { fake, messaging: new MessagingClient({ apiKey, baseUrl, fetch }) };
+  return { fake, messaging: new MessagingClient(fake.options) };
 }
 
 void test('sends one mail', async () => {

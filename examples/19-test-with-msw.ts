@@ -6,13 +6,14 @@ import { setupServer } from 'msw/node';
 import { MessagingClient } from 'postreel';
 import { createFakeMessaging } from 'postreel/testing';
 
-const baseUrl = 'https://messaging.test';
-const fake = createFakeMessaging({ baseUrl });
+const fake = createFakeMessaging();
+process.env['MESSAGING_BASE_URL'] = fake.baseUrl;
+process.env['MESSAGING_API_KEY'] = fake.secretKey;
 const server = setupServer(...(await fake.handlers()));
 
 /** The code under test. */
 async function signUp(email: string): Promise<void> {
-  const messaging = new MessagingClient({ apiKey: fake.secretKey, baseUrl });
+  const messaging = new MessagingClient();
   await messaging.track({ email, event: 'signed_up' });
 }
 

@@ -1,8 +1,7 @@
 // An onboarding workflow in one file: drawn, simulated, deployed and run.
 // Run: npx tsx --env-file=.env 24-workflow-as-code.ts
-import { MessagingClient, where } from 'postreel';
+import { defineWorkflow, MessagingClient, simulate, toMermaid, where } from 'postreel';
 import { fileWorkflowState } from 'postreel/node';
-import { defineWorkflow, simulate, toMermaid } from 'postreel/workflows';
 
 const messaging = new MessagingClient();
 

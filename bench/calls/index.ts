@@ -22,6 +22,9 @@ const uses: readonly Use[] = [
   { title: 'One record', call: 'record', atOnce: 1, count: 400 },
   { title: 'One record, 64 at a time', call: 'record', atOnce: 64, count: 640 },
   { title: 'A page of 100', call: 'page', atOnce: 1, count: 300 },
+  // What a call costs must not grow with the calls beside it.
+  { title: 'One record, 50 at a time', call: 'record', atOnce: 50, count: 1_000 },
+  { title: 'One record, 1000 at a time', call: 'record', atOnce: 1_000, count: 1_000 },
 ];
 /** Rounds before the first that counts: until then the engine compiles. */
 const warmRounds = 5;

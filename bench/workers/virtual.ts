@@ -2,13 +2,12 @@ import {
   MediaClient,
   memoryJournal,
   type AcknowledgingSource,
-  type RateBudgetStore,
   type SourceItem,
   type VideoJob,
 } from 'postreel';
 import { createClock, createFakeMedia } from 'postreel/testing';
 import { randomFrom } from '../rate-limit/random.js';
-import { MemoryBudget, type PlaceStore } from './memory-budget.js';
+import { memoryStore } from '../../test/support/transport/memory-store.js';
 import { LeasedList } from './leased-list.js';
 
 /** How a crew on virtual time is run. */
@@ -53,7 +52,7 @@ export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
     timesMs.map((_, index) => item(index)),
     leaseMinutes * minuteMs,
   );
-  const budget = new MemoryBudget();
+  const { store } = memoryStore();
   const journal = memoryJournal();
   const saved = new Set<string>();
   let born = 0;
@@ -63,7 +62,7 @@ export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
     // A key of its own: in a process of its own it would know nothing of the others either.
     const apiKey = `media_worker_${++born}`;
     fake.apiKeys.add(apiKey);
-    const rateLimit = { store: oneGroup(budget) };
+    const rateLimit = { store };
     const { baseUrl, fetch } = fake;
     const options = { apiKey, baseUrl, fetch, journal, rateLimit };
     const media = new MediaClient({ ...options, validation: { responses: 'off' } });
@@ -128,16 +127,4 @@ function item(index: number): SourceItem {
     prompt,
   } as const;
   return { id: prompt, job };
-}
-
-function oneGroup(store: PlaceStore): RateBudgetStore {
-  return {
-    take: (_, limits, leaseMs) => store.take('all', limits, leaseMs),
-    release: (_, slot, limits) => store.release('all', slot, limits),
-    cancel: (_, slot) => store.cancel('all', slot),
-    close: (_, delayMs) => store.close('all', delayMs),
-    lease: (_, count, limit, leaseMs) => store.lease('all', count, limit, leaseMs),
-    hold: (_, names, leaseMs, instead) => store.hold('all', names, leaseMs, instead),
-    giveBack: (_, places) => store.giveBack('all', places),
-  };
 }

@@ -6,8 +6,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { where } from '../../src/index.js';
-import { defineWorkflow, toMermaid } from '../../src/workflows/index.js';
+import { defineWorkflow, toMermaid, where } from '../../src/index.js';
 import { openChromium } from '../projects/browser.js';
 
 /** The workflow of `docs/workflows.md`, with a contact that has reached its condition. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { check, type Cell } from './check.js';
-import { pack } from './install.js';
+import { pack } from '../pack.js';
 import { projects, type Project } from './table.js';
 
 const help = `Installs real projects with the packed package, and builds and runs them.

@@ -7,16 +7,6 @@ import type { Project } from './table.js';
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const quiet = '--prefer-offline --no-audit --no-fund --no-package-lock --loglevel=error';
 
-/** Packs what `npm run build` made, and answers the path of the tarball. */
-export async function pack(folder: string): Promise<string> {
-  const command = `npm pack --ignore-scripts --silent --pack-destination ${folder}`;
-  const { isGood, output } = await run(command, { folder: repository, env: process.env });
-  if (!isGood) {
-    throw new Error(`npm pack failed: ${output}`);
-  }
-  return join(folder, output.trim());
-}
-
 /** Why a project cannot run here, or nothing. */
 export type Reason = string | undefined;
 

@@ -246,6 +246,12 @@ export const projects: readonly Project[] = [
         run: 'node --experimental-vm-modules node_modules/jest/bin/jest.js',
         emails: 1,
       },
+      {
+        name: 'as documented',
+        run: 'node --experimental-vm-modules node_modules/jest/bin/jest.js send',
+        keys: false,
+        answer: '1 passed',
+      },
     ],
   },
   { name: 'jest-jsdom', rows: [{ name: 'test', run: 'jest' }] },
@@ -255,12 +261,26 @@ export const projects: readonly Project[] = [
     needs: 'postgres',
     rows: [{ name: 'version 12', run: 'node check.js', keys: false }],
   },
-  { name: 'vitest', node: 22, rows: [{ name: 'test', run: 'vitest run', emails: 1 }] },
+  {
+    name: 'vitest',
+    node: 22,
+    rows: [
+      { name: 'test', run: 'vitest run', emails: 1 },
+      { name: 'as documented', run: 'vitest run send', keys: false, answer: '2 passed' },
+    ],
+  },
   {
     name: 'next',
     rows: [
       { name: 'build without keys', run: 'next build', keys: false, noWarnings: true },
       { name: 'Node route', ...nextPage('/api/node'), by: 'post', answer: '"sent":1', emails: 1 },
+      {
+        name: 'cached route',
+        ...nextPage('/api/cached'),
+        by: 'post',
+        answer: '"sent":2',
+        emails: 2,
+      },
       { name: 'edge route', ...nextPage('/api/edge'), by: 'post', answer: '"sent":1', emails: 1 },
       {
         name: 'wrong key',

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { publicNamesFile } from '../public-names.js';
+import { writeStubs } from '../stubs.js';
 import { changedNames, missingNames, unreleased } from './changelog.js';
 import { contactProblems } from './contact.js';
 import { originOf } from './repository.js';
@@ -53,6 +54,7 @@ function nameOrigin(folder: string): void {
 }
 
 function pack(folder: string): string {
+  writeStubs(folder);
   const args = [
     'pack',
     '--json',

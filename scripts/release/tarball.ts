@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { stubFolders } from '../stubs.js';
 
 /** A package as npm packed it. */
 export interface Tarball {
@@ -35,8 +36,8 @@ const needed = [
   'dist/LICENSES.txt',
   'dist/openapi.json',
 ];
-const allowed =
-  /^dist\/|^docs\/(recipes\/)?[\w-]+\.md$|^(LICENSE|README\.md|CHANGELOG\.md|package\.json)$/;
+const stubs = stubFolders().map((folder) => `${folder}/package.json`);
+const allowed = /^dist\/|^docs\/(recipes\/)?[\w-]+\.md$/;
 const secret = /(^|\/)(\.env|\.npmrc|\.git|.*\.pem|.*\.tgz|node_modules)(\/|$)/;
 const installScripts = ['preinstall', 'install', 'postinstall', 'prepare'];
 
@@ -50,12 +51,11 @@ export function problemsOf({ paths, manifest }: Tarball): string[] {
     (name) => !dependencies.includes(name),
   );
   const commands = Object.values(bin).map((path) => path.replace(/^\.\//, ''));
+  const expected = [...needed, ...stubs, ...commands];
   return [
-    ...[...needed, ...commands]
-      .filter((path) => !paths.includes(path))
-      .map((path) => `${path} is missing.`),
+    ...expected.filter((path) => !paths.includes(path)).map((path) => `${path} is missing.`),
     ...paths
-      .filter((path) => !allowed.test(path) || secret.test(path))
+      .filter((path) => !(allowed.test(path) || expected.includes(path)) || secret.test(path))
       .map((path) => `${path} must not be published.`),
     ...installScripts.filter((name) => name in scripts).map((name) => `It runs a script: ${name}.`),
     ...foreign.map((name) => `${name} is a new dependency.`),

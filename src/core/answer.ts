@@ -78,7 +78,7 @@ export function resultOf({ route, path, state }: PreparedCall, body: unknown): u
     const result = unwrap(body);
     const isEmpty = result === undefined || result === null || result === true;
     const record = isEmpty ? (returns.isNothing ? undefined : {}) : result;
-    return returns.lists && isRecord(record) ? { ...returns.lists, ...record } : record;
+    return returns.lists && isRecord(record) ? withLists(record, returns.lists) : record;
   }
   const page = readList(body, returns);
   if (page) {
@@ -93,12 +93,16 @@ export function resultOf({ route, path, state }: PreparedCall, body: unknown): u
   });
 }
 
+function withLists(record: object, names: readonly string[]): object {
+  return { ...Object.fromEntries(names.map((name) => [name, []])), ...record };
+}
+
 /**
  * Takes the result out of `{ success: true, data }`, on any endpoint: the campaign answer shows
  * that the service does not keep to its own list. A contact has a `data` field of its own, so
  * both keys must be there.
  */
-export function unwrap(body: unknown): unknown {
+function unwrap(body: unknown): unknown {
   const isEnvelope = isRecord(body) && body['success'] === true && Object.hasOwn(body, 'data');
   return isEnvelope ? body['data'] : body;
 }

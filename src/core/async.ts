@@ -187,7 +187,7 @@ export function sleep(
 }
 
 /** What may end the wait for an answer. */
-export interface AnswerTerms<T> {
+interface AnswerTerms<T> {
   /** Takes what comes later. */
   readonly onLate: (value: T) => void;
   readonly signal?: AbortSignal | undefined;

@@ -93,11 +93,11 @@ function copyOfFields(value: object, path: string, above: Above): unknown {
   const tag = Object.prototype.toString.call(value).slice(8, -1);
   // Of another realm too: only plain objects may be empty, others keep their contents elsewhere.
   const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
-  if (unsendableTags.has(tag) || (!isPlain && entries.length === 0)) {
-    return unsendable(path, `cannot be sent as JSON; got a ${tag}`);
-  }
   if (typeof (value as { then?: unknown }).then === 'function') {
     return unsendable(path, 'cannot be sent as JSON; got a Promise: `await` it first');
+  }
+  if (unsendableTags.has(tag) || (!isPlain && entries.length === 0)) {
+    return unsendable(path, `cannot be sent as JSON; got a ${tag}`);
   }
   // Fields that are undefined stay: the checks distinguish a field left out by accident from one never set.
   return Object.fromEntries(
@@ -110,7 +110,7 @@ function copyOfFields(value: object, path: string, above: Above): unknown {
 
 // They may well have fields, but those are not what they hold.
 const unsendableTags: ReadonlySet<string> = new Set([
-  ...['Map', 'Set', 'WeakMap', 'WeakSet', 'WeakRef', 'Promise', 'RegExp', 'Error'],
+  ...['Map', 'Set', 'WeakMap', 'WeakSet', 'WeakRef', 'RegExp', 'Error', 'FormData'],
   ...['Number', 'String', 'Boolean', 'Symbol', 'BigInt'],
 ]);
 

@@ -1,4 +1,5 @@
-import type { Settings } from './client.js';
+import { systemClock, type Clock } from './async.js';
+import type { Settings } from './settings.js';
 import { ClientBudget, LocalBudget, type Budget } from './rate-limit.js';
 import type { BudgetLimits, RateBudgetStore } from './rate-store.js';
 import { SharedBudget } from './shared-rate-limit.js';
@@ -9,6 +10,8 @@ const maxBudgets = 1000;
 /** The budgets of a process. The stored ones stand on the local one of their project. */
 interface Registry {
   readonly local: Map<string, LocalBudget>;
+  /** Those of fakes: each has its own. */
+  readonly ofFakes: WeakMap<Clock, Map<string, LocalBudget>>;
   readonly shared: WeakMap<RateBudgetStore, WeakMap<LocalBudget, SharedBudget>>;
 }
 
@@ -62,13 +65,15 @@ export class BudgetSource {
   }
 
   #ofProject(key: string | null, limits: BudgetLimits): Budget {
-    const { local, shared } = registry();
+    const { clock } = this.#settings;
+    const { shared } = registry();
+    const local = localBudgets(clock);
     // Others may read a store, and print what is global: a name must not give the key away.
     const name = fingerprint(this.projectName(key));
     if (local.size >= maxBudgets) {
       dropIdle(local);
     }
-    const own = local.get(name) ?? new LocalBudget(limits, this.#settings.clock);
+    const own = local.get(name) ?? new LocalBudget(limits, clock);
     local.set(name, own);
     let budget: Budget = own;
     if (this.#store) {
@@ -85,10 +90,20 @@ export class BudgetSource {
   }
 }
 
+function localBudgets(clock: Clock): Map<string, LocalBudget> {
+  const { local, ofFakes } = registry();
+  if (clock === systemClock) {
+    return local;
+  }
+  const budgets = ofFakes.get(clock) ?? new Map<string, LocalBudget>();
+  ofFakes.set(clock, budgets);
+  return budgets;
+}
+
 function registry(): Registry {
   const scope = globalThis as { [registryKey]?: Registry };
   if (!scope[registryKey]) {
-    const value: Registry = { local: new Map(), shared: new WeakMap() };
+    const value: Registry = { local: new Map(), ofFakes: new WeakMap(), shared: new WeakMap() };
     // Not enumerable, so that it is not copied by accident.
     Object.defineProperty(globalThis, registryKey, { value });
   }

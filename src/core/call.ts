@@ -185,10 +185,10 @@ function ours(reason: unknown, { outcome, signal }: CallState): PostreelError {
 }
 
 /** When a call must be over. */
-export interface Deadline {
+interface Deadline {
   readonly method: string;
   readonly path: string;
-  /** By the client's clock; Infinity without a deadline. */
+  /** In milliseconds by the client's clock; Infinity without a deadline. */
   readonly deadlineAt: number;
   readonly signal: AbortSignal | undefined;
   readonly clock: Clock;

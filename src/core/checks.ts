@@ -5,6 +5,7 @@ import {
   type FieldError,
 } from './errors.js';
 import { inTime } from './call.js';
+import { outcomeWhenLost } from './outcome.js';
 import type { Input, PreparedCall } from './request.js';
 import type { Route } from './route.js';
 import type { Parts } from './send.js';
@@ -104,7 +105,7 @@ export class Checks {
     if (mode !== 'throw') {
       return;
     }
-    state.outcome = route.changes ? 'unknown' : 'rejected';
+    state.outcome = outcomeWhenLost(route);
     const first = issues.slice(0, maxInMessage);
     const list = first.map(({ field, message }) => `\`${field}\` ${message}`).join('; ');
     throw new UnexpectedResponseError(
@@ -120,7 +121,7 @@ export class Checks {
       return await this.#loadFor(call);
     } catch {
       if (signal?.aborted) {
-        state.outcome = route.changes ? 'unknown' : 'rejected';
+        state.outcome = outcomeWhenLost(route);
         throw signal.reason;
       }
       this.#tellMissing(call);

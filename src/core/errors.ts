@@ -32,7 +32,7 @@ export function branded(
 }
 
 /** The names of the error classes that a value belongs to, base first; empty for anything else. */
-export function brandsOf(value: unknown): readonly string[] {
+function brandsOf(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) {
     return [];
   }
@@ -495,6 +495,11 @@ export function isPostreelError(error: unknown): error is PostreelError {
 export function isError(value: unknown): value is Error & { readonly code?: unknown } {
   const { name, message } = Object(value) as Partial<Error>; // anything
   return typeof value === 'object' && typeof name === 'string' && typeof message === 'string';
+}
+
+/** What an error says, or whatever else was thrown. */
+export function messageOf(error: unknown): string {
+  return isError(error) ? error.message : String(error);
 }
 
 /** Is this an error response of the service (4xx, 5xx, `success: false`)? */

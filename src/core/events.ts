@@ -10,7 +10,7 @@ type Guarded = (event: unknown) => void;
 /** The events of one client. A listener or logger that throws does not affect the call, and is warned of once. */
 export class Events<Map extends ClientEvents> {
   readonly #emitter = new EventEmitter();
-  readonly #guarded = new WeakMap<Listener, Guarded>();
+  readonly #guarded = new WeakMap<Listener, Partial<Record<string, Guarded>>>();
   readonly #logger: Logger | undefined;
   /** The listeners, and the logger, that have failed. */
   readonly #failed = new WeakSet<object>();
@@ -50,9 +50,11 @@ export class Events<Map extends ClientEvents> {
     }
   }
 
-  // One guard for each listener, so that off() finds it again.
+  // One guard for each listener and event, so that off() finds it again.
   #guard(name: string, listener: Listener): Guarded {
-    const known = this.#guarded.get(listener);
+    const guards = this.#guarded.get(listener) ?? {};
+    this.#guarded.set(listener, guards);
+    const known = guards[name];
     if (known) {
       return known;
     }
@@ -66,7 +68,7 @@ export class Events<Map extends ClientEvents> {
     };
     const listen = listener as (event: unknown) => unknown; // typed by the client
     const guarded = (event: unknown) => callSafely(() => listen(event), report);
-    this.#guarded.set(listener, guarded);
+    guards[name] = guarded;
     return guarded;
   }
 
@@ -127,7 +129,7 @@ const said = new Set<string>();
 const maxRemembered = 1000;
 
 /** Prints a warning without a listener, once per message: on Node as a process warning. */
-export function printWarning(message: string): void {
+function printWarning(message: string): void {
   if (said.has(message) || said.size >= maxRemembered) {
     return;
   }

@@ -1,6 +1,6 @@
 import { effectHint, secretsOf } from './answer.js';
-import { maxDelayMs, Timer } from './async.js';
-import type { Settings } from './client.js';
+import { Timer } from './async.js';
+import type { Settings } from './settings.js';
 import {
   ConnectionError,
   InvalidRequestError,
@@ -8,7 +8,7 @@ import {
   UnexpectedResponseError,
 } from './errors.js';
 import { letGo, readText, UnusableResponse, type Http } from './http.js';
-import { outcomeOf, reasonOfFault, runtimeLimitOf } from './outcome.js';
+import { outcomeOf, ownLimitOf, reasonOfFault } from './outcome.js';
 import { cleanCause } from './redact.js';
 import type { PreparedCall } from './request.js';
 import { isLoopback, parseExactly } from './values.js';
@@ -42,16 +42,17 @@ export class Exchange {
   }
 
   /**
-   * Sends the request and resolves to the text of the response. `onAccepted` is called when its head is
-   * there and is not a 429. Rejects with an error of ours, or with the reason of an abort.
+   * Sends the request and resolves to the text of the response. Rejects with an error of ours, or with the
+   * reason of an abort.
    */
-  async run(http: Http, onAccepted: () => void): Promise<string> {
-    const { signal, input } = this.#call;
+  async run(http: Http): Promise<string> {
+    const { signal, input, clock } = this.#call;
     const onLate = input.hooks?.onLate;
     // The answer to a paid call is read to its end, even when its caller no longer waits.
-    const lateMs = Math.min(Math.max(maxLateMs, this.#timer.limitMs), maxDelayMs);
-    const end = onLate ? AbortSignal.timeout(lateMs) : this.#timer.signal;
-    const text = this.#receive(http, end, onAccepted);
+    const lateMs = Math.max(maxLateMs, this.#timer.limitMs);
+    const late = onLate && new Timer(lateMs, undefined, clock);
+    const received = this.#receive(http, (late ?? this.#timer).signal);
+    const text = late?.last(received) ?? received;
     try {
       return await this.#timer.within(text);
     } catch (fault) {
@@ -60,7 +61,7 @@ export class Exchange {
         return '';
       }
       if (onLate) {
-        text.then((late) => onLate(parseExactly(late))).catch(() => undefined); // no ids in it
+        text.then((answer) => this.#takeLate(answer, onLate)).catch(() => undefined); // no ids in it
       }
       throw this.#explain(fault);
     } finally {
@@ -68,11 +69,14 @@ export class Exchange {
     }
   }
 
-  async #receive(
-    http: Http,
-    end: AbortSignal | undefined,
-    onAccepted: () => void,
-  ): Promise<string> {
+  #takeLate(text: string, onLate: (body: unknown) => void): void {
+    const body = parseExactly(text);
+    if (this.response?.ok || this.#call.route.isAccepted?.(body)) {
+      onLate(body);
+    }
+  }
+
+  async #receive(http: Http, end: AbortSignal | undefined): Promise<string> {
     const response = await http(this.#call.request, this.#key, end, () => {
       this.#isHandedOver = true;
     });
@@ -81,9 +85,6 @@ export class Exchange {
       throw end?.reason;
     }
     this.response = response;
-    if (response.status !== 429) {
-      onAccepted();
-    }
     return readText(response, response.ok ? maxAnswerBytes : maxErrorBytes, end);
   }
 
@@ -112,9 +113,9 @@ export class Exchange {
       const message = `${line} got no complete response within ${Math.ceil(limitMs)} ms.${hint}`;
       return new TimeoutError(message, { ...details, code });
     }
-    const runtimeLimit = runtimeLimitOf(fault);
-    if (runtimeLimit !== undefined) {
-      const message = `${line} got no complete response in time: ${runtimeLimit}.${hint}`;
+    const ownLimit = ownLimitOf(fault);
+    if (ownLimit !== undefined) {
+      const message = `${line} got no complete response in time: ${ownLimit}.${hint}`;
       return new TimeoutError(message, { ...details, code: 'TIMEOUT', cause });
     }
     if (fault instanceof UnusableResponse) {

@@ -13,7 +13,7 @@ export interface KeyPrefixes {
 }
 
 /** Checks a key's form without ever repeating it. */
-export function checkKey(key: unknown, prefixes: KeyPrefixes | undefined): string {
+function checkKey(key: unknown, prefixes: KeyPrefixes | undefined): string {
   if (typeof key !== 'string' || key === '') {
     throw configuration(
       'The API key must be a non-empty string. Set `apiKey`, or the environment variable it comes from.',
@@ -58,7 +58,7 @@ export function keyNeeded({ method, path, key }: Route): ConfigurationError {
 }
 
 /** The error for a call that a public key can never make. */
-export function secretKeyNeeded({ method, path }: Route, prefixes: KeyPrefixes) {
+function secretKeyNeeded({ method, path }: Route, prefixes: KeyPrefixes) {
   return configuration(
     `A public key (${prefixes.public}) may only track events. Use a secret key (${prefixes.secret}) on a server to call ${method} ${path}.`,
     'SECRET_KEY_NEEDED',
@@ -66,7 +66,7 @@ export function secretKeyNeeded({ method, path }: Route, prefixes: KeyPrefixes) 
 }
 
 /** Refuses a secret key in a browser, where every visitor could read it. */
-export function guardBrowser(prefixes: KeyPrefixes | undefined): void {
+function guardBrowser(prefixes: KeyPrefixes | undefined): void {
   if (!isBrowser()) {
     return;
   }
@@ -78,7 +78,7 @@ export function guardBrowser(prefixes: KeyPrefixes | undefined): void {
 }
 
 /** The error for a secret key that would travel over plain http. */
-export function inTheClear(): ConfigurationError {
+function inTheClear(): ConfigurationError {
   return configuration(
     'A secret key must not travel over plain http, where others can read it. Use an https address, or set `dangerouslyAllowPlainHttp`.',
     'PLAIN_HTTP',
@@ -130,7 +130,7 @@ function configuration(message: string, code: string): ConfigurationError {
 }
 
 /** How a service's keys look and where they may be used. */
-export interface KeyPolicy {
+interface KeyPolicy {
   readonly prefixes: KeyPrefixes | undefined;
   readonly allowedInBrowser: boolean;
   /** Would a key travel in the clear for others to read? */

@@ -79,7 +79,7 @@ function positionOf(body: Record<string, unknown>): Omit<RawPage, 'items'> {
  * The query of the page after this one, or `undefined` when this was the last. `unread` items are still
  * to come by the total, where that and the items before are known.
  */
-export function nextQuery(
+function nextQuery(
   page: RawPage,
   query: PageQuery,
   facts: ListFacts,
@@ -110,7 +110,7 @@ export function nextQuery(
 }
 
 /** Where a page starts, as one text that `list({ cursor })` takes back. */
-export function cursorOf(query: PageQuery, facts: ListFacts): string | undefined {
+function cursorOf(query: PageQuery, facts: ListFacts): string | undefined {
   if (typeof query['cursor'] === 'string') {
     return query['cursor'];
   }
@@ -120,7 +120,7 @@ export function cursorOf(query: PageQuery, facts: ListFacts): string | undefined
 }
 
 /** A query whose cursor may be one of ours for a numbered page. */
-export function startQuery(query: PageQuery, facts: ListFacts): PageQuery {
+function startQuery(query: PageQuery, facts: ListFacts): PageQuery {
   const { cursor } = query;
   const match = typeof cursor === 'string' ? /^page:(\d+)(?:\/(\d+))?$/.exec(cursor) : null;
   if (!match) {
@@ -147,10 +147,10 @@ function without(query: Record<string, unknown>, dropped: string): PageQuery {
 // ---- the ways to read a list
 
 /** The call for one page; `hasLeft`: its request is on the way. */
-export type PageCall = PromiseLike<unknown> & { readonly hasLeft?: boolean };
+type PageCall = PromiseLike<unknown> & { readonly hasLeft?: boolean };
 
 /** What a list needs beside its row and query. */
-export interface ListParts {
+interface ListParts {
   readonly fetch: (query: PageQuery) => PageCall;
   readonly prefetch?: number | undefined;
   /** Called where fewer items came than the list's total. */

@@ -28,7 +28,7 @@ export type OptionKinds<Options> = {
 };
 
 /** Whose options they are. */
-export interface OptionOwner {
+interface OptionOwner {
   /** As messages name it: `the messaging client`, `a call`. */
   readonly name: string;
   /** Is a name refused that resembles none of the options? */
@@ -376,7 +376,7 @@ export const requestOptions: OptionKinds<RequestOptions> = {
 const maxAhead = 100;
 
 /** The options of a list. */
-export const listOptions: OptionKinds<ListOptions> = {
+const listOptions: OptionKinds<ListOptions> = {
   ...requestOptions,
   prefetch: wholeNumber(0, maxAhead),
 };

@@ -29,10 +29,16 @@ export interface Effect {
   readonly isPartial: (status: number | undefined) => boolean;
 }
 
-export function outcomeOf(ending: Ending, { changes, isPartial }: Effect): Outcome {
+/** Of a call that left and has no usable answer: one that changes nothing has no effect, however it ends. */
+export function outcomeWhenLost({ changes }: Pick<Effect, 'changes'>): Outcome {
+  return changes ? 'unknown' : 'rejected';
+}
+
+export function outcomeOf(ending: Ending, effect: Effect): Outcome {
+  const { changes, isPartial } = effect;
   if (ending.phase === 'no-answer') {
     const isUnsent = isConnectFault(ending.fault, ending.url);
-    return isUnsent ? 'not-sent' : changes ? 'unknown' : 'rejected';
+    return isUnsent ? 'not-sent' : outcomeWhenLost(effect);
   }
   const { status } = ending;
   // 302 and 303 are also what a form answers once it has done its work; a browser shows 0 for both.
@@ -61,7 +67,7 @@ const connectCodes: ReadonlySet<unknown> = new Set([
  * message: anything may have written those. The exceptions have no code: a port that `fetch` blocks, and
  * Deno's faults.
  */
-export function isConnectFault(fault: unknown, url: string): boolean {
+function isConnectFault(fault: unknown, url: string): boolean {
   return causesOf(fault).some((cause) => {
     const tried = read(cause, 'errors');
     // Several addresses were tried: none of them may have got through.
@@ -92,7 +98,8 @@ function isBlockedPort(fault: object): boolean {
 }
 
 // Deno has no codes: the phase stands in the message, behind the address that was called.
-const denoConnect = /^error sending request for url \([^ ]*\): client error \(Connect\): /;
+const denoConnect =
+  /^error sending request for url \([^ ]*\): client error \(Connect\): |^Fetch failed: Requests to port \d+ are blocked$/;
 
 function isOfDeno(fault: object): boolean {
   return (
@@ -101,28 +108,48 @@ function isOfDeno(fault: object): boolean {
   );
 }
 
-const maxReason = 80;
+const maxReason = 120;
 
 /**
  * Why a request failed, for its reader: what the system calls it, such as ECONNREFUSED, or else the words
- * of its innermost cause. The fault has been cleaned of secrets.
+ * of its innermost cause; those of undici say more than its codes. The fault has been cleaned of secrets.
  */
 export function reasonOfFault(fault: unknown): string | undefined {
   const causes = causesOf(fault);
   const codes = causes.map((cause) => read(cause, 'code'));
-  const isCode = (code: unknown) => typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code);
+  const name = codes.find(isTelling);
+  if (name !== undefined) {
+    return name;
+  }
   const message = causes.length > 0 ? read(causes.at(-1) ?? {}, 'message') : fault;
-  const words = typeof message === 'string' ? message.replace(/\s+/g, ' ').trim() : '';
-  const isShort = words !== '' && words.length <= maxReason;
-  return (codes.find(isCode) as string | undefined) ?? (isShort ? words : undefined); // found as one
+  const words = typeof message === 'string' ? withoutAddresses(message) : '';
+  return words.length > maxReason ? `${words.slice(0, maxReason)}…` : words || undefined;
 }
 
-/** Was it a time limit of the runtime's own `fetch` that ended the request? Node's has two. */
-export function runtimeLimitOf(fault: unknown): string | undefined {
-  const codes = causesOf(fault).map((cause) => read(cause, 'code'));
-  const isLimit = codes.some((code) => /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(String(code)));
+function isTelling(code: unknown): code is string {
+  return typeof code === 'string' && /^(?!UND_ERR_)[A-Za-z]\w{2,40}$/.test(code);
+}
+
+// Deno's words begin with both addresses of the connection, which says nothing of the cause.
+function withoutAddresses(message: string): string {
+  return message
+    .replace(/^error sending request .*?: client error \(\w+\): /s, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/**
+ * Was it a time limit of `fetch` itself that ended the request? Node's has two, Bun's has one, and a program
+ * may have put a `fetch` with a limit in their place.
+ */
+export function ownLimitOf(fault: unknown): string | undefined {
+  const isLimit = causesOf(fault).some(
+    (cause) =>
+      read(cause, 'name') === 'TimeoutError' ||
+      /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(String(read(cause, 'code'))),
+  );
   return isLimit
-    ? "Node's `fetch` ends a request by itself, by default after 300 s without data; pass a `fetch` with longer limits"
+    ? '`fetch` ended it by a limit of its own, which is 300 s without data in Node and Bun; pass a `fetch` with a longer one'
     : undefined;
 }
 

@@ -10,15 +10,13 @@ import type { RateLimitState, ThrottledEvent } from './types.js';
  * - **The window of acknowledgements.** A slot is held from sending until one window after its answer
  *   was read. The service saw the request somewhere in between, so no window of its own, sliding or
  *   fixed, can hold more than the limit, whatever the network does.
- * - **The gate.** After a 429 nothing is sent for as long as the service asks. Then one request goes first,
+ * - **The pause.** After a 429 nothing is sent for as long as the service asks. Then one request goes first,
  *   and with each answer one more may be under way: whoever else uses the limit gets no burst.
  * - **One queue.** Interactive calls go before bulk ones, repeats before first attempts.
  */
 
 /** The right to send one request. It ends once: what comes later changes nothing. */
 export interface Slot {
-  /** The service took the request and did not refuse it. */
-  accepted(): void;
   /** The answer was read: the slot comes free one window from now. */
   release(): void;
   /** Sent, but its answer is no longer waited for: the service may see it later still. */
@@ -48,8 +46,8 @@ export interface Turn {
 export interface Budget {
   /** Resolves when a request may leave. */
   acquire(turn: Turn): Slot | Promise<Slot>;
-  /** The service answered 429: nothing is sent for that long, then one request goes first. */
-  close(delayMs: number): void;
+  /** The service answered 429: nothing is sent for that long. Called before the slot of that request ends. */
+  pause(delayMs: number): void;
   /** Takes over other limits; what has been sent stays counted. */
   adjust(limits: BudgetLimits): void;
   state(): RateLimitState;
@@ -61,69 +59,60 @@ export type Forecast = Pick<ThrottledEvent, 'reason' | 'waitMs'>;
 /** A request whose answer is no longer waited for may reach the service that much later. */
 export const stragglingMs = 2_000;
 
-/** Longer than an attempt lasts by default: a sender that died may have sent at its very end. */
-export const maxAttemptMs = 120_000;
+/** A request has reached the service by then, or never will: Node gives up connecting after that time. */
+export const maxDeliveryMs = 10_000;
 
 // Where others use the same limit, each request that is under way when it runs out is refused.
 const maxBesideOthers = 24;
 
 /** The budget of a project inside one process. Calls that need not wait do not queue. */
 export class LocalBudget implements Budget {
+  readonly clock: Clock;
   #limits: BudgetLimits;
   #capacity: number;
   #inFlight = 0;
-  /** When the slots of ended requests come free, earliest first; `#expired` are gone already. */
+  /** When the slots of ended requests come free, earliest first; `#expired` of them are free already. */
   #held: number[] = [];
   #expired = 0;
-  /** The gate, by the last 429. */
-  #closedAt = Number.NEGATIVE_INFINITY;
-  #opensAt = Number.NEGATIVE_INFINITY;
-  /** How many may be under way beside others: one after a refusal, then one more with each answer. */
-  #bound = maxBesideOthers;
+  /** When the last 429 came. */
+  #pausedAt = Number.NEGATIVE_INFINITY;
+  #pausedUntil = Number.NEGATIVE_INFINITY;
   /** Until then a 429 has shown that others use the limit too. */
   #othersUntil = Number.NEGATIVE_INFINITY;
-  readonly #clock: Clock;
-  readonly #line: Line;
+  /** How many may be under way beside others: one after a 429, then one more with each answer. */
+  #maxInFlight = maxBesideOthers;
+  readonly #queue: CallQueue;
   #stopTimer: (() => void) | undefined;
   /** Slots of requests that may be torn down without cleanup (Workers), in the order they were taken. */
   readonly #leases: { readonly endsAt: number; readonly slot: Slot }[] = [];
 
   constructor(limits: BudgetLimits, clock: Clock) {
+    this.clock = clock;
     this.#limits = limits;
     this.#capacity = capacityOf(limits);
-    this.#clock = clock;
-    this.#line = new Line(clock);
-  }
-
-  /** The time that the budget goes by. */
-  get clock(): Clock {
-    return this.#clock;
+    this.#queue = new CallQueue(clock, (ahead) => this.forecast(ahead));
   }
 
   acquire(turn: Turn): Slot | Promise<Slot> {
-    const slot = this.takeNow();
-    if (slot) {
-      return slot;
-    }
-    const closedMs = this.#opensAt - this.#clock.now();
-    return closedMs > maxPauseMs(this.#limits.windowMs)
-      ? Promise.reject(queueTimeout({ reason: 'service', waitMs: closedMs }, turn))
-      : this.#wait(turn);
+    return this.takeNow() ?? this.#wait(turn);
   }
 
   /** A slot, if there is one and no call waits for it. */
   takeNow(): Slot | undefined {
-    return this.#line.size === 0 && this.#waitMs() === 0 ? this.#take() : undefined;
+    return this.#queue.size === 0 && this.#waitMs() === 0 ? this.#take() : undefined;
   }
 
-  close(delayMs: number): void {
-    const now = this.#clock.now();
+  pause(delayMs: number): void {
+    const now = this.clock.now();
     const { windowMs } = this.#limits;
-    this.#closedAt = now;
-    this.#bound = 1;
-    this.#opensAt = Math.max(this.#opensAt, now + delayMs);
-    this.#othersUntil = Math.max(this.#othersUntil, this.#opensAt + windowMs);
-    this.#line.refuse({ reason: 'service', waitMs: this.#opensAt - now }, maxPauseMs(windowMs));
+    this.#pausedAt = now;
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + delayMs);
+    this.#othersUntil = this.#pausedUntil + windowMs;
+    this.#maxInFlight = 1;
+    this.#queue.refuse(
+      { reason: 'service', waitMs: this.#pausedUntil - now },
+      maxPauseMs(windowMs),
+    );
     this.#pump();
   }
 
@@ -137,75 +126,61 @@ export class LocalBudget implements Budget {
     const waitMs = this.#waitMs();
     return {
       limit: this.#limits.limit,
-      used: this.#used(this.#clock.now()),
-      queued: this.#line.size,
+      used: this.#used(this.clock.now()),
+      queued: this.#queue.size,
       resetsAt: waitMs > 0 && Number.isFinite(waitMs) ? new Date(Date.now() + waitMs) : undefined,
     };
   }
 
-  /** How long such a call would wait behind those that wait already. */
-  forecast(turn: Turn): Forecast {
-    return this.#forecast(this.#line.ahead(turn));
+  /** How long a call would wait behind so many others; 0 when it need not. */
+  forecast(ahead: number): Forecast {
+    const now = this.clock.now();
+    const { windowMs } = this.#limits;
+    const pausedMs = this.#pausedUntil - now;
+    const missing = this.#used(now) + ahead - this.#capacity;
+    const windows = Math.floor(missing / this.#capacity);
+    const freeAt = this.#held[this.#expired + (missing % this.#capacity)] ?? now + windowMs;
+    const fullMs = missing < 0 ? 0 : freeAt - now + windows * windowMs;
+    return pausedMs > fullMs
+      ? { reason: 'service', waitMs: pausedMs }
+      : { reason: 'limit', waitMs: fullMs };
   }
 
   async #wait(turn: Turn): Promise<Slot> {
-    turn.signal?.throwIfAborted();
-    const expected = this.forecast(turn);
-    if (expected.waitMs > turn.maxWaitMs) {
-      throw queueTimeout(expected, turn);
-    }
-    const place = this.#line.join(turn);
-    turn.onWait({ ...expected, queued: this.#line.size });
+    const call = this.#queue.join(turn, maxPauseMs(this.#limits.windowMs));
+    turn.onWait({ ...call.expected, queued: this.#queue.size });
     this.#pump(); // the timer may be due: calls that keep coming must not put it off
     try {
-      return await (hasIoContexts() ? this.#waitAlone(place) : place.granted);
-    } catch (failure) {
-      throw failure === tooLate
-        ? queueTimeout(this.#forecast(this.#line.ahead(turn)), turn)
-        : failure;
+      return await (hasIoContexts() ? this.#waitAlone(call) : call.granted);
     } finally {
-      this.#line.leave(place);
+      this.#queue.leave(call);
       this.#pump();
     }
   }
 
   /** Where no request may resume another one, each asks for itself. */
-  async #waitAlone(place: Place): Promise<Slot> {
+  async #waitAlone(call: QueuedCall): Promise<Slot> {
     for (;;) {
-      const ahead = this.#line.placeOf(place);
-      if (this.#waitMs() === 0 && ahead < this.#free(this.#clock.now())) {
+      const ahead = this.#queue.placeOf(call);
+      if (this.#waitMs() === 0 && ahead < this.#free(this.clock.now())) {
         return this.#take();
       }
-      const { reason, waitMs } = this.#forecast(ahead);
+      const { reason, waitMs } = this.forecast(ahead);
       if (reason === 'service' && waitMs > maxPauseMs(this.#limits.windowMs)) {
-        throw queueTimeout({ reason, waitMs }, place.turn);
+        throw queueTimeout({ reason, waitMs }, call.turn);
       }
-      await place.nap(Math.min(Math.max(waitMs, 10), 1_000));
+      await call.nap(Math.min(Math.max(waitMs, 10), 1_000));
     }
-  }
-
-  #forecast(ahead: number): Forecast {
-    const now = this.#clock.now();
-    const { windowMs } = this.#limits;
-    const closedMs = this.#opensAt - now;
-    const missing = this.#used(now) + ahead - this.#capacity;
-    const freeAt = this.#held[this.#expired + (missing % this.#capacity)] ?? now + windowMs;
-    const windows = Math.floor(missing / this.#capacity);
-    const fullMs = missing < 0 ? 0 : freeAt - now + windows * windowMs;
-    return closedMs > fullMs
-      ? { reason: 'service', waitMs: closedMs }
-      : { reason: 'limit', waitMs: fullMs };
   }
 
   /** 0: a request may leave now. Infinity: not before an answer comes. */
   #waitMs(): number {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     while ((this.#leases[0]?.endsAt ?? Number.POSITIVE_INFINITY) <= now) {
       this.#leases.shift()?.slot.abandon();
     }
-    const closedMs = this.#opensAt - now;
-    if (closedMs > 0) {
-      return closedMs;
+    if (this.#pausedUntil > now) {
+      return this.#pausedUntil - now;
     }
     if (this.#free(now) > 0) {
       return 0;
@@ -215,11 +190,11 @@ export class LocalBudget implements Budget {
     return (freeAt ?? Number.POSITIVE_INFINITY) - now;
   }
 
-  /** How many requests may leave right now, while the gate is open. */
+  /** How many requests may leave right now, if there is no pause. */
   #free(now: number): number {
     const unused = this.#capacity - this.#used(now);
     const hasOthers = this.#limits.headroom > 0 || now < this.#othersUntil;
-    return hasOthers ? Math.min(unused, this.#bound - this.#inFlight) : unused;
+    return hasOthers ? Math.min(unused, this.#maxInFlight - this.#inFlight) : unused;
   }
 
   #used(now: number): number {
@@ -235,128 +210,92 @@ export class LocalBudget implements Budget {
   }
 
   #take(): Slot {
-    const sentAt = this.#clock.now();
-    this.#inFlight++;
-    const end = (heldMs: number | undefined) => {
+    const sentAt = this.clock.now();
+    let isOpen = true;
+    const end = (heldMs?: number) => {
+      if (!isOpen) {
+        return;
+      }
+      isOpen = false;
       this.#inFlight--;
       if (heldMs !== undefined) {
-        this.#hold(this.#clock.now() + heldMs);
+        this.#hold(this.clock.now() + heldMs);
       }
       this.#pump();
     };
-    const slot = new OwnSlot(
-      end,
-      () => this.#accepted(sentAt),
-      () => this.#limits.windowMs,
-    );
+    const slot: Slot = {
+      release: () => {
+        // The answer to what left before the last 429, or to that itself, proves nothing.
+        if (isOpen && sentAt > this.#pausedAt) {
+          this.#maxInFlight = Math.min(maxBesideOthers, this.#maxInFlight + 1);
+        }
+        end(this.#limits.windowMs);
+      },
+      abandon: () => end(this.#limits.windowMs + stragglingMs),
+      cancel: () => end(),
+    };
+    this.#inFlight++;
     if (hasIoContexts()) {
-      // Where a request can be cancelled at any point, no code of it may be left to end its slot.
-      this.#leases.push({ endsAt: sentAt + maxAttemptMs, slot });
+      // Where a request can be torn down at any point, no code of it may be left to end its slot.
+      this.#leases.push({ endsAt: sentAt + maxDeliveryMs, slot });
     }
     return slot;
   }
 
-  // A request that left before the last refusal proves nothing.
-  #accepted(sentAt: number): void {
-    if (sentAt > this.#closedAt) {
-      this.#bound = Math.min(maxBesideOthers, this.#bound + 1);
-    }
-  }
-
   #hold(until: number): void {
-    let place = this.#held.length;
+    let index = this.#held.length;
     // Nearly always the last: only a request without an answer is held longer than its window.
-    while (place > this.#expired && (this.#held[place - 1] ?? 0) > until) {
-      place--;
+    while (index > this.#expired && (this.#held[index - 1] ?? 0) > until) {
+      index--;
     }
-    this.#held.splice(place, 0, until);
+    this.#held.splice(index, 0, until);
   }
 
   #pump(): void {
     this.#stopTimer?.();
-    if (this.#line.size === 0 || hasIoContexts()) {
+    if (this.#queue.size === 0 || hasIoContexts()) {
       return;
     }
     let waitMs = this.#waitMs();
-    for (let next = this.#line.first(); next && waitMs === 0; next = this.#line.first()) {
-      this.#line.leave(next);
-      next.grant(this.#take());
+    while (this.#queue.size > 0 && waitMs === 0) {
+      this.#queue.grant(this.#take());
       waitMs = this.#waitMs();
     }
-    if (this.#line.size > 0 && Number.isFinite(waitMs)) {
-      const delayMs = Math.min(Math.ceil(waitMs), maxDelayMs);
-      this.#stopTimer = this.#clock.at(this.#clock.now() + delayMs, () => this.#pump());
+    if (this.#queue.size > 0 && Number.isFinite(waitMs)) {
+      this.#stopTimer = this.clock.at(this.clock.now() + waitMs, () => this.#pump());
     }
-  }
-}
-
-/** A slot of a budget in this process. */
-class OwnSlot implements Slot {
-  #end: ((heldMs: number | undefined) => void) | undefined;
-  readonly accepted: () => void;
-  readonly #windowMs: () => number;
-
-  constructor(
-    end: (heldMs: number | undefined) => void,
-    accepted: () => void,
-    windowMs: () => number,
-  ) {
-    this.#end = end;
-    this.accepted = accepted;
-    this.#windowMs = windowMs;
-  }
-
-  release(): void {
-    this.#once(this.#windowMs());
-  }
-
-  abandon(): void {
-    this.#once(this.#windowMs() + stragglingMs);
-  }
-
-  cancel(): void {
-    this.#once(undefined);
-  }
-
-  #once(heldMs: number | undefined): void {
-    const end = this.#end;
-    this.#end = undefined;
-    end?.(heldMs);
   }
 }
 
 // ---- the queue
 
-const tooLate = Symbol('tooLate');
-const priorities = 4;
-// A call that asks for itself does so every second: one that does not was cancelled with its request.
+// A call that asks for itself does so every second: one that does not was torn down with its request.
 const silentMs = 5_000;
 
-/** A call that waits. */
-export class Place {
+/** A call that waits. The queue lets it go on. */
+class QueuedCall {
   readonly turn: Turn;
+  /** How long the wait seemed to be when it began. */
+  readonly expected: Forecast;
   readonly givesUpAt: number;
   readonly granted: Promise<Slot>;
   askedAt: number;
-  grant!: (slot: Slot) => void;
-  refuse!: (reason: unknown) => void;
+  // The constructor of the promise sets both at once.
+  resolve!: (slot: Slot) => void;
+  reject!: (reason: unknown) => void;
   readonly #clock: Clock;
-  readonly #stops: (() => void)[] = [];
 
-  constructor(turn: Turn, clock: Clock) {
+  constructor(turn: Turn, expected: Forecast, clock: Clock) {
     this.turn = turn;
+    this.expected = expected;
     this.#clock = clock;
     this.askedAt = clock.now();
     this.givesUpAt = this.askedAt + turn.maxWaitMs;
     this.granted = new Promise((resolve, reject) => {
-      this.grant = resolve;
-      this.refuse = reject;
+      this.resolve = resolve;
+      this.reject = reject;
     });
     this.granted.catch(() => undefined); // a call that asks for itself does not await it
-    if (Number.isFinite(turn.maxWaitMs)) {
-      this.#stops.push(clock.limit(turn.maxWaitMs, () => this.refuse(tooLate)));
-    }
-    this.#stops.push(onAbort(turn.signal, () => this.refuse(turn.signal?.reason)));
   }
 
   /** Waits a while, unless the wait ends meanwhile. */
@@ -366,58 +305,76 @@ export class Place {
     const nap = sleep(delayMs, awake.signal, this.#clock).catch(() => undefined);
     await Promise.race([nap, this.granted]).finally(() => awake.abort());
   }
-
-  stop(): void {
-    this.#stops.forEach((stop) => stop());
-  }
 }
 
-/** First come, first served within each priority. */
-export class Line {
-  readonly #lines = Array.from({ length: priorities }, () => new Set<Place>());
+/** Calls that wait: first come, first served within each priority. */
+export class CallQueue {
+  /** For each priority the calls, with what stops their timers; the first priority goes first. */
+  readonly #calls = Array.from({ length: 4 }, () => new Map<QueuedCall, () => void>());
   readonly #clock: Clock;
+  /** How long a call would wait behind so many others. */
+  readonly #forecast: (ahead: number) => Forecast;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, forecast: (ahead: number) => Forecast) {
     this.#clock = clock;
+    this.#forecast = forecast;
   }
 
   get size(): number {
-    return this.#lines.reduce((sum, line) => sum + line.size, 0);
+    return this.#calls.reduce((sum, calls) => sum + calls.size, 0);
   }
 
-  /** How many calls would go before this one. */
-  ahead(turn: Turn): number {
-    return this.#lines.slice(0, priorityOf(turn) + 1).reduce((sum, line) => sum + line.size, 0);
-  }
-
-  join(turn: Turn): Place {
-    const place = new Place(turn, this.#clock);
-    this.#lines[priorityOf(turn)]?.add(place);
-    return place;
-  }
-
-  leave(place: Place): void {
-    if (this.#lines[priorityOf(place.turn)]?.delete(place)) {
-      place.stop();
+  /** Lets a call wait, unless that is sure to take too long; `maxMs` is the longest pause to sit out. */
+  join(turn: Turn, maxMs: number): QueuedCall {
+    turn.signal?.throwIfAborted();
+    const forecast = () => this.#forecast(this.#ahead(turn));
+    const expected = forecast();
+    const isTooLong = expected.reason === 'service' && expected.waitMs > maxMs;
+    if (isTooLong || expected.waitMs > turn.maxWaitMs) {
+      throw queueTimeout(expected, turn);
     }
+    const call = new QueuedCall(turn, expected, this.#clock);
+    const giveUp = () => this.#refuse(call, queueTimeout(forecast(), turn));
+    const hasLimit = Number.isFinite(turn.maxWaitMs);
+    const stopTimer = hasLimit ? this.#clock.limit(turn.maxWaitMs, giveUp) : undefined;
+    const stopListening = onAbort(turn.signal, () => this.#refuse(call, turn.signal?.reason));
+    this.#callsOf(turn).set(call, () => {
+      stopTimer?.();
+      stopListening();
+    });
+    return call;
   }
 
-  first(): Place | undefined {
-    for (const line of this.#lines) {
-      if (line.size > 0) {
-        return line.values().next().value;
-      }
+  /** Ends the wait of a call, if it still waits. */
+  leave(call: QueuedCall): void {
+    const calls = this.#callsOf(call.turn);
+    calls.get(call)?.();
+    calls.delete(call);
+  }
+
+  /** Lets the next call have a slot; false if none waits. */
+  grant(slot: Slot): boolean {
+    const calls = this.#calls.find(({ size }) => size > 0);
+    const next = calls?.keys().next().value;
+    if (next) {
+      this.leave(next);
+      next.resolve(slot);
     }
-    return undefined;
+    return next !== undefined;
+  }
+
+  /** The calls that wait, in their order. */
+  all(): QueuedCall[] {
+    return this.#calls.flatMap((calls) => [...calls.keys()]);
   }
 
   /** How many stand before this one; those that have fallen silent are gone. */
-  placeOf(place: Place): number {
+  placeOf(call: QueuedCall): number {
     const now = this.#clock.now();
-    place.askedAt = now;
+    call.askedAt = now;
     let ahead = 0;
     for (const other of this.all()) {
-      if (other === place) {
+      if (other === call) {
         break;
       }
       if (now - other.askedAt > silentMs) {
@@ -429,18 +386,34 @@ export class Line {
     return ahead;
   }
 
-  all(): Place[] {
-    return this.#lines.flatMap((line) => [...line]);
-  }
-
-  /** No slot is granted for that long: calls that cannot wait that long fail now rather than later. */
+  /** No slot is granted for that long: calls that cannot or should not wait so long fail now. */
   refuse(forecast: Forecast, maxMs: number): void {
-    const opensAt = this.#clock.now() + forecast.waitMs;
-    for (const place of this.all()) {
-      if (forecast.waitMs > maxMs || place.givesUpAt < opensAt) {
-        place.refuse(queueTimeout(forecast, place.turn)); // each caller gets an error of its own
+    if (hasIoContexts()) {
+      return; // each asks for itself, and finds out
+    }
+    const endsAt = this.#clock.now() + forecast.waitMs;
+    for (const call of this.all()) {
+      if (forecast.waitMs > maxMs || call.givesUpAt < endsAt) {
+        this.#refuse(call, queueTimeout(forecast, call.turn)); // each caller gets an error of its own
       }
     }
+  }
+
+  // It leaves at once: a slot granted to it a moment later would be lost.
+  #refuse(call: QueuedCall, reason: unknown): void {
+    this.leave(call);
+    call.reject(reason);
+  }
+
+  /** How many calls would go before such a one. */
+  #ahead(turn: Turn): number {
+    const before = this.#calls.slice(0, priorityOf(turn) + 1);
+    return before.reduce((sum, calls) => sum + calls.size, 0);
+  }
+
+  /** The calls of the same priority. */
+  #callsOf(turn: Turn): Map<QueuedCall, () => void> {
+    return this.#calls[priorityOf(turn)] as Map<QueuedCall, () => void>; // there is one for each
   }
 }
 
@@ -479,19 +452,19 @@ export class ClientBudget implements Budget {
   async acquire(turn: Turn): Promise<Slot> {
     const { clock } = this.#own;
     const givesUpAt = clock.now() + turn.maxWaitMs;
-    const told = reportedOnce(turn);
-    const own = await this.#own.acquire(told);
+    const reported = reportedOnce(turn);
+    const own = await this.#own.acquire(reported);
     try {
       const maxWaitMs = givesUpAt - clock.now();
-      return bothSlots(own, await this.#project.acquire({ ...told, maxWaitMs }));
+      return bothSlots(own, await this.#project.acquire({ ...reported, maxWaitMs }));
     } catch (reason) {
       own.cancel();
       throw reason;
     }
   }
 
-  close(delayMs: number): void {
-    this.#project.close(delayMs);
+  pause(delayMs: number): void {
+    this.#project.pause(delayMs);
   }
 
   adjust(limits: BudgetLimits): void {
@@ -530,7 +503,6 @@ export function bothSlots(one: Slot, other: Slot): Slot {
     other[end]();
   };
   return {
-    accepted: both('accepted'),
     release: both('release'),
     abandon: both('abandon'),
     cancel: both('cancel'),

@@ -12,9 +12,10 @@ import { headersForm, invalidOption, type OptionKind } from './options.js';
 import type { Effect } from './outcome.js';
 import { of, route, type Method, type MultipartBody, type Route } from './route.js';
 import type { FreeInput, HeadersInput, ListOptions, RequestOptions } from './types.js';
+import { formBody, isForm } from './upload.js';
 import { isDate, isIdNumber, isRecord, notAnId, type FileInput } from './values.js';
-import type { Settings } from './client.js';
 import type { OnceKey } from './once.js';
+import type { Settings } from './settings.js';
 import type { Session } from './session.js';
 import { version } from './version.js';
 
@@ -66,8 +67,7 @@ export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: HeaderRecord;
-  readonly body?: string | FormData | Blob;
-  readonly cache?: 'no-store';
+  readonly body?: string | Blob;
   readonly credentials?: 'include';
 }
 
@@ -90,7 +90,7 @@ export interface PreparedCall extends Effect {
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
   readonly clock: Clock;
-  /** When the call must be over, by its clock; Infinity without a deadline. */
+  /** When the call must be over, in milliseconds by its clock; Infinity without a deadline. */
   readonly deadlineAt: number;
   readonly retries: number;
   readonly state: CallState;
@@ -128,15 +128,13 @@ export function prepare(
     if (cookie !== undefined) {
       headers['cookie'] = cookie;
     }
-    // The type of a caller's form names its boundary: it is left to `fetch`.
-    if (typeof content === 'string' || (settings.service.alwaysJson && content === undefined)) {
+    const isMultipart = typeof content === 'object';
+    if (isMultipart) {
+      headers['content-type'] = content.contentType;
+    } else if (content !== undefined || settings.service.alwaysJson) {
       headers['content-type'] = 'application/json';
     }
-    const isPart = typeof content === 'object' && !(content instanceof FormData);
-    if (isPart) {
-      headers['content-type'] = content.contentType;
-    }
-    const sent = isPart ? content.content : content;
+    const sent = isMultipart ? content.content : content;
     state.callId = ++lastId;
     return {
       id: lastId,
@@ -154,7 +152,6 @@ export function prepare(
         url: settings.baseUrl + path + queryString(query),
         headers,
         ...(sent !== undefined && { body: sent }),
-        ...(requestFacts().takesCache && { cache: 'no-store' }), // Next.js would answer an equal POST from its cache
         // Only a browser has the cookie to include.
         ...(usesSession && isBrowser() && { credentials: 'include' }),
       },
@@ -188,7 +185,7 @@ function requireFetch(own: typeof fetch | undefined): void {
       { code: 'FETCH_MISSING' },
     );
   }
-  if (!requestFacts().isStandard) {
+  if (!isStandardRequest()) {
     throw new ConfigurationError(
       'The global `Request` is not the one of the web standard; node-fetch may have replaced it. Leave the globals as they are, and pass another `fetch` as the option `fetch`.',
       { code: 'FETCH_MISSING' },
@@ -196,35 +193,17 @@ function requireFetch(own: typeof fetch | undefined): void {
   }
 }
 
-interface RequestFacts {
-  readonly Request: unknown;
-  /** Is it the one of the web standard? */
-  readonly isStandard: boolean;
-  /** Does it know the field `cache`? */
-  readonly takesCache: boolean;
-}
+let lastRequest: { readonly Request: unknown; readonly isStandard: boolean } | undefined;
 
-let lastFacts: RequestFacts | undefined;
-
-/** What the global `Request` can do; it is tried once. */
-function requestFacts(): RequestFacts {
+/** Is the global `Request` the one of the web standard? It is tried once. */
+function isStandardRequest(): boolean {
   const { Request } = globalThis;
-  if (lastFacts?.Request !== Request) {
+  if (lastRequest?.Request !== Request) {
     // The body of node-fetch's is a stream of Node. Firefox's has none.
     const { body } = new Request('http://localhost', { method: 'POST', body: '-' });
-    const isStandard = !body || typeof body.getReader === 'function';
-    lastFacts = { Request, isStandard, takesCache: doesTakeCache() };
+    lastRequest = { Request, isStandard: !body || typeof body.getReader === 'function' };
   }
-  return lastFacts;
-}
-
-// Workers of an older compatibility date throw where they see the field.
-function doesTakeCache(): boolean {
-  try {
-    return Boolean(new Request('http://localhost', { cache: 'no-store' }));
-  } catch {
-    return false;
-  }
+  return lastRequest.isStandard;
 }
 
 // A getter or `toJSON` of the caller may throw anything.
@@ -247,7 +226,7 @@ function hasSession({ key, path }: Route, { service }: Settings): boolean {
 
 // A copy: what is checked and what is sent are the same, whatever the caller changes later.
 function bodyOf(route: Route, body: unknown): unknown {
-  if (route.upload || body === undefined || body instanceof FormData) {
+  if (route.upload || body === undefined || isForm(body)) {
     return body;
   }
   const wire = wireValue(body);
@@ -269,16 +248,19 @@ function queryOf(query: object | undefined): object | undefined {
   ]);
 }
 
-function contentOf(route: Route, body: unknown): string | FormData | MultipartBody | undefined {
+function contentOf(route: Route, body: unknown): string | MultipartBody | undefined {
   if (route.upload) {
     return route.upload.form(body as FileInput, route.upload); // upload rows take files
   }
-  return body === undefined || body instanceof FormData ? body : jsonText(body, route.maxBodyBytes);
+  if (isForm(body)) {
+    return formBody(body);
+  }
+  return body === undefined ? undefined : jsonText(body, route.maxBodyBytes);
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The row and query of a call to an endpoint that has no row: a secret key, repeated as HTTP defines it. */
+/** The row and query of a call to an endpoint that has no row: a secret key, repeated unless it is a POST. */
 export function freeRoute(
   method: Method,
   given: string,
@@ -297,11 +279,10 @@ export function freeRoute(
     const message = 'must start with a slash and name one place below the base address';
     throw invalidRequest([{ field: 'path', message }]);
   }
-  const row = route(`${method} ${path as `/${string}`}`, {
-    // checked above
+  const line = `${method} ${path as `/${string}`}` as const; // checked above
+  const row = route(line, {
     returns: of<unknown>(),
     key: hasKey ? 'secret' : 'none',
-    repeatable: method !== 'POST' && method !== 'PATCH',
     takesOnce: false,
     isUntyped: true,
   });
@@ -333,7 +314,7 @@ export function normalizeBaseUrl(text: string): string {
 }
 
 /** Puts the path parameters into a path such as `/contacts/{id}`, each as one encoded segment. */
-export function fillPath(
+function fillPath(
   template: string,
   parameters: Readonly<Record<string, unknown>> | undefined,
 ): string {
@@ -344,7 +325,7 @@ export function fillPath(
 }
 
 /** A query string with its question mark, or nothing. `undefined` and `null` are left out. */
-export function queryString(query: object | undefined): string {
+function queryString(query: object | undefined): string {
   if (!query) {
     return '';
   }
@@ -436,7 +417,7 @@ export type HeaderRecord = Record<string, string>;
  * Reads what a caller gave as headers; what is `undefined` or `null` is left out. What cannot be sent
  * is refused by name: `fetch` would fail as if the connection had, or send the word "undefined".
  */
-export function readHeaders(input: HeadersInput | null | undefined): HeaderRecord {
+export function readHeaders(input: HeadersInput | undefined): HeaderRecord {
   const headers: HeaderRecord = {};
   for (const [given, value] of entriesOf(input)) {
     if (value === undefined || value === null) {

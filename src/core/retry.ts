@@ -11,10 +11,10 @@ const maxBackoffMs = 8_000;
 const maxRefusals = 8;
 
 /** What a repetition needs to know of its surroundings. */
-export interface RetryTerms {
+interface RetryTerms {
   readonly windowMs: number;
   /** Does the rate limit sit out a 429, for all calls? Then no call waits by itself. */
-  readonly gateWaits: boolean;
+  readonly budgetWaits: boolean;
   readonly maxQueueMs: number;
   readonly onRetry: (facts: { attempt: number; delayMs: number; error: PostreelError }) => void;
 }
@@ -46,7 +46,6 @@ async function repeatAfter<Answer>(
   const { signal, state, clock } = call;
   const longestMs = maxPauseMs(terms.windowMs);
   const endsAt = Math.min(call.deadlineAt, clock.now() + 5 * longestMs);
-  let answer: { readonly value: Answer } | undefined;
   let failure: unknown;
   let refusals = 0;
   const isRefused = () => isPostreelError(failure) && failure.status === 429;
@@ -56,29 +55,20 @@ async function repeatAfter<Answer>(
       if (number === 1) {
         throw first;
       }
-      answer = { value: await attempt(number) };
-      return answer.value;
+      return await attempt(number);
     } catch (thrown) {
       failure = thrown;
       state.mayHaveHappened ||= state.outcome === 'unknown';
-      throw thrown;
+      throw new Error('The attempt failed.', { cause: thrown }); // for p-retry, which takes errors only
     }
   };
 
   // Throws the failure when there must be no other attempt; else waits as long as the service asks.
-  const beforeNext = async ({
-    error,
-    attemptNumber,
-    retriesConsumed,
-    retriesLeft,
-  }: RetryContext) => {
-    if (signal?.aborted && error !== failure) {
-      throw signal.reason; // aborted between two attempts
-    }
+  const beforeNext = async ({ attemptNumber, retriesConsumed, retriesLeft }: RetryContext) => {
     if (retriesLeft <= 0 || !isPostreelError(failure) || !mayRepeat(failure, call)) {
       throw failure;
     }
-    const isWaitedOut = isRefused() && terms.gateWaits;
+    const isWaitedOut = isRefused() && terms.budgetWaits;
     const askedMs = pauseMs(failure, attemptNumber, terms.windowMs);
     const delayMs = askedMs + (isRefused() ? 0 : backoffMs(retriesConsumed));
     const isTooLong = askedMs > Math.min(longestMs, isWaitedOut ? terms.maxQueueMs : Infinity);
@@ -102,9 +92,6 @@ async function repeatAfter<Answer>(
       onFailedAttempt: beforeNext,
     });
   } catch (thrown) {
-    if (answer) {
-      return answer.value; // the abort came with it
-    }
     // Any end of a repetition, an abort included, proves nothing about the attempt before it.
     const isOurs = isPostreelError(thrown) && !isAbortOf(signal, thrown);
     if (state.mayHaveHappened && call.changes) {
@@ -117,7 +104,7 @@ async function repeatAfter<Answer>(
 }
 
 /** May the call be sent again after this failure? */
-export function mayRepeat(failure: PostreelError, call: PreparedCall): boolean {
+function mayRepeat(failure: PostreelError, call: PreparedCall): boolean {
   if (isAbortOf(call.signal, failure)) {
     return false;
   }
@@ -153,7 +140,7 @@ export function maxPauseMs(windowMs: number): number {
  * How long nothing is sent after a 429: what the service asks for, and at least 0.25 s, 0.5 s, 1 s … up
  * to a minute, since a service may answer "now" and refuse again.
  */
-export function pauseAfterRefusalMs(askedMs: number, attempt: number): number {
+function pauseAfterRefusalMs(askedMs: number, attempt: number): number {
   return Math.max(askedMs, Math.min(60_000, 250 * 2 ** (attempt - 1)));
 }
 

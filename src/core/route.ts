@@ -12,8 +12,8 @@ export interface Single<T> extends Shape<T> {
   readonly list?: never;
   /** Does the route answer nothing that a caller could use? */
   readonly isNothing?: boolean;
-  /** What stands for lists that an empty answer leaves out, so that a program can go through them. */
-  readonly lists?: Partial<T>;
+  /** The lists that are there, empty, where an answer leaves them out: a program can go through them. */
+  readonly lists?: readonly string[];
 }
 
 /**
@@ -32,10 +32,10 @@ export interface List<T> {
   readonly itemsName?: string;
 }
 
-/** Carries the type of a body, a query or an answer, with what stands for lists that an answer leaves out. */
+/** Carries the type of a body, a query or an answer, with the lists that an empty answer has all the same. */
 /* @__NO_SIDE_EFFECTS__ */
-export function of<T>(lists?: Partial<T>): Single<T> {
-  return lists ? { lists } : {};
+export function of<T>(...lists: readonly (keyof T & string)[]): Single<T> {
+  return lists.length > 0 ? { lists } : {};
 }
 
 /** A route that answers nothing but its success. */
@@ -100,7 +100,7 @@ export interface Route<
   readonly returns: Returns;
   /** Does it take a body or a query, which have to be checked? */
   readonly hasInput: boolean;
-  /** The form field that carries the file of a multipart upload. */
+  /** How its file travels, where it uploads one. */
   readonly upload?: UploadFacts;
   /** The largest JSON body that the service takes. */
   readonly maxBodyBytes?: number;
@@ -341,9 +341,8 @@ function* pairs(table: object, schemas: object): Generator<[Route, RouteSchemas]
       continue;
     }
     if (typeof row['method'] === 'string') {
-      yield [row as unknown as Route, entry];
-    } // a row has a method
-    else {
+      yield [row as unknown as Route, entry]; // a row has a method
+    } else {
       yield* pairs(row, entry);
     }
   }

@@ -3,7 +3,7 @@ import { readAnswer, requestIdOf, resultOf } from './answer.js';
 import { jsonText } from './body.js';
 import { callSite, inTime, locate, notSentInTime, RunningCall, type CallState } from './call.js';
 import { Checks, type SchemaMap } from './checks.js';
-import type { Settings } from './client.js';
+import type { Settings } from './settings.js';
 import { isPostreelError, RateLimitError, type Outcome, type PostreelError } from './errors.js';
 import type { Events } from './events.js';
 import { Exchange } from './exchange.js';
@@ -12,11 +12,12 @@ import { keyUnavailable, type Keyring } from './keys.js';
 import { PagedList } from './list.js';
 import { journalMissing, requireOnce, type OnceCalls, type OnceKey } from './once.js';
 import { readCallOptions } from './options.js';
+import { outcomeWhenLost } from './outcome.js';
 import type { BudgetSource } from './budgets.js';
 import type { Budget, Slot } from './rate-limit.js';
 import { maxCloseMs } from './rate-store.js';
 import { freeRoute, prepare, type Input, type PreparedCall } from './request.js';
-import { pauseAfterRefusalMs, repeat } from './retry.js';
+import { pauseMs, repeat } from './retry.js';
 import type { InputOf, ItemOf, Method, Returned, Route } from './route.js';
 import type { Session } from './session.js';
 import type {
@@ -50,8 +51,6 @@ export interface Parts {
 interface RawAnswer {
   readonly body: unknown;
   readonly response: Response;
-  /** The key that brought it. */
-  readonly keyValue?: string | null;
 }
 
 /** The key of one call. It may be renewed once, after a 401. */
@@ -227,14 +226,8 @@ export class Transport {
       await this.#checks.ofRequest(call);
       const known = keyring.keyFor(call.route, session);
       const value = known instanceof Promise ? await this.#fetchedKey(known, call) : known;
-      const {
-        body,
-        response,
-        keyValue = null,
-      } = await this.#attempts(call, {
-        value,
-        mayRenew: value !== null,
-      });
+      const key = { value, mayRenew: value !== null };
+      const { body, response } = await this.#attempts(call, key);
       if (call.usesSession) {
         session.keep(call.route, response);
       }
@@ -246,7 +239,7 @@ export class Transport {
         data,
         response,
         get requestId() {
-          return requestIdOf(response, call, keyValue);
+          return requestIdOf(response, call, key.value);
         },
       };
     } catch (failure) {
@@ -263,7 +256,7 @@ export class Transport {
     const terms = {
       windowMs: settings.windowMs,
       maxQueueMs: settings.maxQueueMs,
-      gateWaits: budget !== undefined,
+      budgetWaits: budget !== undefined,
       onRetry: (facts: { attempt: number; delayMs: number; error: PostreelError }) =>
         events.emit('retry', { ...factsOf(call), ...facts }),
     };
@@ -279,8 +272,7 @@ export class Transport {
   ): Promise<RawAnswer> {
     const { events, http, settings, keyring } = this.#parts;
     const { signal, state, clock } = call;
-    // A request that changes nothing has no effect, however it ends.
-    const whenLost: Outcome = call.changes ? 'unknown' : 'rejected';
+    const whenLost = outcomeWhenLost(call);
 
     // 1. The right to send. Nearly always there is room.
     const acquired = budget && this.#acquire(budget, number, call);
@@ -297,12 +289,12 @@ export class Transport {
     const exchange = new Exchange(sent, key.value, settings, limitMs);
     let failure: unknown;
     try {
-      const text = await run(() => exchange.run(http, () => slot?.accepted()));
+      const text = await run(() => exchange.run(http));
       const response = exchange.response as Response; // its text was read
       const received = { response, text, key: key.value, keyOrigin: keyring.origin };
       const body = readAnswer(received, sent);
       state.outcome = undefined;
-      return { body, response, keyValue: key.value };
+      return { body, response };
     } catch (reason) {
       // 3. What became of it, once. An abort leaves with the caller's own reason.
       failure = reason;
@@ -311,10 +303,9 @@ export class Transport {
       } else {
         state.outcome = exchange.isHandedOver ? whenLost : 'not-sent';
       }
-      // 429 closes the gate for all, before this slot lets the next one through.
-      if (reason instanceof RateLimitError) {
-        const askedMs = reason.retryAfterMs ?? settings.windowMs;
-        budget?.close(Math.min(pauseAfterRefusalMs(askedMs, number), maxCloseMs));
+      // A 429 pauses all calls, before this slot lets the next one through.
+      if (reason instanceof RateLimitError && !isAbortOf(signal, reason)) {
+        budget?.pause(Math.min(pauseMs(reason, number, settings.windowMs), maxCloseMs));
       }
     } finally {
       endSlot(slot, state.outcome, exchange);
@@ -330,6 +321,9 @@ export class Transport {
       }
     }
 
+    if (isAbortOf(signal, failure)) {
+      throw failure; // an error of ours may be the reason, but it is no answer
+    }
     // 4. What follows from a no: 401 may have another key.
     if (await this.#isKeyRenewed(failure, call, key)) {
       return this.#attempt(number, call, key, budget);
@@ -396,7 +390,7 @@ export class Transport {
       key.value = await this.#fetchedKey(keyring.renew(refused), call);
       keyring.authorize(call.route, key.value, session);
     } catch (reason) {
-      // Without another key it stays at the refusal that came: the service did see the call.
+      // Without another key the outcome is that of the refusal: the service did see the call.
       throw isPostreelError(reason) ? Object.assign(reason, { outcome: 'rejected' }) : reason;
     }
     return key.value !== refused;

@@ -2,8 +2,8 @@ import { answerWithin, hasIoContexts, sleep, type Clock } from './async.js';
 import { isPostreelError, reasonOf } from './errors.js';
 import {
   bothSlots,
-  Line,
-  maxAttemptMs,
+  CallQueue,
+  maxDeliveryMs,
   queueTimeout,
   reportedOnce,
   stragglingMs,
@@ -25,18 +25,21 @@ const maxSlotsAtOnce = 100;
 
 /**
  * The budget of a project that several processes share through a store. A request needs two slots: one
- * of this process, which obeys 429s and keeps the limit when the store is gone, and one of the store.
+ * of this process, which pauses after a 429 and keeps the limit when the store is gone, and one of the
+ * store.
  */
 export class SharedBudget implements Budget {
   readonly #store: RateBudgetStore;
   readonly #group: string;
   readonly #own: LocalBudget;
   readonly #clock: Clock;
-  readonly #line: Line;
-  readonly #health = new StoreHealth((message) => this.#warn(message));
+  readonly #queue: CallQueue;
+  readonly #health: StoreHealth;
   #limits: BudgetLimits;
+  /** Until then the store had no slot. */
   #fullUntil = Number.NEGATIVE_INFINITY;
-  #askAt = Number.NEGATIVE_INFINITY;
+  /** Until then the store, which failed, is left alone. */
+  #restsUntil = Number.NEGATIVE_INFINITY;
   /** Aborted when no call waits any more: no timer may keep the process alive then. */
   #pumping: AbortController | undefined;
   /** Of the client whose call came last. */
@@ -48,37 +51,31 @@ export class SharedBudget implements Budget {
     this.#limits = limits;
     this.#own = own;
     this.#clock = own.clock;
-    this.#line = new Line(own.clock);
+    this.#queue = new CallQueue(own.clock, (ahead) => this.#forecast(ahead));
+    this.#health = new StoreHealth((message) => this.#warn(message), own.clock);
   }
 
   async acquire(given: Turn): Promise<Slot> {
-    this.#warn = given.onWarning;
+    this.#warn = (message) => given.onWarning(message);
     const turn = reportedOnce(given);
-    turn.signal?.throwIfAborted();
     if (hasIoContexts()) {
       return this.#acquireAlone(turn);
     }
-    const expected = this.#forecast(turn);
-    if (expected.waitMs > turn.maxWaitMs) {
-      throw queueTimeout(expected, turn);
-    }
-    const place = this.#line.join(turn);
+    const call = this.#queue.join(turn, maxPauseMs(this.#limits.windowMs));
     void this.#pump();
     try {
-      return await place.granted;
-    } catch (failure) {
-      throw typeof failure === 'symbol' ? queueTimeout(this.#forecast(turn), turn) : failure;
+      return await call.granted;
     } finally {
-      this.#line.leave(place);
-      if (this.#line.size === 0) {
+      this.#queue.leave(call);
+      if (this.#queue.size === 0) {
         this.#pumping?.abort();
         this.#pumping = undefined;
       }
     }
   }
 
-  close(delayMs: number): void {
-    this.#own.close(delayMs);
+  pause(delayMs: number): void {
+    this.#own.pause(delayMs);
     this.#refuse({ reason: 'service', waitMs: delayMs });
     this.#inBackground('close', () => this.#store.close(this.#group, delayMs));
   }
@@ -93,7 +90,7 @@ export class SharedBudget implements Budget {
     const own = this.#own.state();
     const fullMs = this.#fullUntil - this.#clock.now();
     const resetsAt = fullMs > 0 ? new Date(Date.now() + fullMs) : own.resetsAt;
-    return { ...own, queued: this.#line.size, resetsAt };
+    return { ...own, queued: this.#queue.size, resetsAt };
   }
 
   /** Takes slots for all that wait, for as long as any do. */
@@ -105,14 +102,14 @@ export class SharedBudget implements Budget {
     this.#pumping = pumping;
     const { signal } = pumping;
     try {
-      while (!signal.aborted && this.#line.size > 0) {
+      while (!signal.aborted && this.#queue.size > 0) {
         await this.#round(signal);
       }
     } catch (reason) {
       // Our own budget does not wait as long as the service asks.
       if (!signal.aborted) {
         const waitMs = (isPostreelError(reason) && reason.retryAfterMs) || 1;
-        this.#line.refuse({ reason: 'service', waitMs }, 0);
+        this.#queue.refuse({ reason: 'service', waitMs }, 0);
       }
     }
     if (this.#pumping === pumping) {
@@ -121,14 +118,18 @@ export class SharedBudget implements Budget {
   }
 
   async #round(signal: AbortSignal): Promise<void> {
-    const own: Turn = {
-      ...{ signal, method: '', path: '', priority: 'interactive', limitedBy: 'deadline' },
-      isRepeat: false,
+    const turn: Turn = {
+      method: '',
+      path: '',
+      priority: 'interactive',
+      signal,
       maxWaitMs: Number.POSITIVE_INFINITY,
+      limitedBy: 'deadline',
+      isRepeat: false,
       onWait: (event) => this.#report(event),
       onWarning: this.#warn,
-    } as const;
-    const slots = await this.#take(own, () => Math.min(this.#line.size, maxSlotsAtOnce));
+    };
+    const slots = await this.#take(turn, () => Math.min(this.#queue.size, maxSlotsAtOnce));
     if ('waitMs' in slots) {
       this.#refuse(slots);
       this.#report(slots);
@@ -136,11 +137,7 @@ export class SharedBudget implements Budget {
       return;
     }
     for (const slot of slots) {
-      const next = this.#line.first();
-      if (next) {
-        this.#line.leave(next);
-        next.grant(slot);
-      } else {
+      if (!this.#queue.grant(slot)) {
         slot.cancel();
       }
     }
@@ -148,6 +145,7 @@ export class SharedBudget implements Budget {
 
   // Where one request cannot resume another, each call asks the store for itself.
   async #acquireAlone(turn: Turn): Promise<Slot> {
+    turn.signal?.throwIfAborted();
     const givesUpAt = this.#clock.now() + turn.maxWaitMs;
     for (;;) {
       const maxWaitMs = givesUpAt - this.#clock.now();
@@ -166,7 +164,11 @@ export class SharedBudget implements Budget {
   /** Slots here and in the store, as many as are wanted and free, or how long there is none. */
   async #take(turn: Turn, wanted: () => number): Promise<Slot[] | Forecast> {
     const own = [await this.#own.acquire(turn)];
-    for (let more; own.length < wanted() && (more = this.#own.takeNow());) {
+    while (own.length < wanted()) {
+      const more = this.#own.takeNow();
+      if (!more) {
+        break;
+      }
       own.push(more);
     }
     const cancelFrom = (index: number) => own.splice(index).forEach((slot) => slot.cancel());
@@ -188,26 +190,27 @@ export class SharedBudget implements Budget {
     }
     const stored = answer.slots.map((id) => this.#storedSlot(id));
     cancelFrom(stored.length);
-    return own.map((slot, index) => bothSlots(slot, stored[index] as Slot)); // as many as there are own
+    return own.map((slot, index) => bothSlots(slot, stored[index] as Slot)); // there are as many
   }
 
   /** `undefined` when the store does not answer: then our own budget has to do. */
   async #ask(count: number, signal: AbortSignal | undefined): Promise<StoreAnswer | undefined> {
-    if (this.#clock.now() < this.#askAt) {
+    if (this.#clock.now() < this.#restsUntil) {
       return undefined;
     }
     try {
-      const leaseMs = this.#limits.windowMs + maxAttemptMs;
+      // Of a sender that died, the service may see a request until then.
+      const leaseMs = this.#limits.windowMs + maxDeliveryMs;
       const asked = this.#store.take(this.#group, this.#limits, leaseMs, count);
       const onLate = (late: StoreAnswer) => this.#giveBack(late);
-      const answer = await answerWithin(asked, maxAnswerMs, { onLate, signal });
+      const answer = await answerWithin(asked, maxAnswerMs, { onLate, signal, clock: this.#clock });
       checkAnswer(answer, count);
-      this.#health.succeeded('take');
+      this.#health.succeeded();
       return answer;
     } catch (reason) {
       signal?.throwIfAborted();
       this.#health.failed('take', reason);
-      this.#askAt = this.#clock.now() + restMs;
+      this.#restsUntil = this.#clock.now() + restMs;
       return undefined;
     }
   }
@@ -220,7 +223,7 @@ export class SharedBudget implements Budget {
 
   #storedSlot(id: string): Slot {
     let isOpen = true;
-    const once = (step: StoreStep, end: () => Promise<void>) => () => {
+    const once = (step: 'release' | 'cancel', end: () => Promise<void>) => () => {
       if (isOpen) {
         this.#inBackground(step, end);
       }
@@ -231,7 +234,6 @@ export class SharedBudget implements Budget {
       return this.#store.release(this.#group, id, limits);
     };
     return {
-      accepted: () => undefined,
       release: once('release', () => release(0)),
       abandon: once('release', () => release(stragglingMs)),
       cancel: once('cancel', () => this.#store.cancel(this.#group, id)),
@@ -239,27 +241,27 @@ export class SharedBudget implements Budget {
   }
 
   // No call waits for these steps.
-  #inBackground(step: StoreStep, run: () => Promise<void>): void {
+  #inBackground(step: string, run: () => Promise<void>): void {
     new Promise<void>((resolve) => resolve(run())).then(
-      () => this.#health.succeeded(step),
+      () => this.#health.succeeded(),
       (reason: unknown) => this.#health.failed(step, reason),
     );
   }
 
-  #forecast(turn: Turn): Forecast {
-    const own = this.#own.forecast(turn);
+  #forecast(ahead: number): Forecast {
+    const own = this.#own.forecast(ahead);
     const fullMs = this.#fullUntil - this.#clock.now();
     return own.waitMs >= fullMs ? own : { reason: 'limit', waitMs: fullMs };
   }
 
   #report(event: Omit<ThrottledEvent, 'queued'>): void {
-    for (const { turn } of this.#line.all()) {
-      turn.onWait({ ...event, queued: this.#line.size });
+    for (const { turn } of this.#queue.all()) {
+      turn.onWait({ ...event, queued: this.#queue.size });
     }
   }
 
   #refuse(forecast: Forecast): void {
-    this.#line.refuse(forecast, maxPauseMs(this.#limits.windowMs));
+    this.#queue.refuse(forecast, maxPauseMs(this.#limits.windowMs));
   }
 }
 
@@ -281,45 +283,35 @@ function checkAnswer(answer: StoreAnswer, count: number): void {
   }
 }
 
-/** What is asked of a store. */
-export type StoreStep = 'take' | 'release' | 'cancel' | 'close' | 'lease' | 'hold' | 'give back';
+// Failures that are no further apart than this are one outage, whatever succeeds in between.
+const sameOutageMs = 60_000;
 
-/** Without these the process goes on by itself. */
-const basic: readonly StoreStep[] = ['take', 'lease'];
-
-/** What it means that a step fails. */
-const consequences: Readonly<Record<StoreStep, string>> = {
-  take: 'Until it answers, this process keeps to the limit by itself, and several processes may exceed it together',
-  release: 'A slot stays taken until its lease ends',
-  cancel: 'A slot stays taken until its lease ends',
-  close: 'Other processes go on sending although the service asked to wait',
-  lease:
-    'Until it answers, this process counts pending jobs by itself, and several processes may exceed their limit together',
-  hold: 'The place of a job may come free for other processes while the job is under way',
-  'give back': 'The place of a job stays taken until its lease ends',
-};
-
-/** Warns once per outage of the store of a rate budget, and whenever the process goes on without it. */
+/** Warns once per outage of the store that the processes of a project share. */
 export class StoreHealth {
-  readonly #failing = new Set<StoreStep>();
   readonly #warn: (message: string) => void;
+  readonly #clock: Clock;
+  #hasAnswered = true;
+  #failedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(warn: (message: string) => void) {
+  constructor(warn: (message: string) => void, clock: Clock) {
     this.#warn = warn;
+    this.#clock = clock;
   }
 
-  /** A step failed. */
-  failed(step: StoreStep, reason: unknown): void {
-    const isNew = this.#failing.size === 0 || (basic.includes(step) && !this.#failing.has(step));
-    this.#failing.add(step);
-    if (isNew) {
-      const why = reasonOf(reason);
-      this.#warn(`The store of the rate limit failed to ${step} (${why}). ${consequences[step]}.`);
+  /** A step failed: the process goes on by itself. */
+  failed(step: string, reason: unknown): void {
+    const now = this.#clock.now();
+    if (this.#hasAnswered && now - this.#failedAt > sameOutageMs) {
+      this.#warn(
+        `The store of the rate limit failed to ${step} (${reasonOf(reason)}). Until it answers again, this process keeps to its limits by itself, and several processes may exceed them together.`,
+      );
     }
+    this.#hasAnswered = false;
+    this.#failedAt = now;
   }
 
-  /** A step succeeded: when it fails again, that is another outage. */
-  succeeded(step: StoreStep): void {
-    this.#failing.delete(step);
+  /** A step succeeded: when another one fails a while later, that is another outage. */
+  succeeded(): void {
+    this.#hasAnswered = true;
   }
 }

@@ -210,7 +210,7 @@ export interface ResponseEvent extends CallEvent {
 
 /** A failed attempt will be repeated. */
 export interface RetryEvent extends CallEvent {
-  /** The longest until the next attempt, in milliseconds: a backoff takes half of it at least. */
+  /** How long until the next attempt, in milliseconds; the rate limit may make it longer. */
   readonly delayMs: number;
   readonly error: Error;
 }
@@ -224,7 +224,7 @@ export interface ThrottledEvent {
   readonly queued: number;
 }
 
-/** An answer that does not match the document. It was handed on all the same. */
+/** An answer that does not match the document. It is handed on all the same, unless `responses` is `'throw'`. */
 export interface MismatchEvent {
   readonly method: string;
   readonly path: string;
@@ -269,15 +269,16 @@ export interface ClientEvents {
 
 /** Where a client writes what it does. `console` will do. Keys and bodies are never written. */
 export interface Logger {
-  /** Requests, answers and waits. */
+  /** Requests and answers. */
   debug?(message: string, facts?: object): void;
-  /** What may interest an operator. */
+  /** Retries, and waits for the rate limit. */
   info?(message: string, facts?: object): void;
-  /** Retries, and what the service ignores. */
+  /** What the service ignores, and what goes on without what it should have. */
   warn?(message: string, facts?: object): void;
-  /** Failures. */
+  /** A listener that failed. */
   error?(message: string, facts?: object): void;
 }
+
 /** A list that has not been asked for yet. */
 export interface Paginated<T> extends PromiseLike<Page<T>>, AsyncIterable<T> {
   /** Every item, in pages of 100 unless `limit` was given, one page ahead. */
@@ -310,6 +311,7 @@ export interface Page<T> extends AsyncIterable<T> {
   /** The page after this one, or `undefined` when there is none. */
   nextPage(): Promise<Page<T> | undefined>;
 }
+
 /** The query parameter that marks an address as signed for a single callback. */
 export const signatureParameter = 'postreel_signature';
 

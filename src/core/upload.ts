@@ -24,6 +24,34 @@ export function multipartBody(file: FileInput, facts: UploadFacts): MultipartBod
   };
 }
 
+/** Is this a `FormData`, of this runtime, of another realm or of a package? */
+export function isForm(value: unknown): value is Iterable<[string, unknown]> {
+  const isOne = Object.prototype.toString.call(value) === '[object FormData]';
+  return isOne && Symbol.iterator in (value as object); // its tag says so
+}
+
+/** A whole form, written here for the same reason: the class of one realm means nothing to another's `fetch`. */
+export function formBody(form: Iterable<[string, unknown]>): MultipartBody {
+  const boundary = `postreel-${crypto.randomUUID()}`;
+  const pieces = [...form].flatMap(([name, value]): BlobPart[] => {
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="${escaped(name)}"`;
+    if (typeof value === 'string') {
+      return [`${head}\r\n\r\n${value.replace(/\r?\n|\r/g, '\r\n')}\r\n`];
+    }
+    if (!(value instanceof Blob)) {
+      const message = 'must be a text or a Blob: node-fetch has files of its own';
+      throw invalidRequest([{ field: `body.${name}`, message }]);
+    }
+    const type = escaped(value.type || 'application/octet-stream');
+    const filename = escaped(nameOf(value) ?? 'blob');
+    return [`${head}; filename="${filename}"\r\nContent-Type: ${type}\r\n\r\n`, value, '\r\n'];
+  });
+  return {
+    content: new Blob([...pieces, `--${boundary}--\r\n`]),
+    contentType: `multipart/form-data; boundary=${boundary}`,
+  };
+}
+
 function refuseTooLarge(size: number, { maxBytes, field }: UploadFacts): void {
   if (maxBytes !== undefined && size > maxBytes) {
     const message = `must be at most ${megabytes(maxBytes)} MB; got ${megabytes(size)} MB`;

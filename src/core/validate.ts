@@ -270,13 +270,13 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
 const answerOnly = new Set(['id', 'createdAt', 'updatedAt', 'status', '_meta']);
 
 /** A field that a document does not list, and the one that was probably meant. */
-export interface StrangeField {
+interface StrangeField {
   readonly name: string;
   readonly meant: string | undefined;
 }
 
 /** The fields of a body that its document does not list. */
-export function strangeFields(
+function strangeFields(
   body: object,
   { names, aliases = {} }: KnownFields,
 ): readonly StrangeField[] {
@@ -291,7 +291,7 @@ export function strangeFields(
 }
 
 /** Warns of fields that the document does not show: they are sent, but may have no effect. */
-export function unknownFieldWarnings(body: object, known: KnownFields): readonly string[] {
+function unknownFieldWarnings(body: object, known: KnownFields): readonly string[] {
   return strangeFields(body, known).map(({ name, meant }) => {
     const hint = meant === undefined ? '' : ` Did you mean \`${meant}\`?`;
     return `\`${name}\` is not a documented field and may have no effect.${hint}`;

@@ -8,12 +8,13 @@ export interface OpenRecord {
 }
 
 /** Keeps out what is no object of fields: arrays, functions, dates, maps, sets and promises. */
-export interface NoContainer {
+// An alias, since it has no public name: the declarations of a user spell it out.
+type NoContainer = {
   readonly [Symbol.iterator]?: never;
   readonly bind?: never;
   readonly getTime?: never;
   readonly then?: never;
-}
+};
 
 /** Any object of fields: a literal, or one that an interface or a class describes. */
 export type FieldObject = object & NoContainer;
@@ -149,16 +150,6 @@ export function fingerprint(text: string): string {
 function hex(number: number): string {
   return (number >>> 0).toString(16).padStart(8, '0');
 }
-/** A number that a store answered; a driver may be set to read numbers as text or as bigint. */
-export function storedNumber(value: unknown): number {
-  const isOther = typeof value === 'bigint' || (typeof value === 'string' && value.trim() !== '');
-  const number = isOther ? Number(value) : value;
-  if (typeof number === 'number' && Number.isFinite(number)) {
-    return number;
-  }
-  throw new Error(`it answered something else where a number belongs: ${typeof value}`);
-}
-
 /** A variable of the environment, where there is one and it may be read; an empty one is none. */
 export function environment(name: string): string | undefined {
   const { process, Deno } = globalThis as {

@@ -12,7 +12,8 @@ import {
 import { schemaMap } from '../core/route.js';
 import { createStatusChecks } from '../core/wait.js';
 import { redact } from '../core/redact.js';
-import { Connection, type ServiceFacts } from '../core/client.js';
+import { Connection } from '../core/client.js';
+import type { ServiceFacts } from '../core/settings.js';
 import { normalizeBaseUrl } from '../core/request.js';
 import type { MediaEvents } from './events.js';
 import { Generate } from './generate/resource.js';

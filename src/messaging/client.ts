@@ -18,7 +18,8 @@ import {
 import { schemaMap, type RouteSchemas } from '../core/route.js';
 import { type JobUpdate, type JobWatch, createStatusChecks } from '../core/wait.js';
 import { callJournal, keyIn, type CallJournal } from '../core/once.js';
-import { bindMethods, Connection, ServiceClient, type ServiceFacts } from '../core/client.js';
+import { bindMethods, Connection, ServiceClient } from '../core/client.js';
+import type { ServiceFacts } from '../core/settings.js';
 import { Activity } from './activity/resource.js';
 import { Analytics } from './analytics/resource.js';
 import { Auth } from './auth/resource.js';
@@ -56,7 +57,7 @@ import { renderText } from './templates/template-text.js';
 import { Uploads } from './uploads/resource.js';
 import { Users } from './users/resource.js';
 import { checkRows, type RowSource } from './shared/row-source.js';
-import { filters, type AnyFields, type FilterBuilder, type FilterMapping } from './shared/where.js';
+import { filters, type FilterBuilder, type FilterMapping } from './shared/where.js';
 import type { WorkflowMapping } from './workflows/code/mapping.js';
 import { Workflows } from './workflows/resource.js';
 
@@ -78,7 +79,7 @@ export interface MessagingOptions extends ClientOptions {
   data?: DataOptions | undefined;
   /**
    * How `workflows.deploy()` and `pull()` write and read what the service's document does not show.
-   * @default `defaultWorkflowMapping` of `postreel/workflows`; what you leave out stays
+   * @default `defaultWorkflowMapping` of `postreel`; what you leave out stays
    */
   workflowMapping?: Partial<WorkflowMapping> | undefined;
   /**
@@ -148,7 +149,7 @@ export class MessagingClient<
   /** Your projects, their members and billing. */
   readonly projects: Projects;
   /** Builds filters of your custom fields as your service spells them (`filterMapping`). */
-  readonly filters: FilterBuilder<keyof Fields extends never ? AnyFields : Fields>;
+  readonly filters: keyof Fields extends never ? FilterBuilder : FilterBuilder<Fields>;
   /** The keys of calls with `once`. */
   readonly journal: CallJournal;
   readonly #connection: Connection<MessagingEvents, MessagingOptions>;

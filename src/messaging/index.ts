@@ -1,49 +1,50 @@
-export { MessagingClient, type MessagingOptions } from './client.js';
-export type { MessagingEvents } from './client.js';
+export * from '../core/public.js';
+export { MessagingClient, type MessagingEvents, type MessagingOptions } from './client.js';
+
+// Values that several resources share.
 export {
   clear,
   transient,
   type ContactData,
-  type DataObject,
   type DataPatch,
-  type DataRecord,
   type DataValue,
   type MessageData,
-  type NoReservedKeys,
   type PersistentData,
-  type ReadData,
-  type ReservedKey,
   type StoredData,
   type Transient,
   type TypedData,
 } from './shared/data.js';
-export type * from './shared/filter.js';
+export type {
+  BuiltFilter,
+  Filter,
+  FilterElement,
+  FilterGroup,
+  FilterInput,
+  FilterOperator,
+  FilterUnit,
+  StandardFilter,
+  StoredFilter,
+} from './shared/filter.js';
 export {
   evaluateFilter,
   matches,
   type FilterableContact,
   type FilterEvaluation,
-  type FilterParts,
   type MatchOptions,
 } from './shared/matches.js';
-export type * from './shared/query.js';
+export type { ListQuery, PeriodQuery } from './shared/query.js';
 export type { RowSource } from './shared/row-source.js';
 export {
   and,
   filters,
   or,
   where,
-  type AgeComparison,
-  type AnyFields,
   type Comparisons,
-  type EqualsComparison,
   type FilterBuilder,
-  type FilterFields,
   type FilterMapping,
-  type OrderComparison,
-  type OtherComparison,
-  type StandardFields,
 } from './shared/where.js';
+
+// One resource a line or two: its class and its types.
 export type * from './activity/resource.js';
 export type * from './activity/types.js';
 export type * from './analytics/resource.js';
@@ -71,39 +72,59 @@ export type * from './projects/types.js';
 export type * from './segments/members.js';
 export type * from './segments/resource.js';
 export type * from './segments/types.js';
+export type * from './templates/resource.js';
+export type * from './templates/types.js';
+export type * from './uploads/resource.js';
+export type * from './uploads/types.js';
+export type * from './users/resource.js';
+export type * from './users/types.js';
+export type * from './workflows/executions.js';
+export type * from './workflows/resource.js';
+export type * from './workflows/steps.js';
+export type * from './workflows/transitions.js';
+export type * from './workflows/types.js';
+
+// Templates as code.
 export {
   defineTemplate,
   type DefinedContent,
   type DefinedTemplate,
   type TemplateContent,
 } from './templates/define-template.js';
-export type * from './templates/resource.js';
-export type * from './templates/template-data.js';
-export type * from './templates/template-text.js';
-export type * from './templates/types.js';
-export type * from './uploads/resource.js';
-export type * from './uploads/types.js';
-export type * from './users/resource.js';
-export type * from './users/types.js';
-export type * from './workflows/code/definition.js';
-export type { WorkflowDrift } from './workflows/code/compare.js';
-export type { Deployment, DeployOptions, IncompleteDeployment } from './workflows/code/deploy.js';
+export type { TemplateData, TemplateValue } from './templates/template-data.js';
 export type {
-  StepContent,
-  TransitionEnds,
-  WorkflowHead,
-  WorkflowMapping,
+  RenderedTemplate,
+  TemplateVariable,
+  TemplateVariables,
+} from './templates/template-text.js';
+
+// Workflows as code.
+export { defineWorkflow } from './workflows/code/check.js';
+export type { WorkflowDrift } from './workflows/code/compare.js';
+export type * from './workflows/code/definition.js';
+export type { Deployment, DeployOptions, IncompleteDeployment } from './workflows/code/deploy.js';
+export {
+  defaultWorkflowMapping,
+  type StepContent,
+  type TransitionEnds,
+  type WorkflowHead,
+  type WorkflowMapping,
 } from './workflows/code/mapping.js';
+export { toMermaid, type MermaidOptions } from './workflows/code/mermaid.js';
 export type { DeployOperation } from './workflows/code/plan.js';
 export type { PulledWorkflow } from './workflows/code/pull.js';
-export type {
-  DeployedPart,
-  PendingCreation,
-  WorkflowState,
-  WorkflowStateStore,
+export type { ObservedEmail } from './workflows/code/simulation/observed.js';
+export {
+  simulate,
+  type SimulatedContact,
+  type SimulatedEmail,
+  type SimulatedEvent,
+  type SimulatedRun,
+  type SimulateOptions,
+  type Simulation,
+} from './workflows/code/simulation/simulate.js';
+export {
+  memoryWorkflowState,
+  type WorkflowState,
+  type WorkflowStateStore,
 } from './workflows/code/state.js';
-export type * from './workflows/executions.js';
-export type * from './workflows/resource.js';
-export type * from './workflows/steps.js';
-export type * from './workflows/transitions.js';
-export type * from './workflows/types.js';

@@ -12,16 +12,8 @@ export interface HeldLock {
   isHeld(): Promise<boolean>;
 }
 
-/** How a lock is waited for. */
-export interface LockWait {
-  /** Is the wait none that must keep the process alive? Asked again and again. */
-  readonly isBackground: () => boolean;
-}
-
 // Tasks under a lock take milliseconds: a claim that has been seen for so long was left behind.
 const staleMs = 60_000;
-// Processes that live are done before: so long a background wait keeps the process alive too.
-const briefMs = 500;
 
 /**
  * Runs a task while no other process runs one for the same file. Each claim is a file of its own
@@ -29,13 +21,9 @@ const briefMs = 500;
  * twice, not even by one process: so a claim that was found dead can be removed without harm to a
  * live one, however long the disk takes.
  */
-export async function withLock<T>(
-  path: string,
-  task: (lock: HeldLock) => Promise<T>,
-  { isBackground }: LockWait = { isBackground: () => false },
-): Promise<T> {
+export async function withLock<T>(path: string, task: (lock: HeldLock) => Promise<T>): Promise<T> {
   const folder = `${path}.lock`;
-  const claim = await taken(folder, isBackground);
+  const claim = await taken(folder);
   try {
     return await task({ isHeld: () => exists(claim) });
   } finally {
@@ -44,15 +32,13 @@ export async function withLock<T>(
 }
 
 /** The claim that took the lock. */
-async function taken(folder: string, isBackground: () => boolean): Promise<string> {
-  const startedAt = monotonicMs();
+async function taken(folder: string): Promise<string> {
   for (let round = 1; ; round++) {
     const name = `${pidScope()}-${process.pid}-${startToken()}-${randomUUID()}`;
     if (await isTaken(folder, name)) {
       return join(folder, name);
     }
-    const ref = !isBackground() || monotonicMs() - startedAt < briefMs;
-    await sleep(Math.random() * Math.min(25, 2 + round), undefined, { ref });
+    await sleep(Math.random() * Math.min(25, 2 + round));
   }
 }
 

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { isRecord } from '../core/values.js';
 
 /** Makes a new or renamed file survive a power cut. Not all systems let a folder be opened. */
 export async function syncFolder(path: string): Promise<void> {
@@ -12,5 +13,5 @@ export async function syncFolder(path: string): Promise<void> {
 
 /** Is this a system's error with this code, e.g. `ENOENT`? */
 export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
+  return isRecord(error) && error['code'] === code;
 }

@@ -1,4 +1,5 @@
 export type { BudgetLimits, RateBudgetStore, StoreAnswer } from '../core/rate-store.js';
+export type { JournalItem, JournalPage, JournalStore } from '../core/journal.js';
 export { dnsRecords, dnsTable, dnsZone, type DnsRecord } from './dns-records.js';
 export {
   attachment,
@@ -8,6 +9,6 @@ export {
   type AttachmentFields,
 } from './files.js';
 export { fileJournal } from './journal/file-journal.js';
-export { fileRateBudgetStore } from './rate-budget/file-rate-budget-store.js';
-export { saveTo, type SaveEach, type SaveOptions, type SaveProgress } from './download/save-to.js';
+export { fileRateBudgetStore } from './rate-budget.js';
+export { saveTo, type SaveEach, type SaveOptions } from './download/save-to.js';
 export { fileWorkflowState } from './workflow-state.js';

@@ -1,3 +1,4 @@
+import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Meter, Tracer } from '@opentelemetry/api';
 import type {
   CallEndEvent,
@@ -60,12 +61,7 @@ export async function instrument(
     name: '`instrument()`',
     example: '{ tracer }',
   });
-  const api = await import('@opentelemetry/api').catch((cause: unknown) => {
-    throw new ConfigurationError(
-      '`postreel/otel` needs `@opentelemetry/api`. Install it beside `postreel`.',
-      { code: 'OPENTELEMETRY_MISSING', cause },
-    );
-  });
+  const api = await loadApi();
   const tracer = given.tracer ?? api.trace.getTracer('postreel');
   const metrics = createMetrics(given.meter ?? api.metrics.getMeter('postreel'));
   const calls = new CallSpans(api, tracer, metrics);
@@ -85,6 +81,18 @@ export async function instrument(
       jobs.stop();
     },
   });
+}
+
+async function loadApi(): Promise<typeof OpenTelemetry> {
+  const api = await import('@opentelemetry/api').catch(missing);
+  return 'metrics' in api ? api : missing(undefined); // they came with 1.3
+}
+
+function missing(cause: unknown): never {
+  throw new ConfigurationError(
+    '`postreel/otel` needs `@opentelemetry/api` 1.3 or later. Install it beside `postreel`.',
+    { code: 'OPENTELEMETRY_MISSING', cause },
+  );
 }
 
 interface Listening {

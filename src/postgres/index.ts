@@ -1,4 +1,5 @@
 export type { BudgetLimits, RateBudgetStore, StoreAnswer } from '../core/rate-store.js';
+export type { JournalItem, JournalPage, JournalStore } from '../core/journal.js';
 export type { PostgresClient } from './client.js';
 export { postgresJournal, type PostgresJournalOptions } from './journal.js';
 export { migratePostgres, postgresMigration } from './migration.js';

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord, storedNumber } from '../core/values.js';
 import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/rate-store.js';
 import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
 
 /**
  * A rate budget and the pending slots in Postgres, shared by any number of machines. All times are
- * the server's own. The slots of a process that dies come free a window and a few seconds later.
+ * the server's own. The slots of a process that dies come free a window and ten seconds later.
  * When Postgres does not answer, each process keeps to the limit by itself, with a `warning`.
  *
  * @param pool - A pool of `pg`, or anything with `query(text, values)`, which stays yours to close.
@@ -13,44 +12,49 @@ import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
  */
 export function postgresRateBudget(pool: PostgresClient): RateBudgetStore {
   checkPostgres(pool, 'postgresRateBudget');
-  const run = async (text: string, ...values: unknown[]): Promise<void> => {
-    await rowsOf(pool, text, values);
-  };
-  const keep = (group: string, slots: readonly string[], forMs: number) =>
-    run('select postreel_keep_slots($1, $2::text[], $3)', group, slots, forMs);
+  const slots = leasesIn(pool, 'slot');
+  const places = leasesIn(pool, 'place');
   return {
     async take(group, limits, leaseMs, count = 1) {
-      const ids = Array.from({ length: count }, () => randomUUID());
-      const text = `select array_length(slots, 1) as taken, wait_ms, is_probe::int
-        from postreel_take_slots($1, $2::text[], $3, $4, $5)`;
-      const values = [group, ids, capacityOf(limits), limits.windowMs, leaseMs];
-      const [row] = await rowsOf(pool, text, values);
-      const { taken, wait_ms: waitMs, is_probe: isProbe } = isRecord(row) ? row : {};
-      const slots = ids.slice(0, storedNumber(taken ?? 0));
-      return slots.length > 0
-        ? { slots, isProbe: storedNumber(isProbe) === 1 }
-        : { waitMs: storedNumber(waitMs) };
+      const terms = [capacityOf(limits), leaseMs, limits.windowMs];
+      const { names, waitMs } = await slots.take(group, count, terms);
+      return names.length > 0 ? { slots: names } : { waitMs };
     },
-    release: (group, slot, { windowMs }) => keep(group, [slot], windowMs),
-    cancel: (group, slot) =>
-      run('delete from postreel_slots where project = $1 and id = $2', group, slot),
-    renew: keep,
-    close: (group, delayMs) =>
-      run('select postreel_close($1, $2)', group, Math.min(delayMs, maxCloseMs)),
-    reopen: (group) => run('select postreel_close($1, 0)', group),
+    release: (group, slot, { windowMs }) => slots.hold(group, [slot], windowMs, []),
+    cancel: (group, slot) => slots.hold(group, [], 0, [slot]),
+    async close(group, delayMs) {
+      const text = 'select postreel_close($1, $2)';
+      await rowsOf(pool, text, [group, Math.min(delayMs, maxCloseMs)]);
+    },
     async lease(group, count, limit, leaseMs) {
-      const names = Array.from({ length: count }, () => randomUUID());
-      const text = 'select postreel_lease($1, $2::text[], $3, $4) as name';
-      const rows = await rowsOf(pool, text, [group, names, limit, leaseMs]);
-      return rows.map((row) => String(isRecord(row) ? row['name'] : row));
+      const { names } = await places.take(group, count, [limit, leaseMs, 0]);
+      return names;
     },
-    hold: (group, names, leaseMs, instead) =>
-      run('select postreel_hold($1, $2::text[], $3::text[], $4)', group, names, instead, leaseMs),
-    giveBack: (group, places) =>
-      run(
-        'delete from postreel_places where project = $1 and name = any ($2::text[])',
-        group,
-        places,
-      ),
+    hold: (group, names, leaseMs, instead) => places.hold(group, names, leaseMs, instead),
+    giveBack: (group, names) => places.hold(group, [], 0, names),
+  };
+}
+
+/** Slots of the rate limit, or places for jobs that are not finished. */
+function leasesIn(pool: PostgresClient, kind: 'slot' | 'place') {
+  return {
+    /** The terms: how many there are, how long a lease lasts, and a window. */
+    async take(group: string, count: number, terms: readonly number[]) {
+      const names = Array.from({ length: count }, () => randomUUID());
+      const text = 'select taken, wait_ms from postreel_take($1, $2, $3::text[], $4, $5, $6)';
+      const [row] = await rowsOf(pool, text, [group, kind, names, ...terms]);
+      const { taken, wait_ms: waitMs } = row as Record<string, unknown>; // as selected
+      // A driver may read numbers as text.
+      return { names: names.slice(0, Number(taken)), waitMs: Number(waitMs) };
+    },
+    async hold(
+      group: string,
+      names: readonly string[],
+      forMs: number,
+      instead: readonly string[],
+    ): Promise<void> {
+      const text = 'select postreel_hold($1, $2, $3::text[], $4::text[], $5)';
+      await rowsOf(pool, text, [group, kind, names, instead, forMs]);
+    },
   };
 }

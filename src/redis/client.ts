@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isRecord } from '../core/values.js';
-import { ConfigurationError } from '../core/errors.js';
+import { ConfigurationError, isError } from '../core/errors.js';
 
 /** What is used of a Redis client. Those of `ioredis` have it. */
 export interface RedisClient {
@@ -31,7 +31,7 @@ export async function run(
   try {
     return await redis.evalsha(sha1, keys.length, ...keys, ...args);
   } catch (error) {
-    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) {
+    if (!(isError(error) && error.message.startsWith('NOSCRIPT'))) {
       throw error;
     }
     return redis.eval(text, keys.length, ...keys, ...args);

@@ -1,16 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { monotonicMs } from '../core/async.js';
 import { readOptions, text } from '../core/options.js';
-import {
-  capacityOf,
-  maxCloseMs,
-  type BudgetLimits,
-  type RateBudgetStore,
-  type StoreAnswer,
-} from '../core/rate-store.js';
-import { storedNumber } from '../core/values.js';
-import { checkClient, run, type RedisClient, type Script } from './client.js';
-import * as scripts from './rate-budget-scripts.js';
+import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/rate-store.js';
+import { checkClient, run, script, type RedisClient } from './client.js';
 
 /** How a budget in Redis is stored. */
 export interface RedisBudgetOptions {
@@ -21,9 +13,11 @@ export interface RedisBudgetOptions {
   prefix?: string | undefined;
 }
 
+const owner = { name: '`redisRateBudget()`', example: "{ prefix: 'shop' }" };
+
 /**
  * A rate budget and the pending slots in Redis, shared by any number of machines. All times are
- * Redis's own. The slots of a process that dies come free a window and a few seconds later. When Redis
+ * Redis's own. The slots of a process that dies come free a window and ten seconds later. When Redis
  * does not answer, each process keeps to the limit by itself, with a `warning`; when it has lost its
  * memory, nothing is sent for one window.
  *
@@ -31,135 +25,124 @@ export interface RedisBudgetOptions {
  */
 export function redisRateBudget(redis: RedisClient, options?: RedisBudgetOptions): RateBudgetStore {
   checkClient(redis, 'redisRateBudget');
-  const { prefix = 'postreel' } = readOptions(
-    options,
-    { prefix: text },
-    {
-      name: '`redisRateBudget()`',
-      example: "{ prefix: 'shop' }",
-    },
-  );
-  return new RedisRateBudget(redis, prefix).store();
-}
-
-// How much longer than two windows an idle project is remembered.
-const idleMs = 60_000;
-
-/** The memory of the server as a process last saw it. */
-interface Seen {
-  readonly epoch: string;
-  /** Redis would certainly still know the epoch until then. */
-  readonly until: number;
-}
-
-class RedisRateBudget {
-  readonly #redis: RedisClient;
-  readonly #prefix: string;
-  readonly #seen = new Map<string, Seen>();
-
-  constructor(redis: RedisClient, prefix: string) {
-    this.#redis = redis;
-    this.#prefix = prefix;
-  }
-
-  store(): RateBudgetStore {
-    return {
-      take: (...asked) => this.take(...asked),
-      release: (group, slot, { windowMs }) => this.keep(group, [slot], windowMs),
-      cancel: (group, slot) => this.#free(group, 'slots', [slot]),
-      renew: (...asked) => this.keep(...asked),
-      close: (...asked) => this.close(...asked),
-      reopen: (group) => this.reopen(group),
-      lease: (...asked) => this.lease(...asked),
-      hold: (...asked) => this.hold(...asked),
-      giveBack: (group, places) => this.#free(group, 'places', places),
-    };
-  }
-
-  // The slots are named here: a client that repeats the command after a lost answer takes them once.
-  async take(
-    group: string,
-    limits: BudgetLimits,
-    leaseMs: number,
-    count = 1,
-  ): Promise<StoreAnswer> {
-    const slots = Array.from({ length: count }, () => randomUUID());
-    const windowMs = Math.ceil(limits.windowMs);
-    const args = [capacityOf(limits), windowMs, Math.ceil(leaseMs)];
-    const seen = this.#seen.get(group);
-    const isFresh = seen !== undefined && monotonicMs() < seen.until;
-    const epochs = [isFresh ? seen.epoch : '', randomUUID(), 2 * windowMs + idleMs];
-    const keys = ['slots', 'closed', 'epoch'];
-    const answer = await this.#run(scripts.take, group, keys, [...args, ...epochs, ...slots]);
-    const { taken, waitMs, isProbe, epoch } = readTaken(answer);
-    this.#seen.set(group, { epoch, until: monotonicMs() + windowMs + idleMs / 2 });
-    return taken > 0 ? { slots: slots.slice(0, taken), isProbe } : { waitMs };
-  }
-
-  async keep(group: string, slots: readonly string[], forMs: number): Promise<void> {
-    await this.#run(scripts.keepSlots, group, ['slots'], [Math.ceil(forMs), ...slots]);
-  }
-
-  async close(group: string, delayMs: number): Promise<void> {
-    const forMs = Math.ceil(Math.min(delayMs, maxCloseMs));
-    if (forMs > 0) {
-      await this.#run(scripts.close, group, ['closed'], [forMs]);
-    }
-  }
-
-  async reopen(group: string): Promise<void> {
-    await this.#run(scripts.reopen, group, ['closed'], []);
-  }
-
-  async lease(
-    group: string,
-    count: number,
-    limit: number,
-    leaseMs: number,
-  ): Promise<readonly string[]> {
-    const names = Array.from({ length: count }, () => randomUUID());
-    const args = [limit, Math.ceil(leaseMs), ...names];
-    return listIn(await this.#run(scripts.lease, group, ['places'], args)).map(String);
-  }
-
-  async hold(
-    group: string,
-    names: readonly string[],
-    leaseMs: number,
-    instead: readonly string[],
-  ): Promise<void> {
-    const args = [Math.ceil(leaseMs), names.length, ...names, ...instead];
-    await this.#run(scripts.hold, group, ['places'], args);
-  }
-
-  async #free(group: string, key: string, names: readonly string[]): Promise<void> {
-    await this.#run(scripts.free, group, [key], names);
-  }
-
+  const { prefix = 'postreel' } = readOptions(options, { prefix: text }, owner);
+  const epochs = new Map<string, KnownEpoch>();
   // The braces keep the keys of a project on one node of a cluster.
-  #run(
-    script: Script,
-    group: string,
-    keys: readonly string[],
-    args: readonly (string | number)[],
-  ): Promise<unknown> {
-    const names = keys.map((key) => `${this.#prefix}:{${group}}:${key}`);
-    return run(this.#redis, script, names, args);
-  }
+  const keyOf = (group: string, name: string) => `${prefix}:{${group}}:${name}`;
+
+  const hold = async (
+    key: string,
+    names: readonly string[],
+    forMs: number,
+    instead: readonly string[],
+  ) => {
+    await run(redis, scripts.hold, [key], [Math.ceil(forMs), names.length, ...names, ...instead]);
+  };
+  return {
+    async take(group, limits, leaseMs, count = 1) {
+      const slots = newNames(count);
+      const windowMs = Math.ceil(limits.windowMs);
+      const known = epochs.get(group);
+      const isFresh = known !== undefined && monotonicMs() - known.seenAt < windowMs;
+      const keys = [keyOf(group, 'slots'), keyOf(group, 'closed'), keyOf(group, 'epoch')];
+      const epoch = [isFresh ? known.epoch : '', randomUUID()];
+      const args = [capacityOf(limits), Math.ceil(leaseMs), windowMs, ...epoch, ...slots];
+      const answer = await run(redis, scripts.take, keys, args);
+      // As the script answers; a client may read numbers as text.
+      const [taken, waitMs, current] = answer as [number | string, number | string, string];
+      epochs.set(group, { epoch: current, seenAt: monotonicMs() });
+      const names = slots.slice(0, Number(taken));
+      return names.length > 0 ? { slots: names } : { waitMs: Number(waitMs) };
+    },
+    release: (group, slot, { windowMs }) => hold(keyOf(group, 'slots'), [slot], windowMs, []),
+    cancel: (group, slot) => hold(keyOf(group, 'slots'), [], 0, [slot]),
+    async close(group, delayMs) {
+      const forMs = Math.ceil(Math.min(delayMs, maxCloseMs));
+      if (forMs > 0) {
+        await run(redis, scripts.close, [keyOf(group, 'closed')], [forMs]);
+      }
+    },
+    async lease(group, count, limit, leaseMs) {
+      const names = newNames(count);
+      const args = [limit, Math.ceil(leaseMs), ...names];
+      const taken = await run(redis, scripts.lease, [keyOf(group, 'places')], args);
+      return names.slice(0, Number(taken));
+    },
+    hold: (group, names, leaseMs, instead) => hold(keyOf(group, 'places'), names, leaseMs, instead),
+    giveBack: (group, places) => hold(keyOf(group, 'places'), [], 0, places),
+  };
 }
 
-function readTaken(answer: unknown) {
-  const [taken, waitMs, probe, epoch] = listIn(answer);
-  if (typeof epoch !== 'string') {
-    throw new Error('it answered no epoch');
-  }
-  const isProbe = storedNumber(probe) === 1;
-  return { taken: storedNumber(taken), waitMs: storedNumber(waitMs), isProbe, epoch };
+/** The memory of the server, as a process last saw it. */
+interface KnownEpoch {
+  readonly epoch: string;
+  readonly seenAt: number;
 }
 
-function listIn(answer: unknown): readonly unknown[] {
-  if (Array.isArray(answer)) {
-    return answer;
-  }
-  throw new Error(`it answered something else where a list belongs: ${typeof answer}`);
+// Named here, so that a client which repeats a command after a lost answer takes them once.
+function newNames(count: number): string[] {
+  return Array.from({ length: count }, () => randomUUID());
 }
+
+// Slots and places are sorted sets: names, with the time until which each is taken. Every time is the
+// server's own, so the clocks of the senders do not matter.
+const now = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function keep(key, ms)
+  if redis.call('PTTL', key) < ms then redis.call('PEXPIRE', key, ms) end
+end`;
+
+// Takes up to `most` of the names from that argument on, and answers how many it got.
+const lease = `${now}
+local function lease(key, most, ms, first)
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
+  local taken = 0
+  for index = first, #ARGV do
+    local name = ARGV[index]
+    if redis.call('ZCARD', key) >= most and not redis.call('ZSCORE', key, name) then break end
+    redis.call('ZADD', key, now + ms, name)
+    taken = taken + 1
+  end
+  keep(key, ms)
+  return taken
+end`;
+
+const scripts = {
+  // KEYS: slots, closed, epoch. ARGV: capacity, lease, window, the epoch as known, another one if there is
+  // none, slots. Answers how many slots were taken, or how long to wait, and the epoch. Another epoch than
+  // the known one means that the server forgot what was sent: then nothing is sent for one window.
+  take: script(`${lease}
+local slots, closed, epoch = KEYS[1], KEYS[2], KEYS[3]
+local capacity, ms, window = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local known, current = ARGV[4], redis.call('GET', epoch) or ARGV[5]
+redis.call('SET', epoch, current, 'PX', ms + window)
+if known ~= '' and known ~= current and redis.call('PTTL', closed) < window then
+  redis.call('SET', closed, 1, 'PX', window)
+end
+local wait = redis.call('PTTL', closed)
+if wait > 0 then return { 0, wait, current } end
+local taken = lease(slots, capacity, ms, 6)
+if taken > 0 then return { taken, 0, current } end
+local first = redis.call('ZRANGE', slots, 0, 0, 'WITHSCORES')
+return { 0, math.max(1, math.min(first[2] - now, window)), current }`),
+
+  // KEYS: places. ARGV: how many there are, lease, names. Answers how many were taken.
+  lease: script(`${lease}
+return lease(KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), 3)`),
+
+  // KEYS: slots or places. ARGV: for how long, how many names, the names, those to give back for them.
+  hold: script(`${now}
+for index = 3, #ARGV do
+  if index < 3 + ARGV[2] then
+    redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[index])
+  else
+    redis.call('ZREM', KEYS[1], ARGV[index])
+  end
+end
+keep(KEYS[1], tonumber(ARGV[1]))`),
+
+  // KEYS: closed. ARGV: for how long.
+  close: script(`
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], 1, 'PX', ARGV[1]) end`),
+};

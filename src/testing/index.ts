@@ -1,12 +1,13 @@
 import type { FakeServer, FakeServerOptions } from './server.js';
 
+export type { JournalItem, JournalPage, JournalStore } from '../core/journal.js';
 export { createClock, type Clock, type ClockOptions } from './core/time/clock.js';
 export type { Duration } from './core/time/duration.js';
 export type { Fault, Faults } from './core/faults.js';
 export type { RateLimitOptions } from './core/rate-limit.js';
 export type { RecordedRequest } from './core/record.js';
 export type { Task } from './core/time/schedule.js';
-export type { Service } from './core/service.js';
+export type { FakeClientOptions, Service } from './core/service.js';
 export type { EndpointName } from './endpoint-names.js';
 export { testJournal, type TestJournalOptions } from './journal/test-journal.js';
 export { createFakeMedia, type FakeMedia } from './media/create.js';

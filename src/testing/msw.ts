@@ -8,7 +8,8 @@ export async function mswHandlers(
   baseUrls: readonly string[],
   handle: (request: Request) => Promise<Response>,
 ): Promise<MswHandler[]> {
-  const { http, HttpResponse } = await import('msw').catch(missing);
+  const msw = await import('msw').catch(missing);
+  const { http, HttpResponse } = 'http' in msw ? msw : missing(undefined); // version 1 has `rest`
   return baseUrls.map((baseUrl) =>
     http.all(below(baseUrl), async ({ request }) => {
       try {
@@ -23,7 +24,7 @@ export async function mswHandlers(
 
 /** Says what to do; the catch also lets bundlers go on where msw is not installed. */
 function missing(cause: unknown): never {
-  throw new Error('MSW handlers need the package msw. Install it with `npm install -D msw`.', {
+  throw new Error('MSW handlers need msw 2 or later. Install it with `npm install -D msw`.', {
     cause,
   });
 }

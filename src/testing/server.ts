@@ -120,17 +120,25 @@ export async function startFakeServer(given?: FakeServerOptions): Promise<FakeSe
   return { url, ...bases, messaging, media, close: () => close(server) };
 }
 
+// The same at every start, for `.env` files.
+const servedKeys = {
+  messaging: { secretKey: 'sk_000003', publicKey: 'pk_000004' },
+  media: { apiKey: 'media_key_000001' },
+};
+
 // Async, so that what the fakes refuse in their options is a rejection.
 // eslint-disable-next-line @typescript-eslint/require-await -- see above
 async function createFakes({ messaging, media }: FakeServerOptions, url: string) {
   const clock = createClock({ mode: 'real' });
   return {
     messaging: createFakeMessaging({
+      ...servedKeys.messaging,
       ...messaging,
       clock: messaging?.clock ?? clock,
       baseUrl: `${url}/messaging`,
     }),
     media: createFakeMedia({
+      ...servedKeys.media,
       ...media,
       clock: media?.clock ?? clock,
       baseUrl: `${url}/media`,

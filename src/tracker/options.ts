@@ -73,7 +73,7 @@ export interface TrackOptions {
 }
 
 /** `data` may be left out where no field is required. */
-export type TrackArguments<Data> =
+type TrackArguments<Data> =
   Partial<Data> extends Data
     ? [data?: OrTransient<Data>, options?: TrackOptions]
     : [data: OrTransient<Data>, options?: TrackOptions];
@@ -84,7 +84,7 @@ export type EventArguments<Events> = {
 }[keyof Events & string];
 
 /** The same fields, each of which may be meant for one event only. */
-export type OrTransient<Data> = {
+type OrTransient<Data> = {
   readonly [Field in keyof Data]: Data[Field] | Transient<Data[Field]>;
 };
 

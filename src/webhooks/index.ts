@@ -1,5 +1,10 @@
 export type { Inbox, WebhookResult } from '../core/types.js';
-export { WebhookVerificationError, type WebhookProblem } from '../core/errors.js';
+export {
+  WebhookVerificationError,
+  type FieldError,
+  type Outcome,
+  type WebhookProblem,
+} from '../core/errors.js';
 export type { ReadStatus } from './receive/confirm.js';
 export { createInbox, type WebhookInbox, type WebhookListener } from './inbox.js';
 export type { NodeReply, NodeRequest, NodeResponse } from './receive/node.js';

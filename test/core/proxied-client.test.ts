@@ -33,6 +33,7 @@ describe('a client behind a proxy', () => {
   });
 });
 
+/* eslint-disable @typescript-eslint/unbound-method -- that they work unbound is the subject */
 describe('a method of a client', () => {
   it('works as a function of its own', async () => {
     const fake = createFakeMessaging();
@@ -47,7 +48,7 @@ describe('a method of a client', () => {
   it('is overridden by a subclass', async () => {
     class Quiet extends MessagingClient {
       override track(...[body, options]: Parameters<MessagingClient['track']>) {
-        return super.track({ ...body, event: 'quiet' }, options);
+        return super.track({ email: body.email, event: 'quiet' }, options);
       }
     }
     const fake = createFakeMessaging();

@@ -21,12 +21,6 @@ describe('docs/errors.md', () => {
     const table = section('Retries').split('never repeated')[1]!.split('```')[0]!;
     expect(callsIn(table)).toEqual(namesOf((row) => !row.repeatable));
   });
-
-  it('names every call that can be read back', () => {
-    expect(callsIn(section('Reading back').split('It works for')[1]!)).toEqual(
-      namesOf(({ readBack }) => readBack !== undefined),
-    );
-  });
 });
 
 function section(title: string): string {

@@ -192,9 +192,16 @@ describe('sending a campaign', () => {
     expect(requests[0]?.headers.get('x-team')).toBe('cats');
   });
 
-  it.each([undefined, null])('refuses a scheduledFor that is %s by accident', async (time) => {
-    const body = { scheduledFor: time } as unknown as CampaignSend; // lenient compilers let it pass
-    const message = `must not be ${String(time)}: the service would send to everybody now; if you mean that, use \`campaigns.sendNow(id)\``;
+  it('sends now where `scheduledFor` is null, as the document has it', async () => {
+    const { fetch, requests } = answering();
+    await messagingOver(fetch).campaigns.send('cmp_1', { scheduledFor: null });
+    expect(await requests[0]?.json()).toEqual({ scheduledFor: null });
+  });
+
+  it('refuses a `scheduledFor` that was never set', async () => {
+    const body = { scheduledFor: undefined } as unknown as CampaignSend; // lenient compilers let it pass
+    const message =
+      'must not be undefined: the service would send to everybody now; if you mean that, use `campaigns.sendNow(id)`';
     await expect(messaging.campaigns.send('cmp_1', body)).rejects.toMatchObject(
       refusal('scheduledFor', message),
     );

@@ -32,13 +32,6 @@ describe('bulk calls', () => {
     expect(jobId).toBe('job_1');
     expect(requests).toHaveLength(2);
   });
-
-  it('bulkSubscribe is not made again after a 503, since somebody may have left in between', async () => {
-    const { fetch, requests } = answering(() => unavailable());
-    const call = messagingOver(fetch).contacts.bulkSubscribe({ contactIds: ['con_1'] });
-    await expect(call).rejects.toMatchObject({ status: 503, outcome: 'unknown' });
-    expect(requests).toHaveLength(1);
-  });
 });
 
 describe('importing', () => {

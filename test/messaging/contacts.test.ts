@@ -109,13 +109,6 @@ describe('creating and updating', () => {
     ]);
   });
 
-  it('subscribes nobody again after a 503: they may have unsubscribed in between', async () => {
-    const { fetch, requests } = answering(() => unavailable());
-    const call = messagingOver(fetch).contacts.create({ email: 'ann@example.com' });
-    await expect(call).rejects.toMatchObject({ status: 503, outcome: 'unknown' });
-    expect(requests).toHaveLength(1);
-  });
-
   it('creates a contact that is not subscribed again after a 503, since it is an upsert', async () => {
     const answers = [unavailable(), Response.json(upserted)];
     const { fetch, requests } = answering(() => answers.shift());
@@ -233,13 +226,6 @@ describe('fields', () => {
     const { fetch } = answering(() => inventory);
     const messaging = messagingOver(fetch, { validation: { responses: 'throw' } });
     await expect(messaging.contacts.fields.list()).resolves.toEqual(inventory);
-  });
-
-  it('deletes no field again after a 503: it would also erase what was written since', async () => {
-    const { fetch, requests } = answering(() => unavailable());
-    const call = messagingOver(fetch).contacts.fields.delete('data.plan');
-    await expect(call).rejects.toMatchObject({ status: 503, outcome: 'unknown' });
-    expect(requests).toHaveLength(1);
   });
 });
 

@@ -91,3 +91,27 @@ describe('a value of another realm is what it is in its own', () => {
     expect(texts[1]).toContain('bob@example.com');
   });
 });
+
+describe('an error of another realm, as in Jest, is read as in its own', () => {
+  it('a refused connection keeps its code and its cause', async () => {
+    const refused = foreign(`
+      const cause = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:80'), { code: 'ECONNREFUSED' });
+      new TypeError('fetch failed', { cause })`) as TypeError; // of its own realm
+    const call = messagingOver(() => Promise.reject(refused), { retries: 0 }).users.me();
+    const error = await call.catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      message: expect.stringContaining('(ECONNREFUSED)') as string,
+      outcome: 'not-sent',
+      cause: { message: 'fetch failed', cause: { code: 'ECONNREFUSED' } },
+    });
+    expect((error as Error).cause).toBeInstanceOf(Error); // as matched
+  });
+
+  it('a failing `apiKey` function keeps its reason', async () => {
+    const closed = foreign(`new Error('the vault is closed')`) as Error; // of its own realm
+    const messaging = messagingOver(fetch, { apiKey: () => Promise.reject(closed) });
+    const error = await messaging.users.me().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ cause: { message: 'the vault is closed' } });
+    expect(JSON.stringify(error)).toContain('the vault is closed');
+  });
+});

@@ -337,6 +337,7 @@ describe('sendEach()', () => {
   });
 
   it('reports as failed what an abort kept from leaving, and as unknown only what had left', async () => {
+    fake = createFakeMessaging({ clock: { mode: 'manual' } });
     fake.fail('POST /v1/send', { hang: true });
     const abort = new AbortController();
     const client = clientOf({ rateLimit: { limit: 1, windowMs: 3_600_000 } });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { MessagingClient } from 'postreel';
 import { createFakeMessaging } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
-import { messagingOver } from '../support/clients.js';
 import { callTraps } from '../support/messaging/call-traps.js';
 import { dataTraps } from '../support/messaging/data-traps.js';
 import type { Scene } from '../support/messaging/traps.js';
@@ -19,9 +19,8 @@ export { clear, transient, content, email, m };
 `;
 
 function scene(): Scene {
-  const fake = createFakeMessaging({ clock: { mode: 'real', speed: 1000 } });
-  const { secretKey: apiKey, baseUrl, fetch } = fake;
-  const messaging = messagingOver(fetch, { apiKey, baseUrl });
+  const fake = createFakeMessaging();
+  const messaging = new MessagingClient({ ...fake.options, rateLimit: false });
   const warnings: string[] = [];
   messaging.on('warning', ({ message }) => warnings.push(message));
   return { fake, messaging, warnings };

@@ -160,13 +160,6 @@ describe('workflows.executions', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('does not cancel all again after a 503: others may have started since', async () => {
-    const { fetch, requests } = answering(() => unavailable());
-    const call = messagingOver(fetch).workflows.executions.cancelAll('wf_1');
-    await expect(call).rejects.toMatchObject({ status: 503, outcome: 'unknown' });
-    expect(requests).toHaveLength(1);
-  });
-
   it('lists by status, page after page', async () => {
     const { fetch, requests } = answering((request) => {
       const page = Number(new URL(request.url).searchParams.get('page') ?? 1);

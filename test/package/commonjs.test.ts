@@ -71,13 +71,6 @@ const programs: Readonly<Record<string, readonly [code: string, printed: string]
     console.log((await outcome).status, fake.project.events.length);`,
     'delivered 1',
   ],
-  'postreel/workflows': [
-    `const { defineWorkflow, toMermaid } = require('postreel/workflows');
-    const steps = { done: { type: 'EXIT' } };
-    const workflow = defineWorkflow({ key: 'a', name: 'A', trigger: { event: 'x' }, steps });
-    console.log(toMermaid(workflow).includes('done'));`,
-    'true',
-  ],
   'postreel/webhooks': [
     `const { signWebhookUrl, verifyWebhook } = require('postreel/webhooks');
     const secret = 'a secret of at least 32 characters';

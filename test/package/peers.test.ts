@@ -1,11 +1,8 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { doors, installPackage, type Project } from '../support/package/installed.js';
 
-// The doors whose peers somebody may not have.
-const engines = ['redis', 'postgres', 'pg-boss', 'bullmq', 'otel'].map(
-  (name) => `postreel/${name}`,
-);
 const watcher = fileURLToPath(new URL('../support/package/watch-imports.mjs', import.meta.url));
 
 let project: Project;
@@ -24,43 +21,114 @@ const load = {
   cjs: (door: string) => `require('${door}')`,
 };
 
-const sentences = [
-  '`redisRateBudget()` needs a Redis client. Install `ioredis` and pass `new Redis(url)`.',
-  '`redisJournal()` needs a Redis client. Install `ioredis` and pass `new Redis(url)`.',
-  '`postgresRateBudget()` needs a Postgres pool. Install `pg` and pass `new Pool({ connectionString })`.',
-  '`postgresJournal()` needs a Postgres pool. Install `pg` and pass `new Pool({ connectionString })`.',
-  '`migratePostgres()` needs a Postgres pool. Install `pg` and pass `new Pool({ connectionString })`.',
-  '`withSchedulerLock()` needs a pool that lends connections. Install `pg` and pass `new Pool({ connectionString })`.',
-  '`pgBossSource()` needs a started `PgBoss`. Install `pg-boss` and pass `await boss.start()`.',
-  '`postreel/bullmq` needs `bullmq`. Install it beside `postreel`.',
-  '`postreel/otel` needs `@opentelemetry/api`. Install it beside `postreel`.',
-];
+/** What needs a peer of another version than the project may have, and what each says then. */
+const needs = [
+  [
+    `REDIS.redisRateBudget({})`,
+    '`redisRateBudget()` needs a Redis client. Install `ioredis` and pass `new Redis(url)`.',
+  ],
+  [
+    `REDIS.redisJournal({})`,
+    '`redisJournal()` needs a Redis client. Install `ioredis` and pass `new Redis(url)`.',
+  ],
+  [
+    `POSTGRES.postgresRateBudget({})`,
+    '`postgresRateBudget()` needs a Postgres pool. Install `pg` and pass `new Pool({ connectionString })`.',
+  ],
+  [
+    `POSTGRES.postgresJournal({})`,
+    '`postgresJournal()` needs a Postgres pool. Install `pg` and pass `new Pool({ connectionString })`.',
+  ],
+  [
+    `POSTGRES.migratePostgres({})`,
+    '`migratePostgres()` needs a Postgres pool. Install `pg` and pass `new Pool({ connectionString })`.',
+  ],
+  [
+    `POSTGRES.withSchedulerLock({})`,
+    '`withSchedulerLock()` needs a pool that lends connections. Install `pg` and pass `new Pool({ connectionString })`.',
+  ],
+  // As version 9 has it.
+  [
+    `BOSS.pgBossSource({ fetch() {} })`,
+    '`pgBossSource()` needs a started `PgBoss` of version 10 or later. Install `pg-boss` and pass `await boss.start()`.',
+  ],
+  [
+    `BULLMQ.bullmqSource('videos', {})`,
+    '`postreel/bullmq` needs `bullmq` 5.55 or later. Install it beside `postreel`.',
+  ],
+  [
+    `OTEL.instrument({})`,
+    '`postreel/otel` needs `@opentelemetry/api` 1.3 or later. Install it beside `postreel`.',
+  ],
+  [
+    `TESTING.createFakeMedia().handlers()`,
+    'MSW handlers need msw 2 or later. Install it with `npm install -D msw`.',
+  ],
+] as const;
 
-describe.each(['mjs', 'cjs'] as const)('without its peer, from a .%s file,', (kind) => {
-  it('each door loads, and says in one sentence what to install', async () => {
-    const [redis, postgres, boss, bullmq, otel] = engines.map((door) => load[kind](door));
-    const code = `const main = async () => {
-      const failing = [
-        () => (REDIS).redisRateBudget(), () => (REDIS).redisJournal(),
-        () => (POSTGRES).postgresRateBudget(), () => (POSTGRES).postgresJournal(),
-        () => (POSTGRES).migratePostgres(), () => (POSTGRES).withSchedulerLock(),
-        () => (BOSS).pgBossSource(), () => (BULLMQ).bullmqSource('videos', {}),
-        () => (OTEL).instrument({}),
-      ];
-      const told = [];
-      for (const fail of failing) {
-        await Promise.resolve().then(fail).catch(({ message }) => told.push(message));
-      }
-      console.log(JSON.stringify(told));
-    };`;
-    const filled = code
-      .replaceAll('REDIS', 'doors[0]')
-      .replaceAll('POSTGRES', 'doors[1]')
-      .replaceAll('BOSS', 'doors[2]')
-      .replaceAll('BULLMQ', 'doors[3]')
-      .replaceAll('OTEL', 'doors[4]');
-    const opening = `const doors = [${[redis, postgres, boss, bullmq, otel].join(', ')}];`;
-    expect(await run(kind, `${opening}${filled} main();`)).toEqual(sentences);
+const code = `(async () => {
+  const told = [];
+  for (const call of [${needs.map(([call]) => `() => ${call}`).join(', ')}]) {
+    await Promise.resolve().then(call).catch(({ message }) => told.push(message));
+  }
+  console.log(JSON.stringify(told));
+})();`;
+const doorsByName = {
+  REDIS: 'redis',
+  POSTGRES: 'postgres',
+  BOSS: 'pg-boss',
+  BULLMQ: 'bullmq',
+  OTEL: 'otel',
+  TESTING: 'testing',
+};
+
+describe.each(['mjs', 'cjs'] as const)(
+  'from a .%s file, each door loads and says what to install',
+  (kind) => {
+    const opening = Object.entries(doorsByName).map(
+      ([name, door]) => `const ${name} = ${load[kind](`postreel/${door}`)};`,
+    );
+    const said = needs.map(([, sentence]) => sentence);
+
+    it('without its peer', async () => {
+      expect(await run(kind, opening.join('\n') + code)).toEqual(said);
+    });
+
+    it('beside a peer that is too old', async () => {
+      await project.write(
+        'node_modules/bullmq/index.js',
+        'exports.Queue = class {}; exports.Worker = class {};',
+      );
+      await project.write('node_modules/@opentelemetry/api/index.js', 'exports.trace = {};');
+      await project.write('node_modules/msw/index.js', 'exports.rest = {};');
+      expect(await run(kind, opening.join('\n') + code)).toEqual(said);
+    });
+  },
+);
+
+describe('`postreel mcp` names the package that it needs', () => {
+  const serve = async () => {
+    const command = join(project.package, 'dist/cli.js');
+    return project.run(process.execPath, [command, 'mcp']).then(
+      () => 'It started.',
+      (error: unknown) => String(error),
+    );
+  };
+  const sentence =
+    'This command needs @modelcontextprotocol/sdk 1.13 or later: npx -p postreel -p @modelcontextprotocol/sdk postreel mcp';
+
+  it('without it', async () => {
+    expect(await serve()).toContain(sentence);
+  });
+
+  it.each([
+    ['without `registerResource`', { './*': './*' }],
+    ['without a server of that name', {}],
+  ])('beside one %s', async (_name, exports) => {
+    const folder = 'node_modules/@modelcontextprotocol/sdk';
+    await project.write(`${folder}/package.json`, JSON.stringify({ exports, type: 'module' }));
+    await project.write(`${folder}/server/mcp.js`, 'export class McpServer {}');
+    expect(await serve()).toContain(sentence);
   });
 });
 

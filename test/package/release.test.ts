@@ -6,6 +6,7 @@ import { contactProblems } from '../../scripts/release/contact.js';
 import { originOf } from '../../scripts/release/repository.js';
 import { hashesOf } from '../../scripts/release/reproduce.js';
 import { problemsOf, type Tarball } from '../../scripts/release/tarball.js';
+import { stubFolders } from '../../scripts/stubs.js';
 import { emptyFolder } from '../support/empty-folder.js';
 
 const good: Tarball = {
@@ -18,6 +19,7 @@ const good: Tarball = {
     'dist/LICENSES.txt',
     'docs/recipes/cron.md',
     'dist/openapi.json',
+    ...stubFolders().map((folder) => `${folder}/package.json`),
   ],
   manifest: { license: 'MIT', bin: { postreel: './dist/cli.js' }, dependencies: { ky: '^1' } },
 };
@@ -31,6 +33,7 @@ describe('a tarball', () => {
     ['a secret', { paths: [...good.paths, 'dist/.env'] }, 'dist/.env must not be published.'],
     ['a stray file', { paths: [...good.paths, 'notes.txt'] }, 'notes.txt must not be published.'],
     ['a hole', { paths: good.paths.slice(1) }, 'LICENSE is missing.'],
+    ['no stub', { paths: good.paths.slice(0, -1) }, 'bullmq/package.json is missing.'],
     [
       'an install script',
       { manifest: { ...good.manifest, scripts: { postinstall: 'node x.js' } } },

@@ -15,7 +15,6 @@ beforeAll(async () => {
     await project.write(`consumer.${extension}`, consumer);
     await project.write(`doors.${extension}`, everything.join('\n'));
     await project.write(`schemas.${extension}`, schemas);
-    await project.write(`empty.${extension}`, 'export {};');
   }
 });
 afterAll(() => project.remove());
@@ -27,6 +26,63 @@ const schemas = `
   export const known: z.ZodType = z.union([both, z.array(both)]);
   export const limit: z.infer<typeof both>['list']['limit'] = 10;
 `;
+
+/** What a package of a user exports, made of one entry point each. */
+const libraries: Readonly<Record<string, string>> = {
+  'postreel/messaging': `
+    import { defineTemplate, defineWorkflow, filters, MessagingClient, type SendRequest } from 'postreel/messaging';
+    interface Fields { plan: 'free' | 'pro'; seats: number }
+    export const messaging = new MessagingClient<Fields>();
+    export const { contacts, campaigns, workflows } = messaging;
+    export const create = messaging.contacts.create({ email: 'ann@example.com' });
+    export const update = (id: string) => messaging.contacts.update(id, { data: { seats: 2 } });
+    export const all = messaging.contacts.list();
+    export const found = async () => (await messaging.contacts.get('id')).data;
+    export const condition = async (id: string) => (await messaging.segments.get(id)).condition;
+    export const { where, and, or } = filters<Fields>();
+    export const isPro = where('data.plan');
+    export const data = (mail: SendRequest<Fields>) => mail.data;
+    export const bulk = messaging.contacts.deleteAll;
+    export const row = async () => (await messaging.segments.members.list('id').first())?.data;
+    export const template = defineTemplate('Hi {{name ?? "there"}}');
+    export const message = template.message({ name: 'Ann' });
+    export const workflow = defineWorkflow({
+      key: 'a', name: 'A', trigger: { event: 'a' }, steps: { end: { type: 'EXIT' } },
+    });
+    export const on = messaging.on('retry', console.log);`,
+  'postreel/media': `
+    import { MediaClient } from 'postreel/media';
+    export const media = new MediaClient();
+    export const { video, longAudio } = media.generate;
+    export const queue = media.queue([]);
+    export const file = media.waitForFile('file');
+    export const safe = media.generate.audio({ content: 'Hi', voiceId: 'v' }).safe();`,
+  'postreel/schemas': `
+    import { media, messaging } from 'postreel/schemas';
+    export const router = {
+      send: { input: messaging.send.body, output: messaging.send.returns },
+      create: messaging.contacts.create,
+      video: media.generate.video,
+    };
+    export const all = [messaging, media];`,
+  'postreel/webhooks': `
+    import { createInbox, WebhookVerificationError } from 'postreel/webhooks';
+    export const inbox = createInbox({ secret: '' });
+    export const fields = (error: WebhookVerificationError) => [error.fieldErrors, error.outcome];`,
+  'postreel/redis': `
+    import { redisJournal, redisRateBudget, type RedisClient } from 'postreel/redis';
+    export const stores = (redis: RedisClient) => [redisJournal(redis), redisRateBudget(redis)];`,
+  'postreel/tracker': `
+    import { createTracker } from 'postreel/tracker';
+    export const tracker = createTracker<{ paid: { plan: string } }>({ baseUrl: '' });
+    export const { track } = tracker;`,
+  'postreel/tracker/react': `
+    import { createTrackerHooks } from 'postreel/tracker/react';
+    export const hooks = createTrackerHooks<{ paid: { plan: string } }>();`,
+  'postreel/tracker/native': `
+    import { createNativeTracker } from 'postreel/tracker/native';
+    export const tracker = createNativeTracker({ baseUrl: '', storage: 'memory' });`,
+};
 
 const base = {
   strict: true,
@@ -99,6 +155,24 @@ describe.each(['mts', 'cts'])('a consumer in .%s', (extension) => {
 
   it('combines the schemas of the package with its own zod', () => {
     expect(check([`schemas.${extension}`]).errors).toEqual([]);
+  });
+});
+
+describe('a package that exports what it makes of this one', () => {
+  let strict: Project;
+  let files = 0;
+  beforeAll(async () => {
+    strict = await installPackage({ isStrict: true, with: ['react'] });
+  });
+  afterAll(() => strict.remove());
+
+  it.each(Object.entries(libraries))('can name each type of %s alone', async (_name, code) => {
+    const options = { ...base, noEmit: false, declaration: true, emitDeclarationOnly: true };
+    const main = await strict.write(`library-${files++}.mts`, code);
+    const program = ts.createProgram({ rootNames: [main], options, host });
+    const file = program.getSourceFile(main);
+    const problems = [...problemsIn(file!, program), ...program.getDeclarationDiagnostics(file)];
+    expect(problems.map(sentence)).toEqual([]);
   });
 });
 

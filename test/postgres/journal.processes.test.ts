@@ -34,7 +34,7 @@ describe(`postgresJournal on ${kind}`, () => {
   it('is a journal', () =>
     testJournal(() => postgresJournal(client, { name: 'tested' }), { runs: 5 }));
 
-  // Law 6: test/laws/entries-commute.test.ts has the stores that need no server.
+  // test/journal/entries-commute.test.ts has the stores that need no server.
   it.each([false, true])(
     'takes the entries of a history in any order (at once: %s)',
     async (isAtOnce) => {

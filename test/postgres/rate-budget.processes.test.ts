@@ -10,7 +10,7 @@ import {
 import { rateBudgetContract } from '../support/stores/rate-budget-contract.js';
 
 const limits = { limit: 2, windowMs: 60_000, headroom: 0 };
-const leaseMs = 120_000;
+const leaseMs = 70_000;
 
 console.log(
   noPostgres === undefined
@@ -35,16 +35,6 @@ function tests(open: () => PostgresClient): void {
     }
     await store.take('skewed', limits, leaseMs);
     expect(await store.take('skewed', limits, leaseMs)).toEqual({ waitMs: 60_000 });
-  });
-
-  it('does not wait for years for slots from before the clock of the server was set back', async () => {
-    const insert = `insert into postreel_slots values ('ahead', 'one', now() + interval '9 years'),
-      ('ahead', 'two', now() + interval '9 years')`;
-    await open().query(insert);
-    const store = postgresRateBudget(open());
-    expect(await store.take('ahead', { ...limits, windowMs: 300 }, 400)).toEqual({ waitMs: 300 });
-    await new Promise((resolve) => setTimeout(resolve, 430));
-    expect(await store.take('ahead', limits, 400)).toHaveProperty('slots');
   });
 
   it('migrates again without harm, also when several begin at once', async () => {

@@ -26,7 +26,7 @@ describe.skipIf(noRedis)('redisJournal', () => {
   it('is a journal', () =>
     testJournal(() => redisJournal(redis, { prefix: 'tested' }), { runs: 5 }));
 
-  // Law 6: test/laws/entries-commute.test.ts has the stores that need no server.
+  // test/journal/entries-commute.test.ts has the stores that need no server.
   it.each([false, true])(
     'takes the entries of a history in any order (at once: %s)',
     async (isAtOnce) => {

@@ -19,7 +19,7 @@ const file = { data: 'email\neve@example.com\n', filename: 'people.csv' };
 const last = () => server.messaging.requests.at(-1)!;
 const framing = () => [last().headers['transfer-encoding'], last().headers['content-length']];
 
-// Deno repeats what has no streamed body (test/runtimes/oldest.test.ts shows it).
+// Deno repeats what has no streamed body (test/runtimes/repeating-fetch.test.ts shows it).
 describe('where Deno is', () => {
   it.each([
     ['with JSON', () => messaging.send(mail), /^application\/json$/],

@@ -27,7 +27,7 @@ const service = createServer((request, response) => {
 beforeAll(async () => {
   await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
   folder = await mkdtemp(join(tmpdir(), 'postreel-workerd-'));
-  worker = await startWorker(folder, { compatibilityDate: '2025-06-01' });
+  worker = await startWorker(folder, { entry: 'worker.ts', compatibilityDate: '2025-06-01' });
 });
 afterAll(async () => {
   await worker.stop();

@@ -12,7 +12,7 @@ afterAll(() => {
   budgetsOfProcess()?.local.clear();
 });
 
-// By its symbol: `keys.secrecy.test.ts` fails where that has another name.
+// By its symbol: `core/secrecy.test.ts` fails where that has another name.
 function budgetsOfProcess(): { local: Map<string, unknown> } | undefined {
   return Reflect.get(globalThis, Symbol.for('postreel.budgets.2')) as ReturnType<
     typeof budgetsOfProcess

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compile } from '../support/types/compile.js';
 
 const head = `
-import { defineTemplate, filters, MessagingClient } from 'postreel';
-import { defineWorkflow } from 'postreel/workflows';
+import { defineTemplate, defineWorkflow, filters, MessagingClient } from 'postreel';
 interface Fields { plan: 'free' | 'pro'; seats: number; trialEnds: Date }
 const { where } = filters<Fields>();
 const messaging = new MessagingClient<Fields>();

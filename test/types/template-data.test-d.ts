@@ -1,19 +1,22 @@
 import { describe, expectTypeOf, it } from 'vitest';
 import {
   defineTemplate,
+  type DataValue,
   type TemplateData,
-  type TemplateValue,
   type SendRequest,
+  type Transient,
 } from 'postreel/messaging';
 
 describe('the data of a defined template', () => {
   it('requires a variable without a fallback', () => {
-    expectTypeOf<TemplateData<'Hi {{name}}'>>().toEqualTypeOf<{ readonly name: TemplateValue }>();
+    expectTypeOf<TemplateData<'Hi {{name}}'>>().toEqualTypeOf<{
+      readonly name: DataValue | Transient;
+    }>();
   });
 
   it('leaves one with a fallback optional', () => {
     expectTypeOf<TemplateData<'Hi {{ name ?? "there" }}'>>().toEqualTypeOf<{
-      readonly name?: TemplateValue | undefined;
+      readonly name?: DataValue | Transient | undefined;
     }>();
   });
 

@@ -1,6 +1,5 @@
 import { mediaBehaviors, messagingBehaviors } from 'postreel/testing';
 import { describe, it } from 'vitest';
-import { useFakeTime } from '../support/media/fake-time.js';
 import { errorLaws } from '../support/worlds/error-laws.js';
 import { listLaws } from '../support/worlds/list-laws.js';
 import { mediaLaws } from '../support/worlds/media-laws.js';
@@ -30,8 +29,6 @@ describe(`messaging in worlds of many settings (seed ${seed})`, () => {
 });
 
 describe(`media in worlds of many settings (seed ${seed})`, () => {
-  useFakeTime();
-
   describe.each(mediaWorlds)('%#: %j', (world) => {
     it.each(named(mediaLaws))('%s', async (_, law) => {
       await law.holds(mediaScene(world));

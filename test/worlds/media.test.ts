@@ -1,12 +1,9 @@
 import { mediaBehaviors } from 'postreel/testing';
 import { describe, it } from 'vitest';
-import { useFakeTime } from '../support/media/fake-time.js';
 import { mediaLaws } from '../support/worlds/media-laws.js';
 import { named } from '../support/worlds/law.js';
 import { mediaScene } from '../support/worlds/scenes.js';
 import { alternatives, inTurn, nameOf } from '../support/worlds/worlds.js';
-
-useFakeTime();
 
 const others = alternatives(mediaBehaviors);
 const worlds = [{}, ...inTurn(others, 'media')];

@@ -1,6 +1,7 @@
 import type { Fault, FakeServer, FakeServerOptions, Service } from 'postreel/testing';
 import { page } from './page.js';
 import { stateOf, type Answers } from './state.js';
+import { messageOf } from '../../core/errors.js';
 
 type Answer = Response | Promise<Response>;
 
@@ -24,7 +25,7 @@ export function createPage(
       try {
         return await answer(server, request, answers);
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
+        const message = messageOf(error);
         return Response.json({ error: message }, { status: 400 });
       }
     },

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Approver } from './approval.js';
 import type { Plan, Plans } from './plans.js';
 import { Refusal } from './refusal.js';
+import { messageOf } from '../../core/errors.js';
 
 /** A page on this machine where a person says yes or no to plans. */
 export interface ApprovalPage extends Approver {
@@ -20,7 +21,7 @@ export async function openApprovalPage(plans: Plans): Promise<ApprovalPage> {
   const token = randomBytes(24).toString('base64url');
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       write(response, error instanceof Refusal ? 409 : 500, `<p>${escaped(message)}</p>`);
     });
   });

@@ -1,4 +1,5 @@
 import { isPostreelError } from 'postreel';
+import { isError } from '../../core/errors.js';
 import { dataNotice } from './service-data.js';
 
 /** What a failed call tells the agent: never a stack, a body or a key. */
@@ -13,5 +14,5 @@ export function messageOf(error: unknown): string {
   if (isPostreelError(error) && error.outcome === 'unknown') {
     return `${error.message} It may have happened all the same: check before you plan it again.`;
   }
-  return error instanceof Error ? error.message : String(error);
+  return isError(error) ? error.message : String(error);
 }

@@ -15,7 +15,7 @@ export function sharedHabits(good: Answer | undefined, missing: Answer): Shared 
   const { headers, json } = seen;
   // A refusal of another type than JSON says nothing about the type of answers.
   const isJson = json !== undefined || errorShapeOf(seen) === 'cut';
-  const isTyped = isJson && !/problem|html/.test(headers.get('content-type') ?? '');
+  const isTyped = isJson && !/html/.test(headers.get('content-type') ?? '');
   const limits = rateLimitHeaders(headers);
   return {
     refusals: missing.status < 300 ? 'ok' : 'status',
@@ -26,8 +26,7 @@ export function sharedHabits(good: Answer | undefined, missing: Answer): Shared 
 }
 
 /** The body of a refusal, by its form alone. */
-export function errorShapeOf({ text, json, headers }: Answer) {
-  const type = headers.get('content-type') ?? '';
+export function errorShapeOf({ text, json }: Answer) {
   const body = fieldsOf(json);
   if (text === undefined || (json === undefined && /^\s*[{[]/.test(text))) {
     return 'cut';
@@ -36,13 +35,7 @@ export function errorShapeOf({ text, json, headers }: Answer) {
     return 'empty';
   }
   if (json === undefined) {
-    return /html/i.test(type) || /^\s*</.test(text) ? 'html' : 'text';
-  }
-  if (/problem/.test(type) || ('title' in body && 'detail' in body)) {
-    return 'problem';
-  }
-  if (typeof body['data'] === 'string') {
-    return 'data-text';
+    return 'html';
   }
   if (typeof body['error'] === 'object') {
     return 'envelope';

@@ -136,13 +136,9 @@ function nameStyle(answer: Answer): Behavior {
 function listsOf(answers: Answers): Behavior {
   const contacts = itemsOf(answers['/contacts?limit=100'].json);
   const templates = itemsOf(answers['/templates?limit=1'].json);
-  const first = fieldsOf(inside(answers['/campaigns?limit=1'].json));
-  // Where pages are small only a short list shows its end.
   const ended = [answers['/campaigns?limit=100'], answers['/segments']].find(isWhole);
   const last = fieldsOf(inside(ended?.json));
   const template = fieldsOf(inside(answers['/templates?limit=1'].json));
-  const cursorName = (['nextCursor', 'next_cursor'] as const).find((name) => name in first);
-  const cursor = cursorName ?? 'cursor';
   const isEvery = answers['/events?limit=100&startDate=2999-01-01T00:00:00.000Z'];
   const events = itemsOf(answers['/events?limit=100'].json).items;
   return {
@@ -151,11 +147,9 @@ function listsOf(answers: Answers): Behavior {
       templates.name,
       fieldsOf(inside(answers['/contacts?limit=1'].json)),
     ),
-    ...pageSizeStyle(answers['/contacts?limit=100']),
-    ...(cursor in first && { cursorName: cursor }),
     ...(Object.keys(last).length === 0 || 'totalPages' in last
       ? { lastPage: 'hasMore' in template ? 'hasMore-false' : 'cursor-null' }
-      : endStyle(last, cursor)),
+      : endStyle(last)),
     ...(!('total' in fieldsOf(inside(answers['/contacts?limit=1'].json))) && { totals: 'absent' }),
     ...(!isRefusal(answers['/templates?limit=1']) && {
       templatePaging: 'cursor' in template ? 'cursor' : 'page',
@@ -168,27 +162,14 @@ function listsOf(answers: Answers): Behavior {
   };
 }
 
-/** A page of 100 with fewer items and more to come; one that holds all of them shows nothing. */
-function pageSizeStyle({ json }: Answer): Behavior {
-  const { length } = itemsOf(json).items;
-  if (length >= 100) {
-    return { pageSizes: 'asked' };
-  }
-  return length > 0 && !isWhole({ json }) ? { pageSizes: 'capped' } : {};
-}
-
 /** Does this first page of a list hold all of it? */
 function isWhole({ json }: Pick<Answer, 'json'>): boolean {
-  const { total, hasMore, cursor, nextCursor, next_cursor } = fieldsOf(inside(json));
-  const next = cursor ?? nextCursor ?? next_cursor;
-  const leadsOn = hasMore ?? (typeof next === 'string' && next !== '');
+  const { total, hasMore, cursor } = fieldsOf(inside(json));
+  const leadsOn = hasMore ?? (typeof cursor === 'string' && cursor !== '');
   return leadsOn !== true && !(typeof total === 'number' && total > itemsOf(json).items.length);
 }
 
 function idStyle(id: unknown) {
-  if (typeof id === 'number') {
-    return 'number';
-  }
   return /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(String(id)) ? 'uuid' : 'text';
 }
 
@@ -219,10 +200,6 @@ function unsetStyle(campaign: Record<string, unknown>) {
 }
 
 function openStyle(event: Record<string, unknown>) {
-  const names = Object.keys(event);
-  if (names.some((name) => /[a-z]_[a-z]/.test(name))) {
-    return 'snake_case';
-  }
   return 'name' in event || 'contactId' in event ? 'ours' : 'absent';
 }
 
@@ -249,12 +226,12 @@ function listStyle(contacts: string, templates: string, page: Record<string, unk
   return 'totalPages' in page ? 'page' : 'named';
 }
 
-function endStyle(last: Record<string, unknown>, cursor: string): Behavior {
+function endStyle(last: Record<string, unknown>): Behavior {
   if ('hasMore' in last) {
     return { lastPage: 'hasMore-false' };
   }
-  if (!(cursor in last)) {
+  if (!('cursor' in last)) {
     return { lastPage: 'cursor-absent' };
   }
-  return { lastPage: last[cursor] === null ? 'cursor-null' : 'cursor-empty' };
+  return { lastPage: last['cursor'] === null ? 'cursor-null' : 'cursor-empty' };
 }

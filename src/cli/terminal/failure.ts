@@ -1,4 +1,5 @@
 import { isPostreelError } from 'postreel';
+import { isError } from '../../core/errors.js';
 import type { Context } from '../context.js';
 import { withoutKeys } from '../environment.js';
 import { CommandEnd, exitCodeOf } from '../exit-codes.js';
@@ -26,7 +27,7 @@ export function reportFailure(error: unknown, context: Context): number {
 }
 
 function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) {
+  if (!isError(error)) {
     return String(error);
   }
   const { code = '', path } = error as NodeJS.ErrnoException; // of a file system, or undefined

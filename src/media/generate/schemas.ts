@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Schema, SchemasFor } from '../../core/route.js';
+import type { SchemasFor } from '../../core/route.js';
 import { limits } from '../limits.js';
 import type { routes } from './routes.js';
 import type { VideoJob, VideoRequest } from './types.js';
@@ -71,7 +71,7 @@ const videoRequest = z.looseObject({
   payload: z.array(videoJob).check(z.minLength(1)),
   file: optionalText,
   folderId: optionalText,
-}) as unknown as Schema<VideoRequest>; // the job's check() enforces its union
+}) as unknown as z.ZodMiniType<VideoRequest>; // the job's check() enforces its union
 
 /** Text to be spoken. */
 export const audioRequest = z.looseObject({

@@ -164,7 +164,7 @@ export class JobLedger {
   ): Promise<Known<Claimed> | undefined> {
     const id = `${call}-${place}`;
     const own = once ?? { ...this.#own(id), print: printOf(job) };
-    const { key, print, owner, over } = own as OnceJob; // with or without an owner
+    const { key, print, owner, over } = own; // with or without an owner
     const content: Content = { job, call, place };
     const facts = { id, key, call: own.call, print, ...(owner !== undefined && { owner }) };
     const claim: Claimed = { state: 'claimed', ...facts, limitMs, content };

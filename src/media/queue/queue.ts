@@ -166,7 +166,7 @@ export class JobQueue implements MediaQueue {
         // A list is read at once: its jobs come together.
         const next = source.next();
         const { done, value } =
-          next instanceof Promise ? await next : (next as IteratorResult<MediaJob>);
+          next instanceof Promise ? await next : (next);
         if (done) {
           break;
         }

@@ -3,7 +3,7 @@ import { isCanceled, jobStage, statusOf } from '../../core/wait.js';
 import { invalidRequest, NotFoundError } from '../../core/errors.js';
 import { callSite, locate } from '../../core/call.js';
 import { kindOf } from '../../core/request.js';
-import type { Settings } from '../../core/client.js';
+import type { Settings } from '../../core/settings.js';
 import type { Events } from '../../core/events.js';
 import type { MediaEvents } from '../events.js';
 import { MediaFile } from '../jobs/file.js';

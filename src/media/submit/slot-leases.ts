@@ -30,7 +30,7 @@ export class SlotLeases {
   #owed: readonly string[] = [];
   /** The names that it keeps, or will have heard to keep. */
   readonly #kept = new Set<string>();
-  readonly #health = new StoreHealth((message) => this.warn(message));
+  readonly #health: StoreHealth;
   /** Tells the client whose queue came last. */
   warn: (message: string) => void = () => undefined;
 
@@ -38,6 +38,7 @@ export class SlotLeases {
     this.#store = store;
     this.#group = group;
     this.#clock = clock;
+    this.#health = new StoreHealth((message) => this.warn(message), clock);
   }
 
   /** Uses this store from now on; false when it uses another one. */
@@ -79,7 +80,7 @@ export class SlotLeases {
         throw new TypeError('its answer is no list of places');
       }
       this.#goneSince = undefined;
-      this.#health.succeeded('lease');
+      this.#health.succeeded();
       return taken;
     } catch (reason) {
       this.#goneSince ??= this.#clock.now();
@@ -119,7 +120,7 @@ export class SlotLeases {
   #report(step: 'hold' | 'give back', call: Promise<void>, givenBack: readonly string[]): void {
     const answer = answerWithin(call, maxAnswerMs, { onLate: () => undefined, clock: this.#clock });
     answer.then(
-      () => this.#health.succeeded(step),
+      () => this.#health.succeeded(),
       (reason: unknown) => {
         this.#owed = [...this.#owed, ...givenBack];
         this.#health.failed(step, reason);

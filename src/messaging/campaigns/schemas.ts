@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Timestamp } from '../../core/values.js';
-import type { Schema, SchemasFor } from '../../core/route.js';
+import type { SchemasFor } from '../../core/route.js';
 import { isEmptyFilter } from '../shared/empty-filter.js';
 import {
   displayName,
@@ -78,7 +78,7 @@ const campaignCreate = campaignFields.check((context) => {
       "must not be empty: it may select everybody; to mail all, use `audienceType: 'ALL'`";
     context.issues.push({ code: 'custom', path: ['audienceFilter'], message, input });
   }
-}) as unknown as Schema<CampaignCreate>; // its check() enforces the union
+}) as unknown as z.ZodMiniType<CampaignCreate>; // its check() enforces the union
 
 const known = {
   ...knownOf(campaignFields),
@@ -108,7 +108,7 @@ const campaignSend = z
         : 'is not a known field: without `scheduledFor` the campaign is sent to everybody now';
     const path = ['scheduledFor' in input ? 'scheduledFor' : stray];
     context.issues.push({ code: 'custom', path, message, input });
-  }) as unknown as Schema<CampaignSend>; // its check() refuses the undefined that the type excludes
+  }) as unknown as z.ZodMiniType<CampaignSend>; // its check() refuses the undefined that the type excludes
 
 export const schemas = {
   list: { query: listQuery, returns: campaign },

@@ -62,7 +62,7 @@ export const routes = {
   bulkDelete: route('POST /contacts/bulk-delete', selection),
   getBulkJob: route('GET /contacts/bulk/{jobId}', { returns: of<BulkJob>() }),
   fields: {
-    list: route('GET /contacts/fields', { returns: of<FieldInventory>({ fields: [] }) }),
+    list: route('GET /contacts/fields', { returns: of<FieldInventory>('fields') }),
     values: route('GET /contacts/fields/{field}/values', { returns: of<FieldValues>() }),
     usage: route('GET /contacts/fields/{field}/usage', { returns: of<FieldUsage>() }),
     delete: route('DELETE /contacts/fields/{field}', { returns: of<Acknowledgement>() }),

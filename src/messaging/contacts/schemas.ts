@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { FileInput } from '../../core/values.js';
-import type { Schema, SchemasFor } from '../../core/route.js';
+import type { SchemasFor } from '../../core/route.js';
 import { limits } from '../limits.js';
 import { contactData, storedDataWarnings } from '../shared/data-schema.js';
 import { isId } from '../shared/values.js';
@@ -111,7 +111,7 @@ function listBody<Body extends object>(name: keyof Body & string, rule: ListRule
         context.issues.push({ code: 'custom', path: [field], message, input });
       }
     }
-  }) as unknown as Schema<Body>;
+  }) as unknown as z.ZodMiniType<Body>;
 }
 
 function listProblem(value: unknown, { max, items, isItem, hint }: ListRule): string | undefined {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isRecord } from '../../core/values.js';
-import type { Schema, SchemasFor } from '../../core/route.js';
+import type { SchemasFor } from '../../core/route.js';
 import { limits } from '../limits.js';
 import { contactData, dataWarnings } from '../shared/data-schema.js';
 import { displayName, email, id, knownOf, subject } from '../shared/values-schema.js';
@@ -123,7 +123,7 @@ const verification = z.looseObject({
 
 export const schemas = {
   send: {
-    body: sendBody as unknown as Schema<SendRequest>, // its check() enforces the union
+    body: sendBody as unknown as z.ZodMiniType<SendRequest>, // its check() enforces the union
     returns: sendResult,
     known: { names: Object.keys(sendFields.shape), aliases: sendAliases },
     warnings: (body, rules) => [...nameWarnings(body), ...dataWarnings(body.data, rules)],

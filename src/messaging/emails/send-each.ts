@@ -6,7 +6,7 @@ import {
   isPostreelError,
   PartialError,
   UnexpectedResponseError,
-  PostreelError,
+  type PostreelError,
 } from '../../core/errors.js';
 import { wireValue } from '../../core/body.js';
 import { kindOf } from '../../core/request.js';
@@ -255,10 +255,11 @@ function dataEntries(given: unknown): [string, unknown][] {
   return Object.entries(data);
 }
 
-// An answer without a list is a success all the same; one whose list is empty means that the recipient was skipped.
+// A bare yes is a success, though its list is empty; in an answer that says more it means that the recipient was skipped.
 function sentId(answer: unknown, email: string): string {
-  const emails: unknown = isRecord(answer) ? answer['emails'] : undefined;
-  if (!Array.isArray(emails)) {
+  const { emails, ...more } = Object(answer) as Record<string, unknown>; // or nothing
+  const saysMore = Object.keys(more).some((name) => name !== 'success');
+  if (!Array.isArray(emails) || (emails.length === 0 && !saysMore)) {
     return '';
   }
   const [first] = emails as unknown[];

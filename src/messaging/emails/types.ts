@@ -41,7 +41,7 @@ export interface ContentSend<Fields extends object = object> extends SendFields<
 }
 
 /** Fields of every email, with the custom fields that the client was given. */
-export interface SendFields<Fields extends object = object> {
+interface SendFields<Fields extends object = object> {
   /** Each recipient is created as a contact, or the contact with that email is updated. */
   to: Recipients;
   /**

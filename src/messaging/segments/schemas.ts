@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Schema, SchemasFor } from '../../core/route.js';
+import type { SchemasFor } from '../../core/route.js';
 import { isEmptyFilter } from '../shared/empty-filter.js';
 import { filter, knownOf, lenient, limit, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
@@ -36,7 +36,7 @@ const segmentCreate = z
     if (message) {
       context.issues.push({ code: 'custom', path: ['condition'], message, input });
     }
-  }) as unknown as Schema<SegmentCreate>; // its check() enforces the union
+  }) as unknown as z.ZodMiniType<SegmentCreate>; // its check() enforces the union
 
 const segmentUpdate = z
   .looseObject({ ...content, condition: z.optional(z.nullable(filter)) })

@@ -1,5 +1,5 @@
 import type { OpenRecord } from '../../core/values.js';
-import type { ReadData } from '../shared/data.js';
+import type { StoredData, TypedData } from '../shared/data.js';
 import type { FilterInput, StoredFilter } from '../shared/filter.js';
 
 /** A group of contacts. The service does not document all of its fields. */
@@ -21,7 +21,7 @@ export interface CountedSegment<Fields extends object = object> extends Segment<
 }
 
 /** Fields of every segment. */
-export interface SegmentContent {
+interface SegmentContent {
   name?: string | undefined;
   description?: string | null | undefined;
   /** Makes `segments.compute()` fire entry and exit events for a dynamic segment. */
@@ -62,7 +62,7 @@ export interface SegmentMember<Fields extends object = object> extends OpenRecor
   email: string;
   subscribed: boolean;
   /** Custom fields; `null` when the contact has none. */
-  data: ReadData<Fields> | null;
+  data: (keyof Fields extends never ? StoredData : TypedData<Fields>) | null;
   /** ISO 8601. */
   createdAt?: string | undefined;
   /** ISO 8601. */

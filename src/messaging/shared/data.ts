@@ -20,9 +20,10 @@ export function isReserved(key: string): key is ReservedKey {
   return Object.hasOwn(reservedKeys, key);
 }
 
-// Spelt out: as a mapped type it would cost the compiler a dozen instantiations in every program.
+// Spelt out: as a mapped type it would cost the compiler a dozen instantiations in every program. An
+// alias, since it has no public name: the declarations of a user spell it out.
 /** Makes each reserved key a compile error. */
-export interface NoReservedKeys {
+type NoReservedKeys = {
   readonly id?: never;
   readonly svc_id?: never;
   readonly svc_email?: never;
@@ -30,7 +31,7 @@ export interface NoReservedKeys {
   readonly unsubscribeUrl?: never;
   readonly subscribeUrl?: never;
   readonly manageUrl?: never;
-}
+};
 
 /** A value that is used for this email or event only and not stored on the contact. */
 export interface Transient<Value extends DataValue = DataValue> {
@@ -46,16 +47,14 @@ export type DataValue =
   string | number | boolean | Date | null | readonly DataValue[] | DataRecord | DataObject;
 
 /** Nested values. */
-export interface DataRecord extends NotTransient {
-  readonly [key: string]: DataValue | undefined;
-}
+type DataRecord = NotTransient & { readonly [key: string]: DataValue | undefined };
 
 /** Nested values typed by an interface or a class of your own. */
-export type DataObject = FieldObject & NotTransient;
+type DataObject = FieldObject & NotTransient;
 
-interface NotTransient {
+type NotTransient = {
   readonly persistent?: string | number | true | null | undefined;
-}
+};
 
 /**
  * Custom fields of an email or event. Only the keys that you send change. Reserved keys are an
@@ -90,11 +89,6 @@ export type MessageData<Fields extends object> = keyof Fields extends never
         | null
         | undefined;
     };
-
-/** Custom fields as a contact has them, of the types that the client was given. */
-export type ReadData<Fields extends object> = keyof Fields extends never
-  ? StoredData
-  : TypedData<Fields>;
 
 /** Custom fields as a contact has them, when the client was given some. */
 export type TypedData<Fields extends object> = { [Key in keyof Fields]?: Read<Fields[Key]> };

@@ -38,7 +38,7 @@ export type StoredFilter<Fields extends object = object> = [keyof Fields] extend
   : FilterInput<Fields>;
 
 /** One comparison of a custom field, with a value of the field's type. */
-export type FieldFilter<Fields extends object> = {
+type FieldFilter<Fields extends object> = {
   [Key in keyof Fields & string]: {
     field: `data.${Key}`;
     /** `within` and `olderThan` need a field that holds full ISO 8601 strings. */
@@ -55,7 +55,7 @@ export interface StandardFilter extends FilterElement {
 }
 
 /** The fields that every contact has. */
-export type StandardField = 'email' | 'subscribed' | 'createdAt' | 'updatedAt';
+type StandardField = 'email' | 'subscribed' | 'createdAt' | 'updatedAt';
 
 /** How a field is compared. The service does not document every operator. */
 export type FilterOperator = FilterElement['operator'];

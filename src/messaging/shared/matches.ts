@@ -28,10 +28,10 @@ export interface MatchOptions {
 }
 
 /** A larger structure, taken apart. */
-export interface FilterParts {
+export type FilterParts = {
   readonly join: 'and' | 'or';
   readonly filters: readonly Filter[];
-}
+};
 
 /** How a filter turned out, and what the service's document left open on the way. */
 export interface FilterEvaluation {

@@ -7,12 +7,13 @@ export type RowSource<Row> = (Iterable<Row> | AsyncIterable<Row> | RowStream<Row
 };
 
 /** A `ReadableStream`, also where its type is not iterable, as in browsers. */
-export interface RowStream<Row> {
+// An alias, since it has no public name: the declarations of a user spell it out.
+type RowStream<Row> = {
   getReader(): {
     read(): Promise<{ done: boolean; value?: Row | undefined }>;
     cancel(reason?: unknown): Promise<void>;
   };
-}
+};
 
 /** Refuses what is no source of rows, before anything is read. `call` names the method. */
 export function checkRows(rows: unknown, call: string): void {

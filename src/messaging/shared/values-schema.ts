@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { largestPage, type KnownFields, type Schema } from '../../core/route.js';
+import { largestPage, type KnownFields } from '../../core/route.js';
 import { isDate, isRecord, type Timestamp } from '../../core/values.js';
 import { limits } from '../limits.js';
 import type { Filter } from './filter.js';
@@ -15,8 +15,8 @@ export const open = z.custom<Record<string, unknown>>(
 );
 
 /** An answer whose fields the document does not show: what is missing is no mismatch. */
-export function lenient<Answer>(schema: z.ZodMiniObject): Schema<Answer> {
-  return z.partial(schema) as unknown as Schema<Answer>; // the types name what is usual
+export function lenient<Answer>(schema: z.ZodMiniObject): z.ZodMiniType<Answer> {
+  return z.partial(schema) as unknown as z.ZodMiniType<Answer>; // the types name what is usual
 }
 
 /** The fields of a body whose document lists them all. */

@@ -2,15 +2,17 @@ import { isRecord } from '../../core/values.js';
 import { invalidRequest } from '../../core/errors.js';
 import type { BuiltFilter, Filter, FilterElement, FilterGroup } from './filter.js';
 
+// What is not exported here is an alias: the declarations of a user spell it out, and cannot name it.
+
 type Unit = NonNullable<FilterElement['unit']>;
 
 /** The fields that every contact has, with what they hold. */
-export interface StandardFields {
+type StandardFields = {
   email: string;
   subscribed: boolean;
   createdAt: Date;
   updatedAt: Date;
-}
+};
 
 /** The comparisons that a field's type allows. */
 export type Comparisons<Value> = EqualsComparison<Value> &
@@ -19,7 +21,7 @@ export type Comparisons<Value> = EqualsComparison<Value> &
   OtherComparison;
 
 /** Compares for equality. A date cannot be compared so: two of them are hardly ever equal. */
-export type EqualsComparison<Value> = [Value] extends [Date]
+type EqualsComparison<Value> = [Value] extends [Date]
   ? unknown
   : {
       /** The field has this value. */
@@ -27,7 +29,7 @@ export type EqualsComparison<Value> = [Value] extends [Date]
     };
 
 /** Compares numbers. */
-export type OrderComparison<Value> = [Extract<Value, number>] extends [never]
+type OrderComparison<Value> = [Extract<Value, number>] extends [never]
   ? unknown
   : {
       /** The field is a number above this one. */
@@ -35,7 +37,7 @@ export type OrderComparison<Value> = [Extract<Value, number>] extends [never]
     };
 
 /** Compares dates with the present. */
-export type AgeComparison<Value> = [Extract<Value, Date>] extends [never]
+type AgeComparison<Value> = [Extract<Value, Date>] extends [never]
   ? unknown
   : {
       /** The field is a date of the last so many days, or of another unit of the service. */
@@ -45,10 +47,10 @@ export type AgeComparison<Value> = [Extract<Value, Date>] extends [never]
     };
 
 /** For operators that the service's document does not show. */
-export interface OtherComparison {
+type OtherComparison = {
   /** Compares by an operator of your choice. */
   operator(name: string, value: string | number, unit?: string): BuiltFilter;
-}
+};
 
 /**
  * How filters are written where the service's document does not show it. The defaults are ours: they
@@ -64,12 +66,12 @@ export interface FilterMapping {
 }
 
 /** The names that filters know a contact's fields by: custom fields have the prefix `data.`. */
-export type FilterFields<Fields> = StandardFields & {
+type FilterFields<Fields> = StandardFields & {
   [Name in keyof Fields & string as `data.${Name}`]: NonNullable<Fields[Name]>;
 };
 
 /** Builds filters for segments and workflow conditions. */
-export interface FilterBuilder<Fields> {
+export interface FilterBuilder<Fields = AnyFields> {
   /** Starts a comparison of one field: `where('data.seats').greaterThan(5)`. */
   readonly where: <Name extends keyof FilterFields<Fields> & string>(
     field: Name,
@@ -81,7 +83,7 @@ export interface FilterBuilder<Fields> {
 }
 
 /** Custom fields of which nothing is known. */
-export type AnyFields = Record<string, string | number | boolean | Date>;
+type AnyFields = Record<string, string | number | boolean | Date>;
 
 /** What is written where the document is silent, unless a mapping replaces it. */
 export const defaultFilterMapping: FilterMapping = {

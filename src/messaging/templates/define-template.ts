@@ -1,4 +1,5 @@
-import type { OnlyAsked, ServiceData, TemplateData } from './template-data.js';
+import type { ReservedKey } from '../shared/data.js';
+import type { TemplateData, TemplateValue } from './template-data.js';
 import {
   renderText,
   variablesOf,
@@ -11,6 +12,14 @@ export interface TemplateContent {
   readonly subject: string;
   readonly body: string;
 }
+
+/** Values for a preview of what the service fills in itself, e.g. `{{unsubscribeUrl}}`. */
+type ServiceData = { readonly [Key in ReservedKey]?: TemplateValue | undefined };
+
+/** Fields that a template does not ask for: an error where its data is written. */
+type OnlyAsked<Data, Text extends string> = {
+  readonly [Key in Exclude<keyof Data, keyof TemplateData<Text>>]: never;
+};
 
 /** A template text whose data is typed by its own variables. */
 export interface DefinedTemplate<Text extends string> extends TemplateVariables {

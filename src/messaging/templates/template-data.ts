@@ -3,14 +3,6 @@ import type { DataValue, ReservedKey, Transient } from '../shared/data.js';
 /** A value that a template can show. */
 export type TemplateValue = DataValue | Transient;
 
-/** Values for a preview of what the service fills in itself, e.g. `{{unsubscribeUrl}}`. */
-export type ServiceData = { readonly [Key in ReservedKey]?: TemplateValue | undefined };
-
-/** Fields that a template does not ask for: an error where its data is written. */
-export type OnlyAsked<Data, Text extends string> = {
-  readonly [Key in Exclude<keyof Data, keyof TemplateData<Text>>]: never;
-};
-
 /**
  * The data that a template text asks for: a variable without a fallback is required, one with a
  * fallback is optional. What the service fills in itself (`{{email}}`, `{{unsubscribeUrl}}`) is left

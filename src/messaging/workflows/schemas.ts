@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isRecord, type OpenRecord } from '../../core/values.js';
-import type { Schema, SchemasFor } from '../../core/route.js';
+import type { SchemasFor } from '../../core/route.js';
 import { listQuery } from '../shared/query-schema.js';
 import { id, lenient, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
@@ -54,7 +54,7 @@ const workflowUpdate = z.looseObject({
 const workflowCreate = z.extend(workflowUpdate, {
   name: z.optional(z.string()),
   eventName: z.optional(z.string()),
-}) as unknown as Schema<WorkflowCreate>; // what has no effect is a warning, not an error
+}) as unknown as z.ZodMiniType<WorkflowCreate>; // what has no effect is a warning, not an error
 
 const stepUpdate = z.looseObject({ name: z.optional(z.string()), config: z.optional(record) });
 

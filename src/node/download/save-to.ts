@@ -5,14 +5,10 @@ import { Download } from '../../media/download/download.js';
 import {
   readTransferOptions,
   type TransferOptions,
-  type TransferProgress,
 } from '../../media/download/transfer-options.js';
 import type { MediaFile } from '../../media/jobs/file.js';
 import { syncFolder } from '../file-system.js';
 import { PartFile } from './part-file.js';
-
-/** How far a download is. */
-export interface SaveProgress extends TransferProgress {}
 
 /** How to save a file. An abort leaves nothing behind. */
 export interface SaveOptions extends TransferOptions {}

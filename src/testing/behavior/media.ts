@@ -5,17 +5,7 @@ import { sharedBehaviors } from './shared.js';
 export const mediaBehaviors = {
   ...sharedBehaviors,
   errorShape: {
-    values: [
-      'message',
-      'error',
-      'envelope',
-      'text',
-      'html',
-      'data-text',
-      'problem',
-      'empty',
-      'cut',
-    ],
+    values: ['message', 'error', 'envelope', 'html', 'empty', 'cut'],
     what: 'the body of a rejection',
     silent: 'Errors 4: "body shape of rejections … not shown"',
   },

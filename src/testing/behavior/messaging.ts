@@ -25,7 +25,7 @@ export const messagingBehaviors = {
     silent: '`POST /contacts`: what an update changes is not shown',
   },
   openFields: {
-    values: ['ours', 'snake_case', 'absent'],
+    values: ['ours', 'absent'],
     what: 'the fields of answers that the document does not show',
     silent: '"not shown" throughout; Endpoints, last line',
   },
@@ -54,25 +54,10 @@ export const messagingBehaviors = {
     what: 'how a cursor list ends',
     silent: 'General conventions: the cursor of the last page',
   },
-  cursorName: {
-    values: ['cursor', 'nextCursor', 'next_cursor'],
-    what: 'what an answer calls the cursor of lists that have no shape',
-    silent: 'Endpoints, last line',
-  },
   totals: {
     values: ['first-page', 'every-page', 'absent'],
     what: 'where a cursor list has its `total`',
     silent: 'Limits: given for documented cursor lists alone',
-  },
-  pageSizes: {
-    values: ['asked', 'capped'],
-    what: 'whether pages have the size that was asked for, or at most two items',
-    silent: 'Limits: a list page has at most 100 items; a service may send fewer',
-  },
-  rows: {
-    values: ['stay', 'move'],
-    what: 'whether the last row of a list by page numbers moves to its front while pages are read',
-    silent: 'Endpoints: the order of lists is not shown',
   },
   templatePaging: {
     values: ['page', 'cursor'],
@@ -80,14 +65,9 @@ export const messagingBehaviors = {
     silent: 'Templates: the query takes a `cursor`, the answer shows none',
   },
   errorShape: {
-    values: ['envelope', 'legacy', 'bare', 'text', 'html', 'data-text', 'problem', 'empty', 'cut'],
+    values: ['envelope', 'legacy', 'bare', 'html', 'empty', 'cut'],
     what: 'the body of a refusal',
     silent: 'Errors: two shapes, and "which error cases return which shape: not shown"',
-  },
-  fieldErrors: {
-    values: ['fields', 'paths', 'pointers', 'map', 'texts', 'issues', 'beside'],
-    what: 'how a refusal lists the fields that are wrong',
-    silent: 'Errors: `error.errors` is shown for one case, and most fields of it are not',
   },
   invalidStatus: {
     values: [422, 400],

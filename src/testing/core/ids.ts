@@ -1,5 +1,5 @@
 /** How ids look on the wire. */
-export type IdStyle = 'text' | 'number' | 'uuid';
+export type IdStyle = 'text' | 'uuid';
 
 /** The ids that a world has given out: it knows each by its text, callers by what the style makes of it. */
 export class Ids {
@@ -13,22 +13,15 @@ export class Ids {
   }
 
   /** An id as callers see it; any other text as it is. */
-  toWire(text: string, style: IdStyle): string | number {
+  toWire(text: string, style: IdStyle): string {
     const place = this.#places.get(text);
-    if (place === undefined || style === 'text') {
-      return text;
-    }
-    return style === 'number' ? place : uuidOf(place);
+    return place === undefined || style === 'text' ? text : uuidOf(place);
   }
 
   /** The id that a caller means; any other value as it is. */
   fromWire(value: unknown, style: IdStyle): unknown {
-    if (style === 'text' || (typeof value !== 'string' && typeof value !== 'number')) {
-      return value;
-    }
-    const text = String(value);
-    const place = style === 'number' ? Number(text) : placeOf(text);
-    return this.#issued[place - 1] ?? value;
+    const isId = style === 'uuid' && typeof value === 'string';
+    return isId ? (this.#issued[placeOf(value) - 1] ?? value) : value;
   }
 }
 

@@ -1,3 +1,4 @@
+import { isError } from '../../core/errors.js';
 import { toResponse } from './http/answer.js';
 import { createRateLimiter } from './rate-limit.js';
 import { Refusal } from './http/refusal.js';
@@ -69,6 +70,6 @@ function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) {
     return error;
   }
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const message = isError(error) ? (error.stack ?? error.message) : String(error);
   return new Refusal(500, 'INTERNAL_ERROR', `The fake failed: ${message}`);
 }

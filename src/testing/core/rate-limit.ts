@@ -8,16 +8,7 @@ export interface RateLimitOptions {
   /** `sliding` counts the last window, `fixed` starts anew each window, `bucket` refills evenly. @default 'sliding' */
   algorithm?: 'sliding' | 'fixed' | 'bucket';
   /** What a 429 says about when to come back. @default 'retry-after' */
-  headers?:
-    | 'retry-after'
-    | 'retry-after-date'
-    | 'retry-after-ms'
-    | 'retry-after-unit'
-    | 'ratelimit'
-    | 'ratelimit-fields'
-    | 'ratelimit-list'
-    | 'x-ratelimit'
-    | 'none';
+  headers?: 'retry-after' | 'retry-after-date' | 'ratelimit' | 'x-ratelimit' | 'none';
   /** How far ahead the clock is that the service's dates go by, in milliseconds. @default 0 */
   clockAheadMs?: number;
 }
@@ -27,17 +18,7 @@ export const rateLimitKinds: OptionKinds<RateLimitOptions> = {
   limit: atLeast(0),
   windowMs: milliseconds,
   algorithm: oneOf('sliding', 'fixed', 'bucket'),
-  headers: oneOf(
-    'retry-after',
-    'retry-after-date',
-    'retry-after-ms',
-    'retry-after-unit',
-    'ratelimit',
-    'ratelimit-fields',
-    'ratelimit-list',
-    'x-ratelimit',
-    'none',
-  ),
+  headers: oneOf('retry-after', 'retry-after-date', 'ratelimit', 'x-ratelimit', 'none'),
   clockAheadMs: { form: 'a number of milliseconds', allows: Number.isFinite },
 };
 
@@ -136,10 +117,7 @@ function headersOf(options: RateLimitOptions, tally: Tally, now: number): Record
   const { headers = 'retry-after', clockAheadMs = 0 } = options;
   const sentAt = now + clockAheadMs;
   const isTold = !tally.isAllowed || !headers.startsWith('retry-after');
-  return {
-    ...(tally.isAllowed ? {} : { Date: new Date(sentAt).toUTCString() }),
-    ...(isTold ? announced[headers](tally, options.limit, sentAt) : {}),
-  };
+  return isTold ? announced[headers](tally, options.limit, sentAt) : {};
 }
 
 type Announce = (tally: Tally, limit: number, sentAt: number) => Record<string, string>;
@@ -149,15 +127,7 @@ const announced: Readonly<Record<NonNullable<RateLimitOptions['headers']>, Annou
   'retry-after-date': (tally, _, sentAt) => ({
     'Retry-After': new Date(freeAt(tally, sentAt) * 1000).toUTCString(),
   }),
-  'retry-after-ms': ({ waitMs }) => ({ 'Retry-After-Ms': String(Math.ceil(waitMs)) }),
-  'retry-after-unit': (tally) => ({ 'Retry-After': `${secondsOf(tally)}s` }),
   ratelimit: (tally, limit) => numbered('RateLimit', [limit, tally.remaining, secondsOf(tally)]),
-  'ratelimit-fields': (tally, limit) => ({
-    RateLimit: `limit=${limit}, remaining=${tally.remaining}, reset=${secondsOf(tally)}`,
-  }),
-  'ratelimit-list': (tally) => ({
-    RateLimit: `"default";r=${tally.remaining};t=${secondsOf(tally)}`,
-  }),
   'x-ratelimit': (tally, limit, sentAt) =>
     numbered('X-RateLimit', [limit, tally.remaining, freeAt(tally, sentAt)]),
   none: () => ({}),

@@ -1,3 +1,4 @@
+import { withClock } from '../../core/async.js';
 import type { EndpointName } from '../endpoint-names.js';
 import { mswHandlers, type MswHandler } from '../msw.js';
 import { unpacked } from '../wire/delivery.js';
@@ -22,7 +23,7 @@ export interface Service {
   readonly faults: Faults;
   /** The methods and paths it answers, as the endpoint table spells them. */
   readonly endpoints: string[];
-  /** Stands in for the global `fetch`; knows only the addresses of this fake. */
+  /** Stands in for the global `fetch`; knows only the addresses of this fake, and brings its time. */
   readonly fetch: typeof fetch;
   /** Answers one request; rejects where a network would fail. */
   readonly handle: (request: Request) => Promise<Response>;
@@ -36,29 +37,40 @@ export interface Service {
   readonly reset: () => void;
 }
 
+/** What a client of a fake is made with: `new MediaClient(fake.options)`. */
+export interface FakeClientOptions {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+  /** Answers for the fake, without a socket. */
+  readonly fetch: typeof fetch;
+}
+
 /** Builds a service out of its handlers and rules. */
 export function createService<Scope>(options: ServiceOptions<Scope>): Service {
-  const { clock, also } = options;
+  const { clock, also, limit } = options;
   const endpoints = Object.keys(options.handlers);
   refuseUnknown(endpoints, endpointsOf(options.service));
   const faults = createFaults([...endpoints, ...named(also)], options.random ?? Math.random);
   const recorder = createRecorder(clock);
   const pipeline = createPipeline(options);
   const findTarget = createTargets(options, endpoints);
+  const serviceTime = () => clock.now() + (limit.clockAheadMs ?? 0);
 
   async function handle(request: Request): Promise<Response> {
     request.signal.throwIfAborted();
     clock.runDue();
     const url = new URL(request.url);
     const { path, route, second } = findTarget(request.method, url);
-    const incoming = await readRequest(request, url, { path, route });
+    const incoming = await clock.whileAnswering(() => readRequest(request, url, { path, route }));
     const record = recorder.add(incoming.request, route?.endpoint);
     const reply = () =>
-      second === undefined
-        ? pipeline.answer(incoming, route?.endpoint)
-        : Promise.resolve(second.answer(request, path));
+      clock.whileAnswering(async () =>
+        second === undefined
+          ? pipeline.answer(incoming, route?.endpoint)
+          : second.answer(request, path),
+      );
     const fault = route === undefined ? undefined : faults.take(route.endpoint);
-    return breakExchange({ request, record, fault, reply });
+    return breakExchange({ request, record, fault, clock, serviceTime, reply });
   }
 
   function reset(): void {
@@ -75,7 +87,10 @@ export function createService<Scope>(options: ServiceOptions<Scope>): Service {
     handle,
     reset,
     requests: recorder.requests,
-    fetch: async (input, init) => unpacked(await handle(new Request(input, init))),
+    fetch: withClock(
+      async (input, init) => unpacked(await handle(new Request(input, init))),
+      clock,
+    ),
     handlers: () =>
       mswHandlers([options.baseUrl, ...(also ? [also.baseUrl] : [])].map(trim), handle),
     fail: (endpoint, fault) => faults.fail(endpoint, fault),

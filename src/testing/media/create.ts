@@ -1,5 +1,5 @@
 import { readOptions } from '../../core/options.js';
-import { createService, type Service } from '../core/service.js';
+import { createService, type FakeClientOptions, type Service } from '../core/service.js';
 import type { Handlers } from '../core/types.js';
 import { enter, keyOf } from './access.js';
 import { generateAudio } from './generate/audio.js';
@@ -17,6 +17,8 @@ import { createWorld, type MediaWorld } from './world.js';
 
 /** A fake of the media service, with one account. */
 export interface FakeMedia extends Service {
+  /** For `new MediaClient(fake.options)`: the key, the address and the `fetch`. */
+  readonly options: FakeClientOptions;
   readonly apiKey: string;
   /** How it behaves where the document leaves a choice; may be changed at any time. */
   readonly settings: MediaBehavior;
@@ -53,10 +55,11 @@ export function createFakeMedia(given?: FakeMediaOptions): FakeMedia {
   });
   const world = createWorld(options, settingsOf(options));
   const service = createMediaService(world);
-  const [apiKey = ''] = world.apiKeys;
-  const { apiKeys, cdnUrl, files, folders, brandKits, callbacks, settings } = world;
+  const { baseUrl, fetch } = service;
+  const { apiKey, apiKeys, cdnUrl, files, folders, brandKits, callbacks, settings } = world;
   return {
     ...service,
+    options: { apiKey, baseUrl, fetch },
     settings,
     apiKey,
     apiKeys,
@@ -81,7 +84,7 @@ function createMediaService(world: MediaWorld): Service {
   const { options, settings, clock, cdnUrl } = world;
   const changes = options.rateLimit === false ? { limit: Infinity } : options.rateLimit;
   return createService<MediaWorld>({
-    baseUrl: options.baseUrl ?? 'https://media.fake',
+    baseUrl: world.baseUrl,
     clock,
     service: 'media',
     handlers,

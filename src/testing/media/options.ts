@@ -23,11 +23,11 @@ import type { BrandKit, MediaFile } from './types.js';
 export interface FakeMediaOptions {
   /** A world: what the service does where its document is silent. */
   behavior?: Partial<MediaBehavior>;
-  /** @default 'https://media.fake' */
+  /** @default an address of its own, `https://media-….fake` */
   baseUrl?: string;
-  /** Where finished files are downloaded. @default 'https://cdn.media.fake' */
+  /** Where finished files are downloaded. @default an address of its own, `https://cdn-….media.fake` */
   cdnUrl?: string;
-  /** @default 'media_key_000001' */
+  /** @default a key of its own, `media_key_…` */
   apiKey?: string;
   /** A clock, e.g. one shared with another fake, or how to make one. @default virtual time */
   clock?: Clock | ClockOptions;

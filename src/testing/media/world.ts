@@ -1,4 +1,5 @@
-import { createClock, type Clock, type ClockOptions } from '../core/time/clock.js';
+import { fakeId } from '../core/address.js';
+import { clockOf } from '../core/time/clock.js';
 import { parseDuration } from '../core/time/duration.js';
 import type { World } from '../core/types.js';
 import type { MediaBehavior } from '../behavior/media.js';
@@ -11,7 +12,9 @@ import type { BrandKit, CallbackAttempt, MediaFile, MediaFolder } from './types.
 export interface MediaWorld extends World {
   readonly options: FakeMediaOptions;
   readonly settings: MediaBehavior;
+  readonly baseUrl: string;
   readonly cdnUrl: string;
+  readonly apiKey: string;
   readonly apiKeys: Set<string>;
   readonly files: MediaFile[];
   readonly folders: MediaFolder[];
@@ -25,7 +28,9 @@ export interface MediaWorld extends World {
 
 /** Makes a world without files. */
 export function createWorld(options: FakeMediaOptions, settings: MediaBehavior): MediaWorld {
-  const { apiKey = 'media_key_000001', brandKits = [fullKit] } = options;
+  const id = fakeId();
+  const { apiKey = `media_key_${id}`, brandKits = [fullKit] } = options;
+  const { baseUrl = `https://media-${id}.fake`, cdnUrl = `https://cdn-${id}.media.fake` } = options;
   const clock = clockOf(options.clock);
   const keepMs = parseDuration(options.keepFor ?? (settings.keepsFinished ? Infinity : '1h'));
   const counts = new Map<string, number>();
@@ -36,7 +41,7 @@ export function createWorld(options: FakeMediaOptions, settings: MediaBehavior):
   const outcomes = createOutcomes();
   const kits = [...brandKits];
 
-  function id(prefix: string): string {
+  function newId(prefix: string): string {
     const count = (counts.get(prefix) ?? 0) + 1;
     counts.set(prefix, count);
     return ids.issue(`${prefix}_${String(count).padStart(6, '0')}`);
@@ -55,16 +60,16 @@ export function createWorld(options: FakeMediaOptions, settings: MediaBehavior):
     outcomes.clear();
   }
 
-  const cdnUrl = (options.cdnUrl ?? 'https://cdn.media.fake').replace(/\/+$/, '');
-  const apiKeys = new Set([apiKey]);
   return {
     options,
     settings,
     ids,
     clock,
-    cdnUrl,
-    apiKeys,
-    id,
+    baseUrl,
+    cdnUrl: cdnUrl.replace(/\/+$/, ''),
+    apiKey,
+    apiKeys: new Set([apiKey]),
+    id: newId,
     find,
     reset,
     files,
@@ -73,10 +78,6 @@ export function createWorld(options: FakeMediaOptions, settings: MediaBehavior):
     outcomes,
     brandKits: kits,
   };
-}
-
-function clockOf(clock: Clock | ClockOptions = {}): Clock {
-  return 'advance' in clock ? clock : createClock(clock);
 }
 
 const fullKit: BrandKit = {

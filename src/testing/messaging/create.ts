@@ -1,9 +1,9 @@
-import { group, plainObject, readOptions, type OptionKinds } from '../../core/options.js';
+import { group, plainObject, readOptions, text, type OptionKinds } from '../../core/options.js';
 import { clockAheadMs } from '../behavior/shared.js';
-import { createClock, type Clock, type ClockOptions } from '../core/time/clock.js';
-import { address } from '../core/address.js';
+import { clockOf, type Clock, type ClockOptions } from '../core/time/clock.js';
+import { address, fakeId } from '../core/address.js';
 import { rateLimitKinds, type RateLimitOptions } from '../core/rate-limit.js';
-import { createService, type Service } from '../core/service.js';
+import { createService, type FakeClientOptions, type Service } from '../core/service.js';
 import { enter, rateLimitBucket } from './access.js';
 import { handlers } from './handlers.js';
 import { addProject } from './projects/project.js';
@@ -21,8 +21,11 @@ import { createWorld, ownerLogin } from './world.js';
 
 /** How a fake messaging service starts; the settings may be changed later. */
 export interface FakeMessagingOptions extends SettingsOptions {
-  /** @default 'https://messaging.fake' */
+  /** @default an address of its own, `https://messaging-….fake` */
   baseUrl?: string;
+  /** The keys of `project`. @default keys of its own, `sk_…` and `pk_…` */
+  secretKey?: string;
+  publicKey?: string;
   /** A clock, e.g. one shared with another fake, or how to make one. @default virtual time */
   clock?: Clock | ClockOptions;
   /** @default 1000 requests per minute and project, sliding */
@@ -31,6 +34,8 @@ export interface FakeMessagingOptions extends SettingsOptions {
 
 /** A fake messaging service: all of its behaviour, in memory. */
 export interface FakeMessaging extends Service {
+  /** For `new MessagingClient(fake.options)`: the secret key, the address and the `fetch`. */
+  readonly options: FakeClientOptions;
   /** The current keys of `project`. */
   readonly secretKey: string;
   readonly publicKey: string;
@@ -57,6 +62,8 @@ const fakeOwner = {
 const fakeKinds: OptionKinds<FakeMessagingOptions> = {
   ...settingsKinds,
   baseUrl: address,
+  secretKey: text,
+  publicKey: text,
   clock: plainObject('a clock, or how to make one'),
   rateLimit: group(rateLimitKinds),
 };
@@ -64,24 +71,13 @@ const fakeKinds: OptionKinds<FakeMessagingOptions> = {
 /** Makes a fake of the messaging service, to be reached by `fetch`, MSW or a local server. */
 export function createFakeMessaging(given?: FakeMessagingOptions): FakeMessaging {
   const options = readOptions(given, fakeKinds, fakeOwner);
+  const { secretKey, publicKey } = options;
   const clock = clockOf(options.clock);
-  let start = createWorld(clock, settingsOf(options));
-  const service = createService({
-    service: 'messaging',
-    baseUrl: options.baseUrl ?? 'https://messaging.fake',
-    clock,
-    handlers,
-    enter: (request, endpoint) => enter(start.world, request, endpoint),
-    bucket: (request) => rateLimitBucket(start.world, request),
-    // messaging, Limits: 1000 per minute per project.
-    limit: {
-      limit: 1000,
-      windowMs: 60_000,
-      ...limiterOf(start.world.settings),
-      ...options.rateLimit,
-    },
-    wire: messagingWire(() => start.world),
-  });
+  const id = fakeId();
+  const begin = () => createWorld(clock, settingsOf(options), { id, secretKey, publicKey });
+  let start = begin();
+  const baseUrl = options.baseUrl ?? `https://messaging-${id}.fake`;
+  const service = createMessagingService(baseUrl, () => start.world, options.rateLimit);
 
   return {
     ...service,
@@ -90,9 +86,12 @@ export function createFakeMessaging(given?: FakeMessagingOptions): FakeMessaging
     seed: (plan) => seed(start, plan),
     reset(): void {
       service.reset();
-      start = createWorld(clock, settingsOf(options));
+      start = begin();
     },
     // Getters, since `reset()` starts a new world.
+    get options() {
+      return { apiKey: start.project.secretKey, baseUrl: service.baseUrl, fetch: service.fetch };
+    },
     get secretKey() {
       return start.project.secretKey;
     },
@@ -114,16 +113,31 @@ export function createFakeMessaging(given?: FakeMessagingOptions): FakeMessaging
   };
 }
 
+function createMessagingService(
+  baseUrl: string,
+  world: () => MessagingWorld,
+  rateLimit: FakeMessagingOptions['rateLimit'],
+): Service {
+  const { clock, settings } = world();
+  return createService({
+    service: 'messaging',
+    baseUrl,
+    clock,
+    handlers,
+    enter: (request, endpoint) => enter(world(), request, endpoint),
+    bucket: (request) => rateLimitBucket(world(), request),
+    // messaging, Limits: 1000 per minute per project.
+    limit: { limit: 1000, windowMs: 60_000, ...limiterOf(settings), ...rateLimit },
+    wire: messagingWire(world),
+  });
+}
+
 function limiterOf(settings: MessagingSettings): Partial<RateLimitOptions> {
   return {
     algorithm: settings.rateLimitWindow,
     headers: settings.rateLimitHeaders,
     clockAheadMs: clockAheadMs[settings.serviceClock],
   };
-}
-
-function clockOf(clock: Clock | ClockOptions = {}): Clock {
-  return 'advance' in clock ? clock : createClock(clock);
 }
 
 /** A project without members of the first one. */

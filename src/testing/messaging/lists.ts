@@ -11,8 +11,6 @@ export interface List<Item extends Listed> {
   readonly name: string;
   /** How the document shows this list; `cursor` where it shows nothing. */
   readonly style: 'cursor' | 'page' | 'array';
-  /** Does the document show the names of its cursor fields? */
-  readonly isShown?: boolean;
 }
 
 export interface Listed {
@@ -34,7 +32,7 @@ export function listAnswer<Item extends Listed>(
     return { body: pageOfNumbers(request, settings, { items, name }) };
   }
   const key = { named: name, results: 'results', cursor: 'data' }[style];
-  return { body: cursorPage({ request, settings, key, isShown: list.isShown === true }, items) };
+  return { body: cursorPage({ request, settings, key }, items) };
 }
 
 /** Whether lists keep to `startDate` and `endDate` is not shown. */
@@ -75,16 +73,13 @@ export function invalidParameter(field: string, message: string): Refusal {
 /** Page-style totals; `limit` and `pageSize` mean the same. */
 function numberedPage(
   request: FakeRequest,
-  settings: MessagingSettings,
   { items, name }: { readonly items: readonly Listed[]; readonly name: string },
 ): object {
-  const asked = readCount(request, 'pageSize', readCount(request, 'limit'));
-  const pageSize = sizeOf(asked, settings);
+  const pageSize = readCount(request, 'pageSize', readCount(request, 'limit'));
   const page = readCount(request, 'page', 1, Number.MAX_SAFE_INTEGER);
   const start = (page - 1) * pageSize;
-  const rows = settings.rows === 'move' ? moved(items, page - 1) : items;
   return {
-    [name]: rows.slice(start, start + pageSize),
+    [name]: items.slice(start, start + pageSize),
     total: items.length,
     page,
     pageSize,
@@ -100,37 +95,27 @@ function pageOfNumbers(
 ): object {
   const hasCursor = name === 'templates' && settings.templatePaging === 'cursor';
   if (!hasCursor || request.query.has('page')) {
-    return numberedPage(request, settings, { items, name });
+    return numberedPage(request, { items, name });
   }
-  const body = cursorPage({ request, settings, key: name, isShown: true }, items);
-  const pageSize = sizeOf(readCount(request, 'limit'), settings);
+  const body = cursorPage({ request, settings, key: name }, items);
+  const pageSize = readCount(request, 'limit');
   const totalPages = Math.ceil(items.length / pageSize);
   const page = Math.floor(startOf(request, items) / pageSize) + 1;
   return { ...body, page, pageSize, totalPages, total: items.length };
-}
-
-const sizeOf = (asked: number, { pageSizes }: MessagingSettings) =>
-  pageSizes === 'capped' ? Math.min(asked, 2) : asked;
-
-/** So many rows have moved from the end to the front since the first page was read. */
-function moved<Item>(items: readonly Item[], count: number): readonly Item[] {
-  const at = Math.max(0, items.length - count);
-  return [...items.slice(at), ...items.slice(0, at)];
 }
 
 interface CursorList {
   readonly request: FakeRequest;
   readonly settings: MessagingSettings;
   readonly key: string;
-  readonly isShown: boolean;
 }
 
 /** messaging, General conventions; `total` only on the first page, later pages return 0. */
 function cursorPage(
-  { request, settings, key, isShown }: CursorList,
+  { request, settings, key }: CursorList,
   items: readonly Listed[],
 ): Record<string, unknown> {
-  const limit = sizeOf(readCount(request, 'limit'), settings);
+  const limit = readCount(request, 'limit');
   const start = startOf(request, items);
   const page = items.slice(start, start + limit);
   const { cursor, hasMore } = ending(settings, {
@@ -139,7 +124,7 @@ function cursorPage(
   });
   return {
     [key]: page,
-    ...(cursor !== undefined && { [isShown ? 'cursor' : settings.cursorName]: cursor }),
+    ...(cursor !== undefined && { cursor }),
     ...(hasMore !== undefined && { hasMore }),
     ...totalOf(settings, items.length, !request.query.get('cursor')),
   };

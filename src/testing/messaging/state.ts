@@ -12,6 +12,8 @@ export interface Scope {
 
 /** The whole state of the fake messaging service. */
 export interface MessagingWorld extends World {
+  /** A new API key. */
+  key(prefix: 'sk' | 'pk'): string;
   readonly settings: MessagingSettings;
   readonly projects: Map<string, Project>;
   readonly users: Map<string, User>;

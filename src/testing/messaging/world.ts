@@ -16,18 +16,29 @@ export interface Start {
   readonly owner: User;
 }
 
+/** What the keys of a world look like. */
+export interface Keys {
+  /** Part of every key that the world makes. */
+  readonly id: string;
+  /** The keys of the first project. */
+  readonly secretKey?: string | undefined;
+  readonly publicKey?: string | undefined;
+}
+
 /** Makes a world with one user and one project; the same ids and keys each time. */
-export function createWorld(clock: Clock, settings: MessagingSettings): Start {
+export function createWorld(clock: Clock, settings: MessagingSettings, keys: Keys): Start {
   const ids = new Ids();
   let count = 0;
+  const nextNumber = () => {
+    count += 1;
+    return String(count).padStart(6, '0');
+  };
   const world: MessagingWorld = {
     clock,
     settings,
     ids,
-    id: (prefix) => {
-      count += 1;
-      return ids.issue(`${prefix}_${String(count).padStart(6, '0')}`);
-    },
+    id: (prefix) => ids.issue(`${prefix}_${nextNumber()}`),
+    key: (prefix) => `${prefix}_${keys.id}_${nextNumber()}`,
     projects: new Map(),
     users: new Map(),
     sessions: new Map(),
@@ -37,5 +48,8 @@ export function createWorld(clock: Clock, settings: MessagingSettings): Start {
   };
   const owner = addUser(world, ownerLogin);
   owner.isVerified = true;
-  return { world, owner, project: addProject(world, 'Fake project', owner) };
+  const project = addProject(world, 'Fake project', owner);
+  project.secretKey = keys.secretKey ?? project.secretKey;
+  project.publicKey = keys.publicKey ?? project.publicKey;
+  return { world, owner, project };
 }

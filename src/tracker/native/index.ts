@@ -7,6 +7,7 @@ import type { NativeTrackerOptions } from './options.js';
 import { createNativePage } from './page.js';
 import { asRecord, checkStorage } from './storage.js';
 
+export type * from '../public.js';
 export type { NativeTrackerOptions, OnExit } from './options.js';
 export type { NativeStorage } from './storage.js';
 

@@ -1,4 +1,5 @@
 import { sendOnce } from '../../core/send-once.js';
+import { version } from '../../core/version.js';
 import type { ProxiedEvent, TrackProxyOptions } from './options.js';
 
 /** The service may take this long; the page does not wait for it. */
@@ -36,6 +37,7 @@ async function exchange(
     headers: {
       'Content-Type': 'application/json',
       Authorization: 'Bearer ' + apiKey,
+      'User-Agent': 'postreel/' + version,
     },
     body: JSON.stringify(event),
     redirect: 'manual',

@@ -9,7 +9,10 @@ import {
   useEffect,
   useRef,
 } from 'react';
-import type { AnyEvents, EventArguments, EventMap, Tracker } from '../index.js';
+import type { EventArguments, Tracker } from '../options.js';
+import type { AnyEvents, EventMap } from '../types.js';
+
+export type * from '../public.js';
 
 const Context = createContext<Tracker | null>(null);
 

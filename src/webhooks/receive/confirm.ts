@@ -6,10 +6,8 @@ import { WebhookVerificationError } from '../../core/errors.js';
 /** Reads the status of a file back from the service. */
 export type ReadStatus = (fileId: string) => PromiseLike<StatusSeen>;
 
-interface StatusSeen {
-  readonly status: string;
-  readonly download?: string | undefined;
-}
+// An alias, since it has no public name: the declarations of a user spell it out.
+type StatusSeen = { readonly status: string; readonly download?: string | undefined };
 
 // A status may lag behind the callback. The sum leaves time to answer within five seconds.
 const pausesMs = [500, 1_000, 1_500];

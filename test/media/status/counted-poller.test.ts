@@ -1,5 +1,6 @@
 import type { ThrottledEvent } from 'postreel';
 import { describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../../src/core/async.js';
 import { CountedPoller } from '../../../src/media/status/counted-poller.js';
 import {
   ending,
@@ -174,7 +175,7 @@ describe('a 429 to a status check', () => {
   });
 
   it('that comes again soon says that checks count, until a while later', () => {
-    const poller = new CountedPoller();
+    const poller = new CountedPoller(systemClock);
     expect(poller.refused(performance.now(), 20_000)).toBe(false);
     expect([poller.isNeeded, poller.pauseMs]).toEqual([false, 20_000]);
     vi.advanceTimersByTime(30_000);
@@ -185,7 +186,7 @@ describe('a 429 to a status check', () => {
   });
 
   it('that was on its way when another one was refused says nothing', () => {
-    const poller = new CountedPoller();
+    const poller = new CountedPoller(systemClock);
     const sentAt = performance.now();
     vi.advanceTimersByTime(100);
     poller.refused(sentAt, 20_000);
@@ -194,7 +195,7 @@ describe('a 429 to a status check', () => {
   });
 
   it('that comes when checks are tried again makes them count for twice as long', () => {
-    const poller = new CountedPoller();
+    const poller = new CountedPoller(systemClock);
     poller.refused(performance.now(), 1_000);
     vi.advanceTimersByTime(2_000);
     poller.refused(performance.now(), 1_000);
@@ -207,7 +208,7 @@ describe('a 429 to a status check', () => {
   });
 
   it('that comes long after another one is a pause again', () => {
-    const poller = new CountedPoller();
+    const poller = new CountedPoller(systemClock);
     poller.refused(performance.now(), 1_000);
     vi.advanceTimersByTime(602_000);
     expect(poller.refused(performance.now(), 1_000)).toBe(false);

@@ -1,7 +1,7 @@
+import { MediaClient } from 'postreel';
 import { createFakeMedia } from 'postreel/testing';
 import { createInbox } from 'postreel/webhooks';
 import { expect, it, vi } from 'vitest';
-import { onFastClock } from '../../../bench/media-queue/clock.js';
 import { mediaOver } from '../../support/clients.js';
 import { inTime } from '../../support/media/fake-time.js';
 
@@ -10,32 +10,28 @@ const secret = 'a secret of enough characters';
 it('looks when the callback comes, and not before its minute is over', async () => {
   const inbox = createInbox({ secret });
   const fake = createFakeMedia({
-    clock: { mode: 'real' },
-    durations: () => '300ms',
+    durations: () => '55s',
     callback: (input, init) => inbox.fetch(new Request(input, init)),
   });
-  const media = mediaOver(fake.fetch, { apiKey: fake.apiKey, baseUrl: fake.baseUrl });
+  const media = new MediaClient(fake.options);
   const webhook = await inbox.url('https://shop.example.com/callback');
   const { fileId } = await media.generate.audio({ content: 'Hello', voiceId: 'voice_1', webhook });
+  const startedAt = fake.clock.now();
   const file = await media.waitForFile(fileId, { inbox });
   expect(file.url).toContain(fileId);
+  expect(fake.clock.now() - startedAt).toBe(55_000);
   expect(fake.requests.filter(({ method }) => method === 'GET').length).toBeLessThanOrEqual(2);
 });
 
 it('looks every minute when no callback comes', async () => {
   const inbox = createInbox({ secret });
-  await onFastClock(async () => {
-    const fake = createFakeMedia({
-      clock: { now: () => Date.now() },
-      durations: () => '150s',
-    });
-    const media = mediaOver(fake.fetch, { apiKey: fake.apiKey, baseUrl: fake.baseUrl });
-    const { fileId } = await media.generate.audio({ content: 'Hello', voiceId: 'voice_1' });
-    const startedAt = Date.now();
-    await media.waitForFile(fileId, { inbox });
-    expect(Date.now() - startedAt).toBeGreaterThan(150_000);
-    expect(fake.requests.filter(({ method }) => method === 'GET')).toHaveLength(4);
-  });
+  const fake = createFakeMedia({ durations: () => '150s' });
+  const media = new MediaClient(fake.options);
+  const { fileId } = await media.generate.audio({ content: 'Hello', voiceId: 'voice_1' });
+  const startedAt = fake.clock.now();
+  await media.waitForFile(fileId, { inbox });
+  expect(fake.clock.now() - startedAt).toBeGreaterThan(150_000);
+  expect(fake.requests.filter(({ method }) => method === 'GET')).toHaveLength(4);
 });
 
 it('looks at the usual pace when the status lags behind the callback', async () => {

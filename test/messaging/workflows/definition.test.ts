@@ -1,5 +1,4 @@
-import { InvalidRequestError, type StepDefinition } from 'postreel';
-import { defineWorkflow, toMermaid } from 'postreel/workflows';
+import { defineWorkflow, InvalidRequestError, toMermaid, type StepDefinition } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { onboarding } from '../../support/messaging/onboarding.js';
 

@@ -1,10 +1,11 @@
 import {
+  defineWorkflow,
+  memoryWorkflowState,
   MessagingClient,
   type Deployment,
   type WorkflowDefinition,
   type WorkflowStateStore,
 } from 'postreel';
-import { defineWorkflow, memoryWorkflowState } from 'postreel/workflows';
 import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { dyingAt, type Moment } from '../../support/messaging/crashing.js';

@@ -1,6 +1,11 @@
-import { isPostreelError, MessagingClient, type WorkflowDefinition } from 'postreel';
+import {
+  isPostreelError,
+  memoryWorkflowState,
+  MessagingClient,
+  type WorkflowDefinition,
+  type WorkflowStateStore,
+} from 'postreel';
 import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
-import { memoryWorkflowState, type WorkflowStateStore } from 'postreel/workflows';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { inTime } from '../../support/media/fake-time.js';
 import { applyChange, changes, lost, services, stored } from '../../support/messaging/colleague.js';

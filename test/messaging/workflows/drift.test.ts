@@ -1,11 +1,12 @@
 import {
   isPostreelError,
+  memoryWorkflowState,
   MessagingClient,
   type DeployOptions,
   type WorkflowDefinition,
+  type WorkflowStateStore,
 } from 'postreel';
 import { createFakeMessaging, type FakeMessaging, type MessagingBehavior } from 'postreel/testing';
-import { memoryWorkflowState, type WorkflowStateStore } from 'postreel/workflows';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { inTime } from '../../support/media/fake-time.js';
 import { onboarding } from '../../support/messaging/onboarding.js';

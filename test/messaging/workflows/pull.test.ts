@@ -1,6 +1,5 @@
-import { MessagingClient } from 'postreel';
+import { memoryWorkflowState, MessagingClient } from 'postreel';
 import { createFakeMessaging } from 'postreel/testing';
-import { memoryWorkflowState } from 'postreel/workflows';
 import { expect, it } from 'vitest';
 import { definitionOf, randomRuns } from '../../support/messaging/random-workflow.js';
 import { stored } from '../../support/messaging/colleague.js';

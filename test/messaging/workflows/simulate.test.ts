@@ -1,6 +1,14 @@
-import { filters, MessagingClient, where, type MessagingOptions } from 'postreel';
+import {
+  defineWorkflow,
+  filters,
+  memoryWorkflowState,
+  MessagingClient,
+  simulate,
+  where,
+  type MessagingOptions,
+  type Simulation,
+} from 'postreel';
 import { createClock, createFakeMessaging, type MessagingBehavior } from 'postreel/testing';
-import { defineWorkflow, memoryWorkflowState, simulate, type Simulation } from 'postreel/workflows';
 import { describe, expect, it } from 'vitest';
 import { onboarding } from '../../support/messaging/onboarding.js';
 import {

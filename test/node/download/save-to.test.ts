@@ -1,8 +1,14 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigurationError, ConnectionError, MediaFile, NotFoundError } from 'postreel';
-import { saveTo, type SaveProgress } from 'postreel/node';
+import {
+  ConfigurationError,
+  ConnectionError,
+  MediaFile,
+  NotFoundError,
+  type TransferProgress,
+} from 'postreel';
+import { saveTo } from 'postreel/node';
 import type { FakeMediaOptions } from 'postreel/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { arrivals, serve } from '../../support/fake-server.js';
@@ -43,7 +49,7 @@ async function expectSaved(bytes: Buffer): Promise<void> {
 describe('saveTo()', () => {
   it('saves a file and tells how far it is', async () => {
     const { file, bytes } = await finished();
-    const seen: SaveProgress[] = [];
+    const seen: TransferProgress[] = [];
     await saveTo(file, path, { onProgress: (progress) => seen.push(progress) });
     await expectSaved(bytes());
     expect(seen.length).toBeGreaterThan(1);

@@ -15,7 +15,6 @@ test('the app sends an email', async () => {
 
 test('the fake takes the place of the service', async () => {
   const fake = createFakeMessaging();
-  const { secretKey: apiKey, baseUrl, fetch } = fake;
-  await new MessagingClient({ apiKey, baseUrl, fetch }).verify({ email: 'ann@example.com' });
+  await new MessagingClient(fake.options).verify({ email: 'ann@example.com' });
   expect(fake.requests).toHaveLength(1);
 });

@@ -10,7 +10,6 @@ export * as door8 from 'postreel/tracker/react';
 export * as door9 from 'postreel/tracker/proxy';
 export * as door10 from 'postreel/tracker/extras';
 export * as doorNative from 'postreel/tracker/native';
-export * as door11 from 'postreel/workflows';
 export * as door12 from 'postreel/redis';
 export * as door13 from 'postreel/postgres';
 export * as door14 from 'postreel/pg-boss';

@@ -1,9 +1,7 @@
 import { MediaClient, type AudioRequest, type MediaOptions, type VideoJob } from 'postreel';
-import { createClock, createFakeMedia, type FakeMediaOptions } from 'postreel/testing';
+import { createFakeMedia, type FakeMediaOptions } from 'postreel/testing';
 import { afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { answersArrive, intercepted } from '../msw.js';
-
-let clients = 0;
 
 /** Lets the tests of a file move time: the clients and the fake service see the same clock. */
 export function useFakeTime(): void {
@@ -24,14 +22,8 @@ export function useFakeTime(): void {
 
 /** A fake service on the test's time, with clients that talk to it and share no budget with others. */
 export function fakeService(options: FakeMediaOptions = {}) {
-  const host = `media-${++clients}.fake`;
-  const fake = createFakeMedia({
-    baseUrl: `https://${host}`,
-    cdnUrl: `https://cdn.${host}`,
-    clock: createClock({ now: () => Date.now() }),
-    ...options,
-  });
-  const group = `test ${host}`;
+  const fake = createFakeMedia({ clock: { now: () => Date.now() }, ...options });
+  const group = `test ${fake.baseUrl}`;
   const fetch = isSimulation() ? fake.fetch : intercepted(fake);
   const media = (more: MediaOptions = {}) =>
     new MediaClient({

@@ -1,5 +1,4 @@
-import { where } from 'postreel';
-import { defineWorkflow } from 'postreel/workflows';
+import { defineWorkflow, where } from 'postreel';
 
 /** A workflow with a step of every kind that needs no address to call. */
 export const onboarding = defineWorkflow({

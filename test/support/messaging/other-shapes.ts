@@ -1,5 +1,6 @@
 import { isRecord } from '../../../src/core/values.js';
-import type { Filter, FilterMapping, FilterParts, StepDefinition, WorkflowMapping } from 'postreel';
+import type { Filter, FilterMapping, StepDefinition, WorkflowMapping } from 'postreel';
+import type { FilterParts } from '../../../src/messaging/shared/matches.js';
 import type { MessagingBehavior } from 'postreel/testing';
 
 /** A world that spells workflows and filters in another way than we do by default. */

@@ -1,5 +1,6 @@
 import {
   and,
+  defineWorkflow,
   filters,
   where,
   type Filter,
@@ -7,7 +8,6 @@ import {
   type Span,
   type StepDefinition,
 } from 'postreel';
-import { defineWorkflow } from 'postreel/workflows';
 import fc from '../property.js';
 
 /** A contact, its events and a graph for it to go through. */

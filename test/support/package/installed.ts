@@ -1,18 +1,11 @@
 import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-} from 'node:fs';
-import { rm, symlink, writeFile } from 'node:fs/promises';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { stage } from '../../../scripts/pack.js';
 
 const execute = promisify(execFile);
 export const repository = fileURLToPath(new URL('../../..', import.meta.url));
@@ -54,6 +47,8 @@ export interface Project {
 interface Neighbours {
   /** More packages, e.g. an optional peer. */
   readonly with?: readonly string[];
+  /** Whether its dependencies lie below the package, as pnpm has them, and not in reach of the project. */
+  readonly isStrict?: boolean;
 }
 
 /** Puts the package into a project of its own, as npm would, and links its dependencies. */
@@ -61,20 +56,20 @@ export async function installPackage(neighbours: Neighbours = {}): Promise<Proje
   const folder = mkdtempSync(join(tmpdir(), 'postreel-'));
   const target = join(folder, 'node_modules', manifest.name);
   mkdirSync(target, { recursive: true });
-  for (const place of packedPlaces()) {
-    cpSync(join(repository, place), join(target, place), { recursive: true });
-  }
-  const names = [...Object.keys(manifest.dependencies), ...(neighbours.with ?? [])];
-  for (const name of names) {
-    await link(folder, name);
-  }
-  const dependencies = Object.fromEntries([manifest.name, ...names].map((name) => [name, '*']));
+  stage(target);
+  const own = Object.keys(manifest.dependencies);
+  const others = neighbours.with ?? [];
+  await Promise.all(own.map((name) => link(neighbours.isStrict ? target : folder, name)));
+  await Promise.all(others.map((name) => link(folder, name)));
+  const beside = [manifest.name, ...(neighbours.isStrict ? [] : own), ...others];
+  const dependencies = Object.fromEntries(beside.map((name) => [name, '*']));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
 
   return {
     folder,
     package: target,
     async write(name, text) {
+      await mkdir(dirname(join(folder, name)), { recursive: true });
       await writeFile(join(folder, name), text);
       return join(folder, name);
     },
@@ -84,13 +79,6 @@ export async function installPackage(neighbours: Neighbours = {}): Promise<Proje
     },
     remove: () => rm(folder, { recursive: true }),
   };
-}
-
-/** What `npm pack` makes, in a folder. The suite has built the package before. */
-export async function pack(folder: string): Promise<string> {
-  const args = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
-  const { stdout } = await execute('npm', args, { cwd: repository });
-  return join(folder, stdout.trim());
 }
 
 export interface PackedFile {
@@ -104,43 +92,16 @@ export interface Packed {
   readonly files: readonly PackedFile[];
 }
 
-/** What `npm pack` would put into the tarball. */
+/** What `npm pack` puts into the tarball. */
 export async function dryPack(): Promise<Packed> {
-  const options = { cwd: repository, maxBuffer: 64 * 1024 * 1024 };
+  const folder = mkdtempSync(join(tmpdir(), 'postreel-'));
+  stage(folder);
+  const options = { cwd: folder, maxBuffer: 64 * 1024 * 1024 };
   const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
   const { stdout } = await execute('npm', args, options);
+  await rm(folder, { recursive: true });
   const [packed] = JSON.parse(stdout) as [Packed]; // as: npm's documented output
   return packed;
-}
-
-// npm packs the last three without being asked. It takes seconds to say so: a test of its own asks.
-const packedPlaces = () => [
-  ...manifest.files.flatMap(placesOf),
-  'package.json',
-  'README.md',
-  'LICENSE',
-];
-
-/** The folder or file, or the files of `folder/*.md`. */
-function placesOf(pattern: string): string[] {
-  return pattern.endsWith('/*.md')
-    ? readdirSync(join(repository, dirname(pattern)))
-        .filter((name) => name.endsWith('.md'))
-        .map((name) => join(dirname(pattern), name))
-    : [pattern];
-}
-
-/** The files of an installed package. */
-export function packedFiles(): string[] {
-  return packedPlaces().flatMap((place) =>
-    statSync(join(repository, place)).isDirectory() ? filesIn(place) : [place],
-  );
-}
-
-function filesIn(folder: string): string[] {
-  return readdirSync(join(repository, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(repository, join(entry.parentPath, entry.name)));
 }
 
 async function link(folder: string, name: string): Promise<void> {

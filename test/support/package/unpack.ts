@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { pack } from './installed.js';
+import { pack } from '../../../scripts/pack.js';
 import { unpacked } from './unpacked.js';
 
 /** Packs the package and unpacks the tarball. Its dependencies are those of the repository. */

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { transform } from 'esbuild';
 import { startFakeServer, type FakeServer } from 'postreel/testing';
 import type { Report, Services } from './smoke.js';
@@ -29,7 +27,7 @@ export async function openWorld(): Promise<World> {
     messagingKey: server.messaging.secretKey,
     mediaUrl: server.mediaUrl,
     mediaKey: server.media.apiKey,
-    nobodyUrl: await closedPort(),
+    nobodyUrl: 'http://127.0.0.1:2', // where nothing listens
   };
   return { services, server, close: () => server.close() };
 }
@@ -71,14 +69,4 @@ export async function programOf(kind: 'mjs' | 'cjs', services: Services): Promis
   console.log(JSON.stringify(await smoke(postreel, ${JSON.stringify(services)})));
 })();
 `;
-}
-
-/** An address where a connection is refused. */
-async function closedPort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 1) : 1}`;
 }

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { copyFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { build } from 'esbuild';
 import { repository } from '../package/installed.js';
+import { authorityFile } from './faults.js';
 
 /** A worker that listens on this machine. */
 export interface RunningWorker {
@@ -13,20 +14,27 @@ export interface RunningWorker {
   stop(): Promise<void>;
 }
 
-/** Bundles a worker that uses the package, and serves it with workerd, the runtime of Cloudflare. */
+interface WorkerOptions {
+  /** The file of this folder that is the worker. */
+  readonly entry: string;
+  readonly compatibilityDate: string;
+}
+
+/** Bundles a worker that uses the built package, and serves it with workerd, the runtime of Cloudflare. */
 export async function startWorker(
   folder: string,
-  { compatibilityDate }: { readonly compatibilityDate: string },
+  { entry, compatibilityDate }: WorkerOptions,
 ): Promise<RunningWorker> {
   await build({
-    entryPoints: [join(repository, 'test/support/runtimes/worker.ts')],
+    entryPoints: [join(repository, 'test/support/runtimes', entry)],
     outfile: join(folder, 'worker.mjs'),
     bundle: true,
     format: 'esm',
     conditions: ['workerd', 'worker', 'import'],
-    alias: { postreel: join(repository, 'src/index.ts') },
+    alias: { postreel: join(repository, 'dist/esm/index.js') },
     logLevel: 'error',
   });
+  await copyFile(authorityFile, join(folder, 'authority.pem'));
   await writeFile(join(folder, 'config.capnp'), configuration(compatibilityDate));
   const child = spawn(program(), ['serve', join(folder, 'config.capnp'), '--control-fd=3'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
@@ -57,7 +65,10 @@ function configuration(compatibilityDate: string): string {
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .worker),
-    (name = "network", network = (allow = ["private", "local"])),
+    (name = "network", network = (
+      allow = ["public", "private", "local"],
+      tlsOptions = (trustedCertificates = [embed "authority.pem"]),
+    )),
   ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );

@@ -1,39 +1,64 @@
 import type { RateBudgetStore } from 'postreel';
-import {
-  closeBudget,
-  emptyBudget,
-  freeSlot,
-  holdSlot,
-  reopenBudget,
-  takeSlots,
-} from '../../../src/node/rate-budget/project-budget.js';
+import { capacityOf } from '../../../src/core/rate-store.js';
 
-/** A store for all the budgets of one test, as if each were a process of its own. */
+/**
+ * A store for all the budgets of one test, whatever their group: so each client with a group of its own is
+ * as good as a process of its own. It goes by `Date`.
+ */
 export function memoryStore() {
-  const account = emptyBudget();
-  const groups = new Set<string>();
-  const now = () => Date.now();
-  const store: RateBudgetStore = {
-    take: (group, limits, leaseMs, count = 1) => {
-      groups.add(group);
-      return Promise.resolve(takeSlots(account, limits, { leaseMs, count }, now()));
-    },
-    release: async (_, slot, { windowMs }) => {
-      await Promise.resolve(); // as far away as a real one
-      holdSlot(account, slot, now() + windowMs);
-    },
-    cancel: async (_, slot) => {
+  const slots = new Map<string, number>();
+  const places = new Map<string, number>();
+  let closedUntil = 0;
+  let names = 0;
+
+  const lease = (leases: Map<string, number>, count: number, most: number, leaseMs: number) => {
+    for (const [name, until] of leases) {
+      if (until <= Date.now()) {
+        leases.delete(name);
+      }
+    }
+    const free = Math.max(0, Math.min(count, most - leases.size));
+    const taken = Array.from({ length: free }, () => `lease ${++names}`);
+    taken.forEach((name) => leases.set(name, Date.now() + leaseMs));
+    return taken;
+  };
+  // Async, so that it is as far away as a real one.
+  const store: Required<RateBudgetStore> = {
+    async take(_, limits, leaseMs, count = 1) {
       await Promise.resolve();
-      freeSlot(account, slot);
+      const now = Date.now();
+      if (closedUntil > now) {
+        return { waitMs: closedUntil - now };
+      }
+      const taken = lease(slots, count, capacityOf(limits), leaseMs);
+      const waitMs = Math.min(limits.windowMs, ...[...slots.values()].map((until) => until - now));
+      return taken.length > 0 ? { slots: taken } : { waitMs: Math.max(1, waitMs) };
     },
-    close: async (_, delayMs) => {
+    async release(_, slot, { windowMs }) {
       await Promise.resolve();
-      closeBudget(account, now() + delayMs, now());
+      slots.set(slot, Date.now() + windowMs);
     },
-    reopen: async () => {
+    async cancel(_, slot) {
       await Promise.resolve();
-      reopenBudget(account);
+      slots.delete(slot);
+    },
+    async close(_, delayMs) {
+      await Promise.resolve();
+      closedUntil = Math.max(closedUntil, Date.now() + Math.min(delayMs, 3_600_000));
+    },
+    async lease(_, count, limit, leaseMs) {
+      await Promise.resolve();
+      return lease(places, count, limit, leaseMs);
+    },
+    async hold(_, held, leaseMs, instead) {
+      await Promise.resolve();
+      instead.forEach((name) => places.delete(name));
+      held.forEach((name) => places.set(name, Date.now() + leaseMs));
+    },
+    async giveBack(_, given) {
+      await Promise.resolve();
+      given.forEach((name) => places.delete(name));
     },
   };
-  return { store, account, groups };
+  return { store, slots };
 }

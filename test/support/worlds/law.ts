@@ -14,7 +14,7 @@ export interface MessagingScene {
   readonly world: MessagingBehavior;
 }
 
-/** The same for media; time goes by with `pass()` alone. */
+/** The same for media. */
 export interface MediaScene {
   readonly fake: FakeMedia;
   readonly media: MediaClient;

@@ -15,7 +15,7 @@ export const manyLaws: readonly Law<MessagingScene>[] = [
       const { contacts } = messaging;
       const rows = ['ann', 'bob', 'cid'].map((name) => ({ email: `${name}@example.com` }));
       const imported = await passing(scene, (signal) =>
-        contacts.importAll(rows, { wait: { interval: 1 }, signal }),
+        contacts.importAll(rows, { wait: { interval: 20 }, signal }),
       );
       // Where no job is named, what became of the rows is not known.
       const isNamed = world.jobIds !== 'none';
@@ -26,7 +26,7 @@ export const manyLaws: readonly Law<MessagingScene>[] = [
       expect(stored.map(({ email }) => email)).toEqual(rows.map(({ email }) => email));
       const ids = stored.map(({ id }) => id);
       const changed = await passing(scene, (signal) =>
-        contacts.unsubscribeAll(ids, { wait: { interval: 1 }, signal }),
+        contacts.unsubscribeAll(ids, { wait: { interval: 20 }, signal }),
       );
       // A service with other names in its bodies refuses ours: nobody is changed, and all are named.
       const isUsual = world.requestNames === 'usual';
@@ -45,7 +45,7 @@ export const manyLaws: readonly Law<MessagingScene>[] = [
       const rows = Array.from({ length: 7 }, (_, at) => ({ email: `p${at}@example.com`, note }));
       fake.fail('POST /contacts/import', { status: 400, after: 1 });
       const { failed, unknown, done } = await passing(scene, (signal) =>
-        messaging.contacts.importAll(rows, { wait: { interval: 1 }, signal }),
+        messaging.contacts.importAll(rows, { wait: { interval: 20 }, signal }),
       );
       const missing = failed.map(({ row }) => row.email);
       expect(done + unknown.length + missing.length).toBe(7);
@@ -92,7 +92,7 @@ export const manyLaws: readonly Law<MessagingScene>[] = [
       // Words that nobody can know are for `isDone` to tell.
       const told = scene.world.stateWords === 'other' && { isDone: () => fake.outbox.length > 0 };
       await passing(scene, (signal) =>
-        campaigns.waitUntilSent(id, { interval: 1, signal, ...told }),
+        campaigns.waitUntilSent(id, { interval: 20, signal, ...told }),
       );
       expect(fake.outbox.map(({ to }) => to)).toEqual(['ann@example.com']);
     },

@@ -64,23 +64,6 @@ export const peopleLaws: readonly Law<MessagingScene>[] = [
     },
   },
   {
-    name: 'consent that is withdrawn while an answer is lost is not granted again',
-    async holds({ fake, messaging }) {
-      await messaging.contacts.create({ email: 'ann@example.com' });
-      const [ann] = fake.project.contacts.values();
-      fake.fail('POST /contacts', { loseAnswer: true });
-      messaging.on('response', () => {
-        ann!.subscribed = false;
-      });
-      messaging.on('retry', () => {
-        ann!.subscribed = false;
-      });
-      const { error } = await messaging.contacts.create({ email: 'ann@example.com' }).safe();
-      expect(error).toMatchObject({ outcome: 'unknown' });
-      expect(ann?.subscribed).toBe(false);
-    },
-  },
-  {
     name: 'the types of a project name its fields and events',
     async holds({ messaging }) {
       const data = { plan: 'pro', seats: 5 };

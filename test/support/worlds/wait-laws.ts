@@ -16,7 +16,7 @@ export const waitLaws: readonly Law<MessagingScene>[] = [
         return; // there is nothing to wait for
       }
       await passing(scene, (signal) =>
-        messaging.contacts.waitForImport(jobId, { interval: 1, signal }),
+        messaging.contacts.waitForImport(jobId, { interval: 20, signal }),
       );
       expect([...fake.project.contacts.values()].map(({ email }) => email)).toEqual([
         'ann@example.com',
@@ -32,7 +32,7 @@ export const waitLaws: readonly Law<MessagingScene>[] = [
         return;
       }
       const wait = passing(scene, (signal) =>
-        scene.messaging.contacts.waitForImport(jobId, { interval: 1, signal }),
+        scene.messaging.contacts.waitForImport(jobId, { interval: 20, signal }),
       );
       await expect(wait).rejects.toMatchObject({ name: 'JobFailedError' });
     },
@@ -49,7 +49,7 @@ export const waitLaws: readonly Law<MessagingScene>[] = [
         return;
       }
       await passing(scene, (signal) =>
-        messaging.contacts.waitForBulkJob(jobId, { interval: 1, signal }),
+        messaging.contacts.waitForBulkJob(jobId, { interval: 20, signal }),
       );
       const states = [...fake.project.contacts.values()].map(({ subscribed }) => subscribed);
       expect(states).toEqual([false, true]);

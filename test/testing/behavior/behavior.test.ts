@@ -52,16 +52,16 @@ describe('behavior', () => {
   });
 
   it('can be changed while the fake runs', async () => {
-    const fake = createFakeMessaging({ behavior: { ids: 'number' } });
-    expect(fake.settings.ids).toBe('number');
+    const fake = createFakeMessaging({ behavior: { ids: 'uuid' } });
+    expect(fake.settings.ids).toBe('uuid');
     fake.settings.ids = 'text';
     fake.reset();
-    expect(fake.settings.ids).toBe('number');
+    expect(fake.settings.ids).toBe('uuid');
     await fake.advance(1);
   });
 
   it.each([
-    [{ ids: 'roman' }, '`behavior.ids` must be one of text, number, uuid; got roman.'],
+    [{ ids: 'roman' }, '`behavior.ids` must be one of text, uuid; got roman.'],
     [{ colour: 'red' }, '`behavior.colour` is not an option of `createFakeMessaging()`'],
   ])('refuses %j', (behavior, message) => {
     expect(() => createFakeMessaging({ behavior: behavior as never })).toThrow(message);

@@ -41,7 +41,6 @@ it('goes by a clock of its own', () => {
   const headers = 'retry-after-date';
   const hour = { limit: 0, windowMs: 60_000, headers, clockAheadMs: 3_600_000 } as const;
   expect(createRateLimiter(hour).check('key', 0).headers).toEqual({
-    Date: 'Thu, 01 Jan 1970 01:00:00 GMT',
     'Retry-After': 'Thu, 01 Jan 1970 01:01:00 GMT',
   });
 });
@@ -56,10 +55,6 @@ describe('headers of a refused request', () => {
   it.each([
     ['retry-after', { 'Retry-After': '40' }],
     ['retry-after-date', { 'Retry-After': 'Thu, 01 Jan 1970 00:01:10 GMT' }],
-    ['retry-after-ms', { 'Retry-After-Ms': '40000' }],
-    ['retry-after-unit', { 'Retry-After': '40s' }],
-    ['ratelimit-fields', { RateLimit: 'limit=1, remaining=0, reset=40' }],
-    ['ratelimit-list', { RateLimit: '"default";r=0;t=40' }],
     ['ratelimit', { 'RateLimit-Limit': '1', 'RateLimit-Remaining': '0', 'RateLimit-Reset': '40' }],
     [
       'x-ratelimit',
@@ -71,7 +66,7 @@ describe('headers of a refused request', () => {
     ],
     ['none', {}],
   ] as const)('%s', (style, headers) => {
-    expect(refusedWith(style)).toEqual({ Date: 'Thu, 01 Jan 1970 00:00:30 GMT', ...headers });
+    expect(refusedWith(style)).toEqual(headers);
   });
 });
 

@@ -24,8 +24,8 @@ describe('media, Errors 4: the body of a rejection can be chosen', () => {
     });
   });
 
-  it('text', async () => {
-    expect(await bodyOf('text')).toBe(message);
+  it('html', async () => {
+    expect(await bodyOf('html')).toContain(`<h1>${message}</h1>`);
   });
 
   it('empty', async () => {

@@ -56,11 +56,13 @@ describe('media, States and transitions', () => {
   });
 
   it('success: finished, with download', async () => {
-    expect(await after('110s')).toEqual({
+    const fake = await start();
+    await fake.advance('110s');
+    expect((await status(fake, 'file_000001')).body).toEqual({
       fileId: 'file_000001',
       status: 'success',
       progress: 100,
-      download: 'https://cdn.media.fake/file_000001.mp4',
+      download: `${fake.cdnUrl}/file_000001.mp4`,
     });
   });
 
@@ -93,7 +95,7 @@ describe('media, States and transitions', () => {
       const fake = createFakeMedia();
       await (kind === 'video' ? videos(fake, job) : audio(fake, job));
       await fake.advance('1h');
-      expect(fake.files[0]?.download).toBe(`https://cdn.media.fake/file_000001.${extension}`);
+      expect(fake.files[0]?.download).toBe(`${fake.cdnUrl}/file_000001.${extension}`);
     },
   );
 });

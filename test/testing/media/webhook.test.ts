@@ -19,7 +19,7 @@ describe('media, Events, audio webhook', () => {
     await fake.advance('1m');
     const body = {
       success: true,
-      data: { id: 'file_000001', file: 'https://cdn.media.fake/file_000001.mp3' },
+      data: { id: 'file_000001', file: `${fake.cdnUrl}/file_000001.mp3` },
     };
     expect(callback).toHaveBeenCalledOnce();
     const [url, init] = callback.mock.calls[0]!;

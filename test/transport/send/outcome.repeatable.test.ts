@@ -1,6 +1,6 @@
-import { MediaClient, MessagingClient } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import endpoints from '../../../src/testing/endpoints.json' with { type: 'json' };
+import { mediaOver, messagingOver } from '../../support/clients.js';
 import { samples } from '../../support/contract/samples.js';
 import { inTime, useFakeTime } from '../../support/media/fake-time.js';
 
@@ -49,16 +49,36 @@ describe.each(endpoints.filter(({ repeatable }) => !repeatable))('$sdk', ({ sdk,
   });
 });
 
+describe('a call without a method', () => {
+  it.each(['GET', 'PUT', 'PATCH', 'DELETE'] as const)(
+    'is repeated if it is a %s',
+    async (method) => {
+      const { fetch, attempts } = failingOnce(lost[0]![1], { id: 'one' });
+      const client = messagingOver(fetch);
+      await expect(inTime(client.request(method, '/new'))).resolves.toEqual({ id: 'one' });
+      expect(attempts()).toBe(2);
+    },
+  );
+
+  it('is not repeated if it is a POST', async () => {
+    const { fetch, attempts } = failingOnce(lost[0]![1], {});
+    const call = inTime(messagingOver(fetch).request('POST', '/new'));
+    await expect(call).rejects.toMatchObject({ outcome: 'unknown' });
+    expect(attempts()).toBe(1);
+  });
+});
+
+/** A `fetch` that goes wrong once. */
+function failingOnce(fault: Answer, answer: unknown) {
+  let attempts = 0;
+  const fetch = () => (++attempts === 1 ? fault() : Promise.resolve(Response.json(answer)));
+  return { fetch, attempts: () => attempts };
+}
+
 /** Calls a method whose first attempt goes wrong. */
 function callOnce(sdk: string, path: string, fault: Answer) {
-  let attempts = 0;
-  const options = {
-    apiKey: 'sk_test_key',
-    baseUrl: 'https://service.test',
-    rateLimit: false as const,
-    fetch: () => (++attempts === 1 ? fault() : Promise.resolve(Response.json(answerOf(sdk)))),
-  };
-  const clients = { messaging: new MessagingClient(options), media: new MediaClient(options) };
+  const { fetch, attempts } = failingOnce(fault, answerOf(sdk));
+  const clients = { messaging: messagingOver(fetch), media: mediaOver(fetch) };
   const names = sdk.split('.');
   const method = names.pop() ?? '';
   const owner = names.reduce<object>((value, name) => Reflect.get(value, name) as object, clients);
@@ -66,7 +86,7 @@ function callOnce(sdk: string, path: string, fault: Answer) {
   const input = samples[sdk]?.body ?? samples[sdk]?.query;
   const args = [...ids, ...(input === undefined ? [] : [input])];
   const run = Reflect.get(owner, method) as (...values: unknown[]) => PromiseLike<unknown>;
-  return { call: inTime(run.apply(owner, args)), attempts: () => attempts };
+  return { call: inTime(run.apply(owner, args)), attempts };
 }
 
 function answerOf(sdk: string): unknown {

@@ -5,6 +5,7 @@ import { saveTo, fileJournal } from 'postreel/node';
 import type { Context } from '../../context.js';
 import { CommandEnd } from '../../exit-codes.js';
 import type { Progress } from '../../terminal/progress.js';
+import { messageOf } from '../../../core/errors.js';
 
 /** Where the commands write their jobs down unless `--journal` says otherwise. */
 export const defaultJournal = 'postreel-jobs.jsonl';
@@ -122,7 +123,7 @@ export function tellFailed(name: string, error: unknown, { output, signal }: Con
   if (signal.aborted) {
     return;
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (output.isJson) {
     output.result({ name, error: message }, () => '');
   } else {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { toMermaid, simulate, type SimulatedContact } from 'postreel/workflows';
+import { toMermaid, simulate, type SimulatedContact } from 'postreel';
 import type { Context } from '../../context.js';
 import { CommandEnd } from '../../exit-codes.js';
 import { confirm } from '../../terminal/confirm.js';

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.js';
 import { isPostreelError } from 'postreel';
+import { messageOf } from '../../../core/errors.js';
 
 /** What one read-only request says about a service. */
 export interface ServiceCheck {
@@ -73,7 +74,7 @@ function clockAhead(response: Response | undefined, nowMs: number): number | und
 }
 
 function readFailure(error: unknown, latencyMs: number) {
-  const problem = error instanceof Error ? error.message : String(error);
+  const problem = messageOf(error);
   const hasAnswered = isPostreelError(error) && error.status !== undefined;
   return { isReachable: hasAnswered, problem, ...(hasAnswered && { latencyMs }) };
 }

@@ -14,6 +14,8 @@ import { CommandEnd } from '../../exit-codes.js';
 import { createPage } from '../../fake/page-server.js';
 import { lineOf } from '../../fake/request-log.js';
 import { examples, positiveNumber, wholeNumber } from '../options.js';
+import { messageOf } from '../../../core/errors.js';
+import { isRecord } from '../../../core/values.js';
 
 interface Flags {
   readonly port?: number;
@@ -102,7 +104,7 @@ async function listen(
     try {
       return await start(port);
     } catch (error) {
-      const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+      const isTaken = isRecord(error) && error['code'] === 'EADDRINUSE';
       if (!isTaken || given !== undefined || port === usualPort + 9) {
         throw error;
       }
@@ -134,7 +136,7 @@ function optionsOf({ behavior }: Flags, clock: Clock): Options {
       media: { clock, ...(media && { behavior: media }) },
     };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new CommandEnd('rejected', `${behavior} cannot be used: ${why}`);
   }
 }

@@ -4,8 +4,8 @@ import type { Command } from 'commander';
 import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
 import { Context } from '../../context.js';
 import { withoutKeys } from '../../environment.js';
-import { CommandEnd } from '../../exit-codes.js';
 import { createPage } from '../../fake/page-server.js';
+import { loadServe } from '../../mcp/load-serve.js';
 import { examples } from '../options.js';
 
 interface Flags {
@@ -31,7 +31,7 @@ async function runMcp({ fake, folder }: Flags, context: Context): Promise<void> 
   const server = fake === true ? await rehearsal(context) : undefined;
   const own = server === undefined ? context : contextOf(server, context);
   try {
-    const { serve } = await loadServer();
+    const { serve } = await loadServe();
     await serve({
       context: own,
       folder,
@@ -41,21 +41,6 @@ async function runMcp({ fake, folder }: Flags, context: Context): Promise<void> 
     });
   } finally {
     await server?.close();
-  }
-}
-
-// The SDK is a peer that only this command needs.
-async function loadServer() {
-  try {
-    return await import('../../mcp/serve.js');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
-      throw new CommandEnd(
-        'configuration',
-        'This command needs @modelcontextprotocol/sdk: npx -p postreel -p @modelcontextprotocol/sdk postreel mcp',
-      );
-    }
-    throw error;
   }
 }
 

@@ -16,7 +16,7 @@ export const campaignPlans: readonly Tool[] = [
     name: 'plan_campaign',
     title: 'Plan a campaign',
     description: 'Plans to create a campaign as a draft, which mails no one yet.',
-    schema: schemas.campaigns.create.body as unknown as z.ZodMiniType<CampaignCreate>, // as: ours are zod schemas
+    schema: schemas.campaigns.create.body, // as: ours are zod schemas
     describe: async (request, services, signal) => ({
       action: 'Create 1 draft of a campaign',
       facts: [

@@ -1,6 +1,5 @@
 import type { SendRequest, TrackRequest } from 'postreel/messaging';
 import { messaging as schemas } from 'postreel/schemas';
-import type { ZodMiniType } from 'zod/mini';
 import { Refusal } from '../refusal.js';
 import { count } from '../../terminal/table.js';
 import { addresses, inline } from '../text.js';
@@ -18,7 +17,7 @@ export const mailPlans: readonly Tool[] = [
     title: 'Plan an email',
     description:
       'Plans one transactional email to up to 50 recipients, each mailed separately: `from`, `to`, `subject` and `body` (HTML), or a `template`. No attachments.',
-    schema: schemas.send.body as unknown as ZodMiniType<SendRequest>, // as: ours are zod schemas
+    schema: schemas.send.body, // as: ours are zod schemas
     describe: async (request, services, signal) => {
       const { to: given, subject, body, template, ...others } = request;
       const to = [given].flat();

@@ -1,6 +1,5 @@
 import type { AudioRequest, VideoRequest } from 'postreel/media';
 import { media as schemas } from 'postreel/schemas';
-import type { ZodMiniType } from 'zod/mini';
 import { count } from '../../terminal/table.js';
 import { Refusal } from '../refusal.js';
 import { inline } from '../text.js';
@@ -18,7 +17,7 @@ export const mediaPlans: readonly Tool[] = [
     title: 'Plan videos',
     description:
       'Plans up to 20 videos in one call. Each is paid for. `duration` is in minutes, 1 to 15.',
-    schema: schemas.generate.video.body as unknown as ZodMiniType<VideoRequest>, // as: ours are zod schemas
+    schema: schemas.generate.video.body, // as: ours are zod schemas
     describe: ({ payload, ...folder }) => {
       assertAtMost(payload.length, maxPending, 'videos');
       const minutes = payload.map(({ duration }) => duration);

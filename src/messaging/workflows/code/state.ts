@@ -20,23 +20,23 @@ export interface WorkflowState {
 }
 
 /** The workflow itself, a step or a transition as it was last written. */
-export interface DeployedPart {
+export type DeployedPart = {
   readonly id: string;
   /** The fields that were sent, as JSON. */
   readonly body: string;
   /** The same fields as the service showed them then, as JSON. */
   readonly live?: string | undefined;
-}
+};
 
 /** A creation whose outcome is unknown. */
-export interface PendingCreation {
+export type PendingCreation = {
   readonly kind: 'workflow' | 'step' | 'transition';
   /** The key of the step or the name of the transition. */
   readonly key: string;
   readonly body: string;
   /** The ids that existed before. */
   readonly known: readonly string[];
-}
+};
 
 /** Where deployments remember what they made: a file, a database, an object store. */
 export interface WorkflowStateStore {

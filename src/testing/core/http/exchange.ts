@@ -1,13 +1,18 @@
+import { sleep } from '../../../core/async.js';
 import { toResponse } from './answer.js';
 import { stall, truncate } from './truncate.js';
 import type { Fault } from '../faults.js';
 import type { RecordedRequest } from '../record.js';
+import type { Clock } from '../time/clock.js';
 
 /** One request on its way, the fault that strikes it, and how it would be answered. */
 export interface Exchange {
   readonly request: Request;
   readonly record: RecordedRequest;
   readonly fault: Fault | undefined;
+  readonly clock: Clock;
+  /** The service's own time, in milliseconds since 1970. */
+  readonly serviceTime: () => number;
   readonly reply: () => Promise<Response>;
 }
 
@@ -16,24 +21,27 @@ export const recordOf = new WeakMap<Response, RecordedRequest>();
 
 /** Answers a request the way its fault has it; without one, properly. */
 export async function breakExchange(exchange: Exchange): Promise<Response> {
-  const { request, record, fault } = exchange;
+  const { request, record, fault, clock, serviceTime } = exchange;
   request.signal.throwIfAborted();
   if (fault?.slow !== undefined) {
-    await sleep(fault.slow, request.signal);
+    await clock.whileHeld(sleep(fault.slow, request.signal, clock));
   }
   const response = await attempt(exchange);
   request.signal.throwIfAborted();
+  if (!response.headers.has('date')) {
+    response.headers.set('Date', new Date(serviceTime()).toUTCString());
+  }
   record.status = response.status;
   recordOf.set(response, record);
   return response;
 }
 
-async function attempt({ request, fault = {}, reply }: Exchange): Promise<Response> {
+async function attempt({ request, fault = {}, clock, reply }: Exchange): Promise<Response> {
   if (fault.drop) {
     throw connectionLost();
   }
   if (fault.hang) {
-    return untilAborted(request.signal);
+    return clock.whileHeld(untilAborted(request.signal));
   }
   if (fault.html) {
     return gatewayPage(fault);
@@ -49,7 +57,7 @@ async function attempt({ request, fault = {}, reply }: Exchange): Promise<Respon
     return truncate(response);
   }
   if (fault.stall) {
-    return stall(response, request.signal);
+    return stall(response, (until) => clock.whileHeld(until), request.signal);
   }
   if (fault.malformed) {
     return brokenJson(response);
@@ -59,22 +67,6 @@ async function attempt({ request, fault = {}, reply }: Exchange): Promise<Respon
 
 /** What `fetch` rejects with when a connection breaks. */
 const connectionLost = () => new TypeError('fetch failed', { cause: new Error('connection lost') });
-
-/** Runs on the caller's timers, not on the fake's clock: it is the network that is slow. */
-function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer);
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- like fetch: rejects with the reason, whatever it is
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', abort);
-      resolve();
-    }, delayMs);
-    signal.addEventListener('abort', abort, { once: true });
-  });
-}
 
 function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {

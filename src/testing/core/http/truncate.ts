@@ -1,15 +1,18 @@
+import { onAbort } from '../../../core/async.js';
+
 /** The same answer, but the connection breaks after half of its bytes. */
 export function truncate(response: Response): Response {
   return halve(response, (controller) => controller.error(new TypeError('terminated')));
 }
 
 /** The same answer, but nothing comes after half of its bytes, and the connection stays open. */
-export function stall(response: Response, signal: AbortSignal): Response {
-  return halve(
-    response,
-    () =>
-      new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
-  );
+export function stall(
+  response: Response,
+  hold: (until: Promise<void>) => Promise<void>,
+  signal: AbortSignal,
+): Response {
+  const aborted = () => new Promise<void>((resolve) => onAbort(signal, resolve));
+  return halve(response, () => hold(aborted()));
 }
 
 type Controller = ReadableStreamDefaultController<Uint8Array>;

@@ -1,9 +1,9 @@
 import { amount, callback, oneOf, readOptions, type OptionKinds } from '../../../core/options.js';
 import { isDate } from '../../../core/values.js';
 import { parseDuration, type Duration } from './duration.js';
-import { createSchedule, type Task } from './schedule.js';
+import { Schedule, type Entry, type Task } from './schedule.js';
 
-/** The time of a fake service, and the things that happen in it later. */
+/** The time of a fake service and of its clients, and what happens in it later. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
@@ -15,14 +15,37 @@ export interface Clock {
   advance(duration: Duration): Promise<void>;
   /** Runs what is due by now, without waiting for slow tasks; every request does this first. */
   runDue(): void;
+  /**
+   * For clients: ends a pause, in which nothing else happens.
+   * @internal
+   */
+  at(time: number, task: () => void): () => void;
+  /**
+   * For clients: ends something that takes too long.
+   * @internal
+   */
+  limit(delayMs: number, task: () => void): () => void;
+  /**
+   * For fakes: time does not move on by itself until this is done.
+   * @internal
+   */
+  whileAnswering<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * For fakes: a fault holds an answer back, so that the limits of clients end like their pauses.
+   * @internal
+   */
+  whileHeld<T>(wait: Promise<T>): Promise<T>;
 }
 
 /** How a fake's time runs. */
 export interface ClockOptions {
   /** The time at the start. @default the wall clock at creation */
   start?: Date | number;
-  /** `virtual` time moves only by `advance()`; `real` time follows the wall clock. @default 'virtual' */
-  mode?: 'virtual' | 'real';
+  /**
+   * `virtual` time moves by `advance()`, and by itself when a client of the fake pauses; `manual` time by
+   * `advance()` only; `real` time follows the wall clock. @default 'virtual'
+   */
+  mode?: 'virtual' | 'manual' | 'real';
   /** How many times faster than the wall clock `real` time runs. @default 1 */
   speed?: number;
   /** Follows another clock, e.g. `() => Date.now()` under a test runner's fake timers. */
@@ -36,82 +59,231 @@ const clockOptions: OptionKinds<ClockOptions> = {
     allows: (value) =>
       (typeof value === 'number' || isDate(value)) && !Number.isNaN(new Date(value).getTime()),
   },
-  mode: oneOf('virtual', 'real'),
+  mode: oneOf('virtual', 'manual', 'real'),
   speed: amount,
   now: callback(),
 };
 
+/** Makes a clock: one that moves by itself when a client pauses, unless told otherwise. */
+export function createClock(given?: ClockOptions): Clock {
+  return new FakeClock(readOptions(given, clockOptions, owner));
+}
+
+/** The clock of a fake that was given this. */
+export function clockOf(clock: Clock | ClockOptions = {}): Clock {
+  return 'advance' in clock ? clock : createClock(clock);
+}
+
+// Taken at import, so that the fake timers of a test runner do not stop time.
+const realMs = performance.now.bind(performance);
+const immediate = (globalThis as Partial<typeof globalThis>).setImmediate; // browsers have none
+
+/** Turns of the event loop without a new request, after which clients are taken to wait. */
+const quietTurns = 5;
+/** What a client limits runs in real time: it gets that long, or its limit, before time passes that. */
+const patienceMs = 1_000;
 /** The longest delay that timers can carry. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** Makes a clock: one that only moves by `advance()`, unless told otherwise. */
-export function createClock(given?: ClockOptions): Clock {
-  const options = readOptions(given, clockOptions, owner);
-  const { mode = 'virtual', speed = 1 } = options;
-  const schedule = createSchedule();
-  const outsideMs = sourceOf(options);
-  let skippedMs = 0;
+class FakeClock implements Clock {
+  readonly #mode: 'virtual' | 'manual' | 'real' | 'followed';
+  readonly #speed: number;
+  readonly #outsideMs: () => number;
+  readonly #schedule = new Schedule();
+  #skippedMs = 0;
   /** Set while a task starts, so that what it plans counts from when it was due. */
-  let taskTime: number | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  #taskTime: number | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isMoving = false;
+  /** Grows with everything that clients do. */
+  #activity = 0;
+  #answering = 0;
+  #held = 0;
+  /** Tasks of the service that are under way, such as calls of webhooks. */
+  readonly #slowTasks = new Set<Promise<void>>();
 
-  const now = () => taskTime ?? outsideMs() + skippedMs;
+  constructor(options: ClockOptions) {
+    const { mode = 'virtual', speed = 1, now } = options;
+    this.#mode = now ? 'followed' : mode;
+    this.#speed = speed;
+    this.#outsideMs = sourceOf(options);
+  }
 
-  function runNext(until: number): Promise<void> | undefined {
-    const next = schedule.takeUntil(until);
-    if (next === undefined) {
-      return undefined;
+  now(): number {
+    return this.#taskTime ?? this.#outsideMs() + this.#skippedMs;
+  }
+
+  date(): string {
+    return new Date(this.now()).toISOString();
+  }
+
+  after(delayMs: number, task: Task): () => void {
+    return this.#add({ due: this.now() + delayMs, kind: 'task', task });
+  }
+
+  at(time: number, task: () => void): () => void {
+    this.#slowTasks.clear(); // one of them may be what pauses
+    return this.#add({ due: Math.ceil(time), kind: 'pause', task });
+  }
+
+  limit(delayMs: number, task: () => void): () => void {
+    const patientMs = Math.min(delayMs, patienceMs);
+    const limitMs = this.#mode === 'real' ? Math.max(delayMs, patientMs * this.#speed) : delayMs;
+    const patientUntil = realMs() + patientMs;
+    return this.#add({ due: this.now() + limitMs, kind: 'limit', task, patientUntil });
+  }
+
+  advance(duration: Duration): Promise<void> {
+    const due = this.now() + parseDuration(duration);
+    return new Promise((resolve) => this.#add({ due, kind: 'goal', task: resolve }));
+  }
+
+  runDue(): void {
+    const until = this.now();
+    const isDue = (next: Entry | undefined) => next && next.due <= until && next.kind !== 'goal';
+    while (isDue(this.#schedule.next())) {
+      this.#run(this.#schedule.take());
     }
-    taskTime = next.due;
+    this.#wake();
+  }
+
+  async whileAnswering<T>(work: () => Promise<T>): Promise<T> {
+    this.#answering++;
     try {
-      return Promise.resolve(next.task());
+      return await work();
     } finally {
-      taskTime = undefined;
+      this.#answering--;
+      this.#activity++;
     }
   }
 
-  function runDue(): void {
-    const until = now();
-    while (runNext(until) !== undefined) {
-      // `runNext` does the work.
+  async whileHeld<T>(wait: Promise<T>): Promise<T> {
+    this.#held++;
+    this.#wake();
+    try {
+      return await wait;
+    } finally {
+      this.#held--;
+      this.#activity++;
     }
-    arm();
   }
 
-  /** Only a clock that follows the wall needs waking; no timer keeps a process alive. */
-  function arm(): void {
-    clearTimeout(timer);
-    const due = schedule.nextDue();
-    if (mode !== 'real' || due === undefined) {
+  #add(entry: Entry): () => void {
+    const takeBack = this.#schedule.add(entry);
+    if (entry.kind !== 'task') {
+      this.#activity++;
+    }
+    this.#wake();
+    return () => {
+      takeBack();
+      this.#wake();
+    };
+  }
+
+  #run(entry: Entry): void {
+    const { due, kind, task } = entry;
+    const outerTime = this.#taskTime; // a task may make a request, which runs what is due
+    this.#taskTime = due;
+    try {
+      const result = task();
+      if (result) {
+        this.#slowTasks.add(result);
+        void result.finally(() => this.#slowTasks.delete(result));
+      }
+    } finally {
+      this.#taskTime = outerTime;
+    }
+    if (kind !== 'task') {
+      this.#activity++;
+    }
+  }
+
+  #wake(): void {
+    if (this.#taskTime !== undefined) {
+      return; // whoever runs the task goes on
+    }
+    if (this.#mayMove()) {
+      void this.#move();
+    } else if (this.#mode === 'real' || this.#mode === 'followed') {
+      this.#setTimer();
+    }
+  }
+
+  // ---- time that the clock moves itself
+
+  #mayMove(): boolean {
+    const schedule = this.#schedule;
+    const isWaitedFor = schedule.has('pause') || (this.#held > 0 && schedule.has('limit'));
+    return schedule.has('goal') || (this.#mode === 'virtual' && isWaitedFor);
+  }
+
+  /** Goes from one thing to the next as long as somebody waits; between them clients have their turn. */
+  async #move(): Promise<void> {
+    if (this.#isMoving) {
       return;
     }
-    const delayMs = Math.min(Math.max(0, (due - now()) / speed), maxTimerMs);
-    timer = setTimeout(runDue, delayMs);
-    if (typeof timer === 'object') {
-      timer.unref();
+    this.#isMoving = true;
+    let quietAt: number | undefined;
+    try {
+      for (
+        let next = this.#schedule.next();
+        next && this.#mayMove();
+        next = this.#schedule.next()
+      ) {
+        if (quietAt !== this.#activity || this.#isBusy()) {
+          await this.#quiet();
+          quietAt = this.#activity;
+        } else if (this.#mustWaitFor(next)) {
+          await macrotask();
+          quietAt = undefined;
+        } else {
+          this.#skippedMs += Math.max(0, next.due - this.now());
+          this.#run(this.#schedule.take());
+        }
+      }
+    } finally {
+      this.#isMoving = false;
+    }
+    this.#wake();
+  }
+
+  /** Waits until the event loop has turned a few times, and nothing was new. */
+  async #quiet(): Promise<void> {
+    let seen: number | undefined;
+    for (let turns = 0; turns < quietTurns; turns++) {
+      if (this.#isBusy() || seen !== this.#activity) {
+        seen = this.#activity;
+        turns = 0;
+      }
+      await macrotask();
     }
   }
 
-  async function advance(duration: Duration): Promise<void> {
-    const target = now() + parseDuration(duration);
-    for (let due = schedule.nextDue(); due !== undefined && due <= target;) {
-      skippedMs += Math.max(0, due - now());
-      await runNext(due);
-      due = schedule.nextDue();
-    }
-    skippedMs += Math.max(0, target - now());
-    arm();
+  #isBusy(): boolean {
+    return this.#answering > 0 || this.#slowTasks.size > 0;
   }
 
-  function after(delayMs: number, task: Task): () => void {
-    const cancel = schedule.add(now() + delayMs, task);
-    if (taskTime === undefined) {
-      arm();
-    }
-    return cancel;
+  // What a limit is on may be nothing of this fake: a file, a secret that is fetched.
+  #mustWaitFor({ patientUntil = 0 }: Entry): boolean {
+    return this.#held === 0 && patientUntil > realMs();
   }
 
-  return { now, date: () => new Date(now()).toISOString(), after, advance, runDue };
+  // ---- time that runs outside
+
+  /** A timer for what is next. Only for clients does it keep the process alive. */
+  #setTimer(): void {
+    clearTimeout(this.#timer);
+    const ofClients = this.#schedule.nextOfClients();
+    const next = this.#mode === 'real' ? this.#schedule.next() : ofClients;
+    if (next === undefined) {
+      return;
+    }
+    const delayMs = Math.ceil(Math.max(0, (next.due - this.now()) / this.#speed));
+    this.#timer = setTimeout(() => this.runDue(), Math.min(delayMs, maxTimerMs));
+    if (!ofClients && typeof this.#timer === 'object') {
+      this.#timer.unref();
+    }
+  }
 }
 
 /** The time before any `advance()`: it stands still, or follows a clock from the start on. */
@@ -120,4 +292,21 @@ function sourceOf({ mode, speed = 1, start, now }: ClockOptions): () => number {
   const origin = outside?.() ?? 0;
   const first = Number(start ?? outside?.() ?? Date.now());
   return () => first + ((outside?.() ?? 0) - origin) * speed;
+}
+
+/** A turn of the event loop. */
+function macrotask(): Promise<void> {
+  return new Promise((resolve) => {
+    // Jest may have faked it before the import, but never messages.
+    if (immediate && !('clock' in immediate)) {
+      immediate(resolve);
+      return;
+    }
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(undefined);
+  });
 }

@@ -30,7 +30,7 @@ function list(request: FakeRequest, scope: Scope): FakeAnswer {
   const contacts = [...scope.project.contacts.values()];
   const items =
     search === '' ? contacts : contacts.filter(({ email }) => email.toLowerCase().includes(search));
-  return listAnswer(scope, request, { items, name: 'contacts', style: 'cursor', isShown: true });
+  return listAnswer(scope, request, { items, name: 'contacts', style: 'cursor' });
 }
 
 function create(request: FakeRequest, scope: Scope): FakeAnswer {

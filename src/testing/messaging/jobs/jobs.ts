@@ -1,6 +1,7 @@
 import type { FakeAnswer, FakeRequest } from '../../core/types.js';
 import { findOwn, notFound } from '../find.js';
 import type { Job, Scope } from '../state.js';
+import { messageOf } from '../../../core/errors.js';
 
 /** A queued piece of work. */
 export interface Work<Item> {
@@ -80,7 +81,7 @@ function handleNext<Item>(job: Job, { items, handle, firstRow = 1 }: Work<Item>)
     count(job, handle(item));
   } catch (error) {
     count(job, 'failed');
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     job.failures.push({ row: firstRow + job.processed, message });
   }
   job.processed += 1;

@@ -5,8 +5,8 @@ export function addProject(world: MessagingWorld, name: string, owner: User): Pr
   const project: Project = {
     id: world.id('prj'),
     name,
-    secretKey: world.id('sk'),
-    publicKey: world.id('pk'),
+    secretKey: world.key('sk'),
+    publicKey: world.key('pk'),
     isDisabled: false,
     settings: {},
     createdAt: world.clock.date(),
@@ -21,8 +21,8 @@ export function addProject(world: MessagingWorld, name: string, owner: User): Pr
 
 /** messaging, Authentication 5: both keys at once. */
 export function rotateKeys(world: MessagingWorld, project: Project): void {
-  project.secretKey = world.id('sk');
-  project.publicKey = world.id('pk');
+  project.secretKey = world.key('sk');
+  project.publicKey = world.key('pk');
 }
 
 /** The irreversible data wipe: name, keys, members and domains stay (what goes is not shown). */

@@ -73,7 +73,7 @@ function reshaped(record: Fields, endpoint: string, behavior: MessagingBehavior)
   ]);
   const whole = Object.fromEntries(nested) as Fields; // entries lose their types
   const filled = 'id' in record ? withUnset(whole, optionalFields(endpoint), behavior) : whole;
-  return renamed(filled, endpoint, behavior.openFields);
+  return behavior.openFields === 'ours' ? filled : onlyShown(filled, endpoint);
 }
 
 const isGraph = new Set(['steps', 'transitions', 'nodes', 'edges']);
@@ -96,17 +96,7 @@ function withUnset(record: Fields, names: readonly string[], behavior: Messaging
   return result;
 }
 
-function renamed(record: Fields, endpoint: string, style: MessagingBehavior['openFields']): Fields {
-  if (style === 'ours') {
-    return record;
-  }
-  const entries = Object.entries(record).flatMap(([name, value]) => {
-    if (isShown(endpoint, name)) {
-      return [[name, value]];
-    }
-    return style === 'absent' ? [] : [[snakeCase(name), value]];
-  });
-  return Object.fromEntries(entries) as Fields; // entries lose their types
+function onlyShown(record: Fields, endpoint: string): Fields {
+  const entries = Object.entries(record).filter(([name]) => isShown(endpoint, name));
+  return Object.fromEntries(entries);
 }
-
-const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -3,6 +3,7 @@ import { firstStep, stepAfter } from './graph.js';
 import type { Run } from './run.js';
 import { runStep } from './steps.js';
 import { forgetWait, takeWaitsFor, waitFor } from './waits.js';
+import { messageOf } from '../../../core/errors.js';
 
 /** messaging, Events 1: wakes executions that wait for the event, then starts workflows by it. */
 export function onEvent(scope: Scope, contact: Contact, event: TrackedEvent): void {
@@ -150,7 +151,7 @@ function following({ scope, workflow, execution }: Run, stepId: string, branch?:
 }
 
 function fail({ scope, execution }: Run, error: unknown): void {
-  execution.error = error instanceof Error ? error.message : String(error);
+  execution.error = messageOf(error);
   end(scope, execution, 'FAILED');
 }
 

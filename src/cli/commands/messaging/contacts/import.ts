@@ -7,6 +7,7 @@ import { CommandEnd } from '../../../exit-codes.js';
 import { confirm } from '../../../terminal/confirm.js';
 import { startProgress, waitText } from '../../../terminal/progress.js';
 import { count, plain } from '../../../terminal/table.js';
+import { messageOf } from '../../../../core/errors.js';
 
 /** `postreel contacts import` */
 export async function importContacts(
@@ -56,7 +57,7 @@ function linesOf(list: readonly ReportedRow<unknown>[]): string[] {
     while (list[end]?.error === error && end < list.length) {
       end += 1;
     }
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     lines.push(`${count(end - start, 'row')} from row ${index + 1}: ${why}`);
     start = end;
   }

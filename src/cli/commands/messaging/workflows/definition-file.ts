@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isRecord } from '../../../../core/values.js';
-import { defineWorkflow, type WorkflowDefinition } from 'postreel/workflows';
+import { defineWorkflow, type WorkflowDefinition } from 'postreel';
 import { CommandEnd } from '../../../exit-codes.js';
 
 /** The one workflow that a module of the user exports, under whatever name. */
@@ -22,8 +22,8 @@ async function load(file: string): Promise<Record<string, unknown>> {
     const url = pathToFileURL(resolve(file)).href;
     return (await import(url)) as Record<string, unknown>; // as: a module is an object of its exports
   } catch (error) {
-    const isType = error instanceof Error && 'code' in error && /\.[cm]?tsx?$/.test(file);
-    if (isType && error.code === 'ERR_UNKNOWN_FILE_EXTENSION') {
+    const isType = /\.[cm]?tsx?$/.test(file);
+    if (isType && isRecord(error) && error['code'] === 'ERR_UNKNOWN_FILE_EXTENSION') {
       const cure =
         'Run it with `npx tsx node_modules/.bin/postreel …`, or use Node 22.18 or later.';
       throw new CommandEnd('failed', `This Node cannot read TypeScript. ${cure}`);

@@ -1,0 +1,142 @@
+import { clockFor, type Clock } from './async.js';
+import { ConfigurationError } from './errors.js';
+import { isPlainHttp, type KeyPrefixes } from './keys.js';
+import type { OptionKinds } from './options.js';
+import type { BudgetLimits, RateBudgetStore } from './rate-store.js';
+import { normalizeBaseUrl, readHeaders, type HeaderRecord } from './request.js';
+import type { SessionPaths } from './session.js';
+import type { ApiKey, ClientOptions, RateLimitOptions, ValidationOptions } from './types.js';
+import { environment } from './values.js';
+
+/** The options that every client takes, its key included. */
+export type ConnectionOptions = ClientOptions & { apiKey?: ApiKey | undefined };
+
+/** What is particular to one of the two services. */
+export interface ServiceFacts<Options = object> {
+  readonly name: string;
+  readonly environment: { readonly apiKey: string; readonly baseUrl: string };
+  /** How its keys begin; `undefined` where they have no form. */
+  readonly keyPrefixes: KeyPrefixes | undefined;
+  /** Where it keeps the session of a signed-in user, if it has sessions. */
+  readonly session?: SessionPaths;
+  readonly limit: number;
+  readonly windowMs: number;
+  /** How long the key of an answered call is kept, unless the caller says so. */
+  readonly keepMs: number;
+  /** Does every request carry `Content-Type: application/json`, a GET included? */
+  readonly alwaysJson: boolean;
+  /** The options of its client. */
+  readonly options: OptionKinds<Options>;
+}
+
+/** A client's options, checked and complete. */
+export interface Settings {
+  readonly service: ServiceFacts;
+  readonly baseUrl: string;
+  /** Where the address comes from, as an error names it. */
+  readonly baseUrlOrigin: string;
+  readonly fetch: typeof globalThis.fetch | undefined;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly retries: number;
+  readonly limits: BudgetLimits | undefined;
+  /** The service's window, also where limiting is off. */
+  readonly windowMs: number;
+  readonly group: string | undefined;
+  readonly maxQueueMs: number;
+  readonly hasOwnLimits: boolean;
+  readonly store: RateBudgetStore | undefined;
+  readonly validation: Required<{
+    [Name in keyof ValidationOptions]: NonNullable<ValidationOptions[Name]>;
+  }>;
+  readonly headers: Readonly<HeaderRecord>;
+  /** Would a key or a password travel over plain http for others to read? */
+  readonly usesPlainHttp: boolean;
+}
+
+/** Fills in defaults and the environment's values; the options have been read. */
+export function resolveSettings(service: ServiceFacts, options: ConnectionOptions): Settings {
+  const limits = options.rateLimit === false ? undefined : options.rateLimit;
+  const { limit = service.limit, windowMs = service.windowMs, headroom = 0 } = limits ?? {};
+  const { baseUrl: given, baseUrlOrigin } = addressOf(service, options);
+  const baseUrl = normalizeBaseUrl(given);
+  return {
+    service,
+    baseUrl,
+    baseUrlOrigin,
+    fetch: options.fetch,
+    clock: clockFor(options.fetch),
+    timeoutMs: options.timeout ?? 30_000,
+    retries: options.retries ?? 2,
+    limits: options.rateLimit === false ? undefined : { limit, windowMs, headroom },
+    windowMs,
+    group: limits?.group,
+    maxQueueMs: limits?.maxQueueMs ?? Number.POSITIVE_INFINITY,
+    hasOwnLimits: hasLimits(limits),
+    store: limits?.store,
+    validation: {
+      requests: options.validation?.requests ?? 'throw',
+      responses: options.validation?.responses ?? 'event',
+    },
+    headers: readHeaders(options.headers),
+    usesPlainHttp: isPlainHttp(baseUrl) && options.dangerouslyAllowPlainHttp !== true,
+  };
+}
+
+/** A key and where it comes from, as an error names it. */
+interface KeySource {
+  readonly key: ApiKey;
+  readonly origin: string;
+}
+
+/** The key that was given, or the environment's; `null` only when it was given. */
+export function keyOf(service: ServiceFacts, given: ApiKey | undefined): KeySource {
+  if (given !== undefined) {
+    const kind = typeof given === 'function' ? 'function' : 'option';
+    return { key: given, origin: `the ${kind} \`apiKey\`` };
+  }
+  const variable = service.environment.apiKey;
+  const key = environment(variable);
+  if (key === undefined) {
+    throw missing(service, ['an API key', 'apiKey', variable], 'API_KEY_MISSING');
+  }
+  return { key, origin: variable };
+}
+
+function addressOf(
+  service: ServiceFacts,
+  { baseUrl, apiKey }: ConnectionOptions,
+): { baseUrl: string; baseUrlOrigin: string } {
+  const names = service.environment;
+  if (baseUrl !== undefined) {
+    return { baseUrl, baseUrlOrigin: 'the option `baseUrl`' };
+  }
+  const address = environment(names.baseUrl);
+  if (address !== undefined) {
+    return { baseUrl: address, baseUrlOrigin: names.baseUrl };
+  }
+  const hasKey = apiKey !== undefined || environment(names.apiKey) !== undefined;
+  const what = hasKey ? 'an address' : 'an address and an API key';
+  const options = hasKey ? 'baseUrl' : 'baseUrl` and `apiKey';
+  const variables = hasKey ? names.baseUrl : `${names.baseUrl} and ${names.apiKey}`;
+  throw missing(service, [what, options, variables], 'BASE_URL_MISSING');
+}
+
+function missing(
+  { name }: ServiceFacts,
+  [what, options, variables]: readonly [string, string, string],
+  code: string,
+): ConfigurationError {
+  return new ConfigurationError(
+    `The ${name} client needs ${what}: pass \`${options}\`, or set ${variables} (Node reads a file with \`node --env-file=.env\`, dotenv does elsewhere). To try it without an account, run \`npx postreel fake\`; in a test, pass \`createFake${capitalised(name)}().options\` of postreel/testing.`,
+    { code },
+  );
+}
+
+function hasLimits({ limit, windowMs, headroom }: RateLimitOptions = {}): boolean {
+  return (limit ?? windowMs ?? headroom) !== undefined;
+}
+
+function capitalised(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}

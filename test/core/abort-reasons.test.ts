@@ -1,0 +1,66 @@
+import { isPostreelError, MessagingClient, RateLimitError } from 'postreel';
+import { createFakeMessaging } from 'postreel/testing';
+import { expect, it, vi } from 'vitest';
+
+/** A client whose calls are held back, and the error of an earlier call that ends them. */
+function held() {
+  const fake = createFakeMessaging({ clock: { mode: 'manual' } });
+  const messaging = new MessagingClient(fake.options);
+  fake.fail('*', { hang: true });
+  return { fake, messaging };
+}
+
+it('an abort for the 429 of another call does not pause the project: no service said so', async () => {
+  const { fake, messaging } = held();
+  const controller = new AbortController();
+  const call = messaging.contacts.get('con_1', { signal: controller.signal });
+  await vi.waitFor(() => expect(fake.requests).toHaveLength(1));
+  const reason = new RateLimitError('Rate limit exceeded.', { status: 429, retryAfterMs: 60_000 });
+  controller.abort(reason);
+  await expect(call).rejects.toBe(reason);
+  expect(messaging.rateLimit.state()?.resetsAt).toBeUndefined();
+});
+
+it('a delete that was lost has not happened because its abort names a 404', async () => {
+  const fake = createFakeMessaging();
+  const messaging = new MessagingClient(fake.options);
+  const failures = [{ drop: true }, { hang: true }] as const;
+  failures.forEach((fault) => fake.fail('DELETE /contacts/{id}', fault));
+  const missing: unknown = await messaging.contacts
+    .get('con_none')
+    .catch((error: unknown) => error);
+  expect(isPostreelError(missing) && missing.status).toBe(404);
+  const controller = new AbortController();
+  messaging.on('request', ({ attempt }) => {
+    if (attempt === 2) {
+      setImmediate(() => controller.abort(missing));
+    }
+  });
+  const call = messaging.contacts.delete('con_1', { signal: controller.signal });
+  await expect(call).rejects.toBe(missing);
+  expect(call.outcome).toBe('unknown');
+});
+
+it('a listener of two events that fails is named by the event that it failed at', async () => {
+  const printed: unknown[] = [];
+  vi.spyOn(process, 'emitWarning').mockImplementation((message) => void printed.push(message));
+  const messaging = new MessagingClient(createFakeMessaging().options);
+  const listener = () => {
+    throw new Error('full disk');
+  };
+  messaging.on('retry', listener).on('request', listener);
+  await messaging.contacts.list();
+  expect(printed).toEqual([expect.stringContaining('A listener of `request` failed')]);
+});
+
+it.each([Symbol('stop'), 'stop', undefined, null, { why: 'stop' }])(
+  'a call that is aborted with %o rejects with it',
+  async (reason) => {
+    const { fake, messaging } = held();
+    const controller = new AbortController();
+    const call = messaging.contacts.get('con_1', { signal: controller.signal });
+    await vi.waitFor(() => expect(fake.requests).toHaveLength(1));
+    controller.abort(reason);
+    await expect(call).rejects.toBe(controller.signal.reason);
+  },
+);

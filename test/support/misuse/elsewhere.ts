@@ -1,0 +1,87 @@
+import { memoryJournal } from 'postreel';
+import { saveTo } from 'postreel/node';
+import { redisJournal, redisRateBudget } from 'postreel/redis';
+import {
+  createClock,
+  createFakeMedia,
+  createFakeMessaging,
+  startFakeServer,
+  testJournal,
+} from 'postreel/testing';
+import { createTrackProxy } from 'postreel/tracker/proxy';
+import { createInbox, memorySeen, signWebhookUrl, verifyWebhook } from 'postreel/webhooks';
+import { baseUrl, tracker, type Misuse } from './subjects.js';
+
+const secret = 'a secret of at least 16 characters';
+const url = 'https://shop.example/done';
+const redis = { eval: () => Promise.resolve(null), evalsha: () => Promise.resolve(null) };
+
+/** Options of the other entry points that do not fit: each is refused by its name. */
+export const elsewhere: readonly Misuse[] = [
+  ...(
+    [
+      ['a secret that is short', { secret: 'short' }, /secret/],
+      ['an inbox without a secret', {}, /secret/],
+      ['a store of nonces that is none', { secret, seen: {} }, '`seen` must be'],
+      ['`onError` that is no function', { secret, onError: 'log' }, '`onError` must be a function'],
+      ['`confirm: "no"`', { secret, confirm: 'no' }, '`confirm` must be'],
+    ] as const
+  ).map(([name, options, says]): Misuse => [name, () => createInbox(options as never), says]),
+  [
+    'a signature for ever',
+    () => signWebhookUrl(url, { secret, expiresIn: -1 }),
+    '`expiresIn` must be',
+  ],
+  ['a callback without a secret', () => verifyWebhook({ url, body: {} }, {} as never), /secret/],
+  ['room for no nonces', () => memorySeen({ max: 0 }), '`max` must be'],
+  ['a prefix that is none', () => redisRateBudget(redis, { prefix: '' }), '`prefix` must be'],
+  [
+    'the same of a journal',
+    () => redisJournal(redis, { prefix: null as never }),
+    '`prefix` must be',
+  ],
+  [
+    'a download without end',
+    () => saveTo('{fileId}.mp4', { timeout: '1m' as never }),
+    '`timeout` must be',
+  ],
+  ['a clock that stands on its head', () => createClock({ speed: -1 }), '`speed` must be'],
+  [
+    'a fake with half a limit',
+    () => createFakeMessaging({ rateLimit: { limit: '10' as never } }),
+    '`rateLimit.limit` must be',
+  ],
+  [
+    'a fake with films of no length',
+    () => createFakeMedia({ durations: 5 as never }),
+    '`durations`',
+  ],
+  [
+    'a fault that is none',
+    () => createFakeMessaging().fail('POST /v1/send', { status: '503' as never }),
+    '`status` must be',
+  ],
+  [
+    'a fault of an endpoint that is none',
+    () => createFakeMessaging().fail('POST /v1/sendd', { status: 503 }),
+    'POST /v1/send',
+  ],
+  ['half a contact', () => createFakeMessaging().seed({ contacts: 0.5 }), '`contacts` must be'],
+  ['a port in words', () => startFakeServer({ port: 'http' as never }), '`port` must be'],
+  [
+    'runs in words',
+    () => testJournal(() => memoryJournal(), { runs: 'all' as never }),
+    '`runs` must be',
+  ],
+  ['a proxy without a key', () => createTrackProxy({ baseUrl } as never), /apiKey/],
+  [
+    'a tracker that waits in words',
+    () => tracker({ publicKey: 'pk_a', baseUrl, maxAge: '1d' }),
+    'maxAge',
+  ],
+  [
+    'consent of a kind of its own',
+    () => tracker({ publicKey: 'pk_a', baseUrl, consent: true }),
+    'consent',
+  ],
+];

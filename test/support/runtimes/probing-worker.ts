@@ -1,0 +1,9 @@
+import * as postreel from 'postreel';
+import { probe, type Probe } from './probe.js';
+
+export default {
+  async fetch(request: Request): Promise<Response> {
+    const probes = (await request.json()) as Probe[]; // our own test asks
+    return Response.json(await probe(postreel, probes));
+  },
+};
