@@ -54,7 +54,7 @@ beforeAll(async () => {
 });
 afterAll(() => child.remove());
 
-it.concurrent.each(Object.keys(places))(
+it.each(Object.keys(places))(
   `over %s two processes do ${counted.length} things once, over ${kills} SIGKILLs and a new API key`,
   async (name) => {
     const place = await places[name]!();
@@ -73,7 +73,7 @@ it.concurrent.each(Object.keys(places))(
       const told = JSON.parse((await last.end).output) as Told;
       const facts = check(told, effects(server, world));
       console.log(`seed ${seed}, over ${name}: ${killed} kills, ${JSON.stringify(facts)}`);
-      expect(killed).toBe(kills);
+      expect(killed).toBeGreaterThanOrEqual(kills);
     } finally {
       await server.close();
       await place.stop();
@@ -125,19 +125,22 @@ async function killing(server: FakeServer, address: string, world: World): Promi
   let killed = 0;
   let isRotated = false;
   for (let round = 0; killed < kills && round < 2 * kills; round++) {
-    const victim = Math.floor(random() * running.length);
-    const one = running[victim]!;
-    // After so many requests of both, and a little later: between two of its steps, or within one.
+    // One of them, or the whole machine.
+    const first = random() < 0.5 ? 0 : 1;
+    const victims = random() < 0.5 ? [first] : [first, 1 - first];
+    // After so many requests of both, and a little later: between two of their steps, or within one.
     const target = requests() + 1 + Math.floor(random() * 8);
     const laterMs = random() * 6;
-    const isWaiting = () => requests() < target && !one.hasEnded();
+    const isWaiting = () => requests() < target && !running[first]?.hasEnded();
     while (isWaiting()) {
       await sleep(1);
     }
     await sleep(laterMs);
-    killed += one.kill() ? 1 : 0;
-    await one.end;
-    running[victim] = begin();
+    for (const victim of victims) {
+      killed += running[victim]?.kill() ? 1 : 0;
+      await running[victim]?.end;
+      running[victim] = begin();
+    }
     if (!isRotated && killed >= kills / 2) {
       isRotated = true;
       await end();
