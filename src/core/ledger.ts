@@ -325,7 +325,7 @@ export function isAlive({ entry, ageMs }: Known): boolean {
 
 /** Has a call failed because the journal does not answer? */
 export function isJournalGone(failure: unknown): boolean {
-  return Object(failure).code === 'JOURNAL_UNAVAILABLE';
+  return isPostreelError(failure) && failure.code === 'JOURNAL_UNAVAILABLE';
 }
 
 // Nothing may be sent under a key of which nobody can tell what it stands for.

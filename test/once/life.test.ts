@@ -102,7 +102,12 @@ describe('a call with a key', () => {
   it('leaves no body and no address in the journal', async () => {
     const private_ = { ...mail, to: 'Ann.Secret@Example.com', body: '<p>Your diagnosis</p>' };
     const first = await clientOf().send(private_, { once });
-    const template = { name: 'Secret name', subject: 'Hi', body: '<p>Secret text</p>', type: 'MARKETING' };
+    const template = {
+      name: 'Secret name',
+      subject: 'Hi',
+      body: '<p>Secret text</p>',
+      type: 'MARKETING',
+    };
     const made = await clientOf().templates.create(template as never, { once });
     const texts = (await journal.list('')).map(({ value }) => value).join('\n');
     expect(texts).not.toMatch(/secret|diagnosis/i);
@@ -335,18 +340,21 @@ describe('a key that somebody else has changed meanwhile', () => {
 describe('a journal that does not answer', () => {
   const down = () => Promise.reject(new Error('connect ECONNREFUSED redis://ann:s3cret@db:6379'));
 
-  it.each(['get', 'swap'] as const)('at the %s before the request ends the call unsent', async (verb) => {
-    const watched = watchedJournal();
-    watched.before((one) => (one === verb ? down() : undefined));
-    const messaging = clientOf({ journal: watched.journal });
-    const failure = await failureOf(messaging.send(mail, { once }));
-    expect(failure).toMatchObject({ code: 'JOURNAL_UNAVAILABLE', outcome: 'not-sent' });
-    expect(isPostreelError(failure) && failure.message).not.toContain('s3cret');
-    expect(fake.requests).toEqual([]);
-    watched.before(() => undefined);
-    await messaging.send(mail, { once });
-    expect(fake.outbox).toHaveLength(1);
-  });
+  it.each(['get', 'swap'] as const)(
+    'at the %s before the request ends the call unsent',
+    async (verb) => {
+      const watched = watchedJournal();
+      watched.before((one) => (one === verb ? down() : undefined));
+      const messaging = clientOf({ journal: watched.journal });
+      const failure = await failureOf(messaging.send(mail, { once }));
+      expect(failure).toMatchObject({ code: 'JOURNAL_UNAVAILABLE', outcome: 'not-sent' });
+      expect(isPostreelError(failure) && failure.message).not.toContain('s3cret');
+      expect(fake.requests).toEqual([]);
+      watched.before(() => undefined);
+      await messaging.send(mail, { once });
+      expect(fake.outbox).toHaveLength(1);
+    },
+  );
 
   it('after the answer lets the call resolve, warns, and is written to when it answers', async () => {
     const watched = watchedJournal();
@@ -385,10 +393,9 @@ describe('a journal that does not answer', () => {
     await expect.poll(() => warnings.at(-1)).toContain('still cannot be written');
     isDown = false;
     await messaging.send(mail, { once: 'another' });
-    await expect.poll(() => statesOf(clientOf({ journal: watched.journal }))).toEqual([
-      'answered',
-      'answered',
-    ]);
+    await expect
+      .poll(() => statesOf(clientOf({ journal: watched.journal })))
+      .toEqual(['answered', 'answered']);
   });
 
   it.each([
