@@ -113,7 +113,7 @@ export class ModelService {
     const endsAt = at + 1_000 + this.#random.next() * maxJobMs;
     const fails = this.#random.chance(failChance);
     const end = fails ? this.#random.pick(['error', 'canceled'] as const) : 'success';
-    const made = { fileId: `file_${this.made.length + 1}`, text, at, endsAt, end };
+    const made: Made = { fileId: `file_${this.made.length + 1}`, text, at, endsAt, end };
     this.made.push(made);
     return made;
   }

@@ -7,7 +7,8 @@ interface Timer {
 /** Turns of the event loop in which nothing happened: by then every promise that can settle has. */
 const quietTurns = 3;
 const { setTimeout, clearTimeout, setImmediate } = globalThis;
-const [wall, performanceNow, random] = [Date.now, performance.now, Math.random];
+const own = { Date: { now: Date.now }, Math: { random: Math.random } };
+const performanceNow = performance.now.bind(performance);
 
 /** Virtual time: goes from timer to timer, once all promises have settled. */
 export class VirtualTime {
@@ -77,9 +78,9 @@ export class VirtualTime {
     return () => {
       this.#timers = [];
       Object.assign(globalThis, { setTimeout, clearTimeout });
-      Object.assign(Date, { now: wall });
+      Object.assign(Date, own.Date);
       Object.assign(performance, { now: performanceNow });
-      Object.assign(Math, { random });
+      Object.assign(Math, own.Math);
     };
   }
 }

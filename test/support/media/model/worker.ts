@@ -1,9 +1,8 @@
-import { isPostreelError, MediaClient, type MediaJob } from 'postreel';
+import { isPostreelError, MediaClient, type JournalStore, type MediaJob } from 'postreel';
 import type { Network } from './network.js';
 import type { Random } from './random.js';
 import { never, type Asker, type ModelStore } from './store.js';
 import type { VirtualTime } from './time.js';
-import type { JournalStore } from 'postreel';
 
 /** One thing to be made. */
 export interface Item {
@@ -48,6 +47,8 @@ export interface Surroundings {
   report(violation: string): void;
   /** Stands between a client and its store. */
   wrap(store: JournalStore): JournalStore;
+  /** Stands between a client and the answer to its request. */
+  carry(answer: Promise<Response>): Promise<Response>;
 }
 
 const minuteMs = 60_000;
@@ -80,12 +81,13 @@ export class Worker implements Asker {
       at: (at: number, task: () => void) => time.at(at - skewMs, alive(task)),
       limit: (delayMs: number, task: () => void) => time.after(delayMs, alive(task)),
     };
-    const fetch: typeof globalThis.fetch = (url, init) =>
-      network.carry(this, String(url as string), init ?? {}); // our core passes texts
+    const fetch = (url: string, init: RequestInit) => parts.carry(network.carry(this, url, init));
     this.media = new MediaClient({
       apiKey: `key_${++keys}`, // what a process knows of limits and slots, it knows by its key
       baseUrl: 'https://media.model',
-      fetch: Object.defineProperty(fetch, Symbol.for('postreel.clock'), { value: clock }),
+      fetch: Object.defineProperty(fetch, Symbol.for('postreel.clock'), {
+        value: clock,
+      }) as typeof globalThis.fetch, // our core passes texts
       journal: parts.wrap(store.of(this)),
       rateLimit: { pending: wishes.pendingLimit },
       timeout: wishes.timeoutMs,

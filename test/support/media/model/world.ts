@@ -36,7 +36,9 @@ export interface Facts {
 /** A fault that is put into the code under test, to see that the model finds it. */
 export interface Bug {
   /** Changes the store that a client has. */
-  wrap?(store: JournalStore): JournalStore;
+  wrap?(store: JournalStore, time: VirtualTime): JournalStore;
+  /** Changes what `fetch` answers to a paid call. */
+  carry?(answer: Promise<Response>, isLate: () => boolean): Promise<Response>;
   /** Changes the code; answers how to change it back. */
   patch?(): () => void;
 }
@@ -50,7 +52,8 @@ let loaded: Promise<void> | undefined;
 
 /** Lives a world from its seed to its end. */
 export async function liveWorld(seed: number, bug: Bug = {}): Promise<Verdict> {
-  await (loaded ??= loadAll());
+  loaded ??= loadAll();
+  await loaded;
   const world = new World(seed, bug);
   const undo = bug.patch?.();
   try {
@@ -127,7 +130,13 @@ class World implements Surroundings {
   }
 
   wrap(store: JournalStore): JournalStore {
-    return this.#bug.wrap?.(store) ?? store;
+    return this.#bug.wrap?.(store, this.time) ?? store;
+  }
+
+  carry(answer: Promise<Response>): Promise<Response> {
+    const { time, wishes } = this;
+    const lateAt = time.now() + wishes.timeoutMs;
+    return this.#bug.carry?.(answer, () => time.now() > lateAt) ?? answer;
   }
 
   report(violation: string): void {
@@ -206,12 +215,12 @@ class World implements Surroundings {
   async #lastRun(): Promise<Worker> {
     const worker = new Worker(this, this.#workers.length);
     this.#workers.push(worker);
-    let isOver = false;
+    const run = { isOver: false };
     worker.work(true).then(
-      () => (isOver = true),
+      () => Object.assign(run, { isOver: true }),
       (failure: unknown) => this.report(`the last run fails: ${String(failure)}`),
     );
-    await this.#until(() => isOver || this.#violations.size > 0, 'the last run');
+    await this.#until(() => run.isOver || this.#violations.size > 0, 'the last run');
     return worker;
   }
 
@@ -273,10 +282,10 @@ class World implements Surroundings {
       }
     } else if (outcome === 'unknown') {
       if (this.wishes.sendsUnknown ? !this.#refused.has(text) : !this.#isInDoubt(text)) {
-        this.report(`${text} is unknown for no reason: ${String(error)}`);
+        this.report(`${text} is unknown for no reason: ${reasonOf(error)}`);
       }
     } else if (!this.#refused.has(text) || made.length > 0) {
-      this.report(`${text} ends as ${outcome}, made ${made.length} times: ${String(error)}`);
+      this.report(`${text} ends as ${outcome}, made ${made.length} times: ${reasonOf(error)}`);
     }
   }
 
@@ -293,16 +302,13 @@ class World implements Surroundings {
 
   /** Each file that was made is known: to a caller, to the journal, or its job is unknown. */
   async #checkIds(last: Worker): Promise<void> {
-    const reading = last.media.journal.pending();
-    let listed = new Set<string>();
-    reading.then(
-      ({ unknown }) => (listed = new Set(unknown.flatMap(({ jobs }) => jobs.map(textOf)))),
-      (failure: unknown) => this.report(`the journal cannot be read: ${String(failure)}`),
-    );
-    await this.#until(() => this.time.now() > Number.NEGATIVE_INFINITY, 'the list');
-    for (let steps = 0; steps < 50; steps++) {
-      await this.time.step();
-    }
+    const listed = new Set<string>();
+    const reading = { isOver: false };
+    void last.media.journal.pending().then(({ unknown }) => {
+      unknown.flatMap(({ jobs }) => jobs).forEach((job) => listed.add(textOf(job)));
+      reading.isOver = true;
+    });
+    await this.#until(() => reading.isOver, 'the list of what is pending');
     const results = new Set(this.ends.map(({ fileId }) => fileId));
     const unknown = this.ends.filter(({ error }) => isUnknown(error)).map(({ item }) => item.text);
     for (const { fileId, text } of this.service.made) {
@@ -363,6 +369,10 @@ class World implements Surroundings {
       unknown: this.ends.filter(({ error }) => isUnknown(error)).length,
     };
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : 'no error';
 }
 
 function isUnknown(error: unknown): boolean {
