@@ -123,6 +123,7 @@ export class JobQueue implements MediaQueue {
         yield next;
         if (next.job) {
           this.#running.delete(next.job);
+          this.#steer(); // it may have been the last one
         }
         // Without `save` a file is stored once the next result is asked for.
         if (next.file && !save) {
