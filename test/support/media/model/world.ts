@@ -123,7 +123,7 @@ class World implements Surroundings {
       lossChance: random.pick([0, 0, 0.05]),
     });
     this.#processes = random.pick([1, 1, 2, 2, 3]);
-    const deaths = random.pick([0, 1, 2, 4]);
+    const deaths = random.pick([0, 0, 1, 2, 4]);
     this.#deaths = Array.from({ length: deaths }, () => random.whole(1, 25 * deaths)).sort(
       (one, other) => one - other,
     );
@@ -386,7 +386,7 @@ function itemsOf(random: Random): Item[] {
     ['queue', 'once'],
     ['queue', 'once', 'plain'],
   ]);
-  return Array.from({ length: random.whole(2, 10) }, (_, index): Item => {
+  return Array.from({ length: random.whole(2, 12) }, (_, index): Item => {
     const text = `job ${index}`;
     const isAudio = random.chance(0.15);
     const job: MediaJob = isAudio
@@ -402,7 +402,7 @@ function wishesOf(random: Random): Wishes {
     retriesFailed: random.chance(0.1),
     isKeyedByContent: random.chance(0.3),
     saves: random.chance(0.3),
-    pendingLimit: random.pick([20, 20, 3, 6]),
+    pendingLimit: random.pick([20, 3, 4, 6]),
     timeoutMs: random.pick([8_000, 30_000, 120_000]),
     abortChance: random.pick([0, 0, 0.2]),
   };
