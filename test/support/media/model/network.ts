@@ -17,6 +17,8 @@ export interface PaidRequest {
   readonly texts: readonly string[];
   readonly worker: Worker;
   readonly sentAt: number;
+  /** The texts of which files were made. */
+  made: readonly string[];
   /** What came of it, as its worker has heard in time, or too late. */
   end: 'open' | 'accepted' | 'refused' | 'limited' | 'not-sent' | 'lost';
 }
@@ -101,7 +103,7 @@ export class Network {
         this.#report(`${text} is sent while another call for it is under way`);
       }
     }
-    const call: PaidRequest = { texts, worker, sentAt: now, end: 'open' };
+    const call: PaidRequest = { texts, worker, sentAt: now, made: [], end: 'open' };
     this.calls.push(call);
     return call;
   }
@@ -132,6 +134,7 @@ export class Network {
       const isHung = fault === 'hung' && random.chance(0.5);
       const reply = hasArrived && !isCutOff && !isHung ? ask() : undefined;
       if (call) {
+        call.made = reply?.made.map(({ text }) => text) ?? [];
         worker.moment();
       }
       if (fault !== 'hung') {
@@ -157,9 +160,9 @@ export class Network {
       to.reject(failure);
       return;
     }
-    if (fault !== 'cut') {
+    if (fault !== 'cut' && answer?.status === 200) {
       const at = this.#time.now();
-      answer?.made.forEach((made) => this.told.push({ made, worker, at }));
+      answer.made.forEach((made) => this.told.push({ made, worker, at }));
     }
     to.resolve(responseOf(answer ?? no(500, ''), fault === 'cut'));
   }
@@ -196,14 +199,14 @@ interface Receiver {
 }
 
 function endOf(answer: Reply | undefined, fault: Fault | undefined, isLate: boolean) {
-  const { status = 0, made = [] } = answer ?? {};
+  const { status = 0 } = answer ?? {};
   if (fault === 'refused') {
     return 'not-sent';
   }
   if (fault === 'cut' || status === 0 || status >= 500 || status === 408) {
     return 'lost';
   }
-  if (made.length > 0) {
+  if (status === 200) {
     return 'accepted';
   }
   return isLate ? 'lost' : status === 429 ? 'limited' : 'refused';

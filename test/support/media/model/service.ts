@@ -29,7 +29,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** The files that it made for this call. */
+  /** The files that it made for this call, whether it says so or not. */
   readonly made: readonly Made[];
 }
 
@@ -95,8 +95,8 @@ export class ModelService {
     const texts = textsOf(body);
     const bad = texts.findIndex((text) => refused.has(text));
     if (bad >= 0) {
-      texts.slice(0, makesHalf ? bad : 0).forEach((text) => this.#make(text));
-      return no(400, `the service does not want ${texts[bad]}`);
+      const made = texts.slice(0, makesHalf ? bad : 0).map((text) => this.#make(text));
+      return { ...no(400, `the service does not want ${texts[bad]}`), made };
     }
     const pending = this.made.filter(({ endsAt }) => endsAt > now).length;
     if (pending + texts.length > pendingLimit) {

@@ -18,6 +18,9 @@ export interface End {
   readonly item: Item;
   readonly worker: Worker;
   readonly fileId: string | undefined;
+  /** When its run began, and when it ended. */
+  readonly since: number;
+  readonly at: number;
   /** Why it has no file. */
   readonly error: unknown;
 }
@@ -65,6 +68,8 @@ export class Worker implements Asker {
   readonly died: Promise<void>;
   readonly #parts: Surroundings;
   readonly #number: number;
+  /** When its present run began. */
+  #since = 0;
   #onDeath: () => void = () => undefined;
 
   constructor(parts: Surroundings, number: number) {
@@ -127,7 +132,8 @@ export class Worker implements Asker {
   }
 
   async #run(isLast: boolean, isFirst: boolean): Promise<void> {
-    const { items, random } = this.#parts;
+    const { items, random, time } = this.#parts;
+    this.#since = time.now();
     const ofWay = (way: Item['way']) => random.shuffled(items.filter((item) => item.way === way));
     const queued = ofWay('queue').slice(0, isLast || random.chance(0.8) ? undefined : 2);
     const singles = [...ofWay('once'), ...(isFirst ? ofWay('plain') : [])];
@@ -212,7 +218,8 @@ export class Worker implements Asker {
 
   #end(item: Item, fileId: string | undefined, error: unknown): void {
     this.open.delete(item.text);
-    this.#parts.ends.push({ item, worker: this, fileId, error });
+    const at = this.#parts.time.now();
+    this.#parts.ends.push({ item, worker: this, fileId, error, since: this.#since, at });
   }
 }
 

@@ -231,9 +231,11 @@ class World implements Surroundings {
     this.#checkLimits();
     for (const item of this.items) {
       const ends = this.ends.filter((end) => end.item === item && end.worker === last);
+      this.#checkOutcomes(item);
       if (item.way === 'plain') {
-        this.#checkOutcomes(item);
-      } else if (ends.length !== 1) {
+        continue;
+      }
+      if (ends.length !== 1) {
         this.report(`${item.text} has ${ends.length} ends in the last run`);
       } else {
         this.#checkEnd(ends[0]!);
@@ -289,13 +291,20 @@ class World implements Surroundings {
     }
   }
 
-  /** What was not sent, or refused, was not made. */
+  /** What was not sent, or refused, was not made by this run. */
   #checkOutcomes({ text }: Item): void {
-    for (const { item, error, fileId } of this.ends) {
+    for (const { item, worker, error, fileId, since, at } of this.ends) {
       const outcome = isPostreelError(error) ? error.outcome : undefined;
       const isNo = outcome === 'not-sent' || outcome === 'rejected';
-      if (item.text === text && isNo && fileId === undefined && this.#madeOf(text).length > 0) {
-        this.report(`${text} ends as ${outcome}, and was made`);
+      const isMade = this.network.calls.some(
+        (call) =>
+          call.worker === worker &&
+          call.sentAt >= since &&
+          call.sentAt <= at &&
+          call.made.includes(text),
+      );
+      if (item.text === text && isNo && fileId === undefined && isMade) {
+        this.report(`${text} ends as ${outcome}, and was made: ${reasonOf(error)}`);
       }
     }
   }
