@@ -19,11 +19,10 @@ function* videos(): Generator<VideoJob> {
   }
 }
 
-function draw({ done, failed, pending, etaMs }: QueueProgress): void {
+function draw({ done, failed, pending }: QueueProgress): void {
   const width = 30;
   const bar = '█'.repeat(((done + failed) / total) * width).padEnd(width, '░');
-  const left = etaMs === undefined ? '' : `, about ${Math.ceil(etaMs / 60_000)} min left`;
-  process.stdout.write(`\r${bar} ${done} of ${total}, ${pending} in the making${left}   `);
+  process.stdout.write(`\r${bar} ${done} of ${total}, ${pending} in progress   `);
 }
 
 const urls: string[] = [];
