@@ -11,6 +11,7 @@ import { jobRecords, type JobRecords } from './jobs/records.js';
 import type { MediaOptions } from './options.js';
 import type { TransferOptions } from './download/transfer-options.js';
 import type { JobSource, MediaQueue, QueueOptions } from './queue/options.js';
+import type { QueueHost } from './queue/queue.js';
 import {
   readWaitsOptions,
   type FileUpdate,
@@ -146,6 +147,11 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   async resumeAll(): Promise<{ jobs: GenerationJob[]; unknown: readonly UnknownCall[] }> {
     const { jobs, unknown } = await this.journal.pending();
     return { jobs: jobs.map((record) => this.job(record)), unknown };
+  }
+
+  /** @internal What the worker of a job engine works with. */
+  engineHost(): QueueHost {
+    return this.#context.queueHost(false);
   }
 
   /** A client with other options that shares this one's events, session and rate budget. */
