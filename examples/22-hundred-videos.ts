@@ -10,7 +10,6 @@ function* videos(): Generator<VideoJob> {
   for (let number = 1; number <= total; number++) {
     yield {
       workflowType: 'idea',
-      workflowFormat: 'video',
       prompt: `Fact ${number} about cats`,
       voiceId: 'voice_1',
       duration: 1, // minutes
