@@ -19,7 +19,7 @@ import type { MediaEvents } from './events.js';
 import { Generate } from './generate/resource.js';
 import { routes as generateRoutes } from './generate/routes.js';
 import { GenerationJob, JobMemory, type JobRecord } from './jobs/job.js';
-import { JobLedger, ledgerOf } from './jobs/ledger.js';
+import { JobLedger } from './jobs/ledger.js';
 import { limits as serviceLimits } from './limits.js';
 import * as notices from './notices.js';
 import type { MediaOptions, MediaRateLimitOptions } from './options.js';
@@ -69,8 +69,8 @@ export interface MediaContext {
   readonly limits: { readonly limit: number; readonly windowMs: number };
   /** The handle of a job. */
   job(record: JobRecord): GenerationJob;
-  /** What a queue works with; one with a name needs a journal. */
-  queueHost(isNamed: boolean): QueueHost;
+  /** What queues work with. */
+  queueHost(): QueueHost;
 }
 
 /** Makes the parts of a media client and wires them to each other. */
@@ -105,7 +105,7 @@ export function createContext(given: MediaOptions): MediaContext {
   const submitter = new Submitter({
     transport,
     clock,
-    goAlone: hasIoContexts(),
+    goesAlone: hasIoContexts(),
     slots: async () => (slots = await slotsOf(connection, maxJobs)),
     ledger,
     limits: settings.limits,
@@ -131,9 +131,9 @@ export function createContext(given: MediaOptions): MediaContext {
     },
     adopt: job,
   });
-  const queueHost = (isNamed: boolean): QueueHost => ({
+  const queueHost = (): QueueHost => ({
     generate,
-    ledger: isNamed ? ledgerOf(ledger) : ledger,
+    ledger,
     pendingLimit,
     wake: () => submitter.wake(),
     warn: (message, code) => notices.warn(events, message, code),

@@ -1,6 +1,6 @@
 import type { CallJournal } from '../../core/once.js';
 import { requireTextId } from '../../core/values.js';
-import { requireList } from '../lazy-queue.js';
+import { requireList } from '../status/wait-options.js';
 import { ledgerOf, type JobLedger, type PendingJobs } from './ledger.js';
 
 /** What a client's journal knows, and what the caller may say to it. */

@@ -20,7 +20,7 @@ export interface CallHost {
   /** The fewest slots that are worth a call. */
   readonly fewestSlots: number;
   /** The time between two calls where each counts, in milliseconds. */
-  readonly gapMs: number;
+  readonly spacingMs: number;
   /** May this one wait any longer? */
   mayWait(one: Waiting): boolean;
   /** These leave now. */
@@ -330,7 +330,7 @@ export class PaidCall {
         reject(one, failure, 'rejected');
       }
     }
-    const firstMs = isFull ? Math.max(this.#host.gapMs, askAgainMs) : firstPauseMs;
+    const firstMs = isFull ? Math.max(this.#host.spacingMs, askAgainMs) : firstPauseMs;
     this.#host.pause(firstMs, maxFullPauseMs, failure);
   }
 
