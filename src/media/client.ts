@@ -142,7 +142,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
 
   /** @internal What the worker of a job engine works with. */
   engineHost(): QueueHost {
-    return this.#context.queueHost(false);
+    return this.#context.queueHost();
   }
 
   /** A client with other options that shares this one's events, session and rate budget. */
