@@ -38,7 +38,7 @@ interface Moment {
   readonly name: string;
   readonly fault?: readonly [endpoint: 'POST /v1/generate/video' | 'GET /cdn/{file}', fault: Fault];
   /** Is it now? */
-  isNow(fake: FakeServer, folder: string): boolean;
+  readonly isNow: (fake: FakeServer, folder: string) => boolean;
 }
 
 /** Nobody can know what became of a request that was under way. */
