@@ -27,7 +27,6 @@ import {
 import { watch } from './status/watch.js';
 import { createContext, type MediaContext } from './context.js';
 import { callSite } from '../core/call.js';
-import { callJournal } from '../core/once.js';
 import { kindOf } from '../core/request.js';
 
 /**
@@ -49,7 +48,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     super(context.connection);
     this.#context = context;
     this.generate = context.generate;
-    this.journal = jobRecords(context.ledger, callJournal(context.connection.keys));
+    this.journal = jobRecords(context.ledger, context.connection.keys);
     bindMethods(this);
   }
 

@@ -99,8 +99,8 @@ export function createContext(given: MediaOptions): MediaContext {
       waitForFile: (fileId, own) => waits.wait(fileId, record.kind, own),
     });
   const timeoutMs = options.timeout ?? paidTimeoutMs;
-  const onTrouble = notices.repeated(clock, (failure) =>
-    notices.noJournal(events, failure, 'Nothing is submitted until it answers.'),
+  const onTrouble = notices.repeated(clock, (failure: unknown) =>
+    notices.submissionFails(events, failure),
   );
   const submitter = new Submitter({
     transport,
@@ -185,7 +185,13 @@ function createPoller(
     ask,
     async () => sharedCountedPoller(await connection.projectName(), clock),
     createStatusChecks(clock),
-    { onLearned: () => notices.statusChecksAreCharged(events), onSeen },
+    {
+      onLearned: () => notices.statusChecksAreCharged(events),
+      onSeen,
+      onFailing: notices.repeated(clock, (failure: unknown, forMs: number) =>
+        notices.checksFail(events, failure, forMs),
+      ),
+    },
   );
 }
 

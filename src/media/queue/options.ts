@@ -56,8 +56,8 @@ export interface QueueOptions {
    */
   timeout?: number | undefined;
   /**
-   * How long one job may wait for its turn, in milliseconds: for the limits, and for a service or a
-   * journal that does not answer.
+   * How long a job is tried again, in milliseconds, while the service or the journal cannot be reached or
+   * a limit of the service refuses it.
    * @default 86_400_000 (24 hours)
    */
   deadline?: number | undefined;

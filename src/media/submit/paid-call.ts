@@ -175,8 +175,8 @@ export class PaidCall {
       }
       one.resolve('taken');
     } catch (reason) {
-      if (lane && isJournalGone(reason)) {
-        one.refusals++; // it may be about this job alone: others go first
+      if (lane && isJournalGone(reason) && this.#host.mayWait(one)) {
+        one.tries++; // it may be about this job alone: others go first
         this.#parts.onTrouble(reason);
         this.#host.pause(journalAgainMs, journalAgainMs);
       } else {
@@ -344,6 +344,9 @@ export class PaidCall {
       : one.tries < this.#retriesOf(one);
     one.tries++;
     if (mayPass && isPatient) {
+      if (lane) {
+        this.#parts.onTrouble(failure);
+      }
       this.#host.again(one);
     } else {
       reject(one, failure, 'not-sent');

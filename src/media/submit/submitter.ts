@@ -36,7 +36,7 @@ export interface SubmitterParts {
   /** Do status checks count towards the rate limit? */
   readonly areChecksCharged: () => boolean;
   readonly onAccepted: (record: JobRecord, callId: number | undefined) => void;
-  /** The journal does not answer, and a queue waits for it. */
+  /** Calls cannot be sent, or the journal does not answer, and a queue waits for it. */
   readonly onTrouble: (failure: unknown) => void;
   /** Jobs wait for slots. */
   readonly onWait: (waitMs: number, queued: number) => void;
@@ -113,7 +113,7 @@ export class Submitter {
       parcel,
       state,
       minutes: Math.max(...parcel.jobs.map(estimatedMinutes)),
-      since: clock.now(),
+      failingSince: undefined,
       maxCompany: Number.POSITIVE_INFINITY,
       refusals: 0,
       tries: 0,
@@ -310,7 +310,7 @@ export class Submitter {
       (one, other) =>
         compare(one.maxCompany, other.maxCompany) ||
         urgency(one) - urgency(other) ||
-        one.refusals - other.refusals ||
+        one.refusals + one.tries - other.refusals - other.tries ||
         other.minutes - one.minutes,
     );
   }
@@ -401,10 +401,12 @@ export class Submitter {
     return Math.min(this.#waitingVideos, maxCompany, fewest);
   }
 
-  #mayWait({ parcel, since, refusals }: Waiting): boolean {
-    const patienceMs = parcel.lane?.deadlineMs ?? usualPatienceMs;
-    const isInTime = this.#parts.clock.now() - since <= patienceMs;
-    return isInTime && (parcel.lane !== undefined || refusals <= maxRefusals);
+  #mayWait(one: Waiting): boolean {
+    const now = this.#parts.clock.now();
+    one.failingSince ??= now;
+    const { lane } = one.parcel;
+    const isInTime = now - one.failingSince <= (lane?.deadlineMs ?? usualPatienceMs);
+    return isInTime && (lane !== undefined || one.refusals <= maxRefusals);
   }
 
   #pause(firstMs: number, mostMs = firstMs, failure?: unknown): void {
