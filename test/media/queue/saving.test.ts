@@ -97,6 +97,8 @@ describe('a queue that saves', () => {
     const save = async (file: MediaFile) => {
       if (++saves === 1) {
         fake.fail('GET /cdn/{file}', { status });
+        const [made] = fake.files;
+        made!.download = made!.download!.replace('.mp4', '-2.mp4');
       }
       await file.response();
     };
