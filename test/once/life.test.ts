@@ -294,24 +294,39 @@ describe('a call that failed', () => {
 });
 
 describe('a key that somebody else has changed meanwhile', () => {
-  it('keeps his value; the answer goes beside it, and a warning says so', async () => {
-    const messaging = clientOf();
-    const warnings: string[] = [];
-    messaging.on('warning', ({ message }) => warnings.push(message));
-    const fetch: typeof globalThis.fetch = async (...request) => {
+  /** Another process writes its own entry over the claim, while the request is under way. */
+  const writing =
+    (change: object): typeof globalThis.fetch =>
+    async (...request) => {
       const [item] = await journal.list('once/');
-      const foreign = { ...(JSON.parse(item!.value) as object), id: 'foreign', state: 'unknown' };
+      const foreign = { ...(JSON.parse(item!.value) as object), id: 'foreign', ...change };
       await journal.swap(item!.key, item!.value, JSON.stringify(foreign));
       return fake.fetch(...request);
     };
-    await messaging.with({ fetch }).send(mail, { once });
-    await expect.poll(() => statesOf(messaging)).toEqual(['unknown', 'answered']);
+
+  it.each([
+    ['another claim', { state: 'claimed' }, 'claimed'],
+    ['what became of other content', { state: 'unknown', print: 'other' }, 'unknown'],
+  ])('keeps %s; the answer goes beside it, and a warning says so', async (_, change, state) => {
+    const messaging = clientOf();
+    const warnings: string[] = [];
+    messaging.on('warning', ({ message }) => warnings.push(message));
+    await messaging.with({ fetch: writing(change) }).send(mail, { once });
+    await expect.poll(() => statesOf(messaging)).toEqual([state, 'answered']);
     expect(warnings).toEqual([expect.stringContaining('was changed by another process')]);
     const texts = (await journal.list('')).map(({ value }) => value).join('\n');
     expect(texts).toContain(fake.outbox[0]!.id);
-    // Who forgets the key forgets both.
-    expect(await messaging.journal.forget(once, { call })).toBe(true);
-    expect(await journal.list('once/')).toEqual([]);
+    if (state === 'unknown') {
+      // Who forgets the key forgets both.
+      expect(await messaging.journal.forget(once, { call })).toBe(true);
+      expect(await journal.list('once/')).toEqual([]);
+    }
+  });
+
+  it('is answered where the other one does not know what became of the same call', async () => {
+    const messaging = clientOf();
+    await messaging.with({ fetch: writing({ state: 'unknown' }) }).send(mail, { once });
+    expect(await statesOf(messaging)).toEqual(['answered']);
   });
 
   it('is written where a store has lost it', async () => {
