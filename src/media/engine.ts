@@ -58,7 +58,6 @@ export class EngineWorker {
       maxInProgress: Number.POSITIVE_INFINITY, // the engine says how many are in hand
       maxJobs: Number.POSITIVE_INFINITY,
       deadlineMs: Number.POSITIVE_INFINITY, // a job waits for as long as its engine lets it
-      onUnknown: () => undefined, // the engine lists each of them as failed
     });
     // It brings the jobs of many for days: an outage at its start is one like any other.
     this.#lane.hasConnected = true;

@@ -18,8 +18,6 @@ export interface CallHost {
   choose(): readonly Waiting[];
   /** The fewest slots that are worth a call. */
   readonly fewestSlots: number;
-  /** The time between two calls where each counts, in milliseconds. */
-  readonly spacingMs: number;
   /** May this one wait any longer? */
   mayWait(one: Waiting): boolean;
   /** These leave now. */
@@ -45,7 +43,9 @@ interface Batch {
 
 const firstPauseMs = 500;
 const maxPauseMs = 60_000;
-const maxFullPauseMs = 5 * 60_000;
+// "10 requests per 10 minutes", where the service does not say how long it wants to be left alone.
+const limitPauseMs = 60_000;
+const maxLimitPauseMs = 5 * 60_000;
 const askAgainMs = 3_000;
 const journalAgainMs = 5_000;
 // A request that leaves at the end of its time is answered, or given up, by then.
@@ -257,11 +257,12 @@ export class PaidCall {
 
   async #fail(batch: Batch, failure: unknown, outcome: Outcome | undefined): Promise<void> {
     const { members, slots } = batch;
-    members.forEach(({ parcel }) => parcel.lane?.leave(-parcel.jobs.length));
     if (outcome !== 'not-sent' && outcome !== 'rejected') {
+      members.forEach(({ parcel }) => parcel.lane?.end(parcel.jobs.length));
       await this.#onLost(batch, failure);
       return;
     }
+    members.forEach(({ parcel }) => parcel.lane?.comeBack(parcel.jobs.length));
     this.#host.slots.release(slots);
     await this.#free(batch);
     if (outcome === 'not-sent') {
@@ -281,14 +282,14 @@ export class PaidCall {
   async #onLost({ members, claims }: Batch, failure: unknown): Promise<void> {
     // A refusal leaves open which of its jobs were made, but the service did answer.
     const isAnswered = isPostreelError(failure) && (failure.status ?? 500) < 500;
-    lanesOf(members).forEach((lane) => (isAnswered ? lane.answered() : lane.unanswered()));
+    if (isAnswered) {
+      lanesOf(members).forEach((lane) => lane.answered());
+    }
     this.#host.pause(firstPauseMs, maxPauseMs, failure);
     this.#lost = (await this.#parts.ledger?.lose(claims)) ?? [];
     for (const one of members) {
       one.state.mayHaveHappened = true;
-      const { sendsUnknown, lane } = one.parcel;
-      const isWanted = sendsUnknown && lane?.areAnswersLost !== true;
-      const mayGoAgain = isWanted && one.tries++ < this.#retriesOf(one);
+      const mayGoAgain = one.parcel.sendsUnknown && one.tries++ < this.#retriesOf(one);
       if (mayGoAgain) {
         one.maxCompany = isAnswered ? 1 : one.maxCompany;
         this.#takeOver(one);
@@ -332,8 +333,7 @@ export class PaidCall {
         reject(one, failure, 'rejected');
       }
     }
-    const firstMs = isFull ? Math.max(this.#host.spacingMs, askAgainMs) : firstPauseMs;
-    this.#host.pause(firstMs, maxFullPauseMs, failure);
+    this.#host.pause(limitPauseMs, maxLimitPauseMs, failure);
   }
 
   /** A job that certainly was not sent goes again, unless it is no outage, or an endless one. */

@@ -334,7 +334,6 @@ export class Submitter {
   #hostOf(head: Waiting, slots: Slots): CallHost {
     return {
       slots,
-      spacingMs: this.#spacingMs,
       fewestSlots: this.#fewestSlots(head, slots),
       choose: () => this.#choose(head, slots),
       mayWait: (one) => this.#mayWait(one),
