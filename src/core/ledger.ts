@@ -239,8 +239,12 @@ export class Ledger {
       }
       if (stands === ahead.wanted) {
         this.#ahead.delete(place);
-      } else if (stands !== base && (tried.has(stands) || stands === undefined)) {
-        // It was changed again while it was written, or the store has lost the key.
+      } else if (
+        stands !== base &&
+        (tried.has(stands) || stands === undefined || mayAnswer(wanted, stands))
+      ) {
+        // It was changed again while it was written, the store has lost the key, or a later call of the
+        // key is unknown, and this one was answered.
         ahead.base = stands;
       } else {
         this.#ahead.delete(place);
@@ -320,6 +324,12 @@ export class Ledger {
 /** Is it still under way? Its age is by the store's clock. */
 export function isAlive({ entry, ageMs }: Known): boolean {
   return entry.state === 'claimed' && ageMs < entry.limitMs;
+}
+
+function mayAnswer(wanted: string | undefined, stands: string): boolean {
+  const isIn = (text: string | undefined, state: Entry['state']) =>
+    text !== undefined && (JSON.parse(text) as Entry).state === state; // as written
+  return isIn(wanted, 'answered') && isIn(stands, 'unknown');
 }
 
 /** Has a call failed because the journal does not answer? */
