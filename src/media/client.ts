@@ -11,8 +11,10 @@ import { jobRecords, type JobRecords } from './jobs/records.js';
 import type { MediaOptions } from './options.js';
 import type { TransferOptions } from './download/transfer-options.js';
 import type { JobSource, MediaQueue, QueueOptions } from './queue/options.js';
+import { JobQueue } from './queue/queue.js';
 import {
   readWaitsOptions,
+  requireList,
   type FileUpdate,
   type Settle,
   type WaitOptions,
@@ -25,9 +27,7 @@ import {
 } from './status/wait-for-files.js';
 import { watch } from './status/watch.js';
 import { createContext, type MediaContext } from './context.js';
-import { LazyQueue, requireJobs, requireList } from './lazy-queue.js';
 import { callSite } from '../core/call.js';
-import { callJournal } from '../core/once.js';
 import { kindOf } from '../core/request.js';
 
 /**
@@ -49,7 +49,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     super(context.connection);
     this.#context = context;
     this.generate = context.generate;
-    this.journal = jobRecords(context.ledger, callJournal(context.connection.keys));
+    this.journal = jobRecords(context.ledger, context.connection.keys);
     bindMethods(this);
   }
 
@@ -113,16 +113,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
    * and yields each file or error as it comes. Nothing is sent before iteration.
    */
   queue(jobs: JobSource, options?: QueueOptions): MediaQueue {
-    return new LazyQueue(callSite(), async () => {
-      // Loaded here: most programs make one file at a time.
-      const [{ JobQueue }, { readQueueOptions }] = await Promise.all([
-        import('./queue/queue.js'),
-        import('./queue/options.js'),
-      ]);
-      const own = readQueueOptions(options);
-      requireJobs(jobs);
-      return new JobQueue(this.#context.queueHost(own.name !== undefined), jobs, own);
-    });
+    return new JobQueue(this.#context.queueHost(), jobs, options, callSite());
   }
 
   /**

@@ -1,5 +1,7 @@
 import { onAbort, callSafely, Notifier } from '../../core/async.js';
+import { locate, type CallSite } from '../../core/call.js';
 import {
+  ConfigurationError,
   InvalidRequestError,
   isPostreelError,
   PartialError,
@@ -10,9 +12,16 @@ import type { Generate, SubmittedJob } from '../generate/resource.js';
 import type { MediaJob } from '../generate/media-job.js';
 import { jobNamer } from '../jobs/job-names.js';
 import type { GenerationJob } from '../jobs/job.js';
-import type { JobLedger } from '../jobs/ledger.js';
+import { ledgerOf, type JobLedger } from '../jobs/ledger.js';
 import { Lane } from '../submit/lane.js';
-import type { JobSource, MediaQueue, QueueOptions, QueueResult } from './options.js';
+import {
+  readQueueOptions,
+  requireJobs,
+  type JobSource,
+  type MediaQueue,
+  type QueueOptions,
+  type QueueResult,
+} from './options.js';
 
 /** What a queue asks of its client. */
 export interface QueueHost {
@@ -46,6 +55,7 @@ class Withdrawn extends Error {}
 export class JobQueue implements MediaQueue {
   readonly #host: QueueHost;
   readonly #jobs: JobSource;
+  readonly #site: CallSite;
   readonly #options: QueueOptions;
   readonly #lane: Lane;
   readonly #nameOf: (job: MediaJob) => string;
@@ -59,21 +69,23 @@ export class JobQueue implements MediaQueue {
   /** Aborts when the queue is left. */
   readonly #left = new AbortController();
   #counts = { read: 0, waiting: 0, unfinished: 0, done: 0, failed: 0 };
+  #isStarted = false;
   #isPaused = false;
   #isExhausted = false;
   #refusals = { answer: '', count: 0 };
   #failure: { readonly reason: unknown } | undefined;
 
-  constructor(host: QueueHost, jobs: JobSource, options: QueueOptions) {
+  constructor(host: QueueHost, jobs: JobSource, given: QueueOptions | undefined, site: CallSite) {
     const { pendingLimit } = host;
     this.#host = host;
     this.#jobs = jobs;
-    this.#options = options;
+    this.#site = site;
+    this.#options = this.#checked(given);
+    const options = this.#options;
     this.#nameOf = jobNamer(options.key);
-    const concurrency = Math.min(options.concurrency ?? pendingLimit, pendingLimit);
     this.#lane = new Lane({
       name: options.name ?? crypto.randomUUID(),
-      maxInProgress: concurrency,
+      maxInProgress: Math.min(options.concurrency ?? pendingLimit, pendingLimit),
       maxJobs: options.maxJobs ?? Number.POSITIVE_INFINITY,
       deadlineMs: options.deadline ?? usualDeadlineMs,
       onUnknown: (calls) => this.#onUnknown(calls),
@@ -100,14 +112,30 @@ export class JobQueue implements MediaQueue {
     this.#close(new Withdrawn());
   }
 
+  /** For programs in plain JavaScript: `for … of` cannot wait for a result. */
+  [Symbol.iterator](): never {
+    throw new TypeError('A queue waits for its files: use `for await (const result of queue)`.');
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
+    try {
+      for await (const result of this.#run()) {
+        locate(result.error, this.#site, 'outer call');
+        yield result;
+      }
+    } catch (failure) {
+      locate(failure, this.#site, 'outer call');
+      throw failure;
+    }
+  }
+
+  async *#run(): AsyncGenerator<QueueResult, void, undefined> {
     const { signal, save } = this.#options;
-    signal?.throwIfAborted();
+    this.#start();
     const stopListening = onAbort(signal, () => {
       this.#left.abort(signal?.reason);
-      this.#news.notify();
+      this.#close(signal?.reason);
     });
-    this.#endAtCap();
     void this.#read();
     try {
       while (!this.#isOver || this.#results.length > 0) {
@@ -117,12 +145,12 @@ export class JobQueue implements MediaQueue {
           await this.#news.wait();
           continue;
         }
-        this.#steer();
-        yield next;
         if (next.job) {
           this.#running.delete(next.job);
-          this.#steer(); // it may have been the last one
         }
+        this.#taken.notify();
+        this.#steer();
+        yield next;
         // Without `save` a file is stored once the next result is asked for.
         if (next.file && !save) {
           await this.#settle(next.job);
@@ -141,6 +169,37 @@ export class JobQueue implements MediaQueue {
     }
   }
 
+  /** What is wrong with a queue is refused at its first step. */
+  #checked(given: QueueOptions | undefined): QueueOptions {
+    try {
+      const options = readQueueOptions(given);
+      requireJobs(this.#jobs);
+      if (options.name !== undefined) {
+        ledgerOf(this.#host.ledger);
+      }
+      return options;
+    } catch (reason) {
+      this.#failure = { reason };
+      return {};
+    }
+  }
+
+  #start(): void {
+    if (this.#failure) {
+      throw this.#failure.reason;
+    }
+    // A second walk would submit, and pay for, everything again.
+    if (this.#isStarted) {
+      throw new ConfigurationError(
+        'This queue was already iterated. Create a new one for the remaining jobs.',
+        { code: 'QUEUE_STARTED' },
+      );
+    }
+    this.#isStarted = true;
+    this.#options.signal?.throwIfAborted();
+    this.#endAtCap();
+  }
+
   get #isOver(): boolean {
     const isClosed = this.#closed.signal.reason instanceof Withdrawn;
     return (this.#isExhausted || isClosed) && this.#counts.unfinished === 0;
@@ -152,12 +211,13 @@ export class JobQueue implements MediaQueue {
     const source = isStream
       ? (this.#jobs as AsyncIterable<MediaJob>)[Symbol.asyncIterator]()
       : (this.#jobs as Iterable<MediaJob>)[Symbol.iterator]();
-    const ahead = isStream ? aheadOf.stream : aheadOf.list;
+    const ahead = Array.isArray(this.#jobs) ? aheadOf.list : aheadOf.stream;
     const { signal: left } = this.#left;
     this.#lane.isFilling = true;
     try {
       while (!left.aborted && !(this.#closed.signal.reason instanceof Withdrawn)) {
-        if (this.#counts.waiting >= ahead) {
+        // Results that nobody takes count as well: jobs that fail at once may have no end.
+        if (this.#counts.waiting + this.#results.length >= ahead) {
           this.#lane.isFilling = false;
           await this.#taken.wait();
           this.#lane.isFilling = true;
@@ -165,8 +225,7 @@ export class JobQueue implements MediaQueue {
         }
         // A list is read at once: its jobs come together.
         const next = source.next();
-        const { done, value } =
-          next instanceof Promise ? await next : (next);
+        const { done, value } = next instanceof Promise ? await next : next;
         if (done) {
           break;
         }

@@ -19,7 +19,7 @@ export interface CallHost {
   /** The fewest slots that are worth a call. */
   readonly fewestSlots: number;
   /** The time between two calls where each counts, in milliseconds. */
-  readonly gapMs: number;
+  readonly spacingMs: number;
   /** May this one wait any longer? */
   mayWait(one: Waiting): boolean;
   /** These leave now. */
@@ -174,8 +174,8 @@ export class PaidCall {
       }
       one.resolve('taken');
     } catch (reason) {
-      if (lane && isJournalGone(reason)) {
-        one.refusals++; // it may be about this job alone: others go first
+      if (lane && isJournalGone(reason) && this.#host.mayWait(one)) {
+        one.tries++; // it may be about this job alone: others go first
         this.#parts.onTrouble(reason);
         this.#host.pause(journalAgainMs, journalAgainMs);
       } else {
@@ -332,7 +332,7 @@ export class PaidCall {
         reject(one, failure, 'rejected');
       }
     }
-    const firstMs = isFull ? Math.max(this.#host.gapMs, askAgainMs) : firstPauseMs;
+    const firstMs = isFull ? Math.max(this.#host.spacingMs, askAgainMs) : firstPauseMs;
     this.#host.pause(firstMs, maxFullPauseMs, failure);
   }
 
@@ -346,6 +346,9 @@ export class PaidCall {
       : one.tries < this.#retriesOf(one);
     one.tries++;
     if (mayPass && isPatient) {
+      if (lane) {
+        this.#parts.onTrouble(failure);
+      }
       this.#host.again(one);
     } else {
       reject(one, failure, 'not-sent');
