@@ -171,7 +171,12 @@ export class Ledger {
     for (let after: string | undefined; ;) {
       const page = { after, limit: pageSize };
       const items = await this.#asked((store) => store.list(prefix, page));
-      yield* items.flatMap((item) => known(item) ?? []);
+      for (const item of items) {
+        const one = known(item);
+        if (one) {
+          yield this.#aged(one);
+        }
+      }
       after = items.at(-1)?.key;
       if (items.length < pageSize) {
         return;

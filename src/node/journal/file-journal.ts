@@ -145,9 +145,12 @@ class FileJournal implements JournalStore {
       const { bytesRead } = await handle.read(bytes, 0, bytes.length, this.#read.offset);
       // A line without its end may still be written.
       const end = bytes.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
-      for (const line of linesIn(bytes.subarray(0, end).toString('utf8'))) {
-        this.#apply(isOld(line) ? refuseOld(path) : line);
+      const lines = linesIn(bytes.subarray(0, end).toString('utf8'));
+      if (lines.some(isOld)) {
+        this.#forget('');
+        throw oldFormat(path);
       }
+      lines.forEach((line) => this.#apply(line));
       this.#read.offset += end;
     } finally {
       await handle.close();
@@ -247,8 +250,8 @@ function isOld(line: unknown): boolean {
   return Array.isArray(line) && ['put', 'claim', 'delete'].includes(String(line[0]));
 }
 
-function refuseOld(path: string): never {
-  throw new ConfigurationError(
+function oldFormat(path: string): ConfigurationError {
+  return new ConfigurationError(
     `The journal ${path} was written by an older version of postreel. Let that version finish the jobs in it, then delete the file or give the client another one: what it holds is not known to this version and would be made again.`,
     { code: 'JOURNAL_FORMAT', outcome: 'not-sent' },
   );
