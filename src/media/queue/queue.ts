@@ -163,6 +163,7 @@ export class JobQueue implements MediaQueue {
           await this.#settle(next.job);
         }
       }
+      signal?.throwIfAborted(); // it may have come while the last result was settled
       await this.#host.ledger?.flush();
       if (this.#failure) {
         throw this.#failure.reason;

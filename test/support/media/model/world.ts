@@ -251,12 +251,13 @@ class World implements Surroundings {
       const made = this.#madeOf(text);
       made.slice(1).forEach((one, index) => {
         const before = made.slice(0, index + 1);
-        const isRetry =
-          retriesFailed && before.every(({ end, endsAt }) => end !== 'success' && endsAt <= one.at);
-        // Asked for: again where nobody knows. Somebody does, once an answer was written.
-        const isAsked =
-          sendsUnknown && before.every((earlier) => !this.#isWritten(earlier.fileId, one.at));
-        if (way === 'plain' || !(isRetry || isAsked)) {
+        // Asked for: again where it has failed, or where nobody knows. Somebody does, once an id was written.
+        const isAsked = before.every(
+          ({ end, endsAt, fileId }) =>
+            (retriesFailed && end !== 'success' && endsAt <= one.at) ||
+            (sendsUnknown && !this.#isWritten(fileId, one.at)),
+        );
+        if (way === 'plain' || !isAsked) {
           this.report(`${text} is made again as ${one.fileId}`);
         }
       });
