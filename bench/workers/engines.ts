@@ -29,7 +29,12 @@ export async function bullmqEngine(queueNames: readonly string[]): Promise<TestE
   queues.forEach((queue) => queue.on('error', () => undefined)); // it is restarted
   return {
     store: server.url,
-    states: async () => JSON.stringify(await Promise.all(queues.map((q) => q.getJobCounts('active', 'waiting', 'delayed', 'failed', 'completed')))),
+    states: async () =>
+      JSON.stringify(
+        await Promise.all(
+          queues.map((q) => q.getJobCounts('active', 'waiting', 'delayed', 'failed', 'completed')),
+        ),
+      ),
     async add(jobs) {
       for (const [place, queue] of queues.entries()) {
         const own = jobs.filter((_, index) => index % queues.length === place);

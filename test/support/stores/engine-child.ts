@@ -26,7 +26,8 @@ function parts(journal: JournalStore) {
 function onRedis() {
   const make = bullmqProcessor(...parts(redisJournal(new Redis(store), { prefix: queue })));
   const connection = { url: store };
-  const worker = new Worker(queue, make, { connection, lockDuration: 1_000 });
+  const times = { lockDuration: 1_000, stalledInterval: 500 };
+  const worker = new Worker(queue, make, { connection, ...times });
   return () => worker.close();
 }
 

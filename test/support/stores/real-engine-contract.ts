@@ -163,30 +163,33 @@ export function realEngineContract(
     });
     afterAll(() => script.remove());
 
-    it.each(['SIGKILL', 'SIGTERM'] as const)('%s: another one goes on with its job', async (signal) => {
-      const { fake, queue, client, saved, save, made, become } = await start();
-      await queue.add([speech('Long.')], 5);
-      const { name, store } = engine();
-      const child = spawn(process.execPath, [script.path, name, store, queue.name], {
-        env: {
-          PATH: process.env['PATH'],
-          MEDIA_BASE_URL: server.mediaUrl,
-          MEDIA_API_KEY: fake.apiKey,
-        },
-        stdio: 'inherit',
-      });
-      const ended = once(child, 'exit');
-      // Once it asks for the file, its journal has it.
-      const since = fake.requests.length;
-      const hasAsked = () =>
-        fake.requests.slice(since).some(({ endpoint }) => endpoint === statusEndpoint);
-      await expect.poll(hasAsked, { timeout: 60_000, interval: 20 }).toBe(true);
-      child.kill(signal);
-      expect(await ended).toEqual(signal === 'SIGTERM' ? [0, null] : [null, 'SIGKILL']);
-      await queue.work(client(), { save });
-      await become({ completed: 1 });
-      expect(saved).toHaveLength(1);
-      expect(made()).toBe(1);
-    });
+    it.each(['SIGKILL', 'SIGTERM'] as const)(
+      '%s: another one goes on with its job',
+      async (signal) => {
+        const { fake, queue, client, saved, save, made, become } = await start();
+        await queue.add([speech('Long.')], 5);
+        const { name, store } = engine();
+        const child = spawn(process.execPath, [script.path, name, store, queue.name], {
+          env: {
+            PATH: process.env['PATH'],
+            MEDIA_BASE_URL: server.mediaUrl,
+            MEDIA_API_KEY: fake.apiKey,
+          },
+          stdio: 'inherit',
+        });
+        const ended = once(child, 'exit');
+        // Once it asks for the file, its journal has it.
+        const since = fake.requests.length;
+        const hasAsked = () =>
+          fake.requests.slice(since).some(({ endpoint }) => endpoint === statusEndpoint);
+        await expect.poll(hasAsked, { timeout: 60_000, interval: 20 }).toBe(true);
+        child.kill(signal);
+        expect(await ended).toEqual(signal === 'SIGTERM' ? [0, null] : [null, 'SIGKILL']);
+        await queue.work(client(), { save });
+        await become({ completed: 1 });
+        expect(saved).toHaveLength(1);
+        expect(made()).toBe(1);
+      },
+    );
   });
 }
