@@ -1,6 +1,5 @@
-import { memoryJournal, type QueueResult } from 'postreel';
+import type { QueueResult } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { ListSource } from '../../../support/media/list-source.js';
 import { calls, collect, videos } from '../../../support/media/queue-helpers.js';
 import {
   audioEndpoint,
@@ -57,16 +56,6 @@ it("waits for a slot after the document's own words of a full account", async ()
   const results = await inTime(collect(media({ fetch }).queue(videos(1))));
   expect(results[0]!.error).toBeUndefined();
   expect(fake.files).toHaveLength(1);
-});
-
-it('reads `undefined` as left out: a job that is delivered again is still the same job', async () => {
-  const { fake, media } = fakeService();
-  const journal = memoryJournal();
-  for (const source of [new ListSource(videos(2)), new ListSource(videos(2))]) {
-    await inTime(collect(media({ journal }).queue(source, { name: undefined })));
-    expect(source.told.every((line) => / done file_/.test(line))).toBe(true);
-  }
-  expect(fake.requests.filter(({ endpoint }) => endpoint === videoEndpoint)).toHaveLength(1);
 });
 
 describe('two calls in a row whose answers are lost', () => {
