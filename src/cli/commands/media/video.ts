@@ -9,6 +9,7 @@ import { collectData, examples, yesOption } from '../options.js';
 import {
   defaultJournal,
   endOf,
+  makeFolderOf,
   mediaWithJournal,
   percentOf,
   save,
@@ -16,6 +17,7 @@ import {
   tellFailed,
   tellSaved,
   type Saving,
+  type Target,
 } from './saving.js';
 
 interface Flags {
@@ -56,7 +58,8 @@ export function addVideo(program: Command, context: Context): void {
 }
 
 async function makeVideos(flags: Flags, context: Context): Promise<void> {
-  const jobs = await readJobs(flags);
+  const jobs = await checked(await readJobs(flags));
+  const target = await targetOf(flags.out, { count: jobs.length });
   const media = await mediaWithJournal(context, flags.journal);
   const facts = {
     'saved to': flags.out ?? 'this folder',
@@ -64,18 +67,17 @@ async function makeVideos(flags: Flags, context: Context): Promise<void> {
   };
   const action = `Make ${jobs.length} ${jobs.length === 1 ? 'video' : 'videos'}`;
   await confirm({ action, facts }, flags, context);
-  await runQueue(media, jobs, flags, context);
+  await makeFolderOf(target);
+  await runQueue(media, jobs, target, context);
 }
 
 async function runQueue(
   media: MediaClient,
   jobs: readonly VideoJob[],
-  { out }: Flags,
+  target: Target,
   context: Context,
 ): Promise<void> {
   const { signal } = context;
-  const folder = out === undefined ? './' : out;
-  const target = await targetOf(folder, jobs.length === 1);
   const progress = startProgress(context);
   const saving: Saving = { target, progress, signal };
   const paths = new Map<number, string>();
@@ -104,7 +106,9 @@ async function runQueue(
   try {
     for await (const result of queue) {
       failures += tell(result, paths.get(result.index), context);
-      progress.end(nameOf(result.index));
+      for (const name of [nameOf(result.index), result.job?.fileId ?? '']) {
+        progress.end(name);
+      }
     }
   } catch (error) {
     if (!signal.aborted) {
@@ -133,14 +137,27 @@ function tell(result: QueueResult, path: string | undefined, context: Context): 
   return 0;
 }
 
-async function readJobs(flags: Flags): Promise<VideoJob[]> {
+/** The videos, unless the service's rules forbid one of them: a plan that cannot be carried out is none. */
+async function checked(jobs: readonly object[]): Promise<VideoJob[]> {
+  const { media } = await import('postreel/schemas');
+  const payload = jobs.map((job) => ({ workflowFormat: 'video', ...job }));
+  const [issue] = media.generate.video.body.safeParse({ payload }).error?.issues ?? [];
+  if (issue) {
+    const [, index = 0, field = ''] = issue.path;
+    const where = `video ${Number(index) + 1}, \`${String(field)}\``;
+    throw new CommandEnd('rejected', `${where}: ${issue.message}. Nothing was done.`);
+  }
+  return payload as unknown as VideoJob[]; // as the schema says
+}
+
+async function readJobs(flags: Flags): Promise<object[]> {
   const { idea, script, url, voice, set, jobs } = flags;
   if (jobs !== undefined) {
     const list: unknown = JSON.parse(await readFile(jobs, 'utf8'));
     if (!Array.isArray(list) || list.length === 0) {
       throw new CommandEnd('rejected', `${jobs} must be a list of videos that is not empty.`);
     }
-    return list as VideoJob[]; // `plan()` checks them
+    return list as object[]; // `checked()` looks at each
   }
   const sources = [
     idea !== undefined && { workflowType: 'idea', prompt: idea },
@@ -151,6 +168,5 @@ async function readJobs(flags: Flags): Promise<VideoJob[]> {
   if (source === undefined || sources.length > 1 || voice === undefined) {
     throw new CommandEnd('usage', 'Use --voice with one of --idea, --script and --url, or --jobs.');
   }
-  const job = { ...source, workflowFormat: 'video', voiceId: voice, ...set };
-  return [job as VideoJob]; // `plan()` checks it
+  return [{ ...source, voiceId: voice, ...set }];
 }
