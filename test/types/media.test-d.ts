@@ -7,6 +7,7 @@ import type {
   FileResult,
   FileUpdate,
   Generate,
+  GenerateOptions,
   GenerationJob,
   JournalStore,
   UnknownCall,
@@ -34,11 +35,10 @@ declare const media: MediaClient;
 declare const base: { workflowFormat: 'video'; voiceId: string };
 
 it('generates, speaks and looks with exactly these arguments and answers', () => {
-  expectTypeOf<Parameters<Generate['video']>[0]>().toEqualTypeOf<VideoRequest>();
-  expectTypeOf<Parameters<Generate['video']>[1]>().toEqualTypeOf<RequestOptions | undefined>();
-  expectTypeOf<ReturnType<Generate['video']>>().toEqualTypeOf<Call<GenerationJob[]>>();
+  expectTypeOf<VideoJob | VideoRequest>().toExtend<Parameters<Generate['video']>[0]>();
+  expectTypeOf<Parameters<Generate['video']>[1]>().toEqualTypeOf<GenerateOptions | undefined>();
   expectTypeOf<Parameters<Generate['audio']>[0]>().toEqualTypeOf<AudioRequest>();
-  expectTypeOf<Parameters<Generate['audio']>[1]>().toEqualTypeOf<RequestOptions | undefined>();
+  expectTypeOf<Parameters<Generate['audio']>[1]>().toEqualTypeOf<GenerateOptions | undefined>();
   expectTypeOf<ReturnType<Generate['audio']>>().toEqualTypeOf<Call<GenerationJob>>();
   expectTypeOf<Parameters<Generate['status']>[0]>().toEqualTypeOf<StatusQuery>();
   expectTypeOf<Parameters<Generate['status']>[1]>().toEqualTypeOf<RequestOptions | undefined>();

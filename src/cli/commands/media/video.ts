@@ -106,7 +106,7 @@ async function runQueue(
   try {
     for await (const result of queue) {
       failures += tell(result, paths.get(result.index), context);
-      for (const name of [nameOf(result.index), result.job?.fileId ?? '']) {
+      for (const name of [result.job?.fileId ?? '', nameOf(result.index)]) {
         progress.end(name);
       }
     }
