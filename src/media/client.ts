@@ -10,8 +10,10 @@ import type { UnknownCall } from './jobs/ledger.js';
 import { jobRecords, type JobRecords } from './jobs/records.js';
 import type { MediaOptions } from './options.js';
 import type { JobSource, MediaQueue, QueueOptions } from './queue/options.js';
+import { JobQueue, type QueueHost } from './queue/queue.js';
 import {
   readWaitsOptions,
+  requireList,
   type FileUpdate,
   type Settle,
   type WaitOptions,
@@ -24,9 +26,7 @@ import {
 } from './status/wait-for-files.js';
 import { watch } from './status/watch.js';
 import { createContext, type MediaContext } from './context.js';
-import { LazyQueue, requireJobs, requireList } from './lazy-queue.js';
 import { callSite } from '../core/call.js';
-import { callJournal } from '../core/once.js';
 import { kindOf } from '../core/request.js';
 
 /**
@@ -48,7 +48,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     super(context.connection);
     this.#context = context;
     this.generate = context.generate;
-    this.journal = jobRecords(context.ledger, callJournal(context.connection.keys));
+    this.journal = jobRecords(context.ledger, context.connection.keys);
     bindMethods(this);
   }
 
@@ -112,16 +112,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
    * and yields each file or error as it comes. Nothing is sent before iteration.
    */
   queue(jobs: JobSource, options?: QueueOptions): MediaQueue {
-    return new LazyQueue(callSite(), async () => {
-      // Loaded here: most programs make one file at a time.
-      const [{ JobQueue }, { readQueueOptions }] = await Promise.all([
-        import('./queue/queue.js'),
-        import('./queue/options.js'),
-      ]);
-      const own = readQueueOptions(options);
-      requireJobs(jobs);
-      return new JobQueue(this.#context.queueHost(own.name !== undefined), jobs, own);
-    });
+    return new JobQueue(this.#context.queueHost(), jobs, options, callSite());
   }
 
   /**
@@ -143,6 +134,11 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   async resumeAll(): Promise<{ jobs: GenerationJob[]; unknown: readonly UnknownCall[] }> {
     const { jobs, unknown } = await this.journal.pending();
     return { jobs: jobs.map((record) => this.job(record)), unknown };
+  }
+
+  /** @internal What the worker of a job engine works with. */
+  engineHost(): QueueHost {
+    return this.#context.queueHost();
   }
 
   /** A client with other options that shares this one's events, session and rate budget. */

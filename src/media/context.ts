@@ -20,7 +20,7 @@ import { isInOwnNetwork } from './generate/own-network.js';
 import { Generate } from './generate/resource.js';
 import { routes as generateRoutes } from './generate/routes.js';
 import { GenerationJob, JobMemory, type JobRecord } from './jobs/job.js';
-import { JobLedger, ledgerOf } from './jobs/ledger.js';
+import { JobLedger } from './jobs/ledger.js';
 import { limits as serviceLimits } from './limits.js';
 import * as notices from './notices.js';
 import type { MediaOptions, MediaRateLimitOptions } from './options.js';
@@ -70,8 +70,8 @@ export interface MediaContext {
   readonly limits: { readonly limit: number; readonly windowMs: number };
   /** The handle of a job. */
   job(record: JobRecord): GenerationJob;
-  /** What a queue works with; one with a name needs a journal. */
-  queueHost(isNamed: boolean): QueueHost;
+  /** What queues work with. */
+  queueHost(): QueueHost;
 }
 
 /** Makes the parts of a media client and wires them to each other. */
@@ -100,13 +100,13 @@ export function createContext(given: MediaOptions): MediaContext {
       waitForFile: (fileId, own) => waits.wait(fileId, record.kind, own),
     });
   const timeoutMs = options.timeout ?? paidTimeoutMs;
-  const onTrouble = notices.repeated(clock, (failure) =>
-    notices.noJournal(events, failure, 'Nothing is submitted until it answers.'),
+  const onTrouble = notices.repeated(clock, (failure: unknown) =>
+    notices.submissionFails(events, failure),
   );
   const submitter = new Submitter({
     transport,
     clock,
-    goAlone: hasIoContexts(),
+    goesAlone: hasIoContexts(),
     slots: async () => (slots = await slotsOf(connection, maxJobs)),
     ledger,
     limits: settings.limits,
@@ -133,9 +133,9 @@ export function createContext(given: MediaOptions): MediaContext {
     onWebhook: webhookWatch(connection),
     adopt: job,
   });
-  const queueHost = (isNamed: boolean): QueueHost => ({
+  const queueHost = (): QueueHost => ({
     generate,
-    ledger: isNamed ? ledgerOf(ledger) : ledger,
+    ledger,
     pendingLimit,
     wake: () => submitter.wake(),
     warn: (message, code) => notices.warn(events, message, code),
@@ -198,7 +198,13 @@ function createPoller(
     ask,
     async () => sharedCountedPoller(await connection.projectName(), clock),
     createStatusChecks(clock),
-    { onLearned: () => notices.statusChecksAreCharged(events), onSeen },
+    {
+      onLearned: () => notices.statusChecksAreCharged(events),
+      onSeen,
+      onFailing: notices.repeated(clock, (failure: unknown, forMs: number) =>
+        notices.checksFail(events, failure, forMs),
+      ),
+    },
   );
 }
 

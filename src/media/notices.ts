@@ -32,9 +32,17 @@ export function warn(events: MediaEmitter, message: string, code?: string): void
   events.emit('warning', { method: '', path: '', message, code });
 }
 
-/** The journal does not answer. `meaning` is a sentence. */
-export function noJournal(events: MediaEmitter, error: unknown, meaning: string): void {
-  warn(events, `${reasonOf(error).replace(/\.$/, '')}. ${meaning}`);
+/** Calls cannot be sent, or the journal does not answer: a queue waits it out. */
+export function submissionFails(events: MediaEmitter, failure: unknown): void {
+  const why = sentenceOf(failure);
+  warn(events, `${why} Jobs of queues wait for it, and are submitted then.`, 'NOT_SUBMITTED');
+}
+
+/** Status checks fail one after another. */
+export function checksFail(events: MediaEmitter, failure: unknown, forMs: number): void {
+  const since = new Date(Date.now() - forMs).toISOString();
+  const message = `Status checks have failed since ${since}, and are made again: ${sentenceOf(failure)} The jobs go on.`;
+  warn(events, message, 'CHECKS_FAIL');
 }
 
 /** A callback goes to an address that the service cannot reach. */
@@ -58,12 +66,19 @@ export function noInbox(events: MediaEmitter, fileId: string, error: unknown): v
 const repeatEveryMs = 5 * 60_000;
 
 /** The same notice, at most every five minutes. */
-export function repeated<T>(clock: Clock, notice: (fact: T) => void): (fact: T) => void {
+export function repeated<Facts extends unknown[]>(
+  clock: Clock,
+  notice: (...facts: Facts) => void,
+): (...facts: Facts) => void {
   let at = Number.NEGATIVE_INFINITY;
-  return (fact) => {
+  return (...facts) => {
     if (clock.now() - at >= repeatEveryMs) {
       at = clock.now();
-      notice(fact);
+      notice(...facts);
     }
   };
+}
+
+function sentenceOf(failure: unknown): string {
+  return `${reasonOf(failure).replace(/\.$/, '')}.`;
 }

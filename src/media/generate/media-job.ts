@@ -19,23 +19,6 @@ export function withFormat(job: VideoJob): VideoJob {
   return isComplete ? job : { ...job, workflowFormat: 'video' };
 }
 
-/** The brand kit that a video asks for. */
-export function brandOf(job: MediaJob): string | undefined {
-  return isVideo(job) ? job.brandId : undefined;
-}
-
-/** What a video asks for that the service may refuse ("Brand kit not found", "paid plans only"). */
-export function needsOf(job: MediaJob): string[] {
-  if (!isVideo(job)) {
-    return [];
-  }
-  const { brandId, aiVideoModel } = job;
-  return [
-    ...(brandId === undefined ? [] : [`brand ${brandId}`]),
-    ...(aiVideoModel === undefined ? [] : [`model ${aiVideoModel}`]),
-  ];
-}
-
 /** The length that a video asks for ("subject to the plan's max export length"); 0 where it does not. */
 export function durationOf(job: MediaJob): number {
   const { duration } = isVideo(job) ? job : {};

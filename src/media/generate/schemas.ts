@@ -80,7 +80,8 @@ export const audioRequest = z.looseObject({
   voiceStyleId: z.optional(z.nullable(z.string())),
   playbackRate: z.optional(between(limits.playbackRate)),
   format: z.optional(z.enum(['mp3', 'wav'])),
-  pronunciations: z.optional(z.array(z.looseObject({ original: z.string(), replace: z.string() }))),
+  // Nothing can be replaced where nothing is named.
+  pronunciations: z.optional(z.array(z.looseObject({ original: id, replace: z.string() }))),
   webhook: z.optional(webUrl),
 });
 

@@ -100,10 +100,17 @@ export class JobLedger {
   readonly #ledger: Ledger;
   /** The entries of files that this client has seen, until they are settled. */
   readonly #files = new Map<string, Map<string, Known<Answered>>>();
+  /** The files that were found in the journal, of this run or an earlier one. */
+  readonly #read = new Set<string>();
 
   constructor(parts: JobLedgerParts) {
     this.#parts = parts;
     this.#ledger = parts.ledger;
+  }
+
+  /** The scope of named queues. */
+  get queueScope(): string {
+    return this.#parts.queueScope;
   }
 
   /** A job under the key of a single call. */
@@ -148,6 +155,7 @@ export class JobLedger {
       return { state: 'free', over: known };
     }
     const record = recordOf(entry);
+    this.#read.add(record.fileId);
     this.#remember(record.fileId, { ...known, entry });
     return { state: 'answered', record, isOver: end !== undefined, isSaved: end === 'saved' };
   }
@@ -208,6 +216,11 @@ export class JobLedger {
     return changes.flatMap(({ known }) => known ?? []);
   }
 
+  /** Was this file read from the journal? */
+  hasRead(fileId: string): boolean {
+    return this.#read.has(fileId);
+  }
+
   /** A file has come to its end. A finished one stays listed until it is saved. */
   finish(fileId: string, end: Exclude<JobStage, 'active'> | 'canceled'): void {
     for (const known of this.#files.get(fileId)?.values() ?? []) {
@@ -236,7 +249,9 @@ export class JobLedger {
       }
       open.push(known);
       if (isAnswered(known)) {
-        this.#remember(recordOf(known.entry).fileId, known);
+        const { fileId } = recordOf(known.entry);
+        this.#read.add(fileId);
+        this.#remember(fileId, known);
       }
     }
     return pendingIn(open);
@@ -282,8 +297,7 @@ export class JobLedger {
     const { scope, queueScope, owner } = this.#parts;
     for (const prefix of new Set([scope, queueScope])) {
       for await (const known of this.#ledger.entries(`once/${prefix}/`)) {
-        const isOfQueue = known.entry.call.startsWith('queue ');
-        if (isOfQueue ? known.entry.owner === owner : calls.has(known.entry.call)) {
+        if (isOfQueue(known.entry) ? known.entry.owner === owner : calls.has(known.entry.call)) {
           yield known;
         }
       }
@@ -332,11 +346,11 @@ export class JobLedger {
 }
 
 /** The journal of a client, for what cannot work without one. */
-export function ledgerOf(ledger: JobLedger | undefined): JobLedger {
+export function ledgerOf(ledger: JobLedger | undefined, name = 'This'): JobLedger {
   if (ledger) {
     return ledger;
   }
-  throw journalMissing('This');
+  throw journalMissing(name);
 }
 
 /** Which content a job is, without the address that only hears of its end. */
@@ -352,6 +366,11 @@ function callOf(kind: FileKind): string {
 }
 
 const calls: ReadonlySet<string> = new Set([callOf('video'), callOf('audio'), 'POST own']);
+
+/** Is this a job of a named queue, or of an engine? */
+export function isOfQueue({ call }: { readonly call: string }): boolean {
+  return call.startsWith('queue ');
+}
 
 function pendingIn(open: readonly Known[]): PendingJobs {
   const oldestFirst = [...open].sort((one, other) => other.ageMs - one.ageMs);

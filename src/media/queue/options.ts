@@ -1,3 +1,4 @@
+import { invalidRequest } from '../../core/errors.js';
 import {
   abortSignal,
   amount,
@@ -10,6 +11,7 @@ import {
   text,
   type OptionKinds,
 } from '../../core/options.js';
+import { kindOf } from '../../core/request.js';
 import type { MediaJob } from '../generate/media-job.js';
 import type { MediaFile } from '../jobs/file.js';
 import type { GenerationJob } from '../jobs/job.js';
@@ -54,8 +56,8 @@ export interface QueueOptions {
    */
   timeout?: number | undefined;
   /**
-   * How long one job may wait for its turn, in milliseconds: for the limits, and for a service or a
-   * journal that does not answer.
+   * How long a job is tried again, in milliseconds, while the service or the journal cannot be reached or
+   * a limit of the service refuses it.
    * @default 86_400_000 (24 hours)
    */
   deadline?: number | undefined;
@@ -153,4 +155,13 @@ const queueOptions: OptionKinds<QueueOptions> = {
 /** The options of a queue as they were given, checked. */
 export function readQueueOptions(given: QueueOptions | undefined): QueueOptions {
   return readOptions(given, queueOptions, { name: 'a queue' });
+}
+
+/** Refuses what is no list of jobs and no source of them: JavaScript may pass anything. */
+export function requireJobs(jobs: JobSource | null | undefined): void {
+  const isSource = typeof jobs === 'object' && jobs !== null;
+  if (!isSource || !(Symbol.iterator in jobs || Symbol.asyncIterator in jobs)) {
+    const message = `must be a list, a generator or an async source of jobs; got ${kindOf(jobs)}`;
+    throw invalidRequest([{ field: 'jobs', message }]);
+  }
 }

@@ -1,5 +1,7 @@
 import { onAbort, callSafely, Notifier } from '../../core/async.js';
+import { locate, type CallSite } from '../../core/call.js';
 import {
+  ConfigurationError,
   InvalidRequestError,
   isPostreelError,
   PartialError,
@@ -10,9 +12,16 @@ import type { Generate, SubmittedJob } from '../generate/resource.js';
 import type { MediaJob } from '../generate/media-job.js';
 import { jobNamer } from '../jobs/job-names.js';
 import type { GenerationJob } from '../jobs/job.js';
-import type { JobLedger } from '../jobs/ledger.js';
+import { ledgerOf, type JobLedger } from '../jobs/ledger.js';
 import { Lane } from '../submit/lane.js';
-import type { JobSource, MediaQueue, QueueOptions, QueueResult } from './options.js';
+import {
+  readQueueOptions,
+  requireJobs,
+  type JobSource,
+  type MediaQueue,
+  type QueueOptions,
+  type QueueResult,
+} from './options.js';
 
 /** What a queue asks of its client. */
 export interface QueueHost {
@@ -46,6 +55,7 @@ class Withdrawn extends Error {}
 export class JobQueue implements MediaQueue {
   readonly #host: QueueHost;
   readonly #jobs: JobSource;
+  readonly #site: CallSite;
   readonly #options: QueueOptions;
   readonly #lane: Lane;
   readonly #nameOf: (job: MediaJob) => string;
@@ -59,23 +69,23 @@ export class JobQueue implements MediaQueue {
   /** Aborts when the queue is left. */
   readonly #left = new AbortController();
   #counts = { read: 0, waiting: 0, unfinished: 0, done: 0, failed: 0 };
+  #isStarted = false;
   #isPaused = false;
   #isExhausted = false;
   #refusals = { answer: '', count: 0 };
-  /** Were the answers to two calls in a row lost? Then nothing leaves until `resume()`. */
-  #areAnswersLost = false;
   #failure: { readonly reason: unknown } | undefined;
 
-  constructor(host: QueueHost, jobs: JobSource, options: QueueOptions) {
+  constructor(host: QueueHost, jobs: JobSource, given: QueueOptions | undefined, site: CallSite) {
     const { pendingLimit } = host;
     this.#host = host;
     this.#jobs = jobs;
-    this.#options = options;
+    this.#site = site;
+    this.#options = this.#checked(given);
+    const options = this.#options;
     this.#nameOf = jobNamer(options.key);
-    const concurrency = Math.min(options.concurrency ?? pendingLimit, pendingLimit);
     this.#lane = new Lane({
       name: options.name ?? crypto.randomUUID(),
-      maxInProgress: concurrency,
+      maxInProgress: Math.min(options.concurrency ?? pendingLimit, pendingLimit),
       maxJobs: options.maxJobs ?? Number.POSITIVE_INFINITY,
       deadlineMs: options.deadline ?? usualDeadlineMs,
       onUnknown: (calls) => this.#onUnknown(calls),
@@ -93,7 +103,7 @@ export class JobQueue implements MediaQueue {
 
   resume(): void {
     this.#isPaused = false;
-    this.#areAnswersLost = false;
+    this.#lane.areAnswersLost = false;
     this.#lane.forgive();
     this.#steer();
   }
@@ -102,14 +112,30 @@ export class JobQueue implements MediaQueue {
     this.#close(new Withdrawn());
   }
 
+  /** For programs in plain JavaScript: `for … of` cannot wait for a result. */
+  [Symbol.iterator](): never {
+    throw new TypeError('A queue waits for its files: use `for await (const result of queue)`.');
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<QueueResult, void, undefined> {
+    try {
+      for await (const result of this.#run()) {
+        locate(result.error, this.#site, 'outer call');
+        yield result;
+      }
+    } catch (failure) {
+      locate(failure, this.#site, 'outer call');
+      throw failure;
+    }
+  }
+
+  async *#run(): AsyncGenerator<QueueResult, void, undefined> {
     const { signal, save } = this.#options;
-    signal?.throwIfAborted();
+    this.#start();
     const stopListening = onAbort(signal, () => {
       this.#left.abort(signal?.reason);
       this.#news.notify();
     });
-    this.#endAtCap();
     void this.#read();
     try {
       while (!this.#isOver || this.#results.length > 0) {
@@ -123,6 +149,7 @@ export class JobQueue implements MediaQueue {
         yield next;
         if (next.job) {
           this.#running.delete(next.job);
+          this.#steer(); // it may have been the last one
         }
         // Without `save` a file is stored once the next result is asked for.
         if (next.file && !save) {
@@ -136,9 +163,40 @@ export class JobQueue implements MediaQueue {
     } finally {
       stopListening();
       this.#left.abort(new Withdrawn());
-      this.#close(new Withdrawn());
+      this.#close(signal?.aborted ? signal.reason : new Withdrawn());
       await (signal?.aborted ? undefined : this.#host.ledger?.flush().catch(() => undefined)); // told by then
     }
+  }
+
+  /** What is wrong with a queue is refused at its first step. */
+  #checked(given: QueueOptions | undefined): QueueOptions {
+    try {
+      const options = readQueueOptions(given);
+      requireJobs(this.#jobs);
+      if (options.name !== undefined) {
+        ledgerOf(this.#host.ledger);
+      }
+      return options;
+    } catch (reason) {
+      this.#failure = { reason };
+      return {};
+    }
+  }
+
+  #start(): void {
+    if (this.#failure) {
+      throw this.#failure.reason;
+    }
+    // A second walk would submit, and pay for, everything again.
+    if (this.#isStarted) {
+      throw new ConfigurationError(
+        'This queue was already iterated. Create a new one for the remaining jobs.',
+        { code: 'QUEUE_STARTED' },
+      );
+    }
+    this.#isStarted = true;
+    this.#options.signal?.throwIfAborted();
+    this.#endAtCap();
   }
 
   get #isOver(): boolean {
@@ -165,8 +223,7 @@ export class JobQueue implements MediaQueue {
         }
         // A list is read at once: its jobs come together.
         const next = source.next();
-        const { done, value } =
-          next instanceof Promise ? await next : (next);
+        const { done, value } = next instanceof Promise ? await next : next;
         if (done) {
           break;
         }
@@ -235,7 +292,11 @@ export class JobQueue implements MediaQueue {
           : undefined;
       const terms = { lane: this.#lane, once, folderId, sendsUnknown: unknown === 'send' };
       const options = { signal, priority: 'bulk', retryFailed } as const;
-      const submitted = await this.#host.generate.submitFor(input, terms, options);
+      const call = this.#host.generate.submitFor(input, terms, options);
+      const submitted = await call.catch((failure: unknown) => {
+        const isLost = failure instanceof Withdrawn && call.outcome === 'unknown';
+        throw isLost ? answerLost() : failure;
+      });
       this.#refusals.count = 0;
       this.#endAtCap();
       return submitted;
@@ -301,9 +362,9 @@ export class JobQueue implements MediaQueue {
   /** Says whether jobs may leave: not while too many results wait for the caller. */
   #steer(): void {
     const isFull = this.#results.length >= this.#host.pendingLimit;
-    this.#lane.isPaused = this.#isPaused || isFull || this.#areAnswersLost;
+    this.#lane.isPaused = this.#isPaused || isFull || this.#lane.areAnswersLost;
     // What runs comes to its end, and is yielded; then the queue does.
-    if (this.#areAnswersLost && this.#running.size === 0 && this.#results.length === 0) {
+    if (this.#lane.areAnswersLost && this.#running.size === 0 && this.#results.length === 0) {
       this.#failure ??= { reason: this.#answersLost() };
       this.#close(new Withdrawn());
     }
@@ -317,10 +378,10 @@ export class JobQueue implements MediaQueue {
   }
 
   #onUnknown(calls: number): void {
-    if (calls < maxUnknownCalls || this.#areAnswersLost) {
+    if (calls < maxUnknownCalls || this.#lane.areAnswersLost) {
       return;
     }
-    this.#areAnswersLost = true;
+    this.#lane.areAnswersLost = true;
     this.#host.warn(
       'The answers to two calls in a row were lost: their jobs may exist, and each further call may be lost too. Nothing more is submitted until `queue.resume()`; without it the queue ends when the jobs in progress have.',
       'UNKNOWN_OUTCOMES',
@@ -366,6 +427,14 @@ function givenUp(reason: PostreelError): PostreelError {
   return new PostreelError(
     `The queue gave up before this job was submitted; submit it again once the cause is gone: ${reasonOf(reason)}`,
     { code: 'QUEUE_ENDED', outcome: 'not-sent', cause: reason },
+  );
+}
+
+/** The error of a job that waits to be submitted again, after its answer was lost. */
+function answerLost(): PostreelError {
+  return new PostreelError(
+    'The answer to the call that submitted this job was lost, and the queue ended before it was submitted again. Look for it in the workspace.',
+    { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
   );
 }
 

@@ -1,5 +1,4 @@
 import { hasIoContexts, sleep, type Clock, abortable } from '../../core/async.js';
-import { WaitQueue } from './wait-queue.js';
 import { limits } from '../limits.js';
 
 const { limit, windowMs }: { limit: number; windowMs: number } = limits.requests;
@@ -13,16 +12,11 @@ const usualPauseMs = 10_000;
 const stay = { firstMs: windowMs, maxMs: 16 * windowMs };
 const askAgainMs = 1_000;
 
-interface Turn {
-  readonly signal: AbortSignal;
-  readonly check: () => Promise<unknown>;
-}
-
 /** One poller for everybody: status checks run one by one, in the order they were asked for. */
 export class CountedPoller {
-  readonly #queue = new WaitQueue<Turn, unknown>();
   readonly #clock: Clock;
-  #isRunning = false;
+  /** Ends with the last check that was asked for. */
+  #turns: Promise<unknown> = Promise.resolve();
   #nextAt = 0;
   #refusedAt = Number.NEGATIVE_INFINITY;
   #pauseEndsAt = Number.NEGATIVE_INFINITY;
@@ -72,9 +66,9 @@ export class CountedPoller {
     if (hasIoContexts()) {
       return this.#inOwnContext(check, signal);
     }
-    const result = abortable(this.#queue.wait({ check, signal }, { signal }), signal);
-    void this.#run();
-    return result as Promise<T>; // what this check resolves to
+    const turn = this.#turns.then(() => this.#take(check, signal));
+    this.#turns = turn.catch(() => undefined);
+    return abortable(turn, signal);
   }
 
   // Where one request cannot resume another, each waits with timers of its own.
@@ -86,27 +80,15 @@ export class CountedPoller {
     return check();
   }
 
-  async #run(): Promise<void> {
-    if (this.#isRunning) {
-      return;
-    }
-    this.#isRunning = true;
-    for (let next = this.#queue.peek(); next; next = this.#queue.peek()) {
-      const { signal, check } = next.data;
-      // An abort ends the pause, and the one behind takes the turn.
-      await sleep(Math.max(0, this.#nextAt - this.#clock.now()), signal, this.#clock).catch(
-        () => undefined,
-      );
-      if (signal.aborted) {
-        continue;
-      }
-      const result = check();
-      next.grant(result);
+  async #take<T>(check: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    // An abort ends the pause, and the one behind takes the turn.
+    await sleep(Math.max(0, this.#nextAt - this.#clock.now()), signal, this.#clock);
+    try {
+      return await check();
+    } finally {
       // It may wait for the rate limit itself: checks that pile up would leave in a burst.
-      await result.catch(() => undefined);
       this.#nextAt = this.#clock.now() + countedIntervalMs;
     }
-    this.#isRunning = false;
   }
 }
 

@@ -21,7 +21,7 @@ export interface WaitParts {
   readonly poller: StatusPoller;
   readonly memory: JobMemory;
   readonly events: Events<MediaEvents>;
-  readonly settings: Pick<Settings, 'fetch' | 'clock'>;
+  readonly settings: Pick<Settings, 'fetch' | 'clock' | 'baseUrl'>;
   readonly ledger: JobLedger | undefined;
   /** Takes keys out of a text that the service wrote. */
   readonly clean: (text: string) => string;
@@ -57,13 +57,18 @@ export class FileWaits {
   /** Waits for a file and writes its end into the journal. */
   wait(fileId: string, kind: FileKind | undefined, options?: WaitOptions): Promise<MediaFile> {
     const site = callSite();
-    return this.#wait(fileId, kind, options).catch((failure: unknown) => {
-      if (failure instanceof NotFoundError) {
-        this.#parts.onGone(fileId);
-      }
+    return this.#wait(fileId, kind, options).catch((reason: unknown) => {
+      const failure = reason instanceof NotFoundError ? this.#gone(fileId, reason) : reason;
       locate(failure, site, 'outer call');
       throw failure;
     });
+  }
+
+  #gone(fileId: string, failure: NotFoundError): NotFoundError {
+    const { ledger, settings, onGone } = this.#parts;
+    onGone(fileId);
+    const isOfJournal = ledger?.hasRead(fileId) ?? false;
+    return isOfJournal ? unknownToService(fileId, settings.baseUrl, failure) : failure;
   }
 
   async #wait(
@@ -113,4 +118,13 @@ export class FileWaits {
       ledger?.finish(update.fileId, isCanceled(status) ? 'canceled' : stage);
     }
   }
+}
+
+/** The error of a file that stands in the journal, and that the service does not have. */
+function unknownToService(fileId: string, baseUrl: string, cause: NotFoundError): NotFoundError {
+  const { status, method, path, requestId } = cause;
+  return new NotFoundError(
+    `The service at ${baseUrl} does not know the file ${fileId}, which stands in the journal. Was the journal written with another service or account, or with a fake that was restarted? Then use another journal, or \`media.journal.dismiss('${fileId}')\` and another \`name\` or \`once\`.`,
+    { code: 'FILE_UNKNOWN', outcome: 'rejected', status, method, path, requestId, cause },
+  );
 }

@@ -1,5 +1,5 @@
 import type { RequestOptions } from '../../core/types.js';
-import { isPostreelError } from '../../core/errors.js';
+import { isPostreelError, isTransient, type PostreelError } from '../../core/errors.js';
 import { jobStage, statusOf, type StatusChecks } from '../../core/wait.js';
 import { hasIoContexts, sleep, abortable } from '../../core/async.js';
 import type { CountedPoller } from './counted-poller.js';
@@ -11,6 +11,16 @@ export type AskStatus = (
   options: RequestOptions,
   isCharged: boolean,
 ) => PromiseLike<StatusRecord>;
+
+/** What the checks of a client tell it. */
+export interface PollerNotices {
+  /** Status checks turn out to be charged to the rate limit. */
+  readonly onLearned: () => void;
+  /** A check has seen a file. */
+  readonly onSeen: (fileId: string, isOver: boolean) => void;
+  /** Checks fail one after another, for so long by now. */
+  readonly onFailing: (failure: PostreelError, forMs: number) => void;
+}
 
 interface Running {
   readonly record: Promise<StatusRecord>;
@@ -30,25 +40,22 @@ export class StatusPoller {
   readonly #findCounted: () => Promise<CountedPoller>;
   readonly #running = new Map<string, Running>();
   readonly #seen = new Map<string, { record: StatusRecord; at: number }>();
-  readonly #onLearned: () => void;
-  readonly #onSeen: (fileId: string, isOver: boolean) => void;
+  readonly #notices: PollerNotices;
   readonly #listeners = new Map<string, Set<() => void>>();
   #counted: CountedPoller | undefined;
+  /** Since when no check has been answered, where the last one was not. */
+  #failingSince: number | undefined;
 
   constructor(
     ask: AskStatus,
     findCounted: () => Promise<CountedPoller>,
     checks: StatusChecks,
-    {
-      onLearned,
-      onSeen,
-    }: { onLearned: () => void; onSeen: (fileId: string, isOver: boolean) => void },
+    notices: PollerNotices,
   ) {
     this.#ask = ask;
     this.#findCounted = findCounted;
     this.#checks = checks;
-    this.#onLearned = onLearned;
-    this.#onSeen = onSeen;
+    this.#notices = notices;
   }
 
   /** Do status checks count towards the rate limit, as far as a client with this key has found out? */
@@ -137,21 +144,37 @@ export class StatusPoller {
     try {
       // A wait repeats a failed check itself.
       const options = { signal, retries: 0, priority: 'bulk' } as const;
-      return await this.#ask(fileId, options, counted.isNeeded);
+      const record = await this.#ask(fileId, options, counted.isNeeded);
+      this.#failingSince = undefined;
+      return record;
     } catch (failure) {
-      if (isPostreelError(failure) && failure.status === 429) {
+      if (!isPostreelError(failure)) {
+        throw failure;
+      }
+      if (failure.status === 429) {
         const isNews = counted.refused(sentAt, failure.retryAfterMs);
         if (isNews) {
-          this.#onLearned();
+          this.#notices.onLearned();
         }
+      } else if (isTransient(failure)) {
+        this.#noteFailure(failure, sentAt);
       }
       throw failure;
     }
   }
 
+  // A single failed check is nothing to tell of.
+  #noteFailure(failure: PostreelError, sentAt: number): void {
+    if (this.#failingSince === undefined) {
+      this.#failingSince = sentAt;
+    } else {
+      this.#notices.onFailing(failure, this.#checks.clock.now() - this.#failingSince);
+    }
+  }
+
   #keep(fileId: string, record: StatusRecord): void {
     const isOver = jobStage(statusOf(record)) !== 'active';
-    this.#onSeen(fileId, isOver);
+    this.#notices.onSeen(fileId, isOver);
     if (isOver) {
       for (const listener of this.#listeners.get(fileId) ?? []) {
         listener();

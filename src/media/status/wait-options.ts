@@ -1,3 +1,4 @@
+import { invalidRequest } from '../../core/errors.js';
 import {
   abortSignal,
   callback,
@@ -7,6 +8,7 @@ import {
   withMethods,
   type OptionKinds,
 } from '../../core/options.js';
+import { kindOf } from '../../core/request.js';
 import type { Inbox } from '../../core/types.js';
 import type { FileStatus, StatusRecord } from '../generate/types.js';
 
@@ -74,4 +76,11 @@ export function readWaitsOptions(
 ): WaitOptions & { settle?: Settle | undefined } {
   const settle = oneOf('all', 'any', 'first-error');
   return readOptions(given, { ...waitOptions, settle }, { name: 'a wait' });
+}
+
+/** Refuses what is no list: a text would be taken for its characters. */
+export function requireList(field: string, list: unknown): void {
+  if (!Array.isArray(list)) {
+    throw invalidRequest([{ field, message: `must be a list; got ${kindOf(list)}` }]);
+  }
 }

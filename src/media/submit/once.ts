@@ -1,7 +1,8 @@
-import { sleep, type Clock } from '../../core/async.js';
-import type { CallState } from '../../core/call.js';
+import { hasIoContexts, sleep, type Clock } from '../../core/async.js';
+import { inTime, type CallState } from '../../core/call.js';
 import { isJournalGone } from '../../core/ledger.js';
-import type { Again, JobLedger, OnceJob } from '../jobs/ledger.js';
+import { routes } from '../generate/routes.js';
+import type { Again, Found, JobLedger, OnceJob } from '../jobs/ledger.js';
 import { replayed } from './paid-call.js';
 import type { Parcel, Submitted } from './parcel.js';
 import type { Submitter } from './submitter.js';
@@ -30,18 +31,25 @@ export class OnceJobs {
     this.#parts = parts;
   }
 
-  async submit(parcel: OnceParcel, state: CallState, again: Again): Promise<Submitted> {
-    const { place } = parcel.once;
+  async submit(given: OnceParcel, state: CallState, again: Again): Promise<Submitted> {
+    const { clock } = this.#parts;
+    const { kind, once, options } = given;
+    const { signal, deadline = Number.POSITIVE_INFINITY } = options;
+    const terms = { ...routes[kind], signal, clock, deadlineAt: clock.now() + deadline };
     for (;;) {
-      parcel.options.signal?.throwIfAborted();
-      const other = this.#running.get(place);
+      signal?.throwIfAborted();
+      // Where no request may wait for another (Workers) the journal alone decides.
+      const other = hasIoContexts() ? undefined : this.#running.get(once.place);
       if (other) {
-        await other.catch(() => undefined); // then the journal knows
+        const over = other.catch(() => undefined); // then the journal knows
+        await inTime(over, terms);
         continue;
       }
-      const run = this.#findOrSubmit(parcel, state, again);
-      this.#running.set(place, run);
-      const submitted = await run.finally(() => this.#running.delete(place));
+      const left = terms.deadlineAt - clock.now();
+      const parcel = { ...given, options: { ...options, deadline: left } };
+      const run = this.#findOrSubmit(parcel, state, again, terms);
+      this.#running.set(once.place, run);
+      const submitted = await run.finally(() => this.#running.delete(once.place));
       if (submitted !== 'taken') {
         return submitted;
       }
@@ -52,13 +60,12 @@ export class OnceJobs {
     parcel: OnceParcel,
     state: CallState,
     again: Again,
+    terms: Parameters<typeof inTime>[1],
   ): Promise<Submitted | 'taken'> {
     const { submitter, clock } = this.#parts;
     const { once, lane } = parcel;
-    const { signal } = parcel.options;
-    const found = await this.#find(parcel, again);
-    signal?.throwIfAborted();
-    switch (found?.state) {
+    const found = await inTime(this.#find(parcel, again), terms);
+    switch (found.state) {
       case 'free':
         return submitter.submit({ ...parcel, once: { ...once, over: found.over } }, state);
       case 'answered': {
@@ -70,23 +77,26 @@ export class OnceJobs {
       }
       case 'claimed':
         // Another run is about to submit it, or has ended: its answer decides, or its age.
-        await sleep(Math.min(askAgainMs, found.leftMs), signal, clock);
-        return 'taken';
-      case undefined:
-        await sleep(journalAgainMs, signal, clock);
+        await inTime(sleep(Math.min(askAgainMs, found.leftMs), terms.signal, clock), terms);
         return 'taken';
     }
   }
 
-  /** `undefined` while a queue waits for the journal. */
-  async #find({ once, lane }: OnceParcel, again: Again) {
-    const { ledger, onTrouble } = this.#parts;
-    return ledger.find(once, again).catch((failure: unknown) => {
-      if (!lane || !isJournalGone(failure)) {
-        throw failure;
+  /** What the journal knows; a queue waits until it answers. */
+  async #find({ once, lane, options }: OnceParcel, again: Again): Promise<Found> {
+    const { ledger, clock, onTrouble } = this.#parts;
+    const startedAt = clock.now();
+    for (;;) {
+      try {
+        return await ledger.find(once, again);
+      } catch (failure) {
+        const isPatient = lane !== undefined && clock.now() - startedAt < lane.deadlineMs;
+        if (!isPatient || !isJournalGone(failure)) {
+          throw failure;
+        }
+        onTrouble(failure);
       }
-      onTrouble(failure);
-      return undefined;
-    });
+      await sleep(journalAgainMs, options.signal, clock);
+    }
   }
 }

@@ -29,10 +29,13 @@ export interface Waiting {
   parcel: Parcel;
   readonly state: CallState;
   readonly minutes: number;
-  readonly since: number;
+  /** When it could not be submitted for the first time. */
+  failingSince: number | undefined;
   /** The most jobs that its call may carry: fewer after one with more was refused. */
   maxCompany: number;
+  /** How often a limit of the service has refused it. */
   refusals: number;
+  /** How often it failed for another reason. */
   tries: number;
   /** Has its caller given up? */
   isOver: boolean;

@@ -15,7 +15,7 @@ import type { FileKind } from '../status/intervals.js';
 import { Company, envelopeOf } from './company.js';
 import type { Lane } from './lane.js';
 import { PaidCall, type CallHost } from './paid-call.js';
-import type { Parcel, Submitted, Waiting } from './parcel.js';
+import { folderOf, type Parcel, type Submitted, type Waiting } from './parcel.js';
 import type { Slots } from './slots.js';
 
 /** What a submitter works with. */
@@ -30,13 +30,13 @@ export interface SubmitterParts {
   readonly timeoutMs: number;
   readonly retries: number;
   /** Does each call go by itself, since no request may wait for another (Workers)? */
-  readonly goAlone: boolean;
+  readonly goesAlone: boolean;
   /** Checks a file that has a slot; never rejects. */
   readonly check: (fileId: string, signal: AbortSignal) => Promise<unknown>;
   /** Do status checks count towards the rate limit? */
   readonly areChecksCharged: () => boolean;
   readonly onAccepted: (record: JobRecord, callId: number | undefined) => void;
-  /** The journal does not answer, and a queue waits for it. */
+  /** Calls cannot be sent, or the journal does not answer, and a queue waits for it. */
   readonly onTrouble: (failure: unknown) => void;
   /** Jobs wait for slots. */
   readonly onWait: (waitMs: number, queued: number) => void;
@@ -45,8 +45,6 @@ export interface SubmitterParts {
 // Jobs that come together go together.
 const gatherMs = 25;
 const fillMs = 1_000;
-// A call for one slot is mostly a call wasted: the next one is about to come free.
-const fewestFree = 2;
 const checkEveryMs = 10_000;
 const freshMs = 3_000;
 const maxCheckMs = 5_000;
@@ -55,11 +53,15 @@ const maxWithoutMs = 10 * 60_000;
 const usualPatienceMs = 24 * 60 * 60_000;
 const maxRefusals = 8;
 const reportEveryMs = 60_000;
+// An answer takes a second. What hangs holds up the next call no longer than this.
+const maxFlightMs = 10_000;
+const aloneAskAgainMs = 1_000;
 
 /**
  * When a call leaves. What is to be submitted waits here until the rate limit grants a call and slots are
  * free; then as many jobs leave with it as there are slots, longest first. While more jobs wait than slots
- * are free, calls are spaced so that those of a window last for it.
+ * are free, a call waits until it is worth one of "10 requests per 10 minutes": until the free slots have
+ * been idle for long enough, all together.
  */
 export class Submitter {
   readonly #parts: SubmitterParts;
@@ -70,13 +72,14 @@ export class Submitter {
   #isRunning = false;
   /** The call that waits for the rate limit. */
   #next: { readonly kind: FileKind; readonly call: PaidCall } | undefined;
-  /** The call of videos that is under way: the next one waits for its answer. */
-  #isFlying = false;
+  /** Since when a call of videos is under way: the next one waits for its answer. */
+  #flyingSince: number | undefined;
   #joinedAt = Number.NEGATIVE_INFINITY;
-  #videosAt = Number.NEGATIVE_INFINITY;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #pauses = 0;
-  #scarceSince: number | undefined;
+  /** How long slots were free while more jobs waited, all together, since the last call of videos. */
+  #idleMs = Number.POSITIVE_INFINITY;
+  #counted = { at: 0, free: 0 };
   #checkedAt = Number.NEGATIVE_INFINITY;
   #reportedAt = Number.NEGATIVE_INFINITY;
   #acceptedAt = Number.NEGATIVE_INFINITY;
@@ -87,7 +90,9 @@ export class Submitter {
 
   /** Something has changed outside: a queue goes on, or one of its jobs is over. */
   wake(): void {
-    this.#news.notify();
+    if (!this.#parts.goesAlone) {
+      this.#news.notify();
+    }
   }
 
   /** The slots of the project. */
@@ -98,6 +103,9 @@ export class Submitter {
 
   /** Waits with the others; resolves to `'taken'` when another run has claimed its key meanwhile. */
   async submit(parcel: Parcel, state: CallState): Promise<Submitted | 'taken'> {
+    if (this.#parts.goesAlone && this.#waiting.size > 0) {
+      return new Submitter(this.#parts).submit(parcel, state);
+    }
     const { signal, deadline = Number.POSITIVE_INFINITY } = parcel.options;
     const { clock } = this.#parts;
     const { result, ...settle } = withResolvers<Submitted | 'taken'>();
@@ -105,7 +113,7 @@ export class Submitter {
       parcel,
       state,
       minutes: Math.max(...parcel.jobs.map(estimatedMinutes)),
-      since: clock.now(),
+      failingSince: undefined,
       maxCompany: Number.POSITIVE_INFINITY,
       refusals: 0,
       tries: 0,
@@ -130,24 +138,12 @@ export class Submitter {
 
   #wait(one: Waiting): void {
     if (!one.isOver) {
-      Object.assign(one.state, { hasLeft: false, outcome: 'not-sent' });
-      if (this.#parts.goAlone) {
-        void this.#sendAlone(one);
-        return;
-      }
+      const outcome = one.state.mayHaveHappened ? 'unknown' : 'not-sent';
+      Object.assign(one.state, { hasLeft: false, outcome });
       this.#waiting.add(one);
       this.#joinedAt = this.#parts.clock.now();
       this.#news.notify();
       void this.#run();
-    }
-  }
-
-  async #sendAlone(one: Waiting): Promise<void> {
-    try {
-      const slots = await this.open();
-      await new PaidCall(this.#parts, this.#hostOf([one], slots), one).run();
-    } catch (reason) {
-      one.reject(reason);
     }
   }
 
@@ -170,7 +166,7 @@ export class Submitter {
     let stop: () => void = () => undefined;
     try {
       const slots = await this.open();
-      stop = slots.onFree(() => this.#news.notify());
+      stop = this.#parts.goesAlone ? stop : slots.onFree(() => this.#news.notify());
       while (this.#waiting.size > 0) {
         await this.#turn(slots);
       }
@@ -180,16 +176,17 @@ export class Submitter {
     } finally {
       stop();
       this.#isRunning = false;
-      this.#scarceSince = undefined;
+      this.#idleMs = Number.POSITIVE_INFINITY;
     }
   }
 
   /** Makes the next call when its time has come, or waits for news until then. */
   async #turn(slots: Slots): Promise<void> {
     const now = this.#parts.clock.now();
+    this.#countIdle(slots, now);
     const head = this.#inOrder().find((one) => mayLeave(one));
     if (!head) {
-      await this.#news.wait();
+      await this.#pauseForNews(Number.POSITIVE_INFINITY);
       return;
     }
     const at = this.#departsAt(head, slots, now);
@@ -200,11 +197,9 @@ export class Submitter {
     }
   }
 
-  #departsAt({ parcel, maxCompany }: Waiting, slots: Slots, now: number): number {
+  #departsAt({ parcel }: Waiting, slots: Slots, now: number): number {
     const { free } = slots;
-    const isShort = free < Math.min(parcel.jobs.length, slots.limit);
-    if (isShort || (parcel.kind === 'video' && this.#isFlying)) {
-      this.#scarceSince = undefined;
+    if (free < Math.min(parcel.jobs.length, slots.limit)) {
       return Number.POSITIVE_INFINITY;
     }
     // A text goes by itself: no other would fill its call.
@@ -212,14 +207,41 @@ export class Submitter {
       return this.#pausedUntil;
     }
     const isFilling = parcel.lane?.isFilling && this.#waitingVideos < free;
-    const at = Math.max(this.#pausedUntil, this.#joinedAt + (isFilling ? fillMs : gatherMs));
+    const gatheredAt = this.#joinedAt + (isFilling ? fillMs : gatherMs);
+    const at = Math.max(this.#pausedUntil, gatheredAt, this.#landsAt(parcel));
     if (!this.#isCrowded(slots)) {
       return at;
     }
-    this.#scarceSince ??= now;
-    const isScarce = free < Math.min(fewestFree, maxCompany, this.#waitingVideos, slots.limit);
-    const enoughAt = isScarce ? this.#scarceSince + this.#gapMs : now;
-    return Math.max(at, enoughAt, this.#videosAt + this.#gapMs);
+    const usable = Math.min(free, parcel.lane?.capacity ?? free);
+    return Math.max(at, now + (this.#worthMs(slots) - this.#idleMs) / usable);
+  }
+
+  /** When the next call of videos need not wait for the answer to the last one any more. */
+  #landsAt(parcel: Parcel): number {
+    if (this.#flyingSince === undefined) {
+      return Number.NEGATIVE_INFINITY;
+    }
+    const waitsForFolder = parcel.lane && folderOf(parcel).folderId === undefined;
+    return waitsForFolder ? Number.POSITIVE_INFINITY : this.#flyingSince + maxFlightMs;
+  }
+
+  #countIdle(slots: Slots, now: number): void {
+    const { at, free } = this.#counted;
+    this.#idleMs += this.#isCrowded(slots) ? free * (now - at) : 0;
+    this.#counted = { at: now, free: slots.free };
+  }
+
+  /**
+   * The idle time of slots that is worth a call: as much as comes together between two calls when those of
+   * a window are spread over it (with some to spare for the end) and jobs take the usual time.
+   */
+  #worthMs({ limit }: Slots): number {
+    return (limit * (this.#spacingMs * (5 / 6)) ** 2) / (2 * usualJobMs);
+  }
+
+  get #spacingMs(): number {
+    const { limit, windowMs } = this.#parts.limits ?? { limit: 1, windowMs: 0 };
+    return windowMs / limit;
   }
 
   /** Do more videos wait than may leave at once? Then each call counts. */
@@ -235,16 +257,9 @@ export class Submitter {
     return jobs;
   }
 
-  // Those of a window last for it, with some to spare for the end.
-  get #gapMs(): number {
-    const { limit, windowMs } = this.#parts.limits ?? { limit: 1, windowMs: 0 };
-    return (windowMs / limit) * (5 / 6);
-  }
-
   /** Waits until a time, or for news. Files that have the slots are checked meanwhile. */
   async #rest(head: Waiting, slots: Slots, at: number): Promise<void> {
-    const { clock } = this.#parts;
-    const now = clock.now();
+    const now = this.#parts.clock.now();
     const isFull = slots.free < Math.min(head.parcel.jobs.length, slots.limit);
     const checkAt = isFull ? this.#checkedAt + checkEveryMs : Number.POSITIVE_INFINITY;
     if (checkAt <= now) {
@@ -253,19 +268,26 @@ export class Submitter {
     }
     if (now - this.#reportedAt >= reportEveryMs) {
       if (this.#reportedAt > Number.NEGATIVE_INFINITY) {
-        const until = Number.isFinite(at) ? at : Math.max(now, this.#videosAt + this.#gapMs);
-        this.#parts.onWait(Math.max(0, until - now), this.#waiting.size);
+        const waitMs = Number.isFinite(at) ? at - now : this.#spacingMs;
+        this.#parts.onWait(waitMs, this.#waiting.size);
       }
       this.#reportedAt = now;
     }
-    const until = Math.min(at, checkAt, slots.nextAt, this.#reportedAt + reportEveryMs);
-    await this.#news.wait(until - now, clock);
+    await this.#pauseForNews(
+      Math.min(at, checkAt, slots.nextAt, this.#reportedAt + reportEveryMs) - now,
+    );
+  }
+
+  async #pauseForNews(maxMs: number): Promise<void> {
+    const { goesAlone, clock } = this.#parts;
+    // There nobody else may wake it.
+    await this.#news.wait(goesAlone ? Math.min(maxMs, aloneAskAgainMs) : maxMs, clock);
   }
 
   /** A call is rare: looks whether it can carry more before it leaves. */
   async #hasChecked({ parcel }: Waiting, slots: Slots, now: number): Promise<boolean> {
-    const isFull = parcel.kind === 'video' && this.#waitingVideos > slots.free;
-    if (!isFull || now - this.#checkedAt < freshMs || slots.files.length === 0) {
+    const counts = parcel.kind === 'video' && this.#isCrowded(slots);
+    if (!counts || now - this.#checkedAt < freshMs || slots.files.length === 0) {
       return false;
     }
     return this.#checkAll(slots);
@@ -289,7 +311,7 @@ export class Submitter {
       (one, other) =>
         compare(one.maxCompany, other.maxCompany) ||
         urgency(one) - urgency(other) ||
-        one.refusals - other.refusals ||
+        one.refusals + one.tries - other.refusals - other.tries ||
         other.minutes - one.minutes,
     );
   }
@@ -299,24 +321,22 @@ export class Submitter {
     const { kind } = head.parcel;
     const call = new PaidCall(this.#parts, this.#hostOf(head, slots), head);
     this.#next = { kind, call };
-    this.#isFlying ||= kind === 'video';
     const over = call.run().finally(() => {
-      this.#isFlying &&= kind !== 'video';
       this.#next = undefined;
+      this.#flyingSince = kind === 'video' ? undefined : this.#flyingSince;
       this.#news.notify();
     });
     await Promise.race([call.left, over]);
     this.#next = undefined;
   }
 
-  /** What a call asks of us: `given` is its head, or the members of one that goes alone. */
-  #hostOf(given: Waiting | readonly Waiting[], slots: Slots): CallHost {
-    const head = Array.isArray(given) ? undefined : (given as Waiting);
+  /** What a call asks of its submitter. */
+  #hostOf(head: Waiting, slots: Slots): CallHost {
     return {
       slots,
-      gapMs: this.#gapMs,
-      fewestSlots: head ? this.#fewestSlots(head, slots) : 1,
-      choose: () => (head ? this.#choose(head, slots) : (given as readonly Waiting[])),
+      spacingMs: this.#spacingMs,
+      fewestSlots: this.#fewestSlots(head, slots),
+      choose: () => this.#choose(head, slots),
       mayWait: (one) => this.#mayWait(one),
       onLeft: (members) => this.#onLeft(members),
       onAccepted: (members) => {
@@ -336,39 +356,36 @@ export class Submitter {
       this.#waiting.delete(one);
       Object.assign(one.state, { hasLeft: true, outcome: 'unknown' });
       one.parcel.lane?.leave(one.parcel.jobs.length);
-      if (one.parcel.kind === 'video') {
-        this.#videosAt = this.#parts.clock.now();
-        this.#scarceSince = undefined;
-      }
+    }
+    const [first] = members;
+    if (first?.parcel.kind === 'video') {
+      this.#flyingSince = this.#parts.clock.now();
+      // Once a job that had to go alone is accepted, the others follow.
+      this.#idleMs = this.#company.isOpenTo(first.parcel) ? 0 : Number.POSITIVE_INFINITY;
     }
   }
 
+  /** What a call carries: its head, and what may share it and fits. */
   #choose(head: Waiting, slots: Slots): Waiting[] {
-    const envelope = envelopeOf(head.parcel);
     const isOpen = this.#company.isOpenTo(head.parcel);
+    const envelope = envelopeOf(head.parcel);
+    const mayJoin = (one: Waiting) =>
+      isOpen &&
+      one !== head &&
+      one.maxCompany === head.maxCompany &&
+      this.#company.isOpenTo(one.parcel) &&
+      envelopeOf(one.parcel) === envelope;
     const chosen: Waiting[] = [];
-    const capacities = new Map<Lane, number>();
-    let most = Math.min(slots.free, head.maxCompany);
-    for (const one of [head, ...this.#inOrder().filter((other) => other !== head)]) {
+    const laneJobs = new Map<Lane | undefined, number>();
+    let most = slots.free;
+    for (const one of [head, ...this.#inOrder().filter(mayJoin)]) {
       const { jobs, lane } = one.parcel;
-      const capacity = lane ? (capacities.get(lane) ?? lane.capacity) : Number.POSITIVE_INFINITY;
-      const fits = one === head ? jobs.length <= slots.free : jobs.length <= most;
-      const isCompany =
-        one === head ||
-        (isOpen &&
-          one.maxCompany === head.maxCompany &&
-          this.#company.isOpenTo(one.parcel) &&
-          envelopeOf(one.parcel) === envelope);
-      if (!this.#waiting.has(one) || !fits || jobs.length > capacity || !isCompany) {
-        continue;
-      }
-      chosen.push(one);
-      most -= jobs.length;
-      if (lane) {
-        capacities.set(lane, capacity - jobs.length);
-      }
-      if (!isOpen) {
-        break;
+      const jobsOfLane = (laneJobs.get(lane) ?? 0) + jobs.length;
+      const fits = jobs.length <= most && jobsOfLane <= (lane?.capacity ?? jobsOfLane);
+      if (this.#waiting.has(one) && fits) {
+        chosen.push(one);
+        most = Math.min(most, head.maxCompany) - jobs.length;
+        laneJobs.set(lane, jobsOfLane);
       }
     }
     return chosen;
@@ -377,18 +394,20 @@ export class Submitter {
   // Where the slots are shared, a process leaves few of them to the others: they have a call to fill, too.
   #fewestSlots({ parcel, maxCompany }: Waiting, slots: Slots): number {
     const isPatient = this.#parts.clock.now() - this.#acceptedAt < maxWithoutMs;
-    const isCompany = parcel.kind === 'video' && this.#company.isOpenTo(parcel);
-    if (!isCompany || !slots.areShared || !isPatient || !this.#isCrowded(slots)) {
+    const hasCompany = parcel.kind === 'video' && this.#company.isOpenTo(parcel);
+    if (!hasCompany || !slots.areShared || !isPatient || !this.#isCrowded(slots)) {
       return 1;
     }
-    const fewest = Math.ceil((slots.limit * this.#gapMs) / usualJobMs);
-    return Math.min(this.#waitingVideos, maxCompany, Math.max(fewestFree, fewest));
+    const fewest = Math.ceil((slots.limit * this.#spacingMs) / usualJobMs);
+    return Math.min(this.#waitingVideos, maxCompany, fewest);
   }
 
-  #mayWait({ parcel, since, refusals }: Waiting): boolean {
-    const patienceMs = parcel.lane?.deadlineMs ?? usualPatienceMs;
-    const isInTime = this.#parts.clock.now() - since <= patienceMs;
-    return isInTime && (parcel.lane !== undefined || refusals <= maxRefusals);
+  #mayWait(one: Waiting): boolean {
+    const now = this.#parts.clock.now();
+    one.failingSince ??= now;
+    const { lane } = one.parcel;
+    const isInTime = now - one.failingSince <= (lane?.deadlineMs ?? usualPatienceMs);
+    return isInTime && (lane !== undefined || one.refusals <= maxRefusals);
   }
 
   #pause(firstMs: number, mostMs = firstMs, failure?: unknown): void {
@@ -423,7 +442,7 @@ function compare(one: number, other: number): number {
 
 function lateError({ parcel, state }: Waiting): PostreelError {
   const { method, path } = routes[parcel.kind];
-  if (!state.hasLeft) {
+  if (!state.hasLeft && !state.mayHaveHappened) {
     state.outcome = 'not-sent';
     const message = `${method} ${path} was not sent: neither the rate limit nor the pending slots had room for it before its \`deadline\`.`;
     return new RateLimitError(message, {

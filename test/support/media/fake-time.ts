@@ -5,19 +5,19 @@ import { answersArrive, intercepted } from '../msw.js';
 
 /** Lets the tests of a file move time: the clients and the fake service see the same clock. */
 export function useFakeTime(): void {
-  // What is loaded lazily must be there: files are not read on a fake clock.
-  beforeAll(async () => {
-    const media = new MediaClient({ apiKey: 'none', baseUrl: 'https://media.test' });
-    for await (const { index } of media.queue([])) {
-      throw new Error(`no job is at ${index}`);
-    }
-  });
+  beforeAll(loadSchemas);
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
   });
   afterEach(() => {
     vi.useRealTimers();
   });
+}
+
+/** What is loaded with the first call must be there: files are not read on a fake clock. */
+export async function loadSchemas(): Promise<void> {
+  const media = new MediaClient(createFakeMedia().options);
+  await media.generate.status({ fileId: '' }).safe();
 }
 
 /** A fake service on the test's time, with clients that talk to it and share no budget with others. */

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { MediaClient, VideoJob, QueueProgress, QueueResult } from 'postreel/media';
+import { media as schemas } from 'postreel/schemas';
+import { requestProblems } from '../../../core/validate.js';
 import type { Context } from '../../context.js';
 import { CommandEnd } from '../../exit-codes.js';
 import { confirm } from '../../terminal/confirm.js';
@@ -58,7 +60,8 @@ export function addVideo(program: Command, context: Context): void {
 }
 
 async function makeVideos(flags: Flags, context: Context): Promise<void> {
-  const jobs = await checked(await readJobs(flags));
+  const jobs = await readJobs(flags);
+  refuseWrong(jobs);
   const target = await targetOf(flags.out, { count: jobs.length });
   const media = await mediaWithJournal(context, flags.journal);
   const facts = {
@@ -81,8 +84,8 @@ async function runQueue(
   const progress = startProgress(context);
   const saving: Saving = { target, progress, signal };
   const paths = new Map<number, string>();
-  const nameOf = (index: number) => `video ${index + 1}`;
-  const main = jobs.length === 1 ? nameOf(0) : 'all';
+  const main = jobs.length === 1 ? 'video 1' : 'all';
+  const nameOf = (fileId: string) => (jobs.length === 1 ? main : fileId);
   let done = 0;
   const showMain = (note: string) => progress.show(main, { done, total: jobs.length, note });
   showMain('waiting for the service');
@@ -96,19 +99,17 @@ async function runQueue(
       }
     },
     save: async (file, { index }) => {
-      paths.set(index, await save(file, { name: nameOf(index), kind: 'video' }, saving));
+      paths.set(index, await save(file, { name: nameOf(file.fileId), kind: 'video' }, saving));
     },
   });
   media.on('job:update', ({ fileId, status, progress: share }) =>
-    progress.show(fileId, { done: percentOf(share), total: 100, note: status }),
+    progress.show(nameOf(fileId), { done: percentOf(share), total: 100, note: status }),
   );
   let failures = 0;
   try {
     for await (const result of queue) {
       failures += tell(result, paths.get(result.index), context);
-      for (const name of [result.job?.fileId ?? '', nameOf(result.index)]) {
-        progress.end(name);
-      }
+      progress.end(nameOf(result.job?.fileId ?? ''));
     }
   } catch (error) {
     if (!signal.aborted) {
@@ -137,27 +138,14 @@ function tell(result: QueueResult, path: string | undefined, context: Context): 
   return 0;
 }
 
-/** The videos, unless the service's rules forbid one of them: a plan that cannot be carried out is none. */
-async function checked(jobs: readonly object[]): Promise<VideoJob[]> {
-  const { media } = await import('postreel/schemas');
-  const payload = jobs.map((job) => ({ workflowFormat: 'video', ...job }));
-  const [issue] = media.generate.video.body.safeParse({ payload }).error?.issues ?? [];
-  if (issue) {
-    const [, index = 0, field = ''] = issue.path;
-    const where = `video ${Number(index) + 1}, \`${String(field)}\``;
-    throw new CommandEnd('rejected', `${where}: ${issue.message}. Nothing was done.`);
-  }
-  return payload as unknown as VideoJob[]; // as the schema says
-}
-
-async function readJobs(flags: Flags): Promise<object[]> {
+async function readJobs(flags: Flags): Promise<VideoJob[]> {
   const { idea, script, url, voice, set, jobs } = flags;
   if (jobs !== undefined) {
     const list: unknown = JSON.parse(await readFile(jobs, 'utf8'));
     if (!Array.isArray(list) || list.length === 0) {
       throw new CommandEnd('rejected', `${jobs} must be a list of videos that is not empty.`);
     }
-    return list as object[]; // `checked()` looks at each
+    return list as VideoJob[]; // checked before the question
   }
   const sources = [
     idea !== undefined && { workflowType: 'idea', prompt: idea },
@@ -168,5 +156,16 @@ async function readJobs(flags: Flags): Promise<object[]> {
   if (source === undefined || sources.length > 1 || voice === undefined) {
     throw new CommandEnd('usage', 'Use --voice with one of --idea, --script and --url, or --jobs.');
   }
-  return [{ ...source, voiceId: voice, ...set }];
+  const job = { ...source, workflowFormat: 'video', voiceId: voice, ...set };
+  return [job as VideoJob]; // checked before the question
+}
+
+// A person says yes to jobs that can be made.
+function refuseWrong(jobs: readonly VideoJob[]): void {
+  const payload = jobs.map((job) => ({ workflowFormat: 'video', ...job }));
+  const [first] = requestProblems({ body: schemas.generate.video.body }, { payload }, undefined);
+  if (first) {
+    const field = jobs.length === 1 ? first.field.replace('payload[0].', '') : first.field;
+    throw new CommandEnd('rejected', `Nothing was submitted: \`${field}\` ${first.message}.`);
+  }
 }
