@@ -11,6 +11,7 @@ import { collectData, examples, yesOption } from '../options.js';
 import {
   defaultJournal,
   endOf,
+  makeFolderOf,
   mediaWithJournal,
   percentOf,
   save,
@@ -18,6 +19,7 @@ import {
   tellFailed,
   tellSaved,
   type Saving,
+  type Target,
 } from './saving.js';
 
 interface Flags {
@@ -60,6 +62,7 @@ export function addVideo(program: Command, context: Context): void {
 async function makeVideos(flags: Flags, context: Context): Promise<void> {
   const jobs = await readJobs(flags);
   refuseWrong(jobs);
+  const target = await targetOf(flags.out, { count: jobs.length });
   const media = await mediaWithJournal(context, flags.journal);
   const facts = {
     'saved to': flags.out ?? 'this folder',
@@ -67,18 +70,17 @@ async function makeVideos(flags: Flags, context: Context): Promise<void> {
   };
   const action = `Make ${jobs.length} ${jobs.length === 1 ? 'video' : 'videos'}`;
   await confirm({ action, facts }, flags, context);
-  await runQueue(media, jobs, flags, context);
+  await makeFolderOf(target);
+  await runQueue(media, jobs, target, context);
 }
 
 async function runQueue(
   media: MediaClient,
   jobs: readonly VideoJob[],
-  { out }: Flags,
+  target: Target,
   context: Context,
 ): Promise<void> {
   const { signal } = context;
-  const folder = out === undefined ? './' : out;
-  const target = await targetOf(folder, jobs.length === 1);
   const progress = startProgress(context);
   const saving: Saving = { target, progress, signal };
   const paths = new Map<number, string>();
