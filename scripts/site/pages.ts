@@ -42,7 +42,7 @@ function sources(): Source[] {
       source: `examples/${name}`,
       path: `examples/${name.replace('.ts', '.md')}`,
     })),
-    { source: 'examples/worker/worker.ts', path: 'examples/worker.md' },
+    { source: 'examples/worker/bullmq.ts', path: 'examples/worker.md' },
     { source: 'examples/tracker-page/server.ts', path: 'examples/tracker-page.md' },
   ];
 }

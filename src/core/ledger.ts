@@ -123,6 +123,7 @@ export class Ledger {
     for (const pauseMs of claimPausesMs) {
       await this.#pause(pauseMs);
       try {
+        await this.#write(place); // an earlier claim that may stand there is taken back before
         const stands = await this.#asked((store) => store.swap(place, over?.text, text));
         return stands === text ? { place, entry: claim, text, ageMs: 0 } : undefined;
       } catch (error) {
@@ -238,6 +239,9 @@ export class Ledger {
       tried.add(wanted);
       const stands = await this.#asked((store) => store.swap(place, base, wanted));
       this.#isFailing = false;
+      if (this.#ahead.get(place) !== ahead) {
+        continue; // another call of this has settled it meanwhile
+      }
       if (stands === ahead.wanted) {
         this.#ahead.delete(place);
       } else if (stands !== base && (tried.has(stands) || stands === undefined)) {

@@ -73,8 +73,6 @@ export class JobQueue implements MediaQueue {
   #isPaused = false;
   #isExhausted = false;
   #refusals = { answer: '', count: 0 };
-  /** Were the answers to two calls in a row lost? Then nothing leaves until `resume()`. */
-  #areAnswersLost = false;
   #failure: { readonly reason: unknown } | undefined;
 
   constructor(host: QueueHost, jobs: JobSource, given: QueueOptions | undefined, site: CallSite) {
@@ -105,7 +103,7 @@ export class JobQueue implements MediaQueue {
 
   resume(): void {
     this.#isPaused = false;
-    this.#areAnswersLost = false;
+    this.#lane.areAnswersLost = false;
     this.#lane.forgive();
     this.#steer();
   }
@@ -151,6 +149,7 @@ export class JobQueue implements MediaQueue {
         yield next;
         if (next.job) {
           this.#running.delete(next.job);
+          this.#steer(); // it may have been the last one
         }
         // Without `save` a file is stored once the next result is asked for.
         if (next.file && !save) {
@@ -293,7 +292,11 @@ export class JobQueue implements MediaQueue {
           : undefined;
       const terms = { lane: this.#lane, once, folderId, sendsUnknown: unknown === 'send' };
       const options = { signal, priority: 'bulk', retryFailed } as const;
-      const submitted = await this.#host.generate.submitFor(input, terms, options);
+      const call = this.#host.generate.submitFor(input, terms, options);
+      const submitted = await call.catch((failure: unknown) => {
+        const isLost = failure instanceof Withdrawn && call.outcome === 'unknown';
+        throw isLost ? answerLost() : failure;
+      });
       this.#refusals.count = 0;
       this.#endAtCap();
       return submitted;
@@ -359,9 +362,9 @@ export class JobQueue implements MediaQueue {
   /** Says whether jobs may leave: not while too many results wait for the caller. */
   #steer(): void {
     const isFull = this.#results.length >= this.#host.pendingLimit;
-    this.#lane.isPaused = this.#isPaused || isFull || this.#areAnswersLost;
+    this.#lane.isPaused = this.#isPaused || isFull || this.#lane.areAnswersLost;
     // What runs comes to its end, and is yielded; then the queue does.
-    if (this.#areAnswersLost && this.#running.size === 0 && this.#results.length === 0) {
+    if (this.#lane.areAnswersLost && this.#running.size === 0 && this.#results.length === 0) {
       this.#failure ??= { reason: this.#answersLost() };
       this.#close(new Withdrawn());
     }
@@ -375,10 +378,10 @@ export class JobQueue implements MediaQueue {
   }
 
   #onUnknown(calls: number): void {
-    if (calls < maxUnknownCalls || this.#areAnswersLost) {
+    if (calls < maxUnknownCalls || this.#lane.areAnswersLost) {
       return;
     }
-    this.#areAnswersLost = true;
+    this.#lane.areAnswersLost = true;
     this.#host.warn(
       'The answers to two calls in a row were lost: their jobs may exist, and each further call may be lost too. Nothing more is submitted until `queue.resume()`; without it the queue ends when the jobs in progress have.',
       'UNKNOWN_OUTCOMES',
@@ -424,6 +427,14 @@ function givenUp(reason: PostreelError): PostreelError {
   return new PostreelError(
     `The queue gave up before this job was submitted; submit it again once the cause is gone: ${reasonOf(reason)}`,
     { code: 'QUEUE_ENDED', outcome: 'not-sent', cause: reason },
+  );
+}
+
+/** The error of a job that waits to be submitted again, after its answer was lost. */
+function answerLost(): PostreelError {
+  return new PostreelError(
+    'The answer to the call that submitted this job was lost, and the queue ended before it was submitted again. Look for it in the workspace.',
+    { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
   );
 }
 

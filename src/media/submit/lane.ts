@@ -26,6 +26,8 @@ export class Lane {
   isPaused = false;
   /** Do more jobs come soon? A call that can carry more waits a moment for them. */
   isFilling = false;
+  /** Were the answers to two calls in a row lost? Then nothing leaves any more. */
+  areAnswersLost = false;
   /** Has a call of it been answered? Before, a typing error is as likely as an outage. */
   hasConnected = false;
   /** The folder of its videos, once there is one. */

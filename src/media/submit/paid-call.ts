@@ -1,6 +1,5 @@
 import type { Answer, RequestOptions } from '../../core/types.js';
-import { isPostreelError, isTransient } from '../../core/errors.js';
-import type { Outcome } from '../../core/errors.js';
+import { isPostreelError, isTransient, PostreelError, type Outcome } from '../../core/errors.js';
 import type { RunningCall } from '../../core/call.js';
 import { isJournalGone, type Claimed, type Known, type Unknown } from '../../core/ledger.js';
 import { audioRecords, FileIdsMissingError, videoRecords } from '../generate/accepted.js';
@@ -180,7 +179,7 @@ export class PaidCall {
         this.#parts.onTrouble(reason);
         this.#host.pause(journalAgainMs, journalAgainMs);
       } else {
-        one.reject(reason);
+        reject(one, reason, 'not-sent');
       }
     }
     return undefined;
@@ -286,7 +285,10 @@ export class PaidCall {
     this.#host.pause(firstPauseMs, maxPauseMs, failure);
     this.#lost = (await this.#parts.ledger?.lose(claims)) ?? [];
     for (const one of members) {
-      const mayGoAgain = one.parcel.sendsUnknown && one.tries++ < this.#retriesOf(one);
+      one.state.mayHaveHappened = true;
+      const { sendsUnknown, lane } = one.parcel;
+      const isWanted = sendsUnknown && lane?.areAnswersLost !== true;
+      const mayGoAgain = isWanted && one.tries++ < this.#retriesOf(one);
       if (mayGoAgain) {
         one.maxCompany = isAnswered ? 1 : one.maxCompany;
         this.#takeOver(one);
@@ -368,9 +370,21 @@ export const replayed: Omit<Answer<never>, 'data'> = {
 // Without a journal nothing is claimed.
 const noClaim = {} as Known<Claimed>;
 
-function reject(one: Waiting, failure: unknown, outcome: Outcome): void {
+function reject(one: Waiting, given: unknown, outcome: Outcome): void {
+  const failure = one.state.mayHaveHappened ? keptOpen(given) : given;
   one.state.outcome = isPostreelError(failure) ? failure.outcome : outcome;
   one.reject(failure);
+}
+
+// An earlier attempt was lost: however a later one ends, it may have taken effect.
+function keptOpen(failure: unknown): unknown {
+  if (!isPostreelError(failure) || failure.outcome === 'unknown') {
+    return failure;
+  }
+  const { message, code, status, requestId } = failure;
+  const whole = `${message} The response to an earlier attempt was lost: it may have taken effect.`;
+  const facts = { code, status, requestId, outcome: 'unknown', cause: failure } as const;
+  return new PostreelError(whole, facts);
 }
 
 function isAboutLimit(failure: unknown): boolean {

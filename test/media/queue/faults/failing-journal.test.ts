@@ -1,0 +1,29 @@
+import { MediaClient, memoryJournal, type JournalStore } from 'postreel';
+import { createFakeMedia } from 'postreel/testing';
+import { expect, it } from 'vitest';
+
+it('an answer is written over the claim that its call made, though an earlier claim could not be taken back', async () => {
+  const fake = createFakeMedia({ durations: () => '1m' });
+  const memory = memoryJournal();
+  let claims = 0;
+  let returns = 0;
+  const journal: JournalStore = {
+    ...memory,
+    async swap(key, from, to) {
+      const isClaim = to?.includes('"claimed"') === true;
+      const isFailing = isClaim ? ++claims <= 3 : to === undefined && ++returns <= 3;
+      if (isFailing) {
+        throw new Error('the store is gone');
+      }
+      return memory.swap(key, from, to);
+    },
+  };
+  const media = new MediaClient({ ...fake.options, journal });
+  media.on('warning', () => undefined);
+  const text = { content: 'Good morning!', voiceId: 'voice_1' };
+  for await (const { file } of media.queue([text], { name: 'texts' })) {
+    expect(file?.fileId).toBe('file_000001');
+  }
+  const entries = (await memory.list('')).map(({ value }) => JSON.parse(value) as unknown);
+  expect(entries).toMatchObject([{ state: 'answered', end: 'saved' }]);
+});
