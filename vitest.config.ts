@@ -21,6 +21,7 @@ const heavy = {
   /** Real Redis and Postgres, and the engines on them. */
   stores: [
     'test/{redis,postgres,pg-boss,bullmq,bench}/*.processes.test.ts',
+    'test/once/*.processes.test.ts',
     'test/examples/worker.processes.test.ts',
   ],
   /** Child processes: kills, the command line, other runtimes, every example. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pendingJobs } from 'postreel';
+import { MediaClient } from 'postreel';
 import { fileJournal } from 'postreel/node';
 import { startFakeServer, type FakeServer } from 'postreel/testing';
 import { expect, it } from 'vitest';
@@ -115,7 +115,9 @@ function momentIn(
 
 /** How long a run on real time takes to its first request, where the journal knows of a job. */
 async function timeToWork(server: FakeServer, folder: string): Promise<number | undefined> {
-  const { jobs } = await pendingJobs(fileJournal(join(folder, 'jobs.jsonl')));
+  const { baseUrl, apiKey } = server.media;
+  const journal = fileJournal(join(folder, 'jobs.jsonl'));
+  const { jobs } = await new MediaClient({ baseUrl, apiKey, journal }).journal.pending();
   if (jobs.length === 0) {
     return undefined;
   }
