@@ -38,7 +38,6 @@ const heavy = {
     'test/projects/*.test.ts',
     'test/bench/*.test.ts',
     'test/testing/bundle.test.ts',
-    'test/media/loading.test.ts',
   ],
   /** The compiler: types, hovers, snippets of the documents, and a tree with a new endpoint. */
   types: [

@@ -5,9 +5,10 @@ import {
   type ImportJob,
   type MessagingClient,
 } from 'postreel';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { answering, mediaOver, messagingOver } from '../support/clients.js';
 import { step, type Step } from '../support/script.js';
+import { loadSchemas } from '../support/media/fake-time.js';
 import { settledInTime } from '../support/settled.js';
 
 type WaitOptions = NonNullable<Parameters<MessagingClient['contacts']['waitForImport']>[1]>;
@@ -19,6 +20,7 @@ const is =
   () =>
     Response.json(job);
 
+beforeAll(loadSchemas);
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 

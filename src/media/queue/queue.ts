@@ -134,7 +134,7 @@ export class JobQueue implements MediaQueue {
     this.#start();
     const stopListening = onAbort(signal, () => {
       this.#left.abort(signal?.reason);
-      this.#news.notify();
+      this.#close(signal?.reason);
     });
     void this.#read();
     try {
@@ -145,12 +145,13 @@ export class JobQueue implements MediaQueue {
           await this.#news.wait();
           continue;
         }
-        this.#steer();
-        yield next;
         if (next.job) {
           this.#running.delete(next.job);
           this.#steer(); // it may have been the last one
         }
+        this.#taken.notify();
+        this.#steer();
+        yield next;
         // Without `save` a file is stored once the next result is asked for.
         if (next.file && !save) {
           await this.#settle(next.job);
@@ -163,7 +164,7 @@ export class JobQueue implements MediaQueue {
     } finally {
       stopListening();
       this.#left.abort(new Withdrawn());
-      this.#close(signal?.aborted ? signal.reason : new Withdrawn());
+      this.#close(new Withdrawn());
       await (signal?.aborted ? undefined : this.#host.ledger?.flush().catch(() => undefined)); // told by then
     }
   }
@@ -210,12 +211,13 @@ export class JobQueue implements MediaQueue {
     const source = isStream
       ? (this.#jobs as AsyncIterable<MediaJob>)[Symbol.asyncIterator]()
       : (this.#jobs as Iterable<MediaJob>)[Symbol.iterator]();
-    const ahead = isStream ? aheadOf.stream : aheadOf.list;
+    const ahead = Array.isArray(this.#jobs) ? aheadOf.list : aheadOf.stream;
     const { signal: left } = this.#left;
     this.#lane.isFilling = true;
     try {
       while (!left.aborted && !(this.#closed.signal.reason instanceof Withdrawn)) {
-        if (this.#counts.waiting >= ahead) {
+        // Results that nobody takes count as well: jobs that fail at once may have no end.
+        if (this.#counts.waiting + this.#results.length >= ahead) {
           this.#lane.isFilling = false;
           await this.#taken.wait();
           this.#lane.isFilling = true;

@@ -1,7 +1,5 @@
 import type { MediaOptions, RateBudgetStore } from 'postreel';
 import { describe, expect, it } from 'vitest';
-// A file is not read on a fake clock.
-import '../../../src/media/queue-parts.js';
 import { collect, videos } from '../../support/media/queue-helpers.js';
 import {
   ending,

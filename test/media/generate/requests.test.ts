@@ -52,40 +52,36 @@ describe('what generate.video sends', () => {
     expect(requests).toEqual([]);
   });
 
-  it.each([false, true])('is one job where one is given (coalesce: %s)', async (coalesce) => {
+  it('is one job where one is given', async () => {
     const { client, requests } = listening({ ...accepted, data: { filesCreated: ['file_1'] } });
     const { workflowFormat, ...job } = video();
-    const made = await client.with({ coalesce }).generate.video(job);
+    const made = await client.generate.video(job);
     expect(made.fileId).toBe('file_1');
     expect(await requests[0]!.json()).toEqual({ payload: [{ ...job, workflowFormat }] });
   });
 
-  it.each([false, true])(
-    'names the fields of one video as they were given (coalesce: %s)',
-    async (coalesce) => {
-      const { client, requests } = listening();
-      const warnings: WarningEvent[] = [];
-      client.on('warning', (warning) => warnings.push(warning));
-      const media = client.with({ coalesce });
-      const calls = [{ duration: 60 }, {}].map((more) =>
-        ending(
-          media.generate.video({ ...video(more), ...(more.duration ? {} : { artstyle: 'a' }) }),
-        ),
-      );
-      const alone = ending(media.generate.video(video({ duration: 60, brandId: 'brand_1' })));
-      const [{ error }] = await Promise.all([...calls, alone]);
-      for (const refusal of [error, (await alone).error]) {
-        expect(refusal).toMatchObject({
-          message: 'POST /v1/generate/video was not sent: `duration` must be at most 15; got 60.',
-          fieldErrors: [{ field: 'duration' }],
-        });
-      }
-      expect(warnings.map(({ message }) => message)).toEqual([
-        expect.stringMatching(/^`artstyle` is not a documented field/),
-      ]);
-      expect(requests).toHaveLength(1);
-    },
-  );
+  it('names the fields of one video as they were given', async () => {
+    const { client, requests } = listening();
+    const warnings: WarningEvent[] = [];
+    client.on('warning', (warning) => warnings.push(warning));
+    const calls = [{ duration: 60 }, {}].map((more) =>
+      ending(
+        client.generate.video({ ...video(more), ...(more.duration ? {} : { artstyle: 'a' }) }),
+      ),
+    );
+    const alone = ending(client.generate.video(video({ duration: 60, brandId: 'brand_1' })));
+    const [{ error }] = await Promise.all([...calls, alone]);
+    for (const refusal of [error, (await alone).error]) {
+      expect(refusal).toMatchObject({
+        message: 'POST /v1/generate/video was not sent: `duration` must be at most 15; got 60.',
+        fieldErrors: [{ field: 'duration' }],
+      });
+    }
+    expect(warnings.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^`artstyle` is not a documented field/),
+    ]);
+    expect(requests).toHaveLength(1);
+  });
 
   it('has the only format there is, where it is left out', async () => {
     const { client, requests } = listening();
@@ -181,6 +177,7 @@ describe('what generate.audio sends', () => {
     [{ webhook: '/done' }, 'webhook'],
     [{ content: '' }, 'content'],
     [{ pronunciations: [{ original: 'SQL' }] }, 'pronunciations[0].replace'],
+    [{ pronunciations: [{ original: '', replace: 'x' }] }, 'pronunciations[0].original'],
   ])('is not %j', async (more, field) => {
     const { client, requests } = listening();
     const { error } = await ending(client.generate.audio(speech(more as object)));

@@ -1,4 +1,4 @@
-import type { JobSource, MediaQueue, QueueProgress, QueueResult, VideoJob } from 'postreel';
+import type { JobSource, MediaQueue, QueueResult, VideoJob } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import {
   audioEndpoint,
@@ -116,10 +116,9 @@ describe('the order of a queue', () => {
     ]);
     const jobs = videos(last + 2, (index) => ({ duration: durations.get(index) ?? 2 }));
     const controller = new AbortController();
-    const queue = media().queue(input(jobs), {
-      signal: controller.signal,
-      onUpdate: () => controller.abort(),
-    });
+    const client = media();
+    client.on('job:update', () => controller.abort());
+    const queue = client.queue(input(jobs), { signal: controller.signal });
     await expect(inTime(collect(queue))).rejects.toThrow();
     const [first] = fake.requests
       .filter(({ endpoint }) => endpoint === videoEndpoint)
@@ -134,45 +133,6 @@ describe('the order of a queue', () => {
     const prompts = await firstCall(input, last);
     expect(prompts[0]).toBe(last);
     expect(prompts).not.toContain(last + 1);
-  });
-});
-
-describe('the time that a queue still takes', () => {
-  /** What a queue thought, and how wrong it was. */
-  async function guesses(run: (onProgress: (progress: QueueProgress) => void) => MediaQueue) {
-    const seen: { etaMs: number; at: number; done: number }[] = [];
-    const onProgress = ({ etaMs, done }: QueueProgress) => {
-      if (etaMs !== undefined) {
-        seen.push({ etaMs, at: Date.now(), done });
-      }
-    };
-    await inTime(collect(run(onProgress)));
-    const endsAt = Date.now();
-    return seen.map(({ etaMs, at, done }) => ({ done, etaMs, leftMs: endsAt - at }));
-  }
-
-  it('is guessed well from the first file on', async () => {
-    const { media } = fakeService({
-      durations: ({ settings }) => `${2 * Number(settings.duration)}m`,
-    });
-    const input = videos(80, (index) => ({ duration: 1 + (index % 9) / 4 }));
-    const all = await guesses((onProgress) => media().queue(input, { onProgress }));
-    expect(all.length).toBeGreaterThan(80);
-    for (const { etaMs, leftMs, done } of all.filter(({ leftMs }) => leftMs > 180_000)) {
-      expect(etaMs, `after ${done}`).toBeGreaterThan(leftMs * 0.6);
-      expect(etaMs, `after ${done}`).toBeLessThan(leftMs * 1.4);
-    }
-    expect(all.at(-1)).toMatchObject({ etaMs: 0, leftMs: 0 });
-  });
-
-  it('knows that texts take a call each', async () => {
-    const { media } = fakeService();
-    const input = Array.from({ length: 35 }, (_, index) => speech({ content: `Number ${index}.` }));
-    const all = await guesses((onProgress) => media().queue(input, { onProgress }));
-    for (const { etaMs, leftMs } of all.filter(({ leftMs }) => leftMs > 900_000)) {
-      expect(etaMs).toBeGreaterThan(leftMs * 0.5);
-      expect(etaMs).toBeLessThan(leftMs * 1.5);
-    }
   });
 });
 

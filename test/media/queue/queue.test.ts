@@ -62,7 +62,8 @@ describe('a queue', () => {
         String(index),
       );
     }
-    expect(payloads(fake)).toHaveLength(1);
+    // The first goes alone: nothing like it has been accepted before.
+    expect(payloads(fake).map(({ payload }) => payload.length)).toEqual([1, 4]);
   });
 
   it('keeps inside both limits, whatever it is given', async () => {
@@ -74,9 +75,6 @@ describe('a queue', () => {
     expect(refused).toBe(0);
     expect(inWindow).toBeLessThanOrEqual(10);
     expect(pending).toBeLessThanOrEqual(20);
-    // The longest goes alone, and the others right after it.
-    const known = gaps(fake.requests, videoEndpoint).slice(1, 4);
-    expect(Math.min(...known)).toBeGreaterThanOrEqual(50_000);
   });
 
   it('hands in the longest first', async () => {
@@ -115,7 +113,7 @@ describe('a queue', () => {
     const kinds = results.toSorted((a, b) => a.index - b.index).map(({ job }) => job?.kind);
     expect(kinds).toEqual(['video', 'audio', 'video', 'audio']);
     expect(fake.requests.filter(({ endpoint }) => endpoint === audioEndpoint)).toHaveLength(2);
-    expect(payloads(fake).map(({ payload }) => payload.length)).toEqual([2]);
+    expect(payloads(fake).map(({ payload }) => payload.length)).toEqual([1, 1]);
   });
 
   it('speaks many texts within ten calls in ten minutes', async () => {
@@ -137,7 +135,7 @@ describe('a queue', () => {
     const queue = media().queue(videos(3));
     await inTime(collect(queue));
     await expect(collect(queue)).rejects.toMatchObject({ code: 'QUEUE_STARTED' });
-    expect(payloads(fake)).toHaveLength(1);
+    expect(fake.files).toHaveLength(3);
   });
 
   it('sends nothing before it is iterated', async () => {
@@ -149,7 +147,7 @@ describe('a queue', () => {
 });
 
 describe('the input of a queue', () => {
-  it('may be asynchronous, and its first call carries what is there', async () => {
+  it('may be asynchronous, and its calls carry what is there', async () => {
     const { fake, media } = fakeService();
     // eslint-disable-next-line @typescript-eslint/require-await -- a stream that is always ready
     async function* source() {
@@ -159,7 +157,11 @@ describe('the input of a queue', () => {
     expect(results.map(({ index }) => index).sort((a, b) => a - b)).toEqual(
       videos(30).map((_, index) => index),
     );
-    expect(payloads(fake)[0]!.payload).toHaveLength(20);
+    expect(
+      payloads(fake)
+        .map(({ payload }) => payload.length)
+        .slice(0, 2),
+    ).toEqual([1, 19]);
   });
 
   it('may be slow: what is there does not wait for the rest', async () => {
@@ -236,17 +238,11 @@ describe('the progress of a queue', () => {
       pending: 0,
       waiting: 0,
       total: 30,
-      etaMs: 0,
     });
-    expect(seen[0]).toMatchObject({ done: 0, failed: 0, etaMs: undefined });
+    expect(seen[0]).toMatchObject({ done: 0, failed: 0 });
     expect(seen).toContainEqual(expect.objectContaining({ pending: 20, waiting: 10 }));
     for (const { done, failed, pending, waiting } of seen) {
       expect(done + failed + pending + waiting).toBeLessThanOrEqual(30);
-    }
-    const known = seen.flatMap(({ etaMs }) => etaMs ?? []);
-    expect(known.length).toBeGreaterThan(0);
-    for (const etaMs of known) {
-      expect(Number.isFinite(etaMs) && etaMs >= 0).toBe(true);
     }
   });
 

@@ -59,53 +59,6 @@ describe('one refused status check', () => {
   });
 });
 
-describe('a cap that is refused', () => {
-  /** A service that takes fewer jobs than it says, and says so like this. */
-  function capped(status: number, headers: Record<string, string> = {}) {
-    const cap = 5;
-    const { fake, media } = fakeService({ durations: () => '2m' });
-    let refused = 0;
-    const fetch: typeof globalThis.fetch = async (input, init) => {
-      const request = new Request(input, init);
-      const pending = fake.files.filter(
-        ({ status: now }) => now === 'queued' || now === 'processing',
-      ).length;
-      if (request.method === 'POST') {
-        const { payload } = (await request.clone().json()) as { payload: unknown[] };
-        if (pending + payload.length > cap) {
-          refused++;
-          return Response.json({ success: false, message: 'No.' }, { status, headers });
-        }
-      }
-      return fake.fetch(request);
-    };
-    return { fake, client: media({ fetch }), refused: () => refused };
-  }
-
-  it.each([
-    [400, {}],
-    [402, {}],
-    [403, {}],
-    [409, {}],
-    [429, {}],
-    [429, { 'retry-after': '30' }],
-  ])(
-    'by %i %j waits for slots: what was not refused with others is made',
-    async (status, headers) => {
-      const { fake, client, refused } = capped(status, headers);
-      const results = await inTime(collect(client.queue(videos(40))));
-      // The first call is lost; from then on calls begin with one job.
-      const outcomes = results.map(
-        ({ error }) => (error as { outcome?: string } | undefined)?.outcome,
-      );
-      expect(outcomes.filter((outcome) => outcome === undefined).length).toBeGreaterThan(6);
-      expect(new Set(outcomes)).toEqual(new Set([undefined, 'unknown']));
-      expect(fake.files).toHaveLength(results.filter(({ file }) => file).length);
-      expect(refused()).toBeLessThan(12);
-    },
-  );
-});
-
 describe('a queue that cannot call', () => {
   it('says so each minute', async () => {
     const { fake, media } = fakeService({ durations: () => '1m' });
