@@ -140,6 +140,20 @@ export async function crew(scene: Crew): Promise<CrewResult> {
       await parts.supervise().catch(() => undefined); // while the store restarts
       const failed = await parts.failed().catch(() => []);
       const done = new Set([...(await storedIn(task)).map(([prompt]) => prompt), ...failed]);
+      if (process.env['VERBOSE'] && Math.random() < 0.1)
+        console.log(
+          Math.round(now / 1000),
+          'done',
+          done.size,
+          'made',
+          server.media.files.length,
+          'pending',
+          server.media.files.filter((f) => f.status === 'queued' || f.status === 'processing')
+            .length,
+          'calls',
+          server.media.requests.filter(({ method }) => method === 'POST').length,
+          await parts.states?.(),
+        );
       isOver = events.length === 0 && done.size >= count;
     }
     const tookMs = performance.now() - startedAt;
@@ -167,11 +181,7 @@ export async function crew(scene: Crew): Promise<CrewResult> {
   }
 }
 
-function eventsOf(
-  { kills, restarts, pauses }: Crew,
-  boundMs: number,
-  random: () => number,
-) {
+function eventsOf({ kills, restarts, pauses }: Crew, boundMs: number, random: () => number) {
   const several = (type: 'kill' | 'restart' | 'pause', count: number) =>
     Array.from({ length: count }, () => ({ at: random() * boundMs * 0.9, type }));
   return [

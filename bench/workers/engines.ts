@@ -8,6 +8,7 @@ import { startRedis } from '../../test/support/stores/redis-server.js';
 
 /** A job engine with its store, as a bench sees it. */
 export interface TestEngine {
+  states?(): Promise<string>;
   readonly store: string;
   add(jobs: readonly VideoJob[]): Promise<void>;
   /** The prompts of the jobs that have failed for good. */
@@ -28,6 +29,12 @@ export async function bullmqEngine(queueNames: readonly string[]): Promise<TestE
   queues.forEach((queue) => queue.on('error', () => undefined)); // it is restarted
   return {
     store: server.url,
+    states: async () =>
+      JSON.stringify(
+        await Promise.all(
+          queues.map((q) => q.getJobCounts('active', 'waiting', 'delayed', 'failed', 'completed')),
+        ),
+      ),
     async add(jobs) {
       for (const [place, queue] of queues.entries()) {
         const own = jobs.filter((_, index) => index % queues.length === place);

@@ -33,7 +33,15 @@ async function race(): Promise<void> {
   );
   const rows: Record<string, object> = {};
   for (const engine of chosen) {
-    const scene = { engine, jobs, speed, kills: 4, lost: 2, restarts: 1, ...more };
+    const scene = {
+      engine,
+      jobs,
+      speed,
+      kills: Number(process.env['KILLS'] ?? 4),
+      lost: 2,
+      restarts: Number(process.env['RESTARTS'] ?? 1),
+      ...more,
+    };
     const { ratio, ...counts } = await crew(scene);
     rows[engine] = { ...counts, 'times the bound': Number(ratio.toFixed(3)) };
   }

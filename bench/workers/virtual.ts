@@ -62,8 +62,7 @@ export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
     const apiKey = `media_worker_${++born}`;
     fake.apiKeys.add(apiKey);
     // From its death on it reaches nothing.
-    const alive: Alive = (work) =>
-      death.signal.aborted ? new Promise(() => undefined) : work();
+    const alive: Alive = (work) => (death.signal.aborted ? new Promise(() => undefined) : work());
     const media = new MediaClient({
       apiKey,
       baseUrl: fake.baseUrl,
@@ -79,8 +78,7 @@ export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
       for (;;) {
         const job = death.signal.aborted ? undefined : waiting.shift();
         if (job) {
-          const back = () =>
-            setTimeout(() => void waiting.unshift(job), leaseMinutes * minuteMs);
+          const back = () => setTimeout(() => void waiting.unshift(job), leaseMinutes * minuteMs);
           death.signal.addEventListener('abort', back);
           await make(job).catch(({ message }: Error) => failed.set(job.id, message));
           death.signal.removeEventListener('abort', back);

@@ -58,9 +58,10 @@ function onRedis() {
       connection: { port: Number(new URL(store).port), host: '127.0.0.1', retryStrategy },
       concurrency: inHand,
       maxStalledCount: 1_000,
-      lockDuration: lockMs, // the lock goes by the time of Redis
       lockRenewTime: (lockMs / 3) * speed,
-      stalledInterval: lockMs * speed,
+      // These go by the time of Redis.
+      lockDuration: lockMs,
+      stalledInterval: lockMs,
     });
     worker.on('error', () => undefined);
     worker.on('failed', (_, error) => process.send?.(error.message));

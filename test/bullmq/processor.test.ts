@@ -9,7 +9,8 @@ import { speech, video } from '../support/media/fake-time.js';
 function jobOf(id: string, data: unknown, attemptsMade = 0) {
   const [number = '', queueName = 'videos'] = id.split('/').reverse();
   const moves: string[] = [];
-  const move = (name: string) => (token: unknown) => Promise.resolve(moves.push(`${name} ${token}`));
+  const move = (name: string) => (token: unknown) =>
+    Promise.resolve(moves.push(`${name} ${token}`));
   const job = {
     ...{ id: number === '' ? id : number, data, attemptsMade, queueName, prefix: 'bull' },
     timestamp: 1_700_000_000_000,

@@ -52,7 +52,9 @@ describe('pgBossHandler', () => {
     const { fake, media } = start();
     const handler = pgBossHandler(media, { save });
     const batch = [jobOf('1', speech()), jobOf('2', speech())];
-    await expect(handler(batch)).rejects.toThrow('use `boss.work(queue, { batchSize: 1 }, handler)`');
+    await expect(handler(batch)).rejects.toThrow(
+      'use `boss.work(queue, { batchSize: 1 }, handler)`',
+    );
     expect(fake.requests).toEqual([]);
   });
 

@@ -268,7 +268,10 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
       get: (key) =>
         faults++ < 20 ? Promise.reject(new Error('down')) : Promise.resolve(journal.get(key)),
     };
-    const heard = await open(client({ journal: ailing }), { save: shelf().save })({ id: '1', data: video() });
+    const heard = await open(client({ journal: ailing }), { save: shelf().save })({
+      id: '1',
+      data: video(),
+    });
     expect(heard).toMatchObject({ is: 'done' });
     expect(calls(fake)).toBe(1);
   });
