@@ -92,7 +92,7 @@ describe('suspects', () => {
 
   it('with a kit share no call with those without one, once both have been accepted', async () => {
     const { fake, media } = fakeService();
-    const kitOf = ({ brandId }: { brandId?: string }) => brandId ?? 'none';
+    const kitOf = ({ brandId }: { brandId?: string | undefined }) => brandId ?? 'none';
     const input = videos(16).map((job, index) =>
       index % 2 ? job : { ...job, brandId: 'brand_000001' },
     );
