@@ -22,6 +22,8 @@ export class Lane {
   /** Jobs that have left and are not over. */
   inProgress = 0;
   isPaused = false;
+  /** Is a call of it on its way? The next one waits for the answer: it may be the second that is lost. */
+  isUnderWay = false;
   /** Do more jobs come soon? A call that can carry more waits a moment for them. */
   isFilling = false;
   /** Has a call of it been answered? Before, a typing error is as likely as an outage. */
@@ -40,7 +42,8 @@ export class Lane {
   /** How many more of its jobs may leave now. */
   get capacity(): number {
     const { maxInProgress } = this.#options;
-    return this.isPaused ? 0 : Math.max(0, Math.min(this.left, maxInProgress - this.inProgress));
+    const isHeld = this.isPaused || this.isUnderWay;
+    return isHeld ? 0 : Math.max(0, Math.min(this.left, maxInProgress - this.inProgress));
   }
 
   /** So many jobs leave. */

@@ -82,6 +82,11 @@ export class PaidCall {
 
   /** Makes the call; never rejects. */
   async run(): Promise<void> {
+    await this.#make();
+    lanesOf(this.#batch?.members ?? []).forEach((lane) => (lane.isUnderWay = false));
+  }
+
+  async #make(): Promise<void> {
     const call = this.#send();
     let answer: Answer<JobRecord[]>;
     try {
@@ -152,6 +157,7 @@ export class PaidCall {
       throw new NothingToSend();
     }
     this.#host.onLeft(members);
+    lanesOf(members).forEach((lane) => (lane.isUnderWay = true));
     return { members, claims, slots: taken.slice(0, claims.length), body: bodyOf(members) };
   }
 

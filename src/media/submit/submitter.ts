@@ -15,7 +15,7 @@ import type { FileKind } from '../status/intervals.js';
 import { Company, envelopeOf } from './company.js';
 import type { Lane } from './lane.js';
 import { PaidCall, type CallHost } from './paid-call.js';
-import { folderOf, type Parcel, type Submitted, type Waiting } from './parcel.js';
+import type { Parcel, Submitted, Waiting } from './parcel.js';
 import type { Slots } from './slots.js';
 
 /** What a submitter works with. */
@@ -208,21 +208,13 @@ export class Submitter {
     }
     const isFilling = parcel.lane?.isFilling && this.#waitingVideos < free;
     const gatheredAt = this.#joinedAt + (isFilling ? fillMs : gatherMs);
-    const at = Math.max(this.#pausedUntil, gatheredAt, this.#landsAt(parcel));
+    const landsAt = this.#flyingSince === undefined ? now : this.#flyingSince + maxFlightMs;
+    const at = Math.max(this.#pausedUntil, gatheredAt, landsAt);
     if (!this.#isCrowded(slots)) {
       return at;
     }
     const usable = Math.min(free, parcel.lane?.capacity ?? free);
     return Math.max(at, now + (this.#worthMs(slots) - this.#idleMs) / usable);
-  }
-
-  /** When the next call of videos need not wait for the answer to the last one any more. */
-  #landsAt(parcel: Parcel): number {
-    if (this.#flyingSince === undefined) {
-      return Number.NEGATIVE_INFINITY;
-    }
-    const waitsForFolder = parcel.lane && folderOf(parcel).folderId === undefined;
-    return waitsForFolder ? Number.POSITIVE_INFINITY : this.#flyingSince + maxFlightMs;
   }
 
   #countIdle(slots: Slots, now: number): void {

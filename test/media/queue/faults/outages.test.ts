@@ -14,14 +14,17 @@ useFakeTime();
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** A service that cannot be reached for a while. */
-function withOutage(fromMs: number, toMs: number) {
+/** A service that cannot be reached for a while: from a time on, or from its second call on. */
+function withOutage(from: number | 'second call', toMs: number) {
   const startedAt = Date.now();
   const { fake, media } = fakeService({ durations: () => '1m' });
+  let calls = 0;
   const fetch: typeof globalThis.fetch = (input, init) => {
     const now = Date.now() - startedAt;
+    calls += init?.method === 'POST' ? 1 : 0;
+    const hasBegun = typeof from === 'number' ? now >= from : calls > 1;
     const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
-    return now >= fromMs && now < toMs
+    return hasBegun && now < toMs
       ? Promise.reject(new TypeError('fetch failed', { cause }))
       : fake.fetch(input, init);
   };
@@ -57,7 +60,7 @@ function warningsOf(client: ReturnType<typeof withOutage>['client']) {
 
 describe('an outage of the service', () => {
   it('of half an hour fails no job, and is told every five minutes', async () => {
-    const { fake, client } = withOutage(2_000, 31 * minuteMs);
+    const { fake, client } = withOutage('second call', 31 * minuteMs);
     const warnings = warningsOf(client);
     const results = await inTime(collect(client.queue(videos(60))));
     expect(results.filter(({ file }) => file)).toHaveLength(60);
@@ -77,7 +80,7 @@ describe('an outage of the service', () => {
   });
 
   it('without end fails what waits after the `deadline`, as not sent', async () => {
-    const { fake, client, startedAt } = withOutage(2_000, Infinity);
+    const { fake, client, startedAt } = withOutage('second call', Infinity);
     const options = { deadline: hourMs, timeout: 2 * hourMs };
     const results = await inTime(collect(client.queue(videos(60), options)));
     const unsent = results.filter(({ job }) => job === undefined);

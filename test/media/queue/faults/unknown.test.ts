@@ -109,7 +109,13 @@ describe('two calls in a row whose answers are lost', () => {
     const { fake, client } = losing(0, { durations: () => '5m' });
     const results: QueueResult[] = [];
     const read = async () => {
-      const own = client.queue([...videos(1), ...Array.from({ length: 20 }, () => speech())]);
+      const own = client.queue(
+        (async function* () {
+          yield* videos(1);
+          await new Promise((resolve) => setTimeout(resolve, 5_000));
+          yield* Array.from({ length: 20 }, () => speech());
+        })(),
+      );
       for await (const result of own) {
         results.push(result);
       }
