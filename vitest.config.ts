@@ -30,7 +30,6 @@ const heavy = {
     'test/cli/{exit-codes,fake,help,media,messaging,tools}.test.ts',
     'test/runtimes/*.test.ts',
     'test/examples/examples.test.ts',
-    'test/node/crash.test.ts',
   ],
   /** The built and packed package, and real projects that install it. */
   package: [

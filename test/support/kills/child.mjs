@@ -49,7 +49,10 @@ async function journalOf(kind, address) {
     const redis = new Redis(address);
     return { journal: redisJournal(redis, { prefix: 'kills' }), close: () => redis.disconnect() };
   }
-  const [{ Pool }, { postgresJournal }] = [(await import('pg')).default, await import('postreel/postgres')];
+  const [{ Pool }, { postgresJournal }] = [
+    (await import('pg')).default,
+    await import('postreel/postgres'),
+  ];
   const pool = new Pool({ connectionString: address });
   return { journal: postgresJournal(pool, { name: 'kills' }), close: () => pool.end() };
 }

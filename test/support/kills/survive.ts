@@ -1,8 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startFakeServer, type FakeServer } from 'postreel/testing';
 import { Random } from '../media/model/random.js';
+import { endOf, type ProcessEnd } from '../node/process-end.js';
 
 /** A journal that two processes share, and what they have to do. */
 export interface Story {
@@ -64,20 +65,20 @@ export async function survive(story: Story): Promise<Outcome> {
       // Each of the others costs a job.
       const isScarce = story.jobs - server.media.files.length <= plan.length / 2 + 4;
       const moment = next === 'any' && isScarce ? 'start' : next;
-      const { signal, code, errors } = await run({ moment, afterMs: random.next() * 150 });
+      const { signal, code, output } = await run({ moment, afterMs: random.next() * 150 });
       if (signal === 'SIGKILL') {
         kills[moment]++;
       } else if (code !== 0) {
-        throw new Error(errors);
+        throw new Error(output);
       }
     }
   };
   try {
     await Promise.all([lane(), lane()]);
     const ends = await Promise.all([run(), run()]);
-    const reports = ends.map(({ output, errors }) => {
-      if (output === '') {
-        throw new Error(errors);
+    const reports = ends.map(({ code, output }) => {
+      if (code !== 0) {
+        throw new Error(output);
       }
       return JSON.parse(output) as Result[];
     });
@@ -110,7 +111,12 @@ function sumUp(
     twice: [...made].filter(([, fileIds]) => fileIds.length > 1).map(([text]) => text),
     lost: [...made].filter((one) => !isKnown(one)).map(([text]) => text),
     made: new Set(results.filter(({ isMade }) => isMade).map(({ text }) => text)).size,
-    unknown: new Set(reports.at(-1)?.filter(({ isMade }) => !isMade).map(({ text }) => text)).size,
+    unknown: new Set(
+      reports
+        .at(-1)
+        ?.filter(({ isMade }) => !isMade)
+        .map(({ text }) => text),
+    ).size,
     wrong: [
       ...results.filter((one) => !isRight(one)).map((one) => JSON.stringify(one)),
       ...reports
@@ -157,13 +163,6 @@ async function startControl(): Promise<Control> {
   };
 }
 
-interface ProcessEnd {
-  readonly signal: string | null;
-  readonly code: number | null;
-  readonly output: string;
-  readonly errors: string;
-}
-
 let ids = 0;
 
 function start(
@@ -195,17 +194,4 @@ function start(
     return true;
   });
   return endOf(child);
-}
-
-function endOf(child: ChildProcess): Promise<ProcessEnd> {
-  let [output, errors] = ['', ''];
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-  });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    errors += text;
-  });
-  return new Promise((resolve) => {
-    child.once('close', (code, signal) => resolve({ code, signal, output, errors }));
-  });
 }
