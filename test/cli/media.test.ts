@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MediaClient } from 'postreel';
 import { fileJournal } from 'postreel/node';
+import { startFakeServer } from 'postreel/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hasColors, inTerminal, piped } from '../support/cli/command.js';
 import { emptyFolder } from '../support/empty-folder.js';
@@ -103,6 +104,24 @@ describe.concurrent('in a terminal', () => {
     ]);
     const none = inTerminal(['jobs', 'pending'], { cwd, env, columns: 40 });
     expect([await none.ended, none.text]).toEqual([0, 'No jobs.\n']);
+  });
+});
+
+describe.concurrent('a service that is gone while a command waits', () => {
+  it('is told in a line, with the time since when; what was submitted can be resumed', async () => {
+    const cwd = emptyFolder();
+    const server = await startFakeServer({
+      media: { clock: { mode: 'real' }, durations: () => '1h' },
+    });
+    const { apiKey, baseUrl, files } = server.media;
+    const env = { MEDIA_API_KEY: apiKey, MEDIA_BASE_URL: baseUrl };
+    const terminal = inTerminal(['audio', 'Good night!', ...voice, '--yes'], { cwd, env });
+    await vi.waitFor(() => expect(files).toHaveLength(1), 60_000);
+    await server.close();
+    await terminal.until('warning: Status checks have failed since 20');
+    terminal.type('\u0003');
+    expect(await terminal.ended).toBe(130);
+    expect(terminal.text).toContain('`postreel jobs resume` waits for it');
   });
 });
 
