@@ -27,3 +27,18 @@ it('an answer is written over the claim that its call made, though an earlier cl
   const entries = (await memory.list('')).map(({ value }) => JSON.parse(value) as unknown);
   expect(entries).toMatchObject([{ state: 'answered', end: 'saved' }]);
 });
+
+it('a late answer is that of its key, though a later call with the key is unknown', async () => {
+  const fake = createFakeMedia();
+  const endpoint = 'POST /v1/generate/audio';
+  fake.fail(endpoint, { slow: 60_000 });
+  fake.fail(endpoint, { drop: true, after: 1 });
+  const media = new MediaClient({ ...fake.options, journal: memoryJournal(), timeout: 5_000 });
+  const text = { content: 'Good morning!', voiceId: 'voice_1' };
+  const options = { once: 'text/1', retry: { unknownOutcome: true }, retries: 1 };
+  await expect(media.generate.audio(text, options)).rejects.toMatchObject({ outcome: 'unknown' });
+  await fake.clock.advance('2m');
+  const job = await media.generate.audio(text, options);
+  expect(job.fileId).toBe('file_000001');
+  expect(fake.files).toHaveLength(1);
+});
