@@ -28,7 +28,7 @@ const makes: Readonly<Record<string, { readonly files: number; readonly groups?:
   'README.md 5': { files: 3 },
   'docs/media.md 1': { files: 1 },
   'docs/many-videos.md 1': { files: 3 },
-  'docs/many-videos.md 2': { files: 4, groups: ['north', 'south'] },
+  'docs/many-videos.md 2': { files: 4, groups: ['account 0', 'account 1'] },
   '23-resume-after-a-crash.ts': { files: 3 },
 };
 interface Moment {
