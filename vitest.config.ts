@@ -21,6 +21,7 @@ const heavy = {
   /** Real Redis and Postgres, and the engines on them. */
   stores: [
     'test/{redis,postgres,pg-boss,bullmq,bench}/*.processes.test.ts',
+    'test/once/*.processes.test.ts',
     'test/examples/worker.processes.test.ts',
   ],
   /** Child processes: kills, the command line, other runtimes, every example. */
@@ -29,7 +30,6 @@ const heavy = {
     'test/cli/{exit-codes,fake,help,media,messaging,tools}.test.ts',
     'test/runtimes/*.test.ts',
     'test/examples/examples.test.ts',
-    'test/node/crash.test.ts',
   ],
   /** The built and packed package, and real projects that install it. */
   package: [

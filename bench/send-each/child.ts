@@ -9,7 +9,7 @@ const journal = postgresJournal(pool, { name: 'news' });
 const messaging = new MessagingClient({ journal, rateLimit: false });
 const people = Array.from({ length: Number(count) }, (_, index) => `p${index}@example.com`);
 const message = { from: 'shop@example.com', subject: 'News', body: '<p>Hi</p>' };
-const report = await messaging.sendEach(people, message, { key: 'news' });
+const report = await messaging.sendEach(people, message, { once: 'news' });
 const failed = report.failed.map(({ row }) => row);
 const unknown = report.unknown.map(({ row }) => row);
 console.log(JSON.stringify({ done: report.done, failed, unknown }));

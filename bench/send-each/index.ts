@@ -130,7 +130,7 @@ async function secondsFor(count: number): Promise<number> {
   const everyone = Array.from({ length: count }, (_, index) => `p${index}@example.com`);
   const message = { from: 'shop@example.com', subject: 'News', body: '<p>Hi</p>' };
   const startedAt = performance.now();
-  const { done } = await messaging.sendEach(everyone, message, { key: 'news' });
+  const { done } = await messaging.sendEach(everyone, message, { once: 'news' });
   if (done !== count) {
     throw new Error(`${done} of ${count} were mailed.`);
   }

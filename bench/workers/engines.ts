@@ -8,10 +8,9 @@ import { startRedis } from '../../test/support/stores/redis-server.js';
 
 /** A job engine with its store, as a bench sees it. */
 export interface TestEngine {
+  states?(): Promise<string>;
   readonly store: string;
   add(jobs: readonly VideoJob[]): Promise<void>;
-  /** The prompts of the jobs in the second queues. */
-  unknown(): Promise<string[]>;
   /** The prompts of the jobs that have failed for good. */
   failed(): Promise<string[]>;
   /** What a supervisor of the engine does now and then: finds jobs whose lease is over. */
@@ -27,12 +26,15 @@ export async function bullmqEngine(queueNames: readonly string[]): Promise<TestE
   const server = await startRedis({ keeps: true });
   const connection = { port: server.port, host: '127.0.0.1' };
   const queues = queueNames.map((name) => new Queue(name, { connection }));
-  const unknown = queueNames.map((name) => new Queue(`${name}-unknown`, { connection }));
-  for (const party of [...queues, ...unknown]) {
-    party.on('error', () => undefined); // it is restarted
-  }
+  queues.forEach((queue) => queue.on('error', () => undefined)); // it is restarted
   return {
     store: server.url,
+    states: async () =>
+      JSON.stringify(
+        await Promise.all(
+          queues.map((q) => q.getJobCounts('active', 'waiting', 'delayed', 'failed', 'completed')),
+        ),
+      ),
     async add(jobs) {
       for (const [place, queue] of queues.entries()) {
         const own = jobs.filter((_, index) => index % queues.length === place);
@@ -44,10 +46,6 @@ export async function bullmqEngine(queueNames: readonly string[]): Promise<TestE
         }
       }
     },
-    async unknown() {
-      const lists = await Promise.all(unknown.map((queue) => queue.getJobs()));
-      return lists.flat().map(({ data }) => (data as { job: VideoJob }).job.prompt ?? '');
-    },
     async failed() {
       const lists = await Promise.all(queues.map((queue) => queue.getFailed()));
       return lists.flat().map(({ data }) => (data as VideoJob).prompt ?? '');
@@ -55,7 +53,7 @@ export async function bullmqEngine(queueNames: readonly string[]): Promise<TestE
     supervise: () => Promise.resolve(), // each worker does
     restart: () => server.restart(),
     async stop() {
-      await Promise.all([...queues, ...unknown].map((queue) => queue.close()));
+      await Promise.all(queues.map((queue) => queue.close()));
       await server.stop();
     },
   };
@@ -89,15 +87,11 @@ export async function pgBossEngine(
             data,
             expireInSeconds: leaseSeconds,
             retryLimit: tries,
+            retryDelay: 1,
           })),
         );
       }
     },
-    unknown: () =>
-      prompts(
-        `select data->'job'->>'prompt' as prompt from pgboss.job where name = any($1)`,
-        queueNames.map((name) => `${name}-unknown`),
-      ),
     failed: () =>
       prompts(
         `select data->>'prompt' as prompt from pgboss.job where name = any($1) and state = 'failed'`,

@@ -1,7 +1,7 @@
 import { BudgetSource } from './budgets.js';
 import { Events, loggerOf } from './events.js';
 import { createHttp } from './http.js';
-import { scopeOf } from './journal.js';
+import { queueScopeOf, scopeOf } from './journal.js';
 import { Keyring } from './keys.js';
 import { Ledger } from './ledger.js';
 import { OnceCalls, type KeyScope } from './once.js';
@@ -132,6 +132,7 @@ export class Connection<
   /** The client's options as they were given: what was `undefined` is left out. */
   readonly options: Options;
   readonly #service: ServiceFacts<Options>;
+  readonly #once: OnceCalls | undefined;
   readonly #session: Session;
   readonly #budgets: BudgetSource;
 
@@ -157,7 +158,10 @@ export class Connection<
       parent && options.logger === parent.options.logger
         ? parent.events
         : new Events(loggerOf(options.logger));
-    this.keys = parent && parent.#keepsJournal(options) ? parent.keys : this.#newKeys();
+    const keepsJournal = parent && parent.#keepsJournal(options);
+    this.keys = keepsJournal ? parent.keys : this.#newKeys();
+    // Shared too, since calls with one key in one process wait for each other there.
+    this.#once = keepsJournal ? parent.#once : this.keys && new OnceCalls(this.keys);
     this.transport = new Transport({
       settings: this.settings,
       keyring: this.keyring,
@@ -165,7 +169,7 @@ export class Connection<
       budgets: this.#budgets,
       events: this.events,
       http: createHttp(this.settings.fetch),
-      once: this.keys && new OnceCalls(this.keys),
+      once: this.#once,
       loadSchemas,
     });
   }
@@ -192,15 +196,17 @@ export class Connection<
 
   #newKeys(): KeyScope | undefined {
     const { journal: store, keep: keepMs = this.#service.keepMs } = this.options;
-    const { clock } = this.settings;
+    if (!store) {
+      return undefined;
+    }
+    const { clock, group: owner } = this.settings;
+    const scope = scopeOf(store, this.settings);
+    const queueScope = queueScopeOf(this.settings);
     const warn = (message: string) =>
       this.events.emit('warning', { method: '', path: '', message });
-    return (
-      store && {
-        ledger: new Ledger({ store, clock, keepMs, warn }),
-        scope: scopeOf(store, this.settings),
-      }
-    );
+    const scopes = [scope, queueScope];
+    const ledger = new Ledger({ store, clock, keepMs, scopes, owner, warn });
+    return { ledger, scope, queueScope, owner };
   }
 
   #keepsJournal({ journal, keep, baseUrl, rateLimit }: ConnectionOptions): boolean {

@@ -165,3 +165,8 @@ export function scopeOf(
   }
   return fingerprint(JSON.stringify([baseUrl, group]));
 }
+
+/** Names the place of named queues, which several projects may share: their entries have an owner. */
+export function queueScopeOf({ baseUrl }: { readonly baseUrl: string }): string {
+  return fingerprint(JSON.stringify([baseUrl]));
+}

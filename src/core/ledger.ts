@@ -1,5 +1,5 @@
 import { answerWithin, sleep, type Clock } from './async.js';
-import { PostreelError, reasonOf } from './errors.js';
+import { isPostreelError, PostreelError, reasonOf } from './errors.js';
 import { nameOf, type JournalItem, type JournalStore } from './journal.js';
 
 /** What stands under a key. A key without an entry is free: what was done under it came to nothing. */
@@ -57,6 +57,10 @@ export interface LedgerParts {
   readonly clock: Clock;
   /** How long answered keys are kept, in milliseconds. */
   readonly keepMs: number;
+  /** Whose answered keys are removed after that: see {@link KeyScope}. */
+  readonly scopes: readonly string[];
+  /** The same among the keys of a named queue. */
+  readonly owner: string | undefined;
   /** Says that a write has failed, once an outage, and what that means. */
   readonly warn: (message: string) => void;
 }
@@ -71,7 +75,7 @@ interface Ahead {
 // A store that is slower than this is as good as gone.
 const maxAnswerMs = 5_000;
 const claimPausesMs = [0, 250, 1_000];
-const writePausesMs = [0, 1_000, 4_000, 15_000, 60_000];
+const writePausesMs = [0, 1_000, 4_000, 15_000, 60_000, 60_000];
 const pageSize = 1_000;
 const sweepEveryMs = 3_600_000;
 
@@ -101,7 +105,12 @@ export class Ledger {
       await this.#write(place);
     }
     const item = await this.#asked((store) => store.get(place));
-    return item && this.#aged(known(item));
+    this.#writeWhatIsLeft(); // the store answers
+    if (!item) {
+      this.#seen.delete(place);
+      return undefined;
+    }
+    return this.#aged(known(item) ?? unreadable(place));
   }
 
   /**
@@ -114,6 +123,7 @@ export class Ledger {
     for (const pauseMs of claimPausesMs) {
       await this.#pause(pauseMs);
       try {
+        await this.#write(place); // an earlier claim that may stand there is taken back before
         const stands = await this.#asked((store) => store.swap(place, over?.text, text));
         return stands === text ? { place, entry: claim, text, ageMs: 0 } : undefined;
       } catch (error) {
@@ -137,15 +147,15 @@ export class Ledger {
     const ahead = this.#ahead.get(place) ?? { base: text, wanted, tried: new Set() };
     ahead.wanted = wanted;
     this.#ahead.set(place, ahead);
-    let onTried: () => void = () => undefined;
     const tried = new Promise<void>((resolve) => {
-      onTried = resolve;
+      this.#startWriting(place, resolve);
     });
-    const writing = (this.#writing.get(place) ?? Promise.resolve())
-      .then(() => this.#writeUntilDone(place, onTried))
-      .finally(() => this.#writing.get(place) === writing && this.#writing.delete(place));
-    this.#writing.set(place, writing);
     return { known: entry && { place, entry, text: wanted, ageMs: 0 }, tried };
+  }
+
+  /** Removes an entry, if it still stands there. Resolves to whether the key is free. */
+  async remove({ place, text }: Known): Promise<boolean> {
+    return (await this.#asked((store) => store.swap(place, text, undefined))) === undefined;
   }
 
   /** Resolves when everything is written; rejects when something could not be. */
@@ -161,7 +171,12 @@ export class Ledger {
     for (let after: string | undefined; ;) {
       const page = { after, limit: pageSize };
       const items = await this.#asked((store) => store.list(prefix, page));
-      yield* items.flatMap((item) => known(item) ?? []);
+      for (const item of items) {
+        const one = known(item);
+        if (one) {
+          yield this.#aged(one);
+        }
+      }
       after = items.at(-1)?.key;
       if (items.length < pageSize) {
         return;
@@ -170,9 +185,9 @@ export class Ledger {
   }
 
   // A claim grows older by our own clock too, which may be a fake's.
-  #aged(one: Known | undefined): Known | undefined {
-    if (one?.entry.state !== 'claimed') {
-      this.#seen.delete(one?.place ?? '');
+  #aged(one: Known): Known {
+    if (one.entry.state !== 'claimed') {
+      this.#seen.delete(one.place);
       return one;
     }
     const now = this.#parts.clock.now();
@@ -180,6 +195,21 @@ export class Ledger {
     const since = seen && seen.text === one.text ? seen : { text: one.text, at: now - one.ageMs };
     this.#seen.set(one.place, since);
     return { ...one, ageMs: Math.max(one.ageMs, now - since.at) };
+  }
+
+  #startWriting(place: string, onTried: () => void): void {
+    const writing = (this.#writing.get(place) ?? Promise.resolve())
+      .then(() => this.#writeUntilDone(place, onTried))
+      .finally(() => this.#writing.get(place) === writing && this.#writing.delete(place));
+    this.#writing.set(place, writing);
+  }
+
+  #writeWhatIsLeft(): void {
+    for (const place of this.#ahead.keys()) {
+      if (!this.#writing.has(place)) {
+        this.#startWriting(place, () => undefined);
+      }
+    }
   }
 
   // Never rejects: `find()` and `flush()` try again, and tell.
@@ -192,12 +222,14 @@ export class Ledger {
       } catch (error) {
         if (!this.#isFailing) {
           this.#isFailing = true;
-          this.#parts.warn(`${sentence(error)} It is tried again; a crash until then loses it.`);
+          this.#parts.warn(
+            `${sentence(error)} What became of a call is written as soon as the journal answers; if the process ends before that, it counts as unknown.`,
+          );
         }
       }
     }
     this.#parts.warn(
-      'The journal still cannot be written. It is tried again when the same key is used; until then another process takes what became of it for unknown.',
+      'The journal still cannot be written. It is tried again with the next call that has a key; until then other processes take what became of the call for unknown.',
     );
   }
 
@@ -207,10 +239,18 @@ export class Ledger {
       tried.add(wanted);
       const stands = await this.#asked((store) => store.swap(place, base, wanted));
       this.#isFailing = false;
+      if (this.#ahead.get(place) !== ahead) {
+        continue; // another call of this has settled it meanwhile
+      }
       if (stands === ahead.wanted) {
         this.#ahead.delete(place);
-      } else if (tried.has(stands) && stands !== base) {
-        ahead.base = stands; // changed again while it was written
+      } else if (
+        stands !== base &&
+        (tried.has(stands) || stands === undefined || mayAnswer(wanted, stands))
+      ) {
+        // It was changed again while it was written, the store has lost the key, or a later call of the
+        // key is unknown, and this one was answered.
+        ahead.base = stands;
       } else {
         this.#ahead.delete(place);
         this.#keepBeside(place, ahead.wanted);
@@ -220,7 +260,7 @@ export class Ledger {
 
   // Somebody else has changed the key meanwhile. An answer is never dropped: it has a key of its own then.
   #keepBeside(place: string, text: string | undefined): void {
-    const entry = text === undefined ? undefined : (JSON.parse(text) as Entry); // as written
+    const entry = entryIn(text);
     if (entry?.state !== 'answered') {
       return;
     }
@@ -240,10 +280,25 @@ export class Ledger {
     }
   }
 
+  // Of all processes one does it, at most hourly: it reads all keys.
   async #sweep(): Promise<void> {
-    for await (const one of this.entries('once/')) {
-      if (one.entry.state === 'answered' && one.ageMs > this.#parts.keepMs) {
-        await this.#asked((store) => store.swap(one.place, one.text, undefined));
+    const { keepMs, scopes, owner } = this.#parts;
+    const place = `swept/${scopes[0] ?? ''}`;
+    const last = await this.#asked((store) => store.get(place));
+    const turn = JSON.stringify(crypto.randomUUID());
+    if (last && last.ageMs < sweepEveryMs) {
+      return;
+    }
+    if ((await this.#asked((store) => store.swap(place, last?.value, turn))) !== turn) {
+      return;
+    }
+    for (const scope of scopes) {
+      for await (const one of this.entries(`once/${scope}/`)) {
+        const { state, owner: whose } = one.entry;
+        const isOwn = scope === scopes[0] || whose === owner;
+        if (isOwn && state === 'answered' && one.ageMs > keepMs) {
+          await this.remove(one);
+        }
       }
     }
   }
@@ -259,6 +314,9 @@ export class Ledger {
     try {
       return await answerWithin(ask(store), maxAnswerMs, { onLate: () => undefined, clock });
     } catch (cause) {
+      if (isPostreelError(cause)) {
+        throw cause; // it says what to do
+      }
       throw new PostreelError(`The journal could not be read or written: ${reasonOf(cause)}`, {
         code: 'JOURNAL_UNAVAILABLE',
         outcome: 'not-sent',
@@ -273,18 +331,41 @@ export function isAlive({ entry, ageMs }: Known): boolean {
   return entry.state === 'claimed' && ageMs < entry.limitMs;
 }
 
+// The same content: a key that was forgotten meanwhile may stand for another one.
+function mayAnswer(wanted: string | undefined, stands: string): boolean {
+  const [own, other] = [entryIn(wanted), entryIn(stands)];
+  return own?.state === 'answered' && other?.state === 'unknown' && own.print === other.print;
+}
+
 /** Has a call failed because the journal does not answer? */
 export function isJournalGone(failure: unknown): boolean {
-  return Object(failure).code === 'JOURNAL_UNAVAILABLE';
+  return isPostreelError(failure) && failure.code === 'JOURNAL_UNAVAILABLE';
+}
+
+// Nothing may be sent under a key of which nobody can tell what it stands for.
+function unreadable(place: string): never {
+  throw new PostreelError(
+    `The journal holds something under ${place} that this version of postreel did not write. Use another journal, or remove that key.`,
+    { code: 'JOURNAL_UNREADABLE', outcome: 'not-sent' },
+  );
 }
 
 function known({ key, value, ageMs }: JournalItem): Known | undefined {
+  const entry = entryIn(value);
+  return entry && { place: key, entry, text: value, ageMs };
+}
+
+/** The entry of a text; `undefined` where it is none of ours. */
+function entryIn(text: string | undefined): Entry | undefined {
   try {
-    return { place: key, entry: JSON.parse(value) as Entry, text: value, ageMs }; // as written
+    const entry = JSON.parse(text ?? '') as Entry; // as written, or none of ours
+    return states.has(entry.state) ? entry : undefined;
   } catch {
-    return undefined; // none of ours
+    return undefined;
   }
 }
+
+const states: ReadonlySet<unknown> = new Set(['claimed', 'unknown', 'answered']);
 
 function sentence(error: unknown): string {
   return `${reasonOf(error).replace(/\.$/, '')}.`;

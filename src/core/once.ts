@@ -1,17 +1,17 @@
 import { sleep } from './async.js';
 import { inTime, notSentInTime } from './call.js';
-import { ConfigurationError, InvalidRequestError, PostreelError } from './errors.js';
-import { nameOf } from './journal.js';
 import {
-  isAlive,
-  type Answered,
-  type Claimed,
-  type Entry,
-  type Known,
-  type Ledger,
-} from './ledger.js';
-import type { PreparedCall, SendHooks } from './request.js';
-import type { Route } from './route.js';
+  ConfigurationError,
+  InvalidRequestError,
+  invalidRequest,
+  isPostreelError,
+  PostreelError,
+} from './errors.js';
+import { nameOf } from './journal.js';
+import { answerAgain, keptAnswer, type KeptAnswer } from './kept-answer.js';
+import { isAlive, type Claimed, type Entry, type Known, type Ledger } from './ledger.js';
+import { oneOf, readOptions } from './options.js';
+import { kindOf, type PreparedCall, type SendHooks } from './request.js';
 import type { Answer, RequestOptions } from './types.js';
 import { fingerprint, isRecord } from './values.js';
 
@@ -26,6 +26,10 @@ export interface KeyScope {
   readonly ledger: Ledger;
   /** What tells its project from others in the same store. */
   readonly scope: string;
+  /** The same for named queues, which several projects may share. */
+  readonly queueScope: string;
+  /** Whose entries these are among those of a shared queue: the group. */
+  readonly owner: string | undefined;
 }
 
 /** A key of a call, with what it stands for. */
@@ -37,15 +41,18 @@ export interface OnceKey {
   readonly print: string;
   /** Makes the call again where nobody knows whether it happened. */
   readonly sendsUnknown: boolean;
-  /** What of an answer is kept; without it all that the request did not have. */
+  /**
+   * What of an answer is kept; without it all that the request did not have. What it throws is what the call
+   * rejects with.
+   */
   readonly keep?: (data: unknown) => unknown;
 }
 
 /** What a call needs of its sender. */
 export type Perform<T> = (hooks: SendHooks) => Promise<Answer<T>>;
 
-// A request that leaves at the end of its time is answered, or given up, by then.
-const graceMs = 10_000;
+// The tries of a claim, and a request that leaves at the end of its time, fit in.
+const graceMs = 20_000;
 const askAgainMs = 1_000;
 
 /** Another process was faster: what it wrote decides. */
@@ -82,6 +89,7 @@ export class OnceCalls {
     }
   }
 
+  /** Resolves to nothing where another process is about to answer: then ask again. */
   async #findOrMake<T>(
     place: string,
     call: PreparedCall,
@@ -94,72 +102,140 @@ export class OnceCalls {
       throw onceConflict(key);
     }
     if (found?.entry.state === 'answered') {
+      const kept = found.entry.answer as KeptAnswer; // as written
+      const data = answerAgain(kept, call.body) as T; // what the same call was answered
       call.state.outcome = undefined;
-      return replay(found.entry, call.body) as Answer<T>; // what the same call was answered
+      return { data, response: undefined, requestId: kept.requestId, replayed: true };
     }
     if (found && isAlive(found)) {
-      await this.#waitFor(call);
+      await waitFor(found, call);
       return undefined;
     }
     if (found && !key.sendsUnknown) {
       call.state.outcome = 'unknown';
       throw unknownOutcome(key);
     }
-    return this.#claimAndMake({ place, over: found, call, key }, perform);
-  }
-
-  async #waitFor({ clock, deadlineAt, signal, method, path }: PreparedCall): Promise<void> {
-    if (clock.now() + askAgainMs > deadlineAt) {
-      throw notSentInTime({ method, path });
-    }
-    await sleep(askAgainMs, signal, clock);
-  }
-
-  async #claimAndMake<T>(
-    { place, over, call, key }: Claiming,
-    perform: Perform<T>,
-  ): Promise<Answer<T> | undefined> {
-    const { ledger } = this.#keys;
-    const written = { id: crypto.randomUUID(), key: key.key, call: key.call, print: key.print };
-    let own: Known | undefined;
-    const settle = async (entry: Entry | undefined) => {
-      const change = own && ledger.change(own, entry);
-      own = change?.known;
-      await change?.tried;
-    };
-    const beforeSending = async () => {
-      const claim: Claimed = { state: 'claimed', ...written, limitMs: call.timeoutMs + graceMs };
-      // Each further attempt begins its time anew.
-      const mine = await ledger.claim(place, claim, own ?? over);
-      if (!mine) {
-        throw new Taken();
-      }
-      own = mine;
-    };
-    const onLate = (data: unknown) =>
-      void settle({ ...written, state: 'answered', answer: keptOf(key, call, data) });
+    const claim = new Claim({ ledger, place, over: found, call, key });
     try {
-      const answer = await perform({ beforeSending, onLate });
-      const kept = keptOf(key, call, answer.data, answer.requestId);
-      await settle({ ...written, state: 'answered', answer: kept });
+      const hooks = { beforeSending: () => claim.take(), onLate: (data: unknown) => claim.late(data) };
+      const answer = await perform(hooks);
+      await claim.answered(answer);
       return answer;
     } catch (failure) {
       if (failure instanceof Taken) {
         return undefined;
       }
-      // What was unknown before stays so, though this call did nothing.
-      const isUnknown = call.state.outcome === 'unknown' || over !== undefined;
-      await settle(isUnknown ? { ...written, state: 'unknown' } : undefined);
+      await claim.failed();
       throw failure;
     }
   }
 }
 
-interface Claiming {
+async function waitFor({ entry, ageMs }: Known, call: PreparedCall): Promise<void> {
+  const { clock, deadlineAt, signal } = call;
+  const claimMs = entry.state === 'claimed' ? entry.limitMs - ageMs : 0;
+  const leftMs = deadlineAt - clock.now();
+  if (leftMs <= 0) {
+    throw notSentInTime(call);
+  }
+  await sleep(Math.max(1, Math.min(askAgainMs, claimMs, leftMs)), signal, clock);
+}
+
+interface ClaimParts {
+  readonly ledger: Ledger;
   readonly place: string;
+  /** The entry that is taken over: nobody knows what became of it. */
   readonly over: Known | undefined;
   readonly call: PreparedCall;
   readonly key: OnceKey;
+}
+
+/** The claim of one call, from before its request leaves until it is known what became of it. */
+class Claim {
+  readonly #parts: ClaimParts;
+  /** What stands in the store, as far as this call wrote it. */
+  #own: Known | undefined;
+
+  constructor(parts: ClaimParts) {
+    this.#parts = parts;
+  }
+
+  /** Claims the key for an attempt; each begins its time anew. */
+  async take(): Promise<void> {
+    const { ledger, place, over, call } = this.#parts;
+    if (this.#own?.entry.state === 'answered') {
+      throw new Taken(); // the answer to an earlier attempt came late
+    }
+    const claim: Claimed = {
+      state: 'claimed',
+      ...this.#facts(crypto.randomUUID()),
+      limitMs: call.timeoutMs + graceMs,
+    };
+    const claiming = ledger.claim(place, claim, this.#own ?? over);
+    let mine: Known | undefined;
+    try {
+      mine = await inTime(claiming, call);
+    } catch (failure) {
+      // The caller no longer waits for it: what it comes to is taken back.
+      claiming.then(
+        (late) => {
+          this.#own = late ?? this.#own;
+          void this.failed();
+        },
+        () => undefined,
+      );
+      throw failure;
+    }
+    if (!mine) {
+      throw new Taken();
+    }
+    this.#own = mine;
+  }
+
+  async answered({ data, requestId }: Answer<unknown>): Promise<void> {
+    const { key, call } = this.#parts;
+    let answer: KeptAnswer;
+    try {
+      answer = key.keep
+        ? keptAnswer(key.keep(data), requestId, undefined)
+        : keptAnswer(data, requestId, call.body);
+    } catch (failure) {
+      call.state.outcome = isPostreelError(failure) ? failure.outcome : 'unknown';
+      throw failure;
+    }
+    await this.#write({ state: 'answered', ...this.#facts(this.#own?.entry.id ?? ''), answer });
+  }
+
+  /** An answer to a call that was given up. */
+  late(data: unknown): void {
+    const answer = { data, response: undefined, requestId: undefined };
+    this.answered(answer).catch(() => undefined); // it is no use: the call stays unknown
+  }
+
+  /** The call failed: its key is free if it certainly did nothing, and if nothing was unknown before. */
+  async failed(): Promise<void> {
+    const { over, call } = this.#parts;
+    const { outcome, mayHaveHappened } = call.state;
+    const didNothing = outcome === 'not-sent' || outcome === 'rejected';
+    const isFree = didNothing && !mayHaveHappened && !over;
+    const id = this.#own?.entry.id ?? '';
+    await this.#write(isFree ? undefined : { state: 'unknown', ...this.#facts(id) });
+  }
+
+  // The answer is there, or the failure: neither waits for a store longer than its caller does.
+  async #write(entry: Entry | undefined): Promise<void> {
+    const { ledger, call } = this.#parts;
+    const change = this.#own && ledger.change(this.#own, entry);
+    this.#own = change?.known;
+    if (change) {
+      await inTime(change.tried, call).catch(() => undefined);
+    }
+  }
+
+  #facts(id: string) {
+    const { key, call, print } = this.#parts.key;
+    return { id, key, call, print };
+  }
 }
 
 /** Where a key stands in the store. */
@@ -176,13 +252,14 @@ export function requireOnce(given: RequestOptions, call: PreparedCall): OnceKey 
     return undefined;
   }
   const { route, method, path, query, body, options } = call;
-  const once = keyIn(given);
   if (!route.takesOnce) {
-    const why = route.repeatable ? 'a repeat of it does no harm' : 'it is no call for a journal';
-    throw refusal(`${method} ${route.path} takes no \`once\`: ${why}.`);
+    const what = route.isUntyped ? '`client.request()`' : `${method} ${route.path}`;
+    const why = route.repeatable && !route.isUntyped ? ': it does no harm to make it again' : '';
+    const message = `cannot be used with ${what}${why}. Leave it out`;
+    throw invalidRequest([{ field: 'once', message }], { method, path });
   }
   return {
-    key: once,
+    key: keyIn(given),
     call: `${method} ${route.path}`,
     print: fingerprint(canonical([path, query, body])),
     sendsUnknown: options.retry?.unknownOutcome ?? false,
@@ -194,14 +271,15 @@ export function keyIn({ once }: { readonly once?: unknown }): string {
   if (typeof once === 'string' && once !== '') {
     return once;
   }
-  const what = once === '' ? 'an empty text' : String(once);
-  throw refusal(`\`once\` must be a text that is not empty; got ${what}.`);
+  const what = once === '' ? 'an empty text' : kindOf(once);
+  const message = `must be a text that is not empty; got ${what}. A key that was never set would not keep the call from being made twice`;
+  throw invalidRequest([{ field: 'once', message }]);
 }
 
 /** The error of a client without a journal. */
 export function journalMissing(name: string): ConfigurationError {
   return new ConfigurationError(
-    `${name} needs a journal: create the client with \`{ journal }\`, such as \`fileJournal(path)\` of postreel/node.`,
+    `${name} needs a journal: create the client with one, \`new MessagingClient({ journal })\` or \`new MediaClient({ journal })\`, where \`journal\` is for example \`fileJournal('journal.jsonl')\` of postreel/node.`,
     { code: 'JOURNAL_MISSING' },
   );
 }
@@ -215,79 +293,44 @@ export function canonical(content: unknown): string {
   );
 }
 
-/** What is kept of an answer. What the request had too is not: bodies of mails are long and private. */
-interface Kept {
-  readonly data: unknown;
-  /** The fields that were answered as they were sent. */
-  readonly same: readonly string[];
-  readonly requestId: string | undefined;
-}
-
-function keptOf(
-  { keep }: OnceKey,
-  { body }: PreparedCall,
-  data: unknown,
-  requestId?: string,
-): Kept {
-  if (keep) {
-    return { data: keep(data), same: [], requestId };
-  }
-  if (!isRecord(data) || !isRecord(body)) {
-    return { data, same: [], requestId };
-  }
-  const isSame = (name: string) => JSON.stringify(body[name]) === JSON.stringify(data[name]);
-  const same = Object.keys(data).filter((name) => name in body && isSame(name));
-  const others = Object.entries(data).filter(([name]) => !same.includes(name));
-  return { data: Object.fromEntries(others), same, requestId };
-}
-
-function replay({ answer }: Answered, body: unknown): Answer<unknown> {
-  const { data, same, requestId } = answer as Kept; // as written
-  const sent = isRecord(body) ? same.map((name) => [name, body[name]] as const) : [];
-  const whole = isRecord(data) ? { ...data, ...Object.fromEntries(sent) } : data;
-  return { data: whole, response: undefined, requestId, replayed: true };
-}
-
 /** The error of a key that stands for other content. */
 export function onceConflict({ key, call }: Pick<OnceKey, 'key' | 'call'>): InvalidRequestError {
   return new InvalidRequestError(
-    `The key "${key}" of ${call} was used with other content. A key stands for one content: use another one.`,
-    { code: 'ONCE_CONFLICT' },
+    `The key "${key}" of ${call} was used with other content before. A key stands for one content: give this call another one.`,
+    { code: 'ONCE_CONFLICT', outcome: 'not-sent' },
   );
 }
 
 /** The error of a key whose call may have happened. */
 export function unknownOutcome({ key, call }: Pick<OnceKey, 'key' | 'call'>): PostreelError {
   return new PostreelError(
-    `The call ${call} with the key "${key}" may have happened: its response was lost, or its process ended. Check before you make it again, with \`retry: { unknownOutcome: true }\` or after \`client.journal.forget()\`.`,
+    `The call ${call} with the key "${key}" may have happened: its response was lost, or its process ended. Check first; then make it again with \`retry: { unknownOutcome: true }\`, or forget the key with \`client.journal.forget()\`.`,
     { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
   );
-}
-
-function refusal(message: string): InvalidRequestError {
-  return new InvalidRequestError(message, { code: 'INVALID_REQUEST' });
 }
 
 /** A key of the journal, and what became of its call. */
 export interface JournalEntry {
   readonly key: string;
-  /** The call, e.g. `POST /v1/send`. */
+  /** The call, e.g. `POST /v1/send`; `sendEach` for an address of a mailing. */
   readonly call: string;
   /** Under way, answered, or nobody knows. */
-  readonly state: 'claimed' | 'answered' | 'unknown';
+  readonly state: JournalState;
   /** How long ago that was written, in milliseconds. */
   readonly ageMs: number;
 }
 
+export type JournalState = 'claimed' | 'answered' | 'unknown';
+
 /** The keys of a client's calls with `once`. */
 export interface CallJournal {
   /** Lists them, those of one state if you like: `list({ state: 'unknown' })`. */
-  list(query?: { readonly state?: JournalEntry['state'] | undefined }): AsyncIterable<JournalEntry>;
+  list(query?: { readonly state?: JournalState | undefined }): Promise<JournalEntry[]>;
   /**
-   * Forgets a key: the next call with it is sent. One whose call is under way is refused.
-   * @throws an `InvalidRequestError` with the code `ONCE_UNDER_WAY`
+   * Forgets a key, so that the next call with it is sent. Resolves to whether there was one.
+   * @throws an `InvalidRequestError` with the code `ONCE_UNDER_WAY` while its call is under way
    */
-  forget(key: string, where: { readonly call: string }): Promise<void>;
+  forget(key: string, where: { readonly call: string }): Promise<boolean>;
 }
 
 /** Reads and changes the journal of a client; each call refuses when there is none. */
@@ -299,28 +342,60 @@ export function callJournal(keys: KeyScope | undefined): CallJournal {
     throw journalMissing('`client.journal`');
   };
   return {
-    async *list({ state } = {}) {
-      const { ledger, scope } = required();
-      for await (const known of ledger.entries(`once/${scope}/`)) {
-        const { key, call } = known.entry;
-        const is =
-          known.entry.state === 'claimed' && !isAlive(known) ? 'unknown' : known.entry.state;
-        if (state === undefined || state === is) {
-          yield { key, call, state: is, ageMs: known.ageMs };
+    async list(query = {}) {
+      const { state } = readOptions(query, { state: oneOf(...states) }, listOwner);
+      const entries: JournalEntry[] = [];
+      for await (const entry of entriesOf(required())) {
+        if (state === undefined || state === entry.state) {
+          entries.push(entry);
         }
       }
+      return entries;
     },
-    async forget(key, { call }) {
-      const { ledger, scope } = required();
-      const found = await ledger.find(placeOf(scope, { key, call }));
-      if (found && isAlive(found)) {
-        const message = `The call ${call} with the key "${key}" is under way.`;
-        throw new InvalidRequestError(message, { code: 'ONCE_UNDER_WAY' });
+    async forget(key, where) {
+      const { ledger, scope, queueScope } = required();
+      const call = requireForgettable(key, where);
+      const place = placeOf(call.startsWith('queue ') ? queueScope : scope, { key, call });
+      let found = await ledger.find(place);
+      const isKnown = found !== undefined;
+      for (; found; found = await ledger.find(place)) {
+        if (isAlive(found)) {
+          const message = `The call ${call} with the key "${key}" is under way. Wait for its end first.`;
+          throw new InvalidRequestError(message, { code: 'ONCE_UNDER_WAY', outcome: 'not-sent' });
+        }
+        await ledger.remove(found);
       }
-      if (found) {
-        ledger.change(found, undefined);
-        await ledger.flush();
+      for await (const beside of ledger.entries(`${place}/`)) {
+        await ledger.remove(beside);
       }
+      return isKnown;
     },
   };
+}
+
+const states = ['claimed', 'answered', 'unknown'] as const;
+const listOwner = { name: '`client.journal.list()`', example: "{ state: 'unknown' }" };
+
+async function* entriesOf(keys: KeyScope): AsyncGenerator<JournalEntry, void, undefined> {
+  const { ledger, scope, queueScope, owner } = keys;
+  for (const one of [scope, queueScope]) {
+    for await (const known of ledger.entries(`once/${one}/`)) {
+      const { key, call, state } = known.entry;
+      const isOwn = one === scope ? key !== '' : known.entry.owner === owner;
+      if (isOwn) {
+        const isDead = state === 'claimed' && !isAlive(known);
+        yield { key, call, state: isDead ? 'unknown' : state, ageMs: known.ageMs };
+      }
+    }
+  }
+}
+
+// In plain JavaScript `forget(key)` would forget nothing, in silence.
+function requireForgettable(key: unknown, where: unknown): string {
+  const call = isRecord(where) ? where['call'] : undefined;
+  if (typeof key !== 'string' || key === '' || typeof call !== 'string' || call === '') {
+    const message = 'takes a key and its call as `list()` has them: `forget(key, { call })`';
+    throw invalidRequest([{ field: '', message: `\`client.journal.forget()\` ${message}` }]);
+  }
+  return call;
 }

@@ -1,4 +1,4 @@
-import { ConfigurationError } from './errors.js';
+import { ConfigurationError, invalidRequest } from './errors.js';
 import type { JournalStore } from './journal.js';
 import type { RateBudgetStore } from './rate-store.js';
 import type {
@@ -198,6 +198,9 @@ function refuseUnknown(
   path: string,
 ): void {
   for (const name of namesIn(given, owner)) {
+    if (name === 'once' && !Object.hasOwn(kinds, name)) {
+      throw onceElsewhere(owner);
+    }
     if (Object.hasOwn(kinds, name) || valueOf(given, name, path + name) === undefined) {
       continue;
     }
@@ -209,6 +212,12 @@ function refuseUnknown(
     const advice = meant === undefined ? 'Leave it out' : `Did you mean \`${path}${meant}\`?`;
     throw invalidOption(`\`${path}${name}\` is not an option of ${owner.name}. ${advice}`);
   }
+}
+
+// Left out in silence it would not keep anything from being done twice.
+function onceElsewhere({ name }: OptionOwner): Error {
+  const message = `is no option of ${name}: it is the key of one call. A mailing has it in \`sendEach()\`, a queue has \`name\``;
+  return invalidRequest([{ field: 'once', message }]);
 }
 
 function namesIn(given: object, owner: OptionOwner): string[] {
@@ -360,8 +369,8 @@ export const clientOptions: OptionKinds<ClientOptions & { apiKey?: ApiKey | unde
   dangerouslyAllowPlainHttp: flag,
 };
 
-/** The options of one call. */
-export const requestOptions: OptionKinds<RequestOptions> = {
+/** The options of a call, and of what makes many calls, which have no key together. */
+export const requestOptions: OptionKinds<Omit<RequestOptions, 'once'>> = {
   signal: abortSignal,
   timeout: milliseconds,
   deadline: milliseconds,
@@ -369,7 +378,6 @@ export const requestOptions: OptionKinds<RequestOptions> = {
   retries: wholeNumber(0),
   retry: group({ unknownOutcome: flag }, 'an object; for a number use `retries`'),
   priority: oneOf('interactive', 'bulk'),
-  once: text,
 };
 
 // Each page ahead is held in memory.
@@ -378,6 +386,7 @@ const maxAhead = 100;
 /** The options of a list. */
 const listOptions: OptionKinds<ListOptions> = {
   ...requestOptions,
+  once: anything(), // its own check says more
   prefetch: wholeNumber(0, maxAhead),
 };
 

@@ -60,6 +60,7 @@ export type { JobUpdate, JobWaitOptions, RecordWaitOptions } from './wait.js';
 
 // Clients, their options and their events.
 export { memoryJournal } from './journal.js';
+export type { CallJournal, JournalEntry, JournalState } from './once.js';
 export type { JournalItem, JournalPage, JournalStore } from './journal.js';
 export type { BudgetLimits, RateBudgetStore, StoreAnswer } from './rate-store.js';
 export type {

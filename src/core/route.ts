@@ -93,7 +93,7 @@ export interface Route<
   readonly key: KeyRule;
   /** May the call be sent again when it is unknown whether the first one arrived? As HTTP defines it, but for rows of POST that do no harm. */
   readonly repeatable: boolean;
-  /** Can it be made once under a key? So can calls whose repeat does harm. */
+  /** Can it be made once under a key? So can calls whose repeat does harm, unless they upload a file. */
   readonly takesOnce: boolean;
   /** Does the call change something that matters when its answer is lost? */
   readonly changes: boolean;
@@ -177,7 +177,7 @@ export function route<
     key: 'secret',
     returns: nothing() as Returns, // the default is Single<void>
     repeatable,
-    takesOnce: !repeatable,
+    takesOnce: !repeatable && !stated.upload,
     changes: method !== 'GET',
     charged: true,
     hasInput: query !== undefined || body !== undefined,

@@ -10,14 +10,14 @@ import {
   group,
   oneOf,
   plainObject,
-  readOptions,
   type OptionKinds,
   clientOptions,
-  readCallOptions,
+  readOptions,
+  requestOptions,
 } from '../core/options.js';
 import { schemaMap, type RouteSchemas } from '../core/route.js';
 import { type JobUpdate, type JobWatch, createStatusChecks } from '../core/wait.js';
-import { callJournal, keyIn, type CallJournal } from '../core/once.js';
+import { callJournal, type CallJournal } from '../core/once.js';
 import { bindMethods, Connection, ServiceClient } from '../core/client.js';
 import type { ServiceFacts } from '../core/settings.js';
 import { Activity } from './activity/resource.js';
@@ -37,7 +37,7 @@ import type {
   VerifiedAddress,
   VerifyRequest,
 } from './emails/types.js';
-import { sendEachOptions } from './emails/each-options.js';
+import { readEachOptions } from './emails/each-options.js';
 import type {
   EachMessage,
   EachRecipient,
@@ -225,9 +225,8 @@ export class MessagingClient<
   ): Promise<SendEachReport<EachRecipient<Fields>>> {
     // Loaded here: few programs mail a list.
     const { sendEach } = await import('./emails/send-each.js');
-    const own = readOptions(options, sendEachOptions, { name: '`sendEach()`' });
-    const keys = options && 'once' in options ? { once: keyIn(options) } : {};
-    return sendEach<Fields>(recipients, message, { ...own, ...keys }, this.#emails);
+    const own = readEachOptions(options, this.#connection.keys !== undefined);
+    return sendEach<Fields>(recipients, message, own, this.#emails);
   }
 
   /**
@@ -250,10 +249,11 @@ export class MessagingClient<
    */
   async *verifyAll(
     emails: RowSource<string>,
-    options?: RequestOptions,
+    options?: Omit<RequestOptions, 'once'>,
   ): AsyncIterableIterator<VerifiedAddress> {
     checkRows(emails, 'verifyAll()');
-    const bulk: RequestOptions = { priority: 'bulk', ...readCallOptions(options) };
+    const own = readOptions(options, requestOptions, { name: '`verifyAll()`' });
+    const bulk: RequestOptions = { priority: 'bulk', ...own };
     yield* verifyAll(emails, (body) => this.verify(body, bulk), bulk);
   }
 

@@ -30,40 +30,37 @@ export function postgresJournal(
   return {
     needsGroup: name === undefined ? 'give `postgresJournal()` a `name`' : undefined,
     async swap(key, from, to) {
-      const own = [journal, key];
-      const [before, after] = [from, to].map((value) => value && value);
-      if (after === undefined) {
-        const text = `delete from postreel_journal where journal = $1 and key = $2 and value = $3`;
-        await rowsOf(pool, text, [...own, before]);
-      } else if (before === undefined) {
-        const text = `insert into postreel_journal (journal, key, value) values ($1, $2, $3)
-          on conflict (journal, key) do nothing`;
-        await rowsOf(pool, text, [...own, after]);
-      } else {
-        const text = `update postreel_journal set value = $4, at = clock_timestamp()
-          where journal = $1 and key = $2 and value = $3`;
-        await rowsOf(pool, text, [...own, before, after]);
-      }
-      // Each is one atomic step; what stands by then was written by it, or by another one.
-      return (await this.get(key))?.value;
+      // Each is one atomic step.
+      const change =
+        to === undefined ? statements.remove : from === undefined ? statements.add : statements.change;
+      const values = [from, to].filter((value) => value !== undefined);
+      const isNothing = values.length === 0;
+      const changed = isNothing ? [] : await rowsOf(pool, change, [journal, key, ...values]);
+      return changed.length > 0 ? to : (await this.get(key))?.value;
     },
     async get(key) {
-      const text = `select key, value, ${age} from postreel_journal where journal = $1 and key = $2`;
-      return itemsOf(await rowsOf(pool, text, [journal, key]))[0];
+      return itemsOf(await rowsOf(pool, statements.get, [journal, key]))[0];
     },
     async list(prefix, { after, limit } = {}) {
-      const from = prefix;
       const isBehind = after !== undefined && after >= prefix;
-      const text = `select key, value, ${age} from postreel_journal
-        where journal = $1 and key ${isBehind ? '>' : '>='} $2 and key < $3 order by key limit $4`;
-      const values = [journal, isBehind ? after : from, `${from}\x7f`, limit ?? null];
-      const rows = await rowsOf(pool, text, values);
-      return itemsOf(rows);
+      const values = [journal, isBehind ? after : prefix, `${prefix}\x7f`, limit ?? null];
+      return itemsOf(await rowsOf(pool, isBehind ? statements.after : statements.from, values));
     },
   };
 }
 
-const age = 'extract(epoch from clock_timestamp() - at) * 1000 as age';
+const item = 'key, value, extract(epoch from clock_timestamp() - at) * 1000 as age';
+const items = `select ${item} from postreel_journal where journal = $1`;
+const statements = {
+  add: `insert into postreel_journal (journal, key, value) values ($1, $2, $3)
+    on conflict (journal, key) do nothing returning key`,
+  change: `update postreel_journal set value = $4, at = clock_timestamp()
+    where journal = $1 and key = $2 and value = $3 returning key`,
+  remove: `delete from postreel_journal where journal = $1 and key = $2 and value = $3 returning key`,
+  get: `${items} and key = $2`,
+  from: `${items} and key >= $2 and key < $3 order by key limit $4`,
+  after: `${items} and key > $2 and key < $3 order by key limit $4`,
+};
 
 interface Row {
   readonly key: string;
@@ -73,8 +70,8 @@ interface Row {
 
 function itemsOf(rows: readonly unknown[]): JournalItem[] {
   return (rows as readonly Row[]).map(({ key, value, age: ageMs }) => ({
-    key: key,
-    value: value,
+    key,
+    value,
     ageMs: Math.max(0, Number(ageMs)),
   })); // as selected
 }

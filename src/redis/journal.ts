@@ -38,17 +38,16 @@ export function redisJournal(redis: RedisClient, options?: RedisJournalOptions):
     async get(key) {
       const found = (await call(scripts.get, [key])) as [string, string] | []; // as it answers
       const [value, ageMs] = found;
-      return value === undefined ? undefined : { key, value: value, ageMs: Number(ageMs) };
+      return value === undefined ? undefined : { key, value, ageMs: Number(ageMs) };
     },
-    async list(begin, { after, limit = -1 } = {}) {
-      const from = begin;
-      const isBehind = after !== undefined && after >= begin;
-      const args = [isBehind ? `(${after}` : `[${from}`, `(${from}\x7f`, limit];
+    async list(prefix, { after, limit = -1 } = {}) {
+      const isBehind = after !== undefined && after >= prefix;
+      const args = [isBehind ? `(${after}` : `[${prefix}`, `(${prefix}\x7f`, limit];
       const flat = (await call(scripts.list, args)) as string[]; // keys, values and ages in turn
       const items: JournalItem[] = [];
       for (let place = 0; place < flat.length; place += 3) {
         const [key = '', value = '', ageMs = ''] = flat.slice(place, place + 3);
-        items.push({ key: key, value: value, ageMs: Number(ageMs) });
+        items.push({ key, value, ageMs: Number(ageMs) });
       }
       return items;
     },

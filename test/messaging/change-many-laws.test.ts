@@ -167,8 +167,11 @@ describe('whatever goes wrong', () => {
   it.each(['sendEach', 'sendEach with a journal'])(law, async (method) => {
     const message = { from: 'shop@example.com', subject: 'News', body: '<p>Hi</p>' };
     const ofTrouble = async ([trouble, concurrency]: [Trouble, number]) => {
-      const options = method === 'sendEach' ? {} : { journal: memoryJournal(), key: 'news' };
       const scene = fated(trouble.plan);
+      const [messaging, options] =
+        method === 'sendEach'
+          ? [scene.messaging, {}]
+          : [scene.messaging.with({ journal: memoryJournal() }), { once: 'news' }];
       const rows = Array.from({ length: 25 }, (_, at) =>
         trouble.bad.includes(at) ? { email: `no address ${at}` } : `p${at}@example.com`,
       );
@@ -180,7 +183,7 @@ describe('whatever goes wrong', () => {
         scene,
         start: (source) => {
           const settings = { ...options, concurrency, signal };
-          return scene.messaging.sendEach(source, message, settings);
+          return messaging.sendEach(source, message, settings);
         },
         happened: (_, index) => mailed().includes(`p${index}@example.com`),
       });

@@ -2,17 +2,17 @@ import {
   memoryJournal,
   MessagingClient,
   type EachResult,
+  type JournalStore,
   type MessagingOptions,
-  pendingJobs,
   type PartialError,
 } from 'postreel';
 import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { failingJournal, recordedJournal } from '../support/media/recorded-journal.js';
+import { watchedJournal } from '../support/once/store.js';
 
 const message = { from: 'shop@example.com', subject: 'News', body: '<p>{{plan ?? "free"}}</p>' };
 const people = Array.from({ length: 25 }, (_, index) => `p${index}@example.com`);
-const key = 'news-1';
+const once = 'news-1';
 
 let fake: FakeMessaging;
 beforeEach(() => {
@@ -75,7 +75,7 @@ describe('sendEach()', () => {
   ])('mails somebody who is listed again after a refusal, %s a journal', async (_, journal) => {
     fake.fail('POST /v1/send', { status: 422 });
     const twice = ['ann@example.com', 'bea@example.com', 'ann@example.com'];
-    const options = { concurrency: 1, key: journal && key };
+    const options = { concurrency: 1, ...(journal && { once }) };
     const messaging = clientOf({ journal });
     const { sent, failed, unknown } = await messaging.sendEach(twice, message, options);
     expect(sent).toBe(2);
@@ -88,7 +88,7 @@ describe('sendEach()', () => {
     fake.fail('POST /v1/send', { loseAnswer: true });
     const others = Array.from({ length: 600 }, (_, index) => `p${index}@example.com`);
     const list = ['ann@example.com', ...others, 'ann@example.com']; // in another window
-    const options = { key, unknown: 'send' } as const;
+    const options = { once, unknown: 'send' } as const;
     const messaging = clientOf({ journal: memoryJournal() });
     const { unknown } = await messaging.sendEach(list, message, options);
     expect(unknown.map(({ row }) => row)).toEqual(['ann@example.com', 'ann@example.com']);
@@ -96,29 +96,30 @@ describe('sendEach()', () => {
   });
 
   it('reports an email as sent once that is written down', async () => {
-    const { journal, facts } = recordedJournal();
+    const { journal, steps } = watchedJournal();
     await clientOf({ journal }).sendEach(people.slice(0, 1), message, {
-      key,
-      onResult: ({ status }) => facts.push(status),
+      once,
+      onResult: ({ status }) => steps.push(status),
     });
-    expect(facts).toEqual(['claim', 'accepted', 'sent']);
+    const own = steps.filter((step) => step !== 'list'); // old keys are looked for meanwhile
+    expect(own).toEqual(['get', 'claimed', 'answered', 'sent']);
   });
 
   it('claims an email right before it leaves, whatever waits behind it', async () => {
-    const { journal, facts } = recordedJournal();
+    const { journal, written } = watchedJournal();
     const messaging = clientOf({
       journal,
       rateLimit: { limit: 2, windowMs: 60_000, group: crypto.randomUUID() },
     });
     const abort = new AbortController();
-    const options = { key, signal: abort.signal };
+    const options = { once, signal: abort.signal };
     const run = messaging.sendEach(people, message, options).catch((error: unknown) => error);
     while (fake.outbox.length < 2) {
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     abort.abort(new Error('enough'));
     await run;
-    expect(facts.filter((fact) => fact === 'claim')).toHaveLength(2);
+    expect(written().filter((state) => state === 'claimed')).toHaveLength(2);
   });
 
   it('goes behind other calls unless it is told not to', async () => {
@@ -142,29 +143,29 @@ describe('sendEach()', () => {
 
   it('sends only the rest in a second run with the same journal and key', async () => {
     const messaging = clientOf({ journal: memoryJournal() });
-    await messaging.sendEach(people.slice(0, 12), message, { key });
-    expect(await messaging.sendEach(people, message, { key })).toMatchObject({
+    await messaging.sendEach(people.slice(0, 12), message, { once });
+    expect(await messaging.sendEach(people, message, { once })).toMatchObject({
       sent: 13,
       earlier: 12,
     });
     expect(mailed()).toEqual([...people].sort());
     // Another key is another email.
-    expect((await messaging.sendEach(people, message, { key: 'news-2' })).sent).toBe(25);
+    expect((await messaging.sendEach(people, message, { once: 'news-2' })).sent).toBe(25);
   });
 
   it('lists whose answer was lost, and mails them again only when asked', async () => {
     const messaging = clientOf({ journal: memoryJournal() });
     fake.fail('POST /v1/send', { loseAnswer: true, after: 3 });
-    const { sent, unknown } = await messaging.sendEach(people, message, { key });
+    const { sent, unknown } = await messaging.sendEach(people, message, { once });
     expect(sent).toBe(24);
     expect(unknown).toHaveLength(1);
-    expect(await messaging.sendEach(people, message, { key })).toMatchObject({
+    expect(await messaging.sendEach(people, message, { once })).toMatchObject({
       sent: 0,
       earlier: 24,
       unknown: unknown.map(({ row, index }) => ({ row, index })),
     });
     expect(mailed()).toEqual([...people].sort());
-    expect(await messaging.sendEach(people, message, { key, unknown: 'send' })).toMatchObject({
+    expect(await messaging.sendEach(people, message, { once, unknown: 'send' })).toMatchObject({
       sent: 1,
       earlier: 24,
       unknown: [],
@@ -177,19 +178,17 @@ describe('sendEach()', () => {
     const messaging = clientOf({ journal });
     fake.fail('POST /v1/send', { status: 422, after: 2 });
     fake.fail('POST /v1/send', { loseAnswer: true, after: 4 });
-    const first = await messaging.sendEach(people.slice(0, 8), message, { key });
+    const first = await messaging.sendEach(people.slice(0, 8), message, { once });
     expect(first).toMatchObject({ sent: 6, failed: [{ error: { status: 422 } }] });
     expect(first.unknown).toHaveLength(1);
-    const second = await messaging.sendEach(people.slice(0, 8), message, { key });
+    const second = await messaging.sendEach(people.slice(0, 8), message, { once });
     expect(second).toMatchObject({ sent: 1, earlier: 6, failed: [] });
     expect(second.unknown).toMatchObject([{ row: first.unknown[0]!.row }]);
-    // A media client with the same journal has nothing to look after.
-    expect(await pendingJobs(journal)).toEqual({ jobs: [], finished: [], unknown: [] });
   });
 
   it('does nothing twice when two runs go on at once', async () => {
     const journal = memoryJournal();
-    const run = () => clientOf({ journal }).sendEach(people, message, { key, concurrency: 3 });
+    const run = () => clientOf({ journal }).sendEach(people, message, { once, concurrency: 3 });
     const [one, other] = await Promise.all([run(), run()]);
     expect(one.sent + other.sent).toBe(25);
     expect(mailed()).toEqual([...people].sort());
@@ -197,11 +196,11 @@ describe('sendEach()', () => {
 
   it('ends when the key is wrong, with nobody marked as mailed', async () => {
     const journal = memoryJournal();
-    const wrong = clientOf({ journal, apiKey: 'sk_wrong' }).sendEach(people, message, { key });
+    const wrong = clientOf({ journal, apiKey: 'sk_wrong' }).sendEach(people, message, { once });
     await expect(wrong).rejects.toMatchObject({ name: 'PartialError', cause: { status: 401 } });
     const requests = fake.requests.length;
     expect(requests).toBeLessThanOrEqual(10);
-    expect((await clientOf({ journal }).sendEach(people, message, { key })).sent).toBe(25);
+    expect((await clientOf({ journal }).sendEach(people, message, { once })).sent).toBe(25);
   });
 
   it.each([401, 403])('ends with %i: the others have the same key', async (status) => {
@@ -229,15 +228,27 @@ describe('sendEach()', () => {
     expect(rest.done).toBe(notReached);
   });
 
-  it('wants a key with a journal, and a number of emails at once', async () => {
-    const messaging = clientOf({ journal: memoryJournal() });
-    await expect(messaging.sendEach(people, message)).rejects.toThrow(
-      '`key` is needed with a journal: it names the email',
-    );
+  it('wants a whole number of emails at once', async () => {
     await expect(clientOf().sendEach(people, message, { concurrency: 0 })).rejects.toThrow(
       '`concurrency` must be a whole number from 1 up',
     );
     expect(fake.requests).toHaveLength(0);
+  });
+
+  it.each([
+    ['key', { key: 'news-1' }, 'it is `once` now'],
+    ['journal', { journal: memoryJournal() }, 'give it to the client'],
+  ])('refuses `%s`, which it had before, and says what to use', async (_, options, advice) => {
+    const run = clientOf({ journal: memoryJournal() }).sendEach(people, message, options as object);
+    await expect(run).rejects.toMatchObject({ name: 'ConfigurationError' });
+    await expect(run).rejects.toThrow(advice);
+    expect(fake.requests).toHaveLength(0);
+  });
+
+  it('may do without `once` on a client that has a journal', async () => {
+    const messaging = clientOf({ journal: memoryJournal() });
+    await messaging.sendEach(people, message);
+    expect((await messaging.sendEach(people, message)).sent).toBe(25);
   });
 
   it('reports rows that are no recipients as failed, and mails the others', async () => {
@@ -330,8 +341,9 @@ describe('sendEach()', () => {
   });
 
   it('ends early when the journal cannot be written: nobody is mailed without a claim', async () => {
-    const journal = failingJournal((key) => key.includes('example.com'));
-    const run = clientOf({ journal }).sendEach(people.slice(0, 3), message, { key });
+    const { journal, before } = watchedJournal();
+    before((verb) => (verb === 'swap' ? Promise.reject(new Error('disk full')) : undefined));
+    const run = clientOf({ journal }).sendEach(people.slice(0, 3), message, { once });
     await expect(run).rejects.toMatchObject({ cause: { code: 'JOURNAL_UNAVAILABLE' } });
     expect(fake.outbox).toEqual([]);
   });
@@ -345,7 +357,7 @@ describe('sendEach()', () => {
     const run = client.sendEach(people, message, { signal: abort.signal, concurrency: 4 });
     const { result } = (await run.catch((failure: unknown) => failure)) as PartialError;
     expect(result.unknown.map(({ row }) => row)).toEqual(people.slice(0, 1));
-    expect(result.failed.map(({ row }) => row)).toEqual(people.slice(1, 4));
+    expect(result.failed.map(({ row }) => row).sort()).toEqual(people.slice(1, 4));
     expect(result.resumeFrom).toBe(4);
   });
 
@@ -360,8 +372,8 @@ describe('sendEach()', () => {
 
   it('says why a journal failed without the password of its address', async () => {
     const reason = new Error('connect ECONNREFUSED redis://ann:s3cret-pass@db.test:6379');
-    const journal = { ...memoryJournal(), putIfAbsent: () => Promise.reject(reason) };
-    const run = clientOf({ journal }).sendEach(people.slice(0, 1), message, { key });
+    const journal = { ...memoryJournal(), swap: () => Promise.reject(reason) };
+    const run = clientOf({ journal }).sendEach(people.slice(0, 1), message, { once });
     const error = (await run.catch((failure: unknown) => failure)) as PartialError;
     const { message: text } = error.cause as Error;
     expect(text).toContain('ECONNREFUSED redis://db.test:6379');
@@ -376,16 +388,66 @@ describe('sendEach()', () => {
         await new Promise((resolve) => setImmediate(resolve));
       }
     };
-    const journal = {
+    const journal: JournalStore = {
       ...memory,
-      put: (name: string, value: string) => late().then(() => memory.put(name, value)),
-      putIfAbsent: (name: string, value: string) =>
-        late().then(() => memory.putIfAbsent(name, value)),
+      swap: (...args) => late().then(() => memory.swap(...args)),
     };
     fake.fail('POST /v1/send', { status: 422, times: 6, probability: 0.5 });
-    await clientOf({ journal }).sendEach(people, message, { key });
-    const second = await clientOf({ journal }).sendEach(people, message, { key });
+    await clientOf({ journal }).sendEach(people, message, { once });
+    const second = await clientOf({ journal }).sendEach(people, message, { once });
     expect(second.done).toBe(25);
     expect(mailed()).toEqual([...people].sort());
+  });
+
+  it('mails an address once in whatever spelling, and keeps none in the journal', async () => {
+    const journal = memoryJournal();
+    const spellings = [
+      ['Ann@Example.com', ' ann@EXAMPLE.com ', 'ann@example.com'],
+      ['jos\u00e9@example.com', 'jose\u0301@example.com', 'JOS\u00c9@example.com'],
+      ['bea@m\u00fcller.example', 'bea@xn--mller-kva.example', 'bea@M\u00dcLLER.example'],
+    ];
+    for (const again of [0, 1, 2]) {
+      const list = spellings.map((one) => one[again]!);
+      const report = await clientOf({ journal }).sendEach(list, message, { once });
+      expect(report).toMatchObject(again === 0 ? { sent: 3 } : { earlier: 3, sent: 0 });
+    }
+    expect(fake.outbox).toHaveLength(3);
+    const texts = JSON.stringify(await journal.list(''));
+    expect(texts).not.toMatch(/ann|jos|bea|example\.com|ller/i);
+  });
+
+  it('goes on with a corrected email for those who have not had it', async () => {
+    const messaging = clientOf({ journal: memoryJournal() });
+    await messaging.sendEach(people.slice(0, 5), message, { once });
+    const corrected = { ...message, subject: 'News, corrected' };
+    expect(await messaging.sendEach(people, corrected, { once })).toMatchObject({
+      sent: 20,
+      earlier: 5,
+    });
+    expect(fake.outbox.filter(({ subject }) => subject === corrected.subject)).toHaveLength(20);
+  });
+
+  it('lists its addresses in the journal of the client, where they can be forgotten', async () => {
+    fake.fail('POST /v1/send', { loseAnswer: true });
+    const messaging = clientOf({ journal: memoryJournal() });
+    await messaging.sendEach(people.slice(0, 2), message, { once, concurrency: 1 });
+    const [unknown] = await messaging.journal.list({ state: 'unknown' });
+    expect(unknown).toMatchObject({ call: 'sendEach' });
+    expect(unknown!.key).toMatch(/^news-1\/[0-9a-f]+$/);
+    await messaging.journal.forget(unknown!.key, unknown!);
+    expect(await messaging.sendEach(people.slice(0, 2), message, { once })).toMatchObject({
+      sent: 1,
+      earlier: 1,
+    });
+  });
+
+  it('leaves the key of a recipient free whom the service has skipped', async () => {
+    const data = { emails: [], timestamp: '2026-01-01T00:00:00.000Z' };
+    fake.fail('POST /v1/send', { status: 200, body: { success: true, data } });
+    const messaging = clientOf({ journal: memoryJournal() });
+    const first = await messaging.sendEach(people.slice(0, 1), message, { once });
+    expect(first.failed).toMatchObject([{ error: { code: 'RECIPIENT_SKIPPED' } }]);
+    const second = await messaging.sendEach(people.slice(0, 1), message, { once });
+    expect(second).toMatchObject({ sent: 1, unknown: [] });
   });
 });

@@ -21,17 +21,18 @@ const here = () => basename(folder);
 describe('a journal in a file', () => {
   it('has a write on the disk when it resolves, and the name of a new file', async () => {
     const journal = fileJournal(join(folder, 'jobs.jsonl'));
-    await journal.put('a', '1');
+    await journal.swap('a', undefined, '1');
     expect(changes).toEqual(['appendFile jobs.jsonl', 'sync jobs.jsonl', `sync ${here()}`]);
     changes.length = 0;
-    await journal.putIfAbsent('b', '1');
+    await journal.swap('b', undefined, '1');
     expect(changes).toEqual(['appendFile jobs.jsonl', 'sync jobs.jsonl']);
   });
 
   it('is replaced only by one that is on the disk', async () => {
     const path = join(folder, 'jobs.jsonl');
-    await writeFile(path, `${JSON.stringify(['put', 'a', 'x'.repeat(1_200_000)])}\n`);
-    await fileJournal(path).delete(['a']);
+    const large = 'x'.repeat(1_200_000);
+    await writeFile(path, `${JSON.stringify(['swap', 'a', null, large, Date.now()])}\n`);
+    await fileJournal(path).swap('a', large, undefined);
     expect((await readFile(path, 'utf8')).length).toBeLessThan(100);
     expect(changes).toEqual([
       'appendFile jobs.jsonl',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startFakeServer, type FakeServer } from 'postreel/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { endOf } from '../support/node/crash-process.js';
+import { endOf } from '../support/node/process-end.js';
 
 const names = ['Cats', 'Dogs', 'Birds'];
 const films = 20;

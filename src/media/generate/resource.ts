@@ -47,6 +47,8 @@ export interface GenerateHost {
   readonly maxJobs: number;
   /** Do status checks count towards the rate limit? */
   readonly statusChecksAreCharged: boolean;
+  /** Called with the address of each callback that is asked for. */
+  onWebhook(webhook: string): void;
   /** Makes the handle of a job that was accepted. */
   adopt(record: JobRecord): GenerationJob;
 }
@@ -97,17 +99,19 @@ export class Generate implements NamesOf<typeof routes> {
     this.#host = host;
   }
 
-  /** Submits one video, without a `payload` around it, and resolves to its job. */
-  video(job: VideoJob, options?: GenerateOptions): Call<GenerationJob>;
   /**
-   * Submits one or more videos and resolves to one job for each, in the order of the payload. Never
-   * sent twice: after an `'unknown'` outcome the videos may already be rendering.
+   * Submits one video and resolves to its job; or, as a `payload`, several, and resolves to one job for
+   * each in their order. Never sent twice: after an `'unknown'` outcome the videos may already be rendering.
    */
-  video(body: VideoRequest, options?: GenerateOptions): Call<GenerationJob[]>;
-  video(
-    given: VideoRequest | VideoJob,
+  video<Type extends VideoJob['workflowType'] | undefined = undefined>(
+    given: OneOrMore & { workflowType?: Type },
     options: GenerateOptions = {},
-  ): Call<GenerationJob[]> | Call<GenerationJob> {
+  ): Call<Type extends string ? GenerationJob : GenerationJob[]> {
+    // as: a job has a `workflowType`, and a list of them has none
+    return this.#videos(given, options) as Call<never>;
+  }
+
+  #videos(given: OneOrMore, options: GenerateOptions): Call<GenerationJob> | Call<GenerationJob[]> {
     if (isOneVideo(given)) {
       const body = { payload: [given] };
       const one = this.#submit({ kind: 'video', body, reportPath: 'payload[0]', options });
@@ -180,6 +184,11 @@ export class Generate implements NamesOf<typeof routes> {
         const checked = await this.#transport.check(routes[kind], input, options, state);
         const { payload, ...own } = checked.body as { payload?: MediaJob[] }; // as checked
         const jobs = payload ?? [checked.body as MediaJob];
+        for (const job of jobs) {
+          if ('webhook' in job && job.webhook !== undefined) {
+            this.#host.onWebhook(job.webhook);
+          }
+        }
         const { once: _, retryFailed = false, retry, ...rest } = checked.options as GenerateOptions;
         const folder = payload ? { ...(terms && { folderId: terms.folderId }), ...own } : {};
         const sendsUnknown = terms?.sendsUnknown ?? retry?.unknownOutcome ?? false;
@@ -222,7 +231,10 @@ export class Generate implements NamesOf<typeof routes> {
   }
 }
 
-function isOneVideo(given: VideoRequest | VideoJob): given is VideoJob {
+/** One video or several, told apart by one signature: a mistake in either is named as such. */
+type OneOrMore = VideoJob | (VideoRequest & { workflowType?: undefined });
+
+function isOneVideo(given: OneOrMore): given is VideoJob {
   return isVideo(given as VideoJob) && !('payload' in given); // whichever it is
 }
 

@@ -346,11 +346,11 @@ export class JobLedger {
 }
 
 /** The journal of a client, for what cannot work without one. */
-export function ledgerOf(ledger: JobLedger | undefined): JobLedger {
+export function ledgerOf(ledger: JobLedger | undefined, name = 'This'): JobLedger {
   if (ledger) {
     return ledger;
   }
-  throw journalMissing('This');
+  throw journalMissing(name);
 }
 
 /** Which content a job is, without the address that only hears of its end. */

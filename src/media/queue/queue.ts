@@ -163,6 +163,7 @@ export class JobQueue implements MediaQueue {
           await this.#settle(next.job);
         }
       }
+      signal?.throwIfAborted(); // it may have come while the last result was settled
       await this.#host.ledger?.flush();
       if (this.#failure) {
         throw this.#failure.reason;
@@ -313,7 +314,11 @@ export class JobQueue implements MediaQueue {
           : undefined;
       const terms = { lane: this.#lane, once, folderId, sendsUnknown: unknown === 'send' };
       const options = { signal, priority: 'bulk', retryFailed } as const;
-      const submitted = await this.#host.generate.submitFor(input, terms, options);
+      const call = this.#host.generate.submitFor(input, terms, options);
+      const submitted = await call.catch((failure: unknown) => {
+        const isLost = failure instanceof Withdrawn && call.outcome === 'unknown';
+        throw isLost ? answerLost() : failure;
+      });
       this.#refusals.count = 0;
       this.#lostCalls.clear();
       this.#endAtCap();
@@ -450,6 +455,14 @@ function givenUp(reason: PostreelError): PostreelError {
   return new PostreelError(
     `The queue gave up before this job was submitted; submit it again once the cause is gone: ${reasonOf(reason)}`,
     { code: 'QUEUE_ENDED', outcome: 'not-sent', cause: reason },
+  );
+}
+
+/** The error of a job that waits to be submitted again, after its answer was lost. */
+function answerLost(): PostreelError {
+  return new PostreelError(
+    'The answer to the call that submitted this job was lost, and the queue ended before it was submitted again. Look for it in the workspace.',
+    { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
   );
 }
 

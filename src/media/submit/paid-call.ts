@@ -1,6 +1,5 @@
 import type { Answer, RequestOptions } from '../../core/types.js';
-import { isPostreelError, isTransient } from '../../core/errors.js';
-import type { Outcome } from '../../core/errors.js';
+import { isPostreelError, isTransient, PostreelError, type Outcome } from '../../core/errors.js';
 import type { RunningCall } from '../../core/call.js';
 import { isJournalGone, type Claimed, type Known, type Unknown } from '../../core/ledger.js';
 import { audioRecords, FileIdsMissingError, videoRecords } from '../generate/accepted.js';
@@ -186,7 +185,7 @@ export class PaidCall {
         this.#parts.onTrouble(reason);
         this.#host.pause(journalAgainMs, journalAgainMs);
       } else {
-        one.reject(reason);
+        reject(one, reason, 'not-sent');
       }
     }
     return undefined;
@@ -295,6 +294,7 @@ export class PaidCall {
     this.#host.pause(firstPauseMs, maxPauseMs, failure);
     this.#lost = (await this.#parts.ledger?.lose(claims)) ?? [];
     for (const one of members) {
+      one.state.mayHaveHappened = true;
       const mayGoAgain = one.parcel.sendsUnknown && one.tries++ < this.#retriesOf(one);
       if (mayGoAgain) {
         one.maxCompany = isAnswered ? 1 : one.maxCompany;
@@ -376,9 +376,21 @@ export const replayed: Omit<Answer<never>, 'data'> = {
 // Without a journal nothing is claimed.
 const noClaim = {} as Known<Claimed>;
 
-function reject(one: Waiting, failure: unknown, outcome: Outcome): void {
+function reject(one: Waiting, given: unknown, outcome: Outcome): void {
+  const failure = one.state.mayHaveHappened ? keptOpen(given) : given;
   one.state.outcome = isPostreelError(failure) ? failure.outcome : outcome;
   one.reject(failure);
+}
+
+// An earlier attempt was lost: however a later one ends, it may have taken effect.
+function keptOpen(failure: unknown): unknown {
+  if (!isPostreelError(failure) || failure.outcome === 'unknown') {
+    return failure;
+  }
+  const { message, code, status, requestId } = failure;
+  const whole = `${message} The response to an earlier attempt was lost: it may have taken effect.`;
+  const facts = { code, status, requestId, outcome: 'unknown', cause: failure } as const;
+  return new PostreelError(whole, facts);
 }
 
 function isAboutLimit(failure: unknown): boolean {

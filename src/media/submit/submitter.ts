@@ -138,7 +138,8 @@ export class Submitter {
 
   #wait(one: Waiting): void {
     if (!one.isOver) {
-      Object.assign(one.state, { hasLeft: false, outcome: 'not-sent' });
+      const outcome = one.state.mayHaveHappened ? 'unknown' : 'not-sent';
+      Object.assign(one.state, { hasLeft: false, outcome });
       this.#waiting.add(one);
       this.#joinedAt = this.#parts.clock.now();
       this.#news.notify();
@@ -432,7 +433,7 @@ function compare(one: number, other: number): number {
 
 function lateError({ parcel, state }: Waiting): PostreelError {
   const { method, path } = routes[parcel.kind];
-  if (!state.hasLeft) {
+  if (!state.hasLeft && !state.mayHaveHappened) {
     state.outcome = 'not-sent';
     const message = `${method} ${path} was not sent: neither the rate limit nor the pending slots had room for it before its \`deadline\`.`;
     return new RateLimitError(message, {

@@ -161,7 +161,7 @@ export interface ImportAllOptions extends ManyOptions {
 }
 
 /** How to change many contacts, in one job after another. */
-interface ManyOptions extends RequestOptions {
+interface ManyOptions extends Omit<RequestOptions, 'once'> {
   /**
    * The row to begin with, from 0: the `resumeFrom` of a `PartialError`. The rows before it are passed over.
    * @default 0

@@ -46,6 +46,7 @@ export const routes = {
   delete: route('DELETE /users/@me/projects/{id}', { key, returns: of<Acknowledgement>() }),
   regenerateKeys: route('POST /users/@me/projects/{id}/regenerate-keys', {
     key,
+    takesOnce: false, // a journal is no place for keys
     returns: of<ProjectKeys>(),
   }),
   securityReport: route('GET /users/@me/projects/{id}/security', {
@@ -65,11 +66,13 @@ export const routes = {
   billing: {
     createCheckout: route('POST /users/@me/projects/{id}/checkout', {
       key,
+      takesOnce: false, // its page expires
       body: of<CheckoutCreate | undefined>(),
       returns: of<CheckoutSession>(),
     }),
     createPortal: route('POST /users/@me/projects/{id}/billing-portal', {
       key,
+      takesOnce: false, // the same
       body: of<BillingPortalCreate | undefined>(),
       returns: of<BillingPortal>(),
     }),

@@ -8,20 +8,20 @@ import {
   type JournalPage,
   type JournalStore,
 } from '../../core/journal.js';
-import { reasonOf } from '../../core/errors.js';
+import { ConfigurationError, reasonOf } from '../../core/errors.js';
 import { withLock, type HeldLock } from '../file-lock.js';
 import { hasCode, syncFolder } from '../file-system.js';
 import { realPathOf } from '../real-path.js';
 
-// So much is read in no time; a journal of what is under way stays far below.
+// So much is read in no time.
 const largeBytes = 1_000_000;
 const headerBytes = 80;
 
 /**
- * A journal in a file, for `new MediaClient({ journal })`: one line of JSON for each write, on the disk
- * before it resolves. Several clients and processes of one machine may share it, whichever links lead
- * to it; a killed one leaves at most a torn last line, which is passed over. A large file is rewritten
- * without what is over.
+ * A journal in a file, for `new MessagingClient({ journal })` and `new MediaClient({ journal })`: one line
+ * of JSON for each write, on the disk before it resolves. Several clients and processes of one machine may
+ * share it, whichever links lead to it; a killed one leaves at most a torn last line, which is passed over.
+ * A large file is rewritten without what is over.
  *
  * @param path - The file; it and its folder are created when needed. Beside it there is a lock.
  */
@@ -33,9 +33,16 @@ export function fileJournal(path: string): JournalStore {
  * A line: a value that was written where another one stood, named by its fingerprint. Read in order,
  * each finds what it expects or changes nothing, so that of two processes one is first.
  */
-type Line =
-  | readonly ['swap', key: string, from: string | null, to: string | null, at: number]
-  | readonly ['file', id: string];
+type SwapLine = readonly [
+  'swap',
+  key: string,
+  from: string | null,
+  to: string | null,
+  at: number,
+];
+
+/** The first line tells this file from one that was there before it. */
+type Line = SwapLine | readonly ['file', id: string];
 
 class FileJournal implements JournalStore {
   readonly #given: string;
@@ -103,6 +110,9 @@ class FileJournal implements JournalStore {
     const path = await realPathOf(this.#given);
     await mkdir(dirname(path), { recursive: true });
     const isSafe = await withLock(path, async (lock) => {
+      if (this.#read.id === '') {
+        await this.#catchUp(path); // refuses a file of an older version, before anything is added to it
+      }
       const bytes = await appendSafely(path, lines.map(textOf).join(''));
       // What stands in the file counts: another process may have been faster with a claim.
       await this.#catchUp(path);
@@ -135,17 +145,20 @@ class FileJournal implements JournalStore {
       const { bytesRead } = await handle.read(bytes, 0, bytes.length, this.#read.offset);
       // A line without its end may still be written.
       const end = bytes.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
-      for (const line of linesIn(bytes.subarray(0, end).toString('utf8'))) {
-        this.#apply(line);
+      const lines = linesIn(bytes.subarray(0, end).toString('utf8'));
+      if (lines.some(isOld)) {
+        this.#forget('');
+        throw oldFormat(path);
       }
+      lines.forEach((line) => this.#apply(line));
       this.#read.offset += end;
     } finally {
       await handle.close();
     }
   }
 
-  #apply(line: Line): void {
-    if (line[0] === 'swap') {
+  #apply(line: unknown): void {
+    if (isSwap(line)) {
       const [, key, from, to, at] = line;
       if (printOf(this.#texts.get(key)) === from) {
         this.#texts.set(key, to ?? undefined, at);
@@ -221,19 +234,30 @@ function textOf(line: Line): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** The lines of a text; one that was torn by a crash, or is none of ours, is passed over. */
-function linesIn(text: string): Line[] {
+/** The lines of a text; one that was torn by a crash is passed over. */
+function linesIn(text: string): unknown[] {
   return text.split('\n').flatMap((line) => {
     try {
-      const value: unknown = JSON.parse(line);
-      return isLine(value) ? [value] : [];
+      return [JSON.parse(line) as unknown];
     } catch {
       return [];
     }
   });
 }
 
-function isLine(value: unknown): value is Line {
+/** Is it a line of the versions that knew no `once`? What it says would be forgotten, and done again. */
+function isOld(line: unknown): boolean {
+  return Array.isArray(line) && ['put', 'claim', 'delete'].includes(String(line[0]));
+}
+
+function oldFormat(path: string): ConfigurationError {
+  return new ConfigurationError(
+    `The journal ${path} was written by an older version of postreel. Let that version finish the jobs in it, then delete the file or give the client another one: what it holds is not known to this version and would be made again.`,
+    { code: 'JOURNAL_FORMAT', outcome: 'not-sent' },
+  );
+}
+
+function isSwap(value: unknown): value is SwapLine {
   if (!Array.isArray(value) || value.length !== 5) {
     return false;
   }

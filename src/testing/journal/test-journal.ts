@@ -1,3 +1,4 @@
+import { sleep } from '../../core/async.js';
 import { readOptions, wholeNumber } from '../../core/options.js';
 import type { JournalItem, JournalStore } from '../../core/journal.js';
 
@@ -10,8 +11,8 @@ export interface TestJournalOptions {
 }
 
 /**
- * Tests a journal store of your own, in any test runner: compares it with one in memory over random
- * steps, lets many claim one key at once, and reads back what another instance wrote.
+ * Tests a journal store of your own, in any test runner: compares it with a model over random steps, reads
+ * back what another instance wrote, lets many write one key at once, and watches how entries grow older.
  *
  * @param open - Opens the store that is tested; each time it must be the same journal, as in
  *   processes of their own.
@@ -28,11 +29,34 @@ export async function testJournal(
   );
   const next = randomNumbers(seed);
   for (let run = 0; run < runs; run++) {
-    await new Run(open, `test-${seed}-${run}-`, next).play();
+    await new Run(open, `test-${seed}-${run}/`, next).play();
   }
+  await testAges(await open(), `test-${seed}-ages/`);
 }
 
-const texts = ['', '{"at":1}', 'é ü 漢字 😀', '"\\u0000\\ud83d"', '%_\\\'"$1', 'x'.repeat(10_000)];
+// What clients write, and what their keys look like: printable ASCII, up to a few hundred characters.
+const texts = [
+  '{}',
+  '{"at":1}',
+  '"é ü 漢字 😀"',
+  '"\\u0000\\ud83d"',
+  `"%_'\\\\$1 \\n"`,
+  JSON.stringify('x'.repeat(10_000)),
+];
+const names = [
+  'a',
+  'a/1',
+  'a/10',
+  'a/2',
+  'A',
+  'b',
+  'c-d',
+  'c/d',
+  'c_d',
+  'c%d',
+  '~',
+  'x'.repeat(400),
+];
 const stepsInRun = 30;
 const rivals = 8;
 
@@ -54,35 +78,38 @@ class Run {
 
   async play(): Promise<void> {
     let store = await this.#open();
-    await this.#clear(store);
+    await clear(store, this.#prefix);
     for (let step = 0; step < stepsInRun; step++) {
       if (this.#next(5) === 0) {
         store = await this.#open();
       }
       await this.#step(store);
     }
-    await this.#race();
+    await this.#writeApart();
+    await this.#race(undefined);
+    await this.#race(texts[this.#next(texts.length)]);
     await this.#checkAll(await this.#open());
-    await this.#clear(store);
+    await clear(store, this.#prefix);
   }
 
   async #step(store: JournalStore): Promise<void> {
     const key = this.#key();
-    const value = texts[this.#next(texts.length)] ?? '';
     const before = this.#model.get(key);
     switch (this.#next(4)) {
       case 0:
       case 1: {
         // What is expected stands in two of three tries.
-        const from = this.#next(3) === 0 ? texts[this.#next(texts.length)] : before;
-        const to = this.#next(3) === 0 ? undefined : value;
+        const from = this.#next(3) === 0 ? this.#text() : before;
+        const to = this.#next(3) === 0 ? undefined : this.#text();
         const stands = from === before ? to : before;
         same(`swap(${key})`, await store.swap(key, from, to), stands);
         this.#set(key, stands);
         break;
       }
       case 2: {
-        same(`get(${key})`, (await store.get(key))?.value, before);
+        const item = await store.get(key);
+        same(`get(${key})`, item?.value, before);
+        same(`the key of get(${key})`, item?.key, before === undefined ? undefined : key);
         same('get() of no key', await store.get(`${this.#prefix}none`), undefined);
         break;
       }
@@ -91,15 +118,28 @@ class Run {
     }
   }
 
-  // Many claim one key at once: one value stands, and all of them hear it.
-  async #race(): Promise<void> {
+  // Each of many keys is written by another instance, all at once: none of them is lost.
+  async #writeApart(): Promise<void> {
+    const keys = Array.from({ length: rivals }, (_, index) => `${this.#prefix}apart/${index}`);
+    const stores = await Promise.all(keys.map(async () => this.#open()));
+    const write = async (key: string, index: number) =>
+      stores[index]?.swap(key, undefined, `"${index}"`);
+    await Promise.all(keys.map(write));
+    keys.forEach((key, index) => this.#set(key, `"${index}"`));
+  }
+
+  // Many change one key at once: one value stands, and all of them hear it.
+  async #race(from: string | undefined): Promise<void> {
     const key = `${this.#prefix}race`;
+    const first = await this.#open();
+    await first.swap(key, this.#model.get(key), from);
     const stores = await Promise.all(Array.from({ length: rivals }, async () => this.#open()));
     const stands = await Promise.all(
-      stores.map((store, index) => store.swap(key, undefined, `rival ${index}`)),
+      stores.map((store, index) => store.swap(key, from, `"rival ${index}"`)),
     );
-    same('values that stand after a race', new Set(stands).size, 1);
-    this.#model.set(key, stands[0] ?? '');
+    same('how many values stand after a race', new Set(stands).size, 1);
+    same('what stands after a race', (await first.get(key))?.value, stands[0]);
+    this.#set(key, stands[0]);
   }
 
   async #checkPage(store: JournalStore, after: string): Promise<void> {
@@ -110,21 +150,12 @@ class Run {
   }
 
   async #checkAll(store: JournalStore): Promise<void> {
-    const items = await store.list(this.#prefix, { limit: 1_000 });
-    same('list()', shown(items), shown(this.#listed()));
-    same(
-      'list() of another prefix',
-      (await store.list(`${this.#prefix}~`, { limit: 9 })).length,
-      0,
-    );
-  }
-
-  async #clear(store: JournalStore): Promise<void> {
-    for (const { key, value, ageMs } of await store.list(this.#prefix, { limit: 1_000 })) {
-      same(`the age of ${key} in milliseconds`, ageMs >= 0 && ageMs < 3_600_000, true);
-      await store.swap(key, value, undefined);
+    same('list()', shown(await store.list(this.#prefix)), shown(this.#listed()));
+    for (const part of ['a/', 'c_', 'c%']) {
+      const prefix = this.#prefix + part;
+      const expected = this.#listed().filter(({ key }) => key.startsWith(prefix));
+      same(`list() of ${prefix}`, shown(await store.list(prefix)), shown(expected));
     }
-    this.#model.clear();
   }
 
   #set(key: string, value: string | undefined): void {
@@ -136,13 +167,55 @@ class Run {
   }
 
   #key(): string {
-    const names = ['a', 'a/1', 'a/10', 'a/2', 'B', 'b', 'c-d', 'c/d', 'c_d', 'c%d'];
     return this.#prefix + (names[this.#next(names.length)] ?? '');
+  }
+
+  #text(): string {
+    return texts[this.#next(texts.length)] ?? '';
   }
 
   #listed(): Pick<JournalItem, 'key' | 'value'>[] {
     const items = [...this.#model].map(([key, value]) => ({ key, value }));
     return items.sort((one, other) => (one.key < other.key ? -1 : 1));
+  }
+}
+
+/** An entry grows older in milliseconds, until it is written again, also with the same value. */
+async function testAges(store: JournalStore, prefix: string): Promise<void> {
+  await clear(store, prefix);
+  const key = `${prefix}claim`;
+  const age = async () => {
+    const [listed] = await store.list(prefix);
+    const { ageMs = NaN } = (await store.get(key)) ?? {};
+    same('the age in list()', Math.abs((listed?.ageMs ?? NaN) - ageMs) < slackMs, true);
+    return ageMs;
+  };
+  const between = (what: string, ageMs: number, least: number) => {
+    const isWithin = ageMs >= least && ageMs < least + slackMs;
+    same(`whether ${what} has an age of ${least} ms and not ${ageMs}`, isWithin, true);
+  };
+  await store.swap(key, undefined, '"1"');
+  between('an entry right after it was written', await age(), 0);
+  // The process may have timers that run fast.
+  for (const from = Date.now(); Date.now() - from < oldMs;) {
+    await sleep(oldMs / 10, undefined);
+  }
+  const before = await age();
+  between('an entry later', before, oldMs - 100);
+  await store.swap(key, '"other"', '"2"');
+  between('an entry that no other value was written over', await age(), oldMs - 100);
+  await store.swap(key, '"1"', '"1"');
+  same('whether an entry that was written again is younger', (await age()) < before, true);
+  await clear(store, prefix);
+}
+
+const oldMs = 1_000;
+// On a busy machine a store takes its time.
+const slackMs = 30_000;
+
+async function clear(store: JournalStore, prefix: string): Promise<void> {
+  for (const { key, value } of await store.list(prefix)) {
+    await store.swap(key, value, undefined);
   }
 }
 

@@ -3,10 +3,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileJournal } from 'postreel/node';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bundled } from '../../support/node/bundled.js';
 
 const count = 60;
 const numbers = Array.from({ length: count }, (_, number) => number);
+
+let child: Awaited<ReturnType<typeof bundled>>;
+beforeAll(async () => {
+  child = await bundled('test/support/node/claim-child.ts');
+});
+afterAll(() => child.remove());
 
 let folder = '';
 let path = '';
@@ -35,19 +42,18 @@ describe('the keys of a journal on disk', () => {
 
 /** The numbers of the keys that a process got; it is killed after so many of them. */
 function claim(name: string, killAfter = Number.POSITIVE_INFINITY): Promise<number[]> {
-  const script = 'test/support/node/claim-child.mjs';
-  const child = spawn(process.execPath, [script, path, name, String(count)], {
+  const running = spawn(process.execPath, [child.path, path, name, String(count)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';
   const numbers = () => output.split('\n').slice(0, -1).map(Number);
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  running.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
     if (numbers().length >= killAfter) {
-      child.kill('SIGKILL');
+      running.kill('SIGKILL');
     }
   });
   return new Promise((resolve) => {
-    child.on('close', () => resolve(numbers()));
+    running.on('close', () => resolve(numbers()));
   });
 }

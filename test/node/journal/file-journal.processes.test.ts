@@ -3,12 +3,19 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileJournal } from 'postreel/node';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bundled } from '../../support/node/bundled.js';
 
 const calls = 60;
 // Each call writes 20 kB: together far more than a journal grows to before it is compacted.
 const callBytes = 20_000;
 const names = ['first', 'second', 'third', 'fourth'];
+
+let child: Awaited<ReturnType<typeof bundled>>;
+beforeAll(async () => {
+  child = await bundled('test/support/node/journal-child.ts');
+});
+afterAll(() => child.remove());
 
 let folder = '';
 let path = '';
@@ -38,7 +45,7 @@ describe('a journal that several processes share', () => {
       );
       printed.push(...(await Promise.all(killed)).flat());
     }
-    const known = await fileJournal(path).get(printed);
+    const known = new Set((await fileJournal(path).list('')).map(({ key }) => key));
     expect(printed.filter((key) => !known.has(key))).toEqual([]);
     // The next one cleans up after them.
     await append('last');
@@ -48,17 +55,17 @@ describe('a journal that several processes share', () => {
 
 /** Appends calls as a process of its own, killed after so many lines; the lines are what was safe. */
 function append(name: string, killAfter = Infinity): Promise<string[]> {
-  const command = ['test/support/node/journal-child.mjs', path, name, String(calls)];
-  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const command = [child.path, path, name, String(calls)];
+  const running = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   const lines = () => output.split('\n').slice(0, -1);
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  running.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
     if (lines().length >= killAfter) {
-      child.kill('SIGKILL');
+      running.kill('SIGKILL');
     }
   });
   return new Promise((resolve) => {
-    child.once('close', () => resolve(lines()));
+    running.once('close', () => resolve(lines()));
   });
 }

@@ -15,7 +15,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const lineOf = (...parts: string[]) => `${JSON.stringify(parts)}\n`;
+const lineOf = (...parts: unknown[]) => `${JSON.stringify(parts)}\n`;
+const swapOf = (key: string, value: string) => lineOf('swap', key, null, value, Date.now());
 const large = 'x'.repeat(1_200_000);
 /** The process stands still there, until others take it for dead; then they do their own. */
 const stallBefore = (change: string, others: () => Promise<void>) =>
@@ -28,35 +29,35 @@ describe('a process that stood still while it held the lock of a journal', () =>
   it('does not claim what another one has claimed in a file that replaced its own', async () => {
     stallBefore('sync jobs.jsonl', async () => {
       await rm(path);
-      await writeFile(path, lineOf('file', 'new') + lineOf('claim', 'a', 'other'));
+      await writeFile(path, lineOf('file', 'new') + swapOf('a', 'other'));
     });
-    expect(await fileJournal(path).putIfAbsent('a', 'own')).toBe('other');
+    expect(await fileJournal(path).swap('a', undefined, 'own')).toBe('other');
   });
 
   it('claims what has no other claim', async () => {
     stallBefore('sync jobs.jsonl', () => Promise.resolve());
-    expect(await fileJournal(path).putIfAbsent('a', 'own')).toBe('own');
+    expect(await fileJournal(path).swap('a', undefined, 'own')).toBe('own');
   });
 
   it('writes again what went to a file that was replaced', async () => {
     stallBefore('sync jobs.jsonl', () => writeFile(path, ''));
-    await fileJournal(path).put('a', 'own');
-    expect(await fileJournal(path).get(['a'])).toEqual(new Map([['a', 'own']]));
+    await fileJournal(path).swap('a', undefined, 'own');
+    expect(await fileJournal(path).get('a')).toMatchObject({ value: 'own' });
   });
 
   it('does not replace a journal that others have written to', async () => {
-    await writeFile(path, lineOf('put', 'a', large));
-    stallBefore('sync jobs.jsonl.tmp', () => appendFile(path, lineOf('put', 'b', 'other')));
-    await fileJournal(path).delete(['a']);
-    expect(await fileJournal(path).get(['a', 'b'])).toEqual(new Map([['b', 'other']]));
+    await writeFile(path, swapOf('a', large));
+    stallBefore('sync jobs.jsonl.tmp', () => appendFile(path, swapOf('b', 'other')));
+    await fileJournal(path).swap('a', large, undefined);
+    expect(await fileJournal(path).list('')).toMatchObject([{ key: 'b', value: 'other' }]);
   });
 });
 
 describe('a journal whose process was killed while it was compacted', () => {
   it('leaves out what was written of it', async () => {
-    await writeFile(path, lineOf('put', 'a', large));
-    await writeFile(`${path}.tmp`, lineOf('put', 'ghost', '1'));
-    await fileJournal(path).delete(['a']);
+    await writeFile(path, swapOf('a', large));
+    await writeFile(`${path}.tmp`, swapOf('ghost', '1'));
+    await fileJournal(path).swap('a', large, undefined);
     expect(await readFile(path, 'utf8')).toMatch(/^\["file","[\w-]+"\]\n$/);
   });
 });

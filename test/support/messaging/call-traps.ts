@@ -172,8 +172,8 @@ export const callTraps: readonly Trap[] = [
   },
   {
     name: 'an email that is sent again after a lost answer arrives twice',
-    wrong: `m.sendEach([email], { ...content, to: email }, { key: 1 })`,
-    right: `m.sendEach([email], content, { key: 'news' })`,
+    wrong: `m.sendEach([email], { ...content, to: email }, { once: 1 })`,
+    right: `m.sendEach([email], content, { once: 'news' })`,
     async service(scene) {
       scene.fake.fail('POST /v1/send', { loseAnswer: true });
       const body = { ...content, to: email };
@@ -183,9 +183,9 @@ export const callTraps: readonly Trap[] = [
     },
     async client(scene) {
       scene.fake.fail('POST /v1/send', { loseAnswer: true });
-      const options = { journal: memoryJournal(), key: 'news' };
-      const first = await scene.messaging.sendEach([email], content, options);
-      const second = await scene.messaging.sendEach([email], content, options);
+      const messaging = scene.messaging.with({ journal: memoryJournal() });
+      const first = await messaging.sendEach([email], content, { once: 'news' });
+      const second = await messaging.sendEach([email], content, { once: 'news' });
       for (const { unknown } of [first, second]) {
         expect(unknown).toMatchObject([{ row: email, index: 0, error: { outcome: 'unknown' } }]);
       }

@@ -11,16 +11,17 @@ export const peopleLaws: readonly Law<MessagingScene>[] = [
     name: 'an email to many reaches each once, over two runs with a lost answer',
     async holds({ fake, messaging }) {
       const people = ['ann@example.com', 'bob@example.com', 'ANN@example.com', 'cid@example.com'];
-      const settings = { journal: memoryJournal(), key: 'news', concurrency: 1 };
+      const mailing = messaging.with({ journal: memoryJournal() });
+      const settings = { once: 'news', concurrency: 1 };
       fake.fail('POST /v1/send', { loseAnswer: true, after: 1 });
-      const first = await messaging.sendEach(people, message, settings);
+      const first = await mailing.sendEach(people, message, settings);
       expect(first).toMatchObject({
         sent: 2,
         earlier: 1,
         failed: [],
         unknown: [{ row: 'bob@example.com', index: 1 }],
       });
-      const second = await messaging.sendEach(people, message, settings);
+      const second = await mailing.sendEach(people, message, settings);
       expect(second).toMatchObject({ sent: 0, earlier: 3, unknown: [{ row: 'bob@example.com' }] });
       expect(fake.outbox.map(({ to }) => to.toLowerCase())).toEqual([
         'ann@example.com',

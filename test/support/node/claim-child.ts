@@ -1,12 +1,12 @@
 // Claims keys in a journal and prints each one it got; the next write may take its time.
 import { fileJournal } from 'postreel/node';
 
-const [, , path, name, count] = process.argv;
+const [, , path = '', name = '', count] = process.argv;
 const journal = fileJournal(path);
 
 for (let number = 0; number < Number(count); number++) {
-  if ((await journal.putIfAbsent(`claim/${number}`, name)) === name) {
+  if ((await journal.swap(`claim/${number}`, undefined, name)) === name) {
     console.log(number);
-    await journal.put(`answer/${number}`, name);
+    await journal.swap(`answer/${number}`, undefined, name);
   }
 }

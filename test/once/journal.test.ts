@@ -1,0 +1,195 @@
+import { MediaClient, memoryJournal, MessagingClient, type JournalStore } from 'postreel';
+import { createFakeMedia, createFakeMessaging, type FakeMessaging } from 'postreel/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' };
+const call = 'POST /v1/send';
+const dayMs = 24 * 3_600_000;
+
+let fake: FakeMessaging;
+let journal: JournalStore;
+let messaging: MessagingClient;
+beforeEach(() => {
+  fake = createFakeMessaging();
+  journal = memoryJournal();
+  messaging = new MessagingClient({ ...fake.options, journal });
+});
+const failureOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => expect.fail('it should have failed'),
+    (failure: unknown) => failure,
+  );
+
+describe('client.journal.list()', () => {
+  it('lists the keys of the client with their calls and states, or those of one state', async () => {
+    fake.fail(call, { loseAnswer: true, after: 1 });
+    await messaging.send(mail, { once: 'a' });
+    await messaging.send(mail, { once: 'b' }).catch(() => undefined);
+    await messaging.track({ email: 'ann@example.com', event: 'paid' }, { once: 'a' });
+    const other = new MessagingClient({ ...fake.options, journal, rateLimit: { group: 'other' } });
+    await other.send(mail, { once: 'c' });
+    const all = (await messaging.journal.list()).sort((one, two) =>
+      one.call + one.key < two.call + two.key ? -1 : 1,
+    );
+    const ageMs = expect.any(Number) as number;
+    expect(all).toEqual([
+      { key: 'a', call, state: 'answered', ageMs },
+      { key: 'b', call, state: 'unknown', ageMs },
+      { key: 'a', call: 'POST /v1/track', state: 'answered', ageMs },
+    ]);
+    expect(await messaging.journal.list({ state: 'unknown' })).toMatchObject([{ key: 'b' }]);
+    expect(await messaging.journal.list({ state: 'claimed' })).toEqual([]);
+    await expect(messaging.journal.list({ state: 'lost' as never })).rejects.toThrow('`state`');
+  });
+
+  it('lists what any text has named, and a thousand keys', async () => {
+    const names = ['é ü 漢字 😀', 'a/b', '%', '\u0000', 'x'.repeat(3_000), '\ud83d'];
+    const many = Array.from({ length: 1_100 }, (_, index) => `n${index}`);
+    const quick = new MessagingClient({ ...fake.options, journal, rateLimit: false });
+    fake.fail(call, {
+      status: 200,
+      body: { success: true, data: { emails: [] } },
+      times: Infinity,
+    });
+    for (const once of [...names, ...many]) {
+      await quick.send(mail, { once });
+    }
+    const keys = (await quick.journal.list()).map(({ key }) => key);
+    expect(keys.sort()).toEqual([...names, ...many].sort());
+    expect((await journal.list('')).every(({ key }) => /^[ -~]{1,500}$/.test(key))).toBe(true);
+  });
+
+  it('works for media, too', async () => {
+    const media = createFakeMedia();
+    const client = new MediaClient({ ...media.options, journal });
+    await client.generate.audio({ content: 'Hello', voiceId: 'voice_1' }, { once: 'speech' });
+    const list = await client.journal.list();
+    expect(list).toMatchObject([
+      { key: 'speech', call: 'POST /v1/generate/audio', state: 'answered' },
+    ]);
+    expect(await client.journal.forget('speech', list[0]!)).toBe(true);
+    expect(await client.journal.list()).toEqual([]);
+  });
+});
+
+describe('client.journal.forget()', () => {
+  it('lets the next call with the key be sent', async () => {
+    fake.fail(call, { loseAnswer: true });
+    await messaging.send(mail, { once: 'a' }).catch(() => undefined);
+    const [unknown] = await messaging.journal.list({ state: 'unknown' });
+    expect(await messaging.journal.forget(unknown!.key, unknown!)).toBe(true);
+    await messaging.send({ ...mail, subject: 'Again' }, { once: 'a' });
+    expect(fake.outbox).toHaveLength(2);
+  });
+
+  it('says whether there was such a key', async () => {
+    expect(await messaging.journal.forget('a', { call })).toBe(false);
+  });
+
+  it('is refused while the call is under way', async () => {
+    const dying = new MessagingClient({
+      ...fake.options,
+      journal,
+      fetch: () => new Promise(() => undefined),
+    });
+    dying.send(mail, { once: 'a' }).catch(() => undefined);
+    await expect.poll(() => dying.journal.list({ state: 'claimed' })).toHaveLength(1);
+    expect(await failureOf(messaging.journal.forget('a', { call }))).toMatchObject({
+      name: 'InvalidRequestError',
+      code: 'ONCE_UNDER_WAY',
+    });
+  });
+
+  it.each([['a'], ['a', {}], ['', { call }], [undefined, { call }]] as never[][])(
+    'is refused with %o',
+    async (...args) => {
+      const own = messaging.journal as { forget(...all: unknown[]): Promise<unknown> };
+      expect(await failureOf(own.forget(...args))).toMatchObject({ name: 'InvalidRequestError' });
+    },
+  );
+});
+
+describe('how long a key is kept', () => {
+  /** A store whose entries are all so much older. */
+  const aged = (store: JournalStore, ageMs: () => number): JournalStore => ({
+    ...store,
+    get: async (key) => {
+      const item = await store.get(key);
+      return item && { ...item, ageMs: item.ageMs + ageMs() };
+    },
+    list: async (...args) =>
+      (await store.list(...args)).map((item) => ({ ...item, ageMs: item.ageMs + ageMs() })),
+  });
+  const keysOf = async () => (await journal.list('once/')).length;
+
+  it.each([
+    ['30 days', undefined, 30 * dayMs],
+    ['as long as `keep` says', 3 * dayMs, 3 * dayMs],
+  ])('is %s where it was answered, and for ever where it is unknown', async (_, keep, keepMs) => {
+    let ageMs = 0;
+    const store = aged(journal, () => ageMs);
+    const open = () => new MessagingClient({ ...fake.options, journal: store, keep });
+    fake.fail(call, { loseAnswer: true, after: 1 });
+    await open().send(mail, { once: 'a' });
+    await open()
+      .send(mail, { once: 'b' })
+      .catch(() => undefined);
+    ageMs = keepMs - 60_000;
+    await open().send(mail, { once: 'a' });
+    expect(fake.outbox).toHaveLength(2);
+    ageMs = keepMs + 60_000;
+    await open().track({ email: 'ann@example.com', event: 'paid' }, { once: 'c' });
+    const keys = async () => (await open().journal.list()).map(({ key }) => key).sort();
+    await expect.poll(keys).toEqual(['b', 'c']);
+    expect(await open().journal.list({ state: 'unknown' })).toMatchObject([{ key: 'b' }]);
+  });
+
+  it('is for ever with media, where a forgotten key costs money', async () => {
+    const media = createFakeMedia();
+    const store = aged(journal, () => 10_000 * dayMs);
+    const open = () => new MediaClient({ ...media.options, journal: store });
+    await open().generate.audio({ content: 'Hello', voiceId: 'voice_1' }, { once: 'a' });
+    await open().generate.audio({ content: 'Hello', voiceId: 'voice_1' }, { once: 'a' });
+    expect(media.files).toHaveLength(1);
+  });
+
+  it('is up to the client whose keys they are: others on the same journal keep theirs', async () => {
+    const media = createFakeMedia();
+    const store = aged(journal, () => 10_000 * dayMs);
+    const client = new MediaClient({ ...media.options, journal: store });
+    await client.generate.audio({ content: 'Hello', voiceId: 'voice_1' }, { once: 'a' });
+    const grouped = { journal: store, rateLimit: { group: 'other' }, keep: Infinity };
+    await new MessagingClient({ ...fake.options, ...grouped }).send(mail, { once: 'b' });
+    const own = new MessagingClient({ ...fake.options, journal: store });
+    await own.send(mail, { once: 'c' });
+    await own.send(mail, { once: 'd' });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await keysOf()).toBeGreaterThanOrEqual(3);
+    expect(await client.journal.list()).toHaveLength(1);
+  });
+
+  it('is looked at once an hour, by one of all processes', async () => {
+    let lists = 0;
+    const counted: JournalStore = {
+      ...journal,
+      list: (...args) => {
+        lists += 1;
+        return journal.list(...args);
+      },
+    };
+    const open = () => new MessagingClient({ ...fake.options, journal: counted });
+    const clients = [open(), open(), open()];
+    const round = async (once: string) => {
+      lists = 0;
+      for (const one of clients) {
+        await one.send(mail, { once });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return lists;
+    };
+    expect(await round('a')).toBe(2); // single calls, and queues
+    expect(await round('b')).toBe(0);
+    await messaging.send(mail, { once: 'c' });
+    expect(await round('c')).toBe(0);
+  });
+});

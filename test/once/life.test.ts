@@ -1,0 +1,464 @@
+import {
+  isPostreelError,
+  memoryJournal,
+  MessagingClient,
+  type Answer,
+  type JournalStore,
+  type MessagingOptions,
+} from 'postreel';
+import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { watchedJournal } from '../support/once/store.js';
+
+const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' };
+const call = 'POST /v1/send';
+const once = 'receipt/1042';
+
+let fake: FakeMessaging;
+let journal: JournalStore;
+beforeEach(() => {
+  fake = createFakeMessaging();
+  journal = memoryJournal();
+});
+
+/** A client of the fake: another one on the same journal is another process. */
+const clientOf = (options: MessagingOptions = {}) =>
+  new MessagingClient({ ...fake.options, journal, ...options });
+const failureOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => expect.fail('it should have failed'),
+    (failure: unknown) => failure,
+  );
+const statesOf = async (messaging: MessagingClient) =>
+  (await messaging.journal.list()).map(({ state }) => state);
+/** A process that is killed while its request is under way: it never hears of an answer. */
+const killed = async (options: MessagingOptions = {}) => {
+  const dying = clientOf({ ...options, fetch: () => new Promise(() => undefined) });
+  dying.send(mail, { once }).catch(() => undefined);
+  await expect.poll(() => statesOf(dying)).toEqual(['claimed']);
+};
+
+describe('a call with a key', () => {
+  it('is sent once, and answered again what it was answered', async () => {
+    const first = await clientOf().send(mail, { once }).withResponse();
+    const again = await clientOf().send(mail, { once }).withResponse();
+    expect(first.replayed).toBeUndefined();
+    expect(first.response).toBeInstanceOf(Response);
+    expect(again).toEqual({
+      data: first.data,
+      response: undefined,
+      requestId: first.requestId,
+      replayed: true,
+    });
+    expect(fake.outbox).toHaveLength(1);
+  });
+
+  it('has the same content whatever the order of its fields', async () => {
+    await clientOf().send(mail, { once });
+    const turned = Object.fromEntries(Object.entries(mail).reverse()) as typeof mail;
+    await clientOf().send(turned, { once });
+    expect(fake.outbox).toHaveLength(1);
+  });
+
+  it.each([
+    ['body', (one: MessagingClient) => one.send({ ...mail, subject: 'Hello' }, { once }), mail],
+    ['path', (one: MessagingClient) => one.templates.duplicate('b', { once }), undefined],
+  ])('is refused with another %s under the same key', async (_, other, sent) => {
+    fake.fail('POST /templates/{id}/duplicate', { status: 200, body: { id: 'tpl_1' } });
+    const messaging = clientOf();
+    await (sent ? messaging.send(sent, { once }) : messaging.templates.duplicate('a', { once }));
+    const before = fake.requests.length;
+    expect(await failureOf(other(messaging))).toMatchObject({
+      name: 'InvalidRequestError',
+      code: 'ONCE_CONFLICT',
+      outcome: 'not-sent',
+    });
+    expect(fake.requests).toHaveLength(before);
+  });
+
+  it('shares its key with no other endpoint, address or group, and with every API key', async () => {
+    const other = createFakeMessaging();
+    await clientOf().send(mail, { once });
+    await clientOf().track({ email: 'ann@example.com', event: 'paid' }, { once });
+    await clientOf({ ...other.options }).send(mail, { once });
+    await clientOf({ rateLimit: { group: 'shop' } }).send(mail, { once });
+    await clientOf({ rateLimit: { group: 'shop' } }).send(mail, { once });
+    expect([fake.outbox.length, fake.project.events.length]).toEqual([2, 1]);
+    expect(other.outbox).toHaveLength(1);
+    // The project's key was renewed: its old one is worth nothing, and what it sent is known.
+    await clientOf({ apiKey: 'sk_another' }).send(mail, { once });
+    expect(fake.outbox).toHaveLength(2);
+  });
+
+  it('is sent once where many make it at once, in one process and in several', async () => {
+    const clients = [clientOf(), clientOf(), clientOf()];
+    const derived = clients.map((one) => one.with({ timeout: 10_000 }));
+    const all = [...clients, ...derived, ...clients];
+    const answers = await Promise.all(all.map((one) => one.send(mail, { once })));
+    expect(fake.outbox).toHaveLength(1);
+    expect(new Set(answers.map((one) => JSON.stringify(one))).size).toBe(1);
+  });
+
+  it('leaves no body and no address in the journal', async () => {
+    const private_ = { ...mail, to: 'Ann.Secret@Example.com', body: '<p>Your diagnosis</p>' };
+    const first = await clientOf().send(private_, { once });
+    const template = {
+      name: 'Secret name',
+      subject: 'Hi',
+      body: '<p>Secret text</p>',
+      type: 'MARKETING',
+    };
+    const made = await clientOf().templates.create(template as never, { once });
+    const texts = (await journal.list('')).map(({ value }) => value).join('\n');
+    expect(texts).not.toMatch(/secret|diagnosis/i);
+    expect(await clientOf().send(private_, { once })).toEqual(first);
+    expect(await clientOf().templates.create(template as never, { once })).toEqual(made);
+    expect(JSON.stringify(made)).toContain('Secret text');
+  });
+});
+
+describe('the claim of a key', () => {
+  it('is written after the rate limit has granted the call, and before its bytes leave', async () => {
+    const watched = watchedJournal();
+    const seen: string[][] = [];
+    const fetch: typeof globalThis.fetch = (...request) => {
+      seen.push(watched.written());
+      return fake.fetch(...request);
+    };
+    const rateLimit = { limit: 1, windowMs: 60_000, group: crypto.randomUUID() };
+    const messaging = clientOf({ journal: watched.journal, fetch, rateLimit });
+    const abort = new AbortController();
+    await messaging.send(mail, { once: 'a' });
+    const waiting = messaging.send(mail, { once: 'b', signal: abort.signal });
+    await expect.poll(() => watched.steps.filter((one) => one === 'get').length).toBe(2);
+    await expect.poll(() => messaging.rateLimit.state()?.queued).toBe(1);
+    expect(watched.written()).toEqual(['claimed', 'answered']);
+    abort.abort(new Error('enough'));
+    await failureOf(waiting);
+    expect(watched.written()).toEqual(['claimed', 'answered']);
+    expect(seen).toEqual([['claimed']]);
+  });
+
+  it('is renewed before each further attempt, so that nobody takes it over meanwhile', async () => {
+    fake.fail(call, { status: 429, retryAfter: 30 });
+    fake.fail(call, { slow: 25_000, after: 1 }); // the first claim's time ends before it answers
+    const watched = watchedJournal();
+    const messaging = clientOf({ journal: watched.journal, rateLimit: false });
+    // Another process watches it from the first claim on, and would make the call again.
+    const other = clientOf({ journal: watched.journal, rateLimit: false });
+    const again = { once, retry: { unknownOutcome: true }, deadline: 90_000 };
+    const watching = new Promise<Answer<unknown>>((resolve) => {
+      messaging.once('request', () => resolve(other.send(mail, again).withResponse()));
+    });
+    const [first, second] = await Promise.all([messaging.send(mail, { once }), watching]);
+    expect(second).toMatchObject({ data: first, replayed: true });
+    expect(watched.written()).toEqual(['claimed', 'claimed', 'answered']);
+    expect(watched.texts[0]).not.toBe(watched.texts[1]); // each claim is one of a kind
+    expect(fake.outbox).toHaveLength(1);
+  });
+
+  it('holds others back, within their own deadline', async () => {
+    await killed();
+    const before = fake.requests.length;
+    const failure = await failureOf(clientOf().send(mail, { once, deadline: 5_000 }));
+    expect(failure).toMatchObject({ code: 'DEADLINE_EXCEEDED', outcome: 'not-sent' });
+    expect(fake.requests).toHaveLength(before);
+  });
+
+  it('holds others back until they abort, and they hear that at once', async () => {
+    fake = createFakeMessaging({ clock: { mode: 'manual' } });
+    await killed();
+    const abort = new AbortController();
+    const waiting = clientOf().send(mail, { once, signal: abort.signal });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    abort.abort('enough');
+    expect(await failureOf(waiting)).toBe('enough');
+    expect(waiting.outcome).toBe('not-sent');
+  });
+
+  it('of a killed process becomes unknown when its time is over', async () => {
+    await killed();
+    const messaging = clientOf();
+    const waiting = messaging.send(mail, { once });
+    expect(await failureOf(waiting)).toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+      outcome: 'unknown',
+      message: expect.stringContaining(once) as string,
+    });
+    expect(waiting.outcome).toBe('unknown');
+    expect(await statesOf(messaging)).toEqual(['unknown']);
+    expect(fake.requests).toEqual([]);
+  });
+
+  it('is not taken over while it lives, also where the caller would send again', async () => {
+    await killed({ timeout: 600_000 });
+    const again = { once, retry: { unknownOutcome: true } };
+    const early = clientOf().send(mail, { ...again, deadline: 500_000 });
+    expect(await failureOf(early)).toMatchObject({ outcome: 'not-sent' });
+    expect(fake.requests).toEqual([]);
+    await clientOf().send(mail, again); // waits for the end of the claim's time
+    expect(fake.outbox).toHaveLength(1);
+    expect((await clientOf().send(mail, { once }).withResponse()).replayed).toBe(true);
+  });
+});
+
+describe('a call that failed', () => {
+  it.each([
+    ['rejected', { status: 422 }],
+    ['not-sent', undefined],
+  ] as const)('and was %s leaves its key free', async (outcome, fault) => {
+    const refused = () => Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }));
+    const messaging = clientOf({ retries: 0, ...(!fault && { fetch: refused }) });
+    if (fault) {
+      fake.fail(call, fault);
+    }
+    expect(await failureOf(messaging.send(mail, { once }))).toMatchObject({ outcome });
+    expect(await messaging.journal.list()).toEqual([]);
+    await clientOf().send({ ...mail, subject: 'Corrected' }, { once });
+    expect(fake.outbox).toHaveLength(1);
+  });
+
+  it('and is unknown is written down as that at once, and not sent again', async () => {
+    fake.fail(call, { loseAnswer: true });
+    const messaging = clientOf();
+    expect(await failureOf(messaging.send(mail, { once }))).toMatchObject({ outcome: 'unknown' });
+    expect(await statesOf(messaging)).toEqual(['unknown']);
+    for (const other of [messaging, clientOf()]) {
+      expect(await failureOf(other.send(mail, { once }))).toMatchObject({
+        code: 'OUTCOME_UNKNOWN',
+        outcome: 'unknown',
+      });
+    }
+    expect(fake.outbox).toHaveLength(1);
+    await clientOf().send(mail, { once, retry: { unknownOutcome: true } });
+    expect(fake.outbox).toHaveLength(2);
+    await clientOf().send(mail, { once });
+    expect(fake.outbox).toHaveLength(2);
+  });
+
+  it('stays unknown where a later try of it certainly did nothing', async () => {
+    fake.fail(call, { loseAnswer: true });
+    await failureOf(clientOf().send(mail, { once }));
+    fake.fail(call, { status: 422 });
+    const again = { once, retry: { unknownOutcome: true } };
+    expect(await failureOf(clientOf().send(mail, again))).toMatchObject({ status: 422 });
+    expect(await failureOf(clientOf().send(mail, { once }))).toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+    });
+  });
+
+  it('and was answered in a way that is refused counts as unknown', async () => {
+    fake.fail(call, { status: 200, body: { success: true, data: { emails: 'none' } } });
+    const strict = clientOf({ validation: { responses: 'throw' } });
+    expect(await failureOf(strict.send(mail, { once }))).toMatchObject({ outcome: 'unknown' });
+    expect(await statesOf(strict)).toEqual(['unknown']);
+  });
+
+  it('is answered after all where its answer comes late', async () => {
+    let answer: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const fetch: typeof globalThis.fetch = async (...request) => {
+      const response = await fake.fetch(...request);
+      await held;
+      return response;
+    };
+    const messaging = clientOf({ fetch });
+    const abort = new AbortController();
+    const sending = messaging.send(mail, { once, signal: abort.signal });
+    await expect.poll(() => fake.outbox.length).toBe(1);
+    abort.abort(new Error('enough'));
+    expect(await failureOf(sending)).toMatchObject({ message: 'enough' });
+    expect(sending.outcome).toBe('unknown');
+    await expect.poll(() => statesOf(messaging)).toEqual(['unknown']);
+    answer();
+    await expect.poll(() => statesOf(messaging)).toEqual(['answered']);
+    const { replayed, data } = await clientOf().send(mail, { once }).withResponse();
+    expect([replayed, data.emails[0]?.email]).toEqual([true, fake.outbox[0]?.id]);
+  });
+
+  it('is not made again where the answer to its first attempt comes late', async () => {
+    const fetch: typeof globalThis.fetch = async (...request) => {
+      const response = await fake.fetch(...request);
+      if (fake.outbox.length === 1) {
+        await new Promise((resolve) => setTimeout(resolve, 60));
+      }
+      return response;
+    };
+    const messaging = clientOf({ fetch, timeout: 30, retries: 5 });
+    const again = { once, retry: { unknownOutcome: true } };
+    await messaging.send(mail, again);
+    expect(fake.outbox).toHaveLength(1);
+  });
+});
+
+describe('a key that somebody else has changed meanwhile', () => {
+  /** Another process writes its own entry over the claim, while the request is under way. */
+  const writing =
+    (change: object): typeof globalThis.fetch =>
+    async (...request) => {
+      const [item] = await journal.list('once/');
+      const foreign = { ...(JSON.parse(item!.value) as object), id: 'foreign', ...change };
+      await journal.swap(item!.key, item!.value, JSON.stringify(foreign));
+      return fake.fetch(...request);
+    };
+
+  it.each([
+    ['another claim', { state: 'claimed' }, 'claimed'],
+    ['what became of other content', { state: 'unknown', print: 'other' }, 'unknown'],
+  ])('keeps %s; the answer goes beside it, and a warning says so', async (_, change, state) => {
+    const messaging = clientOf();
+    const warnings: string[] = [];
+    messaging.on('warning', ({ message }) => warnings.push(message));
+    await messaging.with({ fetch: writing(change) }).send(mail, { once });
+    await expect.poll(() => statesOf(messaging)).toEqual([state, 'answered']);
+    expect(warnings).toEqual([expect.stringContaining('was changed by another process')]);
+    const texts = (await journal.list('')).map(({ value }) => value).join('\n');
+    expect(texts).toContain(fake.outbox[0]!.id);
+    if (state === 'unknown') {
+      // Who forgets the key forgets both.
+      expect(await messaging.journal.forget(once, { call })).toBe(true);
+      expect(await journal.list('once/')).toEqual([]);
+    }
+  });
+
+  it('is answered where the other one does not know what became of the same call', async () => {
+    const messaging = clientOf();
+    await messaging.with({ fetch: writing({ state: 'unknown' }) }).send(mail, { once });
+    expect(await statesOf(messaging)).toEqual(['answered']);
+  });
+
+  it('is written where a store has lost it', async () => {
+    const fetch: typeof globalThis.fetch = async (...request) => {
+      const [item] = await journal.list('once/');
+      await journal.swap(item!.key, item!.value, undefined);
+      return fake.fetch(...request);
+    };
+    await clientOf({ fetch }).send(mail, { once });
+    await clientOf().send(mail, { once });
+    expect(fake.outbox).toHaveLength(1);
+  });
+
+  it('is refused where nobody can tell what it is', async () => {
+    await clientOf().send(mail, { once });
+    const [item] = await journal.list('once/');
+    await journal.swap(item!.key, item!.value, '"something else"');
+    expect(await failureOf(clientOf().send(mail, { once }))).toMatchObject({
+      code: 'JOURNAL_UNREADABLE',
+      outcome: 'not-sent',
+    });
+    expect(fake.outbox).toHaveLength(1);
+  });
+});
+
+describe('a journal that does not answer', () => {
+  const down = () => Promise.reject(new Error('connect ECONNREFUSED redis://ann:s3cret@db:6379'));
+
+  it.each(['get', 'swap'] as const)(
+    'at the %s before the request ends the call unsent',
+    async (verb) => {
+      const watched = watchedJournal();
+      watched.before((one) => (one === verb ? down() : undefined));
+      const messaging = clientOf({ journal: watched.journal });
+      const failure = await failureOf(messaging.send(mail, { once }));
+      expect(failure).toMatchObject({ code: 'JOURNAL_UNAVAILABLE', outcome: 'not-sent' });
+      expect(isPostreelError(failure) && failure.message).not.toContain('s3cret');
+      expect(fake.requests).toEqual([]);
+      watched.before(() => undefined);
+      await messaging.send(mail, { once });
+      expect(fake.outbox).toHaveLength(1);
+    },
+  );
+
+  it('after the answer lets the call resolve, warns, and is written to when it answers', async () => {
+    const watched = watchedJournal();
+    let isDown = false;
+    watched.before(() => (isDown ? down() : undefined));
+    const fetch: typeof globalThis.fetch = async (...request) => {
+      isDown = true;
+      return fake.fetch(...request);
+    };
+    const messaging = clientOf({ journal: watched.journal });
+    const warnings: string[] = [];
+    messaging.on('warning', ({ message }) => warnings.push(message));
+    const { emails } = await messaging.with({ fetch }).send(mail, { once });
+    expect(emails).toHaveLength(1);
+    await expect.poll(() => warnings.length).toBeGreaterThan(0);
+    expect(warnings[0]).toMatch(/^The journal could not be .* as soon as the journal answers/);
+    isDown = false;
+    const other = clientOf({ journal: watched.journal });
+    await expect.poll(() => statesOf(other)).toEqual(['answered']);
+    expect((await other.send(mail, { once })).emails).toEqual(emails);
+    expect(fake.outbox).toHaveLength(1);
+  });
+
+  it('for longer than it is asked in the background is written to with the next call', async () => {
+    const watched = watchedJournal();
+    let isDown = false;
+    watched.before(() => (isDown ? down() : undefined));
+    const fetch: typeof globalThis.fetch = async (...request) => {
+      isDown = true;
+      return fake.fetch(...request);
+    };
+    const messaging = clientOf({ journal: watched.journal });
+    const warnings: string[] = [];
+    messaging.on('warning', ({ message }) => warnings.push(message));
+    await messaging.with({ fetch }).send(mail, { once });
+    await expect.poll(() => warnings.at(-1)).toContain('still cannot be written');
+    isDown = false;
+    await messaging.send(mail, { once: 'another' });
+    await expect
+      .poll(() => statesOf(clientOf({ journal: watched.journal })))
+      .toEqual(['answered', 'answered']);
+  });
+
+  it.each([
+    ['its claim', 0],
+    ['its answer', 1],
+  ] as const)('at %s keeps nobody waiting who aborts', async (_, nth) => {
+    const watched = watchedJournal();
+    let swaps = 0;
+    watched.before((verb) =>
+      verb === 'swap' && swaps++ >= nth ? new Promise(() => undefined) : undefined,
+    );
+    fake = createFakeMessaging({ clock: { mode: 'manual' } }); // no time passes
+    const abort = new AbortController();
+    const sending = clientOf({ journal: watched.journal }).send(mail, {
+      once,
+      signal: abort.signal,
+    });
+    await expect.poll(() => swaps).toBeGreaterThan(nth);
+    abort.abort('enough');
+    if (nth === 0) {
+      expect(await failureOf(sending)).toBe('enough');
+      expect(sending.outcome).toBe('not-sent');
+      expect(fake.requests).toEqual([]);
+    } else {
+      expect((await sending).emails).toHaveLength(1); // its answer is there
+    }
+  });
+
+  it('takes back a claim that comes to nothing', async () => {
+    const watched = watchedJournal();
+    let write: () => void = () => undefined;
+    watched.before((verb) =>
+      verb === 'swap' && watched.written().length === 0
+        ? new Promise((resolve) => {
+            write = resolve;
+          })
+        : undefined,
+    );
+    const abort = new AbortController();
+    const messaging = clientOf({ journal: watched.journal });
+    const sending = messaging.send(mail, { once, signal: abort.signal });
+    await expect.poll(() => watched.steps).toEqual(['get']);
+    await new Promise((resolve) => setImmediate(resolve));
+    abort.abort('enough');
+    await failureOf(sending);
+    write();
+    await expect.poll(() => watched.written()).toEqual(['claimed', 'free']);
+    await messaging.send(mail, { once });
+    expect(fake.outbox).toHaveLength(1);
+  });
+});

@@ -1,0 +1,45 @@
+import { memoryJournal, type JournalStore } from 'postreel';
+
+type Verb = 'swap' | 'get' | 'list';
+
+/** A journal in memory whose steps can be watched, held back and made to fail. */
+export function watchedJournal() {
+  const memory = memoryJournal();
+  const steps: string[] = [];
+  const texts: string[] = [];
+  let before: (verb: Verb, to: string | undefined) => Promise<void> | undefined = () => undefined;
+  const step = async <T>(verb: Verb, key: string, run: () => Promise<T>, to?: string) => {
+    if (!key.startsWith('once/')) {
+      return run(); // when old keys were removed last
+    }
+    await before(verb, to);
+    const result = await run();
+    steps.push(verb === 'swap' ? stateOf(to) : verb);
+    return result;
+  };
+  const journal: JournalStore = {
+    swap: (key, from, to) => {
+      texts.push(to ?? '');
+      return step('swap', key, () => memory.swap(key, from, to), to);
+    },
+    get: (key) => step('get', key, () => memory.get(key)),
+    list: (prefix, page) => step('list', prefix, () => memory.list(prefix, page)),
+  };
+  return {
+    journal,
+    memory,
+    /** What was done, in its order: `get`, `list`, or the state that was written. */
+    steps,
+    /** What was to be written. */
+    texts,
+    written: () => steps.filter((one) => one !== 'get' && one !== 'list'),
+    /** What happens before each step: it may throw, or take its time. */
+    before: (run: typeof before) => {
+      before = run;
+    },
+  };
+}
+
+function stateOf(text: string | undefined): string {
+  return text === undefined ? 'free' : (JSON.parse(text) as { state: string }).state;
+}
