@@ -92,12 +92,12 @@ describe('suspects', () => {
 
   it('with a kit share no call with those without one, once both have been accepted', async () => {
     const { fake, media } = fakeService();
-    const kitOf = ({ brandId }: { brandId?: string | undefined }) => brandId ?? 'none';
+    const kitOf = ({ brandId = 'none' }: VideoJob) => brandId;
     const input = videos(16).map((job, index) =>
       index % 2 ? job : { ...job, brandId: 'brand_000001' },
     );
     await inTime(collect(media().queue(input)));
-    for (const kits of payloads(fake).map((payload) => new Set(payload.map(kitOf)))) {
+    for (const kits of payloads(fake).map((payload) => new Set(payload.map((job) => kitOf(job))))) {
       expect(kits.size).toBe(1);
     }
     expect(Math.max(...sizes(fake))).toBe(8);
