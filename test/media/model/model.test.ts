@@ -13,7 +13,10 @@ it(`bills nothing twice, loses no id and ends every job in ${seed === undefined 
       : [Number(seed)];
   const broken: unknown[] = [];
   const sums: Partial<Facts> = {};
-  for (const one of seeds) {
+  for (const [index, one] of seeds.entries()) {
+    if (index > 0 && index % 500 === 0) {
+      console.log(`${index} worlds, ${broken.length} broken`);
+    }
     const { violations, facts } = await liveWorld(one);
     if (violations.length > 0) {
       broken.push({ seed: one, violations });

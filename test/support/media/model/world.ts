@@ -97,7 +97,7 @@ class World implements Surroundings {
       pendingLimit,
       says: random.pick(['seconds', 'date', 'reset', 'nothing']),
       makesHalf: random.chance(0.3),
-      maxJobMs: random.pick([5_000, 30_000, 30_000, 2 * minuteMs]),
+      maxJobMs: random.pick([2_000, 10_000, 20_000, minuteMs]),
       failChance: random.pick([0, 0, 0.2]),
       refused: this.#refused,
     });
