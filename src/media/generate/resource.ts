@@ -74,6 +74,8 @@ interface Request {
   readonly body: unknown;
   readonly reportPath?: string;
   readonly options: GenerateOptions;
+  /** Aborts when it is not wanted any more, unless it has left by then. */
+  readonly stop?: AbortSignal | undefined;
   readonly terms?: QueueTerms | undefined;
 }
 
@@ -159,7 +161,7 @@ export class Generate implements NamesOf<typeof routes> {
     const controller = new AbortController();
     const { signal } = request.options;
     const own = { ...request.options, signal: controller.signal };
-    const call = this.#submit({ ...request, options: own });
+    const call = this.#submit({ ...request, options: own, stop: signal });
     const stopListening = onAbort(signal, () => {
       if (!call.hasLeft) {
         controller.abort(signal?.reason);
@@ -169,7 +171,7 @@ export class Generate implements NamesOf<typeof routes> {
     return call;
   }
 
-  #submit({ kind, body, reportPath, options, terms }: Request): RunningCall<SubmittedJob[]> {
+  #submit({ kind, body, reportPath, options, stop, terms }: Request): RunningCall<SubmittedJob[]> {
     const site = callSite();
     return new RunningCall(async (state) => {
       state.outcome = 'not-sent';
@@ -199,6 +201,7 @@ export class Generate implements NamesOf<typeof routes> {
           options: rest,
           sendsUnknown,
           lane: terms?.lane,
+          stop,
         };
         const once = terms ? terms.once?.(only(jobs)) : this.#onceOf(kind, jobs, options);
         const answer =

@@ -139,16 +139,24 @@ export class PaidCall {
     const chosen = this.#host.choose();
     const wanted = count(chosen);
     const taken = wanted > 0 ? await slots.take(wanted, this.#host.fewestSlots) : [];
-    const members: Waiting[] = [];
-    const claims: Known<Claimed>[] = [];
+    const loads: { readonly one: Waiting; readonly own: readonly Known<Claimed>[] }[] = [];
+    let places = 0;
     for (const one of chosen) {
-      const fits = claims.length + one.parcel.jobs.length <= taken.length;
-      const own = fits ? await this.#claim(one, claims.length, limitMs) : undefined;
+      const fits = places + one.parcel.jobs.length <= taken.length;
+      one.state.hasLeft = fits; // a claim that nobody waits for would be unknown after a restart
+      const own = fits ? await this.#claim(one, places, limitMs) : undefined;
+      one.state.hasLeft = own !== undefined;
       if (own) {
-        members.push(one);
-        claims.push(...own);
+        loads.push({ one, own });
+        places += own.length;
       }
     }
+    // Whose caller has given up meanwhile is not sent.
+    const givenUp = loads.filter(({ one }) => one.isOver);
+    void this.#parts.ledger?.release(givenUp.flatMap(({ own }) => own));
+    const going = loads.filter(({ one }) => !one.isOver);
+    const members = going.map(({ one }) => one);
+    const claims = going.flatMap(({ own }) => own);
     slots.release(taken.slice(claims.length));
     if (members.length === 0) {
       if (taken.length === 0 && wanted > 0) {

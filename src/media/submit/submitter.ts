@@ -140,6 +140,11 @@ export class Submitter {
     if (!one.isOver) {
       const outcome = one.state.mayHaveHappened ? 'unknown' : 'not-sent';
       Object.assign(one.state, { hasLeft: false, outcome });
+      const { stop } = one.parcel;
+      if (stop?.aborted) {
+        one.reject(stop.reason); // it had left, and comes back
+        return;
+      }
       this.#waiting.add(one);
       this.#joinedAt = this.#parts.clock.now();
       this.#news.notify();

@@ -166,6 +166,41 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
       expect(calls(fake)).toBe(1);
     });
 
+    it('sends what it was about to claim, and hands it back to be followed', async () => {
+      const { fake, journal, client } = service();
+      const { save } = shelf();
+      const stopping = new AbortController();
+      const slow: JournalStore = {
+        ...journal,
+        get: (key) => journal.get(key),
+        list: (...args) => journal.list(...args),
+        async swap(...args) {
+          stopping.abort();
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          return journal.swap(...args);
+        },
+      };
+      const run = open(client({ journal: slow }), { save, signal: stopping.signal });
+      expect(await run({ id: '1', data: video() })).toMatchObject({ is: words.stopped });
+      expect((await client().journal.pending()).jobs).toHaveLength(1);
+      expect(await open(client(), { save })({ id: '1', data: video() })).toMatchObject({
+        is: 'done',
+      });
+      expect(calls(fake)).toBe(1);
+    });
+
+    it('hands back what comes back from its call unsent', async () => {
+      const { fake, client } = service();
+      const { save } = shelf();
+      const stopping = new AbortController();
+      const media = client();
+      fake.fail(videoEndpoint, { status: 429, times: 5 });
+      media.on('request', () => stopping.abort());
+      const run = open(media, { save, signal: stopping.signal });
+      expect(await run({ id: '1', data: video() })).toMatchObject({ is: words.stopped });
+      expect(fake.files).toEqual([]);
+    });
+
     it('ends what may have been sent as unknown', async () => {
       const { fake, client } = service();
       const { save } = shelf();
