@@ -156,10 +156,8 @@ describe('a job with `once`', () => {
     await inTime(make('film/1'));
     await inTime(collect(client.queue(videos(1), { name: 'films', key: () => 'one' })));
     await inTime(client.generate.audio(speech()));
-    const listed: string[] = [];
-    for await (const { key, call, state } of client.journal.list()) {
-      listed.push(`${call} ${key} ${state}`);
-    }
+    const entries = await client.journal.list();
+    const listed = entries.map(({ key, call, state }) => `${call} ${key} ${state}`);
     expect(listed.sort()).toEqual([
       'POST /v1/generate/video film/1 answered',
       'queue films key one answered',
