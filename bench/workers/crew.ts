@@ -138,28 +138,15 @@ export async function crew(scene: Crew): Promise<CrewResult> {
       }
       await team.replaceEnded();
       await parts.supervise().catch(() => undefined); // while the store restarts
-      const failed = await parts.failed().catch(() => []);
+      const failed = (await parts.failed().catch(() => [])).map(({ prompt }) => prompt);
       const done = new Set([...(await storedIn(task)).map(([prompt]) => prompt), ...failed]);
-      if (process.env['VERBOSE'] && Math.random() < 0.1)
-        console.log(
-          Math.round(now / 1000),
-          'done',
-          done.size,
-          'made',
-          server.media.files.length,
-          'pending',
-          server.media.files.filter((f) => f.status === 'queued' || f.status === 'processing')
-            .length,
-          'calls',
-          server.media.requests.filter(({ method }) => method === 'POST').length,
-          await parts.states?.(),
-        );
       isOver = events.length === 0 && done.size >= count;
     }
     const tookMs = performance.now() - startedAt;
     const stored = await storedIn(task);
     const failed = await parts.failed();
-    const done = new Set([...stored.map(([prompt]) => prompt), ...failed]);
+    const done = new Set([...stored, ...failed.map(({ prompt }) => [prompt])].map(([one]) => one));
+    const others = failed.filter(({ reason }) => !/may have/.test(reason));
     const madeAs = new Map(
       server.media.files.map(({ fileId, settings }) => [fileId, String(settings['prompt'])]),
     );
@@ -167,8 +154,8 @@ export async function crew(scene: Crew): Promise<CrewResult> {
     return {
       twice: madeAs.size - made.size,
       missing: count - done.size,
-      unknown: failed.length,
-      failedUnsent: failed.filter((prompt) => !made.has(prompt)).length,
+      unknown: failed.length - others.length,
+      failedUnsent: others.filter(({ prompt }) => !made.has(prompt)).length,
       wrongFile: stored.filter(([prompt, fileId = '']) => madeAs.get(fileId) !== prompt).length,
       refused: server.media.requests.filter(({ status }) => status === 429).length,
       ratio: tookMs / boundMs,

@@ -8,11 +8,10 @@ import { startRedis } from '../../test/support/stores/redis-server.js';
 
 /** A job engine with its store, as a bench sees it. */
 export interface TestEngine {
-  states?(): Promise<string>;
   readonly store: string;
   add(jobs: readonly VideoJob[]): Promise<void>;
-  /** The prompts of the jobs that have failed for good. */
-  failed(): Promise<string[]>;
+  /** The jobs that have failed for good. */
+  failed(): Promise<{ readonly prompt: string; readonly reason: string }[]>;
   /** What a supervisor of the engine does now and then: finds jobs whose lease is over. */
   supervise(): Promise<void>;
   restart(): Promise<void>;
@@ -29,12 +28,6 @@ export async function bullmqEngine(queueNames: readonly string[]): Promise<TestE
   queues.forEach((queue) => queue.on('error', () => undefined)); // it is restarted
   return {
     store: server.url,
-    states: async () =>
-      JSON.stringify(
-        await Promise.all(
-          queues.map((q) => q.getJobCounts('active', 'waiting', 'delayed', 'failed', 'completed')),
-        ),
-      ),
     async add(jobs) {
       for (const [place, queue] of queues.entries()) {
         const own = jobs.filter((_, index) => index % queues.length === place);
@@ -48,7 +41,10 @@ export async function bullmqEngine(queueNames: readonly string[]): Promise<TestE
     },
     async failed() {
       const lists = await Promise.all(queues.map((queue) => queue.getFailed()));
-      return lists.flat().map(({ data }) => (data as VideoJob).prompt ?? '');
+      return lists.flat().map(({ data, failedReason }) => ({
+        prompt: (data as VideoJob).prompt ?? '',
+        reason: failedReason,
+      }));
     },
     supervise: () => Promise.resolve(), // each worker does
     restart: () => server.restart(),
@@ -74,8 +70,6 @@ export async function pgBossEngine(
   for (const name of queueNames) {
     await boss.createQueue(name, { name, retryLimit: tries, expireInSeconds: leaseSeconds });
   }
-  const prompts = async (text: string, names: readonly string[]) =>
-    (await pool.query<{ prompt: string }>(text, [names])).rows.map(({ prompt }) => prompt);
   return {
     store: server.url,
     async add(jobs) {
@@ -92,11 +86,11 @@ export async function pgBossEngine(
         );
       }
     },
-    failed: () =>
-      prompts(
-        `select data->>'prompt' as prompt from pgboss.job where name = any($1) and state = 'failed'`,
-        queueNames,
-      ),
+    async failed() {
+      const text = `select data->>'prompt' as prompt, output->>'message' as reason
+        from pgboss.job where name = any($1) and state = 'failed'`;
+      return (await pool.query<{ prompt: string; reason: string }>(text, [queueNames])).rows;
+    },
     supervise: () => boss.maintain(),
     restart: () => server.restart(),
     async stop() {

@@ -37,9 +37,9 @@ async function race(): Promise<void> {
       engine,
       jobs,
       speed,
-      kills: Number(process.env['KILLS'] ?? 4),
+      kills: 4,
       lost: 2,
-      restarts: Number(process.env['RESTARTS'] ?? 1),
+      restarts: 1,
       ...more,
     };
     const { ratio, ...counts } = await crew(scene);

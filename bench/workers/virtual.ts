@@ -72,7 +72,7 @@ export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
       validation: { responses: 'off' },
     });
     const make = bullmqProcessor(media, {
-      save: ({ fileId: _ }, { id }) => Promise.resolve(saved.add(id ?? '')),
+      save: (_, { id }) => Promise.resolve(saved.add(id ?? '')),
     });
     const takeJobs = async () => {
       for (;;) {
@@ -80,7 +80,7 @@ export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
         if (job) {
           const back = () => setTimeout(() => void waiting.unshift(job), leaseMinutes * minuteMs);
           death.signal.addEventListener('abort', back);
-          await make(job).catch(({ message }: Error) => failed.set(job.id, message));
+          await make(job).catch((error: unknown) => failed.set(job.id, String(error)));
           death.signal.removeEventListener('abort', back);
         } else {
           await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -136,7 +136,11 @@ function onlyWhile<Store extends object>(alive: Alive, store: Store): Store {
 function jobOf(index: number) {
   const data: VideoJob = { workflowType: 'idea', voiceId: 'voice_1', prompt: String(index) };
   return {
-    ...{ id: String(index), data, prefix: 'bull', queueName: 'videos', timestamp: 0 },
+    id: String(index),
+    data,
+    prefix: 'bull',
+    queueName: 'videos',
+    timestamp: 0,
     attemptsMade: 0,
     moveToWait: () => Promise.resolve(),
     moveToDelayed: () => Promise.resolve(),

@@ -1,4 +1,5 @@
 import { ConfigurationError, isPostreelError, reasonOf } from '../core/errors.js';
+import { isRecord } from '../core/values.js';
 import type { MediaClient } from '../media/client.js';
 import { EngineWorker, readEngineOptions, type EngineOptions } from '../media/engine.js';
 import type { JobRecord } from '../media/jobs/job.js';
@@ -88,7 +89,7 @@ function isFinal(failure: unknown): boolean {
 
 function checkJob(job: unknown): void {
   // With 5.55 came what hands a job back without a try counted.
-  if (typeof Object(job).moveToWait !== 'function') {
+  if (!isRecord(job) || typeof job['moveToWait'] !== 'function') {
     throw new ConfigurationError(
       '`bullmqProcessor()` is for the jobs of a `Worker` of `bullmq` 5.55 or later.',
       { code: 'BULLMQ_MISSING' },

@@ -49,7 +49,8 @@ export function pgBossHandler<Job extends PgBossJob = PgBossJob>(
       });
     } catch (failure) {
       if (signal.aborted && failure === signal.reason) {
-        throw new Error('The worker stopped. The next try goes on where this one was.');
+        const message = 'The worker stopped. The next try goes on where this one was.';
+        throw new Error(message, { cause: failure });
       }
       throw failure;
     }
@@ -58,7 +59,7 @@ export function pgBossHandler<Job extends PgBossJob = PgBossJob>(
 
 /** pg-boss fails a batch as a whole: one bad job would cost the others a try. */
 function onlyOf<Job>(jobs: readonly Job[]): Job {
-  const [job, ...others] = Array.isArray(jobs) ? jobs : [];
+  const [job, ...others] = isList(jobs) ? jobs : [];
   if (job === undefined) {
     throw new ConfigurationError(
       '`pgBossHandler()` is for `boss.work()` of `pg-boss` 10 or later.',
@@ -72,4 +73,9 @@ function onlyOf<Job>(jobs: readonly Job[]): Job {
     );
   }
   return job;
+}
+
+// Version 9 hands out a job without a list around it.
+function isList(jobs: unknown): boolean {
+  return Array.isArray(jobs);
 }

@@ -9,13 +9,17 @@ import { speech, video } from '../support/media/fake-time.js';
 function jobOf(id: string, data: unknown, attemptsMade = 0) {
   const [number = '', queueName = 'videos'] = id.split('/').reverse();
   const moves: string[] = [];
-  const move = (name: string) => (token: unknown) =>
-    Promise.resolve(moves.push(`${name} ${token}`));
+  const move = (name: string) => (token?: string) =>
+    Promise.resolve(moves.push(`${name} ${token ?? ''}`));
   const job = {
-    ...{ id: number === '' ? id : number, data, attemptsMade, queueName, prefix: 'bull' },
+    id: number,
+    data,
+    attemptsMade,
+    queueName,
+    prefix: 'bull',
     timestamp: 1_700_000_000_000,
     moveToWait: move('wait'),
-    moveToDelayed: (until: number, token: unknown) => {
+    moveToDelayed: (until: number, token?: string) => {
       expect(until).toBeGreaterThan(Date.now() + 10_000);
       return move('delayed')(token);
     },
@@ -44,7 +48,7 @@ const open: OpenWorker = (media, options) => {
     const { job, moves } = jobOf(id, data, tries);
     return processor(job, 'token').then(
       (result) => ({ is: 'done', result }),
-      (error: Error) => heardOf(error, moves),
+      (error: unknown) => heardOf(error as Error, moves), // of our own
     );
   };
 };
@@ -80,7 +84,7 @@ describe('bullmqProcessor', () => {
 
   it('says which BullMQ it needs, and sends nothing', async () => {
     const { fake, processor } = start();
-    const { moveToWait: _, ...old } = jobOf('1', speech()).job;
+    const old = { ...jobOf('1', speech()).job, moveToWait: undefined };
     await expect(processor(old as never)).rejects.toMatchObject({
       code: 'BULLMQ_MISSING',
       message: '`bullmqProcessor()` is for the jobs of a `Worker` of `bullmq` 5.55 or later.',

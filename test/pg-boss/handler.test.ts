@@ -15,7 +15,7 @@ const open: OpenWorker = (media, options) => {
   return async ({ id, data }) =>
     handler([jobOf(id, data)]).then(
       (result) => ({ is: 'done', result }),
-      (error: Error) => ({ is: 'failed', error }),
+      (error: unknown) => ({ is: 'failed', error: error as Error }), // of our own
     );
 };
 

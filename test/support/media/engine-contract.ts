@@ -315,8 +315,9 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
     const { fake, client } = service();
     const { save } = shelf();
     const bare = new MediaClient(fake.options);
+    const nobody = {} as never;
     expect(() => open(bare, { save })).toThrow('needs a journal');
-    expect(() => open({} as MediaClient, { save })).toThrow('needs a `MediaClient`');
+    expect(() => open(nobody, { save })).toThrow('needs a `MediaClient`');
     expect(() => open(client(), {} as { save: typeof save })).toThrow('`save`');
   });
 }
