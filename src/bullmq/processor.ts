@@ -16,7 +16,9 @@ export interface BullmqJob {
   readonly timestamp: number;
   /** How many tries have failed. */
   readonly attemptsMade: number;
+  /** Hands it back. */
   moveToWait(token?: string): Promise<unknown>;
+  /** Hands it back for later. */
   moveToDelayed(timestamp: number, token?: string): Promise<unknown>;
 }
 
