@@ -245,11 +245,11 @@ export class JobQueue implements MediaQueue {
         }
         // A list is read at once: its jobs come together.
         const next = source.next();
-        const { done, value } = next instanceof Promise ? await next : next;
-        if (done) {
+        const item: IteratorResult<MediaJob, unknown> = 'then' in next ? await next : next;
+        if (item.done) {
           break;
         }
-        void this.#make(this.#counts.read++, value);
+        void this.#make(this.#counts.read++, item.value);
       }
       await source.return?.();
     } catch (reason) {

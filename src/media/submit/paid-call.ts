@@ -83,7 +83,9 @@ export class PaidCall {
   /** Makes the call; never rejects. */
   async run(): Promise<void> {
     await this.#make();
-    lanesOf(this.#batch?.members ?? []).forEach((lane) => (lane.isUnderWay = false));
+    for (const lane of lanesOf(this.#batch?.members ?? [])) {
+      lane.isUnderWay = false;
+    }
   }
 
   async #make(): Promise<void> {
@@ -165,7 +167,9 @@ export class PaidCall {
       throw new NothingToSend();
     }
     this.#host.onLeft(members);
-    lanesOf(members).forEach((lane) => (lane.isUnderWay = true));
+    for (const lane of lanesOf(members)) {
+      lane.isUnderWay = true;
+    }
     return { members, claims, slots: taken.slice(0, claims.length), body: bodyOf(members) };
   }
 
