@@ -49,7 +49,7 @@ const maxLimitPauseMs = 5 * 60_000;
 const askAgainMs = 3_000;
 const journalAgainMs = 5_000;
 // A request that leaves at the end of its time is answered, or given up, by then.
-const graceMs = 10_000;
+const graceMs = 20_000;
 
 /** One paid call: it carries what waits when the rate limit grants it, and tells each job what became of it. */
 export class PaidCall {
