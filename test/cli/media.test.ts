@@ -266,7 +266,8 @@ describe.concurrent('what --out names', () => {
   it('jobs wait joins parts of speech, in the order of their ids', async () => {
     const cwd = emptyFolder();
     const media = new MediaClient({
-      ...{ apiKey: own.server.media.apiKey, baseUrl: own.server.media.baseUrl },
+      apiKey: own.server.media.apiKey,
+      baseUrl: own.server.media.baseUrl,
       journal: fileJournal(join(cwd, 'postreel-jobs.jsonl')),
     });
     const parts = await media.generate.longAudio({ content: article, voiceId: 'voice_1' });

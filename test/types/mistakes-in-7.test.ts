@@ -29,7 +29,9 @@ beforeAll(async () => {
   ];
   writeFileSync(join(folder, 'of-a-user.ts'), lines.join('\n'));
   const compilerOptions = {
-    ...{ noEmit: true, rootDir: resolve('.'), types: ['node'] },
+    noEmit: true,
+    rootDir: resolve('.'),
+    types: ['node'],
     paths: { postreel: [resolve('src/index.ts')] },
   };
   const config = { extends: '../../../tsconfig.base.json', compilerOptions, include: ['*.ts'] };
