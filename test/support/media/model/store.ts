@@ -8,8 +8,8 @@ export interface StoreHabits {
   readonly outage: 'refuses' | 'hangs' | 'loses';
   /** How often, without an outage, it takes seconds, or longer than anybody waits. */
   readonly slowChance: number;
-  /** How often it writes and its answer is lost. */
-  readonly lossChance: number;
+  /** How often, without an outage, it refuses, or its answer is lost. */
+  readonly faultChance: number;
 }
 
 /** A process that asks the store: it may die at any of these moments. */
@@ -73,7 +73,7 @@ export class ModelStore {
   }
 
   #ask<T>(asker: Asker, work: () => T): Promise<T> {
-    const { lossChance, slowChance } = this.#habits;
+    const { slowChance } = this.#habits;
     const random = this.#random;
     asker.moment('the store is asked');
     if (asker.isDead) {
@@ -81,7 +81,7 @@ export class ModelStore {
     }
     const outage = this.#outage();
     const isSlow = !this.isCalm && random.chance(slowChance);
-    const isLost = outage === 'loses' || (!this.isCalm && random.chance(lossChance));
+    const isLost = outage === 'loses';
     const wayMs = () => (isSlow ? random.next() * 9_000 : 1 + random.next() * 20);
     const [thereMs, backMs] = [wayMs(), wayMs()];
     if (outage !== undefined || isLost || thereMs + backMs > 4_000) {
@@ -115,11 +115,16 @@ export class ModelStore {
     });
   }
 
-  #outage() {
+  #outage(): StoreHabits['outage'] | undefined {
     const now = this.#time.now();
-    const { outages, outage } = this.#habits;
-    const isOut = !this.isCalm && outages.some(({ from, to }) => now >= from && now < to);
-    return isOut ? outage : undefined;
+    const { outages, outage, faultChance } = this.#habits;
+    if (this.isCalm) {
+      return undefined;
+    }
+    if (outages.some(({ from, to }) => now >= from && now < to)) {
+      return outage;
+    }
+    return this.#random.chance(faultChance) ? this.#random.pick(['refuses', 'loses']) : undefined;
   }
 }
 

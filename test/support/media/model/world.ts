@@ -35,6 +35,8 @@ export interface Facts {
 
 /** A fault that is put into the code under test, to see that the model finds it. */
 export interface Bug {
+  /** Its first world when it was last looked for from the first one on: a rare one saves time. */
+  readonly from?: number;
   /** Changes the store that a client has. */
   wrap?(store: JournalStore, time: VirtualTime): JournalStore;
   /** Changes what `fetch` answers to a paid call. */
@@ -120,7 +122,7 @@ class World implements Surroundings {
       outages: random.chance(0.25) ? [span(minuteMs), span(5 * minuteMs)] : [],
       outage: random.pick(['refuses', 'hangs', 'loses']),
       slowChance: random.pick([0, 0, 0.05]),
-      lossChance: random.pick([0, 0, 0.05]),
+      faultChance: random.pick([0, 0, 0.1]),
     });
     this.#processes = random.pick([1, 1, 2, 2, 3]);
     const deaths = random.pick([0, 0, 1, 2, 4]);
@@ -284,6 +286,10 @@ class World implements Surroundings {
         this.report(`${text} ends as ${name}, its file as ${file.end}`);
       }
     } else if (outcome === 'unknown') {
+      const isOnce = !this.wishes.sendsUnknown && !this.wishes.retriesFailed;
+      if (isOnce && made.some((one) => this.#isWritten(one.fileId, this.time.now()))) {
+        this.report(`${text} is unknown, and its id was told`);
+      }
       if (this.wishes.sendsUnknown ? !this.#refused.has(text) : !this.#isInDoubt(text)) {
         this.report(`${text} is unknown for no reason: ${reasonOf(error)}`);
       }
