@@ -204,9 +204,13 @@ export class JobLedger {
     await Promise.all([...taken, ...others]);
   }
 
-  /** The call of these jobs certainly made nothing: their keys are free. */
-  async release(claims: readonly Known<Claimed>[]): Promise<void> {
-    await Promise.all(claims.map((known) => this.#ledger.change(known, undefined).tried));
+  /** The call of these jobs certainly made nothing: their keys are free, or stand as they were before. */
+  async release(claims: readonly Known<Claimed>[], before: readonly Known[]): Promise<void> {
+    const changes = claims.map((known) => {
+      const over = before.find(({ place }) => place === known.place)?.entry;
+      return this.#ledger.change(known, over?.state === 'claimed' ? lostOf(over) : over);
+    });
+    await Promise.all(changes.map(({ tried }) => tried));
   }
 
   /** Nobody knows what became of these jobs. Resolves to what stands for them now. */

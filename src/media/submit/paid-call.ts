@@ -155,7 +155,10 @@ export class PaidCall {
     }
     // Whose caller has given up meanwhile is not sent.
     const givenUp = loads.filter(({ one }) => one.isOver);
-    void this.#parts.ledger?.release(givenUp.flatMap(({ own }) => own));
+    void this.#free(
+      givenUp.map(({ one }) => one),
+      givenUp.flatMap(({ own }) => own),
+    );
     const going = loads.filter(({ one }) => !one.isOver);
     const members = going.map(({ one }) => one);
     const claims = going.flatMap(({ own }) => own);
@@ -176,29 +179,34 @@ export class PaidCall {
   /** The claims of a parcel; `undefined` when it does not go with this call. */
   async #claim(one: Waiting, from: number, limitMs: number): Promise<Known<Claimed>[] | undefined> {
     const { ledger } = this.#parts;
-    const { jobs, once, lane } = one.parcel;
+    const { jobs, once, lane, stop } = one.parcel;
     if (!ledger) {
       return jobs.map(() => noClaim);
     }
     const call = this.#id;
-    try {
-      const claims = await Promise.all(
-        jobs.map((job, index) =>
-          ledger.claim({ call, place: from + index, limitMs: limitMs + graceMs }, job, once),
-        ),
-      );
-      if (claims.every((claim) => claim !== undefined)) {
-        return claims;
-      }
+    const tried = await Promise.allSettled(
+      jobs.map((job, index) =>
+        ledger.claim({ call, place: from + index, limitMs: limitMs + graceMs }, job, once),
+      ),
+    );
+    const own = tried
+      .map((claim) => (claim.status === 'fulfilled' ? claim.value : undefined))
+      .filter((claim) => claim !== undefined);
+    if (own.length === jobs.length) {
+      return own;
+    }
+    await this.#free([one], own);
+    const failed = tried.find((claim) => claim.status === 'rejected');
+    if (!failed) {
       one.resolve('taken');
-    } catch (reason) {
-      if (lane && isJournalGone(reason) && this.#host.mayWait(one)) {
-        one.tries++; // it may be about this job alone: others go first
-        this.#parts.onTrouble(reason);
-        this.#host.pause(journalAgainMs, journalAgainMs);
-      } else {
-        reject(one, reason, 'not-sent');
-      }
+    } else if (stop?.aborted) {
+      one.reject(stop.reason);
+    } else if (lane && isJournalGone(failed.reason) && this.#host.mayWait(one)) {
+      one.tries++; // it may be about this job alone: others go first
+      this.#parts.onTrouble(failed.reason);
+      this.#host.pause(journalAgainMs, journalAgainMs);
+    } else {
+      reject(one, failed.reason, 'not-sent');
     }
     return undefined;
   }
@@ -250,6 +258,7 @@ export class PaidCall {
         one.state.outcome = undefined;
         one.resolve({ ...(answer ?? replayed), data: [...own, ...extra] });
       } else {
+        one.parcel.lane?.end(length);
         reject(one, failure, 'unknown');
       }
     }
@@ -282,7 +291,7 @@ export class PaidCall {
     }
     members.forEach(({ parcel }) => parcel.lane?.comeBack(parcel.jobs.length));
     this.#host.slots.release(slots);
-    await this.#free(batch);
+    await this.#free(members, batch.claims);
     if (outcome === 'not-sent') {
       members.forEach((one) => this.#turnBack(one, failure));
       this.#host.pause(firstPauseMs, maxPauseMs, failure);
@@ -325,15 +334,10 @@ export class PaidCall {
     one.parcel = once && over ? { ...one.parcel, once: { ...once, over } } : one.parcel;
   }
 
-  // A key that was unknown before stays so, though this call did nothing.
-  async #free({ members, claims }: Batch): Promise<void> {
-    const overs = members.flatMap(({ parcel }) => parcel.once?.over ?? []);
-    const unknown = overs
-      .filter(({ entry }) => entry.state !== 'answered')
-      .map(({ place }) => place);
-    const { ledger } = this.#parts;
-    await ledger?.release(claims.filter(({ place }) => !unknown.includes(place)));
-    await ledger?.lose(claims.filter(({ place }) => unknown.includes(place)));
+  /** This call did nothing: what stood under these keys before stands there again. */
+  async #free(members: readonly Waiting[], claims: readonly Known<Claimed>[]): Promise<void> {
+    const before = members.flatMap(({ parcel }) => parcel.once?.over ?? []);
+    await this.#parts.ledger?.release(claims, before);
   }
 
   /** Too many requests, or too many jobs: waited out and made, in smaller calls where that may help. */

@@ -410,7 +410,8 @@ export class Submitter {
     const askedMs = isPostreelError(failure) ? failure.retryAfterMs : undefined;
     const growingMs = Math.min(mostMs, firstMs * 2 ** Math.min(this.#pauses, 10));
     this.#pauses += failure === undefined ? 0 : 1;
-    this.#pausedUntil = this.#parts.clock.now() + (askedMs ?? growingMs);
+    const until = this.#parts.clock.now() + (askedMs ?? growingMs);
+    this.#pausedUntil = Math.max(this.#pausedUntil, until);
   }
 }
 
