@@ -1,4 +1,4 @@
-import { memoryJournal, type MediaJob } from 'postreel';
+import { memoryJournal, type JournalStore, type MediaJob } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { acquainted, calls, collect, videos } from '../../support/media/queue-helpers.js';
 import {
@@ -151,6 +151,39 @@ describe('a job with `once`', () => {
     expect(fake.files).toHaveLength(1);
   });
 
+  it('whose file failed keeps it where making it again is refused', async () => {
+    const { fake, make } = keyed();
+    fake.outcome({ status: 'error' }, ({ fileId }) => fileId === 'file_000001');
+    const first = await inTime(make('film/1'));
+    await inTime(ending(first.waitForFile()));
+    fake.fail(videoEndpoint, { status: 400 });
+    await inTime(ending(make('film/1', { retryFailed: true })));
+    expect((await inTime(make('film/1'))).fileId).toBe(first.fileId);
+  });
+
+  it('that is unknown stays so when a second try is given up before it leaves', async () => {
+    const { fake, media, journal, make } = keyed();
+    fake.fail(videoEndpoint, { loseAnswer: true });
+    await inTime(ending(make('film/1')));
+    const slow: JournalStore = {
+      ...journal,
+      swap: async (key, from, to) => {
+        await new Promise((resolve) => setTimeout(resolve, 2_000));
+        return journal.swap(key, from, to);
+      },
+    };
+    const controller = new AbortController();
+    const options = { once: 'film/1', retry: { unknownOutcome: true }, signal: controller.signal };
+    const again = ending(media({ journal: slow }).generate.video(video(), options));
+    await pass(1_000);
+    controller.abort();
+    await inTime(again);
+    await pass(minuteMs);
+    const { error } = await inTime(ending(make('film/1')));
+    expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    expect(fake.files).toHaveLength(1);
+  });
+
   it('is listed by its key, as the jobs of queues are, and made again once it is forgotten', async () => {
     const { fake, client, make } = keyed();
     await inTime(make('film/1'));
@@ -196,4 +229,34 @@ it('two queues over one shared iterator divide its jobs', async () => {
   expect(all.flat().filter(({ file }) => file)).toHaveLength(30);
   const prompts = fake.files.map(({ settings }) => settings.prompt);
   expect(new Set(prompts).size).toBe(30);
+});
+
+it('a call that the journal could not take note of leaves nothing behind in it', async () => {
+  const { fake, media } = fakeService();
+  const journal = memoryJournal();
+  const keys = new Set<string>();
+  const failing: JournalStore = {
+    ...journal,
+    swap: (key, from, to) => {
+      keys.add(key);
+      const isSecond = [...keys].indexOf(key) === 1;
+      return isSecond ? Promise.reject(new Error('full')) : journal.swap(key, from, to);
+    },
+  };
+  const client = media({ journal: failing });
+  const { error } = await inTime(ending(client.generate.video({ payload: videos(2) })));
+  expect(error).toMatchObject({ code: 'JOURNAL_UNAVAILABLE', outcome: 'not-sent' });
+  await pass(10 * minuteMs);
+  expect((await media({ journal }).journal.pending()).unknown).toEqual([]);
+  expect(fake.requests).toEqual([]);
+});
+
+it('a queue goes on after a call that was answered with too few ids', async () => {
+  const { fake, media } = fakeService();
+  const client = await acquainted(media());
+  const data = { folderId: 'folder_1', filesCreated: ['file_000001'] };
+  fake.fail(videoEndpoint, { status: 200, body: { success: true, data } });
+  const results = await inTime(collect(client.queue(videos(45))));
+  expect(results).toHaveLength(45);
+  expect(results.filter(({ file }) => file)).toHaveLength(25);
 });
