@@ -107,7 +107,10 @@ export function createContext(given: MediaOptions): MediaContext {
     transport,
     clock,
     goesAlone: hasIoContexts(),
-    slots: async () => (slots = await slotsOf(connection, maxJobs)),
+    slots: async () => {
+      slots = await slotsOf(connection, maxJobs);
+      return slots;
+    },
     ledger,
     limits: settings.limits,
     timeoutMs,

@@ -177,7 +177,7 @@ export class Generate implements NamesOf<typeof routes> {
       state.outcome = 'not-sent';
       try {
         options.signal?.throwIfAborted();
-        const { submitter, once: keys, adopt, maxJobs } = this.#host;
+        const { submitter, once: keys, maxJobs } = this.#host;
         const full = kind === 'video' ? complete(body, maxJobs) : body;
         const about = { at: reportPath };
         const before = { options: ownOptions, run: () => Promise.resolve(undefined) };
@@ -191,7 +191,7 @@ export class Generate implements NamesOf<typeof routes> {
             this.#host.onWebhook(job.webhook);
           }
         }
-        const { once: _, retryFailed = false, retry, ...rest } = checked.options as GenerateOptions;
+        const { retryFailed = false, retry, ...rest } = checked.options as GenerateOptions;
         const folder = payload ? { ...(terms && { folderId: terms.folderId }), ...own } : {};
         const sendsUnknown = terms?.sendsUnknown ?? retry?.unknownOutcome ?? false;
         const parcel: Parcel = {
@@ -212,7 +212,10 @@ export class Generate implements NamesOf<typeof routes> {
               })
             : ((await submitter.submit(parcel, state)) as Submitted); // only a key is ever taken
         const { known } = answer;
-        return { ...answer, data: answer.data.map((record) => ({ job: adopt(record), known })) };
+        return {
+          ...answer,
+          data: answer.data.map((record) => ({ job: this.#host.adopt(record), known })),
+        };
       } catch (failure) {
         locate(failure, site, 'outer call');
         throw failure;

@@ -360,8 +360,7 @@ export function ledgerOf(ledger: JobLedger | undefined, name = 'This'): JobLedge
 /** Which content a job is, without the address that only hears of its end. */
 export function printOf(job: MediaJob): string {
   const whole = wireValue(isVideo(job) ? withFormat(job) : job);
-  const { webhook: _, ...content } = isRecord(whole) ? whole : {};
-  return fingerprint(canonical(content));
+  return fingerprint(canonical({ ...(isRecord(whole) && whole), webhook: undefined }));
 }
 
 function callOf(kind: FileKind): string {

@@ -88,10 +88,10 @@ describe('a job with `once`', () => {
     const { fake, make } = keyed();
     const [one, other] = await inTime(Promise.all([make('film/1'), make('film/1')]));
     const third = await inTime(make('film/1').withResponse());
-    expect(other!.fileId).toBe(one!.fileId);
+    expect(other.fileId).toBe(one.fileId);
     expect(third).toMatchObject({ replayed: true, response: undefined });
-    expect(third.data.folderId).toBe(one!.folderId);
-    expect((await inTime(third.data.waitForFile())).fileId).toBe(one!.fileId);
+    expect(third.data.folderId).toBe(one.folderId);
+    expect((await inTime(third.data.waitForFile())).fileId).toBe(one.fileId);
     expect(fake.files).toHaveLength(1);
   });
 

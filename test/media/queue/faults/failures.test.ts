@@ -50,7 +50,7 @@ describe('a job of a queue', () => {
   });
 
   it('with a brand kit that does not exist fails alone', async () => {
-    const { fake, media } = fakeService();
+    const { media } = fakeService();
     const input = videos(12).map((job, index) =>
       index % 4 === 1 ? { ...job, brandId: 'x' } : job,
     );

@@ -44,7 +44,7 @@ function brokenJournal(fromMs: number, toMs: number, how: 'hangs' | 'fails') {
   };
   return {
     get: (key: string) => ask(() => memory.get(key)),
-    list: memory.list,
+    list: (...query: Parameters<typeof memory.list>) => memory.list(...query),
     swap: (...change: Parameters<typeof memory.swap>) => ask(() => memory.swap(...change)),
   };
 }
