@@ -217,7 +217,7 @@ export class Generate implements NamesOf<typeof routes> {
           data: answer.data.map((record) => ({ job: this.#host.adopt(record), known })),
         };
       } catch (failure) {
-        locate(failure, site, 'outer call');
+        locate(failure, site, terms ? 'call' : 'outer call'); // a queue's line is its caller's
         throw failure;
       }
     });

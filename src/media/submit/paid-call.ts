@@ -41,6 +41,12 @@ interface Batch {
   readonly body: unknown;
 }
 
+/** A parcel with its claims. */
+interface Load {
+  readonly one: Waiting;
+  readonly own: readonly Known<Claimed>[];
+}
+
 const firstPauseMs = 500;
 const maxPauseMs = 60_000;
 // "10 requests per 10 minutes", where the service does not say how long it wants to be left alone.
@@ -141,7 +147,7 @@ export class PaidCall {
     const chosen = this.#host.choose();
     const wanted = count(chosen);
     const taken = wanted > 0 ? await slots.take(wanted, this.#host.fewestSlots) : [];
-    const loads: { readonly one: Waiting; readonly own: readonly Known<Claimed>[] }[] = [];
+    const loads: Load[] = [];
     let places = 0;
     for (const one of chosen) {
       const fits = places + one.parcel.jobs.length <= taken.length;
@@ -154,12 +160,9 @@ export class PaidCall {
       }
     }
     // Whose caller has given up meanwhile is not sent.
-    const givenUp = loads.filter(({ one }) => one.isOver);
-    void this.#free(
-      givenUp.map(({ one }) => one),
-      givenUp.flatMap(({ own }) => own),
-    );
-    const going = loads.filter(({ one }) => !one.isOver);
+    const givenUp = loads.filter(({ one }) => isGivenUp(one));
+    void this.#giveBack(givenUp);
+    const going = loads.filter((load) => !givenUp.includes(load));
     const members = going.map(({ one }) => one);
     const claims = going.flatMap(({ own }) => own);
     slots.release(taken.slice(claims.length));
@@ -174,6 +177,18 @@ export class PaidCall {
       lane.isUnderWay = true;
     }
     return { members, claims, slots: taken.slice(0, claims.length), body: bodyOf(members) };
+  }
+
+  // Its caller hears of it once the claim is gone: after a restart it would stand for a job that was sent.
+  async #giveBack(loads: readonly Load[]): Promise<void> {
+    await this.#free(
+      loads.map(({ one }) => one),
+      loads.flatMap(({ own }) => own),
+    );
+    for (const { one } of loads) {
+      one.state.hasLeft = false;
+      one.reject(one.parcel.stop?.reason);
+    }
   }
 
   /** The claims of a parcel; `undefined` when it does not go with this call. */
@@ -407,6 +422,10 @@ function keptOpen(failure: unknown): unknown {
   const whole = `${message} The response to an earlier attempt was lost: it may have taken effect.`;
   const facts = { code, status, requestId, outcome: 'unknown', cause: failure } as const;
   return new PostreelError(whole, facts);
+}
+
+function isGivenUp({ isOver, parcel }: Waiting): boolean {
+  return isOver || parcel.stop?.aborted === true;
 }
 
 function isAboutLimit(failure: unknown): boolean {

@@ -403,7 +403,9 @@ export class Submitter {
     one.failingSince ??= now;
     const { lane } = one.parcel;
     const isInTime = now - one.failingSince <= (lane?.deadlineMs ?? usualPatienceMs);
-    return isInTime && (lane !== undefined || one.refusals <= maxRefusals);
+    const { retries = this.#parts.retries } = one.parcel.options;
+    const most = retries === 0 ? 0 : maxRefusals;
+    return isInTime && (lane !== undefined || one.refusals <= most);
   }
 
   #pause(firstMs: number, mostMs = firstMs, failure?: unknown): void {

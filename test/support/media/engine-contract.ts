@@ -166,7 +166,7 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
       expect(calls(fake)).toBe(1);
     });
 
-    it('sends what it was about to claim, and hands it back to be followed', async () => {
+    it('takes back what it was about to claim, and hands it back unsent', async () => {
       const { fake, journal, client } = service();
       const { save } = shelf();
       const stopping = new AbortController();
@@ -182,7 +182,8 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
       };
       const run = open(client({ journal: slow }), { save, signal: stopping.signal });
       expect(await run({ id: '1', data: video() })).toMatchObject({ is: words.stopped });
-      expect((await client().journal.pending()).jobs).toHaveLength(1);
+      expect(await journal.list('')).toEqual([]);
+      expect(fake.files).toEqual([]);
       expect(await open(client(), { save })({ id: '1', data: video() })).toMatchObject({
         is: 'done',
       });
