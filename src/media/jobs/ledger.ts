@@ -357,7 +357,10 @@ export function ledgerOf(ledger: JobLedger | undefined, name = 'This'): JobLedge
   throw journalMissing(name);
 }
 
-/** Which content a job is, without the address that only hears of its end. */
+/**
+ * Which content a job is, without the address that only hears of its end. What cannot be sent is an
+ * `InvalidRequestError`.
+ */
 export function printOf(job: MediaJob): string {
   const whole = wireValue(isVideo(job) ? withFormat(job) : job);
   return fingerprint(canonical({ ...(isRecord(whole) && whole), webhook: undefined }));
