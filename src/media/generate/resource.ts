@@ -1,9 +1,9 @@
-import { onAbort } from '../../core/async.js';
+import { isAbortOf, onAbort } from '../../core/async.js';
 import type { Call, RequestOptions } from '../../core/types.js';
 import type { NamesOf } from '../../core/route.js';
 import { flag } from '../../core/options.js';
 import { isRecord } from '../../core/values.js';
-import { invalidRequest } from '../../core/errors.js';
+import { invalidRequest, isPostreelError, PostreelError } from '../../core/errors.js';
 import { callSite, locate, RunningCall } from '../../core/call.js';
 import type { Transport } from '../../core/send.js';
 import type { GenerationJob, JobRecord } from '../jobs/job.js';
@@ -216,7 +216,9 @@ export class Generate implements NamesOf<typeof routes> {
           ...answer,
           data: answer.data.map((record) => ({ job: this.#host.adopt(record), known })),
         };
-      } catch (failure) {
+      } catch (reason) {
+        const failure = state.mayHaveHappened ? keptOpen(reason, options.signal) : reason;
+        state.outcome = state.mayHaveHappened ? 'unknown' : state.outcome;
         locate(failure, site, terms ? 'call' : 'outer call'); // a queue's line is its caller's
         throw failure;
       }
@@ -257,6 +259,17 @@ function complete(body: unknown, maxJobs: number): unknown {
     throw invalidRequest([{ field: 'payload', message }], { method, path });
   }
   return { ...(body as object), payload: (payload as VideoJob[]).map(withFormat) };
+}
+
+/** An earlier attempt was lost: however a later one ends, it may have taken effect. */
+function keptOpen(failure: unknown, signal: AbortSignal | undefined): unknown {
+  if (!isPostreelError(failure) || failure.outcome === 'unknown' || isAbortOf(signal, failure)) {
+    return failure;
+  }
+  const { message, code, status, requestId } = failure;
+  const whole = `${message} The response to an earlier attempt was lost: it may have taken effect.`;
+  const facts = { code, status, requestId, outcome: 'unknown', cause: failure } as const;
+  return new PostreelError(whole, facts);
 }
 
 function only<Job>([job]: readonly Job[]): Job {

@@ -1,5 +1,5 @@
 import type { Answer, RequestOptions } from '../../core/types.js';
-import { isPostreelError, isTransient, PostreelError, type Outcome } from '../../core/errors.js';
+import { isPostreelError, isTransient, type Outcome } from '../../core/errors.js';
 import type { RunningCall } from '../../core/call.js';
 import { isJournalGone, type Claimed, type Known, type Unknown } from '../../core/ledger.js';
 import { audioRecords, FileIdsMissingError, videoRecords } from '../generate/accepted.js';
@@ -407,21 +407,9 @@ export const replayed: Omit<Answer<never>, 'data'> = {
 // Without a journal nothing is claimed.
 const noClaim = {} as Known<Claimed>;
 
-function reject(one: Waiting, given: unknown, outcome: Outcome): void {
-  const failure = one.state.mayHaveHappened ? keptOpen(given) : given;
+function reject(one: Waiting, failure: unknown, outcome: Outcome): void {
   one.state.outcome = isPostreelError(failure) ? failure.outcome : outcome;
   one.reject(failure);
-}
-
-// An earlier attempt was lost: however a later one ends, it may have taken effect.
-function keptOpen(failure: unknown): unknown {
-  if (!isPostreelError(failure) || failure.outcome === 'unknown') {
-    return failure;
-  }
-  const { message, code, status, requestId } = failure;
-  const whole = `${message} The response to an earlier attempt was lost: it may have taken effect.`;
-  const facts = { code, status, requestId, outcome: 'unknown', cause: failure } as const;
-  return new PostreelError(whole, facts);
 }
 
 function isGivenUp({ isOver, parcel }: Waiting): boolean {
