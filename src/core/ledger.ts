@@ -246,14 +246,15 @@ export class Ledger {
         this.#ahead.delete(place);
       } else if (
         stands !== base &&
-        (tried.has(stands) || stands === undefined || mayAnswer(wanted, stands))
+        (tried.has(stands) || stands === undefined || mayReplace(ahead.wanted, stands))
       ) {
-        // It was changed again while it was written, the store has lost the key, or a later call of the
-        // key is unknown, and this one was answered.
+        // It was changed again while it was written, or the store has lost the key.
         ahead.base = stands;
       } else {
         this.#ahead.delete(place);
-        this.#keepBeside(place, ahead.wanted);
+        if (!isSameAnswer(ahead.wanted, stands)) {
+          this.#keepBeside(place, ahead.wanted);
+        }
       }
     }
   }
@@ -331,10 +332,29 @@ export function isAlive({ entry, ageMs }: Known): boolean {
   return entry.state === 'claimed' && ageMs < entry.limitMs;
 }
 
-// The same content: a key that was forgotten meanwhile may stand for another one.
-function mayAnswer(wanted: string | undefined, stands: string): boolean {
+// A later call of the key is unknown, and this one was answered; or another process has written the same
+// answer, which has come further since.
+function mayReplace(wanted: string | undefined, stands: string): boolean {
   const [own, other] = [entryIn(wanted), entryIn(stands)];
-  return own?.state === 'answered' && other?.state === 'unknown' && own.print === other.print;
+  if (own?.state !== 'answered') {
+    return false;
+  }
+  // The same content: a key that was forgotten meanwhile may stand for another one.
+  const answersIt = other?.state === 'unknown' && own.print === other.print;
+  return answersIt || (isSameAnswer(wanted, stands) && progressOf(own) > progressOf(other));
+}
+
+/** Is it the answer to one call, whatever came of it later? */
+function isSameAnswer(wanted: string | undefined, stands: string | undefined): boolean {
+  const [own, other] = [entryIn(wanted), entryIn(stands)];
+  const areAnswers = own?.state === 'answered' && other?.state === 'answered';
+  const isSame = areAnswers && JSON.stringify(own.answer) === JSON.stringify(other.answer);
+  return isSame && own.id === other.id;
+}
+
+function progressOf(entry: Entry | undefined): number {
+  const end = entry?.state === 'answered' ? entry.end : undefined;
+  return end === undefined ? 0 : end === 'done' ? 1 : 2;
 }
 
 /** Has a call failed because the journal does not answer? */

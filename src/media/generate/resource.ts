@@ -131,14 +131,19 @@ export class Generate implements NamesOf<typeof routes> {
   /**
    * Submits text of any length to be spoken, in parts of at most 10 000 characters that end where a
    * sentence ends, one after another. Resolves to one job per part, in order; `job.part` is its place.
+   * With `once` each part has a key of its own, `<once>/<index>` counted from 0: the same call again
+   * submits only the parts that are missing.
    * @throws a `LongAudioError` that has the accepted parts as its `jobs`, also after an abort
    */
   longAudio(body: LongAudioRequest, options?: RequestOptions): Promise<GenerationJob[]> {
     const { pendingLimit } = this.#host;
-    const submit: SubmitPart = (request, { start, end }, signal) =>
-      this.#untilSent({ kind: 'audio', body: request, options: { ...options, signal } }).map(
-        (all) => this.#host.adopt({ ...only(all).job.toJSON(), part: { start, end } }),
+    const submit: SubmitPart = (request, { start, end, index }, signal) => {
+      const once = options && 'once' in options && { once: `${keyIn(options)}/${index}` };
+      const own = { ...options, ...once, signal };
+      return this.#untilSent({ kind: 'audio', body: request, options: own }).map((all) =>
+        this.#host.adopt({ ...only(all).job.toJSON(), part: { start, end } }),
       );
+    };
     return submitLongAudio(body, { pendingLimit, submit }, options?.signal);
   }
 

@@ -1,4 +1,4 @@
-import { memoryJournal, type MediaJob, type QueueOptions } from 'postreel';
+import { memoryJournal, type MediaJob, type MediaOptions, type QueueOptions } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { collect, videos } from '../../support/media/queue-helpers.js';
 import {
@@ -73,8 +73,8 @@ describe('the name of a job', () => {
 
   it('is the same with another callback, whose address may be signed anew for each run', async () => {
     const { fake, run } = namedQueue();
-    await run([video({ webhook: 'https://a.example/hook?nonce=1' })]);
-    const [again] = await run([video({ webhook: 'https://a.example/hook?nonce=2' })]);
+    await run([speech({ webhook: 'https://a.example/hook?nonce=1' })]);
+    const [again] = await run([speech({ webhook: 'https://a.example/hook?nonce=2' })]);
     expect(again!.file).toBeDefined();
     expect(fake.files).toHaveLength(1);
   });
@@ -140,6 +140,29 @@ describe('the name of a job', () => {
 });
 
 describe('two runs of one named queue at the same time', () => {
+  it('have one entry for a file, at its further end, and warn of nothing', async () => {
+    const { media, journal } = namedQueue({ durations: () => '1m' });
+    const warnings: string[] = [];
+    const client = (more: MediaOptions = {}) => {
+      const own = media({ journal, ...more });
+      own.on('warning', ({ message }) => warnings.push(message));
+      return own;
+    };
+    const [first] = await inTime(collect(client().queue([video()], { name: 'batch', timeout: 1 })));
+    const { fileId } = first!.job!;
+    const [saving, waiting] = [client(), client()];
+    await inTime(
+      waiting.queue([video()], { name: 'batch', timeout: 1 })[Symbol.asyncIterator]().next(),
+    );
+    await inTime(saving.waitForFile(fileId));
+    await inTime(saving.journal.acknowledge(fileId));
+    await inTime(waiting.waitForFile(fileId));
+    await inTime(collect(waiting.queue([], { name: 'batch' }))); // all is written by then
+    expect(warnings).toEqual([]);
+    expect(await journal.list('once/', { limit: 10 })).toHaveLength(1);
+    expect((await waiting.journal.pending()).jobs).toEqual([]);
+  });
+
   it('submit each job once, and both get every file', async () => {
     const { fake, run } = namedQueue();
     const [first, second] = await Promise.all([run(videos(30)), run(videos(30))]);

@@ -1,4 +1,4 @@
-import { LongAudioError, type GenerationJob } from 'postreel';
+import { LongAudioError, memoryJournal, type GenerationJob } from 'postreel';
 import { signWebhookUrl } from 'postreel/webhooks';
 import { describe, expect, it, vi } from 'vitest';
 import {
@@ -139,6 +139,29 @@ describe('longAudio', () => {
     expect(Date.now() - at).toBeLessThan(1_000);
     expect((error as LongAudioError).jobs).toHaveLength(fake.files.length);
     expect(fake.files.length).toBeLessThan(11);
+  });
+
+  it('with `once` submits each part once, under a key of its own', async () => {
+    const { fake, media } = fakeService();
+    const journal = memoryJournal();
+    const request = speech({ content: longText(200) });
+    const make = () => media({ journal }).generate.longAudio(request, { once: 'book/1' });
+    fake.fail(audioEndpoint, { status: 400, after: 2 });
+    expect((await inTime(ending(make()))).error).toBeInstanceOf(LongAudioError);
+    const jobs = await inTime(make());
+    expect(idsOf(jobs)).toEqual(fake.files.map(({ fileId }) => fileId));
+    expect(idsOf(await inTime(make()))).toEqual(idsOf(jobs));
+    const keys = (await media({ journal }).journal.list()).map(({ key }) => key);
+    expect(keys.sort()).toEqual(jobs.map((_, index) => `book/1/${index}`));
+  });
+
+  it.each([undefined, ''])('refuses the key %j before the network', async (once) => {
+    const { fake, media } = fakeService();
+    const call = media({ journal: memoryJournal() }).generate.longAudio(speech(), {
+      once: once as string,
+    });
+    expect((await inTime(ending(call))).error).toMatchObject({ name: 'InvalidRequestError' });
+    expect(fake.requests).toEqual([]);
   });
 
   it('rejects with the reason itself when nothing was submitted', async () => {
