@@ -329,8 +329,9 @@ export class JobQueue implements MediaQueue {
     }
   }
 
+  // A call that is under way may come to nothing, and its jobs come back.
   #endAtCap(): void {
-    if (this.#lane.left <= 0) {
+    if (this.#lane.left <= 0 && !this.#lane.isUnderWay) {
       this.#close(capped());
     }
   }
@@ -389,6 +390,7 @@ export class JobQueue implements MediaQueue {
   #steer(): void {
     const isFull = this.#results.length >= this.#host.pendingLimit;
     this.#lane.isPaused = this.#isPaused || isFull || this.#isLost;
+    this.#endAtCap();
     this.#host.wake();
   }
 
