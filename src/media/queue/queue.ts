@@ -275,7 +275,7 @@ export class JobQueue implements MediaQueue {
       ({ job } = submitted);
       this.#running.add(job);
       this.#tell();
-      const file = await this.#finished(job);
+      const file = await this.#finished(submitted);
       if (this.#options.save && !submitted.known?.isSaved) {
         await this.#options.save(file, { index, input, job });
         await this.#settle(job);
@@ -369,13 +369,15 @@ export class JobQueue implements MediaQueue {
     }
   }
 
-  async #finished(job: GenerationJob) {
+  async #finished({ job, known }: SubmittedJob) {
     const { timeout = usualTimeoutMs } = this.#options;
     const interval = job.kind === 'video' ? videoIntervalMs : 'auto';
     try {
       return await job.waitForFile({ timeout, interval, signal: this.#left.signal });
     } finally {
-      this.#lane.end(1);
+      if (!known?.isSaved) {
+        this.#lane.end(1);
+      }
       this.#host.wake();
     }
   }
