@@ -3,7 +3,7 @@ import { isRecord } from '../core/values.js';
 import type { MediaClient } from '../media/client.js';
 import { EngineWorker, readEngineOptions, type EngineOptions } from '../media/engine.js';
 import type { JobRecord } from '../media/jobs/job.js';
-import { isOfOther } from '../media/jobs/ledger.js';
+import { isOfOtherOwner } from '../media/jobs/ledger.js';
 
 /** What is used of a BullMQ job. */
 export interface BullmqJob {
@@ -61,7 +61,7 @@ export function bullmqProcessor<Job extends BullmqJob = BullmqJob>(
         await job.moveToWait(token);
         throw engineError('WaitingError', 'The worker stops.');
       }
-      if (isOfOther(failure)) {
+      if (isOfOtherOwner(failure)) {
         await job.moveToDelayed(Date.now() + otherOwnerAgainMs, token);
         throw engineError('DelayedError', reasonOf(failure));
       }

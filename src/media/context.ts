@@ -62,12 +62,8 @@ export interface MediaContext {
   readonly connection: MediaConnection;
   readonly waits: FileWaits;
   readonly generate: Generate;
-  /** How many jobs may be queued or processing at one time. */
-  readonly pendingLimit: number;
   /** Where the client's jobs are written down. */
   readonly ledger: JobLedger | undefined;
-  /** The rate limit, for estimates when it is left to the caller. */
-  readonly limits: { readonly limit: number; readonly windowMs: number };
   /** The handle of a job. */
   job(record: JobRecord): GenerationJob;
   /** What queues work with. */
@@ -79,7 +75,7 @@ export function createContext(given: MediaOptions): MediaContext {
   const connection = new Connection<MediaEvents, MediaOptions>(service, given, loadSchemas);
   const { events, settings, transport, options } = connection;
   const { clock } = settings;
-  const ledger = createLedger(connection);
+  const ledger = connection.keys && new JobLedger(connection.keys);
   const { rateLimit } = options;
   const pendingLimit =
     (rateLimit === false ? undefined : rateLimit?.pending) ?? serviceLimits.pendingJobs;
@@ -143,8 +139,7 @@ export function createContext(given: MediaOptions): MediaContext {
     wake: () => submitter.wake(),
     warn: (message, code) => notices.warn(events, message, code),
   });
-  const limits = settings.limits ?? service;
-  return { connection, waits, generate, pendingLimit, ledger, limits, job, queueHost };
+  return { connection, waits, generate, ledger, job, queueHost };
 }
 
 /** Warns once of a callback that a service elsewhere cannot make. */
@@ -156,18 +151,6 @@ function webhookWatch({ events, settings }: MediaConnection): (webhook: string) 
       notices.webhookInOwnNetwork(events, webhook);
     }
   };
-}
-
-function createLedger({ keys, settings }: MediaConnection): JobLedger | undefined {
-  const { baseUrl, group } = settings;
-  return (
-    keys &&
-    new JobLedger({
-      ...keys,
-      queueScope: fingerprint(JSON.stringify([baseUrl])),
-      owner: group,
-    })
-  );
 }
 
 // Counts the project's pending jobs, together with all other clients.

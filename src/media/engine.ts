@@ -13,6 +13,7 @@ import type { MediaJob } from './generate/media-job.js';
 import type { MediaFile } from './jobs/file.js';
 import type { JobRecord } from './jobs/job.js';
 import { ledgerOf } from './jobs/ledger.js';
+import { batchPace } from './status/intervals.js';
 import { Lane } from './submit/lane.js';
 
 /** What the worker of a job engine does with each file, and when it stops. */
@@ -41,9 +42,6 @@ export interface HandedJob {
   readonly signal: AbortSignal | undefined;
   readonly save: (file: MediaFile) => Promise<unknown>;
 }
-
-const timeoutMs = 6 * 60 * 60_000;
-const videoIntervalMs = 10_000;
 
 /** Makes the jobs of an engine, each once: submits it or follows what was submitted, waits, and saves. */
 export class EngineWorker {
@@ -80,8 +78,7 @@ export class EngineWorker {
     if (known?.isSaved) {
       return job.toJSON();
     }
-    const interval = job.kind === 'video' ? videoIntervalMs : 'auto';
-    await save(await job.waitForFile({ timeout: timeoutMs, interval, signal }));
+    await save(await job.waitForFile({ ...batchPace(job.kind), signal }));
     // What the journal does not hear of is saved again if the engine repeats it; a warning says so.
     await ledger.settle(job.fileId, 'saved').catch(() => undefined);
     return job.toJSON();

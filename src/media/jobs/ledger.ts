@@ -15,6 +15,7 @@ import {
   onceConflict,
   placeOf,
   unknownOutcome,
+  type KeyScope,
 } from '../../core/once.js';
 import { wireValue } from '../../core/body.js';
 import { fingerprint, isRecord } from '../../core/values.js';
@@ -75,17 +76,6 @@ export interface Again {
   readonly sendsUnknown: boolean;
 }
 
-/** What the jobs of one client are written down with. */
-export interface JobLedgerParts {
-  readonly ledger: Ledger;
-  /** What tells this project's keys from those of others in the same store. */
-  readonly scope: string;
-  /** The same for named queues, which several projects may share. */
-  readonly queueScope: string;
-  /** Whose jobs these are among those of a shared queue: the group. */
-  readonly owner: string | undefined;
-}
-
 /** What a claim holds of its job until the job has an id. */
 interface Content {
   readonly job: MediaJob;
@@ -96,33 +86,28 @@ interface Content {
 
 /** The jobs of a media client in a journal: each under its key, or under one of its own. */
 export class JobLedger {
-  readonly #parts: JobLedgerParts;
+  readonly #keys: KeyScope;
   readonly #ledger: Ledger;
   /** The entries of files that this client has seen, until they are settled. */
   readonly #files = new Map<string, Map<string, Known<Answered>>>();
   /** The files that were found in the journal, of this run or an earlier one. */
   readonly #read = new Set<string>();
 
-  constructor(parts: JobLedgerParts) {
-    this.#parts = parts;
-    this.#ledger = parts.ledger;
-  }
-
-  /** The scope of named queues. */
-  get queueScope(): string {
-    return this.#parts.queueScope;
+  constructor(keys: KeyScope) {
+    this.#keys = keys;
+    this.#ledger = keys.ledger;
   }
 
   /** A job under the key of a single call. */
   onceOf(kind: FileKind, key: string, job: MediaJob): OnceJob {
     const call = callOf(kind);
-    const place = placeOf(this.#parts.scope, { key, call });
+    const place = placeOf(this.#keys.scope, { key, call });
     return { place, key, call, print: printOf(job) };
   }
 
   /** A job of a named queue or of an engine. */
   inQueue(queue: string, key: string, job: MediaJob): OnceJob {
-    const { queueScope, owner } = this.#parts;
+    const { queueScope, owner } = this.#keys;
     const call = `queue ${queue}`;
     const place = placeOf(queueScope, { key, call });
     return { place, key, call, print: printOf(job), owner };
@@ -298,7 +283,7 @@ export class JobLedger {
   }
 
   async *#entries(): AsyncGenerator<Known, void, undefined> {
-    const { scope, queueScope, owner } = this.#parts;
+    const { scope, queueScope, owner } = this.#keys;
     for (const prefix of new Set([scope, queueScope])) {
       for await (const known of this.#ledger.entries(`once/${prefix}/`)) {
         if (isOfQueue(known.entry) ? known.entry.owner === owner : calls.has(known.entry.call)) {
@@ -309,7 +294,7 @@ export class JobLedger {
   }
 
   #own(id: string) {
-    return { place: `once/${this.#parts.scope}/${nameOf(['own', id])}`, key: '', call: 'POST own' };
+    return { place: `once/${this.#keys.scope}/${nameOf(['own', id])}`, key: '', call: 'POST own' };
   }
 
   // A job that exists, but nobody knows which one of its call it is.
@@ -431,7 +416,7 @@ function isSettled(known: Known): boolean {
 }
 
 /** Does the journal know a job as that of another owner? */
-export function isOfOther(failure: unknown): boolean {
+export function isOfOtherOwner(failure: unknown): boolean {
   return isPostreelError(failure) && failure.code === 'OTHER_OWNER';
 }
 

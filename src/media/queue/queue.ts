@@ -14,6 +14,7 @@ import type { MediaJob } from '../generate/media-job.js';
 import { jobNamer } from '../jobs/job-names.js';
 import type { GenerationJob } from '../jobs/job.js';
 import { ledgerOf, type JobLedger } from '../jobs/ledger.js';
+import { batchPace } from '../status/intervals.js';
 import { Lane } from '../submit/lane.js';
 import {
   readQueueOptions,
@@ -38,8 +39,6 @@ export interface QueueHost {
 
 // So many jobs wait for their turn at most: enough to find the longest, and to fill a call.
 const aheadOf = { list: 400, stream: 100 };
-const videoIntervalMs = 10_000;
-const usualTimeoutMs = 6 * 60 * 60_000;
 const usualDeadlineMs = 24 * 60 * 60_000;
 // One lost answer may happen; after two in a row the next one is as likely to be lost, and is paid for.
 const maxLostCalls = 2;
@@ -275,7 +274,7 @@ export class JobQueue implements MediaQueue {
       ({ job } = submitted);
       this.#running.add(job);
       this.#tell();
-      const file = await this.#finished(job);
+      const file = await this.#finished(submitted);
       if (this.#options.save && !submitted.known?.isSaved) {
         await this.#options.save(file, { index, input, job });
         await this.#settle(job);
@@ -329,8 +328,9 @@ export class JobQueue implements MediaQueue {
     }
   }
 
+  // A call that is under way may come to nothing, and its jobs come back.
   #endAtCap(): void {
-    if (this.#lane.left <= 0) {
+    if (this.#lane.left <= 0 && !this.#lane.isUnderWay) {
       this.#close(capped());
     }
   }
@@ -368,13 +368,15 @@ export class JobQueue implements MediaQueue {
     }
   }
 
-  async #finished(job: GenerationJob) {
-    const { timeout = usualTimeoutMs } = this.#options;
-    const interval = job.kind === 'video' ? videoIntervalMs : 'auto';
+  async #finished({ job, known }: SubmittedJob) {
+    const pace = batchPace(job.kind);
+    const { timeout = pace.timeout } = this.#options;
     try {
-      return await job.waitForFile({ timeout, interval, signal: this.#left.signal });
+      return await job.waitForFile({ ...pace, timeout, signal: this.#left.signal });
     } finally {
-      this.#lane.end(1);
+      if (!known?.isSaved) {
+        this.#lane.end(1);
+      }
       this.#host.wake();
     }
   }
@@ -389,6 +391,7 @@ export class JobQueue implements MediaQueue {
   #steer(): void {
     const isFull = this.#results.length >= this.#host.pendingLimit;
     this.#lane.isPaused = this.#isPaused || isFull || this.#isLost;
+    this.#endAtCap();
     this.#host.wake();
   }
 

@@ -16,6 +16,11 @@ export const paces: Readonly<Record<FileKind, Pace>> = {
   audio: { timeoutMs: 10 * 60_000, freshMs: 3_000, minMs: 3_000, maxMs: 5_000 },
 };
 
+/** The wait of a program that makes many jobs: it looks more often, and gives up later. */
+export function batchPace(kind: FileKind): { timeout: number; interval: number | 'auto' } {
+  return { timeout: 6 * 60 * 60_000, interval: kind === 'video' ? 10_000 : 'auto' };
+}
+
 const growth = 1.25;
 const jitter = 0.1;
 

@@ -73,7 +73,11 @@ export class OnceJobs {
         const { record, isSaved, isOver } = found;
         state.outcome = undefined;
         (await submitter.open()).seen(record.fileId, isOver);
-        lane?.follow(record.folderId);
+        if (lane && isSaved) {
+          lane.folderId ??= record.folderId; // a file that is looked at once takes no place
+        } else {
+          lane?.follow(record.folderId);
+        }
         return { ...replayed, data: [record], known: { isSaved } };
       }
       case 'claimed':

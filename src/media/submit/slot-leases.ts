@@ -16,16 +16,12 @@ const longLeaseMs = 60 * 60_000;
 const askStoreAgainMs = 3_000;
 // A store that is slower than this is as good as gone.
 const maxAnswerMs = 5_000;
-// One that only restarts is back within this time.
-const restartMs = 60_000;
 
 /** The leases of pending slots at the store that the processes of a project share, if there is one. */
 export class SlotLeases {
   readonly #group: string;
   readonly #clock: Clock;
   #store: RateBudgetStore | undefined;
-  /** Since when the store has not answered. */
-  #goneSince: number | undefined;
   /** What was not given back to it, as far as is known. */
   #owed: readonly string[] = [];
   /** The names that it keeps, or will have heard to keep. */
@@ -57,11 +53,6 @@ export class SlotLeases {
     return this.#store?.lease ? askStoreAgainMs : 0;
   }
 
-  /** The store has been gone for a moment, and may be back soon. */
-  get isRestarting(): boolean {
-    return this.#goneSince !== undefined && this.#clock.now() - this.#goneSince < restartMs;
-  }
-
   /** Takes up to so many leases; `undefined` where each process is by itself. */
   async take(count: number, limit: number): Promise<readonly string[] | undefined> {
     const store = this.#store;
@@ -79,11 +70,9 @@ export class SlotLeases {
       if (!isList(taken)) {
         throw new TypeError('its answer is no list of places');
       }
-      this.#goneSince = undefined;
       this.#health.succeeded();
       return taken;
     } catch (reason) {
-      this.#goneSince ??= this.#clock.now();
       this.#health.failed('lease', reason);
       return undefined; // a store that is gone leaves each process to itself
     }

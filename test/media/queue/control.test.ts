@@ -124,6 +124,36 @@ describe('a spending cap', () => {
     expect(results.filter(({ file }) => file)).toHaveLength(1);
   });
 
+  it('is not reached while the last call is under way, and may come back', async () => {
+    const { fake, media } = fakeService();
+    const memory = memoryJournal();
+    const [known, fresh] = videos(2);
+    await inTime(collect(media({ journal: memory }).queue([known!], { name: 'nightly' })));
+    let finds = 0;
+    const journal = {
+      ...memory,
+      async get(key: string) {
+        await new Promise((resolve) => setTimeout(resolve, ++finds === 2 ? 3_000 : 0));
+        return memory.get(key);
+      },
+    };
+    fake.fail('POST /v1/generate/video', { status: 429, slow: 10_000 });
+    const queue = media({ journal }).queue([fresh!, known!], { name: 'nightly', maxJobs: 1 });
+    expect(codes(await inTime(collect(queue)))).toEqual([undefined, undefined]);
+    expect(fake.files).toHaveLength(2);
+  });
+
+  it('that is reached ends what is left at once, also behind jobs of an earlier run', async () => {
+    const { fake, media } = fakeService();
+    const journal = memoryJournal();
+    const input = videos(4);
+    await inTime(collect(media({ journal }).queue(input.slice(0, 1), { name: 'nightly' })));
+    const queue = media({ journal }).queue(input, { name: 'nightly', maxJobs: 1 });
+    const results = await inTime(collect(queue));
+    expect(codes(results).filter((code) => code === 'SPENDING_CAP')).toHaveLength(2);
+    expect(fake.files).toHaveLength(2);
+  });
+
   it.each([{ maxJobs: Number.NaN }, { maxJobs: -1 }])(
     'of %j is refused before the network',
     async (options) => {

@@ -168,6 +168,20 @@ describe('a named queue with a journal', () => {
     expect(fake.files).toHaveLength(2);
   });
 
+  it('submits what is new at once, while the saved files of the earlier run are looked at', async () => {
+    const { fake, media } = fakeService({ durations: () => '30s' });
+    const journal = memoryJournal();
+    const input = videos(21);
+    await inTime(collect(media({ journal }).queue(input.slice(0, 20), { name: 'cats' })));
+    fake.fail(statusEndpoint, { slow: 60_000, times: 20 });
+    const startedAt = Date.now();
+    const results = await inTime(collect(media({ journal }).queue(input, { name: 'cats' })));
+    expect(results.filter(({ file }) => file)).toHaveLength(21);
+    const last = fake.requests.filter(({ endpoint }) => endpoint === videoEndpoint).at(-1);
+    expect(last!.at - startedAt).toBeLessThan(30_000);
+    expect(fake.files).toHaveLength(21);
+  });
+
   it('keeps two queues and two equal jobs apart', async () => {
     const { fake, media } = fakeService();
     const client = media({ journal: memoryJournal() });
