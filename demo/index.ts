@@ -43,19 +43,11 @@ try {
   }
   tell('list', `${subscribers} subscribers among the contacts, read page by page`);
 
-  const [job] = await media.generate.video({
-    payload: [
-      {
-        workflowType: 'idea',
-        workflowFormat: 'video',
-        prompt: 'Why cats purr',
-        voiceId: 'voice_1',
-      },
-    ],
+  const job = await media.generate.video({
+    workflowType: 'idea',
+    prompt: 'Why cats purr',
+    voiceId: 'voice_1',
   });
-  if (!job) {
-    throw new Error('No job came back.');
-  }
   const file = await job.waitForFile({
     interval: 1000, // by default a video is checked every 10 s
     onUpdate: ({ status, progress }) => tell('video', `${status}, ${progress ?? 0} %`),

@@ -10,7 +10,6 @@ function* videos(): Generator<VideoJob> {
   for (let number = 1; number <= total; number++) {
     yield {
       workflowType: 'idea',
-      workflowFormat: 'video',
       prompt: `Fact ${number} about cats`,
       voiceId: 'voice_1',
       duration: 1, // minutes
@@ -19,11 +18,10 @@ function* videos(): Generator<VideoJob> {
   }
 }
 
-function draw({ done, failed, pending, etaMs }: QueueProgress): void {
+function draw({ done, failed, pending }: QueueProgress): void {
   const width = 30;
   const bar = '█'.repeat(((done + failed) / total) * width).padEnd(width, '░');
-  const left = etaMs === undefined ? '' : `, about ${Math.ceil(etaMs / 60_000)} min left`;
-  process.stdout.write(`\r${bar} ${done} of ${total}, ${pending} in the making${left}   `);
+  process.stdout.write(`\r${bar} ${done} of ${total}, ${pending} in progress   `);
 }
 
 const urls: string[] = [];

@@ -16,7 +16,6 @@ const homes: Readonly<Record<string, RegExp>> = {
   papaparse: /^messaging\/contacts\//,
   msw: /^testing\//,
   react: /^tracker\/react\//,
-  bullmq: /^bullmq\//,
   '@opentelemetry/api': /^otel\//,
   postreel: /^cli\//,
   commander: /^cli\//,

@@ -25,7 +25,7 @@ export interface WorkerTask {
   readonly lockMs: number;
 }
 
-/** How a crew of three workers is run. */
+/** How a crew is run. */
 export interface Crew {
   readonly engine: WorkerTask['engine'];
   /** All of them on one journal. */
@@ -40,16 +40,18 @@ export interface Crew {
   readonly pauses: number;
   /** A worker is asked to end (SIGTERM), and replaced, each time so long after the last. */
   readonly stopEveryMs: number;
-  /** Whether the key is replaced half-way, while workers still use the old one. */
-  readonly rotates: boolean;
+  /** How many keys the workers have, each with limits of its own: they take turns. */
+  readonly keys: number;
+  readonly workers: number;
 }
 
 /** What came of it. */
 export interface CrewResult {
   /** Jobs that the service made more than once. */
   readonly twice: number;
-  /** Jobs that are neither stored nor in a second queue. */
+  /** Jobs that are neither stored nor failed. */
   readonly missing: number;
+  /** Jobs that ended as failed since they may have been submitted. */
   readonly unknown: number;
   /** Jobs that the engine has as failed, though the service never made them. */
   readonly failedUnsent: number;
@@ -60,20 +62,19 @@ export interface CrewResult {
   readonly ratio: number;
 }
 
-const workers = 3;
-const rotatedKey = 'media_key_000002';
 /** From then on the workers' time runs fast. */
 const begunAt = String(Date.now());
 /** The folder of the repository. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Three workers make the jobs of one engine, and meet what workers meet. */
+/** Workers make the jobs of one engine, and meet what workers meet. */
 export async function crew(scene: Crew): Promise<CrewResult> {
-  const { engine, queues, jobs: count, speed, lost } = scene;
+  const { engine, queues, jobs: count, speed, lost, keys, workers } = scene;
   const random = randomFrom(count + scene.kills);
   // Three to eight minutes, as fast as the workers' time runs.
   const times = Array.from({ length: count }, () => ((3 + 5 * random()) * 60_000) / speed);
-  const boundMs = Math.max(times.reduce((sum, time) => sum + time, 0) / 20, ...times);
+  const slots = 20 * keys;
+  const boundMs = Math.max(times.reduce((sum, time) => sum + time, 0) / slots, ...times);
   const lockMs = 3_000;
   const parts =
     engine === 'bullmq'
@@ -85,8 +86,12 @@ export async function crew(scene: Crew): Promise<CrewResult> {
       rateLimit: { ...limits, headers: 'none' },
       durations: ({ settings }) => times[Number(settings['prompt'])] ?? 1,
       queueTime: 0,
+      pendingLimit: slots, // the fake is one account
     },
   });
+  for (let key = 1; key < keys; key++) {
+    server.media.apiKeys.add(keyOf(server.media.apiKey, key));
+  }
   const folder = await mkdtemp(join(root, 'node_modules', '.crew-'));
   const task: WorkerTask = {
     engine,
@@ -107,7 +112,8 @@ export async function crew(scene: Crew): Promise<CrewResult> {
       const path = 'POST /v1/generate/video';
       setTimeout(() => server.media.fail(path, { loseAnswer: true }), boundMs * random());
     }
-    const team = new Team(file, task, all);
+    const apiKeys = Array.from({ length: keys }, (_, key) => keyOf(task.apiKey, key));
+    const team = new Team({ file, task, all, apiKeys, workers });
     await team.start();
     const startedAt = performance.now();
     const events = eventsOf(scene, boundMs, random);
@@ -125,10 +131,6 @@ export async function crew(scene: Crew): Promise<CrewResult> {
         team.kill(Math.floor(random() * workers));
       } else if (event?.type === 'pause') {
         team.pause(Math.floor(random() * workers), 1.2 * leaseMs(engine, speed, lockMs));
-      } else if (event?.type === 'rotate') {
-        team.useKey(rotatedKey);
-        server.media.apiKeys.add(rotatedKey);
-        server.media.apiKeys.delete(server.media.apiKey);
       }
       if (now >= stopAt) {
         stopAt += scene.stopEveryMs;
@@ -136,14 +138,15 @@ export async function crew(scene: Crew): Promise<CrewResult> {
       }
       await team.replaceEnded();
       await parts.supervise().catch(() => undefined); // while the store restarts
-      const unknown = await parts.unknown().catch(() => []);
-      const done = new Set([...(await storedIn(task)).map(([prompt]) => prompt), ...unknown]);
+      const failed = (await parts.failed().catch(() => [])).map(({ prompt }) => prompt);
+      const done = new Set([...(await storedIn(task)).map(([prompt]) => prompt), ...failed]);
       isOver = events.length === 0 && done.size >= count;
     }
     const tookMs = performance.now() - startedAt;
     const stored = await storedIn(task);
-    const unknown = await parts.unknown();
-    const done = new Set([...stored.map(([prompt]) => prompt), ...unknown]);
+    const failed = await parts.failed();
+    const done = new Set([...stored, ...failed.map(({ prompt }) => [prompt])].map(([one]) => one));
+    const others = failed.filter(({ reason }) => !/may have/.test(reason));
     const madeAs = new Map(
       server.media.files.map(({ fileId, settings }) => [fileId, String(settings['prompt'])]),
     );
@@ -151,8 +154,8 @@ export async function crew(scene: Crew): Promise<CrewResult> {
     return {
       twice: madeAs.size - made.size,
       missing: count - done.size,
-      unknown: new Set(unknown).size,
-      failedUnsent: (await parts.failed()).filter((prompt) => !made.has(prompt)).length,
+      unknown: failed.length - others.length,
+      failedUnsent: others.filter(({ prompt }) => !made.has(prompt)).length,
       wrongFile: stored.filter(([prompt, fileId = '']) => madeAs.get(fileId) !== prompt).length,
       refused: server.media.requests.filter(({ status }) => status === 429).length,
       ratio: tookMs / boundMs,
@@ -165,43 +168,41 @@ export async function crew(scene: Crew): Promise<CrewResult> {
   }
 }
 
-function eventsOf(
-  { kills, restarts, pauses, rotates }: Crew,
-  boundMs: number,
-  random: () => number,
-) {
+function eventsOf({ kills, restarts, pauses }: Crew, boundMs: number, random: () => number) {
   const several = (type: 'kill' | 'restart' | 'pause', count: number) =>
     Array.from({ length: count }, () => ({ at: random() * boundMs * 0.9, type }));
   return [
     ...several('kill', kills),
     ...several('restart', restarts),
     ...several('pause', pauses),
-    ...(rotates ? [{ at: boundMs / 2, type: 'rotate' as const }] : []),
   ].sort((one, other) => one.at - other.at);
 }
 
-/** The workers of a crew: each that ends is replaced. */
+function keyOf(apiKey: string, key: number): string {
+  return key === 0 ? apiKey : `${apiKey}_${key}`;
+}
+
+interface TeamParts {
+  readonly file: string;
+  readonly task: WorkerTask;
+  readonly all: ChildProcess[];
+  readonly apiKeys: readonly string[];
+  readonly workers: number;
+}
+
+/** The workers of a crew: each that ends is replaced, by one with the same key. */
 class Team {
-  readonly #file: string;
-  readonly #all: ChildProcess[];
-  #task: WorkerTask;
+  readonly #parts: TeamParts;
   #running: ChildProcess[] = [];
   #stopped = 0;
 
-  constructor(file: string, task: WorkerTask, all: ChildProcess[]) {
-    this.#file = file;
-    this.#task = task;
-    this.#all = all;
+  constructor(parts: TeamParts) {
+    this.#parts = parts;
   }
 
   async start(): Promise<void> {
-    const begin = () => startWorker(this.#file, this.#task, this.#all);
-    this.#running = await Promise.all(Array.from({ length: workers }, begin));
-  }
-
-  /** For the workers that begin from now on. */
-  useKey(apiKey: string): void {
-    this.#task = { ...this.#task, apiKey };
+    const places = Array.from({ length: this.#parts.workers }, (_, place) => this.#begin(place));
+    this.#running = await Promise.all(places);
   }
 
   kill(place: number): void {
@@ -215,15 +216,21 @@ class Team {
   }
 
   askToStop(): void {
-    this.#running[this.#stopped++ % workers]?.kill('SIGTERM');
+    this.#running[this.#stopped++ % this.#parts.workers]?.kill('SIGTERM');
   }
 
   async replaceEnded(): Promise<void> {
     for (const [place, { exitCode, signalCode }] of this.#running.entries()) {
       if (exitCode !== null || signalCode !== null) {
-        this.#running[place] = await startWorker(this.#file, this.#task, this.#all);
+        this.#running[place] = await this.#begin(place);
       }
     }
+  }
+
+  #begin(place: number): Promise<ChildProcess> {
+    const { file, task, all, apiKeys } = this.#parts;
+    const apiKey = apiKeys[place % apiKeys.length] ?? task.apiKey;
+    return startWorker(file, { ...task, apiKey }, all);
   }
 }
 
@@ -232,7 +239,7 @@ function leaseMs(engine: Crew['engine'], speed: number, lockMs: number): number 
   return engine === 'bullmq' ? lockMs : leaseSeconds(speed) * 1_000;
 }
 
-// Above the longest job and its wait: 120 jobs are in hand, at 220 an hour.
+// Above the longest job and its wait: 120 jobs are in hand for each key, at 220 an hour.
 function leaseSeconds(speed: number): number {
   return Math.ceil((60 * 60) / speed);
 }

@@ -10,10 +10,8 @@ import { startRedis } from '../../test/support/stores/redis-server.js';
 export interface TestEngine {
   readonly store: string;
   add(jobs: readonly VideoJob[]): Promise<void>;
-  /** The prompts of the jobs in the second queues. */
-  unknown(): Promise<string[]>;
-  /** The prompts of the jobs that have failed for good. */
-  failed(): Promise<string[]>;
+  /** The jobs that have failed for good. */
+  failed(): Promise<{ readonly prompt: string; readonly reason: string }[]>;
   /** What a supervisor of the engine does now and then: finds jobs whose lease is over. */
   supervise(): Promise<void>;
   restart(): Promise<void>;
@@ -27,10 +25,7 @@ export async function bullmqEngine(queueNames: readonly string[]): Promise<TestE
   const server = await startRedis({ keeps: true });
   const connection = { port: server.port, host: '127.0.0.1' };
   const queues = queueNames.map((name) => new Queue(name, { connection }));
-  const unknown = queueNames.map((name) => new Queue(`${name}-unknown`, { connection }));
-  for (const party of [...queues, ...unknown]) {
-    party.on('error', () => undefined); // it is restarted
-  }
+  queues.forEach((queue) => queue.on('error', () => undefined)); // it is restarted
   return {
     store: server.url,
     async add(jobs) {
@@ -44,18 +39,17 @@ export async function bullmqEngine(queueNames: readonly string[]): Promise<TestE
         }
       }
     },
-    async unknown() {
-      const lists = await Promise.all(unknown.map((queue) => queue.getJobs()));
-      return lists.flat().map(({ data }) => (data as { job: VideoJob }).job.prompt ?? '');
-    },
     async failed() {
       const lists = await Promise.all(queues.map((queue) => queue.getFailed()));
-      return lists.flat().map(({ data }) => (data as VideoJob).prompt ?? '');
+      return lists.flat().map(({ data, failedReason }) => ({
+        prompt: (data as VideoJob).prompt ?? '',
+        reason: failedReason,
+      }));
     },
     supervise: () => Promise.resolve(), // each worker does
     restart: () => server.restart(),
     async stop() {
-      await Promise.all([...queues, ...unknown].map((queue) => queue.close()));
+      await Promise.all(queues.map((queue) => queue.close()));
       await server.stop();
     },
   };
@@ -76,8 +70,6 @@ export async function pgBossEngine(
   for (const name of queueNames) {
     await boss.createQueue(name, { name, retryLimit: tries, expireInSeconds: leaseSeconds });
   }
-  const prompts = async (text: string, names: readonly string[]) =>
-    (await pool.query<{ prompt: string }>(text, [names])).rows.map(({ prompt }) => prompt);
   return {
     store: server.url,
     async add(jobs) {
@@ -89,20 +81,16 @@ export async function pgBossEngine(
             data,
             expireInSeconds: leaseSeconds,
             retryLimit: tries,
+            retryDelay: 1,
           })),
         );
       }
     },
-    unknown: () =>
-      prompts(
-        `select data->'job'->>'prompt' as prompt from pgboss.job where name = any($1)`,
-        queueNames.map((name) => `${name}-unknown`),
-      ),
-    failed: () =>
-      prompts(
-        `select data->>'prompt' as prompt from pgboss.job where name = any($1) and state = 'failed'`,
-        queueNames,
-      ),
+    async failed() {
+      const text = `select data->>'prompt' as prompt, output->>'message' as reason
+        from pgboss.job where name = any($1) and state = 'failed'`;
+      return (await pool.query<{ prompt: string; reason: string }>(text, [queueNames])).rows;
+    },
     supervise: () => boss.maintain(),
     restart: () => server.restart(),
     async stop() {

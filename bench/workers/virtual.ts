@@ -1,18 +1,14 @@
-import {
-  MediaClient,
-  memoryJournal,
-  type AcknowledgingSource,
-  type SourceItem,
-  type VideoJob,
-} from 'postreel';
+import { MediaClient, memoryJournal, type VideoJob } from 'postreel';
+import { bullmqProcessor } from 'postreel/bullmq';
 import { createClock, createFakeMedia } from 'postreel/testing';
-import { randomFrom } from '../rate-limit/random.js';
 import { memoryStore } from '../../test/support/transport/memory-store.js';
-import { LeasedList } from './leased-list.js';
+import { randomFrom } from '../rate-limit/random.js';
 
 /** How a crew on virtual time is run. */
 export interface VirtualCrew {
   readonly workers: number;
+  /** How many jobs each worker has in hand. */
+  readonly inHand: number;
   readonly jobs: number;
   /** How many workers die on the way; another takes the place of each. */
   readonly kills: number;
@@ -27,6 +23,8 @@ export interface VirtualResult {
   readonly ratio: number;
   readonly twice: number;
   readonly missing: number;
+  /** Jobs whose worker died after their call had left, and before its answer was read. */
+  readonly unknown: number;
   readonly refused: number;
   readonly calls: number;
   /** Status checks. */
@@ -35,9 +33,12 @@ export interface VirtualResult {
 
 const minuteMs = 60_000;
 
+/** Does what the living may do; the dead wait for ever. */
+type Alive = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** Workers of one key take jobs from one engine. The caller moves the clock. */
 export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
-  const { workers, jobs: count, kills, leaseMinutes, seed } = scene;
+  const { workers, inHand, jobs: count, kills, leaseMinutes, seed } = scene;
   const random = randomFrom(seed);
   const timesMs = Array.from({ length: count }, () => (3 + 5 * random()) * minuteMs);
   const boundMs = Math.max(timesMs.reduce((sum, time) => sum + time, 0) / 20, ...timesMs);
@@ -48,25 +49,47 @@ export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
     queueTime: 0,
     rateLimit: { headers: 'none' },
   });
-  const list = new LeasedList(
-    timesMs.map((_, index) => item(index)),
-    leaseMinutes * minuteMs,
-  );
+  /** The engine: jobs that nobody has. Those of a dead worker come back when its lease is over. */
+  const waiting = timesMs.map((_, index) => jobOf(index));
   const { store } = memoryStore();
   const journal = memoryJournal();
   const saved = new Set<string>();
+  const failed = new Map<string, string>();
   let born = 0;
   const start = (): (() => void) => {
     const death = new AbortController();
-    const source = list.open(death.signal);
     // A key of its own: in a process of its own it would know nothing of the others either.
     const apiKey = `media_worker_${++born}`;
     fake.apiKeys.add(apiKey);
-    const rateLimit = { store };
-    const { baseUrl, fetch } = fake;
-    const options = { apiKey, baseUrl, fetch, journal, rateLimit };
-    const media = new MediaClient({ ...options, validation: { responses: 'off' } });
-    void work(media, source, { saved, signal: death.signal });
+    // From its death on it reaches nothing.
+    const alive: Alive = (work) => (death.signal.aborted ? new Promise(() => undefined) : work());
+    const media = new MediaClient({
+      apiKey,
+      baseUrl: fake.baseUrl,
+      fetch: (input, init) => alive(() => fake.fetch(input, init)),
+      journal: onlyWhile(alive, journal),
+      rateLimit: { store: onlyWhile(alive, store) },
+      validation: { responses: 'off' },
+    });
+    const make = bullmqProcessor(media, {
+      save: (_, { id }) => Promise.resolve(saved.add(id ?? '')),
+    });
+    const takeJobs = async () => {
+      for (;;) {
+        const job = death.signal.aborted ? undefined : waiting.shift();
+        if (job) {
+          const back = () => setTimeout(() => void waiting.unshift(job), leaseMinutes * minuteMs);
+          death.signal.addEventListener('abort', back);
+          await make(job).catch((error: unknown) => failed.set(job.id, String(error)));
+          death.signal.removeEventListener('abort', back);
+        } else {
+          await new Promise((resolve) => setTimeout(resolve, 1_000));
+        }
+      }
+    };
+    for (let hand = 0; hand < inHand; hand++) {
+      void takeJobs();
+    }
     return () => death.abort();
   };
   const startedAt = Date.now();
@@ -74,7 +97,7 @@ export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
   const deaths = Array.from({ length: kills }, () => random() * boundMs * 0.9).sort(
     (a, b) => a - b,
   );
-  while (saved.size < count && Date.now() - startedAt < 10 * boundMs) {
+  while (saved.size + failed.size < count && Date.now() - startedAt < 10 * boundMs) {
     await new Promise((resolve) => setTimeout(resolve, 5_000));
     if (deaths[0] !== undefined && Date.now() - startedAt >= deaths[0]) {
       deaths.shift();
@@ -89,42 +112,37 @@ export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
   return {
     ratio,
     twice: made.length - new Set(made).size,
-    missing: count - saved.size,
+    missing: count - saved.size - failed.size,
+    unknown: failed.size,
     refused: fake.requests.filter(({ status }) => status === 429).length,
     calls: fake.requests.filter(({ method }) => method === 'POST').length,
     checks: fake.requests.filter(({ method }) => method === 'GET').length,
   };
 }
 
-async function work(
-  media: MediaClient,
-  source: AcknowledgingSource,
-  { saved, signal }: { readonly saved: Set<string>; readonly signal: AbortSignal },
-): Promise<void> {
-  const save = (_: object, { input }: { input: object }) => {
-    saved.add((input as VideoJob).prompt ?? ''); // all jobs are videos
-    return Promise.resolve();
-  };
-  try {
-    for await (const { error } of media.queue(source, { save, signal })) {
-      if (error !== undefined && !signal.aborted) {
-        console.log(error);
-      }
-    }
-  } catch (error) {
-    if (!signal.aborted) {
-      throw error;
-    }
-  }
+/** A store whose methods are called by the living. */
+function onlyWhile<Store extends object>(alive: Alive, store: Store): Store {
+  return new Proxy(store, {
+    get: (target, name) => {
+      const method: unknown = Reflect.get(target, name);
+      return typeof method === 'function'
+        ? (...args: unknown[]) => alive(async () => (await method.apply(target, args)) as unknown)
+        : method;
+    },
+  });
 }
 
-function item(index: number): SourceItem {
-  const prompt = String(index);
-  const job = {
-    workflowType: 'idea',
-    workflowFormat: 'video',
-    voiceId: 'voice_1',
-    prompt,
-  } as const;
-  return { id: prompt, job };
+/** A job as BullMQ hands it out. */
+function jobOf(index: number) {
+  const data: VideoJob = { workflowType: 'idea', voiceId: 'voice_1', prompt: String(index) };
+  return {
+    id: String(index),
+    data,
+    prefix: 'bull',
+    queueName: 'videos',
+    timestamp: 0,
+    attemptsMade: 0,
+    moveToWait: () => Promise.resolve(),
+    moveToDelayed: () => Promise.resolve(),
+  };
 }

@@ -1,11 +1,12 @@
 // One of several processes that make the jobs of one engine. Its time runs fast: see the preload.
 import { appendFileSync } from 'node:fs';
+import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';
 import PgBoss from 'pg-boss';
-import { MediaClient, type AcknowledgingSource, type RateBudgetStore } from 'postreel';
-import { bullmqSource } from 'postreel/bullmq';
-import { pgBossSource } from 'postreel/pg-boss';
+import { MediaClient, type JournalStore, type MediaFile, type RateBudgetStore } from 'postreel';
+import { bullmqProcessor } from 'postreel/bullmq';
+import { pgBossHandler } from 'postreel/pg-boss';
 import { postgresJournal, postgresRateBudget } from 'postreel/postgres';
 import { redisJournal, redisRateBudget } from 'postreel/redis';
 import type { WorkerTask } from './crew.js';
@@ -13,34 +14,35 @@ import type { WorkerTask } from './crew.js';
 const task = JSON.parse(process.argv[2] ?? '') as WorkerTask; // as the crew writes it
 const { engine, queues, store, service, apiKey, limit, windowMs, speed, stored, lockMs } = task;
 
-const { open, budget, journal } = engine === 'bullmq' ? onRedis() : await onPostgres();
-const media = new MediaClient({
-  apiKey,
-  baseUrl: service,
-  journal,
-  rateLimit: { limit, windowMs, store: inRealTime(budget), group: 'films' },
-  timeout: 30_000 * speed, // no network gets faster by the clock
-});
-// A file is as good as stored once its line is written.
-const save = ({ fileId }: { fileId: string }, { input }: { input: object }) => {
-  const { prompt } = input as { prompt: string }; // all jobs are videos
-  appendFileSync(stored, `${prompt} ${fileId}\n`);
-  return Promise.resolve();
-};
+// Twice as many as there are slots.
+const inHand = Math.ceil(40 / queues.length);
+const stopping = new AbortController();
 process.once('disconnect', () => process.exit());
-await Promise.all(queues.map(work));
-process.exit();
+process.once('SIGTERM', () => void stop());
+const close = engine === 'bullmq' ? onRedis() : await onPostgres();
+process.send?.('ready');
 
-/** Makes the jobs of one queue; ends when the process is asked to. */
-async function work(name: string): Promise<void> {
-  const queue = media.queue(await open(name), { save });
-  process.once('SIGTERM', () => queue.drain());
-  process.send?.('ready');
-  for await (const { error } of queue) {
-    if (error !== undefined) {
-      process.send?.(error instanceof Error ? error.message : 'a job failed');
-    }
-  }
+async function stop(): Promise<void> {
+  stopping.abort();
+  await close();
+  process.exit();
+}
+
+function options(budget: RateBudgetStore, journal: JournalStore) {
+  const media = new MediaClient({
+    apiKey,
+    baseUrl: service,
+    journal,
+    rateLimit: { limit, windowMs, store: inRealTime(budget), group: apiKey },
+    timeout: 30_000 * speed, // no network gets faster by the clock
+  });
+  // A file is as good as stored once its line is written.
+  const save = async ({ fileId }: MediaFile, { data }: { readonly data: unknown }) => {
+    const { prompt } = data as { prompt: string }; // all jobs are videos
+    appendFileSync(stored, `${prompt} ${fileId}\n`);
+    return Promise.resolve();
+  };
+  return [media, { save, signal: stopping.signal }] as const;
 }
 
 function onRedis() {
@@ -48,26 +50,42 @@ function onRedis() {
   const retryStrategy = (tries: number) => Math.min(tries * 50, 2_000) * speed;
   const redis = new Redis(store, { retryStrategy });
   redis.on('error', () => undefined); // it is restarted
-  const connection = { port: Number(new URL(store).port), host: '127.0.0.1', retryStrategy };
-  return {
-    open: (name: string): Promise<AcknowledgingSource> =>
-      bullmqSource(name, { connection, lockMs }),
-    budget: redisRateBudget(redis),
-    journal: redisJournal(redis, { prefix: 'films' }),
-  };
+  const make = bullmqProcessor(
+    ...options(redisRateBudget(redis), redisJournal(redis, { prefix: 'films' })),
+  );
+  const workers = queues.map((name) => {
+    const worker = new Worker(name, make, {
+      connection: { port: Number(new URL(store).port), host: '127.0.0.1', retryStrategy },
+      concurrency: inHand,
+      maxStalledCount: 1_000,
+      lockRenewTime: (lockMs / 3) * speed,
+      // These go by the time of Redis.
+      lockDuration: lockMs,
+      stalledInterval: lockMs,
+    });
+    worker.on('error', () => undefined);
+    worker.on('failed', (_, error) => process.send?.(error.message));
+    return worker;
+  });
+  return () => Promise.all(workers.map((worker) => worker.close()));
 }
 
 async function onPostgres() {
   const pool = new Pool({ connectionString: store, max: 4 });
   pool.on('error', () => undefined); // it is restarted
-  const boss = new PgBoss({ connectionString: store, supervise: false, schedule: false, max: 3 });
+  const boss = new PgBoss({ connectionString: store, supervise: false, schedule: false, max: 4 });
   boss.on('error', () => undefined);
   await boss.start();
-  return {
-    open: (name: string): AcknowledgingSource => pgBossSource(boss, name),
-    budget: postgresRateBudget(pool),
-    journal: postgresJournal(pool, { name: 'films' }),
-  };
+  const make = pgBossHandler(
+    ...options(postgresRateBudget(pool), postgresJournal(pool, { name: 'films' })),
+  );
+  for (const name of queues) {
+    for (let count = 0; count < inHand; count++) {
+      // pg-boss goes by the real time.
+      await boss.work(name, { batchSize: 1, pollingIntervalSeconds: 0.5 }, make);
+    }
+  }
+  return () => boss.stop({ timeout: 30_000 });
 }
 
 // The store goes by the real time, and the leases of pending slots are meant in ours.

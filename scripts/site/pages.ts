@@ -42,7 +42,8 @@ function sources(): Source[] {
       source: `examples/${name}`,
       path: `examples/${name.replace('.ts', '.md')}`,
     })),
-    { source: 'examples/worker/worker.ts', path: 'examples/worker.md' },
+    { source: 'examples/worker/bullmq.ts', path: 'examples/worker-bullmq.md' },
+    { source: 'examples/worker/pg-boss.ts', path: 'examples/worker-pg-boss.md' },
     { source: 'examples/tracker-page/server.ts', path: 'examples/tracker-page.md' },
   ];
 }

@@ -466,8 +466,13 @@ export class PartialError<Row = unknown> extends PostreelError {
   declare readonly result: PartialReport<Row>;
 
   /** `call` is the name of the call, e.g. `contacts.deleteAll()`. */
-  constructor(call: string, result: PartialReport<Row>, cause: unknown, code = 'PARTIAL_RESULT') {
-    super(sentence(call, result, cause), { code, cause });
+  constructor(
+    call: string,
+    result: PartialReport<Row>,
+    cause: unknown,
+    { code = 'PARTIAL_RESULT', goOn = `Go on with \`{ from: ${result.resumeFrom} }\`.` } = {},
+  ) {
+    super(sentence(call, result, cause, goOn), { code, cause });
     Object.defineProperty(this, 'result', { value: result });
   }
 
@@ -479,11 +484,16 @@ export class PartialError<Row = unknown> extends PostreelError {
   }
 }
 
-function sentence<Row>(call: string, result: PartialReport<Row>, cause: unknown): string {
+function sentence<Row>(
+  call: string,
+  result: PartialReport<Row>,
+  cause: unknown,
+  goOn: string,
+): string {
   const { done, failed, unknown, resumeFrom } = result;
   const counts = `${done} done, ${failed.length} failed, ${unknown.length} unknown`;
   const why = isPostreelError(cause) ? ` ${cause.message}` : '';
-  return `\`${call}\` ended before row ${resumeFrom}: ${counts}. Go on with \`{ from: ${resumeFrom} }\`.${why}`;
+  return `\`${call}\` ended before row ${resumeFrom}: ${counts}. ${goOn}${why}`;
 }
 
 /** Is this an error of this package? Also true for errors from another copy of it. */

@@ -266,7 +266,7 @@ export class Ledger {
 
   // Somebody else has changed the key meanwhile. An answer is never dropped: it has a key of its own then.
   #keepBeside(place: string, text: string | undefined): void {
-    const entry = text === undefined ? undefined : (JSON.parse(text) as Entry); // as written
+    const entry = entryIn(text);
     if (entry?.state !== 'answered') {
       return;
     }
@@ -337,15 +337,15 @@ export function isAlive({ entry, ageMs }: Known): boolean {
   return entry.state === 'claimed' && ageMs < entry.limitMs;
 }
 
+// The same content: a key that was forgotten meanwhile may stand for another one.
 function mayAnswer(wanted: string | undefined, stands: string): boolean {
-  const isIn = (text: string | undefined, state: Entry['state']) =>
-    text !== undefined && (JSON.parse(text) as Entry).state === state; // as written
-  return isIn(wanted, 'answered') && isIn(stands, 'unknown');
+  const [own, other] = [entryIn(wanted), entryIn(stands)];
+  return own?.state === 'answered' && other?.state === 'unknown' && own.print === other.print;
 }
 
 /** Has a call failed because the journal does not answer? */
 export function isJournalGone(failure: unknown): boolean {
-  return Object(failure).code === 'JOURNAL_UNAVAILABLE';
+  return isPostreelError(failure) && failure.code === 'JOURNAL_UNAVAILABLE';
 }
 
 // Nothing may be sent under a key of which nobody can tell what it stands for.
@@ -357,9 +357,15 @@ function unreadable(place: string): never {
 }
 
 function known({ key, value, ageMs }: JournalItem): Known | undefined {
+  const entry = entryIn(value);
+  return entry && { place: key, entry, text: value, ageMs };
+}
+
+/** The entry of a text; `undefined` where it is none of ours. */
+function entryIn(text: string | undefined): Entry | undefined {
   try {
-    const entry = JSON.parse(value) as Entry; // as written, or none of ours
-    return states.has(entry.state) ? { place: key, entry, text: value, ageMs } : undefined;
+    const entry = JSON.parse(text ?? '') as Entry; // as written, or none of ours
+    return states.has(entry.state) ? entry : undefined;
   } catch {
     return undefined;
   }

@@ -117,7 +117,10 @@ export class OnceCalls {
     }
     const claim = new Claim({ ledger, place, over: found, call, key });
     try {
-      const hooks = { beforeSending: () => claim.take(), onLate: (data: unknown) => claim.late(data) };
+      const hooks = {
+        beforeSending: () => claim.take(),
+        onLate: (data: unknown) => claim.late(data),
+      };
       const answer = await perform(hooks);
       await claim.answered(answer);
       return answer;
@@ -320,6 +323,7 @@ export interface JournalEntry {
   readonly ageMs: number;
 }
 
+/** Whether a call is under way, was answered, or nobody knows. */
 export type JournalState = 'claimed' | 'answered' | 'unknown';
 
 /** The keys of a client's calls with `once`. */

@@ -3,15 +3,14 @@ import { bindMethods, ServiceClient } from '../core/client.js';
 import { invalidRequest } from '../core/errors.js';
 import type { MediaEvents } from './events.js';
 import type { MediaFile } from './jobs/file.js';
-import { joinAudio } from './generate/long-audio/join.js';
+import type { JoinOptions } from './generate/long-audio/join.js';
 import type { Generate } from './generate/resource.js';
 import type { GenerationJob, JobRecord } from './jobs/job.js';
 import type { UnknownCall } from './jobs/ledger.js';
 import { jobRecords, type JobRecords } from './jobs/records.js';
 import type { MediaOptions } from './options.js';
-import type { TransferOptions } from './download/transfer-options.js';
 import type { JobSource, MediaQueue, QueueOptions } from './queue/options.js';
-import { JobQueue } from './queue/queue.js';
+import { JobQueue, type QueueHost } from './queue/queue.js';
 import {
   readWaitsOptions,
   requireList,
@@ -121,13 +120,11 @@ export class MediaClient extends ServiceClient<MediaEvents> {
    * all be MP3 or all WAV, with the same sample rate and channels.
    * @throws an `InvalidRequestError` with the code `AUDIO_NOT_JOINABLE` when they are not
    */
-  async joinAudio(files: readonly MediaFile[], options?: TransferOptions): Promise<Blob> {
+  async joinAudio(files: readonly MediaFile[], options?: JoinOptions): Promise<Blob> {
     requireList('files', files);
-    const parts: Uint8Array<ArrayBuffer>[] = [];
-    for (const file of files) {
-      parts.push(new Uint8Array(await file.arrayBuffer(options)));
-    }
-    return joinAudio(parts);
+    // Loaded here: most programs never join.
+    const { joinFiles } = await import('./generate/long-audio/join.js');
+    return joinFiles(files, options);
   }
 
   /**
@@ -137,6 +134,11 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   async resumeAll(): Promise<{ jobs: GenerationJob[]; unknown: readonly UnknownCall[] }> {
     const { jobs, unknown } = await this.journal.pending();
     return { jobs: jobs.map((record) => this.job(record)), unknown };
+  }
+
+  /** @internal What the worker of a job engine works with. */
+  engineHost(): QueueHost {
+    return this.#context.queueHost();
   }
 
   /** A client with other options that shares this one's events, session and rate budget. */

@@ -16,6 +16,7 @@ import { Connection } from '../core/client.js';
 import type { ServiceFacts } from '../core/settings.js';
 import { normalizeBaseUrl } from '../core/request.js';
 import type { MediaEvents } from './events.js';
+import { isInOwnNetwork } from './generate/own-network.js';
 import { Generate } from './generate/resource.js';
 import { routes as generateRoutes } from './generate/routes.js';
 import { GenerationJob, JobMemory, type JobRecord } from './jobs/job.js';
@@ -106,7 +107,10 @@ export function createContext(given: MediaOptions): MediaContext {
     transport,
     clock,
     goesAlone: hasIoContexts(),
-    slots: async () => (slots = await slotsOf(connection, maxJobs)),
+    slots: async () => {
+      slots = await slotsOf(connection, maxJobs);
+      return slots;
+    },
     ledger,
     limits: settings.limits,
     timeoutMs,
@@ -129,6 +133,7 @@ export function createContext(given: MediaOptions): MediaContext {
     get statusChecksAreCharged() {
       return poller.areChecksCharged;
     },
+    onWebhook: webhookWatch(connection),
     adopt: job,
   });
   const queueHost = (): QueueHost => ({
@@ -140,6 +145,17 @@ export function createContext(given: MediaOptions): MediaContext {
   });
   const limits = settings.limits ?? service;
   return { connection, waits, generate, pendingLimit, ledger, limits, job, queueHost };
+}
+
+/** Warns once of a callback that a service elsewhere cannot make. */
+function webhookWatch({ events, settings }: MediaConnection): (webhook: string) => void {
+  let isTold = isInOwnNetwork(settings.baseUrl); // it may be reached from there
+  return (webhook) => {
+    if (!isTold && isInOwnNetwork(webhook)) {
+      isTold = true;
+      notices.webhookInOwnNetwork(events, webhook);
+    }
+  };
 }
 
 function createLedger({ keys, settings }: MediaConnection): JobLedger | undefined {

@@ -5,6 +5,7 @@ export type { MediaOptions, MediaRateLimitOptions } from './options.js';
 
 // Generating.
 export { LongAudioError } from './generate/long-audio/error.js';
+export type { JoinOptions } from './generate/long-audio/join.js';
 export type { MediaJob } from './generate/media-job.js';
 export type { Generate, GenerateOptions } from './generate/resource.js';
 export type * from './generate/types.js';

@@ -45,6 +45,15 @@ export function checksFail(events: MediaEmitter, failure: unknown, forMs: number
   warn(events, message, 'CHECKS_FAIL');
 }
 
+/** A callback goes to an address that the service cannot reach. */
+export function webhookInOwnNetwork(events: MediaEmitter, webhook: string): void {
+  warn(
+    events,
+    `\`webhook\` is at ${new URL(webhook).host}, which the service cannot reach from outside of your network: no callback will come. Give a public URL, such as that of a tunnel; a wait ends without a callback too.`,
+    'WEBHOOK_NOT_PUBLIC',
+  );
+}
+
 /** The inbox of a wait has failed. */
 export function noInbox(events: MediaEmitter, fileId: string, error: unknown): void {
   const reason = reasonOf(error);

@@ -32,7 +32,11 @@ export function postgresJournal(
     async swap(key, from, to) {
       // Each is one atomic step.
       const change =
-        to === undefined ? statements.remove : from === undefined ? statements.add : statements.change;
+        to === undefined
+          ? statements.remove
+          : from === undefined
+            ? statements.add
+            : statements.change;
       const values = [from, to].filter((value) => value !== undefined);
       const isNothing = values.length === 0;
       const changed = isNothing ? [] : await rowsOf(pool, change, [journal, key, ...values]);

@@ -1,12 +1,14 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MediaClient } from 'postreel';
 import { fileJournal } from 'postreel/node';
+import { startFakeServer } from 'postreel/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hasColors, inTerminal, piped } from '../support/cli/command.js';
 import { emptyFolder } from '../support/empty-folder.js';
 import { startScene, type Scene } from '../support/cli/scene.js';
 import { screenOf, textOf } from '../support/cli/screen.js';
+import { playedMp3 } from '../support/media/sound.js';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -32,7 +34,7 @@ describe.concurrent('in a terminal', () => {
     ]);
     expect(bars.test(terminal.text)).toBe(isWide);
     expect(terminal.text).toContain('100%');
-    expect(statSync(join(cwd, 'morning.mp3')).size).toBe(65_536);
+    expect(playedMp3(readFileSync(join(cwd, 'morning.mp3'))).strays).toEqual([]);
     const { stdout } = await piped(['jobs', 'pending'], { cwd, env });
     expect(JSON.parse(stdout)).toEqual({ jobs: [], finished: [], unknown: [] });
   });
@@ -46,7 +48,7 @@ describe.concurrent('in a terminal', () => {
     const args = ['video', '--idea', 'Why cats purr', ...voice, '--out', 'cats.mp4'];
     const terminal = inTerminal(args, { cwd, env, columns: look.columns });
     await terminal.until('Go on? [y/N]');
-    expect(terminal.text).toContain('Make 1 video:\n  requests: 1');
+    expect(terminal.text).toContain('Make 1 video:\n  saved to: cats.mp4');
     terminal.type('y\r');
     expect([await terminal.ended, terminal.text]).toEqual([
       0,
@@ -102,6 +104,24 @@ describe.concurrent('in a terminal', () => {
     ]);
     const none = inTerminal(['jobs', 'pending'], { cwd, env, columns: 40 });
     expect([await none.ended, none.text]).toEqual([0, 'No jobs.\n']);
+  });
+});
+
+describe.concurrent('a service that is gone while a command waits', () => {
+  it('is told in a line, with the time since when; what was submitted can be resumed', async () => {
+    const cwd = emptyFolder();
+    const server = await startFakeServer({
+      media: { clock: { mode: 'real' }, durations: () => '1h' },
+    });
+    const { apiKey, baseUrl, files } = server.media;
+    const env = { MEDIA_API_KEY: apiKey, MEDIA_BASE_URL: baseUrl };
+    const terminal = inTerminal(['audio', 'Good night!', ...voice, '--yes'], { cwd, env });
+    await vi.waitFor(() => expect(files).toHaveLength(1), 60_000);
+    await server.close();
+    await terminal.until('warning: Status checks have failed since 20');
+    terminal.type('\u0003');
+    expect(await terminal.ended).toBe(130);
+    expect(terminal.text).toContain('`postreel jobs resume` waits for it');
   });
 });
 
@@ -201,9 +221,81 @@ describe.concurrent('without a terminal', () => {
   });
 });
 
+describe.concurrent('what --out names', () => {
+  let own: Scene; // ten calls are all that a key may make
+  beforeAll(async () => {
+    own = await startScene();
+  });
+  afterAll(() => own.server.close());
+
+  const article = 'It was a dark and stormy night. '.repeat(400); // two parts
+
+  /** A folder with a long text, and `postreel audio` of it. */
+  async function spoken(out: string) {
+    const cwd = emptyFolder();
+    writeFileSync(join(cwd, 'article.txt'), article);
+    const args = ['audio', '--file', 'article.txt', ...voice, '--out', out];
+    const plan = await piped(args, { cwd, env: own.env });
+    expect(readdirSync(cwd)).toEqual(['article.txt']);
+    const end = await piped([...args, '--yes'], { cwd, env: own.env });
+    const { stdout } = await piped(['jobs', 'pending'], { cwd, env: own.env });
+    expect(JSON.parse(stdout)).toMatchObject({ jobs: [], unknown: [] });
+    return { cwd, plan, end, lines: end.stdout.trim().split('\n') };
+  }
+
+  it('a file for a long text is one file that plays all of it', async () => {
+    const { cwd, plan, end, lines } = await spoken('art.mp3');
+    expect(plan.stdout).toContain('joined to one file');
+    expect([end.code, end.stderr]).toEqual([0, expect.any(String) as string]);
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      { fileIds: [expect.any(String), expect.any(String)], path: 'art.mp3' },
+    ]);
+    expect(readdirSync(cwd).sort()).toEqual(['art.mp3', 'article.txt', 'postreel-jobs.jsonl']);
+    const { seconds, shownSeconds, strays } = playedMp3(readFileSync(join(cwd, 'art.mp3')));
+    expect([strays, shownSeconds]).toEqual([[], expect.closeTo(seconds, 6)]);
+    const words = article.trim().split(' ').length;
+    expect(Math.abs(seconds - (words * 60) / 150)).toBeLessThan(3);
+  });
+
+  it('a folder for a long text has a file for each part', async () => {
+    const { cwd, end, lines } = await spoken('art/');
+    expect([end.code, lines.length]).toEqual([0, 2]);
+    expect(readdirSync(join(cwd, 'art')).map((name) => name.slice(-4))).toEqual(['.mp3', '.mp3']);
+  });
+
+  it('jobs wait joins parts of speech, in the order of their ids', async () => {
+    const cwd = emptyFolder();
+    const media = new MediaClient({
+      apiKey: own.server.media.apiKey,
+      baseUrl: own.server.media.baseUrl,
+      journal: fileJournal(join(cwd, 'postreel-jobs.jsonl')),
+    });
+    const parts = await media.generate.longAudio({ content: article, voiceId: 'voice_1' });
+    const ids = parts.map(({ fileId }) => fileId);
+    const args = ['jobs', 'wait', ...ids, '--out', 'art.mp3'];
+    const { code, stdout } = await piped(args, { cwd, env: own.env });
+    expect([code, JSON.parse(stdout)]).toEqual([0, { fileIds: ids, path: 'art.mp3' }]);
+    expect(playedMp3(readFileSync(join(cwd, 'art.mp3'))).strays).toEqual([]);
+  });
+
+  it('a file for several videos is refused before anything is made', async () => {
+    const cwd = emptyFolder();
+    const one = { workflowType: 'idea', voiceId: 'voice_1' };
+    const list = ['Why cats nap', 'Why cats yawn'].map((prompt) => ({ ...one, prompt }));
+    writeFileSync(join(cwd, 'videos.json'), JSON.stringify(list));
+    const args = ['video', '--jobs', 'videos.json', '--out', 'cats.mp4', '--yes'];
+    const { code, stderr } = await piped(args, { cwd, env: own.env });
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      '--out cats.mp4 is one file, and there are 2. Give a folder: --out cats/',
+    );
+    expect([submitted('Why cats nap', own), readdirSync(cwd)]).toEqual([false, ['videos.json']]);
+  });
+});
+
 /** Has the service accepted this video? */
-function submitted(prompt: string): boolean {
-  return scene.server.media.files.some(({ settings }) => settings['prompt'] === prompt);
+function submitted(prompt: string, { server } = scene): boolean {
+  return server.media.files.some(({ settings }) => settings['prompt'] === prompt);
 }
 
 /** Submits a speech as another program would. */

@@ -67,30 +67,4 @@ describe('the recipes of docs/engines.md', () => {
       fileId,
     ]);
   }, 120_000);
-
-  it('a bare worker: at SIGTERM it finishes what is pending, and hands back the rest', async () => {
-    writeFileSync(join(folder, 'recipe.ts'), recipe('A bare worker'));
-    const main = `
-      import { MediaClient, memoryJournal, type SourceItem } from 'postreel';
-      import { work } from './recipe.js';
-      const waiting: SourceItem[] = Array.from({ length: 60 }, (_, index) => ({
-        id: String(index),
-        job: { workflowType: 'idea', workflowFormat: 'video', voiceId: 'voice_1', prompt: String(index) },
-      }));
-      const say = (what: string) => Promise.resolve(console.log(what));
-      const media = new MediaClient({ journal: memoryJournal() });
-      media.on('response', ({ method }) => void (method === 'POST' && say('submitted')));
-      await work(media, {
-        take: (count) => Promise.resolve(waiting.splice(0, count)),
-        done: () => say('done'),
-        fail: (_item, _error, { outcome }) => say('back ' + String(outcome)),
-      });
-      process.exit();`;
-    const { child, heard, ended } = run(await script('worker.ts', main));
-    await expect.poll(() => heard.output, { timeout: 60_000, interval: 50 }).toContain('submitted');
-    child.kill('SIGTERM');
-    expect(await ended, heard.output).toEqual([0, null]);
-    const count = (word: string) => heard.output.split('\n').filter((line) => line === word).length;
-    expect([count('submitted'), count('done'), count('back undefined')]).toEqual([1, 20, 20]);
-  }, 120_000);
 });

@@ -21,7 +21,7 @@ describe('a guide', () => {
     const start = name === 'start' ? text : text.split('\n## ')[0];
     const [, language, code = ''] = /^```(\w+)\n([\s\S]*?)^```/m.exec(start ?? '') ?? [];
     expect(language).toMatch(/^(ts|tsx|html|sh)$/);
-    expect(code).toMatch(/^(import \S[\s\S]*'postreel|<script|npm |npx postreel )/);
+    expect(code).toMatch(/^(?:\/\/.*\n)*(import \S[\s\S]*'postreel|<script|npm |npx postreel )/);
   });
 
   it.each(programs)('%s is short enough to find something in it', (name) => {

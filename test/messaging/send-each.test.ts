@@ -450,4 +450,60 @@ describe('sendEach()', () => {
     const second = await messaging.sendEach(people.slice(0, 1), message, { once });
     expect(second).toMatchObject({ sent: 1, unknown: [] });
   });
+
+  it('lets a recipient have any field of the email for itself', async () => {
+    const common = {
+      ...message,
+      data: { plan: 'free', city: 'Rome' },
+      headers: { 'X-Campaign': 'news', 'X-Kind': 'many' },
+    };
+    const file = { filename: 'a.txt', content: new TextEncoder().encode('Total: 42') };
+    const rows = [
+      'ann@example.com',
+      {
+        email: 'bea@example.com',
+        subject: 'Your invoice',
+        body: '<p>{{plan}} in {{city}}</p>',
+        reply: 'billing@example.com',
+        from: 'billing@example.com',
+        subscribed: true,
+        attachments: [file],
+        headers: { 'x-kind': 'one' },
+        data: { plan: 'pro' },
+      },
+      { email: 'cid@example.com', template: 'tpl_1' },
+      { email: 'dan@example.com', id: 7, createdAt: new Date(), plan: 'unused' }, // of a database
+    ];
+    fake.fail('POST /v1/send', { status: 200, body: { success: true }, after: 2, times: Infinity });
+    const { failed } = await clientOf().sendEach(rows, common, { concurrency: 1 });
+    expect(failed).toEqual([]);
+    const [ann, bea, cid, dan] = fake.requests.map(({ body }) => body);
+    expect(ann).toEqual({ ...common, to: 'ann@example.com' });
+    expect(bea).toEqual({
+      from: 'billing@example.com',
+      to: 'bea@example.com',
+      subject: 'Your invoice',
+      body: '<p>{{plan}} in {{city}}</p>',
+      reply: 'billing@example.com',
+      subscribed: true,
+      attachments: [{ filename: 'a.txt', content: 'VG90YWw6IDQy' }],
+      headers: { 'X-Campaign': 'news', 'x-kind': 'one' },
+      data: { plan: 'pro', city: 'Rome' },
+    });
+    const { from, data, headers } = common;
+    expect(cid).toEqual({ from, data, headers, template: 'tpl_1', to: 'cid@example.com' });
+    expect(dan).toEqual({ ...common, to: 'dan@example.com' });
+    expect(fake.outbox[1]?.body).toBe('<p>pro in Rome</p>');
+  });
+
+  it.each([
+    [{ subject: 'two\nlines' }, 'subject'],
+    [{ headers: 'X-A: 1' }, 'headers'],
+    [{ subscribed: 'yes' }, 'subscribed'],
+  ])('refuses the row whose own field is wrong: %o', async (own, field) => {
+    const rows = [{ email: 'ann@example.com', ...own }, 'bea@example.com'];
+    const { done, failed } = await clientOf().sendEach(rows as string[], message);
+    expect(done).toBe(1);
+    expect(failed).toMatchObject([{ index: 0, error: { fieldErrors: [{ field }] } }]);
+  });
 });

@@ -43,7 +43,9 @@ const process_: fc.Arbitrary<Process> = fc.record({
     { minLength: 1, maxLength: 4 },
   ),
   death: fc.option(fc.record({ step, isAfter: fc.boolean() })),
-  outage: fc.option(fc.record({ step, times: fc.integer({ min: 1, max: 6 }), isAfter: fc.boolean() })),
+  outage: fc.option(
+    fc.record({ step, times: fc.integer({ min: 1, max: 6 }), isAfter: fc.boolean() }),
+  ),
   fault: fc.option(
     fc.constantFrom<Fault>(
       { status: 422 },

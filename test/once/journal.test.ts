@@ -28,7 +28,9 @@ describe('client.journal.list()', () => {
     await messaging.track({ email: 'ann@example.com', event: 'paid' }, { once: 'a' });
     const other = new MessagingClient({ ...fake.options, journal, rateLimit: { group: 'other' } });
     await other.send(mail, { once: 'c' });
-    const all = (await messaging.journal.list()).sort((one, two) => (one.call + one.key < two.call + two.key ? -1 : 1));
+    const all = (await messaging.journal.list()).sort((one, two) =>
+      one.call + one.key < two.call + two.key ? -1 : 1,
+    );
     const ageMs = expect.any(Number) as number;
     expect(all).toEqual([
       { key: 'a', call, state: 'answered', ageMs },
@@ -44,7 +46,11 @@ describe('client.journal.list()', () => {
     const names = ['é ü 漢字 😀', 'a/b', '%', '\u0000', 'x'.repeat(3_000), '\ud83d'];
     const many = Array.from({ length: 1_100 }, (_, index) => `n${index}`);
     const quick = new MessagingClient({ ...fake.options, journal, rateLimit: false });
-    fake.fail(call, { status: 200, body: { success: true, data: { emails: [] } }, times: Infinity });
+    fake.fail(call, {
+      status: 200,
+      body: { success: true, data: { emails: [] } },
+      times: Infinity,
+    });
     for (const once of [...names, ...many]) {
       await quick.send(mail, { once });
     }
@@ -58,7 +64,9 @@ describe('client.journal.list()', () => {
     const client = new MediaClient({ ...media.options, journal });
     await client.generate.audio({ content: 'Hello', voiceId: 'voice_1' }, { once: 'speech' });
     const list = await client.journal.list();
-    expect(list).toMatchObject([{ key: 'speech', call: 'POST /v1/generate/audio', state: 'answered' }]);
+    expect(list).toMatchObject([
+      { key: 'speech', call: 'POST /v1/generate/audio', state: 'answered' },
+    ]);
     expect(await client.journal.forget('speech', list[0]!)).toBe(true);
     expect(await client.journal.list()).toEqual([]);
   });
@@ -95,8 +103,8 @@ describe('client.journal.forget()', () => {
   it.each([['a'], ['a', {}], ['', { call }], [undefined, { call }]] as never[][])(
     'is refused with %o',
     async (...args) => {
-      const forget = messaging.journal.forget as (...all: unknown[]) => Promise<unknown>;
-      expect(await failureOf(forget(...args))).toMatchObject({ name: 'InvalidRequestError' });
+      const own = messaging.journal as { forget(...all: unknown[]): Promise<unknown> };
+      expect(await failureOf(own.forget(...args))).toMatchObject({ name: 'InvalidRequestError' });
     },
   );
 });
@@ -123,7 +131,9 @@ describe('how long a key is kept', () => {
     const open = () => new MessagingClient({ ...fake.options, journal: store, keep });
     fake.fail(call, { loseAnswer: true, after: 1 });
     await open().send(mail, { once: 'a' });
-    await open().send(mail, { once: 'b' }).catch(() => undefined);
+    await open()
+      .send(mail, { once: 'b' })
+      .catch(() => undefined);
     ageMs = keepMs - 60_000;
     await open().send(mail, { once: 'a' });
     expect(fake.outbox).toHaveLength(2);

@@ -92,7 +92,12 @@ async function prepare({ messaging: { options } }: FakeServer): Promise<World> {
   const messaging = new MessagingClient({ ...options, rateLimit: false });
   const all = <T>(count: number, make: (n: number) => PromiseLike<T>) =>
     Promise.all(Array.from({ length: count }, (_, n) => make(n)));
-  const campaign = { subject: 'Hi', body: 'Hi', from: 'a@example.com', audienceType: 'ALL' } as const;
+  const campaign = {
+    subject: 'Hi',
+    body: 'Hi',
+    from: 'a@example.com',
+    audienceType: 'ALL',
+  } as const;
   const campaigns = await all(counts.campaign, (n) =>
     messaging.campaigns.create({ ...campaign, name: `campaign/${n}` }),
   );
@@ -153,7 +158,12 @@ async function killing(server: FakeServer, address: string, world: World): Promi
   return killed;
 }
 
-function start({ messaging, messagingUrl, media, mediaUrl }: FakeServer, address: string, world: World, order: number) {
+function start(
+  { messaging, messagingUrl, media, mediaUrl }: FakeServer,
+  address: string,
+  world: World,
+  order: number,
+) {
   const env = {
     ...process.env,
     MESSAGING_BASE_URL: messagingUrl,
@@ -198,7 +208,7 @@ function effects({ messaging, media }: FakeServer, world: World): Map<string, un
     .forEach(({ subject, id }) => note(subject, id));
   events
     .filter(({ name }) => name === 'paid')
-    .forEach(({ data }) => note(String(data?.['once']), undefined));
+    .forEach(({ data }) => note(String(data['once']), undefined));
   [...templates.values()].forEach(({ name, id }) => note(name, id));
   media.files.forEach(({ settings, fileId }) => note(String(settings['prompt']), fileId));
   for (const { endpoint, path, body, status } of messaging.requests) {

@@ -102,7 +102,12 @@ describe('a call with a key', () => {
   it('leaves no body and no address in the journal', async () => {
     const private_ = { ...mail, to: 'Ann.Secret@Example.com', body: '<p>Your diagnosis</p>' };
     const first = await clientOf().send(private_, { once });
-    const template = { name: 'Secret name', subject: 'Hi', body: '<p>Secret text</p>', type: 'MARKETING' };
+    const template = {
+      name: 'Secret name',
+      subject: 'Hi',
+      body: '<p>Secret text</p>',
+      type: 'MARKETING',
+    };
     const made = await clientOf().templates.create(template as never, { once });
     const texts = (await journal.list('')).map(({ value }) => value).join('\n');
     expect(texts).not.toMatch(/secret|diagnosis/i);
@@ -289,24 +294,39 @@ describe('a call that failed', () => {
 });
 
 describe('a key that somebody else has changed meanwhile', () => {
-  it('keeps his value; the answer goes beside it, and a warning says so', async () => {
-    const messaging = clientOf();
-    const warnings: string[] = [];
-    messaging.on('warning', ({ message }) => warnings.push(message));
-    const fetch: typeof globalThis.fetch = async (...request) => {
+  /** Another process writes its own entry over the claim, while the request is under way. */
+  const writing =
+    (change: object): typeof globalThis.fetch =>
+    async (...request) => {
       const [item] = await journal.list('once/');
-      const foreign = { ...(JSON.parse(item!.value) as object), id: 'foreign', state: 'unknown' };
+      const foreign = { ...(JSON.parse(item!.value) as object), id: 'foreign', ...change };
       await journal.swap(item!.key, item!.value, JSON.stringify(foreign));
       return fake.fetch(...request);
     };
-    await messaging.with({ fetch }).send(mail, { once });
-    await expect.poll(() => statesOf(messaging)).toEqual(['unknown', 'answered']);
+
+  it.each([
+    ['another claim', { state: 'claimed' }, 'claimed'],
+    ['what became of other content', { state: 'unknown', print: 'other' }, 'unknown'],
+  ])('keeps %s; the answer goes beside it, and a warning says so', async (_, change, state) => {
+    const messaging = clientOf();
+    const warnings: string[] = [];
+    messaging.on('warning', ({ message }) => warnings.push(message));
+    await messaging.with({ fetch: writing(change) }).send(mail, { once });
+    await expect.poll(() => statesOf(messaging)).toEqual([state, 'answered']);
     expect(warnings).toEqual([expect.stringContaining('was changed by another process')]);
     const texts = (await journal.list('')).map(({ value }) => value).join('\n');
     expect(texts).toContain(fake.outbox[0]!.id);
-    // Who forgets the key forgets both.
-    expect(await messaging.journal.forget(once, { call })).toBe(true);
-    expect(await journal.list('once/')).toEqual([]);
+    if (state === 'unknown') {
+      // Who forgets the key forgets both.
+      expect(await messaging.journal.forget(once, { call })).toBe(true);
+      expect(await journal.list('once/')).toEqual([]);
+    }
+  });
+
+  it('is answered where the other one does not know what became of the same call', async () => {
+    const messaging = clientOf();
+    await messaging.with({ fetch: writing({ state: 'unknown' }) }).send(mail, { once });
+    expect(await statesOf(messaging)).toEqual(['answered']);
   });
 
   it('is written where a store has lost it', async () => {
@@ -335,18 +355,21 @@ describe('a key that somebody else has changed meanwhile', () => {
 describe('a journal that does not answer', () => {
   const down = () => Promise.reject(new Error('connect ECONNREFUSED redis://ann:s3cret@db:6379'));
 
-  it.each(['get', 'swap'] as const)('at the %s before the request ends the call unsent', async (verb) => {
-    const watched = watchedJournal();
-    watched.before((one) => (one === verb ? down() : undefined));
-    const messaging = clientOf({ journal: watched.journal });
-    const failure = await failureOf(messaging.send(mail, { once }));
-    expect(failure).toMatchObject({ code: 'JOURNAL_UNAVAILABLE', outcome: 'not-sent' });
-    expect(isPostreelError(failure) && failure.message).not.toContain('s3cret');
-    expect(fake.requests).toEqual([]);
-    watched.before(() => undefined);
-    await messaging.send(mail, { once });
-    expect(fake.outbox).toHaveLength(1);
-  });
+  it.each(['get', 'swap'] as const)(
+    'at the %s before the request ends the call unsent',
+    async (verb) => {
+      const watched = watchedJournal();
+      watched.before((one) => (one === verb ? down() : undefined));
+      const messaging = clientOf({ journal: watched.journal });
+      const failure = await failureOf(messaging.send(mail, { once }));
+      expect(failure).toMatchObject({ code: 'JOURNAL_UNAVAILABLE', outcome: 'not-sent' });
+      expect(isPostreelError(failure) && failure.message).not.toContain('s3cret');
+      expect(fake.requests).toEqual([]);
+      watched.before(() => undefined);
+      await messaging.send(mail, { once });
+      expect(fake.outbox).toHaveLength(1);
+    },
+  );
 
   it('after the answer lets the call resolve, warns, and is written to when it answers', async () => {
     const watched = watchedJournal();
@@ -385,10 +408,9 @@ describe('a journal that does not answer', () => {
     await expect.poll(() => warnings.at(-1)).toContain('still cannot be written');
     isDown = false;
     await messaging.send(mail, { once: 'another' });
-    await expect.poll(() => statesOf(clientOf({ journal: watched.journal }))).toEqual([
-      'answered',
-      'answered',
-    ]);
+    await expect
+      .poll(() => statesOf(clientOf({ journal: watched.journal })))
+      .toEqual(['answered', 'answered']);
   });
 
   it.each([

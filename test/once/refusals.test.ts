@@ -90,7 +90,9 @@ describe('`once` that was never set', () => {
     for (const call of calls) {
       const failure = await failureOf(call);
       expect(failure).toMatchObject({ name: 'InvalidRequestError', outcome: 'not-sent' });
-      expect(String(failure)).toContain(`must be a text that is not empty; got ${what.replace('null', 'null')}`);
+      expect(String(failure)).toContain(
+        `must be a text that is not empty; got ${what.replace('null', 'null')}`,
+      );
     }
     expect([...fake.requests, ...fakeMedia.requests]).toEqual([]);
   });
@@ -123,7 +125,8 @@ describe('a journal that several projects may share', () => {
   const clients = [
     (journal: JournalStore, more: object) =>
       new MessagingClient({ ...fake.options, journal, ...more }),
-    (journal: JournalStore, more: object) => new MediaClient({ ...fakeMedia.options, journal, ...more }),
+    (journal: JournalStore, more: object) =>
+      new MediaClient({ ...fakeMedia.options, journal, ...more }),
   ];
 
   it.each<[string, () => JournalStore, string]>([

@@ -16,17 +16,20 @@ const isTaken = ({ sdk, repeatable }: (typeof endpoints)[number]) =>
 const taking = endpoints.filter(isTaken);
 const others = endpoints.filter((endpoint) => !isTaken(endpoint));
 
-it.each(taking)('$sdk is made once under a key, and answered again', async ({ sdk, method, path }) => {
-  const { call, requests } = callOf(sdk, path);
-  const first = await call({ once: 'a' });
-  const again = await call({ once: 'a' });
-  expect(requests).toHaveLength(1);
-  expect(requests[0]).toMatch(new RegExp(`^${method} `));
-  expect(again.replayed).toBe(true);
-  expect(JSON.stringify(again.data)).toBe(JSON.stringify(first.data));
-  await call({ once: 'b' });
-  expect(requests).toHaveLength(2);
-});
+it.each(taking)(
+  '$sdk is made once under a key, and answered again',
+  async ({ sdk, method, path }) => {
+    const { call, requests } = callOf(sdk, path);
+    const first = await call({ once: 'a' });
+    const again = await call({ once: 'a' });
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).toMatch(new RegExp(`^${method} `));
+    expect(again.replayed).toBe(true);
+    expect(JSON.stringify(again.data)).toBe(JSON.stringify(first.data));
+    await call({ once: 'b' });
+    expect(requests).toHaveLength(2);
+  },
+);
 
 it.each(others)('$sdk refuses a key before the network', async ({ sdk, path }) => {
   const { call, requests } = callOf(sdk, path);
@@ -45,8 +48,9 @@ function callOf(sdk: string, path: string) {
     baseUrl: 'https://service.test',
     rateLimit: false as const,
     journal: memoryJournal(),
-    fetch: (url: string | URL | Request, init?: RequestInit) => {
-      requests.push(`${init?.method} ${String(url)}`);
+    fetch: (...request: Parameters<typeof fetch>) => {
+      const { method, url } = new Request(...request);
+      requests.push(`${method} ${url}`);
       return Promise.resolve(Response.json({ success: true, data: answer }));
     },
   };
@@ -54,7 +58,9 @@ function callOf(sdk: string, path: string) {
   const names = sdk.split('.');
   const name = names.pop() ?? '';
   const owner = names.reduce<unknown>((part, one) => Reflect.get(part as object, one), clients);
-  const method = Reflect.get(owner as object, name) as (...args: unknown[]) => Call<unknown>;
+  const method = Reflect.get(owner as object, name) as (
+    ...args: unknown[]
+  ) => Call<unknown> | PromiseLike<unknown>; // a call, or a list
   const ids = [...path.matchAll(/\{\w+\}/g)].map(() => 'id_1');
   const sample = samples[sdk];
   const input = sample ? [sample.body ?? sample.query] : optional.test(sdk) ? [undefined] : [];
@@ -62,7 +68,11 @@ function callOf(sdk: string, path: string) {
     requests,
     call: async (more: object): Promise<Answer<unknown>> => {
       const running = method(...ids, ...input, more);
-      return 'withResponse' in running ? running.withResponse() : { data: await running } as never; // a list
+      if ('withResponse' in running) {
+        return running.withResponse();
+      }
+      const list: PromiseLike<unknown> = running;
+      return { data: await list, response: undefined, requestId: undefined };
     },
   };
 }

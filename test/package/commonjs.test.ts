@@ -113,16 +113,14 @@ const programs: Readonly<Record<string, readonly [code: string, printed: string]
     'true',
   ],
   'postreel/pg-boss': [
-    `const { pgBossSource } = require('postreel/pg-boss');
-    const boss = { fetch: async () => [], complete() {}, fail() {}, send() {}, createQueue() {} };
-    console.log(typeof pgBossSource(boss, 'videos'));`,
-    'object',
+    `const { pgBossHandler } = require('postreel/pg-boss');
+    try { pgBossHandler({}, { save() {} }); } catch (error) { console.log(error.message); }`,
+    '`pgBossHandler()` needs a `MediaClient` as its first argument.',
   ],
   'postreel/bullmq': [
-    `const { bullmqSource } = require('postreel/bullmq');
-    const error = await bullmqSource('videos', {}).catch((e) => e);
-    console.log(error.message);`,
-    '`connection` must be the connection of BullMQ, such as { host, port }.', // bullmq is there
+    `const { bullmqProcessor } = require('postreel/bullmq');
+    try { bullmqProcessor({}, { save() {} }); } catch (error) { console.log(error.message); }`,
+    '`bullmqProcessor()` needs a `MediaClient` as its first argument.',
   ],
   'postreel/otel': [
     `const { instrument } = require('postreel/otel');

@@ -49,12 +49,13 @@ const needs = [
   ],
   // As version 9 has it.
   [
-    `BOSS.pgBossSource({ fetch() {} })`,
-    '`pgBossSource()` needs a started `PgBoss` of version 10 or later. Install `pg-boss` and pass `await boss.start()`.',
+    `BOSS.pgBossHandler(media(), { save() {} })({ id: '1', data: {} })`,
+    '`pgBossHandler()` is for `boss.work()` of `pg-boss` 10 or later.',
   ],
+  // As version 4 has it.
   [
-    `BULLMQ.bullmqSource('videos', {})`,
-    '`postreel/bullmq` needs `bullmq` 5.55 or later. Install it beside `postreel`.',
+    `BULLMQ.bullmqProcessor(media(), { save() {} })({ id: '1', data: {} })`,
+    '`bullmqProcessor()` is for the jobs of a `Worker` of `bullmq` 5.55 or later.',
   ],
   [
     `OTEL.instrument({})`,
@@ -67,6 +68,9 @@ const needs = [
 ] as const;
 
 const code = `(async () => {
+  const { MediaClient, memoryJournal } = MEDIA;
+  const media = () =>
+    new MediaClient({ apiKey: 'k', baseUrl: 'https://media.test', journal: memoryJournal() });
   const told = [];
   for (const call of [${needs.map(([call]) => `() => ${call}`).join(', ')}]) {
     await Promise.resolve().then(call).catch(({ message }) => told.push(message));
@@ -74,6 +78,7 @@ const code = `(async () => {
   console.log(JSON.stringify(told));
 })();`;
 const doorsByName = {
+  MEDIA: 'media',
   REDIS: 'redis',
   POSTGRES: 'postgres',
   BOSS: 'pg-boss',
@@ -95,10 +100,6 @@ describe.each(['mjs', 'cjs'] as const)(
     });
 
     it('beside a peer that is too old', async () => {
-      await project.write(
-        'node_modules/bullmq/index.js',
-        'exports.Queue = class {}; exports.Worker = class {};',
-      );
       await project.write('node_modules/@opentelemetry/api/index.js', 'exports.trace = {};');
       await project.write('node_modules/msw/index.js', 'exports.rest = {};');
       expect(await run(kind, opening.join('\n') + code)).toEqual(said);

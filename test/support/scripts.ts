@@ -54,6 +54,7 @@ export async function withServices<Result>(
   work: (
     run: (command: readonly string[], kill?: AbortSignal) => Promise<ScriptEnd>,
     fake: FakeServer,
+    folder: string,
   ) => Promise<Result>,
 ): Promise<Result> {
   const clock = createClock({ mode: 'real', speed });
@@ -64,7 +65,11 @@ export async function withServices<Result>(
   const folder = resolve(await mkdtemp('test/.tmp/script-'));
   const env = { ...environmentOf(fake), TMPDIR: folder };
   try {
-    return await work((command, kill) => execute(command, { cwd: folder, env, kill }), fake);
+    return await work(
+      (command, kill) => execute(command, { cwd: folder, env, kill }),
+      fake,
+      folder,
+    );
   } finally {
     await fake.close();
     await rm(folder, { recursive: true, force: true });

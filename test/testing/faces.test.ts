@@ -140,10 +140,7 @@ describe.each(Object.entries(faces))('%s', (_name, open) => {
     const { download } = (await response.json()) as { download: string }; // as: it is finished
     const whole = await face.fetch(download);
     expect(new Uint8Array(await whole.arrayBuffer())).toEqual(media.contentOf('file_000001'));
-    const part = await face.fetch(download, { headers: { range: 'bytes=65000-' } });
-    expect([part.status, part.headers.get('content-range')]).toEqual([
-      206,
-      'bytes 65000-65535/65536',
-    ]);
+    const part = await face.fetch(download, { headers: { range: 'bytes=1000-' } });
+    expect([part.status, part.headers.get('content-range')]).toEqual([206, 'bytes 1000-1007/1008']);
   });
 });

@@ -2,11 +2,11 @@ import type {
   AudioRequest,
   LongAudioRequest,
   Call,
-  FieldError,
   FileKind,
   FileResult,
   FileUpdate,
   Generate,
+  GenerateOptions,
   GenerationJob,
   JournalStore,
   UnknownCall,
@@ -15,9 +15,9 @@ import type {
   MediaFile,
   MediaJob,
   MediaOptions,
-  MediaPlan,
   MediaQueue,
   PendingJobs,
+  QueueOptions,
   QueueProgress,
   QueueResult,
   RateLimit,
@@ -34,11 +34,10 @@ declare const media: MediaClient;
 declare const base: { workflowFormat: 'video'; voiceId: string };
 
 it('generates, speaks and looks with exactly these arguments and answers', () => {
-  expectTypeOf<Parameters<Generate['video']>[0]>().toEqualTypeOf<VideoRequest>();
-  expectTypeOf<Parameters<Generate['video']>[1]>().toEqualTypeOf<RequestOptions | undefined>();
-  expectTypeOf<ReturnType<Generate['video']>>().toEqualTypeOf<Call<GenerationJob[]>>();
+  expectTypeOf<VideoJob | VideoRequest>().toExtend<Parameters<Generate['video']>[0]>();
+  expectTypeOf<Parameters<Generate['video']>[1]>().toEqualTypeOf<GenerateOptions | undefined>();
   expectTypeOf<Parameters<Generate['audio']>[0]>().toEqualTypeOf<AudioRequest>();
-  expectTypeOf<Parameters<Generate['audio']>[1]>().toEqualTypeOf<RequestOptions | undefined>();
+  expectTypeOf<Parameters<Generate['audio']>[1]>().toEqualTypeOf<GenerateOptions | undefined>();
   expectTypeOf<ReturnType<Generate['audio']>>().toEqualTypeOf<Call<GenerationJob>>();
   expectTypeOf<Parameters<Generate['status']>[0]>().toEqualTypeOf<StatusQuery>();
   expectTypeOf<Parameters<Generate['status']>[1]>().toEqualTypeOf<RequestOptions | undefined>();
@@ -118,7 +117,6 @@ it('takes jobs of every source into a queue, and tells files from errors', () =>
     }
   };
   expectTypeOf(read).parameter(0).toEqualTypeOf<QueueResult>();
-  expectTypeOf(media.plan([])).toEqualTypeOf<Promise<MediaPlan>>();
 });
 
 it('finds a handle again from its record', () => {
@@ -177,7 +175,6 @@ it('tells how far a queue is, and what it leaves behind', () => {
     readonly pending: number;
     readonly waiting: number;
     readonly total: number | undefined;
-    readonly etaMs: number | undefined;
   }>();
   expectTypeOf<MediaQueue['running']>().toEqualTypeOf<readonly GenerationJob[]>();
   expectTypeOf<string[]>().not.toExtend<Parameters<MediaClient['queue']>[0]>();
@@ -185,21 +182,35 @@ it('tells how far a queue is, and what it leaves behind', () => {
   expectTypeOf<QueueResult['input']>().toEqualTypeOf<MediaJob>();
 });
 
-it('plans, and resumes with a journal', () => {
-  expectTypeOf<MediaPlan>().toEqualTypeOf<{
-    readonly requests: number;
-    readonly minutes: number;
-    readonly earliestFinish: Date;
-    readonly warnings: readonly string[];
-    readonly problems: readonly FieldError[];
-  }>();
-  expectTypeOf<Parameters<MediaClient['plan']>[0]>().toEqualTypeOf<readonly MediaJob[]>();
+it('takes exactly these options of a queue', () => {
+  expectTypeOf<keyof QueueOptions>().toEqualTypeOf<
+    | 'name'
+    | 'key'
+    | 'save'
+    | 'concurrency'
+    | 'folderId'
+    | 'retryFailed'
+    | 'timeout'
+    | 'deadline'
+    | 'maxJobs'
+    | 'unknown'
+    | 'signal'
+    | 'onProgress'
+  >();
+  expectTypeOf<QueueOptions['unknown']>().toEqualTypeOf<'list' | 'send' | undefined>();
+});
+
+it('makes a job once under a key, and again only when it is told to', () => {
+  expectTypeOf<GenerateOptions['once']>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<GenerateOptions['retryFailed']>().toEqualTypeOf<boolean | undefined>();
+});
+
+it('resumes with a journal', () => {
   expectTypeOf(media.journal.pending()).toEqualTypeOf<Promise<PendingJobs>>();
   expectTypeOf(media.resumeAll()).toEqualTypeOf<
     Promise<{ jobs: GenerationJob[]; unknown: readonly UnknownCall[] }>
   >();
   expectTypeOf<MediaOptions['journal']>().toEqualTypeOf<JournalStore | undefined>();
-  expectTypeOf<MediaOptions['coalesce']>().toEqualTypeOf<boolean | undefined>();
   expectTypeOf(media.rateLimit).toEqualTypeOf<RateLimit>();
 });
 

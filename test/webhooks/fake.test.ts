@@ -1,5 +1,5 @@
 import { MediaClient } from 'postreel';
-import { createFakeMedia, startFakeServer } from 'postreel/testing';
+import { createFakeMedia, startFakeServer, type FakeMediaOptions } from 'postreel/testing';
 import { createInbox, signWebhookUrl } from 'postreel/webhooks';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,8 +10,9 @@ const speech = { content: 'Good morning!', voiceId: 'voice_1' };
 const base = 'https://shop.example/media-done';
 
 /** A fake service whose callbacks go into an inbox that reads statuses back. */
-function connected() {
+function connected(options: FakeMediaOptions = {}) {
   const fake = createFakeMedia({
+    ...options,
     callback: (input, init) => inbox.fetch(new Request(input, init)),
     clock: { start: Date.now() },
   });
@@ -43,6 +44,16 @@ describe('the callback of an audio job', () => {
     const job = await media.generate.audio({ ...speech, webhook: await inbox.url(base) });
     await fake.advance('1m');
     await expect(inbox.wait(job.fileId)).resolves.toMatchObject({ status: 'error' });
+  });
+
+  it('is told once where the service calls twice, and answered 204 both times', async () => {
+    const { fake, media, inbox } = connected({ behavior: { callbacks: 'twice' } });
+    const heard: string[] = [];
+    inbox.on(({ fileId }) => heard.push(fileId));
+    const job = await media.generate.audio({ ...speech, webhook: await inbox.url(base) });
+    await fake.advance('1m');
+    expect(fake.callbacks).toMatchObject([{ status: 204 }, { status: 204 }]);
+    expect(heard).toEqual([job.fileId]);
   });
 
   it('is refused when its address was signed by somebody else', async () => {

@@ -44,13 +44,33 @@ describe('the answer of an inbox', () => {
     expect([response.status, await response.text()]).toEqual([401, 'EXPIRED']);
   });
 
-  it('is 409 to one that has come before', async () => {
-    const { inbox, fetch } = open();
+  it('is 204 to one that has come before, which is told to nobody', async () => {
+    const { inbox, fetch, errors } = open();
     const [url, listener] = [await inbox.url(base), vi.fn()];
     inbox.on(listener);
-    expect((await fetch(post(url))).status).toBe(204);
-    expect((await fetch(post(url))).status).toBe(409);
+    const answers = [];
+    for (let i = 0; i < 3; i += 1) {
+      answers.push((await fetch(post(url))).status);
+    }
+    expect(answers).toEqual([204, 204, 204]);
     expect(listener).toHaveBeenCalledOnce();
+    expect(errors).toEqual([]);
+  });
+
+  it('is 409 to one of another file at a used address: it was signed for one job', async () => {
+    const { inbox, fetch, errors } = open();
+    const [url, listener] = [await inbox.url(base), vi.fn()];
+    inbox.on(listener);
+    await fetch(post(url));
+    for (const id of ['file_2', 'file_2', 'file_3']) {
+      const other = await fetch(post(url, success(id)));
+      expect([other.status, await other.text()]).toEqual([409, 'REPLAYED']);
+    }
+    expect(errors.map((error) => (error as { code: string }).code)).toEqual(
+      new Array(3).fill('REPLAYED'),
+    );
+    expect(listener).toHaveBeenCalledOnce();
+    expect((await fetch(post(url))).status).toBe(204);
   });
 
   it('is 400 to a body that is none', async () => {
@@ -150,7 +170,7 @@ describe('a listener', () => {
     for (let i = 0; i < 3; i += 1) {
       answers.push((await fetch(post(url))).status);
     }
-    expect(answers).toEqual([500, 204, 409]);
+    expect(answers).toEqual([500, 204, 204]);
     expect(listener).toHaveBeenCalledTimes(2);
     expect(errors[0]).toMatchObject({ message: 'no database' });
   });
@@ -170,24 +190,31 @@ describe('a listener', () => {
     expect(errors[0]).toBeInstanceOf(AggregateError);
   });
 
-  it('refuses the same callback while it is at work', async () => {
-    const { inbox, fetch } = open();
-    let finish = () => {};
-    const started = new Promise<void>((resolve) => {
-      inbox.on(() => {
-        resolve();
-        return new Promise<void>((done) => {
-          finish = done;
-        });
+  it.each([
+    ['is done', () => undefined, 204],
+    ['fails', () => Promise.reject(new Error('no database')), 500],
+  ])(
+    'is told once of a callback that comes again while it works, and both are answered when it %s',
+    async (_, end, status) => {
+      const store = memorySeen();
+      const claim = vi.spyOn(store, 'claim');
+      const { inbox, fetch } = open({ seen: store });
+      let finish = () => {};
+      const working = new Promise<void>((done) => {
+        finish = done;
       });
-    });
-    const url = await inbox.url(base);
-    const first = fetch(post(url));
-    await started;
-    expect((await fetch(post(url))).status).toBe(409);
-    finish();
-    expect((await first).status).toBe(204);
-  });
+      const listener = vi.fn(() => working.then(end));
+      inbox.on(listener);
+      const url = await inbox.url(base);
+      const answers = [1, 2, 3].map(() => fetch(post(url)));
+      // The first claims the address as well.
+      await vi.waitFor(() => expect(claim).toHaveBeenCalledTimes(4));
+      finish();
+      const responses = await Promise.all(answers);
+      expect(responses.map((response) => response.status)).toEqual([status, status, status]);
+      expect(listener).toHaveBeenCalledOnce();
+    },
+  );
 });
 
 describe('a wait', () => {
@@ -360,6 +387,10 @@ describe('createInbox', () => {
     const [one, two] = [open({ seen }), open({ seen })];
     const url = await one.inbox.url(base);
     expect((await one.fetch(post(url))).status).toBe(204);
-    expect((await two.fetch(post(url))).status).toBe(409);
+    expect((await two.fetch(post(url))).status).toBe(204);
+    await expect(two.inbox.wait('file_1', { signal: AbortSignal.abort('none') })).rejects.toBe(
+      'none',
+    );
+    expect((await two.fetch(post(url, success('file_2')))).status).toBe(409);
   });
 });

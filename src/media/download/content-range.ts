@@ -4,7 +4,7 @@ export interface ContentRange {
   readonly from: number;
   /** The size of the whole file, when the server says so. */
   readonly totalBytes: number | undefined;
-  /** The ETag or date that tells one version of the file from another. */
+  /** What tells one version of the file from another: a strong ETag, else the date of the last change. */
   readonly version: string | undefined;
   /** Compressed on its way: offsets and lengths say nothing about the file. */
   readonly isEncoded: boolean;
@@ -15,7 +15,7 @@ const compressions = /\b(?:gzip|deflate|br|zstd|compress)\b/i;
 
 /** Reads the range of a response; `undefined` for a part that does not say which. */
 export function contentRangeOf({ status, headers }: Response): ContentRange | undefined {
-  const version = headers.get('etag') ?? headers.get('last-modified') ?? undefined;
+  const version = versionOf(headers);
   const isEncoded = compressions.test(headers.get('content-encoding') ?? '');
   if (status !== 206) {
     const length = isEncoded ? null : headers.get('content-length');
@@ -29,6 +29,12 @@ export function contentRangeOf({ status, headers }: Response): ContentRange | un
   }
   const totalBytes = total === '*' ? undefined : Number(total);
   return { from: Number(from), totalBytes, version, isEncoded };
+}
+
+// A weak ETag says that two versions are as good as each other, not that their bytes are the same.
+function versionOf(headers: Headers): string | undefined {
+  const etag = headers.get('etag');
+  return (etag?.startsWith('"') ? etag : headers.get('last-modified')) ?? undefined;
 }
 
 /** Are both of the same version of a file, as far as the server says? */

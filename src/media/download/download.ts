@@ -113,17 +113,17 @@ export class Download {
   }
 
   async #open(signal: AbortSignal): Promise<Response> {
-    if (this.#range?.isEncoded) {
+    const { version, isEncoded } = this.#range ?? {};
+    // What cannot be told from another version, or has no places of its own, is not continued.
+    if (version === undefined || isEncoded) {
       await this.#restart();
     }
     if (this.#received === 0) {
       return this.#source.response({ signal });
     }
-    const { version } = this.#range ?? {};
-    // Only a strong ETag may ask for a part.
-    const ifRange = version?.startsWith('"') ? version : undefined;
+    const range = `bytes=${this.#received}-`;
     try {
-      return await this.#source.response({ signal, range: `bytes=${this.#received}-`, ifRange });
+      return await this.#source.response({ signal, range, ifRange: version });
     } catch (error) {
       if (isPostreelError(error) && error.status === 416) {
         await this.#restart();

@@ -48,7 +48,7 @@ export class StreamTarget implements DownloadTarget {
   }
 
   restart(): never {
-    const message = `The file ${this.#fileId} changed while it was passed on, or the server knows no parts. Start over with a new stream.`;
+    const message = `The file ${this.#fileId} cannot be continued: it changed while it was passed on, or the server does not say which version it is. Start over with a new stream.`;
     throw new UnexpectedResponseError(message, { code: 'DOWNLOAD_CHANGED', outcome: 'rejected' });
   }
 }

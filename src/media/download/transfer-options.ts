@@ -34,7 +34,8 @@ export interface TransferOptions {
   retries?: number | undefined;
 }
 
-const transferOptions: OptionKinds<TransferOptions> = {
+/** The kinds of these options. */
+export const transferOptions: OptionKinds<TransferOptions> = {
   signal: abortSignal,
   onProgress: callback(),
   timeout: milliseconds,

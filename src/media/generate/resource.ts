@@ -47,6 +47,8 @@ export interface GenerateHost {
   readonly maxJobs: number;
   /** Do status checks count towards the rate limit? */
   readonly statusChecksAreCharged: boolean;
+  /** Called with the address of each callback that is asked for. */
+  onWebhook(webhook: string): void;
   /** Makes the handle of a job that was accepted. */
   adopt(record: JobRecord): GenerationJob;
 }
@@ -72,6 +74,8 @@ interface Request {
   readonly body: unknown;
   readonly reportPath?: string;
   readonly options: GenerateOptions;
+  /** Aborts when it is not wanted any more, unless it has left by then. */
+  readonly stop?: AbortSignal | undefined;
   readonly terms?: QueueTerms | undefined;
 }
 
@@ -97,17 +101,19 @@ export class Generate implements NamesOf<typeof routes> {
     this.#host = host;
   }
 
-  /** Submits one video, without a `payload` around it, and resolves to its job. */
-  video(job: VideoJob, options?: GenerateOptions): Call<GenerationJob>;
   /**
-   * Submits one or more videos and resolves to one job for each, in the order of the payload. Never
-   * sent twice: after an `'unknown'` outcome the videos may already be rendering.
+   * Submits one video and resolves to its job; or, as a `payload`, several, and resolves to one job for
+   * each in their order. Never sent twice: after an `'unknown'` outcome the videos may already be rendering.
    */
-  video(body: VideoRequest, options?: GenerateOptions): Call<GenerationJob[]>;
-  video(
-    given: VideoRequest | VideoJob,
+  video<Type extends VideoJob['workflowType'] | undefined = undefined>(
+    given: OneOrMore & { workflowType?: Type },
     options: GenerateOptions = {},
-  ): Call<GenerationJob[]> | Call<GenerationJob> {
+  ): Call<Type extends string ? GenerationJob : GenerationJob[]> {
+    // as: a job has a `workflowType`, and a list of them has none
+    return this.#videos(given, options) as Call<never>;
+  }
+
+  #videos(given: OneOrMore, options: GenerateOptions): Call<GenerationJob> | Call<GenerationJob[]> {
     if (isOneVideo(given)) {
       const body = { payload: [given] };
       const one = this.#submit({ kind: 'video', body, reportPath: 'payload[0]', options });
@@ -155,7 +161,7 @@ export class Generate implements NamesOf<typeof routes> {
     const controller = new AbortController();
     const { signal } = request.options;
     const own = { ...request.options, signal: controller.signal };
-    const call = this.#submit({ ...request, options: own });
+    const call = this.#submit({ ...request, options: own, stop: signal });
     const stopListening = onAbort(signal, () => {
       if (!call.hasLeft) {
         controller.abort(signal?.reason);
@@ -165,13 +171,13 @@ export class Generate implements NamesOf<typeof routes> {
     return call;
   }
 
-  #submit({ kind, body, reportPath, options, terms }: Request): RunningCall<SubmittedJob[]> {
+  #submit({ kind, body, reportPath, options, stop, terms }: Request): RunningCall<SubmittedJob[]> {
     const site = callSite();
     return new RunningCall(async (state) => {
       state.outcome = 'not-sent';
       try {
         options.signal?.throwIfAborted();
-        const { submitter, once: keys, adopt, maxJobs } = this.#host;
+        const { submitter, once: keys, maxJobs } = this.#host;
         const full = kind === 'video' ? complete(body, maxJobs) : body;
         const about = { at: reportPath };
         const before = { options: ownOptions, run: () => Promise.resolve(undefined) };
@@ -180,7 +186,12 @@ export class Generate implements NamesOf<typeof routes> {
         const checked = await this.#transport.check(routes[kind], input, options, state);
         const { payload, ...own } = checked.body as { payload?: MediaJob[] }; // as checked
         const jobs = payload ?? [checked.body as MediaJob];
-        const { once: _, retryFailed = false, retry, ...rest } = checked.options as GenerateOptions;
+        for (const job of jobs) {
+          if ('webhook' in job && job.webhook !== undefined) {
+            this.#host.onWebhook(job.webhook);
+          }
+        }
+        const { retryFailed = false, retry, ...rest } = checked.options as GenerateOptions;
         const folder = payload ? { ...(terms && { folderId: terms.folderId }), ...own } : {};
         const sendsUnknown = terms?.sendsUnknown ?? retry?.unknownOutcome ?? false;
         const parcel: Parcel = {
@@ -190,6 +201,7 @@ export class Generate implements NamesOf<typeof routes> {
           options: rest,
           sendsUnknown,
           lane: terms?.lane,
+          stop,
         };
         const once = terms ? terms.once?.(only(jobs)) : this.#onceOf(kind, jobs, options);
         const answer =
@@ -200,11 +212,14 @@ export class Generate implements NamesOf<typeof routes> {
               })
             : ((await submitter.submit(parcel, state)) as Submitted); // only a key is ever taken
         const { known } = answer;
-        return { ...answer, data: answer.data.map((record) => ({ job: adopt(record), known })) };
+        return {
+          ...answer,
+          data: answer.data.map((record) => ({ job: this.#host.adopt(record), known })),
+        };
       } catch (reason) {
         const failure = state.mayHaveHappened ? keptOpen(reason, options.signal) : reason;
         state.outcome = state.mayHaveHappened ? 'unknown' : state.outcome;
-        locate(failure, site, 'outer call');
+        locate(failure, site, terms ? 'call' : 'outer call'); // a queue's line is its caller's
         throw failure;
       }
     });
@@ -224,7 +239,10 @@ export class Generate implements NamesOf<typeof routes> {
   }
 }
 
-function isOneVideo(given: VideoRequest | VideoJob): given is VideoJob {
+/** One video or several, told apart by one signature: a mistake in either is named as such. */
+type OneOrMore = VideoJob | (VideoRequest & { workflowType?: undefined });
+
+function isOneVideo(given: OneOrMore): given is VideoJob {
   return isVideo(given as VideoJob) && !('payload' in given); // whichever it is
 }
 

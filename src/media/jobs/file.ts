@@ -26,7 +26,7 @@ export interface DownloadOptions {
   signal?: AbortSignal | undefined;
   /** A range of bytes, e.g. `bytes=0-1023`. */
   range?: string | undefined;
-  /** The ETag that the file must have for the range to be sent; otherwise all of it is. */
+  /** The strong ETag, or the date, that the file must have for the range to be sent; otherwise all of it is. */
   ifRange?: string | undefined;
 }
 
@@ -37,8 +37,9 @@ const downloadOptions: OptionKinds<DownloadOptions> = {
 };
 
 /**
- * A finished video or audio. Its URL needs no key and gets none. When the URL has expired (403 or
- * 410), the file's status is checked once for a new one.
+ * A finished video or audio. Its URL needs no key and gets none. When it is answered with a 4xx other
+ * than 408, 416 and 429, or with something else than a media file, it may have expired: the file's status is
+ * checked once for a new one.
  */
 export class MediaFile {
   readonly fileId: string;

@@ -1,7 +1,7 @@
-import { canonical } from '../../core/once.js';
-import { fingerprint } from '../../core/values.js';
-import { wireValue } from '../../core/body.js';
-import { isVideo, withFormat, type MediaJob } from '../generate/media-job.js';
+import { invalidRequest } from '../../core/errors.js';
+import { kindOf } from '../../core/request.js';
+import type { MediaJob } from '../generate/media-job.js';
+import { printOf } from './ledger.js';
 
 /**
  * Names the jobs of a queue: by the caller's key, or by what they are. Equal jobs without a key are
@@ -9,18 +9,24 @@ import { isVideo, withFormat, type MediaJob } from '../generate/media-job.js';
  */
 export function jobNamer(key: ((job: MediaJob) => string) | undefined): (job: MediaJob) => string {
   if (key) {
-    return (job) => `key ${key(job)}`;
+    return (job) => `key ${requireKey(key(job))}`;
   }
   const seen = new Map<string, number>();
   return (job) => {
-    const content = fingerprint(contentOf(job));
+    const content = printOf(job);
     const count = seen.get(content) ?? 0;
     seen.set(content, count + 1);
     return `${content} ${count}`;
   };
 }
 
-/** The content of a job: the same text for equal jobs. What cannot be sent is an `InvalidRequestError`. */
-export function contentOf(job: MediaJob): string {
-  return canonical(wireValue(isVideo(job) ? withFormat(job) : job));
+// Plain JavaScript may return anything, and all jobs without a key would be taken for one.
+function requireKey(key: unknown): string {
+  if (typeof key === 'string' && key !== '') {
+    return key;
+  }
+  const what = key === '' ? 'an empty text' : kindOf(key);
+  throw invalidRequest([
+    { field: 'key', message: `must return a text that is not empty; got ${what}` },
+  ]);
 }

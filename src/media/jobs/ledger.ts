@@ -204,9 +204,13 @@ export class JobLedger {
     await Promise.all([...taken, ...others]);
   }
 
-  /** The call of these jobs certainly made nothing: their keys are free. */
-  async release(claims: readonly Known<Claimed>[]): Promise<void> {
-    await Promise.all(claims.map((known) => this.#ledger.change(known, undefined).tried));
+  /** The call of these jobs certainly made nothing: their keys are free, or stand as they were before. */
+  async release(claims: readonly Known<Claimed>[], before: readonly Known[]): Promise<void> {
+    const changes = claims.map((known) => {
+      const over = before.find(({ place }) => place === known.place)?.entry;
+      return this.#ledger.change(known, over?.state === 'claimed' ? lostOf(over) : over);
+    });
+    await Promise.all(changes.map(({ tried }) => tried));
   }
 
   /** Nobody knows what became of these jobs. Resolves to what stands for them now. */
@@ -346,18 +350,20 @@ export class JobLedger {
 }
 
 /** The journal of a client, for what cannot work without one. */
-export function ledgerOf(ledger: JobLedger | undefined): JobLedger {
+export function ledgerOf(ledger: JobLedger | undefined, name = 'This'): JobLedger {
   if (ledger) {
     return ledger;
   }
-  throw journalMissing('This');
+  throw journalMissing(name);
 }
 
-/** Which content a job is, without the address that only hears of its end. */
+/**
+ * Which content a job is, without the address that only hears of its end. What cannot be sent is an
+ * `InvalidRequestError`.
+ */
 export function printOf(job: MediaJob): string {
   const whole = wireValue(isVideo(job) ? withFormat(job) : job);
-  const { webhook: _, ...content } = isRecord(whole) ? whole : {};
-  return fingerprint(canonical(content));
+  return fingerprint(canonical({ ...(isRecord(whole) && whole), webhook: undefined }));
 }
 
 function callOf(kind: FileKind): string {

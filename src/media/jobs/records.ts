@@ -1,7 +1,7 @@
 import { callJournal, type CallJournal, type KeyScope } from '../../core/once.js';
 import { requireTextId } from '../../core/values.js';
 import { requireList } from '../status/wait-options.js';
-import { isOfQueue, ledgerOf, type JobLedger, type PendingJobs } from './ledger.js';
+import { ledgerOf, type JobLedger, type PendingJobs } from './ledger.js';
 
 /** What a client's journal knows, and what the caller may say to it. */
 export interface JobRecords extends CallJournal {
@@ -23,21 +23,8 @@ export interface JobRecords extends CallJournal {
 
 /** Reads and changes the journal of a client; each call refuses when there is none. */
 export function jobRecords(ledger: JobLedger | undefined, keys: KeyScope | undefined): JobRecords {
-  const calls = callJournal(keys);
-  // Named queues have a scope of their own: several projects may share one.
-  const queues = callJournal(keys && ledger && { ...keys, scope: ledger.queueScope });
   return {
-    async *list(query) {
-      for (const journal of [calls, queues]) {
-        for await (const entry of journal.list(query)) {
-          // A job without a key of its own is listed by `pending()`.
-          if (entry.key !== '') {
-            yield entry;
-          }
-        }
-      }
-    },
-    forget: (key, where) => (isOfQueue(where) ? queues : calls).forget(key, where),
+    ...callJournal(keys),
     pending: async () => ledgerOf(ledger).pending(),
     acknowledge: async (fileId) => {
       requireTextId('fileId', fileId);

@@ -7,6 +7,7 @@ import {
   PartialError,
   PostreelError,
   reasonOf,
+  type Report,
 } from '../../core/errors.js';
 import type { Generate, SubmittedJob } from '../generate/resource.js';
 import type { MediaJob } from '../generate/media-job.js';
@@ -41,7 +42,7 @@ const videoIntervalMs = 10_000;
 const usualTimeoutMs = 6 * 60 * 60_000;
 const usualDeadlineMs = 24 * 60 * 60_000;
 // One lost answer may happen; after two in a row the next one is as likely to be lost, and is paid for.
-const maxUnknownCalls = 2;
+const maxLostCalls = 2;
 // The rest would only be refused as well.
 const refusalsForAll = 5;
 
@@ -73,6 +74,11 @@ export class JobQueue implements MediaQueue {
   #isPaused = false;
   #isExhausted = false;
   #refusals = { answer: '', count: 0 };
+  /** The errors of calls in a row whose answers were lost; several jobs may have one. */
+  readonly #lostCalls = new Set<unknown>();
+  /** What is told of rows that came to nothing, should the queue end early. */
+  readonly #rows: Pick<Report<MediaJob>, 'failed' | 'unknown'> = { failed: [], unknown: [] };
+  #firstNotReached = Number.POSITIVE_INFINITY;
   #failure: { readonly reason: unknown } | undefined;
 
   constructor(host: QueueHost, jobs: JobSource, given: QueueOptions | undefined, site: CallSite) {
@@ -88,7 +94,6 @@ export class JobQueue implements MediaQueue {
       maxInProgress: Math.min(options.concurrency ?? pendingLimit, pendingLimit),
       maxJobs: options.maxJobs ?? Number.POSITIVE_INFINITY,
       deadlineMs: options.deadline ?? usualDeadlineMs,
-      onUnknown: (calls) => this.#onUnknown(calls),
     });
   }
 
@@ -103,8 +108,7 @@ export class JobQueue implements MediaQueue {
 
   resume(): void {
     this.#isPaused = false;
-    this.#lane.areAnswersLost = false;
-    this.#lane.forgive();
+    this.#lostCalls.clear();
     this.#steer();
   }
 
@@ -142,6 +146,9 @@ export class JobQueue implements MediaQueue {
         signal?.throwIfAborted();
         const next = this.#results.shift();
         if (!next) {
+          if (this.#isLost && this.#isIdle) {
+            this.#close(new Withdrawn());
+          }
           await this.#news.wait();
           continue;
         }
@@ -160,6 +167,9 @@ export class JobQueue implements MediaQueue {
       await this.#host.ledger?.flush();
       if (this.#failure) {
         throw this.#failure.reason;
+      }
+      if (this.#isLost) {
+        throw this.#answersLost();
       }
     } finally {
       stopListening();
@@ -205,6 +215,16 @@ export class JobQueue implements MediaQueue {
     return (this.#isExhausted || isClosed) && this.#counts.unfinished === 0;
   }
 
+  /** Were too many answers lost? Then nothing leaves until `resume()`. */
+  get #isLost(): boolean {
+    return this.#lostCalls.size >= maxLostCalls;
+  }
+
+  /** Has everything that left come to its end? */
+  get #isIdle(): boolean {
+    return this.#counts.unfinished === this.#counts.waiting;
+  }
+
   /** Reads the input, so far ahead that the longest jobs can go first. */
   async #read(): Promise<void> {
     const isStream = Symbol.asyncIterator in this.#jobs;
@@ -225,11 +245,11 @@ export class JobQueue implements MediaQueue {
         }
         // A list is read at once: its jobs come together.
         const next = source.next();
-        const { done, value } = next instanceof Promise ? await next : next;
-        if (done) {
+        const item: IteratorResult<MediaJob, unknown> = 'then' in next ? await next : next;
+        if (item.done) {
           break;
         }
-        void this.#make(this.#counts.read++, value);
+        void this.#make(this.#counts.read++, item.value);
       }
       await source.return?.();
     } catch (reason) {
@@ -264,13 +284,13 @@ export class JobQueue implements MediaQueue {
       this.#counts.done++;
     } catch (error) {
       if (!this.#left.signal.aborted && !(error instanceof Withdrawn)) {
-        result = {
-          index,
-          input,
-          job,
-          error: error ?? new Error('The job failed without a reason.'),
-        };
+        const reason = error ?? new Error('The job failed without a reason.');
+        result = { index, input, job, error: reason };
         this.#counts.failed++;
+        const isUnknown = isPostreelError(reason) && reason.outcome === 'unknown';
+        this.#rows[isUnknown ? 'unknown' : 'failed'].push({ row: input, index, error: reason });
+      } else if (!job) {
+        this.#firstNotReached = Math.min(this.#firstNotReached, index);
       }
     }
     this.#counts.unfinished--;
@@ -300,6 +320,7 @@ export class JobQueue implements MediaQueue {
         throw isLost ? answerLost() : failure;
       });
       this.#refusals.count = 0;
+      this.#lostCalls.clear();
       this.#endAtCap();
       return submitted;
     } catch (failure) {
@@ -334,7 +355,10 @@ export class JobQueue implements MediaQueue {
     const isNowhere = failure.outcome === 'not-sent' && failure.code === 'NOT_CONNECTED';
     if (isAboutKey(failure) || (isNowhere && !this.#lane.hasConnected)) {
       this.#close(failure); // it would be the same for each
+    } else if (failure.outcome === 'unknown' && failure.code !== 'OUTCOME_UNKNOWN') {
+      this.#noteLost(failure);
     } else if (failure.outcome === 'rejected') {
+      this.#lostCalls.clear();
       const answer = answerOf(failure);
       const count = this.#refusals.answer === answer ? this.#refusals.count + 1 : 1;
       this.#refusals = { answer, count };
@@ -350,7 +374,7 @@ export class JobQueue implements MediaQueue {
     try {
       return await job.waitForFile({ timeout, interval, signal: this.#left.signal });
     } finally {
-      this.#lane.inProgress--;
+      this.#lane.end(1);
       this.#host.wake();
     }
   }
@@ -364,12 +388,7 @@ export class JobQueue implements MediaQueue {
   /** Says whether jobs may leave: not while too many results wait for the caller. */
   #steer(): void {
     const isFull = this.#results.length >= this.#host.pendingLimit;
-    this.#lane.isPaused = this.#isPaused || isFull || this.#lane.areAnswersLost;
-    // What runs comes to its end, and is yielded; then the queue does.
-    if (this.#lane.areAnswersLost && this.#running.size === 0 && this.#results.length === 0) {
-      this.#failure ??= { reason: this.#answersLost() };
-      this.#close(new Withdrawn());
-    }
+    this.#lane.isPaused = this.#isPaused || isFull || this.#isLost;
     this.#host.wake();
   }
 
@@ -379,27 +398,34 @@ export class JobQueue implements MediaQueue {
     this.#news.notify();
   }
 
-  #onUnknown(calls: number): void {
-    if (calls < maxUnknownCalls || this.#lane.areAnswersLost) {
-      return;
+  #noteLost(failure: PostreelError): void {
+    // To a call for several jobs a refusal is none, but it is an answer.
+    const isAnswer = failure.status !== undefined && failure.status < 500;
+    if (isAnswer) {
+      this.#lostCalls.clear();
+    } else if (!this.#lostCalls.has(failure)) {
+      this.#lostCalls.add(failure);
+      if (this.#lostCalls.size === maxLostCalls) {
+        this.#host.warn(
+          'The answers to two calls in a row were lost: their jobs may exist, and each further call may be lost too. Nothing more is submitted until `queue.resume()`; without it the queue ends when the jobs in progress have.',
+          'UNKNOWN_OUTCOMES',
+        );
+      }
     }
-    this.#lane.areAnswersLost = true;
-    this.#host.warn(
-      'The answers to two calls in a row were lost: their jobs may exist, and each further call may be lost too. Nothing more is submitted until `queue.resume()`; without it the queue ends when the jobs in progress have.',
-      'UNKNOWN_OUTCOMES',
-    );
-    this.#steer();
   }
 
   #answersLost(): PartialError<MediaJob> {
     const { done, failed, read } = this.#counts;
-    const cause = new PostreelError(
-      'The answers to two calls in a row were lost. Look for the jobs with the outcome `unknown` in the workspace, and run the queue again for the rest.',
-      { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
-    );
+    const cause = new PostreelError('The answers to two calls in a row were lost.', {
+      code: 'OUTCOME_UNKNOWN',
+      outcome: 'unknown',
+    });
     const notReached = Array.isArray(this.#jobs) ? this.#jobs.length - done - failed : undefined;
-    const result = { done, failed: [], unknown: [], notReached, resumeFrom: read };
-    return new PartialError('media.queue()', result, cause, 'OUTCOME_UNKNOWN');
+    const resumeFrom = Math.min(this.#firstNotReached, read);
+    const result = { done, ...this.#rows, notReached, resumeFrom };
+    const goOn =
+      'Look for the jobs of these calls in the workspace, and run the queue again for the rest.';
+    return new PartialError('media.queue()', result, cause, { code: 'OUTCOME_UNKNOWN', goOn });
   }
 
   #tell(): void {

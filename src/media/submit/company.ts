@@ -35,7 +35,9 @@ export function envelopeOf(parcel: Parcel): string {
   const { headers, timeout, retry } = options;
   const own = headers ? [...new Headers(headers as HeadersInit)] : []; // checked before
   const lanes = lane && folderId === undefined ? lane.name : undefined;
-  return JSON.stringify([kind, file, folderId, own, timeout, retry, lanes]);
+  // "Applies to every video of the request": a kit is never given to a job that did not ask for it.
+  const brands = new Set(parcel.jobs.map((job) => (isVideo(job) ? job.brandId : undefined)));
+  return JSON.stringify([kind, file, folderId, [...brands], own, timeout, retry, lanes]);
 }
 
 // What the service has to fetch or to find out about may be refused at any time.
@@ -48,7 +50,14 @@ const traits = [
   ...['visuals', 'artStyle', 'imageAnimationPreset'],
 ];
 
+// What is left out is the default, which is no reason to refuse a job unless others ask for less.
 function traitsOf(job: MediaJob): string[] {
-  const fields = job as unknown as Readonly<Record<string, unknown>>; // checked before
-  return traits.map((name) => `${name} ${String(fields[name])}`);
+  const fields: Readonly<Record<string, unknown>> = {
+    resolution: '1080p',
+    visuals: 'stock',
+    ...job,
+  };
+  return traits
+    .filter((name) => fields[name] !== undefined)
+    .map((name) => `${name} ${String(fields[name])}`);
 }

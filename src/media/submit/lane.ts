@@ -8,8 +8,6 @@ export interface LaneOptions {
   readonly maxJobs: number;
   /** How long a job may wait for its turn, in milliseconds. */
   readonly deadlineMs: number;
-  /** Hears how many calls in a row were not answered. */
-  readonly onUnknown: (calls: number) => void;
 }
 
 /**
@@ -24,16 +22,15 @@ export class Lane {
   /** Jobs that have left and are not over. */
   inProgress = 0;
   isPaused = false;
+  /** Is a call of it on its way? The next one waits for the answer: it may be the second that is lost. */
+  isUnderWay = false;
   /** Do more jobs come soon? A call that can carry more waits a moment for them. */
   isFilling = false;
-  /** Were the answers to two calls in a row lost? Then nothing leaves any more. */
-  areAnswersLost = false;
   /** Has a call of it been answered? Before, a typing error is as likely as an outage. */
   hasConnected = false;
   /** The folder of its videos, once there is one. */
   folderId: string | undefined;
   readonly #options: LaneOptions;
-  #unknownCalls = 0;
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -45,13 +42,25 @@ export class Lane {
   /** How many more of its jobs may leave now. */
   get capacity(): number {
     const { maxInProgress } = this.#options;
-    return this.isPaused ? 0 : Math.max(0, Math.min(this.left, maxInProgress - this.inProgress));
+    const isHeld = this.isPaused || this.isUnderWay;
+    return isHeld ? 0 : Math.max(0, Math.min(this.left, maxInProgress - this.inProgress));
   }
 
-  /** So many jobs leave; a negative number comes back. */
+  /** So many jobs leave. */
   leave(jobs: number): void {
     this.inProgress += jobs;
     this.left -= jobs;
+  }
+
+  /** So many jobs are over, or nobody knows whether they exist. */
+  end(jobs: number): void {
+    this.inProgress -= jobs;
+  }
+
+  /** So many jobs were not made. */
+  comeBack(jobs: number): void {
+    this.inProgress -= jobs;
+    this.left += jobs;
   }
 
   /** A job that was submitted before is in progress; the rest goes where its file is. */
@@ -64,16 +73,5 @@ export class Lane {
   answered(folderId?: string): void {
     this.hasConnected = true;
     this.folderId ??= folderId;
-    this.#unknownCalls = 0;
-  }
-
-  /** The answer to a call was lost: its jobs may have been made. */
-  unanswered(): void {
-    this.#options.onUnknown(++this.#unknownCalls);
-  }
-
-  /** Lost answers so far are forgiven. */
-  forgive(): void {
-    this.#unknownCalls = 0;
   }
 }

@@ -38,6 +38,7 @@ export class OnceJobs {
     const terms = { ...routes[kind], signal, clock, deadlineAt: clock.now() + deadline };
     for (;;) {
       signal?.throwIfAborted();
+      given.stop?.throwIfAborted();
       // Where no request may wait for another (Workers) the journal alone decides.
       const other = hasIoContexts() ? undefined : this.#running.get(once.place);
       if (other) {

@@ -18,8 +18,6 @@ export interface CallHost {
   choose(): readonly Waiting[];
   /** The fewest slots that are worth a call. */
   readonly fewestSlots: number;
-  /** The time between two calls where each counts, in milliseconds. */
-  readonly spacingMs: number;
   /** May this one wait any longer? */
   mayWait(one: Waiting): boolean;
   /** These leave now. */
@@ -43,13 +41,21 @@ interface Batch {
   readonly body: unknown;
 }
 
+/** A parcel with its claims. */
+interface Load {
+  readonly one: Waiting;
+  readonly own: readonly Known<Claimed>[];
+}
+
 const firstPauseMs = 500;
 const maxPauseMs = 60_000;
-const maxFullPauseMs = 5 * 60_000;
+// "10 requests per 10 minutes", where the service does not say how long it wants to be left alone.
+const limitPauseMs = 60_000;
+const maxLimitPauseMs = 5 * 60_000;
 const askAgainMs = 3_000;
 const journalAgainMs = 5_000;
 // A request that leaves at the end of its time is answered, or given up, by then.
-const graceMs = 10_000;
+const graceMs = 20_000;
 
 /** One paid call: it carries what waits when the rate limit grants it, and tells each job what became of it. */
 export class PaidCall {
@@ -82,6 +88,13 @@ export class PaidCall {
 
   /** Makes the call; never rejects. */
   async run(): Promise<void> {
+    await this.#make();
+    for (const lane of lanesOf(this.#batch?.members ?? [])) {
+      lane.isUnderWay = false;
+    }
+  }
+
+  async #make(): Promise<void> {
     const call = this.#send();
     let answer: Answer<JobRecord[]>;
     try {
@@ -134,16 +147,24 @@ export class PaidCall {
     const chosen = this.#host.choose();
     const wanted = count(chosen);
     const taken = wanted > 0 ? await slots.take(wanted, this.#host.fewestSlots) : [];
-    const members: Waiting[] = [];
-    const claims: Known<Claimed>[] = [];
+    const loads: Load[] = [];
+    let places = 0;
     for (const one of chosen) {
-      const fits = claims.length + one.parcel.jobs.length <= taken.length;
-      const own = fits ? await this.#claim(one, claims.length, limitMs) : undefined;
+      const fits = places + one.parcel.jobs.length <= taken.length;
+      one.state.hasLeft = fits; // a claim that nobody waits for would be unknown after a restart
+      const own = fits ? await this.#claim(one, places, limitMs) : undefined;
+      one.state.hasLeft = own !== undefined;
       if (own) {
-        members.push(one);
-        claims.push(...own);
+        loads.push({ one, own });
+        places += own.length;
       }
     }
+    // Whose caller has given up meanwhile is not sent.
+    const givenUp = loads.filter(({ one }) => isGivenUp(one));
+    void this.#giveBack(givenUp);
+    const going = loads.filter((load) => !givenUp.includes(load));
+    const members = going.map(({ one }) => one);
+    const claims = going.flatMap(({ own }) => own);
     slots.release(taken.slice(claims.length));
     if (members.length === 0) {
       if (taken.length === 0 && wanted > 0) {
@@ -152,35 +173,55 @@ export class PaidCall {
       throw new NothingToSend();
     }
     this.#host.onLeft(members);
+    for (const lane of lanesOf(members)) {
+      lane.isUnderWay = true;
+    }
     return { members, claims, slots: taken.slice(0, claims.length), body: bodyOf(members) };
+  }
+
+  // Its caller hears of it once the claim is gone: after a restart it would stand for a job that was sent.
+  async #giveBack(loads: readonly Load[]): Promise<void> {
+    await this.#free(
+      loads.map(({ one }) => one),
+      loads.flatMap(({ own }) => own),
+    );
+    for (const { one } of loads) {
+      one.state.hasLeft = false;
+      one.reject(one.parcel.stop?.reason);
+    }
   }
 
   /** The claims of a parcel; `undefined` when it does not go with this call. */
   async #claim(one: Waiting, from: number, limitMs: number): Promise<Known<Claimed>[] | undefined> {
     const { ledger } = this.#parts;
-    const { jobs, once, lane } = one.parcel;
+    const { jobs, once, lane, stop } = one.parcel;
     if (!ledger) {
       return jobs.map(() => noClaim);
     }
     const call = this.#id;
-    try {
-      const claims = await Promise.all(
-        jobs.map((job, index) =>
-          ledger.claim({ call, place: from + index, limitMs: limitMs + graceMs }, job, once),
-        ),
-      );
-      if (claims.every((claim) => claim !== undefined)) {
-        return claims;
-      }
+    const tried = await Promise.allSettled(
+      jobs.map((job, index) =>
+        ledger.claim({ call, place: from + index, limitMs: limitMs + graceMs }, job, once),
+      ),
+    );
+    const own = tried
+      .map((claim) => (claim.status === 'fulfilled' ? claim.value : undefined))
+      .filter((claim) => claim !== undefined);
+    if (own.length === jobs.length) {
+      return own;
+    }
+    await this.#free([one], own);
+    const failed = tried.find((claim) => claim.status === 'rejected');
+    if (!failed) {
       one.resolve('taken');
-    } catch (reason) {
-      if (lane && isJournalGone(reason) && this.#host.mayWait(one)) {
-        one.tries++; // it may be about this job alone: others go first
-        this.#parts.onTrouble(reason);
-        this.#host.pause(journalAgainMs, journalAgainMs);
-      } else {
-        reject(one, reason, 'not-sent');
-      }
+    } else if (stop?.aborted) {
+      one.reject(stop.reason);
+    } else if (lane && isJournalGone(failed.reason) && this.#host.mayWait(one)) {
+      one.tries++; // it may be about this job alone: others go first
+      this.#parts.onTrouble(failed.reason);
+      this.#host.pause(journalAgainMs, journalAgainMs);
+    } else {
+      reject(one, failed.reason, 'not-sent');
     }
     return undefined;
   }
@@ -232,6 +273,7 @@ export class PaidCall {
         one.state.outcome = undefined;
         one.resolve({ ...(answer ?? replayed), data: [...own, ...extra] });
       } else {
+        one.parcel.lane?.end(length);
         reject(one, failure, 'unknown');
       }
     }
@@ -257,13 +299,14 @@ export class PaidCall {
 
   async #fail(batch: Batch, failure: unknown, outcome: Outcome | undefined): Promise<void> {
     const { members, slots } = batch;
-    members.forEach(({ parcel }) => parcel.lane?.leave(-parcel.jobs.length));
     if (outcome !== 'not-sent' && outcome !== 'rejected') {
+      members.forEach(({ parcel }) => parcel.lane?.end(parcel.jobs.length));
       await this.#onLost(batch, failure);
       return;
     }
+    members.forEach(({ parcel }) => parcel.lane?.comeBack(parcel.jobs.length));
     this.#host.slots.release(slots);
-    await this.#free(batch);
+    await this.#free(members, batch.claims);
     if (outcome === 'not-sent') {
       members.forEach((one) => this.#turnBack(one, failure));
       this.#host.pause(firstPauseMs, maxPauseMs, failure);
@@ -281,14 +324,14 @@ export class PaidCall {
   async #onLost({ members, claims }: Batch, failure: unknown): Promise<void> {
     // A refusal leaves open which of its jobs were made, but the service did answer.
     const isAnswered = isPostreelError(failure) && (failure.status ?? 500) < 500;
-    lanesOf(members).forEach((lane) => (isAnswered ? lane.answered() : lane.unanswered()));
+    if (isAnswered) {
+      lanesOf(members).forEach((lane) => lane.answered());
+    }
     this.#host.pause(firstPauseMs, maxPauseMs, failure);
     this.#lost = (await this.#parts.ledger?.lose(claims)) ?? [];
     for (const one of members) {
       one.state.mayHaveHappened = true;
-      const { sendsUnknown, lane } = one.parcel;
-      const isWanted = sendsUnknown && lane?.areAnswersLost !== true;
-      const mayGoAgain = isWanted && one.tries++ < this.#retriesOf(one);
+      const mayGoAgain = one.parcel.sendsUnknown && one.tries++ < this.#retriesOf(one);
       if (mayGoAgain) {
         one.maxCompany = isAnswered ? 1 : one.maxCompany;
         this.#takeOver(one);
@@ -306,15 +349,10 @@ export class PaidCall {
     one.parcel = once && over ? { ...one.parcel, once: { ...once, over } } : one.parcel;
   }
 
-  // A key that was unknown before stays so, though this call did nothing.
-  async #free({ members, claims }: Batch): Promise<void> {
-    const overs = members.flatMap(({ parcel }) => parcel.once?.over ?? []);
-    const unknown = overs
-      .filter(({ entry }) => entry.state !== 'answered')
-      .map(({ place }) => place);
-    const { ledger } = this.#parts;
-    await ledger?.release(claims.filter(({ place }) => !unknown.includes(place)));
-    await ledger?.lose(claims.filter(({ place }) => unknown.includes(place)));
+  /** This call did nothing: what stood under these keys before stands there again. */
+  async #free(members: readonly Waiting[], claims: readonly Known<Claimed>[]): Promise<void> {
+    const before = members.flatMap(({ parcel }) => parcel.once?.over ?? []);
+    await this.#parts.ledger?.release(claims, before);
   }
 
   /** Too many requests, or too many jobs: waited out and made, in smaller calls where that may help. */
@@ -332,8 +370,7 @@ export class PaidCall {
         reject(one, failure, 'rejected');
       }
     }
-    const firstMs = isFull ? Math.max(this.#host.spacingMs, askAgainMs) : firstPauseMs;
-    this.#host.pause(firstMs, maxFullPauseMs, failure);
+    this.#host.pause(limitPauseMs, maxLimitPauseMs, failure);
   }
 
   /** A job that certainly was not sent goes again, unless it is no outage, or an endless one. */
@@ -373,6 +410,10 @@ const noClaim = {} as Known<Claimed>;
 function reject(one: Waiting, failure: unknown, outcome: Outcome): void {
   one.state.outcome = isPostreelError(failure) ? failure.outcome : outcome;
   one.reject(failure);
+}
+
+function isGivenUp({ isOver, parcel }: Waiting): boolean {
+  return isOver || parcel.stop?.aborted === true;
 }
 
 function isAboutLimit(failure: unknown): boolean {

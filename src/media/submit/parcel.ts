@@ -17,6 +17,8 @@ export interface Parcel {
   readonly options: RequestOptions;
   /** Is it submitted again where nobody knows whether it was? */
   readonly sendsUnknown: boolean;
+  /** Aborts when it is not wanted any more, unless it has left by then. */
+  readonly stop?: AbortSignal | undefined;
   /** The queue that it belongs to. */
   readonly lane?: Lane | undefined;
 }

@@ -15,7 +15,7 @@ import type { FileKind } from '../status/intervals.js';
 import { Company, envelopeOf } from './company.js';
 import type { Lane } from './lane.js';
 import { PaidCall, type CallHost } from './paid-call.js';
-import { folderOf, type Parcel, type Submitted, type Waiting } from './parcel.js';
+import type { Parcel, Submitted, Waiting } from './parcel.js';
 import type { Slots } from './slots.js';
 
 /** What a submitter works with. */
@@ -140,6 +140,11 @@ export class Submitter {
     if (!one.isOver) {
       const outcome = one.state.mayHaveHappened ? 'unknown' : 'not-sent';
       Object.assign(one.state, { hasLeft: false, outcome });
+      const { stop } = one.parcel;
+      if (stop?.aborted) {
+        one.reject(stop.reason); // it had left, and comes back
+        return;
+      }
       this.#waiting.add(one);
       this.#joinedAt = this.#parts.clock.now();
       this.#news.notify();
@@ -208,21 +213,13 @@ export class Submitter {
     }
     const isFilling = parcel.lane?.isFilling && this.#waitingVideos < free;
     const gatheredAt = this.#joinedAt + (isFilling ? fillMs : gatherMs);
-    const at = Math.max(this.#pausedUntil, gatheredAt, this.#landsAt(parcel));
+    const landsAt = this.#flyingSince === undefined ? now : this.#flyingSince + maxFlightMs;
+    const at = Math.max(this.#pausedUntil, gatheredAt, landsAt);
     if (!this.#isCrowded(slots)) {
       return at;
     }
     const usable = Math.min(free, parcel.lane?.capacity ?? free);
     return Math.max(at, now + (this.#worthMs(slots) - this.#idleMs) / usable);
-  }
-
-  /** When the next call of videos need not wait for the answer to the last one any more. */
-  #landsAt(parcel: Parcel): number {
-    if (this.#flyingSince === undefined) {
-      return Number.NEGATIVE_INFINITY;
-    }
-    const waitsForFolder = parcel.lane && folderOf(parcel).folderId === undefined;
-    return waitsForFolder ? Number.POSITIVE_INFINITY : this.#flyingSince + maxFlightMs;
   }
 
   #countIdle(slots: Slots, now: number): void {
@@ -334,7 +331,6 @@ export class Submitter {
   #hostOf(head: Waiting, slots: Slots): CallHost {
     return {
       slots,
-      spacingMs: this.#spacingMs,
       fewestSlots: this.#fewestSlots(head, slots),
       choose: () => this.#choose(head, slots),
       mayWait: (one) => this.#mayWait(one),
@@ -407,14 +403,17 @@ export class Submitter {
     one.failingSince ??= now;
     const { lane } = one.parcel;
     const isInTime = now - one.failingSince <= (lane?.deadlineMs ?? usualPatienceMs);
-    return isInTime && (lane !== undefined || one.refusals <= maxRefusals);
+    const { retries = this.#parts.retries } = one.parcel.options;
+    const most = retries === 0 ? 0 : maxRefusals;
+    return isInTime && (lane !== undefined || one.refusals <= most);
   }
 
   #pause(firstMs: number, mostMs = firstMs, failure?: unknown): void {
     const askedMs = isPostreelError(failure) ? failure.retryAfterMs : undefined;
     const growingMs = Math.min(mostMs, firstMs * 2 ** Math.min(this.#pauses, 10));
     this.#pauses += failure === undefined ? 0 : 1;
-    this.#pausedUntil = this.#parts.clock.now() + (askedMs ?? growingMs);
+    const until = this.#parts.clock.now() + (askedMs ?? growingMs);
+    this.#pausedUntil = Math.max(this.#pausedUntil, until);
   }
 }
 

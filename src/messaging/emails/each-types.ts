@@ -1,13 +1,21 @@
 import type { RequestOptions } from '../../core/types.js';
 import type { Report } from '../../core/errors.js';
-import type { MessageData } from '../shared/data.js';
 import type { ContentSend, NamedAddress, TemplateSend } from './types.js';
 
-/** Whom to mail: an address, with data of its own if you like. */
-export type EachRecipient<Fields extends object = object> =
-  string | (NamedAddress & { data?: MessageData<Fields> | undefined });
+/**
+ * Whom to mail: an address, with fields of the email of its own if you like. `data` and `headers` go over
+ * those of the common email, field by field; the others replace it, and with a `template` of its own a
+ * recipient gets no common `subject` and `body`.
+ */
+export type EachRecipient<Fields extends object = object> = string | EachOwn<Fields>;
 
-/** An email for many: `data` of a recipient goes over the `data` here. */
+interface EachOwn<Fields extends object>
+  extends
+    NamedAddress,
+    Partial<Omit<ContentSend<Fields>, 'to' | 'name' | 'template'>>,
+    Pick<Partial<TemplateSend<Fields>>, 'template'> {}
+
+/** An email for many. */
 export type EachMessage<Fields extends object = object> =
   Omit<TemplateSend<Fields>, 'to'> | Omit<ContentSend<Fields>, 'to'>;
 

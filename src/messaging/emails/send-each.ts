@@ -20,7 +20,7 @@ import type {
   SendEachOptions,
   SendEachReport,
 } from './each-types.js';
-import type { NamedAddress, SendRequest, SendResult } from './types.js';
+import type { SendRequest, SendResult } from './types.js';
 
 /** What a run asks of its client. */
 export interface EachHost<Fields extends object> {
@@ -231,28 +231,51 @@ function noAddress<Fields extends object>({ row, index }: Row<Fields>): Postreel
   return invalidRequest([{ field: `recipients[${index}]`, message }]);
 }
 
+// What else a row of a database has is none of it.
+const ownFields = ['from', 'subject', 'body', 'template', 'reply', 'attachments', 'subscribed'];
+
 function bodyOf<Fields extends object>(
   message: EachMessage<Fields>,
-  { email, name, data }: NamedAddress & { data?: unknown },
+  recipient: Recipient<Fields>,
 ): SendRequest<Fields> {
+  const { email, name } = recipient;
   const to = name === undefined ? email : { email, name };
-  const given = isRecord(message) ? fieldsOf(message) : {};
-  const entries = [given['data'], data].flatMap(dataEntries);
-  const own = entries.length > 0 && { data: Object.fromEntries(entries) as unknown };
-  const body: unknown = { ...given, ...own, to };
+  const common = isRecord(message) ? fieldsOf(message) : {};
+  const given: Readonly<Record<string, unknown>> = { ...recipient };
+  const own = ownFields.filter((field) => given[field] !== undefined);
+  // A template has a subject and a body of its own.
+  const dropped = given['template'] === undefined ? [] : ['subject', 'body'];
+  const kept = Object.entries(common).filter(([field]) => !dropped.includes(field));
+  const body: unknown = {
+    ...Object.fromEntries([...kept, ...own.map((field) => [field, given[field]])]),
+    ...merged('data', [common, given]),
+    ...merged('headers', [common, given]),
+    to,
+  };
   return body as SendRequest<Fields>; // of the same fields
 }
 
-/** Data as it is sent: an entity may have a form of its own. A contact without fields has `null`. */
-function dataEntries(given: unknown): [string, unknown][] {
-  const sent = wireValue({ data: given ?? {} });
-  const data: unknown = isRecord(sent) ? sent['data'] : undefined;
-  if (!isRecord(data)) {
-    throw invalidRequest([
-      { field: 'data', message: `must be an object of fields; got ${kindOf(given)}` },
-    ]);
+/** A field that has the entries of both, the recipient's over the common ones. */
+function merged(
+  field: 'data' | 'headers',
+  [common, own]: readonly [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>],
+): Readonly<Record<string, unknown>> {
+  const [first, over] = [entriesOf(field, common[field]), entriesOf(field, own[field])];
+  // Headers mean the same in capitals.
+  const nameOf = (name: string) => (field === 'headers' ? name.toLowerCase() : name);
+  const replaced = new Set(over.map(([name]) => nameOf(name)));
+  const entries = [...first.filter(([name]) => !replaced.has(nameOf(name))), ...over];
+  return entries.length > 0 ? { [field]: Object.fromEntries(entries) } : {};
+}
+
+/** A field as it is sent: an entity may have a form of its own. A contact without fields has `null`. */
+function entriesOf(field: string, given: unknown): [string, unknown][] {
+  const sent = wireValue({ [field]: given ?? {} });
+  const value: unknown = isRecord(sent) ? sent[field] : undefined;
+  if (!isRecord(value)) {
+    throw invalidRequest([{ field, message: `must be an object of fields; got ${kindOf(given)}` }]);
   }
-  return Object.entries(data);
+  return Object.entries(value);
 }
 
 // A bare yes is a success, though its list is empty; in an answer that says more it means that the recipient was skipped.

@@ -26,9 +26,8 @@ export interface SaveOptions extends TransferOptions {}
  */
 export function saveTo(file: MediaFile, path: string, options?: SaveOptions): Promise<void>;
 /**
- * Saves every file of a queue: `{fileId}` and `{index}`, the job's place in the input from 0, stand
- * for those of each file. A folder that is missing is made. A queue over an engine counts its jobs
- * anew in each run: use `{fileId}` there.
+ * Saves every file of a queue, or of an engine's worker: `{fileId}` and, in a queue, `{index}`, the job's
+ * place in the input from 0, stand for those of each file. A folder that is missing is made.
  * @throws a `ConfigurationError` when all files would be written to one path
  * @example
  * media.queue(jobs, { name: 'animals', save: saveTo('videos/{fileId}.mp4') });
@@ -44,8 +43,8 @@ export function saveTo(
     : save(what, path as string, options); // as the two signatures say
 }
 
-/** What a queue takes as its `save`. */
-export type SaveEach = (file: MediaFile, job: { readonly index: number }) => Promise<void>;
+/** What a queue, or an engine's worker, takes as its `save`. */
+export type SaveEach = (file: MediaFile, job: object) => Promise<void>;
 
 function saver(pattern: string, given: SaveOptions): SaveEach {
   const options = readTransferOptions(given);
@@ -54,10 +53,16 @@ function saver(pattern: string, given: SaveOptions): SaveEach {
       `saveTo('${pattern}') would write every file to one path. Put {fileId} or {index} into it.`,
     );
   }
-  return async (file, { index }) => {
+  return async (file, job) => {
+    const index = 'index' in job ? String(job.index) : undefined;
+    if (index === undefined && pattern.includes('{index}')) {
+      throw new ConfigurationError(
+        `saveTo('${pattern}') saves the job of an engine, which has no {index}. Use {fileId}.`,
+      );
+    }
     // An id of the service must not lead out of the folder.
     const fileId = encodeURIComponent(file.fileId).replace(/^\.+/, '_');
-    const path = pattern.replaceAll('{fileId}', fileId).replaceAll('{index}', String(index));
+    const path = pattern.replaceAll('{fileId}', fileId).replaceAll('{index}', index ?? '');
     await mkdir(dirname(resolve(path)), { recursive: true });
     await save(file, path, options);
   };

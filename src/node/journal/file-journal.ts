@@ -33,13 +33,7 @@ export function fileJournal(path: string): JournalStore {
  * A line: a value that was written where another one stood, named by its fingerprint. Read in order,
  * each finds what it expects or changes nothing, so that of two processes one is first.
  */
-type SwapLine = readonly [
-  'swap',
-  key: string,
-  from: string | null,
-  to: string | null,
-  at: number,
-];
+type SwapLine = readonly ['swap', key: string, from: string | null, to: string | null, at: number];
 
 /** The first line tells this file from one that was there before it. */
 type Line = SwapLine | readonly ['file', id: string];

@@ -43,7 +43,20 @@ const texts = [
   `"%_'\\\\$1 \\n"`,
   JSON.stringify('x'.repeat(10_000)),
 ];
-const names = ['a', 'a/1', 'a/10', 'a/2', 'A', 'b', 'c-d', 'c/d', 'c_d', 'c%d', '~', 'x'.repeat(400)];
+const names = [
+  'a',
+  'a/1',
+  'a/10',
+  'a/2',
+  'A',
+  'b',
+  'c-d',
+  'c/d',
+  'c_d',
+  'c%d',
+  '~',
+  'x'.repeat(400),
+];
 const stepsInRun = 30;
 const rivals = 8;
 
@@ -108,8 +121,10 @@ class Run {
   // Each of many keys is written by another instance, all at once: none of them is lost.
   async #writeApart(): Promise<void> {
     const keys = Array.from({ length: rivals }, (_, index) => `${this.#prefix}apart/${index}`);
-    const stores = await Promise.all(keys.map(() => this.#open()));
-    await Promise.all(keys.map((key, index) => stores[index]?.swap(key, undefined, `"${index}"`)));
+    const stores = await Promise.all(keys.map(async () => this.#open()));
+    const write = async (key: string, index: number) =>
+      stores[index]?.swap(key, undefined, `"${index}"`);
+    await Promise.all(keys.map(write));
     keys.forEach((key, index) => this.#set(key, `"${index}"`));
   }
 
@@ -118,7 +133,7 @@ class Run {
     const key = `${this.#prefix}race`;
     const first = await this.#open();
     await first.swap(key, this.#model.get(key), from);
-    const stores = await Promise.all(Array.from({ length: rivals }, () => this.#open()));
+    const stores = await Promise.all(Array.from({ length: rivals }, async () => this.#open()));
     const stands = await Promise.all(
       stores.map((store, index) => store.swap(key, from, `"rival ${index}"`)),
     );
@@ -182,7 +197,7 @@ async function testAges(store: JournalStore, prefix: string): Promise<void> {
   await store.swap(key, undefined, '"1"');
   between('an entry right after it was written', await age(), 0);
   // The process may have timers that run fast.
-  for (const from = Date.now(); Date.now() - from < oldMs; ) {
+  for (const from = Date.now(); Date.now() - from < oldMs;) {
     await sleep(oldMs / 10, undefined);
   }
   const before = await age();

@@ -41,7 +41,7 @@ export interface FakeMediaOptions {
   durations?: (file: MediaFile) => Duration;
   /** How much of that time a job is queued, at most. @default '3s' */
   queueTime?: Duration;
-  /** The size of finished files. @default 65536 */
+  /** The size of finished files. A very small one ends in the middle. @default what their length takes */
   fileBytes?: number | ((file: MediaFile) => number);
   /** Whether downloads can be resumed by Range. @default true */
   ranges?: boolean;

@@ -2,11 +2,12 @@ import { callSafely, answerWithin, monotonicMs } from '../../core/async.js';
 import { anything, callback, flag, type OptionKinds } from '../../core/options.js';
 import type { WebhookResult } from '../../core/types.js';
 import { ConfigurationError } from '../../core/errors.js';
+import { fingerprint } from '../../core/values.js';
 import { answerTo, atWork, handled, onlyPost, type Answer } from './answer.js';
 import { confirm, type ReadStatus } from './confirm.js';
 import type { WebhookSecret } from '../sign/secret.js';
 import { memorySeen, seenStore, type SeenStore } from './replay-store.js';
-import { verifyWebhook, type CallbackParts } from './verify.js';
+import { readCallback, replayed, type CallbackParts } from './verify.js';
 
 /** How an inbox works. */
 export interface InboxOptions {
@@ -40,13 +41,18 @@ export const inboxOptions: OptionKinds<InboxOptions> = {
   onError: callback(),
 };
 
+type Callback = Awaited<ReturnType<typeof readCallback>>;
+
 /** Answers a callback within five seconds; never rejects. */
 export type Receive = (
   method: string | undefined,
   callback: Request | CallbackParts,
 ) => Promise<Answer>;
 
-/** Verifies, confirms and handles callbacks. One that could not be handled is accepted again. */
+/**
+ * Verifies, confirms and handles callbacks. One that could not be handled is accepted again; one that
+ * comes again for the same file is answered like the first, since a sender would go on after a refusal.
+ */
 export function receiver(
   options: InboxOptions,
   handle: (result: WebhookResult) => Promise<void>,
@@ -54,20 +60,34 @@ export function receiver(
   const { secret, seen: given = memorySeen(), onError } = options;
   const readStatus = statusReader(options);
   const tell = (error: unknown) => callSafely(() => onError?.(error));
-  const accept = async (received: Request | CallbackParts) => {
-    const seen = timely(given, monotonicMs() + maxClaimMs);
-    const { nonce, ...result } = await verifyWebhook(received, { secret, seen });
+  const atHand = new Map<string, Promise<Answer>>();
+  const acceptFirst = async (seen: SeenStore, own: string, callback: Callback) => {
+    const { nonce, expiresAt, result } = callback;
+    const claimed = [own];
     try {
+      if (!(await seen.claim(nonce, expiresAt))) {
+        throw replayed(result);
+      }
+      claimed.push(nonce);
       await handle(readStatus ? await confirm(result, readStatus) : result);
+      return handled;
     } catch (error) {
-      await release(seen, nonce).catch((failure: unknown) => tell(failure));
-      throw error;
+      await release(seen, claimed).catch((failure: unknown) => tell(failure));
+      tell(error);
+      return answerTo(error);
     }
   };
   const answer = async (received: Request | CallbackParts) => {
     try {
-      await accept(received);
-      return handled;
+      const seen = timely(given, monotonicMs() + maxClaimMs);
+      const callback = await readCallback(received, { secret, now: Date.now() });
+      const own = `${callback.nonce}/${fingerprint(callback.result.fileId)}`;
+      if (!(await seen.claim(own, callback.expiresAt))) {
+        return await (atHand.get(own) ?? handled);
+      }
+      const first = acceptFirst(seen, own, callback);
+      atHand.set(own, first);
+      return await first.finally(() => atHand.delete(own));
     } catch (error) {
       tell(error);
       return answerTo(error);
@@ -88,14 +108,14 @@ async function inTime(answer: Promise<Answer>): Promise<Answer> {
 // A store that hangs must not make the service believe that its callback is being handled.
 function timely(store: SeenStore, claimBy: number): SeenStore {
   return {
-    claim(nonce, expiresAt) {
-      const onLate = (isFirst: boolean) => (isFirst ? store.release(nonce) : undefined);
-      const claimed = Promise.resolve(store.claim(nonce, expiresAt));
+    claim(key, expiresAt) {
+      const onLate = (isFirst: boolean) => (isFirst ? store.release(key) : undefined);
+      const claimed = Promise.resolve(store.claim(key, expiresAt));
       const leftMs = Math.max(minClaimMs, claimBy - monotonicMs());
       return answerWithin(claimed, leftMs, { onLate, signal: undefined });
     },
-    release: (nonce) =>
-      answerWithin(Promise.resolve(store.release(nonce)), maxReleaseMs, {
+    release: (key) =>
+      answerWithin(Promise.resolve(store.release(key)), maxReleaseMs, {
         onLate: () => undefined,
         signal: undefined,
       }),
@@ -103,8 +123,12 @@ function timely(store: SeenStore, claimBy: number): SeenStore {
 }
 
 // A store may be synchronous, and throw.
-async function release(seen: SeenStore, nonce: string): Promise<void> {
-  await seen.release(nonce);
+async function release(seen: SeenStore, keys: readonly string[]): Promise<void> {
+  await Promise.all(
+    keys.map(async (key) => {
+      await seen.release(key);
+    }),
+  );
 }
 
 function statusReader(options: InboxOptions): ReadStatus | undefined {

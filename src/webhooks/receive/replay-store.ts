@@ -2,13 +2,14 @@ import { readOptions, wholeNumber, withMethods } from '../../core/options.js';
 
 /**
  * Remembers which addresses have had their callback. Processes behind one address share a store,
- * e.g. in Redis: `SET nonce 1 NX PXAT expiresAt` and `DEL nonce`.
+ * e.g. in Redis: `SET key 1 NX PXAT expiresAt` and `DEL key`. An inbox claims two keys for each callback:
+ * the nonce of its address, and the same with the file's id.
  */
 export interface SeenStore {
-  /** Claims the one callback of an address, atomically. `false` when it was claimed before. */
-  claim(nonce: string, expiresAt: number): boolean | PromiseLike<boolean>;
-  /** The callback could not be handled: accept it once more. */
-  release(nonce: string): unknown;
+  /** Claims a key, atomically. `false` when it was claimed before. */
+  claim(key: string, expiresAt: number): boolean | PromiseLike<boolean>;
+  /** The callback could not be handled: its keys may be claimed once more. */
+  release(key: string): unknown;
 }
 
 /** The kind of the option `seen`. */
@@ -17,11 +18,11 @@ export const seenStore = withMethods<SeenStore>(
   ...(['claim', 'release'] as const),
 );
 
-const maxNonces = 10_000;
+const maxKeys = 20_000;
 
-/** A store in this process's memory. When it is full, it forgets the oldest nonce. */
+/** A store in this process's memory. When it is full, it forgets the oldest keys. */
 export function memorySeen(options?: { max?: number | undefined }): SeenStore {
-  const { max = maxNonces } = readOptions(
+  const { max = maxKeys } = readOptions(
     options,
     { max: wholeNumber(1) },
     {
@@ -35,27 +36,27 @@ export function memorySeen(options?: { max?: number | undefined }): SeenStore {
       return;
     }
     const now = Date.now();
-    for (const [nonce, expiresAt] of expiries) {
+    for (const [key, expiresAt] of expiries) {
       if (expiresAt <= now) {
-        expiries.delete(nonce);
+        expiries.delete(key);
       }
     }
-    for (const nonce of expiries.keys()) {
+    for (const key of expiries.keys()) {
       if (expiries.size < max) {
         return;
       }
-      expiries.delete(nonce);
+      expiries.delete(key);
     }
   };
   return {
-    claim(nonce, expiresAt) {
-      if (expiries.has(nonce)) {
+    claim(key, expiresAt) {
+      if (expiries.has(key)) {
         return false;
       }
       makeRoom();
-      expiries.set(nonce, expiresAt);
+      expiries.set(key, expiresAt);
       return true;
     },
-    release: (nonce) => expiries.delete(nonce),
+    release: (key) => expiries.delete(key),
   };
 }

@@ -2,7 +2,7 @@ import { anything, atLeast, readOptions, type OptionKinds } from '../../core/opt
 import type { WebhookResult } from '../../core/types.js';
 import { WebhookVerificationError } from '../../core/errors.js';
 import { parseCallback } from './callback-body.js';
-import { verifyUrl } from '../sign/verify-url.js';
+import { verifyUrl, type SignedAddress } from '../sign/verify-url.js';
 import { readBody } from './read-body.js';
 import { secretsOf, type WebhookSecret } from '../sign/secret.js';
 import { memorySeen, seenStore, type SeenStore } from './replay-store.js';
@@ -60,14 +60,26 @@ export async function verifyWebhook(
     name: '`verifyWebhook()`',
     example: '{ secret }',
   });
-  const secrets = secretsOf(secret);
-  const { nonce, expiresAt } = await verifyUrl(callback.url, { secrets, now });
-  const result = parseCallback(await readBody(callback.body));
+  const { nonce, expiresAt, result } = await readCallback(callback, { secret, now });
   if (await seen.claim(nonce, expiresAt)) {
     return { ...result, nonce };
   }
-  throw new WebhookVerificationError(
+  throw replayed(result);
+}
+
+/** What a callback says, once its address is known to be ours. */
+export async function readCallback(
+  callback: Request | CallbackParts,
+  { secret, now }: { readonly secret: WebhookSecret; readonly now: number },
+): Promise<SignedAddress & { readonly result: WebhookResult }> {
+  const address = await verifyUrl(callback.url, { secrets: secretsOf(secret), now });
+  return { ...address, result: parseCallback(await readBody(callback.body)) };
+}
+
+/** The error of an address that is used once more. */
+export function replayed({ fileId }: WebhookResult): WebhookVerificationError {
+  return new WebhookVerificationError(
     'REPLAYED',
-    `The callback for ${result.fileId} came to an address that has already had its callback.`,
+    `The callback for ${fileId} came to an address that has already had its callback.`,
   );
 }

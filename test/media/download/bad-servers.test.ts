@@ -90,16 +90,38 @@ describe('a download', () => {
     expect(ranges()).toEqual([null, 'bytes=4-']);
   });
 
-  it.each<[string, Headers, string | null]>([
-    ['a strong ETag', { etag: '"a"' }, '"a"'],
-    ['a weak ETag', { etag: 'W/"a"' }, null],
-    ['a date', { 'last-modified': 'Mon, 23 Nov 2026 08:00:00 GMT' }, null],
-  ])('asks for the rest of one version where it has %s: %j', async (_, version, ifRange) => {
+  const date = 'Mon, 23 Nov 2026 08:00:00 GMT';
+  it.each<[string, Headers, string]>([
+    ['a strong ETag', { etag: '"a"', 'last-modified': date }, '"a"'],
+    ['a date', { 'last-modified': date }, date],
+    ['a date beside a weak ETag', { etag: 'W/"a"', 'last-modified': date }, date],
+  ])('asks for the rest of one version where it has %s', async (_, version, ifRange) => {
     const headers = { 'content-length': '12', ...version };
     const rest = part(' morning', 'bytes 4-11/12', version);
     const { text, asked } = answered(whole('Good', headers), rest);
     expect(await text()).toBe('Good morning');
     expect(asked[1]).toMatchObject({ range: 'bytes=4-', ifRange });
+  });
+
+  it.each<[string, Headers]>([
+    ['nothing', {}],
+    ['a weak ETag', { etag: 'W/"a"' }],
+  ])('starts over where only %s tells versions apart', async (_, version) => {
+    const headers = { 'content-length': '12', ...version };
+    const { text, ranges } = answered(whole('Good', headers), whole('Fair evening', headers));
+    expect(await text()).toBe('Fair evening');
+    expect(ranges()).toEqual([null, null]);
+  });
+
+  it('passes on no second version to a stream that has begun', async () => {
+    const { file } = answered(breaking('Good', unnamed), whole('Fair evening', unnamed));
+    const chunks: string[] = [];
+    const stream = new WritableStream<Uint8Array>({
+      write: (chunk) => void chunks.push(new TextDecoder().decode(chunk)),
+    });
+    const { error } = await inTime(ending(file.pipeTo(stream)));
+    expect(error).toMatchObject({ code: 'DOWNLOAD_CHANGED', outcome: 'rejected' });
+    expect(chunks).toEqual(['Good']);
   });
 
   it('starts over after the end of a file that has become shorter', async () => {

@@ -122,7 +122,7 @@ describe('a download that fails', () => {
     expect(Date.now() - at).toBeLessThan(91_000);
   });
 
-  it.each([400, 401, 403, 404, 410])(
+  it.each([400, 401, 403, 404, 405, 409, 410, 451])(
     'with %i is tried with a new URL, after one status check',
     async (status) => {
       const { fake, file, content } = await oneFile();
@@ -135,6 +135,25 @@ describe('a download that fails', () => {
       expect(checks(fake.requests)).toBe(before + 1);
     },
   );
+
+  it.each([408, 416, 429, 500, 503])(
+    'with %i is tried again without a status check: the address is not to blame',
+    async (status) => {
+      const { fake, file, content } = await oneFile();
+      fake.fail(download, { status });
+      const before = checks(fake.requests);
+      expect(new Uint8Array(await inTime(file.arrayBuffer()))).toEqual(content);
+      expect(checks(fake.requests)).toBe(before);
+    },
+  );
+
+  it('with 403 keeps its own error when the address is still the same', async () => {
+    const { fake, file } = await oneFile();
+    fake.fail(download, { status: 403 });
+    const before = checks(fake.requests);
+    expect((await inTime(ending(file.blob()))).error).toMatchObject({ status: 403 });
+    expect(checks(fake.requests)).toBe(before + 1);
+  });
 
   it('with 403 keeps its own error when the status cannot be read', async () => {
     const { fake, file } = await oneFile();

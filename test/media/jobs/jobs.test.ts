@@ -36,7 +36,7 @@ describe('generate.video', () => {
         .withResponse(),
     );
     expect(data).toHaveLength(1);
-    expect(response.status).toBe(200);
+    expect(response?.status).toBe(200);
   });
 
   it.each([

@@ -2,14 +2,7 @@ import { memoryJournal, type QueueProgress } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { memoryStore } from '../../support/transport/memory-store.js';
 import { calls, collect, videos } from '../../support/media/queue-helpers.js';
-import {
-  ending,
-  fakeService,
-  inTime,
-  pass,
-  useFakeTime,
-  video,
-} from '../../support/media/fake-time.js';
+import { fakeService, inTime, pass, useFakeTime } from '../../support/media/fake-time.js';
 
 useFakeTime();
 

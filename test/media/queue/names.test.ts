@@ -71,6 +71,30 @@ describe('the name of a job', () => {
     expect(fake.files).toHaveLength(2);
   });
 
+  it('is the same with another callback, whose address may be signed anew for each run', async () => {
+    const { fake, run } = namedQueue();
+    await run([video({ webhook: 'https://a.example/hook?nonce=1' })]);
+    const [again] = await run([video({ webhook: 'https://a.example/hook?nonce=2' })]);
+    expect(again!.file).toBeDefined();
+    expect(fake.files).toHaveLength(1);
+  });
+
+  it.each([
+    [undefined, 'undefined'],
+    ['', 'an empty text'],
+    [7, 'a number'],
+    [Promise.resolve('a'), 'a promise: `await` it first'],
+  ])('is a text: the key %s is refused', async (key, what) => {
+    const { fake, run } = namedQueue();
+    const [result] = await run([video()], { key: () => key as string });
+    expect(result!.error).toMatchObject({
+      name: 'InvalidRequestError',
+      outcome: 'not-sent',
+      message: expect.stringContaining(`got ${what}`) as string,
+    });
+    expect(fake.files).toEqual([]);
+  });
+
   it('that stands for other content is refused, never answered with a file', async () => {
     const { fake, run } = namedQueue();
     const key = (job: MediaJob) => ('fileName' in job ? String(job.fileName) : '');

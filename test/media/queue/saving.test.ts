@@ -90,6 +90,25 @@ describe('a queue that saves', () => {
     expect(await pendingOf(client)).toEqual({ jobs: 0, finished: 0 });
     expect(fake.files).toHaveLength(3);
   });
+
+  it.each([403, 410])('gets a new URL when the old one answers %i', async (status) => {
+    const { fake, client } = saving();
+    let saves = 0;
+    const save = async (file: MediaFile) => {
+      if (++saves === 1) {
+        fake.fail('GET /cdn/{file}', { status });
+        const [made] = fake.files;
+        made!.download = made!.download!.replace('.mp4', '-2.mp4');
+      }
+      await file.response();
+    };
+    const checks = () => fake.requests.filter(({ endpoint }) => endpoint === statusEndpoint).length;
+    const [result] = await inTime(collect(client.queue(videos(1), { name: 'batch', save })));
+    expect(result!.error).toBeUndefined();
+    expect(fake.requests.filter(({ endpoint }) => endpoint === 'GET /cdn/{file}')).toHaveLength(2);
+    expect(fake.requests.at(-2)).toMatchObject({ endpoint: statusEndpoint });
+    expect(checks()).toBeGreaterThan(1);
+  });
 });
 
 describe('a queue without `save`', () => {

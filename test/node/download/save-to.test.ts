@@ -328,9 +328,15 @@ describe('saveTo() with a server of bad habits', () => {
       });
 
   it('goes on when less came than was announced', async () => {
-    const short = whole('Good', { 'content-length': '12' });
+    const short = whole('Good', { 'content-length': '12', etag: '"a"' });
     await saveTo(answered(short, part(' morning', 'bytes 4-11/12')), path);
     await expectSaved(Buffer.from('Good morning'));
+  });
+
+  it('starts over where nothing tells that the rest is of the same version', async () => {
+    const short = whole('Good', { 'content-length': '12' });
+    await saveTo(answered(short, whole('Fair evening', { 'content-length': '12' })), path);
+    await expectSaved(Buffer.from('Fair evening'));
   });
 
   it('starts over when more came than was announced', async () => {

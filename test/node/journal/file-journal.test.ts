@@ -103,7 +103,9 @@ describe('a journal that is reached through links', () => {
     const journals = paths.map((at) => fileJournal(at));
     const keys = Array.from({ length: 20 }, (_, index) => `key ${index}`);
     const values = await Promise.all(
-      journals.flatMap((journal, one) => keys.map((key) => journal.swap(key, undefined, String(one)))),
+      journals.flatMap((journal, one) =>
+        keys.map((key) => journal.swap(key, undefined, String(one))),
+      ),
     );
     return values.map((value, index) => `${index % keys.length} ${value}`);
   };

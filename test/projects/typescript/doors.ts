@@ -13,3 +13,4 @@ export * as doorNative from 'postreel/tracker/native';
 export * as door12 from 'postreel/redis';
 export * as door13 from 'postreel/postgres';
 export * as door14 from 'postreel/pg-boss';
+export * as door15 from 'postreel/bullmq';

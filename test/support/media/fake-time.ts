@@ -38,7 +38,7 @@ export function fakeService(options: FakeMediaOptions = {}) {
 
 /** The queue's tests are simulations of thousands of requests: MSW takes ten times as long for them. */
 function isSimulation(): boolean {
-  return expect.getState().testPath?.includes('/media/queue/') === true;
+  return /\/media\/(queue|submit)\//.test(expect.getState().testPath ?? '');
 }
 
 /** Moves time from timer to timer until a promise has settled. */

@@ -66,8 +66,8 @@ export const creating: readonly Misuse[] = [
   ['timeOut', () => messaging({ ...base, timeOut: 5 }), 'Did you mean `timeout`?'],
   [
     'an option of the other client',
-    () => messaging({ ...base, coalesce: true }),
-    '`coalesce` is not an option of the messaging client. Leave it out',
+    () => messaging({ ...base, appUrl: 'https://app.test' }),
+    '`appUrl` is not an option of the messaging client. Leave it out',
   ],
   [
     'a timeout with a unit',

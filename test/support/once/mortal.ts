@@ -43,8 +43,7 @@ export function mortal(
   const storeStep = <T>(run: () => Promise<T>) =>
     step(async () => {
       storeSteps += 1;
-      const fails =
-        outage && storeSteps >= outage.step && storeSteps < outage.step + outage.times;
+      const fails = outage && storeSteps >= outage.step && storeSteps < outage.step + outage.times;
       if (fails && !outage.isAfter) {
         throw new Error('the store is down');
       }

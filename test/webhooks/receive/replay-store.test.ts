@@ -37,9 +37,9 @@ describe('the store in memory', () => {
     expect(seen.claim('a', 1)).toBe(true);
   });
 
-  it('holds 10,000 nonces unless told otherwise', () => {
+  it('holds 20,000 keys, two for each of 10,000 callbacks, unless told otherwise', () => {
     const seen = memorySeen();
-    for (let nonce = 0; nonce < 10_001; nonce += 1) {
+    for (let nonce = 0; nonce < 20_001; nonce += 1) {
       seen.claim(String(nonce), Infinity);
     }
     expect(seen.claim('1', Infinity)).toBe(false);

@@ -6,7 +6,7 @@ import { CommandEnd } from '../../exit-codes.js';
 import { confirm } from '../../terminal/confirm.js';
 import { startProgress } from '../../terminal/progress.js';
 import { examples, positiveNumber, yesOption } from '../options.js';
-import { defaultJournal, finishJobs, mediaWithJournal, targetOf } from './saving.js';
+import { defaultJournal, finishJobs, makeFolderOf, mediaWithJournal, targetOf } from './saving.js';
 
 interface Flags {
   readonly file?: string;
@@ -31,13 +31,17 @@ export function addAudio(program: Command, context: Context): void {
     .requiredOption('--voice <id>', 'voice')
     .option('--format <format>', 'mp3 or wav', 'mp3')
     .option('--rate <factor>', 'speed, 0.5 to 2', positiveNumber)
-    .option('-o, --out <path>', 'file, or folder for several parts (default: <file id>.mp3)')
+    .option(
+      '-o, --out <path>',
+      'file; or a folder, where a long text has a file for each part (default: <file id>.mp3)',
+    )
     .option('--journal <path>', 'where jobs are written down', defaultJournal)
     .addOption(yesOption())
     .addHelpText(
       'after',
       examples(
         'audio "Good morning!" --voice voice_1 --out morning.mp3',
+        'audio --file article.txt --voice voice_1 --out article.mp3 --yes',
         'audio --file book.txt --voice voice_1 --out book/ --yes',
       ),
     )
@@ -47,16 +51,18 @@ export function addAudio(program: Command, context: Context): void {
 async function speak(given: string | undefined, flags: Flags, context: Context): Promise<void> {
   const text = await textOf(given, flags);
   const media = await mediaWithJournal(context, flags.journal);
-  const isShort = text.length <= maxTextLength;
+  const count = Math.ceil(text.length / maxTextLength);
+  const target = await targetOf(flags.out, { count, isSpeech: true });
+  const end = 'path' in target ? ', joined to one file' : '';
   const facts = {
     characters: text.length,
-    parts: isShort ? 1 : `about ${Math.ceil(text.length / maxTextLength)}`,
+    parts: count <= 1 ? 1 : `about ${count}${end}`,
     voice: flags.voice,
     'saved to': flags.out ?? 'this folder',
     journal: flags.journal,
   };
   await confirm({ action: 'Speak a text', facts }, flags, context);
-  const target = await targetOf(flags.out ?? './', isShort);
+  await makeFolderOf(target);
   const jobs = await submit(media, text, flags, context.signal);
   const progress = startProgress(context);
   const saving = { target, progress, signal: context.signal };

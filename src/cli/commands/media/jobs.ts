@@ -6,7 +6,7 @@ import { confirm } from '../../terminal/confirm.js';
 import { startProgress } from '../../terminal/progress.js';
 import { tableOf } from '../../terminal/table.js';
 import { examples, yesOption } from '../options.js';
-import { defaultJournal, finishJobs, mediaWithJournal, targetOf } from './saving.js';
+import { defaultJournal, finishJobs, makeFolderOf, mediaWithJournal, targetOf } from './saving.js';
 
 interface Flags {
   readonly journal: string;
@@ -34,7 +34,10 @@ export function addJobs(program: Command, context: Context): void {
     .description('wait for jobs by their file ids, and save the files')
     .argument('<fileId...>', 'file ids')
     .option('-o, --out <path>', outHelp)
-    .addHelpText('after', examples('jobs wait file_1 --out cats.mp4'))
+    .addHelpText(
+      'after',
+      examples('jobs wait file_1 --out cats.mp4', 'jobs wait file_1 file_2 --out article.mp3'),
+    )
     .action((fileIds: string[], flags: Flags) => waitFor(fileIds, flags, context));
   withJournal('dismiss')
     .description('forget jobs or calls; the service goes on with what it has')
@@ -83,7 +86,7 @@ async function resume(flags: Flags, context: Context): Promise<void> {
     context.output.note('No jobs to wait for.');
     return;
   }
-  await finish(media, jobs, flags, context);
+  await finish(media, jobs, { out: flags.out }, context);
 }
 
 async function waitFor(fileIds: readonly string[], flags: Flags, context: Context): Promise<void> {
@@ -92,16 +95,19 @@ async function waitFor(fileIds: readonly string[], flags: Flags, context: Contex
   const recordOf = (fileId: string): JobRecord =>
     known.find((job) => job.fileId === fileId) ?? { fileId, kind: 'video' };
   const jobs = fileIds.map((fileId) => media.job(recordOf(fileId)));
-  await finish(media, jobs, flags, context);
+  // In the order of the command line: a journal does not know which parts make one text.
+  const isSpeech = jobs.every(({ kind }) => kind === 'audio');
+  await finish(media, jobs, { out: flags.out, isSpeech }, context);
 }
 
 async function finish(
   media: MediaClient,
   jobs: readonly GenerationJob[],
-  { out }: Flags,
+  { out, isSpeech = false }: { readonly out: string | undefined; readonly isSpeech?: boolean },
   context: Context,
 ): Promise<void> {
-  const target = await targetOf(out ?? './', jobs.length === 1);
+  const target = await targetOf(out, { count: jobs.length, isSpeech });
+  await makeFolderOf(target);
   const progress = startProgress(context);
   const saving = { target, progress, signal: context.signal };
   await finishJobs(media, jobs, saving, context).finally(() => progress.stop());

@@ -1,5 +1,5 @@
-import { mkdir, stat } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, extname, join } from 'node:path';
 import type { MediaClient, MediaFile, GenerationJob } from 'postreel/media';
 import { saveTo, fileJournal } from 'postreel/node';
 import type { Context } from '../../context.js';
@@ -13,24 +13,42 @@ export const defaultJournal = 'postreel-jobs.jsonl';
 /** Where files go: into a folder under their ids, or to one path. */
 export type Target = { readonly folder: string } | { readonly path: string };
 
+/** What a command is about to save. */
+export interface Expected {
+  readonly count: number;
+  /** Parts of one speech, in order: together they make one file. */
+  readonly isSpeech?: boolean;
+}
+
 /** A client that writes its jobs down, so that a crash loses none. */
 export function mediaWithJournal(context: Context, path = defaultJournal): Promise<MediaClient> {
   return context.media({ journal: fileJournal(path) });
 }
 
-/** Reads `--out` and creates its folder now: after the jobs are paid for is too late to fail. */
-export async function targetOf(out: string | undefined, isSingle: boolean): Promise<Target> {
-  const given = out ?? '.';
+/** Reads `--out`. One file may have any name; a name for several has an extension, or it is a folder's. */
+export async function targetOf(
+  out: string | undefined,
+  { count, isSpeech = false }: Expected,
+): Promise<Target> {
+  const given = out ?? './';
   const isFolder = await stat(given).then(
     (found) => found.isDirectory(),
     () => false,
   );
-  if (isSingle && !isFolder && !/[\\/]$/.test(given)) {
-    await mkdir(join(given, '..'), { recursive: true });
-    return { path: given };
+  const isFile = !isFolder && !/[\\/]$/.test(given) && (count === 1 || extname(given) !== '');
+  if (isFile && count > 1 && !isSpeech) {
+    const folder = `${given.slice(0, -extname(given).length)}/`;
+    throw new CommandEnd(
+      'usage',
+      `--out ${given} is one file, and there are ${count}. Give a folder: --out ${folder}`,
+    );
   }
-  await mkdir(given, { recursive: true });
-  return { folder: given };
+  return isFile ? { path: given } : { folder: given };
+}
+
+/** Creates the folder of a target now: after the jobs are paid for is too late to fail. */
+export async function makeFolderOf(target: Target): Promise<void> {
+  await mkdir('path' in target ? dirname(target.path) : target.folder, { recursive: true });
 }
 
 /** Saves a finished file and gives its path. */
@@ -66,42 +84,79 @@ function nameOf({ fileId, url }: MediaFile, kind: GenerationJob['kind']): string
   return fileId.replace(/[^\w-]/g, '_') + extension.replace(/[^\w.]/g, '');
 }
 
-/** Waits for jobs, saves each file and settles it in the journal. */
+/** Waits for jobs, saves their files and settles them in the journal. */
 export async function finishJobs(
   media: MediaClient,
   jobs: readonly GenerationJob[],
   saving: Saving,
   context: Context,
 ): Promise<void> {
+  const { target } = saving;
+  const isJoined = 'path' in target && jobs.length > 1;
+  const saveOne = async (job: GenerationJob, file: MediaFile) => {
+    const path = await save(file, { name: job.fileId, kind: job.kind }, saving);
+    await media.journal.acknowledge(job.fileId);
+    tellSaved({ fileId: job.fileId, path }, context);
+  };
   let failures = 0;
-  await Promise.all(
-    jobs.map((job) =>
-      finish(media, job, saving)
-        .then(
-          (path) => tellSaved({ fileId: job.fileId, path }, context),
-          (error: unknown) => {
-            failures += 1;
-            tellFailed(job.fileId, error, context);
-          },
-        )
-        .finally(() => saving.progress.end(job.fileId)),
-    ),
+  const files = await Promise.all(
+    jobs.map(async (job) => {
+      try {
+        const file = await waitFor(job, saving);
+        await (isJoined ? undefined : saveOne(job, file));
+        return file;
+      } catch (error) {
+        failures += 1;
+        tellFailed(job.fileId, error, context);
+        return undefined;
+      } finally {
+        saving.progress.end(job.fileId);
+      }
+    }),
   );
+  if (isJoined && !context.signal.aborted) {
+    const whole = files.filter((file) => file !== undefined);
+    if (whole.length === jobs.length) {
+      await saveJoined(media, whole, target.path, context);
+    } else {
+      context.output.note('Nothing was joined: `postreel jobs resume` saves the parts there are.');
+    }
+  }
   endOf(failures, context);
 }
 
-async function finish(media: MediaClient, job: GenerationJob, saving: Saving): Promise<string> {
-  const { progress, signal } = saving;
+async function waitFor(job: GenerationJob, { progress, signal }: Saving): Promise<MediaFile> {
   const show = (percent: number, note: string) =>
     progress.show(job.fileId, { done: percent, total: 100, note });
   show(0, 'waiting');
-  const file = await job.waitForFile({
+  return job.waitForFile({
     signal,
     onUpdate: ({ status, progress: done }) => show(percentOf(done), status),
   });
-  const path = await save(file, { name: job.fileId, kind: job.kind }, saving);
-  await media.journal.acknowledge(job.fileId);
-  return path;
+}
+
+/** Saves the parts of a speech as one file, whole or not at all. */
+async function saveJoined(
+  media: MediaClient,
+  files: readonly MediaFile[],
+  path: string,
+  context: Context,
+): Promise<void> {
+  const { signal, output } = context;
+  const whole = await media.joinAudio(files, { signal });
+  const beside = `${path}.part`;
+  try {
+    await writeFile(beside, whole.stream(), { signal });
+    await rename(beside, path);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  }
+  for (const { fileId } of files) {
+    await media.journal.acknowledge(fileId);
+  }
+  const fileIds = files.map(({ fileId }) => fileId);
+  output.result({ fileIds, path }, () => `${output.paint('green', 'saved')} ${path}`);
 }
 
 /** The unit is not documented: up to 1 it is taken for a share, above for percent. */

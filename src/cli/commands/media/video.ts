@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { MediaClient, VideoJob, QueueProgress, QueueResult } from 'postreel/media';
+import { media as schemas } from 'postreel/schemas';
+import { requestProblems } from '../../../core/validate.js';
 import type { Context } from '../../context.js';
 import { CommandEnd } from '../../exit-codes.js';
 import { confirm } from '../../terminal/confirm.js';
@@ -9,6 +11,7 @@ import { collectData, examples, yesOption } from '../options.js';
 import {
   defaultJournal,
   endOf,
+  makeFolderOf,
   mediaWithJournal,
   percentOf,
   save,
@@ -16,6 +19,7 @@ import {
   tellFailed,
   tellSaved,
   type Saving,
+  type Target,
 } from './saving.js';
 
 interface Flags {
@@ -57,6 +61,8 @@ export function addVideo(program: Command, context: Context): void {
 
 async function makeVideos(flags: Flags, context: Context): Promise<void> {
   const jobs = await readJobs(flags);
+  refuseWrong(jobs);
+  const target = await targetOf(flags.out, { count: jobs.length });
   const media = await mediaWithJournal(context, flags.journal);
   const facts = {
     'saved to': flags.out ?? 'this folder',
@@ -64,23 +70,22 @@ async function makeVideos(flags: Flags, context: Context): Promise<void> {
   };
   const action = `Make ${jobs.length} ${jobs.length === 1 ? 'video' : 'videos'}`;
   await confirm({ action, facts }, flags, context);
-  await runQueue(media, jobs, flags, context);
+  await makeFolderOf(target);
+  await runQueue(media, jobs, target, context);
 }
 
 async function runQueue(
   media: MediaClient,
   jobs: readonly VideoJob[],
-  { out }: Flags,
+  target: Target,
   context: Context,
 ): Promise<void> {
   const { signal } = context;
-  const folder = out === undefined ? './' : out;
-  const target = await targetOf(folder, jobs.length === 1);
   const progress = startProgress(context);
   const saving: Saving = { target, progress, signal };
   const paths = new Map<number, string>();
-  const nameOf = (index: number) => `video ${index + 1}`;
-  const main = jobs.length === 1 ? nameOf(0) : 'all';
+  const main = jobs.length === 1 ? 'video 1' : 'all';
+  const nameOf = (fileId: string) => (jobs.length === 1 ? main : fileId);
   let done = 0;
   const showMain = (note: string) => progress.show(main, { done, total: jobs.length, note });
   showMain('waiting for the service');
@@ -94,17 +99,17 @@ async function runQueue(
       }
     },
     save: async (file, { index }) => {
-      paths.set(index, await save(file, { name: nameOf(index), kind: 'video' }, saving));
+      paths.set(index, await save(file, { name: nameOf(file.fileId), kind: 'video' }, saving));
     },
   });
   media.on('job:update', ({ fileId, status, progress: share }) =>
-    progress.show(fileId, { done: percentOf(share), total: 100, note: status }),
+    progress.show(nameOf(fileId), { done: percentOf(share), total: 100, note: status }),
   );
   let failures = 0;
   try {
     for await (const result of queue) {
       failures += tell(result, paths.get(result.index), context);
-      progress.end(nameOf(result.index));
+      progress.end(nameOf(result.job?.fileId ?? ''));
     }
   } catch (error) {
     if (!signal.aborted) {
@@ -140,7 +145,7 @@ async function readJobs(flags: Flags): Promise<VideoJob[]> {
     if (!Array.isArray(list) || list.length === 0) {
       throw new CommandEnd('rejected', `${jobs} must be a list of videos that is not empty.`);
     }
-    return list as VideoJob[]; // `plan()` checks them
+    return list as VideoJob[]; // checked before the question
   }
   const sources = [
     idea !== undefined && { workflowType: 'idea', prompt: idea },
@@ -152,5 +157,15 @@ async function readJobs(flags: Flags): Promise<VideoJob[]> {
     throw new CommandEnd('usage', 'Use --voice with one of --idea, --script and --url, or --jobs.');
   }
   const job = { ...source, workflowFormat: 'video', voiceId: voice, ...set };
-  return [job as VideoJob]; // `plan()` checks it
+  return [job as VideoJob]; // checked before the question
+}
+
+// A person says yes to jobs that can be made.
+function refuseWrong(jobs: readonly VideoJob[]): void {
+  const payload = jobs.map((job) => ({ workflowFormat: 'video', ...job }));
+  const [first] = requestProblems({ body: schemas.generate.video.body }, { payload }, undefined);
+  if (first) {
+    const field = jobs.length === 1 ? first.field.replace('payload[0].', '') : first.field;
+    throw new CommandEnd('rejected', `Nothing was submitted: \`${field}\` ${first.message}.`);
+  }
 }

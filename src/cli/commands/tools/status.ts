@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Context } from '../../context.js';
 import { CommandEnd } from '../../exit-codes.js';
-import { mediaWithJournal } from '../media/saving.js';
-import { defaultJournal } from '../media/saving.js';
+import { defaultJournal, mediaWithJournal } from '../media/saving.js';
 import { examples } from '../options.js';
 import { checkService, type ServiceCheck } from './check-service.js';
 

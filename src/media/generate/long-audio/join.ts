@@ -1,14 +1,54 @@
+import { invalidRequest } from '../../../core/errors.js';
+import { readOptions, wholeNumber, type OptionKinds } from '../../../core/options.js';
+import { isRecord } from '../../../core/values.js';
+import { transferOptions, type TransferOptions } from '../../download/transfer-options.js';
+import type { MediaFile } from '../../jobs/file.js';
 import { notJoinable } from './error.js';
-import { mp3Part } from './mp3.js';
+import { joinMp3, mp3Part } from './mp3.js';
 import { isWav, joinWav } from './wav.js';
 
-/** Joins parts of speech, in their order, to one file without decoding them. */
-export function joinAudio(parts: readonly Uint8Array<ArrayBuffer>[]): Blob {
+/** How to join the parts of a long audio. */
+export interface JoinOptions extends TransferOptions {
+  /**
+   * Silence between the parts, in milliseconds; at most a minute. An MP3 has it in steps of its frames,
+   * about 25 ms each.
+   * @default 0
+   */
+  gapMs?: number | undefined;
+}
+
+const maxGapMs = 60_000;
+const joinOptions: OptionKinds<JoinOptions> = {
+  ...transferOptions,
+  gapMs: wholeNumber(0, maxGapMs),
+};
+
+/** Downloads the parts of a speech and joins them, in their order, to one file. */
+export async function joinFiles(files: readonly MediaFile[], given?: JoinOptions): Promise<Blob> {
+  const { gapMs = 0, ...options } = readOptions(given, joinOptions, { name: '`joinAudio()`' });
+  files.forEach(requireFile);
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  for (const file of files) {
+    parts.push(new Uint8Array(await file.arrayBuffer(options)));
+  }
+  return join(parts, gapMs);
+}
+
+// In plain JavaScript the results of `waitForFiles()` are easily taken for the files.
+function requireFile(file: unknown, index: number): void {
+  if (!isRecord(file) || typeof file['arrayBuffer'] !== 'function') {
+    const message = 'must be a finished file, as `waitForFile()` resolves to';
+    throw invalidRequest([{ field: `files[${index}]`, message }]);
+  }
+}
+
+/** The parts in one file, without decoding them. */
+function join(parts: readonly Uint8Array<ArrayBuffer>[], gapMs: number): Blob {
   if (parts.length === 0) {
     throw notJoinable('there are none');
   }
   if (parts.every(isWav)) {
-    return new Blob(joinWav(parts), { type: 'audio/wav' });
+    return new Blob(joinWav(parts, gapMs), { type: 'audio/wav' });
   }
   const frames = parts.map((part) => {
     const own = mp3Part(part);
@@ -17,11 +57,5 @@ export function joinAudio(parts: readonly Uint8Array<ArrayBuffer>[]): Blob {
     }
     return own;
   });
-  if (new Set(frames.map(({ format }) => format)).size > 1) {
-    throw notJoinable('they differ in version, sample rate or channels');
-  }
-  return new Blob(
-    frames.map(({ bytes }) => bytes),
-    { type: 'audio/mpeg' },
-  );
+  return new Blob([joinMp3(frames, gapMs)], { type: 'audio/mpeg' });
 }

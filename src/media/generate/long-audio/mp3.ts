@@ -1,12 +1,20 @@
-/** The sound of an MP3, without what is only true of the whole file. */
+import { notJoinable } from './error.js';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** The sound of an MP3: its frames, without what is only true of the whole file. */
 export interface Mp3Part {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The same for parts that make one file. */
-  readonly format: string;
+  readonly frames: readonly Bytes[];
+  /** A frame of its kind. */
+  readonly kind: Frame;
 }
 
 interface Frame {
-  readonly length: number;
+  /** The four bytes at the start of each frame. */
+  readonly header: Bytes;
+  readonly bytes: number;
+  readonly milliseconds: number;
+  /** The same for parts that make one file. */
   readonly format: string;
   /** Where the first frame may say how long the file is. */
   readonly infoAt: number;
@@ -18,38 +26,116 @@ const bitrates = {
   later: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 };
 const sampleRates = [44_100, 48_000, 32_000];
-const id3Length = 10;
-const trailerLength = 128;
+const headerBytes = 4;
+const id3Bytes = 10;
 const vbriAt = 36;
 
-/** Takes the tags off an MP3; `undefined` for what is none. */
-export function mp3Part(file: Uint8Array<ArrayBuffer>): Mp3Part | undefined {
-  const start = id3v2Length(file);
-  const first = frameAt(file, start);
-  if (!first) {
+/** Takes an MP3 apart; `undefined` for what is none. */
+export function mp3Part(file: Bytes): Mp3Part | undefined {
+  const start = soundAt(file);
+  const kind = frameAt(file, start);
+  if (!kind) {
     return undefined;
   }
-  const hasTrailer = textAt(file, file.length - trailerLength, 3) === 'TAG';
-  const end = hasTrailer ? file.length - trailerLength : file.length;
   // How long this part alone is, which players would take for the length of the whole.
-  const info = [textAt(file, start + first.infoAt, 4), textAt(file, start + vbriAt, 4)];
+  const info = [textAt(file, start + kind.infoAt, 4), textAt(file, start + vbriAt, 4)];
   const hasInfo = ['Xing', 'Info'].includes(info[0] ?? '') || info[1] === 'VBRI';
-  const bytes = file.subarray(start + (hasInfo ? first.length : 0), end);
-  return { bytes, format: first.format };
+  const frames: Bytes[] = [];
+  for (let at = start + (hasInfo ? kind.bytes : 0); at < file.length;) {
+    const frame = frameAt(file, at);
+    const isSound = frame?.format === kind.format && at + frame.bytes <= file.length;
+    if (isSound) {
+      frames.push(file.subarray(at, at + frame.bytes));
+    }
+    at += isSound ? frame.bytes : 1; // tags at the end, and what was cut off
+  }
+  return { frames, kind };
+}
+
+/** One file of the frames of all parts. Its first frame says how long it is, whatever the bitrates. */
+export function joinMp3(parts: readonly Mp3Part[], gapMs: number): Bytes {
+  const [first] = parts;
+  if (!first || parts.some(({ kind }) => kind.format !== first.kind.format)) {
+    throw notJoinable('they differ in version, sample rate or channels');
+  }
+  const { kind } = first;
+  const gap = new Array<Bytes>(Math.round(gapMs / kind.milliseconds)).fill(silentFrame(kind, 0));
+  const frames = parts.flatMap((part, index) =>
+    index === 0 ? part.frames : [...gap, ...part.frames],
+  );
+  const info = silentFrame(kind, kind.infoAt + infoBytes);
+  const file = new Uint8Array(frames.reduce((sum, { length }) => sum + length, info.length));
+  file.set(info);
+  let at = info.length;
+  const starts = frames.map((frame) => {
+    file.set(frame, at);
+    at += frame.length;
+    return at - frame.length;
+  });
+  const isVariable = new Set(frames.map(([, , rates = 0]) => rates >> 4)).size > 1;
+  writeInfo(file, kind.infoAt, { word: isVariable ? 'Xing' : 'Info', starts });
+  return file;
+}
+
+const infoPlaces = 100;
+const infoBytes = 16 + infoPlaces;
+const hasFramesBytesAndPlaces = 7;
+
+/** Says how many frames there are, and in which of 256 parts of the file each percent of them begins. */
+function writeInfo(
+  file: Bytes,
+  at: number,
+  { word, starts }: { readonly word: string; readonly starts: readonly number[] },
+): void {
+  const view = new DataView(file.buffer);
+  file.set(new TextEncoder().encode(word), at);
+  view.setUint32(at + 4, hasFramesBytesAndPlaces);
+  view.setUint32(at + 8, starts.length);
+  view.setUint32(at + 12, file.length);
+  for (let percent = 0; percent < infoPlaces; percent += 1) {
+    const start = starts[Math.floor((percent * starts.length) / infoPlaces)] ?? 0;
+    file[at + 16 + percent] = Math.floor((start * 256) / file.length);
+  }
+}
+
+/** The smallest frame of this kind that has so much room, and no sound in it. */
+function silentFrame({ header, infoAt }: Frame, roomBytes: number): Bytes {
+  const [sync = 0, kind = 0, rates = 0, mode = 0] = header;
+  for (let index = 1; index < bitrates.one.length; index += 1) {
+    // Without a checksum and a pad.
+    const own = Uint8Array.of(sync, kind | 1, (index << 4) | (rates & 0x0c), mode);
+    const frame = frameAt(own, 0);
+    if (frame && frame.bytes >= Math.max(infoAt, roomBytes)) {
+      const bytes = new Uint8Array(frame.bytes);
+      bytes.set(own);
+      return bytes;
+    }
+  }
+  throw new TypeError('a frame of the highest bitrate has room for everything');
+}
+
+// Behind the tags, and the zeros that a tag may leave for a longer one.
+function soundAt(file: Bytes): number {
+  let at = 0;
+  while (textAt(file, at, 3) === 'ID3') {
+    at += id3v2Bytes(file.subarray(at, at + id3Bytes));
+  }
+  while (file[at] === 0) {
+    at += 1;
+  }
+  return at;
 }
 
 // Seven bits of each of four bytes; a flag is set where there is a footer as well.
-function id3v2Length(file: Uint8Array): number {
-  if (textAt(file, 0, 3) !== 'ID3') {
-    return 0;
-  }
-  const size = file.slice(6, id3Length).reduce((sum, byte) => sum * 128 + (byte & 127), 0);
-  const hasFooter = ((file[5] ?? 0) & 0x10) !== 0;
-  return id3Length + size + (hasFooter ? id3Length : 0);
+function id3v2Bytes(head: Bytes): number {
+  const size = head.subarray(6).reduce((sum, byte) => sum * 128 + (byte & 127), 0);
+  const hasFooter = ((head[5] ?? 0) & 0x10) !== 0;
+  return id3Bytes + size + (hasFooter ? id3Bytes : 0);
 }
 
-function frameAt(file: Uint8Array, at: number): Frame | undefined {
-  const [sync = 0, kind = 0, rates = 0, mode = 0] = file.slice(at, at + 4);
+function frameAt(file: Bytes, at: number): Frame | undefined {
+  const header = file.subarray(at, at + headerBytes);
+  const [sync = 0, kind = 0, rates = 0, mode = 0] = header;
   const version = (kind >> 3) & 3;
   const isLayer3 = ((kind >> 1) & 3) === 1;
   const isMpeg1 = version === 3;
@@ -59,15 +145,18 @@ function frameAt(file: Uint8Array, at: number): Frame | undefined {
     return undefined;
   }
   const sampleRate = rate / (isMpeg1 ? 1 : version === 2 ? 2 : 4);
+  const samples = isMpeg1 ? 1_152 : 576;
   const isMono = mode >> 6 === 3;
   const padding = (rates >> 1) & 1;
   return {
-    length: Math.floor(((isMpeg1 ? 144 : 72) * bitrate * 1000) / sampleRate) + padding,
+    header,
+    bytes: Math.floor(((samples / 8) * bitrate * 1_000) / sampleRate) + padding,
+    milliseconds: (samples * 1_000) / sampleRate,
     format: `${version} ${sampleRate} ${isMono}`,
-    infoAt: 4 + (isMpeg1 ? (isMono ? 17 : 32) : isMono ? 9 : 17),
+    infoAt: headerBytes + (isMpeg1 ? (isMono ? 17 : 32) : isMono ? 9 : 17),
   };
 }
 
 function textAt(file: Uint8Array, at: number, length: number): string {
-  return at < 0 ? '' : String.fromCharCode(...file.slice(at, at + length));
+  return String.fromCharCode(...file.subarray(at, at + length));
 }

@@ -1,66 +1,108 @@
 import { notJoinable } from './error.js';
 
+type Bytes = Uint8Array<ArrayBuffer>;
+
 interface WavPart {
-  readonly format: Uint8Array<ArrayBuffer>;
-  readonly sound: Uint8Array<ArrayBuffer>;
+  /** The chunk that says how the sound is written. */
+  readonly format: Bytes;
+  readonly sound: Bytes;
 }
 
-const riffLength = 12;
-const chunkLength = 8;
-const longest = 0xffff_ffff;
+const riffBytes = 12;
+const chunkHeadBytes = 8;
+const minFormatBytes = 16;
+const maxBytes = 0xffff_ffff;
+// What a program writes that does not know the length yet, beside 0.
+const unknownLength = 0xffff_ffff;
 
 export function isWav(file: Uint8Array): boolean {
   return textAt(file, 0) === 'RIFF' && textAt(file, 8) === 'WAVE';
 }
 
-/** The sound of several WAV files under one header. */
-export function joinWav(files: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer>[] {
+/** The sound of several WAV files under one header, with silence between them. */
+export function joinWav(files: readonly Bytes[], gapMs: number): Bytes[] {
   const parts = files.map(partOf);
   const [first] = parts;
   if (!first || parts.some(({ format }) => format.join() !== first.format.join())) {
     throw notJoinable('they differ in format, sample rate or channels');
   }
-  const bytes = parts.reduce((sum, { sound }) => sum + sound.length, 0);
+  const gap = silence(first.format, gapMs);
+  const sounds = parts.flatMap(({ sound }, index) => (index === 0 ? [sound] : [gap, sound]));
+  const bytes = sounds.reduce((sum, { length }) => sum + length, 0);
+  const pad = new Uint8Array(bytes % 2); // a chunk ends at an even place
   const header = headerOf(first.format, bytes);
-  if (header.length + bytes > longest) {
+  if (header.length + bytes > maxBytes) {
     throw notJoinable('together they are too long for a WAV file');
   }
-  return [header, ...parts.map(({ sound }) => sound)];
+  return [header, ...sounds, pad];
 }
 
-function partOf(file: Uint8Array<ArrayBuffer>): WavPart {
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  let format: Uint8Array<ArrayBuffer> | undefined;
-  for (let at = riffLength; at + chunkLength <= file.length;) {
+function partOf(file: Bytes): WavPart {
+  const view = viewOf(file);
+  let format: Bytes | undefined;
+  for (let at = riffBytes; at + chunkHeadBytes <= file.length;) {
     const size = view.getUint32(at + 4, true);
-    const start = at + chunkLength;
-    if (textAt(file, at) === 'fmt ') {
+    const start = at + chunkHeadBytes;
+    if (textAt(file, at) === 'fmt ' && size >= minFormatBytes && start + size <= file.length) {
       format = file.subarray(start, start + size);
     } else if (textAt(file, at) === 'data' && format) {
-      // A file that was streamed does not know its own length.
-      return { format, sound: file.subarray(start, Math.min(file.length, start + size)) };
+      return { format, sound: soundAt(file, start, { size, format }) };
     }
     at = start + size + (size % 2);
   }
   throw notJoinable('a WAV file has no sound');
 }
 
-function headerOf(format: Uint8Array, bytes: number): Uint8Array<ArrayBuffer> {
-  const length = riffLength + chunkLength + format.length + chunkLength;
+/** The sound behind the head of its chunk, up to the end of the file where it was written as it came. */
+function soundAt(
+  file: Bytes,
+  start: number,
+  { size, format }: { readonly size: number; readonly format: Bytes },
+): Bytes {
+  const isWhole = viewOf(file).getUint32(4, true) + chunkHeadBytes === file.length;
+  const isUnknown = (size === 0 && !isWhole) || size === unknownLength;
+  const length = Math.min(isUnknown ? Infinity : size, file.length - start);
+  // Half a sample at the end would shift all that comes behind it.
+  return file.subarray(start, start + length - (length % blockBytesOf(format)));
+}
+
+const silentByPulseCode = 0;
+// 8 bits are written from 0 to 255; A-law and mu-law have words of their own.
+const silentBytes: Readonly<Record<string, number>> = { '1 8': 0x80, '6 8': 0xd5, '7 8': 0xff };
+
+function silence(format: Bytes, gapMs: number): Bytes {
+  const view = viewOf(format);
+  const blockBytes = blockBytesOf(format);
+  const blocks = Math.round((view.getUint32(8, true) * gapMs) / 1_000 / blockBytes);
+  const kind = `${view.getUint16(0, true)} ${view.getUint16(14, true)}`;
+  return new Uint8Array(blocks * blockBytes).fill(silentBytes[kind] ?? silentByPulseCode);
+}
+
+// One sample of every channel.
+function blockBytesOf(format: Bytes): number {
+  return viewOf(format).getUint16(12, true) || 1;
+}
+
+function headerOf(format: Uint8Array, bytes: number): Bytes {
+  const length = riffBytes + chunkHeadBytes + format.length + chunkHeadBytes;
   const header = new Uint8Array(length);
-  const view = new DataView(header.buffer);
+  const view = viewOf(header);
   const write = (at: number, text: string, size: number) => {
     header.set(new TextEncoder().encode(text), at);
     view.setUint32(at + 4, size, true);
   };
-  write(0, 'RIFF', Math.min(longest, length - chunkLength + bytes));
+  write(0, 'RIFF', Math.min(maxBytes, length - chunkHeadBytes + bytes + (bytes % 2)));
   header.set(new TextEncoder().encode('WAVE'), 8);
-  write(riffLength, 'fmt ', format.length);
-  header.set(format, riffLength + chunkLength);
-  write(length - chunkLength, 'data', Math.min(longest, bytes));
+  write(riffBytes, 'fmt ', format.length);
+  header.set(format, riffBytes + chunkHeadBytes);
+  write(length - chunkHeadBytes, 'data', Math.min(maxBytes, bytes));
   return header;
 }
 
+function viewOf({ buffer, byteOffset, byteLength }: Bytes): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
 function textAt(file: Uint8Array, at: number): string {
-  return String.fromCharCode(...file.slice(at, at + 4));
+  return String.fromCharCode(...file.subarray(at, at + 4));
 }

@@ -4,8 +4,8 @@ export type Bytes = ReturnType<Uint8ArrayConstructor['of']>;
 /** A prime, so that parts put together at a wrong offset never look right. */
 const periodBytes = 65_521;
 
-/** Bytes `from` to before `to` of a file: the same for the same seed, different everywhere else. */
-export function bytesOf(seed: string, from: number, to: number): Bytes {
+/** Bytes `from` to before `to` of a noise: the same for the same seed, different everywhere else. */
+export function noiseOf(seed: string, from: number, to: number): Bytes {
   const bytes = new Uint8Array(to - from);
   const start = hash(seed);
   for (let index = 0; index < bytes.length; index += 1) {

@@ -1,6 +1,7 @@
 import { toResponse } from '../../core/http/answer.js';
-import { bytesOf, hashText, type Bytes } from './bytes.js';
+import { hashText, noiseOf, type Bytes } from './bytes.js';
 import { streamBytes } from './byte-stream.js';
+import { formats, type Format } from './formats.js';
 import type { MediaFile } from '../types.js';
 import type { MediaWorld } from '../world.js';
 
@@ -28,7 +29,8 @@ export function answerDownload(world: MediaWorld, request: Request, path: string
 
 /** The whole content of a finished file. */
 export function contentOf(world: MediaWorld, file: MediaFile): Bytes {
-  return bytesOf(seedOf(file), 0, sizeOf(world, file));
+  const sizeBytes = sizeOf(world, file);
+  return reader(file, sizeBytes)(0, sizeBytes);
 }
 
 function deliver(world: MediaWorld, file: MediaFile, request: Request): Response {
@@ -43,35 +45,42 @@ function deliver(world: MediaWorld, file: MediaFile, request: Request): Response
   if (part !== undefined) {
     headers.set('Content-Range', `bytes ${from}-${to - 1}/${size}`);
   }
-  const read = (start: number, end: number) => bytesOf(seedOf(file), start, end);
   const isHead = request.method === 'HEAD';
-  const body = isHead ? null : streamBytes({ from, to }, request.signal, read);
+  const body = isHead ? null : streamBytes({ from, to }, request.signal, reader(file, size));
   return new Response(body, { status: part === undefined ? 200 : 206, headers });
 }
 
 const seedOf = ({ fileId, revision }: MediaFile) => `${fileId}.${revision}`;
 
 function sizeOf({ options }: MediaWorld, file: MediaFile): number {
-  const { fileBytes = 65_536 } = options;
+  const { fileBytes = formatOf(file).sizeFor(file.lengthSeconds) } = options;
   return typeof fileBytes === 'number' ? fileBytes : fileBytes(file);
+}
+
+/** Reads a file of this size in pieces. */
+function reader(file: MediaFile, sizeBytes: number): (from: number, to: number) => Bytes {
+  const format = formatOf(file);
+  const head = format.head(file.lengthSeconds, sizeBytes);
+  return (from, to) =>
+    noiseOf(seedOf(file), from, to).map(
+      (noise, index) => head[from + index] ?? format.byteAt(from + index, noise),
+    );
+}
+
+function formatOf({ settings }: MediaFile): Format {
+  const { extension, format } = settings;
+  return formats[(extension ?? format) as keyof typeof formats]; // as the rules of the request allow
 }
 
 const etagOf = (file: MediaFile) => `"${hashText(seedOf(file))}"`;
 
 function headersOf({ options }: MediaWorld, file: MediaFile): Headers {
   return new Headers({
-    'Content-Type': contentTypes[String(file.settings.extension ?? file.settings.format)] ?? '',
+    'Content-Type': formatOf(file).contentType,
     ETag: etagOf(file),
     'Accept-Ranges': options.ranges === false ? 'none' : 'bytes',
   });
 }
-
-const contentTypes: Readonly<Record<string, string>> = {
-  mp4: 'video/mp4',
-  mov: 'video/quicktime',
-  mp3: 'audio/mpeg',
-  wav: 'audio/wav',
-};
 
 /** If-Range: a part is only sent of the file that the first part was of. */
 function isResumable({ options }: MediaWorld, file: MediaFile, { headers }: Request): boolean {

@@ -1,18 +1,34 @@
-import { MediaClient, MediaFile } from 'postreel';
+import { MediaClient, MediaFile, type JoinOptions } from 'postreel';
+import { createFakeMedia } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
-import { joinAudio } from '../../../../src/media/generate/long-audio/join.js';
+import { playedMp3, playedWav } from '../../../support/media/sound.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 const text = (value: string): Bytes => new TextEncoder().encode(value);
-const join = (...parts: readonly Uint8Array[]): Bytes =>
-  new Uint8Array(parts.flatMap((part) => [...part]));
-const bytesOf = async (blob: Blob) => [...new Uint8Array(await blob.arrayBuffer())];
+const join = (...parts: readonly Uint8Array[]): Bytes => new Uint8Array(Buffer.concat(parts));
+const u32 = (value: number): Bytes => {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, value, true);
+  return bytes;
+};
 
-/** MPEG 1, layer III, 128 kbit/s, 44.1 kHz: frames of 417 bytes, filled with a number. */
-function frame(fill: number, { mode = 0x00, rate = 0x90 } = {}): Bytes {
-  const bytes = new Uint8Array(417).fill(fill);
-  bytes.set([0xff, 0xfb, rate, mode]);
+/** What `joinAudio()` makes of files with these bytes. */
+async function joined(parts: readonly Uint8Array[], options?: JoinOptions) {
+  const fetch: typeof globalThis.fetch = (url) =>
+    Promise.resolve(new Response(parts[Number((url as string).at(-1))]!.slice()));
+  const files = parts.map((_, index) => new MediaFile('f', `https://cdn.test/${index}`, { fetch }));
+  const media = new MediaClient({ apiKey: 'key', baseUrl: 'https://media.test' });
+  const blob = await media.joinAudio(files, options);
+  return { type: blob.type, bytes: new Uint8Array(await blob.arrayBuffer()) };
+}
+
+/** MPEG 1, layer III, 44.1 kHz, filled with a number; 128 kbit/s make frames of 417 bytes. */
+function frame(fill: number, { mode = 0x00, rates = 0x90 } = {}): Bytes {
+  const kbps = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320][rates >> 4]!;
+  const rate = [44_100, 48_000, 32_000][(rates >> 2) & 3]!;
+  const bytes = new Uint8Array(Math.floor((144_000 * kbps) / rate)).fill(fill);
+  bytes.set([0xff, 0xfb, rates, mode]);
   return bytes;
 }
 
@@ -24,82 +40,213 @@ function info(word: string, at = 36): Bytes {
 
 const id3 = join(text('ID3'), new Uint8Array([4, 0, 0, 0, 0, 1, 2]), new Uint8Array(130));
 const trailer = join(text('TAG'), new Uint8Array(125));
+const frameSeconds = 1_152 / 44_100;
 
-function wav(sound: readonly number[], { rate = 8_000, size = sound.length } = {}): Bytes {
-  const header = new Uint8Array(44);
-  const view = new DataView(header.buffer);
-  header.set(text('RIFF'), 0);
-  view.setUint32(4, 36 + sound.length, true);
-  header.set(text('WAVEfmt '), 8);
-  view.setUint32(16, 16, true);
-  view.setUint16(20, 1, true);
-  view.setUint16(22, 1, true);
-  view.setUint32(24, rate, true);
-  view.setUint16(34, 8, true);
-  header.set(text('data'), 36);
-  view.setUint32(40, size, true);
-  return join(header, new Uint8Array(sound));
+/** The frames of a joined file, without the one that says how long it is. */
+async function soundOf(parts: readonly Uint8Array[], options?: JoinOptions) {
+  const { bytes, type } = await joined(parts, options);
+  const played = playedMp3(bytes);
+  const fills = played.frames.map(({ at }) => bytes[at + 40]!);
+  return { ...played, bytes, type, fills };
 }
 
 describe('parts of MP3', () => {
-  it('become one file of their frames, in order', async () => {
-    const whole = joinAudio([join(frame(1), frame(2)), frame(3)]);
-    expect(whole.type).toBe('audio/mpeg');
-    expect(await bytesOf(whole)).toEqual([...join(frame(1), frame(2), frame(3))]);
+  it('become one file of their frames, in order, that says how long it is', async () => {
+    const { type, fills, head, bytes, strays } = await soundOf([
+      join(frame(1), frame(2)),
+      frame(3),
+    ]);
+    expect([type, fills, strays]).toEqual(['audio/mpeg', [1, 2, 3], []]);
+    expect(head).toMatchObject({ word: 'Info', frames: 3, bytes: bytes.length });
+    expect(bytes.slice(-3 * 417)).toEqual(join(frame(1), frame(2), frame(3)));
   });
 
   it('lose their tags: what is true of a part is not true of the whole', async () => {
     const parts = [
       join(id3, info('Xing'), frame(1), trailer),
-      join(id3, info('Info'), frame(2)),
+      join(id3, id3, new Uint8Array(7), info('Info'), frame(2), text('APETAGEX'), trailer),
       join(info('VBRI'), frame(3), trailer),
     ];
-    expect(await bytesOf(joinAudio(parts))).toEqual([...join(frame(1), frame(2), frame(3))]);
+    const { fills, strays, head } = await soundOf(parts);
+    expect([fills, strays, head?.frames]).toEqual([[1, 2, 3], [], 3]);
+  });
+
+  it('last as long as they play where the bitrate changes, and are found by their place', async () => {
+    const loud = Array.from({ length: 60 }, () => frame(1, { rates: 0xe0 })); // 320 kbit/s
+    const quiet = Array.from({ length: 240 }, () => frame(2, { rates: 0x10 })); // 32 kbit/s
+    const { seconds, shownSeconds, head, bytes, frames } = await soundOf([
+      join(info('Xing'), ...quiet),
+      join(info('Xing'), ...loud),
+    ]);
+    expect(seconds).toBeCloseTo(300 * frameSeconds, 6);
+    expect(shownSeconds).toBeCloseTo(seconds, 6);
+    expect(head?.word).toBe('Xing');
+    const places = [0, 25, 50, 75, 99].map((percent) => {
+      const at = (head!.places[percent]! * bytes.length) / 256;
+      return (frames.filter((one) => one.at <= at).length / frames.length) * 100;
+    });
+    [0, 25, 50, 75, 99].forEach((percent, index) =>
+      expect(Math.abs(places[index]! - percent)).toBeLessThan(3),
+    );
+  });
+
+  it('lose a frame that was cut off at their end', async () => {
+    const { fills, strays } = await soundOf([join(frame(1), frame(9).slice(0, 300)), frame(2)]);
+    expect([fills, strays]).toEqual([[1, 2], []]);
+  });
+
+  it('may be apart, by silence', async () => {
+    const { fills, seconds, strays } = await soundOf([frame(1), frame(2)], { gapMs: 500 });
+    expect([fills.filter(Boolean), strays]).toEqual([[1, 2], []]);
+    expect(Math.abs(seconds - 2 * frameSeconds - 0.5)).toBeLessThan(frameSeconds / 2);
   });
 
   it.each([
-    ['of another sample rate', frame(2, { rate: 0x94 })],
+    ['of another sample rate', frame(2, { rates: 0x94 })],
     ['in mono', frame(2, { mode: 0xc0 })],
-    ['that are no sound', text('<html>gone</html>')],
-    ['that are empty', new Uint8Array()],
-    ['of WAV', wav([1, 2])],
-  ])('cannot be joined with parts %s', (_, other) => {
-    expect(() => joinAudio([frame(1), other])).toThrow(
-      expect.objectContaining({ name: 'InvalidRequestError', code: 'AUDIO_NOT_JOINABLE' }) as Error,
-    );
+    ['that are no sound', new Uint8Array([1, 2, 3])],
+    ['of WAV', wav(new Uint8Array([1, 2]))],
+  ])('cannot be joined with parts %s', async (_, other) => {
+    await expect(joined([frame(1), other])).rejects.toMatchObject({
+      name: 'InvalidRequestError',
+      code: 'AUDIO_NOT_JOINABLE',
+    });
   });
 });
+
+interface WavFacts {
+  readonly rate?: number;
+  readonly bits?: number;
+  /** The length that the file says of its sound. */
+  readonly size?: number;
+  /** The length that it says of itself. */
+  readonly riff?: number;
+  readonly before?: readonly Uint8Array[];
+  readonly after?: readonly Uint8Array[];
+}
+
+/** PCM in mono. */
+function wav(sound: Uint8Array, facts: WavFacts = {}): Bytes {
+  const { rate = 8_000, bits = 8, size = sound.length, before = [], after = [] } = facts;
+  const format = new DataView(new ArrayBuffer(16));
+  format.setUint16(0, 1, true);
+  format.setUint16(2, 1, true);
+  format.setUint32(4, rate, true);
+  format.setUint32(8, (rate * bits) / 8, true);
+  format.setUint16(12, bits / 8, true);
+  format.setUint16(14, bits, true);
+  const pad = size === sound.length ? new Uint8Array(size % 2) : new Uint8Array();
+  const body = join(
+    text('WAVE'),
+    ...[...before, chunk('fmt ', new Uint8Array(format.buffer))],
+    ...[text('data'), u32(size), sound, pad, ...after],
+  );
+  return join(text('RIFF'), u32(facts.riff ?? body.length), body);
+}
+
+/** A chunk with the pad that an odd length needs. */
+const chunk = (name: string, content: Uint8Array) =>
+  join(text(name), u32(content.length), content, new Uint8Array(content.length % 2));
+
+const sound = (...values: readonly number[]) => new Uint8Array(values);
 
 describe('parts of WAV', () => {
   it('become one file under one header', async () => {
-    const whole = joinAudio([wav([1, 2]), wav([3, 4, 5, 6])]);
+    const whole = await joined([wav(sound(1, 2)), wav(sound(3, 4, 5, 6))]);
     expect(whole.type).toBe('audio/wav');
-    expect(await bytesOf(whole)).toEqual([...wav([1, 2, 3, 4, 5, 6])]);
+    expect(whole.bytes).toEqual(wav(sound(1, 2, 3, 4, 5, 6)));
   });
 
-  it('may have been streamed, without a length', async () => {
-    const streamed = wav([1, 2], { size: 0xffff_ffff });
-    expect(await bytesOf(joinAudio([streamed, wav([3])]))).toEqual([...wav([1, 2, 3])]);
+  it.each([
+    ['0, and nothing of the whole', { size: 0, riff: 0 }],
+    ['0, and the header of the whole', { size: 0, riff: 36 }],
+    ['the highest number', { size: 0xffff_ffff, riff: 0xffff_ffff }],
+    ['more than there is', { size: 0x7fff_ffff }],
+  ])('reach to the end of the file where they say a length of %s', async (_, facts) => {
+    const whole = await joined([wav(sound(1, 2), facts), wav(sound(3, 4), facts)]);
+    expect(whole.bytes).toEqual(wav(sound(1, 2, 3, 4)));
   });
 
-  it('cannot be joined with those of another sample rate', () => {
-    expect(() => joinAudio([wav([1]), wav([2], { rate: 16_000 })])).toThrow('cannot be joined');
+  it('may be empty', async () => {
+    const empty = wav(sound(), { after: [chunk('LIST', text('INFO'))] });
+    expect((await joined([wav(sound(1, 2)), empty])).bytes).toEqual(wav(sound(1, 2)));
+  });
+
+  it('lose what stands before and behind the sound, odd lengths included', async () => {
+    const facts = { before: [chunk('LIST', text('INFOx')), chunk('junk', text('a'))] };
+    const parts = [
+      wav(sound(1, 2, 3), { ...facts, after: [chunk('LIST', text('INFO'))] }),
+      wav(sound(4, 5), {
+        before: [chunk('bext', text('abc'))],
+        after: [chunk('id3 ', text('ID3'))],
+      }),
+    ];
+    const { bytes } = await joined(parts);
+    const played = playedWav(bytes);
+    expect(played).toMatchObject({ isWhole: true, names: ['fmt ', 'data'] });
+    expect([...played.data]).toEqual([1, 2, 3, 4, 5]);
+    expect(played.saysBytes).toBe(bytes.length); // with the pad of an odd length
+  });
+
+  it('lose half a sample at their end', async () => {
+    const facts = { bits: 16, size: 0, riff: 0 };
+    const { bytes } = await joined([wav(sound(1, 1, 2, 2, 3), facts), wav(sound(4, 4), facts)]);
+    expect([...playedWav(bytes).data]).toEqual([1, 1, 2, 2, 4, 4]);
+  });
+
+  it.each([
+    [8, 0x80],
+    [16, 0],
+  ])('may be apart, by silence of %i bits', async (bits, silent) => {
+    const one = wav(sound(1, 1), { bits, rate: 1_000 });
+    const { data } = playedWav((await joined([one, one], { gapMs: 3 })).bytes);
+    const gap = new Array<number>((3 * bits) / 8).fill(silent);
+    expect([...data]).toEqual([1, 1, ...gap, 1, 1]);
+  });
+
+  it('cannot be joined with those of another sample rate', async () => {
+    const other = wav(sound(2), { rate: 16_000 });
+    await expect(joined([wav(sound(1)), other])).rejects.toThrow('cannot be joined');
   });
 });
 
-it('nothing cannot be joined', () => {
-  expect(() => joinAudio([])).toThrow('there are none');
-});
+describe('joinAudio()', () => {
+  it('refuses what makes no file, before anything is downloaded', async () => {
+    const media = new MediaClient({ apiKey: 'key', baseUrl: 'https://media.test' });
+    await expect(media.joinAudio([])).rejects.toThrow('there are none');
+    const results = [{ fileId: 'file_1', file: undefined }] as unknown as MediaFile[]; // as JavaScript may
+    await expect(media.joinAudio(results)).rejects.toThrow('`files[0]` must be a finished file');
+    await expect(media.joinAudio([], { gapMs: -1 })).rejects.toThrow('`gapMs` must be');
+    await expect(media.joinAudio([], { gapMs: Infinity })).rejects.toThrow('`gapMs` must be');
+  });
 
-it('media.joinAudio() downloads the parts in order', async () => {
-  const sounds = new Map([
-    ['https://cdn.test/1', frame(1)],
-    ['https://cdn.test/2', frame(2)],
-  ]);
-  const fetch: typeof globalThis.fetch = (url) =>
-    Promise.resolve(new Response(sounds.get(url as string)));
-  const files = [...sounds.keys()].map((url) => new MediaFile(url, url, { fetch }));
-  const media = new MediaClient({ apiKey: 'key', baseUrl: 'https://media.test' });
-  const whole = await media.joinAudio(files);
-  expect(await bytesOf(whole)).toEqual([...join(frame(1), frame(2))]);
+  /** A text of three parts as one file, and how long its parts are. */
+  async function spoken(format: 'mp3' | 'wav') {
+    const fake = createFakeMedia();
+    const media = new MediaClient(fake.options);
+    const content = 'It was a dark and stormy night. '.repeat(700);
+    const parts = await media.generate.longAudio({ content, voiceId: 'voice_1', format });
+    const ids = parts.map(({ fileId }) => fileId);
+    const files = await media.waitForFiles(ids, { settle: 'first-error' });
+    const whole = await media.joinAudio(files, { gapMs: 240 });
+    const gaps = 2 * 0.24;
+    const seconds = fake.files.reduce((sum, { lengthSeconds }) => sum + lengthSeconds, gaps);
+    expect(parts).toHaveLength(3);
+    return { bytes: new Uint8Array(await whole.arrayBuffer()), seconds };
+  }
+
+  it('makes one MP3 of a text of any length, on the fakes as on the service', async () => {
+    const { bytes, seconds } = await spoken('mp3');
+    const played = playedMp3(bytes);
+    expect(played.strays).toEqual([]);
+    expect(played.seconds).toBeCloseTo(seconds, 0);
+    expect(played.shownSeconds).toBeCloseTo(played.seconds, 6);
+  });
+
+  it('makes one WAV of it', async () => {
+    const { bytes, seconds } = await spoken('wav');
+    const played = playedWav(bytes);
+    expect(played).toMatchObject({ isWhole: true, saysBytes: bytes.length });
+    expect(played.seconds).toBeCloseTo(seconds, 6);
+  });
 });

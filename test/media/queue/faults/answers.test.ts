@@ -1,6 +1,6 @@
 import { memoryJournal, type QueueResult } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { calls, collect, videos } from '../../../support/media/queue-helpers.js';
+import { acquainted, calls, collect, videos } from '../../../support/media/queue-helpers.js';
 import {
   fakeService,
   inTime,
@@ -13,9 +13,10 @@ useFakeTime();
 /** Runs a queue whose first call gets this answer; the files exist as the service says. */
 async function answered(count: number, body: unknown) {
   const { fake, media } = fakeService();
-  fake.fail(videoEndpoint, { status: 200, body });
   const journal = memoryJournal();
-  const client = media({ journal });
+  const client = await acquainted(media({ journal }));
+  await client.journal.acknowledge(fake.files[0]!.fileId);
+  fake.fail(videoEndpoint, { status: 200, body });
   const results = await inTime(collect(client.queue(videos(count), { timeout: 60_000 })));
   return { fake, client, results, pending: await client.journal.pending() };
 }
@@ -26,7 +27,7 @@ describe('the answer to a call of a queue', () => {
   it('that says no but has ids is not a no: the ids are kept, and nothing is submitted again', async () => {
     const data = { folderId: 'folder_1', filesCreated: ['file_a', 'file_b', 'file_c'] };
     const { fake, results, pending } = await answered(5, { success: false, data });
-    expect(calls(fake)).toBe(1);
+    expect(calls(fake)).toBe(2);
     expect(results).toHaveLength(5);
     for (const { error } of results) {
       expect(error).toMatchObject({ outcome: 'unknown', fileIds: ['file_a', 'file_b', 'file_c'] });
@@ -38,7 +39,7 @@ describe('the answer to a call of a queue', () => {
   it('with a hole keeps the positions: no job gets the file of another one', async () => {
     const data = { folderId: 'folder_1', filesCreated: ['file_a', null, 'file_c'] };
     const { fake, results, pending } = await answered(3, { success: true, data });
-    expect(calls(fake)).toBe(1);
+    expect(calls(fake)).toBe(2);
     expect(fileIdsOf(results)).toEqual(['file_a', undefined, 'file_c']);
     expect(results[1]!.error).toMatchObject({ code: 'FILE_IDS_MISSING' });
     expect(pending.unknown.flatMap(({ jobs }) => jobs)).toEqual([videos(3)[1]]);
@@ -47,7 +48,7 @@ describe('the answer to a call of a queue', () => {
   it('with an id twice gives it to neither job, and lists it', async () => {
     const data = { folderId: 'folder_1', filesCreated: ['file_a', 'file_b', 'file_b'] };
     const { fake, results, pending } = await answered(3, { success: true, data });
-    expect(calls(fake)).toBe(1);
+    expect(calls(fake)).toBe(2);
     expect(fileIdsOf(results)).toEqual(['file_a', undefined, undefined]);
     expect(pending.jobs.map(({ fileId }) => fileId)).toEqual(['file_a', 'file_b']);
     expect(pending.unknown.flatMap(({ jobs }) => jobs)).toHaveLength(2);

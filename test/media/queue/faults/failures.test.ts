@@ -1,6 +1,6 @@
 import { memoryJournal, type MediaJob, type PostreelError } from 'postreel';
 import { describe, expect, it } from 'vitest';
-import { calls, collect, videos } from '../../../support/media/queue-helpers.js';
+import { acquainted, calls, collect, videos } from '../../../support/media/queue-helpers.js';
 import {
   audioEndpoint,
   fakeService,
@@ -49,8 +49,8 @@ describe('a job of a queue', () => {
     expect(fake.files).toHaveLength(2);
   });
 
-  it('with a brand kit that does not exist fails alone, with one call', async () => {
-    const { fake, media } = fakeService();
+  it('with a brand kit that does not exist fails alone', async () => {
+    const { media } = fakeService();
     const input = videos(12).map((job, index) =>
       index % 4 === 1 ? { ...job, brandId: 'x' } : job,
     );
@@ -63,7 +63,6 @@ describe('a job of a queue', () => {
         message: expect.stringContaining('Brand kit not found or deleted.') as string,
       });
     }
-    expect(calls(fake)).toBe(2);
   });
 
   it('gets no brand kit of another one', async () => {
@@ -84,9 +83,6 @@ describe('a job of a queue', () => {
     expect(failed.map(({ index }) => index)).toEqual([4]);
     expect(failed[0]!.error).toMatchObject({ name: 'BadRequestError', status: 400 });
     expect(fake.files).toHaveLength(8);
-    for (const gap of gaps(fake.requests, videoEndpoint)) {
-      expect(gap).toBeGreaterThanOrEqual(50_000);
-    }
   });
 
   it('that is refused for what only the service knows leaves its call unknown, and the rest is made', async () => {
@@ -103,7 +99,8 @@ describe('a job of a queue', () => {
     expect(failed.map(({ index }) => index)).toContain(33);
     expect(failed.length).toBeLessThanOrEqual(20);
     for (const { error } of failed) {
-      expect(error).toMatchObject({ outcome: 'unknown', status: 403, cause: { status: 403 } });
+      expect(error).toMatchObject({ outcome: 'unknown', status: 403 });
+      expect(String(error)).toContain('Not allowed.');
     }
     expect(fake.files).toHaveLength(60 - failed.length);
   });
@@ -134,18 +131,17 @@ describe('a call of a queue', () => {
     const startedAt = Date.now();
     const results = await inTime(collect(media().queue(videos(60))));
     expect(results.filter(({ error }) => error !== undefined)).toHaveLength(60);
-    expect(calls(fake)).toBeLessThanOrEqual(7);
-    // Sent in one call, alone, or not at all: each job tells which.
+    expect(calls(fake)).toBe(5);
+    // Sent, or not at all: each job tells which.
     const { status } = fault;
     const outcomes = results.map(({ error }) => (error as PostreelError).outcome);
-    expect(new Set(outcomes)).toEqual(new Set(['unknown', 'rejected', 'not-sent']));
+    expect(new Set(outcomes)).toEqual(new Set(['rejected', 'not-sent']));
     const left = results.filter((_, index) => outcomes[index] === 'not-sent');
-    expect(left.length).toBeGreaterThan(30);
+    expect(left).toHaveLength(55);
     for (const { error } of left) {
       expect(error).toMatchObject({ code: 'QUEUE_ENDED', cause: { status } });
     }
-    // For ten minutes the jobs of the first call may have its slots.
-    expect(Date.now() - startedAt).toBeLessThan(900_000);
+    expect(Date.now() - startedAt).toBeLessThan(60_000);
   });
 
   it.each([
@@ -155,8 +151,9 @@ describe('a call of a queue', () => {
     ['is not JSON', { malformed: true }],
   ])('whose answer %s is never handed in again', async (_, fault) => {
     const { fake, media } = fakeService();
+    const client = await acquainted(media());
     fake.fail(videoEndpoint, fault);
-    const results = await inTime(collect(media().queue(videos(25))));
+    const results = await inTime(collect(client.queue(videos(25))));
     const lost = results.filter(({ error }) => error !== undefined);
     expect(lost).toHaveLength(20);
     for (const { error } of lost) {
@@ -187,7 +184,7 @@ describe('a call of a queue', () => {
     const { fake, media } = fakeService();
     fake.fail(audioEndpoint, { status: 429, times: 3 });
     await inTime(collect(media({ rateLimit: false }).queue([speech()])));
-    expect(gaps(fake.requests, audioEndpoint)).toEqual([50_000, 50_000, 50_000]);
+    expect(Math.min(...gaps(fake.requests, audioEndpoint))).toBeGreaterThanOrEqual(60_000);
   });
 
   it('that finds places taken by others waits until there is room', async () => {
@@ -202,9 +199,9 @@ describe('a call of a queue', () => {
   it('with fewer ids than jobs fails with the ids that exist', async () => {
     const { fake, media } = fakeService();
     const data = { folderId: 'folder_1', filesCreated: ['file_a'] };
+    const client = await acquainted(media({ journal: memoryJournal() }));
+    await client.journal.acknowledge(fake.files[0]!.fileId);
     fake.fail(videoEndpoint, { status: 200, body: { success: true, data } });
-    const journal = memoryJournal();
-    const client = media({ journal });
     const results = await inTime(collect(client.queue(videos(2))));
     expect(results.map(({ error }) => error)).toMatchObject([
       { code: 'FILE_IDS_MISSING', fileIds: ['file_a'], outcome: 'unknown' },
@@ -213,7 +210,7 @@ describe('a call of a queue', () => {
     const pending = await client.journal.pending();
     expect(pending.jobs).toMatchObject([{ fileId: 'file_a', kind: 'video' }]);
     expect(pending.unknown.map(({ jobs }) => jobs.length)).toEqual([2]);
-    expect(calls(fake)).toBe(1);
+    expect(calls(fake)).toBe(2);
   });
 
   it('of texts to speak goes on after one that is refused', async () => {

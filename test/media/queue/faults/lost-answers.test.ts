@@ -21,20 +21,3 @@ it('after two lost answers in a row the queue ends once the last job in progress
   expect(ends.sort()).toEqual(['made', 'unknown', 'unknown']);
   expect(fake.files).toHaveLength(3);
 });
-
-it('a job that was lost and waits to be submitted again is unknown when its queue ends', async () => {
-  const fake = createFakeMedia({ durations: () => '1m' });
-  fake.fail('POST /v1/generate/audio', { loseAnswer: true, times: 2 });
-  const media = new MediaClient(fake.options);
-  media.on('warning', () => undefined);
-  const texts = ['One', 'Two', 'Three'].map((content) => ({ content, voiceId: 'voice_1' }));
-  const outcomes: string[] = [];
-  const run = async () => {
-    for await (const { error } of media.queue(texts, { concurrency: 1, unknown: 'send' })) {
-      outcomes.push((error as { outcome: string }).outcome);
-    }
-  };
-  await expect(run()).rejects.toMatchObject({ name: 'PartialError', code: 'OUTCOME_UNKNOWN' });
-  expect(outcomes.length).toBeGreaterThan(0);
-  expect(new Set(outcomes)).toEqual(new Set(['unknown']));
-});

@@ -96,7 +96,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
         'lose',
         () =>
           async function (this: JobLedger, claims) {
-            await this.release(claims);
+            await this.release(claims, []);
             return [];
           },
       ),

@@ -1,0 +1,2 @@
+export { bullmqProcessor, type BullmqJob } from './processor.js';
+export type { EngineOptions } from '../media/engine.js';

@@ -1,0 +1,262 @@
+import { memoryJournal, type JournalStore, type MediaJob } from 'postreel';
+import { describe, expect, it } from 'vitest';
+import { acquainted, calls, collect, videos } from '../../support/media/queue-helpers.js';
+import {
+  ending,
+  fakeService,
+  inTime,
+  pass,
+  speech,
+  useFakeTime,
+  video,
+  videoEndpoint,
+} from '../../support/media/fake-time.js';
+
+useFakeTime();
+
+const minuteMs = 60_000;
+
+describe('single calls that are made at one time', () => {
+  it('travel together, once a job like them has been accepted', async () => {
+    const { fake, media } = fakeService();
+    const client = await acquainted(media());
+    const jobs = await inTime(Promise.all(videos(12).map((job) => client.generate.video(job))));
+    expect(new Set(jobs.map(({ fileId }) => fileId)).size).toBe(12);
+    expect(calls(fake)).toBe(2);
+    for (const [index, { fileId }] of jobs.entries()) {
+      const { settings } = fake.files.find((file) => file.fileId === fileId)!;
+      expect(settings.prompt).toBe(String(index));
+    }
+  });
+
+  it('are waited out and made after a 429 to one call for several of them', async () => {
+    const { fake, media } = fakeService();
+    const client = await acquainted(media());
+    fake.fail(videoEndpoint, { status: 429, retryAfter: 90 });
+    const jobs = await inTime(Promise.all(videos(5).map((job) => client.generate.video(job))));
+    expect(jobs).toHaveLength(5);
+    expect(fake.files).toHaveLength(6);
+  });
+
+  it('are unknown with the words of the service after another refusal of several', async () => {
+    const { fake, media } = fakeService();
+    const client = await acquainted(media());
+    fake.fail(videoEndpoint, { status: 400, body: { message: 'Voice is retired.' } });
+    const ends = videos(3).map((job) => ending(client.generate.video(job)));
+    for (const { error } of await inTime(Promise.all(ends))) {
+      expect(error).toMatchObject({ status: 400, outcome: 'unknown' });
+      expect(String(error)).toContain('Voice is retired.');
+    }
+    fake.fail(videoEndpoint, { status: 400, body: { message: 'Voice is retired.' } });
+    const { error } = await inTime(ending(client.generate.video(video())));
+    expect(error).toMatchObject({ status: 400, outcome: 'rejected' });
+  });
+
+  it('do not wait for one that hangs', async () => {
+    const { fake, media } = fakeService();
+    const client = media();
+    fake.fail(videoEndpoint, { hang: true });
+    void ending(client.generate.video(video()));
+    await pass(1_000);
+    const startedAt = Date.now();
+    await inTime(client.generate.video(video()));
+    expect(Date.now() - startedAt).toBeLessThan(15_000);
+  });
+
+  it('get the slots of files that nobody waits for', async () => {
+    const { fake, media } = fakeService({ durations: () => '3m' });
+    const client = await acquainted(media());
+    await inTime(Promise.all(videos(20).map((job) => client.generate.video(job))));
+    const startedAt = Date.now();
+    await inTime(client.generate.video(video()));
+    expect(Date.now() - startedAt).toBeLessThan(4 * minuteMs);
+    expect(fake.requests.filter(({ status }) => status === 429)).toEqual([]);
+  });
+});
+
+describe('a job with `once`', () => {
+  function keyed(service: Parameters<typeof fakeService>[0] = {}) {
+    const { fake, media } = fakeService(service);
+    const journal = memoryJournal();
+    const client = media({ journal });
+    const make = (once: string, more: object = {}) =>
+      media({ journal }).generate.video(video(), { once, ...more });
+    return { fake, media, journal, client, make };
+  }
+
+  it('is made once, by whoever asks again', async () => {
+    const { fake, make } = keyed();
+    const [one, other] = await inTime(Promise.all([make('film/1'), make('film/1')]));
+    const third = await inTime(make('film/1').withResponse());
+    expect(other.fileId).toBe(one.fileId);
+    expect(third).toMatchObject({ replayed: true, response: undefined });
+    expect(third.data.folderId).toBe(one.folderId);
+    expect((await inTime(third.data.waitForFile())).fileId).toBe(one.fileId);
+    expect(fake.files).toHaveLength(1);
+  });
+
+  it('is another one under another key, and an error with other content', async () => {
+    const { fake, client, make } = keyed();
+    await inTime(make('film/1'));
+    await inTime(make('film/2'));
+    const other = client.generate.video(video({ prompt: 'Dogs' }), { once: 'film/1' });
+    expect((await inTime(ending(other))).error).toMatchObject({ code: 'ONCE_CONFLICT' });
+    expect(fake.files).toHaveLength(2);
+  });
+
+  it.each([undefined, null, ''])('is refused with the key %j', async (once) => {
+    const { fake, make } = keyed();
+    const { error } = await inTime(ending(make(once as string)));
+    expect(String(error)).toContain('`once` ');
+    expect(fake.requests).toEqual([]);
+  });
+
+  it('is refused beside a payload of several jobs, and without a journal', async () => {
+    const { fake, media, client } = keyed();
+    const many = client.generate.video({ payload: videos(2) }, { once: 'films' });
+    expect((await inTime(ending(many))).error).toMatchObject({ name: 'InvalidRequestError' });
+    const bare = media().generate.video(video(), { once: 'film/1' });
+    expect((await inTime(ending(bare))).error).toMatchObject({ code: 'JOURNAL_MISSING' });
+    expect(fake.requests).toEqual([]);
+  });
+
+  it('whose file failed stays failed, and is made again with `retryFailed`', async () => {
+    const { fake, make } = keyed();
+    fake.outcome({ status: 'error' }, ({ fileId }) => fileId === 'file_000001');
+    const first = await inTime(make('film/1'));
+    await inTime(ending(first.waitForFile()));
+    expect((await inTime(make('film/1'))).fileId).toBe(first.fileId);
+    const again = await inTime(make('film/1', { retryFailed: true }));
+    expect(again.fileId).not.toBe(first.fileId);
+    expect(fake.files).toHaveLength(2);
+  });
+
+  it('whose answer was lost is unknown, and never made again by itself', async () => {
+    const { fake, make } = keyed();
+    fake.fail(videoEndpoint, { loseAnswer: true });
+    for (let run = 0; run < 2; run++) {
+      const { error } = await inTime(ending(make('film/1')));
+      expect(error).toMatchObject({ outcome: 'unknown' });
+    }
+    expect(fake.files).toHaveLength(1);
+    await inTime(make('film/1', { retry: { unknownOutcome: true } }));
+    expect(fake.files).toHaveLength(2);
+  });
+
+  it('that was refused is free again', async () => {
+    const { fake, make } = keyed();
+    fake.fail(videoEndpoint, { status: 400 });
+    expect((await inTime(ending(make('film/1')))).error).toMatchObject({ outcome: 'rejected' });
+    await inTime(make('film/1'));
+    expect(fake.files).toHaveLength(1);
+  });
+
+  it('whose file failed keeps it where making it again is refused', async () => {
+    const { fake, make } = keyed();
+    fake.outcome({ status: 'error' }, ({ fileId }) => fileId === 'file_000001');
+    const first = await inTime(make('film/1'));
+    await inTime(ending(first.waitForFile()));
+    fake.fail(videoEndpoint, { status: 400 });
+    await inTime(ending(make('film/1', { retryFailed: true })));
+    expect((await inTime(make('film/1'))).fileId).toBe(first.fileId);
+  });
+
+  it('that is unknown stays so when a second try is given up before it leaves', async () => {
+    const { fake, media, journal, make } = keyed();
+    fake.fail(videoEndpoint, { loseAnswer: true });
+    await inTime(ending(make('film/1')));
+    const slow: JournalStore = {
+      ...journal,
+      swap: async (key, from, to) => {
+        await new Promise((resolve) => setTimeout(resolve, 2_000));
+        return journal.swap(key, from, to);
+      },
+    };
+    const controller = new AbortController();
+    const options = { once: 'film/1', retry: { unknownOutcome: true }, signal: controller.signal };
+    const again = ending(media({ journal: slow }).generate.video(video(), options));
+    await pass(1_000);
+    controller.abort();
+    await inTime(again);
+    await pass(minuteMs);
+    const { error } = await inTime(ending(make('film/1')));
+    expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    expect(fake.files).toHaveLength(1);
+  });
+
+  it('is listed by its key, as the jobs of queues are, and made again once it is forgotten', async () => {
+    const { fake, client, make } = keyed();
+    await inTime(make('film/1'));
+    await inTime(collect(client.queue(videos(1), { name: 'films', key: () => 'one' })));
+    await inTime(client.generate.audio(speech()));
+    const entries = await client.journal.list();
+    const listed = entries.map(({ key, call, state }) => `${call} ${key} ${state}`);
+    expect(listed.sort()).toEqual([
+      'POST /v1/generate/video film/1 answered',
+      'queue films key one answered',
+    ]);
+    await client.journal.forget('film/1', { call: 'POST /v1/generate/video' });
+    await client.journal.forget('key one', { call: 'queue films' });
+    await inTime(make('film/1'));
+    await inTime(collect(client.queue(videos(1), { name: 'films', key: () => 'one' })));
+    expect(fake.files.filter(({ kind }) => kind === 'video')).toHaveLength(4);
+  });
+
+  it('of a service that was replaced says so at once, and what to do', async () => {
+    const { fake, media, journal, client } = keyed();
+    await inTime(collect(client.queue(videos(2), { name: 'films' })));
+    fake.reset();
+    const startedAt = Date.now();
+    const later = media({ journal }).queue(videos(2), { name: 'films' });
+    const results = await inTime(collect(later));
+    expect(results).toHaveLength(2);
+    for (const { error } of results) {
+      expect(error).toMatchObject({ name: 'NotFoundError', code: 'FILE_UNKNOWN' });
+      expect(String(error)).toContain('Was the journal written with another service');
+    }
+    expect(Date.now() - startedAt).toBeLessThan(2_000);
+  });
+});
+
+it('two queues over one shared iterator divide its jobs', async () => {
+  const { fake, media } = fakeService();
+  fake.apiKeys.add('media_key_other');
+  const input = videos(30).values() as IterableIterator<MediaJob>;
+  const other = media({ apiKey: 'media_key_other', rateLimit: { group: 'other' } });
+  const all = await inTime(
+    Promise.all([collect(media().queue(input)), collect(other.queue(input))]),
+  );
+  expect(all.flat().filter(({ file }) => file)).toHaveLength(30);
+  const prompts = fake.files.map(({ settings }) => settings.prompt);
+  expect(new Set(prompts).size).toBe(30);
+});
+
+it('a call that the journal could not take note of leaves nothing behind in it', async () => {
+  const { fake, media } = fakeService();
+  const journal = memoryJournal();
+  const keys = new Set<string>();
+  const failing: JournalStore = {
+    ...journal,
+    swap: (key, from, to) => {
+      keys.add(key);
+      const isSecond = [...keys].indexOf(key) === 1;
+      return isSecond ? Promise.reject(new Error('full')) : journal.swap(key, from, to);
+    },
+  };
+  const client = media({ journal: failing });
+  const { error } = await inTime(ending(client.generate.video({ payload: videos(2) })));
+  expect(error).toMatchObject({ code: 'JOURNAL_UNAVAILABLE', outcome: 'not-sent' });
+  await pass(10 * minuteMs);
+  expect((await media({ journal }).journal.pending()).unknown).toEqual([]);
+  expect(fake.requests).toEqual([]);
+});
+
+it('a queue goes on after a call that was answered with too few ids', async () => {
+  const { fake, media } = fakeService();
+  const client = await acquainted(media());
+  const data = { folderId: 'folder_1', filesCreated: ['file_000001'] };
+  fake.fail(videoEndpoint, { status: 200, body: { success: true, data } });
+  const results = await inTime(collect(client.queue(videos(45))));
+  expect(results).toHaveLength(45);
+  expect(results.filter(({ file }) => file)).toHaveLength(25);
+});
