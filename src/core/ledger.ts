@@ -130,8 +130,14 @@ export class Ledger {
         failure = error;
       }
     }
-    // It may be written all the same, and would block the key until its time is over.
-    this.change({ place, entry: claim, text, ageMs: 0 }, over?.entry);
+    // It may be written all the same, and would block the key until its time is over. What is to be
+    // written there anyway, such as a late answer, takes its place.
+    const ahead = this.#ahead.get(place);
+    if (ahead) {
+      ahead.tried.add(text);
+    } else {
+      this.change({ place, entry: claim, text, ageMs: 0 }, over?.entry);
+    }
     throw failure;
   }
 
