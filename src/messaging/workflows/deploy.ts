@@ -246,8 +246,9 @@ class DeployRun {
     } else if (existing === undefined) {
       await this.#update(id, { name: versionName(this.#definition.name, mark) });
     }
-    const isNew = this.#draft !== undefined;
+    const isNew = existing === undefined;
     this.#draft = undefined; // from here on it stays
+    this.#done.unshift(...(isNew ? this.#creations() : []));
     return this.#settle(id, isNew);
   }
 
@@ -355,7 +356,6 @@ class DeployRun {
       throw this.#markDropped(); // what the list does not show is not found again
     }
     this.#stepIds = this.#stepIdsIn(graph);
-    this.#done.push(...this.#creations());
     return id;
   }
 
@@ -511,11 +511,12 @@ class DeployRun {
       (found) => runningBeside(undefined, found).map(({ id }) => id),
       () => undefined,
     );
-    const isClean = remains.length === 0 && on !== undefined;
+    // What was finished before stays: the switch of an earlier deployment, or the whole of this one.
+    const isClean = remains.length === 0 && on !== undefined && this.#done.length === 0;
     const isOwn = isPostreelError(failure) && ownCodes.has(failure.code);
     return isClean && (isOwn || isAbortOf(signal, failure))
       ? failure
-      : this.#failed(failure, { on, remains });
+      : this.#failed(failure, { on, remains }, isClean);
   }
 
   /** Enables what was on before; the answer is whether anything is on then, beside the new version. */
@@ -543,9 +544,8 @@ class DeployRun {
     }
   }
 
-  #failed(failure: unknown, details: FailedDeployment): PostreelError {
+  #failed(failure: unknown, details: FailedDeployment, isClean: boolean): PostreelError {
     const { on, remains } = details;
-    const isClean = remains.length === 0 && on !== undefined;
     const state =
       on === undefined
         ? 'Which version is on could not be found out'
