@@ -420,6 +420,10 @@ class DeployRun {
     if (target === undefined) {
       throw new PostreelError(`Workflow ${id} is gone: somebody has deleted or renamed it.`);
     }
+    const twins = found.versions.filter((one) => one.id !== id && one.mark === mark && one.isOn);
+    if (this.#draft && twins.length > 0) {
+      return; // another deployer was faster
+    }
     const { name } = this.#definition;
     const old = runningBeside(id, found);
     const cut = found.versions.filter((one) => one.state === 'switching' && one.id !== id);
@@ -432,12 +436,12 @@ class DeployRun {
       await this.#update(id, { name: versionName(name, mark, 'switching') });
     }
     for (const one of cut) {
-      await this.#update(one.id, { name: versionName(name, one.mark) });
+      await isGone(this.#update(one.id, { name: versionName(name, one.mark) }));
     }
     const from = new Date(clock.now());
     for (const one of old) {
       disabled.push(one);
-      await this.#update(one.id, { enabled: false });
+      await isGone(this.#update(one.id, { enabled: false }));
     }
     await this.#update(id, { enabled: true });
     const to = new Date(clock.now());
@@ -462,7 +466,7 @@ class DeployRun {
     const stays = on[0]?.id;
     if (this.#settings.enable === true && isOn) {
       for (const other of on.slice(1)) {
-        await this.#update(other.id, { enabled: false });
+        await isGone(this.#update(other.id, { enabled: false }));
       }
     }
     const others = versions.filter((version) => version.id !== id);
@@ -581,17 +585,17 @@ class DeployRun {
         continue;
       }
       const wasThere = before.some((one) => one.id === version.id);
-      const reason =
-        (await this.#reasonToKeep(version, wasThere)) ??
-        (await remove(version.id).then(
-          () => undefined,
-          (failure: unknown) => {
-            if (isAbortOf(this.#options.signal, failure)) {
-              throw failure;
-            }
-            return messageOf(failure);
-          },
-        ));
+      const check = async () => {
+        const found = await this.#reasonToKeep(version, wasThere);
+        await (found === undefined ? remove(version.id) : undefined);
+        return found;
+      };
+      const reason = await check().catch((failure: unknown) => {
+        if (isAbortOf(this.#options.signal, failure)) {
+          throw failure;
+        }
+        return messageOf(failure);
+      });
       if (reason === undefined) {
         this.#done.push({ do: 'delete-workflow', workflowId: version.id });
       } else {
