@@ -6,7 +6,7 @@ import { defineTemplate, defineWorkflow, filters, MessagingClient } from 'postre
 interface Fields { plan: 'free' | 'pro'; seats: number; trialEnds: Date }
 const { where } = filters<Fields>();
 const messaging = new MessagingClient<Fields>();
-const workflow = { key: 'k', name: 'n', trigger: { event: 'e' } };
+const workflow = { name: 'n', trigger: { event: 'e' } };
 `;
 
 describe('a mistake is one compile error with a line that names it', () => {

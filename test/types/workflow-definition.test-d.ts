@@ -1,8 +1,7 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import { defineWorkflow } from '../../src/messaging/workflows/code/check.js';
-import type { WorkflowDefinition } from 'postreel/messaging';
+import { defineWorkflow, type WorkflowDefinition } from 'postreel/messaging';
 
-const head = { key: 'k', name: 'n', trigger: { event: 'e' } };
+const head = { name: 'n', trigger: { event: 'e' } };
 
 describe('defineWorkflow', () => {
   it('knows the keys of its steps', () => {

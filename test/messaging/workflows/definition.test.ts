@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { onboarding } from '../../support/messaging/onboarding.js';
 
 const define = (steps: Record<string, StepDefinition>, others: object = {}) =>
-  defineWorkflow({ key: 'k', name: 'n', trigger: { event: 'e' }, steps, ...others });
+  defineWorkflow({ name: 'n', trigger: { event: 'e' }, steps, ...others });
 
 const problemsOf = (run: () => unknown) => {
   try {
@@ -36,7 +36,7 @@ describe('defineWorkflow()', () => {
   });
 
   it.each<[string, Record<string, StepDefinition>, string[]]>([
-    ['no steps', {}, ['steps must have at least one step']],
+    ['no steps', {}, ['steps must not be empty']],
     ['a loose end', { a: email('b') }, ['steps.a.next must name a step of this workflow; got "b"']],
     [
       'a condition with loose branches',
@@ -88,9 +88,11 @@ describe('defineWorkflow()', () => {
   });
 
   it('refuses a start that is no step, and names that are missing', () => {
-    expect(problemsOf(() => define({ end }, { start: 'x' }))).toEqual(['start names no step: "x"']);
-    expect(problemsOf(() => define({ end }, { key: '', trigger: { event: '' } }))).toEqual([
-      'key must be a string that is not empty',
+    expect(problemsOf(() => define({ end }, { start: 'x' }))).toEqual([
+      'start must name a step of this workflow; got "x"',
+    ]);
+    expect(problemsOf(() => define({ end }, { name: '', trigger: { event: '' } }))).toEqual([
+      'name must be a string that is not empty',
       'trigger.event must be a string that is not empty',
     ]);
   });
