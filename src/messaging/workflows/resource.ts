@@ -319,5 +319,6 @@ const executionWait = {
   kind: 'Execution',
   timeout: 600_000,
   interval: 10_000,
-  isDone: (status: string | undefined) => jobStage(status) === 'done',
+  // Some services tell who left by an EXIT step from who came to the end.
+  isDone: (status: string | undefined) => jobStage(status) === 'done' || status === 'EXITED',
 };
