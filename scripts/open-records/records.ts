@@ -187,7 +187,12 @@ export const openRecords: Readonly<Record<string, readonly OpenRecordRow[]>> = {
       silent: 'Workflow, last line',
       settings: ['workflowStart', 'transitionsIn', 'openFields', 'extraFields'],
     },
-    { name: 'WorkflowCreate', what: 'a workflow to make', silent: last, settings: ['enabledOnCreate'] },
+    {
+      name: 'WorkflowCreate',
+      what: 'a workflow to make',
+      silent: last,
+      settings: ['enabledOnCreate'],
+    },
     {
       name: 'WorkflowUpdate',
       what: 'what to change about a workflow',

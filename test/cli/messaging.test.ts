@@ -72,18 +72,19 @@ describe('in a terminal', () => {
     expect(stdout).toContain('invalid  no address  is not an email address\nvalid  ann@');
   });
 
-  it.each([
-    ['contacts list', ['contacts', 'list'], ['Email', 'contact-']],
-  ])('the table of postreel %s fits the width', async (_name, args, words) => {
-    for (const columns of [120, 40]) {
-      const terminal = inTerminal(args, { ...place(), columns });
-      expect(await terminal.ended).toBe(0);
-      words.forEach((word) => expect(terminal.text).toContain(word));
-      expect(Math.max(...terminal.text.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(
-        columns,
-      );
-    }
-  });
+  it.each([['contacts list', ['contacts', 'list'], ['Email', 'contact-']]])(
+    'the table of postreel %s fits the width',
+    async (_name, args, words) => {
+      for (const columns of [120, 40]) {
+        const terminal = inTerminal(args, { ...place(), columns });
+        expect(await terminal.ended).toBe(0);
+        words.forEach((word) => expect(terminal.text).toContain(word));
+        expect(
+          Math.max(...terminal.text.split('\n').map(({ length }) => length)),
+        ).toBeLessThanOrEqual(columns);
+      }
+    },
+  );
 
   it('postreel contacts export writes what can be imported again, and overwrites nothing', async () => {
     const args = ['contacts', 'export', 'out.csv'];

@@ -33,7 +33,8 @@ async function run(code: string): Promise<void> {
   await import(/* @vite-ignore */ file);
 }
 
-const mails = () => fake.outbox.map(({ to, subject, sentAt }) => [to, subject, sentAt.slice(0, 10)]);
+const mails = () =>
+  fake.outbox.map(({ to, subject, sentAt }) => [to, subject, sentAt.slice(0, 10)]);
 
 const day = (after: number) =>
   new Date(fake.clock.now() + after * 86_400_000).toISOString().slice(0, 10);

@@ -4,13 +4,7 @@ import type { Acknowledgement } from '../../core/values.js';
 import type { Transport } from '../../core/send.js';
 import { checkFields } from './check-fields.js';
 import { routes } from './routes.js';
-import type {
-  FieldDrift,
-  FieldInventory,
-  FieldTypes,
-  FieldUsage,
-  FieldValues,
-} from './types.js';
+import type { FieldDrift, FieldInventory, FieldTypes, FieldUsage, FieldValues } from './types.js';
 
 /** The fields that contacts have: standard ones by name, custom ones as `data.<key>`. */
 export class ContactFields implements MethodsFor<typeof routes.fields> {

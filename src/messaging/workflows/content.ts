@@ -1,9 +1,15 @@
 import { fingerprint, isRecord } from '../../core/values.js';
-import { edgesOf, stepsOf, type StepDefinition, type WorkflowDefinition } from './definition.js';
+import {
+  edgesOf,
+  nameOfStep,
+  stepsOf,
+  type Edge,
+  type StepDefinition,
+  type WorkflowDefinition,
+} from './definition.js';
 import type {
   StepConfig,
   StepCreate,
-  TransitionBranch,
   TransitionCreate,
   WorkflowCreate,
   WorkflowGraph,
@@ -35,17 +41,16 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** What a definition does. */
 export function contentOf(definition: WorkflowDefinition): Content {
-  const { trigger, allowReentry = false, fields = {}, steps } = definition;
-  const nameOf = (key: string) => steps[key]?.name ?? key;
+  const { trigger, allowReentry = false, fields = {} } = definition;
+  const nameOf = (key: string) => nameOfStep(definition, key);
   const [start] = stepsOf(definition).map(([key]) => nameOf(key));
-  const parts = stepsOf(definition).map(([key, step]) => {
-    const { name, type, config = {}, ...rest } = stepBody(definition, key);
-    return [name ?? nameOf(key), { type: type ?? step.type, config, fields: withoutOwn(rest, stepOnly) }];
+  const parts = stepsOf(definition).map(([key]) => {
+    const { type, config = {}, ...rest } = stepBody(definition, key);
+    return [nameOf(key), { type, config, fields: withoutOwn(rest, stepOnly) }];
   });
-  const ways = edgesOf(definition).map(({ from, to, branch }) => {
-    const own = steps[from]?.transitions?.[branch ?? 'next'] ?? {};
-    return wayText(nameOf(from), nameOf(to), branch, withoutOwn(own, wayOnly));
-  });
+  const ways = edgesOf(definition).map(({ from, to, branch, fields: own = {} }) =>
+    wayText(nameOf(from), nameOf(to), branch, withoutOwn(own, wayOnly)),
+  );
   const content = { event: trigger.event, allowReentry, fields, start };
   // As it is sent: dates are texts in JSON.
   const all = { ...content, steps: Object.fromEntries(parts) as object, ways: ways.sort() };
@@ -60,8 +65,12 @@ export function liveContentOf(live: LiveGraph, { fields = {} }: WorkflowDefiniti
   const { workflow, steps, ways } = live;
   const names = new Map(steps.map((step) => [step.id, nameIn(step)]));
   const nameOf = (id: string) => names.get(id) ?? id;
-  const parts = steps.map(({ id, type, config, name: _, ...rest }) => {
-    const own = { type, config: isRecord(config) ? config : {}, fields: withoutOwn(rest, stepOnly) };
+  const parts = steps.map(({ id, type, config, ...rest }) => {
+    const own = {
+      type,
+      config: isRecord(config) ? config : {},
+      fields: withoutOwn(rest, stepOnly),
+    };
     return [nameOf(id), own] as const;
   });
   const texts = ways.map(({ from, to, branch, fields: own }) =>
@@ -95,7 +104,8 @@ export function isPartOf(part: Content, whole: Content): boolean {
 export function workflowBody(definition: WorkflowDefinition, name: string): WorkflowCreate {
   const { trigger, allowReentry = false, fields } = definition;
   // Some services do what `enabled` says.
-  return { eventName: trigger.event, allowReentry, ...fields, name, enabled: false };
+  const always = { name, enabled: false } as const;
+  return overlaid({ eventName: trigger.event, allowReentry }, fields, always);
 }
 
 /** What a step is created with. */
@@ -106,26 +116,25 @@ export function stepBody(definition: WorkflowDefinition, key: string): StepCreat
   if (step === undefined) {
     throw new TypeError(`The definition has no step "${key}".`);
   }
-  return {
+  const body = {
     name: step.name ?? key,
-    config: { ...configOf(step), ...step.config },
+    config: overlaid(configOf(step), step.config),
     // Some services want a place on their canvas, and connect a new step by themselves.
     position: { x: 0, y: place * 120 },
     autoConnect: false,
-    ...step.fields,
-    type: step.type,
   };
+  return { ...overlaid(body, step.fields), type: step.type };
 }
 
 /** What a transition is created with. */
 export function transitionBody(
   fromStepId: string,
   toStepId: string,
-  branch?: TransitionBranch,
+  { branch, fields }: Pick<Edge, 'branch' | 'fields'> = {},
 ): TransitionCreate {
   // Some services have the branch within a condition.
   const way = branch === undefined ? {} : { branch, condition: { branch } };
-  return { fromStepId, toStepId, ...way };
+  return overlaid({ fromStepId, toStepId, ...way }, fields);
 }
 
 /** A live workflow with the ways between its steps, wherever the answer has them. */
@@ -161,24 +170,30 @@ export function graphOf(
   }
   const inside = shown.flatMap((step) => Object.values(step).flatMap(waysIn));
   const records = new Map(
-    [...waysIn(transitions), ...inside].map((record) => [textOf(record['id']) ?? jsonOf(record), record]),
+    [...waysIn(transitions), ...inside].map((record) => [
+      textOf(record['id']) ?? jsonOf(record),
+      record,
+    ]),
   );
   const all = [...records.values()].map(readWay);
-  const everyStep = shown.map((step): WorkflowStep => {
-    const id = String(step.id);
-    return { ...step, id, name: textOf(step['name']) ?? names.get(id) };
-  });
+  const everyStep = shown.map((step): WorkflowStep => ({
+    ...step,
+    name: textOf(step['name']) ?? names.get(step.id),
+  }));
   const trigger = everyStep.find(({ type }) => type === 'TRIGGER')?.id;
   const steps = everyStep.filter(({ id }) => id !== trigger);
   const ways = all.filter(({ from }) => from !== trigger);
   const first = all.find(({ from }) => from === trigger)?.to;
-  const start = trigger === undefined ? steps.find(({ id }) => !ways.some(({ to }) => to === id))?.id : first;
+  const start =
+    trigger === undefined ? steps.find(({ id }) => !ways.some(({ to }) => to === id))?.id : first;
   return { workflow, steps, ways, trigger, start };
 }
 
 /** The event that starts a live workflow, as far as the answer shows it. */
 export function eventOf({ eventName, triggerConfig }: Fields): string | undefined {
-  return textOf(eventName) ?? (isRecord(triggerConfig) ? textOf(triggerConfig['eventName']) : undefined);
+  return (
+    textOf(eventName) ?? (isRecord(triggerConfig) ? textOf(triggerConfig['eventName']) : undefined)
+  );
 }
 
 /**
@@ -282,7 +297,12 @@ function withoutOwn(record: object, names: readonly string[]): Fields {
 }
 
 function isUnset(value: unknown): boolean {
-  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
+  return (
+    value === undefined ||
+    value === null ||
+    value === '' ||
+    (Array.isArray(value) && value.length === 0)
+  );
 }
 
 /** Is all of this content in the value? */
@@ -291,7 +311,8 @@ function contains(value: unknown, content: unknown): boolean {
     return isSame(value, content);
   }
   return (
-    isRecord(value) && Object.entries(content).every(([name, part]) => contains(fieldOf(value, name), part))
+    isRecord(value) &&
+    Object.entries(content).every(([name, part]) => contains(fieldOf(value, name), part))
   );
 }
 
@@ -322,6 +343,10 @@ function textOf(value: unknown): string | undefined {
 }
 
 function defined(fields: Fields): StepConfig {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as StepConfig; // entries lose their types
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** Fields laid over others: the last ones win. */
+function overlaid(...layers: readonly (object | undefined)[]): Record<string, unknown> {
+  return Object.fromEntries(layers.flatMap((layer) => Object.entries(layer ?? {})));
 }

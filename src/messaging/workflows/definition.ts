@@ -149,7 +149,9 @@ export function checkDefinition(definition: WorkflowDefinition): void {
 export interface Edge {
   readonly from: string;
   readonly to: string;
-  readonly branch: TransitionBranch | undefined;
+  readonly branch?: TransitionBranch | undefined;
+  /** Further fields of the transition. */
+  readonly fields?: OpenInput | undefined;
 }
 
 /** The steps of a definition with their keys, the one that it starts with first. */
@@ -164,20 +166,27 @@ export function edgesOf(definition: WorkflowDefinition): Edge[] {
   return stepsOf(definition).flatMap(([from, step]) => edgesFrom(from, step));
 }
 
+/** The name of a step in the service. */
+export function nameOfStep({ steps }: WorkflowDefinition, key: string): string {
+  const all: Readonly<Record<string, StepDefinition>> = steps;
+  return all[key]?.name ?? key;
+}
+
 /** What a mark looks like behind a name, with the state of a version that is not whole. */
 export const markPattern = / · ([0-9a-f]{6})(?: \((switching|draft \w+)\))?$/;
 
 function edgesFrom(from: string, step: StepDefinition): Edge[] {
+  const { transitions: own = {} } = step;
   switch (step.type) {
     case 'EXIT':
       return [];
     case 'CONDITION':
       return [
-        { from, to: step.yes, branch: 'yes' },
-        { from, to: step.no, branch: 'no' },
+        { from, to: step.yes, branch: 'yes', fields: own.yes },
+        { from, to: step.no, branch: 'no', fields: own.no },
       ];
     default:
-      return [{ from, to: step.next, branch: undefined }];
+      return [{ from, to: step.next, fields: own.next }];
   }
 }
 
@@ -197,7 +206,11 @@ function headProblems(definition: WorkflowDefinition): FieldError[] {
     ...textProblem('trigger.event', event),
     ...when(!isRecord(steps), 'steps', 'must be an object of steps'),
     ...when(isRecord(steps) && Object.keys(steps).length === 0, 'steps', 'must not be empty'),
-    ...when(!isOneOf(allowReentry, undefined, true, false), 'allowReentry', 'must be true or false'),
+    ...when(
+      !isOneOf(allowReentry, undefined, true, false),
+      'allowReentry',
+      'must be true or false',
+    ),
     ...when(fields !== undefined && !isRecord(fields), 'fields', 'must be an object'),
   ];
 }
@@ -267,7 +280,8 @@ function wayProblems(
       `${path}.transitions.${way}`,
     ]),
   ].filter(([way]) => !ways.includes(way ?? ''));
-  const has = ways.length > 0 ? `has ${ways.map((way) => `\`${way}\``).join(' and ')} only` : 'ends';
+  const has =
+    ways.length > 0 ? `has ${ways.map((way) => `\`${way}\``).join(' and ')} only` : 'ends';
   return [
     ...when(
       transitions !== undefined && !isRecord(transitions),
@@ -310,9 +324,13 @@ function contentProblems(path: string, step: StepDefinition): FieldError[] {
         ...(step.timeout === undefined ? [] : spanProblems(`${path}.timeout`, step.timeout)),
       ];
     case 'CONDITION':
-      return when(!isRecord(step.if), `${path}.if`, "must be a filter, such as `where('data.plan').equals('pro')`");
+      return when(
+        !isRecord(step.if),
+        `${path}.if`,
+        "must be a filter, such as `where('data.plan').equals('pro')`",
+      );
     case 'WEBHOOK': {
-      const isAddress = /^https?:\/\/./.test(String(step.url));
+      const isAddress = /^https?:\/\/./.test(step.url);
       return when(!isAddress, `${path}.url`, 'must be an absolute http or https address');
     }
     case 'UPDATE_CONTACT':
@@ -370,11 +388,7 @@ function graphProblems(definition: WorkflowDefinition): FieldError[] {
       .filter((key) => reached.has(key))
       .flatMap((key) => when(!ending.has(key), `steps.${key}`, 'never leads to an EXIT step')),
     // The service finds the start as the step that nothing leads to.
-    ...when(
-      backward.has(start),
-      `steps.${start}`,
-      'is the start, so no step may lead back to it',
-    ),
+    ...when(backward.has(start), `steps.${start}`, 'is the start, so no step may lead back to it'),
     ...loopsWithoutPause(steps, forward),
   ];
 }
@@ -418,7 +432,11 @@ function reachable(
 }
 
 function textProblem(field: string, value: unknown): FieldError[] {
-  return when(typeof value !== 'string' || value === '', field, 'must be a string that is not empty');
+  return when(
+    typeof value !== 'string' || value === '',
+    field,
+    'must be a string that is not empty',
+  );
 }
 
 function isOneOf(value: unknown, ...values: readonly unknown[]): boolean {

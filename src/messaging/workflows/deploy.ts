@@ -25,7 +25,14 @@ import type {
   WorkflowGraph,
   WorkflowUpdate,
 } from './types.js';
-import { checkDefinition, edgesOf, stepsOf, type Edge, type WorkflowDefinition } from './definition.js';
+import {
+  checkDefinition,
+  edgesOf,
+  nameOfStep,
+  stepsOf,
+  type Edge,
+  type WorkflowDefinition,
+} from './definition.js';
 import {
   cutSwitchIn,
   foreignIn,
@@ -340,7 +347,7 @@ class DeployRun {
       );
       const stepId = idOf(step);
       if (stepId !== undefined) {
-        ids.set(stepId, this.#nameOf(key));
+        ids.set(stepId, nameOfStep(this.#definition, key));
       }
     }
     await this.#connect(id, await this.#readGraph(id, ids));
@@ -367,10 +374,9 @@ class DeployRun {
     if (graph.trigger !== undefined && graph.start !== first) {
       await transitions.create(id, transitionBody(graph.trigger, first), this.#options);
     }
-    for (const { from, to, branch } of edgesOf(this.#definition)) {
-      const own = this.#definition.steps[from]?.transitions?.[branch ?? 'next'];
-      const body = transitionBody(stepIds[from] ?? '', stepIds[to] ?? '', branch);
-      await transitions.create(id, { ...body, ...own }, this.#options);
+    for (const { from, to, ...way } of edgesOf(this.#definition)) {
+      const body = transitionBody(stepIds[from] ?? '', stepIds[to] ?? '', way);
+      await transitions.create(id, body, this.#options);
     }
   }
 
@@ -382,13 +388,9 @@ class DeployRun {
     return graph;
   }
 
-  #nameOf(key: string): string {
-    return this.#definition.steps[key]?.name ?? key;
-  }
-
   #stepIdsIn({ steps }: LiveGraph): Record<string, string> {
     const ids = stepsOf(this.#definition).flatMap(([key]) => {
-      const step = steps.find(({ name }) => name === this.#nameOf(key));
+      const step = steps.find(({ name }) => name === nameOfStep(this.#definition, key));
       return step ? [[key, step.id] as const] : [];
     });
     return Object.fromEntries(ids);
@@ -639,10 +641,7 @@ class DeployRun {
     }
   }
 
-  async #result(
-    id: string | undefined,
-    kept: readonly KeptWorkflow[],
-  ): Promise<Deployment> {
+  async #result(id: string | undefined, kept: readonly KeptWorkflow[]): Promise<Deployment> {
     const ids =
       this.#stepIds ?? (id === undefined ? {} : this.#stepIdsIn(await this.#readGraph(id)));
     return {

@@ -42,8 +42,7 @@ export function sortWorkflows(
 ): Found {
   const versions: Version[] = [];
   const unmarked: Workflow[] = [];
-  for (const listed of workflows) {
-    const workflow = { ...listed, id: String(listed.id) };
+  for (const workflow of workflows) {
     const version = versionOf(workflow, name);
     if (version) {
       versions.push(version);

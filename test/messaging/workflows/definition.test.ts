@@ -138,10 +138,7 @@ describe('defineWorkflow()', () => {
     [undefined, ['definition must be an object, as `defineWorkflow()` takes it']],
     [
       { name: 'n', trigger: 'e', steps: [] },
-      [
-        'trigger.event must be a string that is not empty',
-        'steps must be an object of steps',
-      ],
+      ['trigger.event must be a string that is not empty', 'steps must be an object of steps'],
     ],
     [
       { name: 'Welcome · 3f2a9c', trigger: { event: 'e' }, steps: { end } },

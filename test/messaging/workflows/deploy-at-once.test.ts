@@ -36,23 +36,27 @@ describe('two deployers at once', () => {
     ['back to two old versions', ['A', 'B', 'C'], [['A', { enable }], ['B', { enable }]]], // prettier-ignore
     ['of which one only prepares', ['A'], [['B', {}], ['B', { enable }]]], // prettier-ignore
     ['that prune', ['A', 'B'], [['C', { enable, prune: true }], ['D', { enable, prune: true }]]], // prettier-ignore
-  ])('%s leave exactly one version on', async (_, before, both) => {
-    await fc.assert(
-      fc.asyncProperty(fc.scheduler(), async (scheduler) => {
-        const fake = await projectWith(before);
-        const ends = Promise.all(
-          both.map(([subject, settings]) => deployer(fake, scheduler)(subject, settings)),
-        );
-        const reports: Deployment[] = await scheduler.waitFor(ends);
-        const [on, ...others] = idsOn(fake);
-        expect(others).toEqual([]);
-        expect(reports.map(({ workflowId }) => workflowId)).toContain(on);
-        const names = [...fake.project.workflows.values()].map(({ name }) => name);
-        expect(names.filter((name) => name.includes('('))).toEqual([]);
-      }),
-      { numRuns: runs(20) },
-    );
-  }, 120_000);
+  ])(
+    '%s leave exactly one version on',
+    async (_, before, both) => {
+      await fc.assert(
+        fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+          const fake = await projectWith(before);
+          const ends = Promise.all(
+            both.map(([subject, settings]) => deployer(fake, scheduler)(subject, settings)),
+          );
+          const reports: Deployment[] = await scheduler.waitFor(ends);
+          const [on, ...others] = idsOn(fake);
+          expect(others).toEqual([]);
+          expect(reports.map(({ workflowId }) => workflowId)).toContain(on);
+          const names = [...fake.project.workflows.values()].map(({ name }) => name);
+          expect(names.filter((name) => name.includes('('))).toEqual([]);
+        }),
+        { numRuns: runs(20) },
+      );
+    },
+    120_000,
+  );
 
   it('of whom one is killed leave one on, or the next deployment does', async () => {
     const kills = fc.record({

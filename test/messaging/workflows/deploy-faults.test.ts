@@ -1,4 +1,9 @@
-import { isPostreelError, MessagingClient, type DeployOptions, type MessagingOptions } from 'postreel';
+import {
+  isPostreelError,
+  MessagingClient,
+  type DeployOptions,
+  type MessagingOptions,
+} from 'postreel';
 import { createFakeMessaging, type Fault, type FakeMessaging } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 import { idsOn, welcome } from '../../support/messaging/welcome.js';
@@ -210,7 +215,9 @@ describe('a service that does not keep what was sent', () => {
     const fake = createFakeMessaging();
     const fetch: typeof fake.fetch = async (input, init) => {
       const answer = await fake.fetch(input, init);
-      const isWorkflow = /\/workflows(\/wfl_\w+)?$/.test(new Request(input).url.split('?')[0] ?? '');
+      const isWorkflow = /\/workflows(\/wfl_\w+)?$/.test(
+        new Request(input).url.split('?')[0] ?? '',
+      );
       if (!isWorkflow || answer.status === 204) {
         return answer;
       }
@@ -229,7 +236,10 @@ describe('a service that does not keep what was sent', () => {
     const fetch: typeof fake.fetch = async (input, init) => {
       const answer = await fake.fetch(input, init);
       const text = answer.status === 204 ? undefined : await answer.text();
-      return new Response(text?.replaceAll('"body":"<p>Hi</p>",', '').replaceAll(',"body":"<p>Hi</p>"', ''), answer);
+      return new Response(
+        text?.replaceAll('"body":"<p>Hi</p>",', '').replaceAll(',"body":"<p>Hi</p>"', ''),
+        answer,
+      );
     };
     const call = clientOf(fake, { fetch }).workflows.deploy(welcome('One'), { enable: true });
     await expect(call).rejects.toMatchObject({

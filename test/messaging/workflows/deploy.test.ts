@@ -229,7 +229,10 @@ describe('a new version', () => {
     const slow = defineWorkflow({
       name: 'Welcome',
       trigger: { event: 'signed_up' },
-      steps: { wait: { type: 'DELAY', amount: 2, unit: 'days', next: 'end' }, end: { type: 'EXIT' } },
+      steps: {
+        wait: { type: 'DELAY', amount: 2, unit: 'days', next: 'end' },
+        end: { type: 'EXIT' },
+      },
     });
     const first = await deploy(slow, { enable: true });
     for (const email of ['ann@example.com', 'bea@example.com']) {
@@ -333,10 +336,7 @@ describe('what a colleague has changed', () => {
       'a field of a step beside its config',
       (id, { hello = '' }) => clientOf().workflows.steps.update(id, hello, { templateId: 'tpl_1' }),
     ],
-    [
-      'one step more',
-      (id) => clientOf().workflows.steps.create(id, { type: 'EXIT', name: 'end' }),
-    ],
+    ['one step more', (id) => clientOf().workflows.steps.create(id, { type: 'EXIT', name: 'end' })],
     ['one step less', (id, { done = '' }) => clientOf().workflows.steps.delete(id, done)],
     ['its event', (id) => clientOf().workflows.update(id, { eventName: 'other' })],
     ['who may enter again', (id) => clientOf().workflows.update(id, { allowReentry: true })],
@@ -347,7 +347,7 @@ describe('what a colleague has changed', () => {
     await edit(workflowId, stepIds);
     const { kept } = await deploy(welcome('Two'), { enable: true, prune: true });
     expect(kept).toMatchObject([
-      { workflowId, reason: expect.stringContaining('not as it was deployed') },
+      { workflowId, reason: expect.stringContaining('not as it was deployed') as string },
     ]);
     expect(fake.project.workflows.has(workflowId)).toBe(true);
   });
@@ -388,8 +388,8 @@ describe('prune', () => {
 });
 
 function onboardingOf(subject: string): WorkflowDefinition {
-  const steps = onboarding.steps;
-  return { ...onboarding, steps: { ...steps, welcome: { ...steps.welcome, subject } } };
+  const hello = { type: 'SEND_EMAIL', subject, body: '<p>Hi</p>', next: 'wait' } as const;
+  return { ...onboarding, steps: { ...onboarding.steps, welcome: hello } };
 }
 
 describe('a service', () => {

@@ -116,6 +116,6 @@ function holds({ scope, execution, contact }: Run, condition: unknown): boolean 
 
 /** What came with the event and is not stored; its name is no field of the contact. */
 function eventData({ context }: WorkflowExecution): Record<string, unknown> {
-  const { name: _, ...data } = isRecord(context.event) ? context.event : {};
-  return data;
+  const event = isRecord(context.event) ? context.event : {};
+  return Object.fromEntries(Object.entries(event).filter(([field]) => field !== 'name'));
 }
