@@ -165,6 +165,16 @@ export async function deploy(
   return read.dryRun === true ? run.plan() : run.perform();
 }
 
+/** A switch that has begun. */
+interface Switch {
+  readonly id: string;
+  readonly mark: string;
+  /** Had an earlier deployment begun it? */
+  readonly wasCut: boolean;
+  /** What it has disabled so far. */
+  readonly disabled: Running[];
+}
+
 class DeployRun {
   readonly #definition: WorkflowDefinition;
   readonly #settings: DeployOptions;
@@ -181,7 +191,7 @@ class DeployRun {
   /** What this run has made and not finished: `id` is absent while no answer has named it. */
   #draft: { readonly id?: string } | undefined;
   /** The switch that this run is in, with what it has disabled so far. */
-  #switch: { readonly id: string; readonly mark: string; readonly disabled: Running[] } | undefined;
+  #switch: Switch | undefined;
   #stepIds: Record<string, string> | undefined;
 
   constructor(
@@ -350,8 +360,8 @@ class DeployRun {
         ids.set(stepId, nameOfStep(this.#definition, key));
       }
     }
-    await this.#connect(id, await this.#readGraph(id, ids));
-    const graph = await this.#readGraph(id, ids);
+    await this.#connect(id, await this.#ownGraph(id, ids));
+    const graph = await this.#ownGraph(id, ids);
     if (graph.workflow['name'] !== this.#draftName) {
       throw this.#markDropped();
     }
@@ -380,12 +390,19 @@ class DeployRun {
     }
   }
 
-  async #readGraph(id: string, names?: ReadonlyMap<string, string>): Promise<LiveGraph> {
-    const graph = graphOf(await this.#parts.workflows.get(id, this.#options), names);
+  async #ownGraph(id: string, names: ReadonlyMap<string, string>): Promise<LiveGraph> {
+    const graph = await this.#readGraph(id, names);
     if (graph === undefined) {
       throw notAsDeployed(`does not show the steps of workflow ${id}`);
     }
     return graph;
+  }
+
+  async #readGraph(
+    id: string,
+    names?: ReadonlyMap<string, string>,
+  ): Promise<LiveGraph | undefined> {
+    return graphOf(await this.#parts.workflows.get(id, this.#options), names);
   }
 
   #stepIdsIn({ steps }: LiveGraph): Record<string, string> {
@@ -433,8 +450,9 @@ class DeployRun {
       return;
     }
     const disabled: Running[] = [];
-    this.#switch = { id, mark, disabled };
-    if (target.state !== 'switching') {
+    const wasCut = target.state === 'switching';
+    this.#switch = { id, mark, wasCut, disabled };
+    if (!wasCut) {
       await this.#update(id, { name: versionName(name, mark, 'switching') });
     }
     for (const one of cut) {
@@ -495,7 +513,8 @@ class DeployRun {
     const { signal } = this.#options;
     const cut = this.#switch;
     const draft = this.#draft;
-    if (cut === undefined && draft === undefined && this.#done.length === 0) {
+    const isRefusal = isPostreelError(failure) && failure.code === 'INVALID_REQUEST';
+    if (cut === undefined && draft === undefined && (this.#done.length === 0 || isRefusal)) {
       return failure;
     }
     const { headers, priority } = this.#options;
@@ -504,12 +523,12 @@ class DeployRun {
     const remains: string[] = [];
     const attempt = (what: string, run: () => Promise<unknown>) =>
       run().catch(() => void remains.push(what));
-    const isOther = cut ? await this.#switchBack(cut, attempt) : false;
+    const isBack = cut ? await this.#switchBack(cut, attempt) : false;
     if (draft) {
       const what = `workflow ${draft.id ?? `"${this.#draftName}"`}`;
       await attempt(what, () => this.#removeDraft(draft.id));
     }
-    if (cut && isOther && (remains.length > 0 || draft === undefined)) {
+    if (cut && isBack && (remains.length > 0 || draft === undefined)) {
       const name = versionName(this.#definition.name, cut.mark);
       await attempt(`the name of workflow ${cut.id}`, () => this.#update(cut.id, { name }));
     }
@@ -525,9 +544,9 @@ class DeployRun {
       : this.#failed(failure, { on, remains }, isClean);
   }
 
-  /** Enables what was on before; the answer is whether anything is on then, beside the new version. */
+  /** Enables what was on before; the answer is whether all is as it was, or another version is on. */
   async #switchBack(
-    { id, disabled }: { readonly id: string; readonly disabled: readonly Running[] },
+    { id, wasCut, disabled }: Switch,
     attempt: (what: string, run: () => Promise<unknown>) => Promise<unknown>,
   ): Promise<boolean> {
     await attempt(`workflow ${id} may be on`, () => this.#update(id, { enabled: false }));
@@ -540,7 +559,7 @@ class DeployRun {
         isAnyOn = true;
       });
     }
-    return isAnyOn;
+    return isAnyOn || (disabled.length === 0 && !wasCut);
   }
 
   async #removeDraft(known: string | undefined): Promise<void> {
@@ -615,7 +634,11 @@ class DeployRun {
     if (isDraft && (!wasThere || version.mark !== this.#mark)) {
       return 'It is the draft of another deployment. Delete it if that one has ended.';
     }
-    const content = liveContentOf(await this.#readGraph(version.id), this.#definition);
+    const graph = await this.#readGraph(version.id);
+    if (graph === undefined) {
+      return 'The service does not show its steps.';
+    }
+    const content = liveContentOf(graph, this.#definition);
     const isAsDeployed = isDraft
       ? isPartOf(content, this.#content)
       : markOf(content) === version.mark;
@@ -642,8 +665,8 @@ class DeployRun {
   }
 
   async #result(id: string | undefined, kept: readonly KeptWorkflow[]): Promise<Deployment> {
-    const ids =
-      this.#stepIds ?? (id === undefined ? {} : this.#stepIdsIn(await this.#readGraph(id)));
+    const graph = id === undefined || this.#stepIds ? undefined : await this.#readGraph(id);
+    const ids = this.#stepIds ?? (graph ? this.#stepIdsIn(graph) : {});
     return {
       workflowId: id,
       name: versionName(this.#definition.name, this.#mark),

@@ -110,6 +110,21 @@ describe('a fault at each call of a deployment', () => {
   );
 });
 
+it('a version that could not be enabled stays off, and no later deployment enables it by itself', async () => {
+  const fake = createFakeMessaging();
+  const { workflows } = clientOf(fake, { retries: 0 });
+  await workflows.deploy(welcome('One'));
+  fake.fail('PATCH /workflows/{id}', { status: 500, after: 1 });
+  const call = workflows.deploy(welcome('One'), { enable: true });
+  await expect(call).rejects.toMatchObject({
+    code: 'DEPLOY_FAILED',
+    status: 500,
+    details: { on: [], remains: [] },
+  });
+  const { name } = await workflows.deploy(welcome('One'));
+  expect([...fake.project.workflows.values()]).toMatchObject([{ name, enabled: false }]);
+});
+
 describe('a kill at each call of a deployment', () => {
   const settings: [string, DeployOptions, object][] = [
     ['a switch', { enable: true }, {}],
