@@ -1,6 +1,5 @@
 import { flag } from '../../core/options.js';
 import { isPostreelError } from '../../core/errors.js';
-import type { Clock } from '../../core/async.js';
 import type { MethodsFor } from '../../core/route.js';
 import type { Transport } from '../../core/send.js';
 import type { Call, ListOptions, Paginated, RequestOptions } from '../../core/types.js';
@@ -12,9 +11,8 @@ import {
   type StatusChecks,
 } from '../../core/wait.js';
 import { toRequestBody } from '../shared/request-body.js';
-import type { Templates } from '../templates/resource.js';
 import type { WorkflowDefinition } from './definition.js';
-import type { Deployment, DeployOptions } from './deploy.js';
+import type { Deployment, DeployOptions, DeployParts } from './deploy.js';
 import { routes } from './routes.js';
 import type {
   ExecutionQuery,
@@ -293,10 +291,8 @@ export class WorkflowExecutions implements MethodsFor<typeof routes.executions> 
 }
 
 /** What a workflow's methods need beside the transport. */
-interface WorkflowParts {
+interface WorkflowParts extends Pick<DeployParts, 'templates' | 'clock'> {
   readonly checks: StatusChecks;
-  readonly templates: Templates;
-  readonly clock: Pick<Clock, 'now'>;
 }
 
 const workflowBack = {
