@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidRequestError } from 'postreel';
 import { and, filters, or, where } from 'postreel/messaging';
 import { messagingOver } from '../support/clients.js';
 
