@@ -187,24 +187,26 @@ describe('without a terminal', () => {
   });
 
   it('workflows deploy changes nothing the second time', async () => {
-    const args = ['workflows', 'deploy', 'flow.mjs', '--state', 'twice.json', '--yes'];
+    const args = ['workflows', 'deploy', 'flow.mjs', '--enable', '--yes'];
     expect((await piped(args, place())).code).toBe(0);
     const { code, stdout } = await piped(args, place());
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { operations: [] }]);
   });
 
-  it('workflows deploy refuses to undo what others have changed without --overwrite', async () => {
-    const args = ['workflows', 'deploy', 'flow.mjs', '--state', 'drift.json', '--yes'];
-    expect((await piped(args, place())).code).toBe(0);
-    const [live] = scene.server.messaging.project.workflows.values();
-    Object.assign(live ?? {}, { name: 'By hand' });
-    const refused = await piped(args, place());
-    expect([refused.code, refused.stderr]).toEqual([
-      9,
-      expect.stringContaining('theirs: workflow'),
-    ]);
-    expect(live?.name).toBe('By hand');
-    expect((await piped([...args, '--overwrite'], place())).code).toBe(0);
-    expect(live?.name).toBe('Onboarding');
+  it('workflows deploy --enable names what it disables, and leaves what others made', async () => {
+    scene.write('changed.mjs', flow.replace("subject: 'Tips'", "subject: 'More tips'"));
+    expect(
+      (await piped(['workflows', 'deploy', 'flow.mjs', '--enable', '--yes'], place())).code,
+    ).toBe(0);
+    const [old] = scene.server.messaging.project.workflows.values();
+    const args = ['--no-json', 'workflows', 'deploy', 'changed.mjs', '--enable'];
+    const plan = await piped(args, place());
+    expect([plan.code, plan.stdout]).toEqual([8, expect.stringContaining(`disables ${old?.id}`)]);
+    expect(old?.enabled).toBe(true);
+    expect((await piped([...args, '--yes'], place())).code).toBe(0);
+    expect(old?.enabled).toBe(false);
+    Object.assign(old ?? {}, { name: 'Onboarding', enabled: true });
+    const refused = await piped(['workflows', 'deploy', 'flow.mjs', '--yes'], place());
+    expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('replaces')]);
   });
 });

@@ -1,5 +1,11 @@
 import { isAbortOf, type Clock } from '../../core/async.js';
-import { invalidRequest, isPostreelError, messageOf, PostreelError } from '../../core/errors.js';
+import {
+  invalidRequest,
+  InvalidRequestError,
+  isPostreelError,
+  messageOf,
+  PostreelError,
+} from '../../core/errors.js';
 import { flag, readOptions, text, type OptionKinds } from '../../core/options.js';
 import type { Call, Page, Paginated, RequestOptions } from '../../core/types.js';
 import { isRecord, type Acknowledgement } from '../../core/values.js';
@@ -284,9 +290,9 @@ class DeployRun {
     const foreign = foreignIn(found);
     if (foreign) {
       const { name, trigger } = this.#definition;
-      throw new PostreelError(
+      throw new InvalidRequestError(
         `Workflow ${foreign.id} is called "${name}" and starts with "${trigger.event}" too, and was not deployed from here. Deploy with \`{ replaces: '${foreign.id}' }\` to take its place, or rename it.`,
-        { code: 'WORKFLOW_EXISTS', outcome: 'not-sent', details: { workflowId: foreign.id } },
+        { code: 'WORKFLOW_EXISTS', details: { workflowId: foreign.id } },
       );
     }
   }

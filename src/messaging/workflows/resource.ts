@@ -122,10 +122,10 @@ export class Workflows implements MethodsFor<typeof routes> {
    * back and compared. With `enable` it then takes the other's place; between the two calls that do so
    * nothing is on, and events of that moment are lost. A definition that is deployed already is left alone.
    * A failure takes back what was done, and says what is on; after a crash, deploy again.
-   * @throws an `InvalidRequestError` for a template that does not exist; a `PostreelError` with the code
-   *   `WORKFLOW_EXISTS` for a workflow of that name and event that was not deployed from here, `MARK_DROPPED`
-   *   or `NOT_AS_DEPLOYED` where the service does not keep what was sent, `DEPLOY_FAILED` when all was taken
-   *   back, `DEPLOY_INCOMPLETE` when something remains
+   * @throws an `InvalidRequestError` for a template that does not exist, and with the code
+   *   `WORKFLOW_EXISTS` for a workflow of that name and event that was not deployed from here; a
+   *   `PostreelError` with the code `MARK_DROPPED` or `NOT_AS_DEPLOYED` where the service does not keep what
+   *   was sent, `DEPLOY_FAILED` when all was taken back, `DEPLOY_INCOMPLETE` when something remains
    */
   async deploy(
     definition: WorkflowDefinition,
