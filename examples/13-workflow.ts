@@ -21,7 +21,7 @@ const isPro = await workflows.steps.create(id, {
 });
 const email = await workflows.steps.create(id, {
   type: 'SEND_EMAIL',
-  config: { subject: 'Welcome', body: '<p>Hello!</p>' },
+  config: { subject: 'Welcome {{name ?? "on board"}}', body: '<p>Hello!</p>' },
 });
 const exit = await workflows.steps.create(id, { type: 'EXIT' });
 
@@ -34,6 +34,7 @@ for (const transition of [
 }
 await workflows.update(id, { enabled: true }); // from now on every `signed_up` starts it
 
-const contact = await contacts.upsert({ email: 'ann@example.com', data: { plan: 'pro' } });
-await workflows.executions.start(id, { contactId: contact.id });
-console.log((await workflows.executions.list(id).first())?.status);
+const data = { plan: 'pro', name: 'Ann' };
+const contact = await contacts.create({ email: 'ann@example.com', data });
+const execution = await workflows.executions.start(id, { contactId: contact.id });
+console.log(execution.status); // the email leaves in an hour

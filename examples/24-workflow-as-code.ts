@@ -1,17 +1,24 @@
-// An onboarding workflow in one file: drawn, simulated, deployed and run.
+// An onboarding workflow in one file: drawn, planned, deployed and run.
 // Run: npx tsx --env-file=.env 24-workflow-as-code.ts
-import { defineWorkflow, MessagingClient, simulate, toMermaid, where } from 'postreel';
-import { fileWorkflowState } from 'postreel/node';
+import { defineWorkflow, MessagingClient, toMermaid, where } from 'postreel';
 
 const messaging = new MessagingClient();
 
+const { items } = await messaging.templates.list({ search: 'Onboarding' });
+const template =
+  items[0] ??
+  (await messaging.templates.create({
+    name: 'Onboarding',
+    subject: 'Welcome {{name ?? "on board"}}',
+    body: '<p>Good to have you.</p>',
+    type: 'TRANSACTIONAL',
+  }));
+
 const onboarding = defineWorkflow({
-  key: 'onboarding',
   name: 'Onboarding',
   trigger: { event: 'signed_up' },
-  enabled: true,
   steps: {
-    welcome: { type: 'SEND_EMAIL', template: 'tpl_welcome', next: 'wait' },
+    welcome: { type: 'SEND_EMAIL', template: template.id, next: 'wait' },
     wait: { type: 'DELAY', amount: 2, unit: 'days', next: 'isPro' },
     isPro: { type: 'CONDITION', if: where('data.plan').equals('pro'), yes: 'done', no: 'offer' },
     offer: { type: 'SEND_EMAIL', subject: 'Go pro', body: '<p>Only today</p>', next: 'done' },
@@ -20,13 +27,11 @@ const onboarding = defineWorkflow({
 });
 console.log(toMermaid(onboarding));
 
-const ann = { email: 'ann@example.com', data: { plan: 'free' } };
-for (const { email, at, step } of simulate(onboarding, [ann], { days: 30 }).emails) {
-  console.log(`${email} would get "${step}" at ${at.toISOString()}`);
-}
+const plan = await messaging.workflows.deploy(onboarding, { enable: true, dryRun: true });
+console.log(plan.operations.length, 'things to do', plan.notes);
 
-// Keep this file: by it the next run finds the workflow, and makes no second one.
-const state = fileWorkflowState('workflows.json');
-const { operations } = await messaging.workflows.deploy(onboarding, { state });
-console.log(`deployed in ${operations.length} steps`);
-await messaging.track({ email: ann.email, event: 'signed_up', data: ann.data });
+// Run again, it does nothing; a changed workflow takes the place of this one.
+const { name } = await messaging.workflows.deploy(onboarding, { enable: true });
+console.log('deployed', name);
+const data = { plan: 'free', name: 'Ann' };
+await messaging.track({ email: 'ann@example.com', event: 'signed_up', data });

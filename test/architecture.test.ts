@@ -32,7 +32,6 @@ const below: Readonly<Record<string, readonly string[]>> = {
   media: ['core', 'journal'],
   webhooks: ['core'],
   schemas: ['media', 'messaging'],
-  workflows: ['messaging'],
   node: ['core', 'journal', 'media', 'messaging'],
   redis: ['core', 'journal'],
   postgres: ['core', 'journal'],

@@ -12,10 +12,8 @@ import { openChromium } from '../projects/browser.js';
 /** The workflow of `docs/workflows.md`, with a contact that has reached its condition. */
 export const drawing = toMermaid(
   defineWorkflow({
-    key: 'onboarding',
     name: 'Onboarding',
     trigger: { event: 'signed_up' },
-    enabled: true,
     steps: {
       welcome: { type: 'SEND_EMAIL', template: 'tpl_welcome', next: 'wait' },
       wait: { type: 'DELAY', amount: 2, unit: 'days', next: 'isPro' },

@@ -185,9 +185,14 @@ export const openRecords: Readonly<Record<string, readonly OpenRecordRow[]>> = {
       name: 'WorkflowGraph',
       what: 'a workflow with its steps and transitions',
       silent: 'Workflow, last line',
-      settings: ['unset', 'openFields', 'extraFields'],
+      settings: ['workflowStart', 'transitionsIn', 'openFields', 'extraFields'],
     },
-    { name: 'WorkflowCreate', what: 'a workflow to make', silent: last, settings: ['unset'] },
+    {
+      name: 'WorkflowCreate',
+      what: 'a workflow to make',
+      silent: last,
+      settings: ['enabledOnCreate'],
+    },
     {
       name: 'WorkflowUpdate',
       what: 'what to change about a workflow',
@@ -217,7 +222,7 @@ export const openRecords: Readonly<Record<string, readonly OpenRecordRow[]>> = {
       name: 'StepCreate',
       what: 'a step to add',
       silent: 'Workflow, last line',
-      settings: ['unset'],
+      settings: ['stepConnection'],
     },
     {
       name: 'StepUpdate',
@@ -229,7 +234,7 @@ export const openRecords: Readonly<Record<string, readonly OpenRecordRow[]>> = {
       name: 'WorkflowTransition',
       what: 'a transition',
       silent: 'Workflow, last line',
-      settings: ['openFields'],
+      settings: ['branchIn', 'openFields'],
     },
     {
       name: 'TransitionCreate',

@@ -58,7 +58,6 @@ import { Uploads } from './uploads/resource.js';
 import { Users } from './users/resource.js';
 import { checkRows, type RowSource } from './shared/row-source.js';
 import { filters, type FilterBuilder, type FilterMapping } from './shared/where.js';
-import type { WorkflowMapping } from './workflows/code/mapping.js';
 import { Workflows } from './workflows/resource.js';
 
 /** The events that a messaging client emits. */
@@ -78,11 +77,6 @@ export interface MessagingOptions extends ClientOptions {
   /** What happens to custom fields that the service would ignore in silence. */
   data?: DataOptions | undefined;
   /**
-   * How `workflows.deploy()` and `pull()` write and read what the service's document does not show.
-   * @default `defaultWorkflowMapping` of `postreel`; what you leave out stays
-   */
-  workflowMapping?: Partial<WorkflowMapping> | undefined;
-  /**
    * How `filters` writes what the service's document does not show: `and`, `or` and booleans.
    * @default `{ and: [...] }`, `{ or: [...] }`, and booleans as text
    */
@@ -95,7 +89,6 @@ const messagingOptions: OptionKinds<MessagingOptions> = {
     reserved: oneOf('warn', 'throw', 'send'),
     emptyString: oneOf('warn', 'throw', 'delete', 'send'),
   }),
-  workflowMapping: plainObject('an object of functions that map workflows'),
   filterMapping: plainObject('an object of functions that write filters'),
 };
 
@@ -164,11 +157,12 @@ export class MessagingClient<
       load,
     );
     super(connection);
-    const { data: rules = {}, workflowMapping, filterMapping } = connection.options;
+    const { data: rules = {}, filterMapping } = connection.options;
     this.#connection = connection;
     const { transport, events, settings: project } = connection;
+    const { clock } = connection.settings;
     const watch: JobWatch = {
-      checks: createStatusChecks(connection.settings.clock),
+      checks: createStatusChecks(clock),
       report: (update) => events.emit('job:update', update),
     };
     this.contacts = new Contacts<Fields>(transport, watch, rules);
@@ -177,7 +171,7 @@ export class MessagingClient<
     const { checks } = watch;
     this.campaigns = new Campaigns(transport, { checks, render: renderText, project });
     this.segments = new Segments(transport);
-    this.workflows = new Workflows(transport, { checks, mapping: workflowMapping });
+    this.workflows = new Workflows(transport, { checks, templates: this.templates, clock });
     this.filters = filters(filterMapping);
     this.events = new Events(transport, rules);
     this.domains = new Domains(transport, checks);

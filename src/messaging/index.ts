@@ -25,13 +25,6 @@ export type {
   StandardFilter,
   StoredFilter,
 } from './shared/filter.js';
-export {
-  evaluateFilter,
-  matches,
-  type FilterableContact,
-  type FilterEvaluation,
-  type MatchOptions,
-} from './shared/matches.js';
 export type { ListQuery, PeriodQuery } from './shared/query.js';
 export type { RowSource } from './shared/row-source.js';
 export {
@@ -78,10 +71,7 @@ export type * from './uploads/resource.js';
 export type * from './uploads/types.js';
 export type * from './users/resource.js';
 export type * from './users/types.js';
-export type * from './workflows/executions.js';
 export type * from './workflows/resource.js';
-export type * from './workflows/steps.js';
-export type * from './workflows/transitions.js';
 export type * from './workflows/types.js';
 
 // Templates as code.
@@ -99,32 +89,25 @@ export type {
 } from './templates/template-text.js';
 
 // Workflows as code.
-export { defineWorkflow } from './workflows/code/check.js';
-export type { WorkflowDrift } from './workflows/code/compare.js';
-export type * from './workflows/code/definition.js';
-export type { Deployment, DeployOptions, IncompleteDeployment } from './workflows/code/deploy.js';
 export {
-  defaultWorkflowMapping,
-  type StepContent,
-  type TransitionEnds,
-  type WorkflowHead,
-  type WorkflowMapping,
-} from './workflows/code/mapping.js';
-export { toMermaid, type MermaidOptions } from './workflows/code/mermaid.js';
-export type { DeployOperation } from './workflows/code/plan.js';
-export type { PulledWorkflow } from './workflows/code/pull.js';
-export type { ObservedEmail } from './workflows/code/simulation/observed.js';
-export {
-  simulate,
-  type SimulatedContact,
-  type SimulatedEmail,
-  type SimulatedEvent,
-  type SimulatedRun,
-  type SimulateOptions,
-  type Simulation,
-} from './workflows/code/simulation/simulate.js';
-export {
-  memoryWorkflowState,
-  type WorkflowState,
-  type WorkflowStateStore,
-} from './workflows/code/state.js';
+  defineWorkflow,
+  type ConditionStep,
+  type DelayStep,
+  type ExitStep,
+  type SendEmailStep,
+  type Span,
+  type StepDefinition,
+  type UpdateContactStep,
+  type WaitForEventStep,
+  type WebhookStep,
+  type WorkflowDefinition,
+} from './workflows/definition.js';
+export type {
+  Deployment,
+  DeployOperation,
+  DeployOptions,
+  FailedDeployment,
+  KeptWorkflow,
+  ReplacedWorkflow,
+} from './workflows/deploy.js';
+export { toMermaid, type MermaidOptions } from './workflows/mermaid.js';

@@ -11,4 +11,3 @@ export {
 export { fileJournal } from './journal/file-journal.js';
 export { fileRateBudgetStore } from './rate-budget.js';
 export { saveTo, type SaveEach, type SaveOptions } from './download/save-to.js';
-export { fileWorkflowState } from './workflow-state.js';

@@ -11,7 +11,6 @@ const commands = [
   ['contacts', 'export'],
   ['workflows'],
   ['workflows', 'draw'],
-  ['workflows', 'simulate'],
   ['workflows', 'deploy'],
   ['video'],
   ['audio'],

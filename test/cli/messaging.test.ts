@@ -26,19 +26,16 @@ describe('in a terminal', () => {
     ['track', ['track', 'ann@example.com', 'signed_up', '--yes'], 'tracked signed_up of ann@'],
     ['verify', ['verify', 'ann@example.com'], 'valid  ann@example.com'],
     ['contacts import', ['contacts', 'import', 'people.csv', '--yes'], 'imported 2 rows'],
-    ['workflows deploy', ['workflows', 'deploy', 'flow.mjs', '--yes'], 'deployed in '],
+    ['workflows deploy', ['workflows', 'deploy', 'flow.mjs', '--yes'], 'deployed '],
   ])(
     'postreel %s says what it did, in color only where there is some',
-    async (name, args, said) => {
-      const fresh = ['--state', `state-${Math.random()}.json`];
-      const own = name === 'workflows deploy' ? [...args, ...fresh] : args;
-      const colored = inTerminal(own, { ...place(), columns: 100 });
+    async (_name, args, said) => {
+      const colored = inTerminal(args, { ...place(), columns: 100 });
       expect([await colored.ended, colored.text]).toEqual([0, expect.stringContaining(said)]);
       expect(hasColors(colored.written)).toBe(true);
-      scene.server.messaging.reset(); // without a state, an equal workflow would be taken over
-      const again = name === 'workflows deploy' ? [...args, '--state', 'plain.json'] : args;
+      scene.server.messaging.reset();
       const env = { ...scene.env, NO_COLOR: '1' };
-      const plain = inTerminal(again, { ...place(), env, columns: 40 });
+      const plain = inTerminal(args, { ...place(), env, columns: 40 });
       expect([await plain.ended, plain.text]).toEqual([0, expect.stringContaining(said)]);
       expect(hasColors(plain.written)).toBe(false);
     },
@@ -75,20 +72,19 @@ describe('in a terminal', () => {
     expect(stdout).toContain('invalid  no address  is not an email address\nvalid  ann@');
   });
 
-  it.each([
-    ['contacts list', ['contacts', 'list'], ['Email', 'contact-']],
-    ['workflows simulate', ['workflows', 'simulate', 'flow.mjs'], ['When', 'welcome', 'tips']],
-  ])('the table of postreel %s fits the width', async (_name, args, words) => {
-    for (const columns of [120, 40]) {
-      const terminal = inTerminal(args, { ...place(), columns });
-      expect(await terminal.ended).toBe(0);
-      words.forEach((word) => expect(terminal.text).toContain(word));
-      const table = terminal.text.split('assumed:')[0] ?? '';
-      expect(Math.max(...table.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(
-        columns,
-      );
-    }
-  });
+  it.each([['contacts list', ['contacts', 'list'], ['Email', 'contact-']]])(
+    'the table of postreel %s fits the width',
+    async (_name, args, words) => {
+      for (const columns of [120, 40]) {
+        const terminal = inTerminal(args, { ...place(), columns });
+        expect(await terminal.ended).toBe(0);
+        words.forEach((word) => expect(terminal.text).toContain(word));
+        expect(
+          Math.max(...terminal.text.split('\n').map(({ length }) => length)),
+        ).toBeLessThanOrEqual(columns);
+      }
+    },
+  );
 
   it('postreel contacts export writes what can be imported again, and overwrites nothing', async () => {
     const args = ['contacts', 'export', 'out.csv'];
@@ -147,7 +143,7 @@ describe('a plan', () => {
     ['send', send],
     ['track', ['track', 'ann@example.com', 'signed_up']],
     ['contacts import', ['contacts', 'import', 'people.csv']],
-    ['workflows deploy', ['workflows', 'deploy', 'flow.mjs', '--state', 'never.json']],
+    ['workflows deploy', ['workflows', 'deploy', 'flow.mjs']],
   ])('of %s is all that happens without a terminal and --yes', async (_name, args) => {
     const { code, stdout, stderr } = await piped(args, place());
     expect(code).toBe(8);
@@ -191,24 +187,26 @@ describe('without a terminal', () => {
   });
 
   it('workflows deploy changes nothing the second time', async () => {
-    const args = ['workflows', 'deploy', 'flow.mjs', '--state', 'twice.json', '--yes'];
+    const args = ['workflows', 'deploy', 'flow.mjs', '--enable', '--yes'];
     expect((await piped(args, place())).code).toBe(0);
     const { code, stdout } = await piped(args, place());
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { operations: [] }]);
   });
 
-  it('workflows deploy refuses to undo what others have changed without --overwrite', async () => {
-    const args = ['workflows', 'deploy', 'flow.mjs', '--state', 'drift.json', '--yes'];
-    expect((await piped(args, place())).code).toBe(0);
-    const [live] = scene.server.messaging.project.workflows.values();
-    Object.assign(live ?? {}, { name: 'By hand' });
-    const refused = await piped(args, place());
-    expect([refused.code, refused.stderr]).toEqual([
-      9,
-      expect.stringContaining('theirs: workflow'),
-    ]);
-    expect(live?.name).toBe('By hand');
-    expect((await piped([...args, '--overwrite'], place())).code).toBe(0);
-    expect(live?.name).toBe('Onboarding');
+  it('workflows deploy --enable names what it disables, and leaves what others made', async () => {
+    scene.write('changed.mjs', flow.replace("subject: 'Tips'", "subject: 'More tips'"));
+    expect(
+      (await piped(['workflows', 'deploy', 'flow.mjs', '--enable', '--yes'], place())).code,
+    ).toBe(0);
+    const [old] = scene.server.messaging.project.workflows.values();
+    const args = ['--no-json', 'workflows', 'deploy', 'changed.mjs', '--enable'];
+    const plan = await piped(args, place());
+    expect([plan.code, plan.stdout]).toEqual([8, expect.stringContaining(`disables ${old?.id}`)]);
+    expect(old?.enabled).toBe(true);
+    expect((await piped([...args, '--yes'], place())).code).toBe(0);
+    expect(old?.enabled).toBe(false);
+    Object.assign(old ?? {}, { name: 'Onboarding', enabled: true });
+    const refused = await piped(['workflows', 'deploy', 'flow.mjs', '--yes'], place());
+    expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('replaces')]);
   });
 });

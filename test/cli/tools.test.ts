@@ -100,7 +100,7 @@ describe('postreel completion', () => {
   it.each(['zsh', 'fish'])('%s gets a script with every command', async (shell) => {
     const terminal = inTerminal(['completion', shell]);
     expect(await terminal.ended).toBe(0);
-    for (const word of ['send', 'workflows', 'simulate', '--journal']) {
+    for (const word of ['send', 'workflows', 'deploy', '--journal']) {
       expect(terminal.text).toContain(word);
     }
     if (existsSync(`/usr/bin/${shell}`)) {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidRequestError } from 'postreel';
-import { evaluateFilter, matches, and, filters, or, where, type Filter } from 'postreel/messaging';
+import { and, filters, or, where } from 'postreel/messaging';
 import { messagingOver } from '../support/clients.js';
 
 describe('where', () => {
@@ -57,91 +56,5 @@ describe('and() and or()', () => {
     expect(() => join(...[])).toThrow(
       'needs at least one filter: an empty one may select everybody',
     );
-  });
-
-  it.each([{ and: [] }, { or: [] }, {}])('%j is not evaluated: it says nothing', (filter) => {
-    expect(() => matches(filter, { email: 'ann@example.com' })).toThrow(InvalidRequestError);
-  });
-});
-
-describe('a filter evaluated locally', () => {
-  const now = new Date('2026-06-30T12:00:00.000Z');
-  const contact = {
-    email: 'ann@example.com',
-    subscribed: true,
-    createdAt: '2026-06-01T12:00:00.000Z',
-    data: {
-      plan: 'pro',
-      seats: 6,
-      day: '2026-06-29',
-      seen: '2026-06-29T12:00:00Z',
-      later: '2026-07-29T12:00:00Z',
-      profile: { tier: 'gold' },
-      none: null,
-    },
-  };
-
-  it.each<[string, Filter, boolean]>([
-    ['equal text', where('data.plan').equals('pro'), true],
-    ['other text', where('data.plan').equals('Pro'), false],
-    ['an equal number', where('data.seats').equals(6), true],
-    ['the same digits as text', where('data.seats').equals('6'), false],
-    ['a greater number', where('data.seats').greaterThan(5), true],
-    ['an equal number as greater', where('data.seats').greaterThan(6), false],
-    ['text as greater than a number', where('data.plan').greaterThan(5), false],
-    ['a date within', where('data.seen').within(1, 'days'), true],
-    ['a date not within', where('createdAt').within(28, 'days'), false],
-    ['an older date', where('createdAt').olderThan(28, 'days'), true],
-    ['a date at the very edge as older', where('data.seen').olderThan(1, 'days'), false],
-    ['a date in the future as within', where('data.later').within(90, 'days'), false],
-    [
-      'a day without a time, which date operators do not read',
-      where('data.day').within(9, 'days'),
-      false,
-    ],
-    ['a missing field', where('data.gone').equals('x'), false],
-    ['a field that is null', where('data.none').equals('null'), false],
-    ['a dotted path', where('data.profile.tier').equals('gold'), true],
-    ['a standard field', where('email').equals('ann@example.com'), true],
-    ['a boolean', where('subscribed').equals(true), true],
-    ['all of two', and(where('data.plan').equals('pro'), where('data.seats').equals(1)), false],
-    ['any of two', or(where('data.plan').equals('pro'), where('data.seats').equals(1)), true],
-  ])('matches %s: %j is %s', (_, filter, expected) => {
-    expect(matches(filter, contact, { now })).toBe(expected);
-  });
-
-  it('says what it had to assume, and nothing where the document is clear', () => {
-    const clear = where('data.seats').greaterThan(5);
-    expect(evaluateFilter(clear, contact, { now }).assumptions).toEqual([]);
-    const open = or(where('subscribed').equals(false), clear);
-    expect(evaluateFilter(open, contact, { now }).assumptions).toEqual([
-      'several filters are joined as "or"',
-      'a boolean field equals the text "true" or "false"',
-    ]);
-  });
-
-  it.each<[Filter, string]>([
-    [where('data.a').operator('contains', 'x'), '`operator` "contains"'],
-    [where('data.seen').within(1, 'moons'), '`unit` "moons"'],
-    [{ all: [] }, '`filter` has a structure'],
-  ])('refuses to guess: %j', (filter, part) => {
-    const evaluate = () => matches(filter, contact, { now });
-    expect(evaluate).toThrow(InvalidRequestError);
-    expect(evaluate).toThrow(part);
-  });
-
-  it('reads structures and fields that the caller explains', () => {
-    const filter = { rules: [{ field: 'event.name', operator: 'equals', value: 'paid' }] };
-    const result = matches(filter, contact, {
-      read: (field) => (field === 'event.name' ? 'paid' : undefined),
-      readGroup: (group) =>
-        'rules' in group ? { join: 'and', filters: group.rules as Filter[] } : undefined,
-    });
-    expect(result).toBe(true);
-  });
-
-  it('manages without data', () => {
-    expect(matches(where('data.a').equals(1), { data: null })).toBe(false);
-    expect(matches(where('data.a').equals(1), {})).toBe(false);
   });
 });

@@ -10,7 +10,6 @@ const content = {
   body: '{{plan ?? "none"}}',
   from: 'shop@example.com',
 };
-const condition = { field: 'data.plan', operator: 'equals', value: 'pro' };
 
 function furnished() {
   const fake = createFakeMessaging();
@@ -18,79 +17,7 @@ function furnished() {
   return { fake, messaging: messagingOver(fetch, { apiKey, baseUrl }) };
 }
 
-describe('guards of deletes', () => {
-  it('keeps a field that is used, which the service would delete', async () => {
-    const { messaging } = furnished();
-    await messaging.contacts.create({ email: 'ann@example.com', data: { plan: 'pro', x: 1 } });
-    await messaging.segments.create({ type: 'DYNAMIC', name: 'Pro', condition });
-    const { fields } = messaging.contacts;
-    await expect(fields.delete('data.plan', { ifUnused: true })).rejects.toMatchObject({
-      name: 'ConflictError',
-      code: 'IN_USE',
-      outcome: 'not-sent',
-      message: expect.stringContaining('segments: Pro') as string,
-    });
-    await fields.delete('data.x', { ifUnused: true });
-    expect((await messaging.contacts.list().first())?.data).toEqual({ plan: 'pro' });
-    await fields.delete('data.plan');
-    expect((await messaging.contacts.list().first())?.data).toEqual({});
-  });
-
-  it('keeps the events of a name that a workflow listens for', async () => {
-    const { messaging } = furnished();
-    await messaging.workflows.create({ name: 'Welcome', eventName: 'signed_up' });
-    await messaging.track({ email: 'ann@example.com', event: 'signed_up' });
-    const guarded = messaging.events.delete('signed_up', { ifUnused: true });
-    await expect(guarded).rejects.toMatchObject({ code: 'IN_USE', outcome: 'not-sent' });
-    expect(await messaging.events.list().toArray()).toHaveLength(1);
-  });
-
-  it.each([
-    [{ references: [{ id: 'seg_1' }] }, 'references: seg_1'],
-    [[{ name: 'Pro' }], 'Pro'],
-    [[{ other: 'form' }], 'entry 1'],
-    [{ total: 2 }, '2 total'],
-    [{ segments: 1, workflows: 0 }, '1 segments'],
-    [{ a: { b: ['x'] } }, 'b: x'],
-    [{ inUse: true, references: [] }, 'inUse'],
-    [{ count: '3' }, '3 count'],
-    [{ page: 1, pageSize: 20, total: 1 }, '1 total'],
-  ])('takes %j as a use, whatever the service calls it, and says %s', async (usage, named) => {
-    const { fetch, requests } = answering(() => usage);
-    const call = messagingOver(fetch).events.delete('paid', { ifUnused: true });
-    const message: unknown = expect.stringContaining(named);
-    await expect(call).rejects.toMatchObject({ code: 'IN_USE', message });
-    expect(requests.map(({ method }) => method)).toEqual(['GET']);
-  });
-
-  it.each([
-    { references: [], page: 1, pageSize: 20, totalPages: 1, total: 0 },
-    { count: '0' },
-    { inUse: false },
-    { event: 'paid', references: [], hasMore: false, cursor: null },
-    { success: true, data: { segments: [], workflows: [] } },
-  ])('takes %j for no use', async (usage) => {
-    const { fetch, requests } = answering(() => usage);
-    await messagingOver(fetch).events.delete('paid', { ifUnused: true });
-    expect(requests.map(({ method }) => method)).toEqual(['GET', 'DELETE']);
-  });
-
-  it.each([
-    {},
-    { success: true },
-    undefined,
-    { status: 'referenced', references: [] },
-    { canDelete: false, references: [] },
-    { references: [], hasMore: true },
-    { references: [], cursor: 'next' },
-    { count: -1 },
-  ])('takes %j for no clear word about the uses, and deletes nothing', async (usage) => {
-    const { fetch, requests } = answering(() => usage ?? new Response(null, { status: 204 }));
-    const call = messagingOver(fetch).events.delete('paid', { ifUnused: true });
-    await expect(call).rejects.toMatchObject({ code: 'USAGE_UNKNOWN', outcome: 'not-sent' });
-    expect(requests.map(({ method }) => method)).toEqual(['GET']);
-  });
-
+describe('workflows.delete()', () => {
   it('cancels executions first, where the service would refuse the delete', async () => {
     const { messaging } = furnished();
     const { id } = await messaging.workflows.create({ name: 'Welcome' });

@@ -51,7 +51,7 @@ describe('workflows', () => {
     expect(warnings).toEqual([]);
   });
 
-  it.each(['COMPLETED', 'done'])('waits until an execution is %s', async (end) => {
+  it.each(['COMPLETED', 'EXITED', 'done'])('waits until an execution is %s', async (end) => {
     const statuses = ['RUNNING', 'WAITING', end];
     const { fetch, requests } = answering(() => ({ id: 'exe_1', status: statuses.shift() }));
     const seen: unknown[] = [];

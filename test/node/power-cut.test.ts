@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { MediaFile } from 'postreel';
-import { fileJournal, fileWorkflowState, saveTo } from 'postreel/node';
+import { fileJournal, saveTo } from 'postreel/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { useRecordedDisk } from '../support/node/recorded-disk.js';
 
@@ -56,19 +56,6 @@ describe('saveTo()', () => {
       'write .postreel-*.part',
       'sync .postreel-*.part',
       'rename .postreel-*.part to speech.mp3',
-      `sync ${here()}`,
-    ]);
-  });
-});
-
-describe('fileWorkflowState()', () => {
-  it('is replaced only by one that is on the disk', async () => {
-    const state = { version: 1, steps: {}, transitions: {} } as const;
-    await fileWorkflowState(join(folder, 'workflows.json')).write('onboarding', state);
-    expect(changes).toEqual([
-      'writeFile workflows.json.*.tmp',
-      'sync workflows.json.*.tmp',
-      'rename workflows.json.*.tmp to workflows.json',
       `sync ${here()}`,
     ]);
   });

@@ -47,7 +47,7 @@ const libraries: Readonly<Record<string, string>> = {
     export const template = defineTemplate('Hi {{name ?? "there"}}');
     export const message = template.message({ name: 'Ann' });
     export const workflow = defineWorkflow({
-      key: 'a', name: 'A', trigger: { event: 'a' }, steps: { end: { type: 'EXIT' } },
+      name: 'A', trigger: { event: 'a' }, steps: { end: { type: 'EXIT' } },
     });
     export const on = messaging.on('retry', console.log);`,
   'postreel/media': `

@@ -7,7 +7,7 @@ interface Fields { plan: 'free' | 'pro'; seats: number; trialEnds: Date }
 const { where } = filters<Fields>();
 const messaging = new MessagingClient<Fields>();
 const { generate } = new MediaClient();
-const workflow = { key: 'k', name: 'n', trigger: { event: 'e' } };
+const workflow = { name: 'n', trigger: { event: 'e' } };
 `;
 
 describe('a mistake is one compile error with a line that names it', () => {

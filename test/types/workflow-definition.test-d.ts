@@ -1,8 +1,7 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import { defineWorkflow } from '../../src/messaging/workflows/code/check.js';
-import type { WorkflowDefinition } from 'postreel/messaging';
+import { defineWorkflow, type WorkflowDefinition } from 'postreel/messaging';
 
-const head = { key: 'k', name: 'n', trigger: { event: 'e' } };
+const head = { name: 'n', trigger: { event: 'e' } };
 
 describe('defineWorkflow', () => {
   it('knows the keys of its steps', () => {
@@ -48,6 +47,24 @@ describe('defineWorkflow', () => {
         end: { type: 'EXIT' },
       },
     });
+  });
+
+  it('leaves it to the deployment whether it is on', () => {
+    const end = { type: 'EXIT' } as const;
+    // @ts-expect-error -- `deploy(definition, { enable: true })` turns it on
+    defineWorkflow({ ...head, enabled: true, steps: { end } });
+    // @ts-expect-error -- it is found by its name
+    defineWorkflow({ ...head, key: 'k', steps: { end } });
+  });
+
+  it('takes further fields where they are named', () => {
+    const fields = { position: { x: 1 } };
+    const end = { type: 'EXIT', fields } as const;
+    expectTypeOf(
+      defineWorkflow({ ...head, fields, steps: { end } }),
+    ).toExtend<WorkflowDefinition>();
+    // @ts-expect-error -- beside `fields` a typing mistake would be a field
+    defineWorkflow({ ...head, steps: { end: { type: 'EXIT', position: { x: 1 } } } });
   });
 
   it('refuses reserved fields in an update', () => {

@@ -1,19 +1,10 @@
 import type { Call, RequestOptions } from '../../core/types.js';
 import type { MethodsFor } from '../../core/route.js';
 import type { Acknowledgement } from '../../core/values.js';
-import { flag } from '../../core/options.js';
 import type { Transport } from '../../core/send.js';
-import { checkUnused } from '../shared/usage.js';
 import { checkFields } from './check-fields.js';
 import { routes } from './routes.js';
-import type {
-  FieldDeleteOptions,
-  FieldDrift,
-  FieldInventory,
-  FieldTypes,
-  FieldUsage,
-  FieldValues,
-} from './types.js';
+import type { FieldDrift, FieldInventory, FieldTypes, FieldUsage, FieldValues } from './types.js';
 
 /** The fields that contacts have: standard ones by name, custom ones as `data.<key>`. */
 export class ContactFields implements MethodsFor<typeof routes.fields> {
@@ -38,15 +29,12 @@ export class ContactFields implements MethodsFor<typeof routes.fields> {
     return this.#transport.send(routes.fields.usage, { params: { field } }, options);
   }
 
-  /** Removes a custom field from every contact. Conditions that use it will match no contact. */
-  delete(field: string, options?: FieldDeleteOptions): Call<Acknowledgement> {
-    const run = async ({ ifUnused, ...rest }: FieldDeleteOptions) => {
-      if (ifUnused) {
-        checkUnused('Field', field, await this.usage(field, rest));
-      }
-    };
-    const input = { params: { field }, before: { options: { ifUnused: flag }, run } };
-    return this.#transport.send(routes.fields.delete, input, options);
+  /**
+   * Removes a custom field from every contact. Conditions that use it match no contact from then on;
+   * `usage()` says which these are.
+   */
+  delete(field: string, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.fields.delete, { params: { field } }, options);
   }
 
   /**

@@ -121,15 +121,6 @@ export interface FieldValues extends OpenRecord {}
 /** Where a field is used. The service does not document its fields. */
 export interface FieldUsage extends OpenRecord {}
 
-/** How to delete a custom field. */
-export interface FieldDeleteOptions extends RequestOptions {
-  /**
-   * Refuses with a `ConflictError` when `fields.usage()` shows that something uses the field.
-   * @default false
-   */
-  ifUnused?: boolean | undefined;
-}
-
 /** The custom fields that a program expects, by name, with the types that the service infers. */
 export type FieldTypes = Readonly<Record<string, ContactField['type']>>;
 

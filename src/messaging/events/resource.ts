@@ -7,13 +7,10 @@ import type {
 } from '../../core/types.js';
 import type { NamesOf } from '../../core/route.js';
 import type { Acknowledgement } from '../../core/values.js';
-import { flag } from '../../core/options.js';
 import type { Transport } from '../../core/send.js';
-import { checkUnused } from '../shared/usage.js';
 import { withEmptyDeleted } from '../shared/request-body.js';
 import { routes } from './routes.js';
 import type {
-  EventDeleteOptions,
   EventNames,
   EventQuery,
   EventStats,
@@ -75,14 +72,8 @@ export class Events<Fields extends object = object> implements NamesOf<typeof ro
     return this.#transport.send(routes.usage, { params: { eventName } }, options);
   }
 
-  /** Deletes every event of that name. */
-  delete(eventName: string, options?: EventDeleteOptions): Call<Acknowledgement> {
-    const run = async ({ ifUnused, ...rest }: EventDeleteOptions) => {
-      if (ifUnused) {
-        checkUnused('Event', eventName, await this.usage(eventName, rest));
-      }
-    };
-    const input = { params: { eventName }, before: { options: { ifUnused: flag }, run } };
-    return this.#transport.send(routes.delete, input, options);
+  /** Deletes every event of that name; `usage()` says what listens for it. */
+  delete(eventName: string, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.delete, { params: { eventName } }, options);
   }
 }

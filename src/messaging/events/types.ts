@@ -1,4 +1,3 @@
-import type { RequestOptions } from '../../core/types.js';
 import type { OpenInput, OpenRecord } from '../../core/values.js';
 import type { MessageData } from '../shared/data.js';
 import type { ListQuery, PeriodQuery } from '../shared/query.js';
@@ -45,12 +44,3 @@ export interface EventNames extends OpenRecord {}
 
 /** Where an event is used. The service does not document its fields. */
 export interface EventUsage extends OpenRecord {}
-
-/** How to delete the events of a name. */
-export interface EventDeleteOptions extends RequestOptions {
-  /**
-   * Refuses with a `ConflictError` when `events.usage()` shows that something uses the event.
-   * @default false
-   */
-  ifUnused?: boolean | undefined;
-}

@@ -1,33 +1,37 @@
-import type { Call, ListOptions, RequestOptions, Paginated } from '../../core/types.js';
-import type { MethodsFor } from '../../core/route.js';
-import type { Acknowledgement } from '../../core/values.js';
-import type { StatusChecks } from '../../core/wait.js';
 import { flag } from '../../core/options.js';
 import { isPostreelError } from '../../core/errors.js';
+import type { MethodsFor } from '../../core/route.js';
 import type { Transport } from '../../core/send.js';
+import type { Call, ListOptions, Paginated, RequestOptions } from '../../core/types.js';
+import type { Acknowledgement } from '../../core/values.js';
+import {
+  jobStage,
+  waitForRecord,
+  type RecordWaitOptions,
+  type StatusChecks,
+} from '../../core/wait.js';
 import { toRequestBody } from '../shared/request-body.js';
-import type { WorkflowDefinition } from './code/definition.js';
-import type { Deployment, DeployOptions } from './code/deploy.js';
-import type { WorkflowMapping } from './code/mapping.js';
-import type { PulledWorkflow } from './code/pull.js';
-import { WorkflowExecutions } from './executions.js';
+import type { WorkflowDefinition } from './definition.js';
+import type { Deployment, DeployOptions, DeployParts } from './deploy.js';
 import { routes } from './routes.js';
-import { WorkflowSteps } from './steps.js';
-import { WorkflowTransitions } from './transitions.js';
 import type {
+  ExecutionQuery,
+  ExecutionStart,
+  StepCreate,
+  StepDelete,
+  StepUpdate,
+  TransitionCreate,
   Workflow,
   WorkflowCreate,
   WorkflowDeleteOptions,
+  WorkflowExecution,
   WorkflowFields,
   WorkflowGraph,
   WorkflowQuery,
+  WorkflowStep,
+  WorkflowTransition,
   WorkflowUpdate,
 } from './types.js';
-
-const back = {
-  answerOnly: ['id', 'steps', 'transitions', 'createdAt', 'updatedAt'],
-  dropUnset: ['name', 'eventName', 'triggerType', 'enabled', 'allowReentry'],
-};
 
 /**
  * Automated steps that contacts go through after an event.
@@ -44,14 +48,12 @@ export class Workflows implements MethodsFor<typeof routes> {
   /** The runs of contacts through a workflow. */
   readonly executions: WorkflowExecutions;
   readonly #transport: Transport;
-  readonly #mapping: Partial<WorkflowMapping> | undefined;
+  readonly #parts: WorkflowParts;
 
-  constructor(
-    transport: Transport,
-    { checks, mapping }: { checks: StatusChecks; mapping: Partial<WorkflowMapping> | undefined },
-  ) {
+  constructor(transport: Transport, parts: WorkflowParts) {
+    const { checks } = parts;
     this.#transport = transport;
-    this.#mapping = mapping;
+    this.#parts = parts;
     this.steps = new WorkflowSteps(transport);
     this.transitions = new WorkflowTransitions(transport);
     this.executions = new WorkflowExecutions(transport, checks);
@@ -71,7 +73,7 @@ export class Workflows implements MethodsFor<typeof routes> {
   create(body: WorkflowCreate | Workflow, options?: RequestOptions): Call<Workflow> {
     return this.#transport.send(
       routes.create,
-      { body: toRequestBody<WorkflowCreate>(body, back) },
+      { body: toRequestBody<WorkflowCreate>(body, workflowBack) },
       options,
     );
   }
@@ -85,7 +87,7 @@ export class Workflows implements MethodsFor<typeof routes> {
   update(id: string, body: WorkflowUpdate | Workflow, options?: RequestOptions): Call<Workflow> {
     return this.#transport.send(
       routes.update,
-      { params: { id }, body: toRequestBody<WorkflowUpdate>(body, back) },
+      { params: { id }, body: toRequestBody<WorkflowUpdate>(body, workflowBack) },
       options,
     );
   }
@@ -116,38 +118,203 @@ export class Workflows implements MethodsFor<typeof routes> {
   }
 
   /**
-   * Makes a live workflow equal to its definition: creates it at first, and later changes only
-   * what differs. Running contacts are not sent through a half-changed graph: an enabled workflow is
-   * disabled meanwhile, so events in that moment do not start it. A failure takes back what this
-   * deployment created; after a crash the next one goes on where it ended, without doing anything
-   * twice. `dryRun` only returns the plan.
+   * Deploys a workflow that is written as code: as a new version beside the one that runs, disabled, read
+   * back and compared. With `enable` it then takes the other's place; between the two calls that do so
+   * nothing is on, and events of that moment are lost. A definition that is deployed already is left alone.
+   * A failure takes back what was done, and says what is on; after a crash, deploy again.
+   * @throws an `InvalidRequestError` for a template that does not exist, and with the code
+   *   `WORKFLOW_EXISTS` for a workflow of that name and event that was not deployed from here; a
+   *   `PostreelError` with the code `MARK_DROPPED` or `NOT_AS_DEPLOYED` where the service does not keep what
+   *   was sent, `DEPLOY_FAILED` when all was taken back, `DEPLOY_INCOMPLETE` when something remains
    */
   async deploy(
     definition: WorkflowDefinition,
-    settings: DeployOptions,
+    settings?: DeployOptions,
     options?: RequestOptions,
   ): Promise<Deployment> {
     // Loaded here: workflows as code are for scripts.
-    const { deploy } = await import('./code/deploy.js');
-    return deploy(
-      definition,
-      this,
-      { ...settings, mapping: settings.mapping ?? this.#mapping },
+    const { deploy } = await import('./deploy.js');
+    return deploy(definition, settings, { ...this.#parts, workflows: this }, options);
+  }
+}
+
+/**
+ * The steps of a workflow.
+ * @example
+ * const step = await messaging.workflows.steps.create(id, { type: 'DELAY', config });
+ * await messaging.workflows.steps.delete(id, step.id, { splice: true });
+ */
+export class WorkflowSteps implements MethodsFor<typeof routes.steps> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Adds a step. Connect it with a transition. */
+  create(
+    id: string,
+    body: StepCreate | WorkflowStep,
+    options?: RequestOptions,
+  ): Call<WorkflowStep> {
+    return this.#transport.send(
+      routes.steps.create,
+      { params: { id }, body: toRequestBody<StepCreate>(body, stepBack) },
       options,
     );
   }
 
-  /**
-   * Turns a live workflow into a definition, with the state for its next deployment. Write the state
-   * to your store under the definition's `key`, which is the workflow's id until you change both.
-   */
-  async pull(
+  /** Changes the configuration of a step. */
+  update(
     id: string,
-    { mapping = this.#mapping }: { mapping?: Partial<WorkflowMapping> | undefined } = {},
+    stepId: string,
+    body: StepUpdate | WorkflowStep,
     options?: RequestOptions,
-  ): Promise<PulledWorkflow> {
-    // Loaded here: workflows as code are for scripts.
-    const { definitionOf } = await import('./code/pull.js');
-    return definitionOf(await this.get(id, options), mapping);
+  ): Call<WorkflowStep> {
+    return this.#transport.send(
+      routes.steps.update,
+      { params: { id, stepId }, body: toRequestBody<StepUpdate>(body, stepBack) },
+      options,
+    );
+  }
+
+  /** Deletes a step; `{ splice: true }` connects the steps around it. */
+  delete(
+    id: string,
+    stepId: string,
+    query?: StepDelete,
+    options?: RequestOptions,
+  ): Call<Acknowledgement> {
+    // The document has `splice=true` only: "false" could be read as true, like any other text.
+    const sent = query?.splice === false ? { ...query, splice: undefined } : query;
+    return this.#transport.send(
+      routes.steps.delete,
+      { params: { id, stepId }, query: sent },
+      options,
+    );
   }
 }
+
+/**
+ * The ways from step to step of a workflow.
+ * @example
+ * await messaging.workflows.transitions.create(id, {
+ *   fromStepId: condition.id,
+ *   toStepId: email.id,
+ *   branch: 'yes',
+ * });
+ */
+export class WorkflowTransitions implements MethodsFor<typeof routes.transitions> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Adds a transition between two steps; `branch` names the branch of a `CONDITION` step. */
+  create(
+    id: string,
+    body: TransitionCreate | WorkflowTransition,
+    options?: RequestOptions,
+  ): Call<WorkflowTransition> {
+    return this.#transport.send(
+      routes.transitions.create,
+      { params: { id }, body: toRequestBody<TransitionCreate>(body, transitionBack) },
+      options,
+    );
+  }
+
+  /** Deletes a transition. */
+  delete(id: string, transitionId: string, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(
+      routes.transitions.delete,
+      { params: { id, transitionId } },
+      options,
+    );
+  }
+}
+
+/**
+ * The ways of contacts through a workflow.
+ * @example
+ * await messaging.workflows.executions.start(id, { contactId, context: { coupon: 'SPRING' } });
+ */
+export class WorkflowExecutions implements MethodsFor<typeof routes.executions> {
+  readonly #transport: Transport;
+  readonly #checks: StatusChecks;
+
+  constructor(transport: Transport, checks: StatusChecks) {
+    this.#transport = transport;
+    this.#checks = checks;
+  }
+
+  /** Starts a workflow for a contact. */
+  start(id: string, body: ExecutionStart, options?: RequestOptions): Call<WorkflowExecution> {
+    return this.#transport.send(routes.executions.start, { params: { id }, body }, options);
+  }
+
+  /** Lists executions. `await` it for one page, `for await` it for every execution. */
+  list(id: string, query?: ExecutionQuery, options?: ListOptions): Paginated<WorkflowExecution> {
+    return this.#transport.pages(routes.executions.list, { params: { id }, query }, options);
+  }
+
+  /** Gets one execution by its id. */
+  get(id: string, executionId: string, options?: RequestOptions): Call<WorkflowExecution> {
+    return this.#transport.send(routes.executions.get, { params: { id, executionId } }, options);
+  }
+
+  /**
+   * Waits until a contact has gone through a workflow: for 10 minutes with a check every 10 seconds
+   * unless you say otherwise. A failed or canceled execution rejects with a `JobFailedError`. The
+   * service does not document the statuses: the usual words end the wait, `isDone` decides otherwise.
+   */
+  wait(
+    id: string,
+    executionId: string,
+    options?: RecordWaitOptions<WorkflowExecution>,
+  ): Promise<WorkflowExecution> {
+    const check = (signal: AbortSignal | undefined) =>
+      this.get(id, executionId, { signal, retries: 0 });
+    const plan = { ...executionWait, id: executionId, check, checks: this.#checks };
+    return waitForRecord(plan, options);
+  }
+
+  /** Cancels a running or waiting execution. */
+  cancel(id: string, executionId: string, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.executions.cancel, { params: { id, executionId } }, options);
+  }
+
+  /** Cancels every active execution of a workflow. */
+  cancelAll(id: string, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.executions.cancelAll, { params: { id } }, options);
+  }
+}
+
+/** What a workflow's methods need beside the transport. */
+interface WorkflowParts extends Pick<DeployParts, 'templates' | 'clock'> {
+  readonly checks: StatusChecks;
+}
+
+const workflowBack = {
+  answerOnly: ['id', 'steps', 'transitions', 'createdAt', 'updatedAt'],
+  dropUnset: ['name', 'eventName', 'triggerType', 'enabled', 'allowReentry'],
+};
+
+const stepBack = {
+  answerOnly: ['id', 'createdAt', 'updatedAt'],
+  dropUnset: ['type', 'name', 'config'],
+};
+
+const transitionBack = {
+  answerOnly: ['id', 'createdAt', 'updatedAt'],
+  dropNull: 'all',
+  dropUnset: ['branch'],
+} as const;
+
+const executionWait = {
+  kind: 'Execution',
+  timeout: 600_000,
+  interval: 10_000,
+  // Some services tell who left by an EXIT step from who came to the end.
+  isDone: (status: string | undefined) => jobStage(status) === 'done' || status === 'EXITED',
+};

@@ -164,20 +164,30 @@ export const messagingBehaviors = {
     what: 'whether CONDITION steps reach fields of the last event as `event.<name>`',
     silent: '`GET /workflows/fields`: "contact and event fields"',
   },
-  stepConfig: {
-    values: ['config', 'settings'],
-    what: 'the names of what a step is configured with: inside `config`, or others inside `settings`',
-    silent: '"step configuration: not shown"',
+  workflowStart: {
+    values: ['empty', 'trigger-step'],
+    what: 'whether a new workflow already holds a step of the type TRIGGER, which leads to the first one',
+    silent: '`POST /workflows`: "Fields of workflow … not shown"',
   },
-  workflowGraph: {
-    values: ['steps-transitions', 'nodes-edges'],
-    what: 'what an answer calls the steps and transitions of a workflow',
-    silent: '`GET /workflows/{id}`: "with steps and transitions"; "Fields of workflow … not shown"',
+  enabledOnCreate: {
+    values: ['ignored', 'honoured'],
+    what: 'whether a new workflow is on when `enabled` says so',
+    silent: '`POST /workflows`: "Fields of workflow … not shown"',
   },
-  stepDefaults: {
-    values: ['none', 'added'],
-    what: 'whether the service adds settings of its own to the configuration of a step',
-    silent: '"step configuration: not shown"',
+  stepConnection: {
+    values: ['by-hand', 'automatic'],
+    what: 'whether a new step is connected to the one before it unless `autoConnect` is false, and leads to one other only',
+    silent: '`POST /workflows/{id}/steps`: "Fields of … step … not shown"',
+  },
+  transitionsIn: {
+    values: ['workflow', 'steps'],
+    what: 'whether transitions stand beside the steps of a workflow, or inside each of them',
+    silent: '`GET /workflows/{id}`: "with steps and transitions"',
+  },
+  branchIn: {
+    values: ['transition', 'condition'],
+    what: 'whether a transition has its `branch` itself, or inside a `condition`',
+    silent: '"Fields of … transition … not shown"',
   },
   filterGroups: {
     values: ['and-or', 'all-any'],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { onboarding } from '../../support/messaging/onboarding.js';
 
 const define = (steps: Record<string, StepDefinition>, others: object = {}) =>
-  defineWorkflow({ key: 'k', name: 'n', trigger: { event: 'e' }, steps, ...others });
+  defineWorkflow({ name: 'n', trigger: { event: 'e' }, steps, ...others });
 
 const problemsOf = (run: () => unknown) => {
   try {
@@ -36,7 +36,7 @@ describe('defineWorkflow()', () => {
   });
 
   it.each<[string, Record<string, StepDefinition>, string[]]>([
-    ['no steps', {}, ['steps must have at least one step']],
+    ['no steps', {}, ['steps must not be empty']],
     ['a loose end', { a: email('b') }, ['steps.a.next must name a step of this workflow; got "b"']],
     [
       'a condition with loose branches',
@@ -68,6 +68,53 @@ describe('defineWorkflow()', () => {
       ['steps.a is in a loop without a pause', 'steps.b is in a loop without a pause'],
     ],
     [
+      'a branch that the step does not have',
+      { a: { ...delay('end'), yes: 'end' } as StepDefinition, end },
+      ['steps.a.yes is no way out of this step: a step of type DELAY has `next` only'],
+    ],
+    [
+      'a way out of a condition beside its branches',
+      {
+        a: { type: 'CONDITION', if: {}, yes: 'end', no: 'end', next: 'end' } as StepDefinition,
+        end,
+      },
+      ['steps.a.next is no way out of this step: a step of type CONDITION has `yes` and `no` only'],
+    ],
+    [
+      'a way out of the end',
+      { a: delay('end'), end: { ...end, next: 'a' } as StepDefinition },
+      ['steps.end.next is no way out of this step: a step of type EXIT ends'],
+    ],
+    [
+      'fields of a transition that the step does not have',
+      { a: { ...delay('end'), transitions: { no: { label: 'x' } } }, end },
+      ['steps.a.transitions.no is no way out of this step: a step of type DELAY has `next` only'],
+    ],
+    [
+      'two steps of one name',
+      { a: { ...email('b'), name: 'b' }, b: delay('end'), end },
+      ['steps.b.name is the name of another step, too'],
+    ],
+    [
+      'a field that it does not know',
+      { a: { ...email('end'), tempalte: 'tpl_1' } as StepDefinition, end },
+      ['steps.a.tempalte is no field of a SEND_EMAIL step: put it into `fields`'],
+    ],
+    [
+      'a type that there is not',
+      { a: { type: 'SEND_SMS', next: 'end' } as never, end },
+      [
+        'steps.a.type must be one of SEND_EMAIL, DELAY, WAIT_FOR_EVENT, CONDITION, WEBHOOK, UPDATE_CONTACT, EXIT',
+      ],
+    ],
+    [
+      'a reserved key, which the service would drop',
+      { a: { type: 'UPDATE_CONTACT', data: { email: 'x' } as never, next: 'end' }, end },
+      [
+        'steps.a.data.email is reserved, and the service would drop it: use the `email` field beside `data`',
+      ],
+    ],
+    [
       'an email without content',
       { a: { type: 'SEND_EMAIL', subject: 'Hi', next: 'end' }, end },
       ['steps.a needs `template`, or `subject` and `body`'],
@@ -87,10 +134,30 @@ describe('defineWorkflow()', () => {
     expect(problemsOf(() => define(steps))).toEqual(problems);
   });
 
+  it.each<[unknown, string[]]>([
+    [undefined, ['definition must be an object, as `defineWorkflow()` takes it']],
+    [
+      { name: 'n', trigger: 'e', steps: [] },
+      ['trigger.event must be a string that is not empty', 'steps must be an object of steps'],
+    ],
+    [
+      { name: 'Welcome · 3f2a9c', trigger: { event: 'e' }, steps: { end } },
+      ['name must not end like the mark of a version: deploying adds it'],
+    ],
+    [
+      { name: 'n', trigger: { event: 'e' }, steps: { a: 'EXIT' } },
+      ['steps.a must be an object with a `type`'],
+    ],
+  ])('refuses what JavaScript lets through: %j', (definition, problems) => {
+    expect(problemsOf(() => defineWorkflow(definition as never))).toEqual(problems);
+  });
+
   it('refuses a start that is no step, and names that are missing', () => {
-    expect(problemsOf(() => define({ end }, { start: 'x' }))).toEqual(['start names no step: "x"']);
-    expect(problemsOf(() => define({ end }, { key: '', trigger: { event: '' } }))).toEqual([
-      'key must be a string that is not empty',
+    expect(problemsOf(() => define({ end }, { start: 'x' }))).toEqual([
+      'start must name a step of this workflow; got "x"',
+    ]);
+    expect(problemsOf(() => define({ end }, { name: '', trigger: { event: '' } }))).toEqual([
+      'name must be a string that is not empty',
       'trigger.event must be a string that is not empty',
     ]);
   });

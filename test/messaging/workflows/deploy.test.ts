@@ -1,455 +1,429 @@
 import {
   defineWorkflow,
-  memoryWorkflowState,
   MessagingClient,
-  type Deployment,
+  type DeployOptions,
+  type MessagingOptions,
   type WorkflowDefinition,
-  type WorkflowStateStore,
 } from 'postreel';
-import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { dyingAt, type Moment } from '../../support/messaging/crashing.js';
-import { inTime } from '../../support/media/fake-time.js';
+import { createFakeMessaging, type FakeMessaging, type MessagingBehavior } from 'postreel/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { onboarding } from '../../support/messaging/onboarding.js';
-import { tracked } from '../../support/msw.js';
 
 let fake: FakeMessaging;
-let store: WorkflowStateStore;
-
 beforeEach(() => {
   fake = createFakeMessaging();
-  store = memoryWorkflowState();
 });
 
-afterEach(() => {
-  vi.useRealTimers();
-});
+const clientOf = (options: MessagingOptions = {}) =>
+  new MessagingClient({ ...fake.options, rateLimit: false, ...options });
 
-const clientOf = (fetch: typeof fake.fetch = fake.fetch, timeout = 30_000) =>
-  new MessagingClient({
-    apiKey: fake.secretKey,
-    baseUrl: fake.baseUrl,
-    fetch: tracked(fetch),
-    rateLimit: false,
-    retries: 0,
-    timeout,
-    validation: { requests: 'off', responses: 'off' },
+const deploy = (definition: WorkflowDefinition, settings?: DeployOptions) =>
+  clientOf().workflows.deploy(definition, settings);
+
+/** What is live, by its name: whether it is on, and its ways by the names of the steps. */
+function live() {
+  return [...fake.project.workflows.values()].map(({ name, enabled, steps, transitions }) => {
+    const nameOf = (id: string) => steps.get(id)?.name ?? id;
+    const ways = [...transitions.values()].map(({ fromStepId, toStepId, branch = 'next' }) =>
+      [nameOf(fromStepId), branch, nameOf(toStepId)].join(' '),
+    );
+    return { name, enabled, ways: ways.sort() };
+  });
+}
+
+const onNow = () => [...fake.project.workflows.values()].filter(({ enabled }) => enabled);
+
+const calls = () =>
+  fake.requests.map(({ method, path }) => `${method} ${path.replaceAll(/\w+_\d+/g, '{id}')}`);
+
+const changes = () => calls().filter((call) => !call.startsWith('GET'));
+
+const welcome = (subject: string, more: Partial<WorkflowDefinition> = {}) =>
+  defineWorkflow<string>({
+    name: 'Welcome',
+    trigger: { event: 'signed_up' },
+    steps: {
+      hello: { type: 'SEND_EMAIL', subject, body: '<p>Hi</p>', next: 'done' },
+      done: { type: 'EXIT' },
+    },
+    ...more,
   });
 
-const deploy = (definition: WorkflowDefinition = onboarding): Promise<Deployment> =>
-  clientOf().workflows.deploy(definition, { state: store });
+const marked = (name: string): unknown =>
+  expect.stringMatching(new RegExp(`^${name} · [0-9a-f]{6}$`));
 
-/** Runs what looks again later for what may have been created. */
-async function inFakeTime<T>(run: () => Promise<T>): Promise<T> {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  try {
-    return await inTime(run());
-  } finally {
-    vi.useRealTimers();
-  }
-}
-
-/** The live graph in terms of step names, whatever the ids are. */
-async function live() {
-  const found = [];
-  for await (const { id } of clientOf().workflows.list()) {
-    const { steps = [], transitions = [], ...graph } = await clientOf().workflows.get(id);
-    const names = new Map(steps.map((step) => [step.id, String(step['name'])]));
-    const ways = transitions.map(({ fromStepId, toStepId, branch }) =>
-      [names.get(String(fromStepId)), branch ?? 'next', names.get(String(toStepId))].join(' '),
-    );
-    found.push({
-      name: graph['name'],
-      enabled: graph.enabled,
-      steps: steps.map(({ name, type, config }) => ({ name, type, config })),
-      ways: ways.sort(),
+describe('a first deployment', () => {
+  it('makes the whole graph, disabled, and its name carries the mark of the version', async () => {
+    const { workflowId, name, stepIds, operations } = await deploy(onboarding);
+    expect(live()).toEqual([
+      {
+        name,
+        enabled: false,
+        ways: [
+          'isPro no offer',
+          'isPro yes mark',
+          'mark next done',
+          'offer next paid',
+          'paid next mark',
+          'wait next isPro',
+          'welcome next wait',
+        ],
+      },
+    ]);
+    expect(name).toEqual(marked('Onboarding'));
+    expect(fake.project.workflows.get(workflowId ?? '')?.triggerConfig).toEqual({
+      eventName: 'signed_up',
     });
-  }
-  return found;
-}
-
-const everyStep = [
-  'isPro no offer',
-  'isPro yes mark',
-  'mark next done',
-  'offer next paid',
-  'paid next mark',
-  'wait next isPro',
-  'welcome next wait',
-];
-
-const changed = defineWorkflow({
-  key: 'onboarding',
-  name: 'Onboarding 2',
-  trigger: { event: 'signed_up' },
-  enabled: true,
-  steps: {
-    welcome: { type: 'SEND_EMAIL', subject: 'Welcome!', body: '<p>Hi</p>', next: 'wait' },
-    wait: { type: 'WAIT_FOR_EVENT', event: 'paid', next: 'thanks' },
-    thanks: { type: 'SEND_EMAIL', subject: 'Thanks', body: '<p>Thanks</p>', next: 'done' },
-    done: { type: 'EXIT' },
-  },
-});
-
-describe('workflows.deploy()', () => {
-  it('creates the whole graph and enables it', async () => {
-    const { workflowId, stepIds, operations } = await deploy();
-    expect(workflowId).toBeDefined();
     expect(Object.keys(stepIds)).toEqual(Object.keys(onboarding.steps));
     expect(operations.map((operation) => operation.do)).toEqual([
       'create-workflow',
       ...Array.from({ length: 7 }, () => 'create-step'),
       ...Array.from({ length: 7 }, () => 'create-transition'),
-      'enable-workflow',
     ]);
-    expect(await live()).toMatchObject([{ name: 'Onboarding', enabled: true, ways: everyStep }]);
   });
 
-  it('changes nothing the second time', async () => {
-    await deploy();
-    const before = await live();
-    const second = await deploy();
-    expect(second.operations).toEqual([]);
-    expect(await live()).toEqual(before);
-  });
-
-  it('runs what it deploys', async () => {
-    await deploy();
+  it('runs once it is enabled', async () => {
+    await deploy(onboarding, { enable: true });
     await clientOf().track({ email: 'ann@example.com', event: 'signed_up' });
     await fake.advance('3d');
-    expect(fake.outbox.map(({ subject }) => subject)).toEqual(['Welcome', 'Go pro']);
+    expect(fake.outbox.map(({ to, subject }) => [to, subject])).toEqual([
+      ['ann@example.com', 'Welcome'],
+      ['ann@example.com', 'Go pro'],
+    ]);
   });
 
-  it('only plans with dryRun', async () => {
-    const { workflowId, operations } = await clientOf().workflows.deploy(onboarding, {
-      state: store,
-      dryRun: true,
-    });
-    expect(workflowId).toBeUndefined();
-    expect(operations[0]).toEqual({ do: 'create-workflow' });
-    expect(await live()).toEqual([]);
-    expect(await store.read('onboarding')).toBeUndefined();
+  it('made twice is one, and changes nothing the second time', async () => {
+    const first = await deploy(onboarding, { enable: true });
+    const before = live();
+    const count = changes().length;
+    const second = await deploy(onboarding, { enable: true });
+    expect(second).toMatchObject({ workflowId: first.workflowId, operations: [] });
+    expect(second.stepIds).toEqual(first.stepIds);
+    expect(live()).toEqual(before);
+    expect(changes()).toHaveLength(count);
   });
 
-  it('changes only what differs, with the workflow disabled meanwhile', async () => {
-    const first = await deploy();
-    const second = await deploy(changed);
-    expect(second.workflowId).toBe(first.workflowId);
-    expect(second.stepIds['welcome']).toBe(first.stepIds['welcome']);
-    const done = second.operations.map((operation) => operation.do);
-    expect(done[0]).toBe('disable-workflow');
-    expect(done.at(-1)).toBe('enable-workflow');
-    expect(done).toContain('update-step');
-    expect(done).not.toContain('create-workflow');
-    expect(await live()).toMatchObject([
-      {
-        name: 'Onboarding 2',
-        enabled: true,
-        ways: ['thanks next done', 'wait next thanks', 'welcome next wait'],
+  it('is enabled later by deploying it again', async () => {
+    const { workflowId } = await deploy(onboarding);
+    const { operations } = await deploy(onboarding, { enable: true });
+    expect(operations).toEqual([{ do: 'enable-workflow', workflowId }]);
+    expect(live()).toMatchObject([{ name: marked('Onboarding'), enabled: true }]);
+  });
+
+  it('takes further fields of the workflow, its steps and transitions as they are', async () => {
+    const definition = defineWorkflow({
+      name: 'Welcome',
+      trigger: { event: 'signed_up' },
+      fields: { description: 'Ours', tags: ['new'] },
+      steps: {
+        hello: {
+          type: 'SEND_EMAIL',
+          subject: 'Hi',
+          body: 'Hi',
+          config: { trackOpens: true },
+          fields: { color: 'red', position: { x: 7, y: 9 } },
+          transitions: { next: { label: 'then' } },
+          next: 'done',
+        },
+        done: { type: 'EXIT' },
       },
-    ]);
-    expect((await deploy(changed)).operations).toEqual([]);
-  });
-
-  it('takes back what it created when the service refuses a step', async () => {
-    fake.fail('POST /workflows/{id}/steps', { status: 422, after: 3 });
-    await expect(deploy()).rejects.toMatchObject({ status: 422 });
-    expect(await live()).toEqual([]);
-    await deploy();
-    expect(await live()).toMatchObject([{ ways: everyStep }]);
-  });
-
-  it('takes back a change that the service refuses half way', async () => {
-    await deploy();
-    const before = await live();
-    fake.fail('POST /workflows/{id}/transitions', { status: 500, after: 0 });
-    await expect(inFakeTime(() => deploy(changed))).rejects.toMatchObject({ status: 500 });
-    expect(await live()).toEqual(before);
+    });
+    const { workflowId = '' } = await deploy(definition);
+    const workflow = fake.project.workflows.get(workflowId);
+    expect(workflow).toMatchObject({ description: 'Ours', tags: ['new'] });
+    expect([...(workflow?.steps.values() ?? [])][0]).toMatchObject({
+      color: 'red',
+      position: { x: 7, y: 9 },
+      config: { subject: 'Hi', trackOpens: true },
+    });
+    expect([...(workflow?.transitions.values() ?? [])]).toMatchObject([{ label: 'then' }]);
   });
 });
 
-describe('what a deployment takes back', () => {
-  /** What was asked of the service since then, without reads. */
-  const changesSince = (start: number) =>
-    fake.requests.slice(start).flatMap(({ endpoint = '' }) => {
-      return endpoint.startsWith('GET') ? [] : [endpoint];
+describe('templates', () => {
+  const withTemplate = (template: string) =>
+    defineWorkflow({
+      name: 'Welcome',
+      trigger: { event: 'signed_up' },
+      steps: {
+        hello: { type: 'SEND_EMAIL', template, next: 'done' },
+        done: { type: 'EXIT' },
+      },
     });
 
-  it('is a new workflow as a whole', async () => {
-    fake.fail('POST /workflows/{id}/transitions', { status: 422, after: 2 });
-    await expect(deploy()).rejects.toMatchObject({ status: 422 });
-    const taken = changesSince(0).filter((endpoint) => endpoint.startsWith('DELETE'));
-    expect(taken).toEqual(['DELETE /workflows/{id}']);
-    expect(await store.read('onboarding')).toBeUndefined();
+  it.each([false, true])('must exist before anything is made, dryRun %s', async (dryRun) => {
+    await expect(
+      deploy(withTemplate('tpl_welcome'), { enable: true, dryRun }),
+    ).rejects.toMatchObject({
+      name: 'InvalidRequestError',
+      outcome: 'not-sent',
+      fieldErrors: [
+        {
+          field: 'steps.hello.template',
+          message: 'must name a template of this project; there is no "tpl_welcome"',
+        },
+      ],
+    });
+    expect(changes()).toEqual([]);
   });
 
-  it('goes in the opposite order: transitions, then steps', async () => {
-    await deploy();
-    const start = fake.requests.length;
-    const { offer, ...others } = onboarding.steps;
-    const extra = { type: 'EXIT' } as const;
-    const check = { type: 'CONDITION', if: {}, yes: 'paid', no: 'extra' } as const;
-    const steps = { ...others, offer: { ...offer, next: 'check' }, check, extra };
-    fake.fail('POST /workflows/{id}/transitions', { status: 422, after: 2 });
-    await expect(deploy({ ...onboarding, steps })).rejects.toMatchObject({ status: 422 });
-    expect(changesSince(start).filter((endpoint) => endpoint.startsWith('DELETE'))).toEqual([
-      ...Array.from({ length: 2 }, () => 'DELETE /workflows/{id}/transitions/{transitionId}'),
-      ...Array.from({ length: 2 }, () => 'DELETE /workflows/{id}/steps/{stepId}'),
+  it('are mailed with the fields of the contact', async () => {
+    const messaging = clientOf();
+    const { id } = await messaging.templates.create({
+      name: 'Welcome',
+      subject: 'Welcome {{name ?? "there"}}',
+      body: '<p>{{plan}}</p>',
+      type: 'TRANSACTIONAL',
+    });
+    await deploy(withTemplate(id), { enable: true });
+    const event = 'signed_up';
+    await messaging.track({ email: 'ann@example.com', event, data: { name: 'Ann', plan: 'pro' } });
+    await messaging.track({ email: 'bea@example.com', event });
+    expect(fake.outbox.map(({ to, subject, body }) => [to, subject, body])).toEqual([
+      ['ann@example.com', 'Welcome Ann', '<p>pro</p>'],
+      ['bea@example.com', 'Welcome there', '<p></p>'],
     ]);
   });
+});
 
-  it('enables the workflow again only when its graph is as it was', async () => {
-    await deploy();
-    const start = fake.requests.length;
-    fake.fail('POST /workflows/{id}/transitions', { status: 422 });
-    await expect(deploy(changed)).rejects.toMatchObject({ status: 422 });
-    const changes = changesSince(start);
-    expect(changes.slice(0, 2)).toEqual(['PATCH /workflows/{id}', 'POST /workflows/{id}/steps']);
-    expect(changes.slice(-2)).toEqual([
-      'DELETE /workflows/{id}/steps/{stepId}',
-      'PATCH /workflows/{id}',
+describe('a new version', () => {
+  it('stays off beside the one that runs, until it is enabled', async () => {
+    const first = await deploy(welcome('One'), { enable: true });
+    const second = await deploy(welcome('Two'));
+    expect(second.workflowId).not.toBe(first.workflowId);
+    expect(onNow().map(({ id }) => id)).toEqual([first.workflowId]);
+    await deploy(welcome('Two'), { enable: true });
+    expect(onNow().map(({ id }) => id)).toEqual([second.workflowId]);
+  });
+
+  it('is marked, takes the place of the one that runs, and then gets its final mark', async () => {
+    const first = await deploy(welcome('One'), { enable: true });
+    const before = fake.requests.length;
+    const { workflowId, name, replaced, gap, notes } = await deploy(welcome('Two'), {
+      enable: true,
+    });
+    const patches = fake.requests.slice(before).filter(({ method }) => method === 'PATCH');
+    expect(patches.map(({ path, body }) => [path.split('/').at(-1), body])).toEqual([
+      [workflowId, { name: `${name} (switching)` }],
+      [first.workflowId, { enabled: false }],
+      [workflowId, { enabled: true }],
+      [workflowId, { name }],
     ]);
-    expect(await live()).toMatchObject([{ enabled: true, ways: everyStep }]);
+    expect(replaced).toMatchObject([{ workflowId: first.workflowId, name: first.name }]);
+    expect(gap).toEqual({ from: expect.any(Date) as Date, to: expect.any(Date) as Date });
+    expect(notes).toEqual([expect.stringContaining('may enter this one again')]);
+    await clientOf().track({ email: 'ann@example.com', event: 'signed_up' });
+    expect(fake.outbox.map(({ subject }) => subject)).toEqual(['Two']);
   });
 
-  it('does not enable a workflow that was to be disabled', async () => {
-    await deploy();
-    fake.fail('POST /workflows/{id}/transitions', { status: 422 });
-    const off = { ...changed, enabled: false };
-    await expect(deploy(off)).rejects.toMatchObject({ status: 422 });
-    expect(await live()).toMatchObject([{ enabled: false }]);
+  it('goes back to an old one by deploying that again', async () => {
+    const first = await deploy(welcome('One'), { enable: true });
+    await deploy(welcome('Two'), { enable: true });
+    const back = await deploy(welcome('One'), { enable: true });
+    expect(back.workflowId).toBe(first.workflowId);
+    expect(onNow().map(({ id }) => id)).toEqual([first.workflowId]);
+    expect(fake.project.workflows.size).toBe(2);
   });
 
-  it('is nothing once something was deleted: the next deployment goes on', async () => {
-    await deploy();
-    const rest = 'DELETE /workflows/{id}/transitions/{transitionId}';
-    fake.fail(rest, { status: 500, after: 1 });
-    await expect(deploy(changed)).rejects.toMatchObject({ status: 500 });
-    const [half] = await live();
-    expect(half?.enabled).toBe(false);
-    expect(half?.steps.map(({ name }) => name)).toContain('thanks');
-    await deploy(changed);
-    const ways = ['thanks next done', 'wait next thanks', 'welcome next wait'];
-    expect(await live()).toMatchObject([{ enabled: true, ways }]);
-  });
-
-  it('is nothing once a step was deleted, also where its transitions were gone already', async () => {
-    const { done, ...others } = changed.steps;
-    const short = { ...changed, steps: { welcome: { ...others.welcome, next: 'done' }, done } };
-    const { workflowId = '' } = await deploy(changed);
-    const { transitions = [] } = await clientOf().workflows.get(workflowId);
-    for (const { id } of transitions) {
-      await clientOf().workflows.transitions.delete(workflowId, id);
+  it('is told by a dry run, with the executions that still run, and nothing is sent', async () => {
+    const slow = defineWorkflow({
+      name: 'Welcome',
+      trigger: { event: 'signed_up' },
+      steps: {
+        wait: { type: 'DELAY', amount: 2, unit: 'days', next: 'end' },
+        end: { type: 'EXIT' },
+      },
+    });
+    const first = await deploy(slow, { enable: true });
+    for (const email of ['ann@example.com', 'bea@example.com']) {
+      await clientOf().track({ email, event: 'signed_up' });
     }
-    fake.fail('DELETE /workflows/{id}/steps/{stepId}', { status: 500 });
-    await expect(deploy(short)).rejects.toMatchObject({ status: 500 });
-    expect(await live()).toMatchObject([{ enabled: false, ways: ['welcome next done'] }]);
-  });
-
-  it('is nothing once the graph is complete: it is enabled all the same', async () => {
-    await deploy(changed);
-    const { welcome, ...others } = changed.steps;
-    const steps = { welcome: { ...welcome, subject: 'Hello!' }, ...others };
-    fake.fail('PATCH /workflows/{id}', { status: 500, after: 2 }); // disabled, renamed, and enabled
-    const renamed = { ...changed, name: 'Onboarding 3', steps };
-    await expect(deploy(renamed)).rejects.toMatchObject({ status: 500 });
-    const [half] = await live();
-    expect(half).toMatchObject({ name: 'Onboarding 3', enabled: true });
-    expect(half?.steps[0]?.config).toMatchObject({ subject: 'Hello!' });
-  });
-});
-
-describe('what a deployment changes', () => {
-  it('is sent without the type of a step, which is fixed', async () => {
-    await deploy();
-    await deploy(changed);
-    const updates = fake.requests.filter(
-      ({ endpoint }) => endpoint === 'PATCH /workflows/{id}/steps/{stepId}',
-    );
-    expect(updates.length).toBeGreaterThan(0);
-    for (const { body } of updates) {
-      expect(body).toHaveProperty('config');
-      expect(body).not.toHaveProperty('type');
-    }
+    const count = changes().length;
+    const plan = await deploy(welcome('Two'), { enable: true, dryRun: true });
+    expect(plan).toMatchObject({
+      workflowId: undefined,
+      name: marked('Welcome'),
+      replaced: [{ workflowId: first.workflowId, activeExecutions: 2 }],
+      notes: [expect.stringContaining('may enter this one again')],
+    });
+    expect(plan.operations.map((operation) => operation.do)).toEqual([
+      'create-workflow',
+      'create-step',
+      'create-step',
+      'create-transition',
+      'disable-workflow',
+      'enable-workflow',
+    ]);
+    expect(changes()).toHaveLength(count);
   });
 });
 
-describe('what a deployment deletes', () => {
-  it.each([
-    ['steps/{stepId}', 500],
-    ['steps/{stepId}', 409],
-    ['transitions/{transitionId}', 500],
-    ['transitions/{transitionId}', 403],
-  ])('is not taken for gone when the service fails to delete %s with %i', async (part, status) => {
-    await deploy();
-    const heal = fake.fail(`DELETE /workflows/{id}/${part}`, { status });
-    await expect(deploy(changed)).rejects.toMatchObject({ status });
-    heal();
-    await deploy(changed);
-    const ways = ['thanks next done', 'wait next thanks', 'welcome next wait'];
-    expect(await live()).toMatchObject([{ name: 'Onboarding 2', enabled: true, ways }]);
+describe('a workflow that was not deployed from here', () => {
+  const foreign = async (eventName = 'signed_up') => {
+    const { id } = await clientOf().workflows.create({ name: 'Welcome', eventName });
+    await clientOf().workflows.update(id, { enabled: true });
+    return id;
+  };
+
+  it('is not touched', async () => {
+    const id = await foreign();
+    const count = changes().length;
+    await expect(deploy(welcome('One'), { enable: true })).rejects.toMatchObject({
+      code: 'WORKFLOW_EXISTS',
+      outcome: 'not-sent',
+      message: expect.stringContaining(`{ replaces: '${id}' }`) as string,
+    });
+    expect(changes()).toHaveLength(count);
+  });
+
+  it('is replaced when it is named, and not in the way later', async () => {
+    const replaces = await foreign();
+    const { workflowId, replaced } = await deploy(welcome('One'), { enable: true, replaces });
+    expect(replaced).toMatchObject([{ workflowId: replaces, name: 'Welcome' }]);
+    expect(onNow().map(({ id }) => id)).toEqual([workflowId]);
+    expect((await deploy(welcome('One'), { enable: true })).operations).toEqual([]);
+  });
+
+  it('is in the way again when somebody enables it: contacts would be mailed twice', async () => {
+    const replaces = await foreign();
+    await deploy(welcome('One'), { enable: true, replaces });
+    await clientOf().workflows.update(replaces, { enabled: true });
+    await expect(deploy(welcome('Two'))).rejects.toMatchObject({ code: 'WORKFLOW_EXISTS' });
+  });
+
+  it('is another one when it starts with another event', async () => {
+    await foreign('other');
+    await deploy(welcome('One'), { enable: true });
+    expect(fake.project.workflows.size).toBe(2);
+  });
+
+  it('must exist to be replaced', async () => {
+    await expect(deploy(welcome('One'), { replaces: 'wfl_9' })).rejects.toMatchObject({
+      status: 404,
+    });
+    expect(changes()).toEqual([]);
   });
 });
 
-describe('a deployment that dies', () => {
-  /** Dies at each of its requests and writes in turn, and says what the next run leaves. */
-  async function dieAt(operation: number, moment: Moment, definition: WorkflowDefinition) {
-    const { fetch, store: dying, dead } = dyingAt(operation, moment, { fake, store });
-    // A timeout would let it go on half a minute later, in the midst of another test.
-    const client = clientOf(fetch, Infinity);
-    const run = client.workflows.deploy(definition, { state: dying });
-    const end = await Promise.race([run.then(() => 'done' as const), dead]);
-    // The next run looks twice for what may have been created, with a wait in between.
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const next = await inTime(deploy(definition));
-    vi.useRealTimers();
-    return { end, next };
-  }
+describe('what a colleague has changed', () => {
+  it('in the version that runs is left alone by deploying it again', async () => {
+    const { workflowId = '', stepIds } = await deploy(welcome('One'), { enable: true });
+    const config = { subject: 'Edited', body: 'Hi' };
+    await clientOf().workflows.steps.update(workflowId, stepIds['hello'] ?? '', { config });
+    await deploy(welcome('One'), { enable: true, prune: true });
+    const [step] = fake.project.workflows.get(workflowId)?.steps.values() ?? [];
+    expect(step?.config).toEqual(config);
+  });
 
-  it.each(['before', 'after'] as const)(
-    'is finished by the next one, nothing twice, at every step %s it happens',
-    async (moment) => {
-      for (let operation = 1; ; operation++) {
-        fake = createFakeMessaging();
-        store = memoryWorkflowState();
-        const { end } = await dieAt(operation, moment, onboarding);
-        expect(await live(), `died ${moment} ${operation}`).toMatchObject([
-          { name: 'Onboarding', enabled: true, ways: everyStep },
-        ]);
-        expect((await live())[0]?.steps).toHaveLength(7);
-        if (end === 'done') {
-          expect(operation).toBeGreaterThan(40);
-          return;
-        }
-      }
+  const edits: [string, (id: string, stepIds: Readonly<Record<string, string>>) => unknown][] = [
+    [
+      'a step',
+      (id, { hello = '' }) =>
+        clientOf().workflows.steps.update(id, hello, { config: { subject: 'Edited', body: 'Hi' } }),
+    ],
+    [
+      'the name of a step',
+      (id, { hello = '' }) => clientOf().workflows.steps.update(id, hello, { name: 'Hey' }),
+    ],
+    [
+      'a setting of a step',
+      (id, { hello = '' }) =>
+        clientOf().workflows.steps.update(id, hello, {
+          config: { subject: 'One', body: '<p>Hi</p>', from: 'me@example.com' },
+        }),
+    ],
+    [
+      'a field of a step beside its config',
+      (id, { hello = '' }) => clientOf().workflows.steps.update(id, hello, { templateId: 'tpl_1' }),
+    ],
+    ['one step more', (id) => clientOf().workflows.steps.create(id, { type: 'EXIT', name: 'end' })],
+    ['one step less', (id, { done = '' }) => clientOf().workflows.steps.delete(id, done)],
+    ['its event', (id) => clientOf().workflows.update(id, { eventName: 'other' })],
+    ['who may enter again', (id) => clientOf().workflows.update(id, { allowReentry: true })],
+  ];
+
+  it.each(edits)('is not pruned: %s', async (_, edit) => {
+    const { workflowId = '', stepIds } = await deploy(welcome('One'), { enable: true });
+    await edit(workflowId, stepIds);
+    const { kept } = await deploy(welcome('Two'), { enable: true, prune: true });
+    expect(kept).toMatchObject([
+      { workflowId, reason: expect.stringContaining('not as it was deployed') as string },
+    ]);
+    expect(fake.project.workflows.has(workflowId)).toBe(true);
+  });
+});
+
+describe('prune', () => {
+  it('deletes the disabled versions that still are what was deployed', async () => {
+    await deploy(onboardingOf('a'), { enable: true });
+    await deploy(onboardingOf('b'), { enable: true });
+    const { workflowId, operations, kept } = await deploy(onboardingOf('c'), {
+      enable: true,
+      prune: true,
+    });
+    expect(operations.filter((operation) => operation.do === 'delete-workflow')).toHaveLength(2);
+    expect(kept).toEqual([]);
+    expect([...fake.project.workflows.keys()]).toEqual([workflowId]);
+  });
+
+  it('keeps a version with active executions, and one that is on', async () => {
+    const first = await deploy(onboarding, { enable: true });
+    await clientOf().track({ email: 'ann@example.com', event: 'signed_up' });
+    const { kept } = await deploy(onboardingOf('b'), { prune: true });
+    expect(kept).toMatchObject([{ workflowId: first.workflowId, reason: 'It is on.' }]);
+    const after = await deploy(onboardingOf('b'), { enable: true, prune: true });
+    expect(after.kept).toMatchObject([{ reason: '1 of its executions run.' }]);
+    await fake.advance('30d');
+    await deploy(onboardingOf('b'), { enable: true, prune: true });
+    expect(fake.project.workflows.size).toBe(1);
+  });
+
+  it('says in a dry run what it would delete', async () => {
+    const { workflowId } = await deploy(welcome('One'), { enable: true });
+    const settings = { enable: true, prune: true, dryRun: true };
+    const { operations } = await deploy(welcome('Two'), settings);
+    expect(operations.at(-1)).toEqual({ do: 'delete-workflow', workflowId });
+    expect(fake.project.workflows.size).toBe(1);
+  });
+});
+
+function onboardingOf(subject: string): WorkflowDefinition {
+  const hello = { type: 'SEND_EMAIL', subject, body: '<p>Hi</p>', next: 'wait' } as const;
+  return { ...onboarding, steps: { ...onboarding.steps, welcome: hello } };
+}
+
+describe('a service', () => {
+  const shapes: Partial<MessagingBehavior>[] = [
+    { workflowStart: 'trigger-step' },
+    { stepConnection: 'automatic' },
+    { workflowStart: 'trigger-step', stepConnection: 'automatic' },
+    { transitionsIn: 'steps' },
+    { branchIn: 'condition' },
+    { enabledOnCreate: 'honoured' },
+    { created: 200 },
+    { ids: 'uuid' },
+    { unset: 'null' },
+    { unset: 'empty' },
+    { acknowledgements: 'no-content' },
+    { envelopes: 'always' },
+    { listStyle: 'array' },
+    {
+      workflowStart: 'trigger-step',
+      stepConnection: 'automatic',
+      transitionsIn: 'steps',
+      branchIn: 'condition',
+      enabledOnCreate: 'honoured',
     },
-    240_000,
-  );
+  ];
 
-  it.each(['before', 'after'] as const)(
-    'is finished by the next one when it changes a workflow and dies %s a step',
-    async (moment) => {
-      for (let operation = 1; ; operation += 3) {
-        fake = createFakeMessaging();
-        store = memoryWorkflowState();
-        await deploy();
-        const { end } = await dieAt(operation, moment, changed);
-        expect(await live(), `died ${moment} ${operation}`).toMatchObject([
-          {
-            name: 'Onboarding 2',
-            enabled: true,
-            ways: ['thanks next done', 'wait next thanks', 'welcome next wait'],
-          },
-        ]);
-        expect((await live())[0]?.steps).toHaveLength(4);
-        if (end === 'done') {
-          return;
-        }
-      }
-    },
-    240_000,
-  );
-
-  it.each(['before', 'after'] as const)(
-    'leaves a workflow on that was enabled by hand, when it dies %s a step',
-    async (moment) => {
-      const byHand = { ...changed, enabled: undefined };
-      for (let operation = 1; ; operation++) {
-        fake = createFakeMessaging();
-        store = memoryWorkflowState();
-        const { workflowId = '' } = await deploy({ ...onboarding, enabled: undefined });
-        await clientOf().workflows.update(workflowId, { enabled: true });
-        const { end } = await dieAt(operation, moment, byHand);
-        expect(await live(), `died ${moment} ${operation}`).toMatchObject([{ enabled: true }]);
-        if (end === 'done') {
-          return;
-        }
-      }
-    },
-    240_000,
-  );
-
-  it('leaves alone a workflow of the same name when the answer to its creation is lost', async () => {
-    const other = await clientOf().workflows.create({ name: 'Onboarding', eventName: 'bought' });
-    fake.fail('POST /workflows', { drop: true });
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const lost = inTime(deploy()).catch((failure: unknown) => failure);
-    expect(await lost).toMatchObject({ name: 'ConnectionError' });
-    vi.useRealTimers();
-    const { workflowId } = await deploy();
-    expect(workflowId).not.toBe(other.id);
-    const { steps, ...kept } = await clientOf().workflows.get(other.id);
-    expect(steps).toEqual([]);
-    expect(kept).toMatchObject({ enabled: false, eventName: 'bought' });
-  });
-
-  it('says so when a new workflow does not show enough to tell whose it is', async () => {
-    const client = clientOf(async (input, init) => {
-      const { method, url } = new Request(input, init);
-      const response = await fake.fetch(input, init);
-      return method === 'GET' && /\/workflows\/\w+$/.test(url)
-        ? Response.json({ ...((await response.json()) as object), eventName: undefined })
-        : response;
-    });
-    fake.fail('POST /workflows', { loseAnswer: true });
-    await expect(client.workflows.deploy(onboarding, { state: store })).rejects.toMatchObject({
-      code: 'DEPLOY_UNCLEAR',
-    });
-  });
-
-  it('says so when it cannot tell which of two workflows is its own', async () => {
-    const client = clientOf(async (input, init) => {
-      const { method, url } = new Request(input, init);
-      if (method === 'POST' && url.endsWith('/workflows')) {
-        await clientOf().workflows.create({ name: 'Onboarding', eventName: 'signed_up' });
-        fake.fail('POST /workflows', { loseAnswer: true });
-      }
-      return fake.fetch(input, init);
-    });
-    await expect(client.workflows.deploy(onboarding, { state: store })).rejects.toMatchObject({
-      code: 'DEPLOY_UNCLEAR',
-      outcome: 'unknown',
-    });
-    expect(await live()).toMatchObject([{ steps: [] }, { steps: [] }]);
-  });
-
-  it('finds what the service creates a moment after its answer was lost', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    let isFirst = true;
-    const client = clientOf((input, init) => {
-      if (init?.method !== 'POST' || !isFirst) {
-        return fake.fetch(input, init);
-      }
-      isFirst = false;
-      setTimeout(() => void fake.fetch(input, { ...init, signal: null }), 500);
-      return Promise.reject(new TypeError('fetch failed'));
-    });
-    await inTime(client.workflows.deploy(onboarding, { state: store }));
-    vi.useRealTimers();
-    expect(await live()).toMatchObject([{ name: 'Onboarding', ways: everyStep }]);
-  });
-
-  it.each([
-    'POST /workflows',
-    'POST /workflows/{id}/steps',
-    'POST /workflows/{id}/transitions',
-  ] as const)('creates nothing twice when the answer to %s is lost', async (endpoint) => {
-    fake.fail(endpoint, { loseAnswer: true });
-    await deploy();
-    expect(await live()).toMatchObject([{ ways: everyStep }]);
-    expect((await live())[0]?.steps).toHaveLength(7);
-  });
-});
-
-describe('workflows.pull()', () => {
-  it('turns a live workflow into a definition that deploys to nothing', async () => {
-    const { workflowId = '' } = await deploy();
-    const { definition, state } = await clientOf().workflows.pull(workflowId);
-    expect(definition).toMatchObject({ name: 'Onboarding', trigger: { event: 'signed_up' } });
-    expect(definition.start).toBe('welcome');
-    const named = Object.entries(onboarding.steps).map(([name, step]) => [name, { name, ...step }]);
-    expect(definition.steps).toEqual(Object.fromEntries(named));
-    await store.write(definition.key, state);
-    expect((await deploy(definition)).operations).toEqual([]);
+  it.each(shapes)('that answers as %j has it deployed, switched and pruned', async (behavior) => {
+    fake = createFakeMessaging({ behavior });
+    await deploy(onboarding, { enable: true });
+    await deploy(onboardingOf('New'), { enable: true, prune: true });
+    expect((await deploy(onboardingOf('New'), { enable: true })).operations).toEqual([]);
+    expect(live()).toMatchObject([{ name: marked('Onboarding'), enabled: true }]);
+    await clientOf().track({ email: 'ann@example.com', event: 'signed_up' });
+    await fake.advance('3d');
+    expect(fake.outbox.map(({ subject }) => subject)).toEqual(['New', 'Go pro']);
   });
 });

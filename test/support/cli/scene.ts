@@ -35,10 +35,8 @@ export async function startScene(): Promise<Scene> {
 
 /** A workflow as a user of plain JavaScript writes it. */
 export const flow = `export default {
-  key: 'onboarding',
   name: 'Onboarding',
   trigger: { event: 'signed_up' },
-  enabled: true,
   steps: {
     welcome: { type: 'SEND_EMAIL', subject: 'Welcome', body: '<p>Hi</p>', next: 'wait' },
     wait: { type: 'DELAY', amount: 2, unit: 'days', next: 'tips' },

@@ -193,24 +193,6 @@ export const callTraps: readonly Trap[] = [
     },
   },
   {
-    name: 'events are deleted though a workflow listens for them',
-    wrong: `m.events.delete('signed_up', { ifUnused: 1 })`,
-    right: `m.events.delete('signed_up', { ifUnused: true })`,
-    async service(scene) {
-      await scene.messaging.workflows.create({ name: 'Welcome', eventName: 'signed_up' });
-      await scene.messaging.track({ email, event: 'signed_up' });
-      await plainly(scene, 'DELETE', '/events/signed_up');
-      expect(scene.fake.project.events).toEqual([]);
-    },
-    async client({ messaging, fake }) {
-      await messaging.workflows.create({ name: 'Welcome', eventName: 'signed_up' });
-      await messaging.track({ email, event: 'signed_up' });
-      const call = messaging.events.delete('signed_up', { ifUnused: true });
-      await expect(call).rejects.toMatchObject({ code: 'IN_USE', outcome: 'not-sent' });
-      expect(fake.project.events).toHaveLength(1);
-    },
-  },
-  {
     name: 'a workflow with active executions is not deleted',
     wrong: `m.workflows.delete('1', { cancelExecutions: 'all' })`,
     right: `m.workflows.delete('1', { cancelExecutions: true })`,

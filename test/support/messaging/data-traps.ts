@@ -94,27 +94,4 @@ export const dataTraps: readonly Trap[] = [
       expect(dataOf(scene)).toEqual({ plan: 'free' });
     },
   },
-  {
-    name: 'a field that a segment uses is deleted, and the segment is empty',
-    wrong: `m.contacts.fields.delete('data.plan', { ifUnused: 'yes' })`,
-    right: `m.contacts.fields.delete('data.plan', { ifUnused: true })`,
-    async service(scene) {
-      await contactWith(scene, { plan: 'pro' });
-      const condition = { field: 'data.plan', operator: 'equals', value: 'pro' };
-      const body = { name: 'Pro', type: 'DYNAMIC', condition };
-      const { id } = await plainly(scene, 'POST', '/segments', body);
-      await plainly(scene, 'DELETE', '/contacts/fields/data.plan');
-      const members = scene.messaging.segments.members.list(String(id));
-      expect(await members.toArray()).toEqual([]);
-    },
-    async client(scene) {
-      await contactWith(scene, { plan: 'pro' });
-      const { segments, contacts } = scene.messaging;
-      const condition = { field: 'data.plan', operator: 'equals', value: 'pro' };
-      await segments.create({ name: 'Pro', type: 'DYNAMIC', condition });
-      const call = contacts.fields.delete('data.plan', { ifUnused: true });
-      await expect(call).rejects.toMatchObject({ code: 'IN_USE', outcome: 'not-sent' });
-      expect(dataOf(scene)).toEqual({ plan: 'pro' });
-    },
-  },
 ];

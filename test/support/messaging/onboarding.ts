@@ -2,10 +2,8 @@ import { defineWorkflow, where } from 'postreel';
 
 /** A workflow with a step of every kind that needs no address to call. */
 export const onboarding = defineWorkflow({
-  key: 'onboarding',
   name: 'Onboarding',
   trigger: { event: 'signed_up' },
-  enabled: true,
   steps: {
     welcome: { type: 'SEND_EMAIL', subject: 'Welcome', body: '<p>Hi</p>', next: 'wait' },
     wait: { type: 'DELAY', amount: 2, unit: 'days', next: 'isPro' },

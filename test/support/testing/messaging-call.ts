@@ -50,6 +50,8 @@ export interface Answer {
   readonly results: readonly unknown[];
   readonly segments: readonly unknown[];
   readonly workflows: readonly unknown[];
+  readonly steps: readonly unknown[];
+  readonly transitions: readonly unknown[];
   readonly error: {
     readonly code: string;
     readonly requestId: string;

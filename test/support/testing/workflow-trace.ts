@@ -31,14 +31,15 @@ export async function workflowTrace(fake: FakeMessaging, ask: Ask): Promise<stri
     said.push(await ask(`POST /segments/${id}/refresh`));
   }
   for (const [eventName, steps] of Object.entries(flows)) {
-    await ask('POST /workflows', { name: eventName, eventName });
+    said.push(await ask('POST /workflows', { name: eventName, eventName, enabled: true }));
     const [id, workflow] = [...fake.project.workflows].at(-1) ?? [];
     for (const step of steps) {
       await ask(`POST /workflows/${id}/steps`, step);
     }
     const [fromStepId, toStepId] = workflow?.steps.keys() ?? [];
     const branch = eventName === 'branched' ? 'yes' : undefined;
-    await ask(`POST /workflows/${id}/transitions`, { fromStepId, toStepId, branch });
+    const way = { fromStepId, toStepId, branch };
+    said.push(await ask(`POST /workflows/${id}/transitions`, way));
     await ask(`PATCH /workflows/${id}`, { enabled: true });
     said.push(await ask(`GET /workflows/${id}`));
   }

@@ -97,20 +97,4 @@ export const manyLaws: readonly Law<MessagingScene>[] = [
       expect(fake.outbox.map(({ to }) => to)).toEqual(['ann@example.com']);
     },
   },
-  {
-    name: 'guards keep a field that a segment uses, and delete one that nothing uses',
-    async holds({ fake, messaging, world }) {
-      const { contacts, segments } = messaging;
-      await contacts.create({ email: 'ann@example.com', data: { plan: 'pro', unused: 1 } });
-      await segments.create({ name: 'Pros', type: 'DYNAMIC', condition: pro });
-      const kept = contacts.fields.delete('data.plan', { ifUnused: true });
-      await expect(kept).rejects.toMatchObject({ name: 'ConflictError', outcome: 'not-sent' });
-      // What a guard does not understand may be a use: then it deletes nothing.
-      const isClear = world.extraFields === 'none' && world.openFields !== 'absent';
-      const { error } = await contacts.fields.delete('data.unused', { ifUnused: true }).safe();
-      expect(error?.outcome).toBe(isClear ? undefined : 'not-sent');
-      const [ann] = fake.project.contacts.values();
-      expect(ann?.data).toEqual(isClear ? { plan: 'pro' } : { plan: 'pro', unused: 1 });
-    },
-  },
 ];

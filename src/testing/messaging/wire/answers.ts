@@ -76,7 +76,7 @@ function reshaped(record: Fields, endpoint: string, behavior: MessagingBehavior)
   return behavior.openFields === 'ours' ? filled : onlyShown(filled, endpoint);
 }
 
-const isGraph = new Set(['steps', 'transitions', 'nodes', 'edges']);
+const isGraph = new Set(['steps', 'transitions', 'outgoingTransitions', 'incomingTransitions']);
 
 /** Optional fields without a value, and custom fields that were not set. */
 function withUnset(record: Fields, names: readonly string[], behavior: MessagingBehavior): Fields {

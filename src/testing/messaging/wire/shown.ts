@@ -28,7 +28,7 @@ const segment = [
   'trackMembership',
   'memberCount',
 ];
-const graph = ['steps', 'transitions', 'nodes', 'edges'];
+const graph = ['steps', 'transitions', 'outgoingTransitions', 'incomingTransitions'];
 const workflow = ['id', 'triggerType', 'enabled', 'allowReentry', ...graph];
 const account = ['id', 'secretKey', 'publicKey'];
 

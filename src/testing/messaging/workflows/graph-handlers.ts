@@ -1,6 +1,8 @@
+import { Refusal } from '../../core/http/refusal.js';
 import type { FakeRequest, Handlers } from '../../core/types.js';
 import { findWorkflow, notFound } from '../find.js';
-import type { Scope, Workflow, WorkflowStep } from '../state.js';
+import type { MessagingSettings } from '../settings.js';
+import type { Scope, Workflow, WorkflowStep, WorkflowTransition } from '../state.js';
 import { given, invalidField, isRecord, readBody } from '../validate.js';
 import { checkBranch, connect, removeStep, stepTypes } from './graph.js';
 
@@ -8,15 +10,22 @@ import { checkBranch, connect, removeStep, stepTypes } from './graph.js';
 export const handlers: Handlers<Scope> = {
   'POST /workflows/{id}/steps': (request, scope) => {
     const workflow = findWorkflow(scope, request);
+    const { autoConnect, ...others } = extras(request);
     const step = readBody(request, (fields) => ({
       // Step fields are not shown: whatever else is sent is kept.
-      ...extras(request),
+      ...others,
       type: fields.requiredOneOf('type', stepTypes),
-      config: withDefaults(fields.record('config') ?? {}, scope),
+      config: fields.record('config') ?? {},
       ...given({ name: fields.text('name') }),
       id: scope.world.id('stp'),
     }));
+    const last = [...workflow.steps.values()].at(-1);
     workflow.steps.set(step.id, step);
+    const { stepConnection } = scope.world.settings;
+    const isLinked = stepConnection === 'automatic' && autoConnect !== false;
+    if (isLinked && last !== undefined && last.type !== 'CONDITION' && last.type !== 'EXIT') {
+      connect(scope.world, workflow, { fromStepId: last.id, toStepId: step.id });
+    }
     return { status: 201, body: step };
   },
 
@@ -25,9 +34,6 @@ export const handlers: Handlers<Scope> = {
     const change = readBody(request, (fields) =>
       given({ config: fields.record('config'), name: fields.text('name') }),
     );
-    if (change.config) {
-      change.config = withDefaults(change.config, scope);
-    }
     Object.assign(step, extras(request), change, { id: step.id, type: step.type });
     return { body: step };
   },
@@ -48,10 +54,19 @@ export const handlers: Handlers<Scope> = {
     }));
     const from = stepIn(workflow, 'fromStepId', fromStepId);
     stepIn(workflow, 'toStepId', toStepId);
-    const { branch: sent, ...others } = extras(request);
+    const { branch: beside, condition, ...others } = extras(request);
+    const { settings } = scope.world;
+    const inside = isRecord(condition) ? condition.branch : undefined;
+    const sent = settings.branchIn === 'condition' ? inside : beside;
     const branch = given({ branch: checkBranch(from, sent) });
+    const leadsOn = [...workflow.transitions.values()].some(
+      (one) => one.fromStepId === fromStepId && one.branch === branch.branch,
+    );
+    if (settings.stepConnection === 'automatic' && leadsOn) {
+      throw new Refusal(409, 'STATE_CONFLICT', 'The step leads to another one already.');
+    }
     const change = { ...others, fromStepId, toStepId, ...branch };
-    return { status: 201, body: connect(scope.world, workflow, change) };
+    return { status: 201, body: shownWay(connect(scope.world, workflow, change), settings) };
   },
 
   'DELETE /workflows/{id}/transitions/{transitionId}': (request, scope) => {
@@ -64,8 +79,17 @@ export const handlers: Handlers<Scope> = {
   },
 };
 
-function withDefaults(config: Record<string, unknown>, { world }: Scope): Record<string, unknown> {
-  return world.settings.stepDefaults === 'added' ? { retries: 3, ...config } : config;
+/** A transition as this service shows it. */
+export function shownWay(
+  { branch, ...transition }: WorkflowTransition,
+  { branchIn }: Pick<MessagingSettings, 'branchIn'>,
+): WorkflowTransition {
+  if (branch === undefined) {
+    return transition;
+  }
+  return branchIn === 'condition'
+    ? { ...transition, condition: { branch } }
+    : { ...transition, branch };
 }
 
 function stepOf(workflow: Workflow, stepId = ''): WorkflowStep {

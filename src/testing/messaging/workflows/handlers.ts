@@ -7,7 +7,7 @@ import { isActive } from './engine.js';
 import { handlers as executionHandlers } from './execution-handlers.js';
 import { conditionFields } from './fields.js';
 import { findWorkflow } from '../find.js';
-import { handlers as graphHandlers } from './graph-handlers.js';
+import { handlers as graphHandlers, shownWay } from './graph-handlers.js';
 
 export const handlers: Handlers<Scope> = {
   ...graphHandlers,
@@ -52,7 +52,8 @@ export const handlers: Handlers<Scope> = {
 
 function createWorkflow(scope: Scope, request: FakeRequest): Workflow {
   const at = scope.world.clock.date();
-  return readBody(request, (fields) => ({
+  const { workflowStart, enabledOnCreate } = scope.world.settings;
+  const workflow = readBody(request, (fields): Workflow => ({
     // Workflow fields are not shown: whatever else is sent is kept.
     ...extras(request),
     id: scope.world.id('wfl'),
@@ -61,7 +62,7 @@ function createWorkflow(scope: Scope, request: FakeRequest): Workflow {
     // messaging, Workflow: created always as EVENT and disabled, whatever the body says.
     triggerType: 'EVENT',
     triggerConfig: readTrigger(fields) ?? {},
-    enabled: false,
+    enabled: enabledOnCreate === 'honoured' && fields.boolean('enabled') === true,
     allowReentry: fields.boolean('allowReentry') ?? false,
     steps: new Map(),
     transitions: new Map(),
@@ -69,6 +70,12 @@ function createWorkflow(scope: Scope, request: FakeRequest): Workflow {
     createdAt: at,
     updatedAt: at,
   }));
+  if (workflowStart === 'trigger-step') {
+    const id = scope.world.id('stp');
+    const config = { ...workflow.triggerConfig };
+    workflow.steps.set(id, { id, type: 'TRIGGER', name: 'Trigger', config });
+  }
+  return workflow;
 }
 
 /** The trigger's config is not shown: `{ eventName }`, inside `triggerConfig` or beside it. */
@@ -100,17 +107,23 @@ function summary(workflow: Workflow) {
 }
 
 /** messaging, Workflows: `GET /workflows/{id}` comes with steps and transitions. */
-function withGraph(workflow: Workflow, { world }: Scope): object {
+function withGraph(workflow: Workflow, { world: { settings } }: Scope): object {
   const steps = [...workflow.steps.values()];
-  const transitions = [...workflow.transitions.values()];
-  const isUsual = world.settings.workflowGraph === 'steps-transitions';
-  const graph = isUsual ? { steps, transitions } : { nodes: steps, edges: transitions };
-  return { ...summary(workflow), ...graph };
+  const transitions = [...workflow.transitions.values()].map((one) => shownWay(one, settings));
+  if (settings.transitionsIn === 'workflow') {
+    return { ...summary(workflow), steps, transitions };
+  }
+  const whole = steps.map((step) => ({
+    ...step,
+    outgoingTransitions: transitions.filter(({ fromStepId }) => fromStepId === step.id),
+    incomingTransitions: transitions.filter(({ toStepId }) => toStepId === step.id),
+  }));
+  return { ...summary(workflow), transitions: undefined, steps: whole };
 }
 
 const ownFields = new Set([
   ...['id', 'triggerType', 'triggerConfig', 'eventName', 'enabled', 'createdAt', 'updatedAt'],
-  ...['steps', 'transitions', 'executions', 'nodes', 'edges'],
+  ...['steps', 'transitions', 'executions'],
 ]);
 
 function extras({ body }: FakeRequest): Record<string, unknown> {

@@ -6,15 +6,16 @@ import { unitMs } from '../segments/dates.js';
 import { isRecord } from '../validate.js';
 import { defaultSender, isVerifiedSender } from '../domains/senders.js';
 import type { Scope, WorkflowExecution, WorkflowStep } from '../state.js';
-import { configOf } from './step-config.js';
 import type { Outcome, Run } from './run.js';
 import { callWebhook } from './webhook.js';
 
 /** Performs a step; throws, with a message for the execution, when it cannot. */
 export function runStep(run: Run, step: WorkflowStep): Outcome {
   // Step configuration is not shown: it is read from `config` and from beside it.
-  const config = configOf(run.scope.world.settings.stepConfig, step);
+  const config: StepConfig = { ...step, ...step.config };
   switch (step.type) {
+    case 'TRIGGER':
+      return { go: 'on' };
     case 'SEND_EMAIL':
       return sendEmail(run, config);
     case 'DELAY':
@@ -55,7 +56,8 @@ function sendEmail({ scope, workflow, execution, contact }: Run, config: StepCon
     body,
     ...(typeof fromName === 'string' && { fromName }),
     ...(typeof replyTo === 'string' && { replyTo }),
-    variables: { ...contact.data, ...eventData(execution), ...execution.context },
+    // messaging, Custom fields 7: by its name a contact's field; the event's own are `event.<name>`.
+    variables: { ...eventData(execution), ...contact.data, ...execution.context },
     source: 'workflow',
     sourceId: workflow.id,
   });
@@ -112,6 +114,8 @@ function holds({ scope, execution, contact }: Run, condition: unknown): boolean 
   return meets(scope.world, read, condition);
 }
 
+/** What came with the event and is not stored; its name is no field of the contact. */
 function eventData({ context }: WorkflowExecution): Record<string, unknown> {
-  return isRecord(context.event) ? context.event : {};
+  const event = isRecord(context.event) ? context.event : {};
+  return Object.fromEntries(Object.entries(event).filter(([field]) => field !== 'name'));
 }

@@ -78,6 +78,33 @@ describe('messaging, Events 1: workflows are started by tracked events', () => {
   });
 });
 
+describe('messaging, Custom fields 7: a workflow mails with the fields of the contact', () => {
+  it('whose `name` is not the name of the event', async () => {
+    const fake = createFakeMessaging();
+    await workflow(fake, [mail('Welcome {{name ?? "x"}}, {{event.name}}')]);
+    await ok(fake, 'POST /contacts', { body: { email: 'ann@example.com', data: { name: 'Ann' } } });
+    await track(fake, 'signup');
+    await ok(fake, 'POST /v1/track', { body: { email: 'bea@example.com', event: 'signup' } });
+    expect(subjects(fake)).toEqual(['Welcome Ann, signup', 'Welcome x, signup']);
+  });
+
+  it('as they are when it mails', async () => {
+    const fake = createFakeMessaging();
+    await workflow(fake, [{ type: 'DELAY', config: { duration: '1d' } }, mail('{{plan}}')]);
+    await track(fake, 'signup', { plan: 'free' });
+    await track(fake, 'paid', { plan: 'pro' });
+    await fake.advance('1d');
+    expect(subjects(fake)).toEqual(['pro']);
+  });
+
+  it('and with what came with the event for this time only', async () => {
+    const fake = createFakeMessaging();
+    await workflow(fake, [mail('{{coupon}}')]);
+    await track(fake, 'signup', { coupon: { value: 'SPRING', persistent: false } });
+    expect(subjects(fake)).toEqual(['SPRING']);
+  });
+});
+
 describe('messaging, Workflow: step types', () => {
   it('SEND_EMAIL sends a template from its own sender', async () => {
     const fake = createFakeMessaging();

@@ -207,3 +207,59 @@ describe('messaging, Workflows: transitions', () => {
     expect(again.status).toBe(404);
   });
 });
+
+describe('a service of another kind', () => {
+  it('has a step for the trigger, from which an execution goes on to the first one', async () => {
+    const fake = createFakeMessaging({ behavior: { workflowStart: 'trigger-step' } });
+    const { id, steps } = await ok(fake, 'POST /workflows', {
+      body: { name: 'Welcome', eventName: 'signup' },
+    });
+    expect(steps).toMatchObject([{ type: 'TRIGGER', config: { eventName: 'signup' } }]);
+    const config = { subject: 'Hi', body: 'Hi' };
+    const body = { type: 'SEND_EMAIL', config };
+    const { id: toStepId } = await ok(fake, `POST /workflows/${id}/steps`, { body });
+    const [fromStepId] = [...(fake.project.workflows.get(id)?.steps.keys() ?? [])];
+    await addTransition(fake, id, { fromStepId, toStepId });
+    await ok(fake, `PATCH /workflows/${id}`, { body: { enabled: true } });
+    await ok(fake, 'POST /v1/track', { body: { email: 'ann@example.com', event: 'signup' } });
+    expect(fake.outbox).toMatchObject([{ subject: 'Hi' }]);
+  });
+
+  it('connects a new step to the one before it, and lets a step lead to one other', async () => {
+    const fake = createFakeMessaging({ behavior: { stepConnection: 'automatic' } });
+    const id = await create(fake);
+    const first = await addStep(fake, id, 'DELAY');
+    const second = await addStep(fake, id, 'DELAY');
+    const body = { type: 'EXIT', autoConnect: false };
+    const { id: third } = await ok(fake, `POST /workflows/${id}/steps`, { body });
+    expect(arrows(fake, id)).toEqual([[first, second]]);
+    const refused = await addTransition(fake, id, { fromStepId: first, toStepId: third });
+    expect(refused.status).toBe(400);
+    await addTransition(fake, id, { fromStepId: second, toStepId: third });
+    expect(arrows(fake, id)).toHaveLength(2);
+  });
+
+  it('has its transitions inside the steps, and a branch inside a condition', async () => {
+    const behavior = { transitionsIn: 'steps', branchIn: 'condition' } as const;
+    const fake = createFakeMessaging({ behavior });
+    const id = await create(fake);
+    const fromStepId = await addStep(fake, id, 'CONDITION');
+    const toStepId = await addStep(fake, id, 'EXIT');
+    const bare = { fromStepId, toStepId, branch: 'yes' };
+    expect((await addTransition(fake, id, bare)).status).toBe(422);
+    await addTransition(fake, id, { fromStepId, toStepId, condition: { branch: 'yes' } });
+    const graph = await ok(fake, `GET /workflows/${id}`);
+    const way = { fromStepId, toStepId, condition: { branch: 'yes' } };
+    expect(graph.transitions).toBeUndefined();
+    expect(graph.steps).toMatchObject([
+      { outgoingTransitions: [way], incomingTransitions: [] },
+      { outgoingTransitions: [], incomingTransitions: [way] },
+    ]);
+  });
+
+  it('does what `enabled` says of a new workflow', async () => {
+    const fake = createFakeMessaging({ behavior: { enabledOnCreate: 'honoured' } });
+    const id = await create(fake, { name: 'Welcome', enabled: true });
+    expect(fake.project.workflows.get(id)?.enabled).toBe(true);
+  });
+});

@@ -1,5 +1,4 @@
-import type { StepDefinition, WorkflowDefinition } from './definition.js';
-import { edgesOf, startOf, stepsOf } from './graph.js';
+import { edgesOf, stepsOf, type StepDefinition, type WorkflowDefinition } from './definition.js';
 
 /** What to show beside the graph. */
 export interface MermaidOptions {
@@ -21,7 +20,7 @@ export function toMermaid(
   const marked = (keys: readonly string[]) => keys.filter((key) => ids.has(key)).map(id);
   return [
     'flowchart TD',
-    `  start(["${escaped(definition.trigger.event)}"]) --> ${id(startOf(definition))}`,
+    `  start(["${escaped(definition.trigger.event)}"]) --> ${id(steps[0]?.[0])}`,
     ...steps.map(([key, step]) => `  ${id(key)}${shape(key, step)}`),
     ...edgesOf(definition).map(
       ({ from, to, branch }) => `  ${id(from)} -->${branch ? `|${branch}|` : ''} ${id(to)}`,

@@ -1,0 +1,352 @@
+import { fingerprint, isRecord } from '../../core/values.js';
+import {
+  edgesOf,
+  nameOfStep,
+  stepsOf,
+  type Edge,
+  type StepDefinition,
+  type WorkflowDefinition,
+} from './definition.js';
+import type {
+  StepConfig,
+  StepCreate,
+  TransitionCreate,
+  WorkflowCreate,
+  WorkflowGraph,
+  WorkflowStep,
+} from './types.js';
+
+/**
+ * What a workflow does, by the names of its steps and without any id: the same for a definition and for
+ * the live workflow that was made of it.
+ */
+export interface Content {
+  readonly event: string | undefined;
+  readonly allowReentry: boolean;
+  readonly fields: Fields;
+  /** The name of the step that it starts with. */
+  readonly start: string | undefined;
+  readonly steps: Readonly<Record<string, StepContent>>;
+  /** Each transition as JSON, in the order of the texts. */
+  readonly ways: readonly string[];
+}
+
+interface StepContent {
+  readonly type: string | undefined;
+  readonly config: Fields;
+  readonly fields: Fields;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What a definition does. */
+export function contentOf(definition: WorkflowDefinition): Content {
+  const { trigger, allowReentry = false, fields = {} } = definition;
+  const nameOf = (key: string) => nameOfStep(definition, key);
+  const [start] = stepsOf(definition).map(([key]) => nameOf(key));
+  const parts = stepsOf(definition).map(([key]) => {
+    const { type, config = {}, ...rest } = stepBody(definition, key);
+    return [nameOf(key), { type, config, fields: withoutOwn(rest, stepOnly) }];
+  });
+  const ways = edgesOf(definition).map(({ from, to, branch, fields: own = {} }) =>
+    wayText(nameOf(from), nameOf(to), branch, withoutOwn(own, wayOnly)),
+  );
+  const content = { event: trigger.event, allowReentry, fields, start };
+  // As it is sent: dates are texts in JSON.
+  const all = { ...content, steps: Object.fromEntries(parts) as object, ways: ways.sort() };
+  return JSON.parse(jsonOf(all)) as Content; // as it was written
+}
+
+/**
+ * What a live workflow does. What only answers have is left out; of the workflow's own fields those count
+ * that the definition has.
+ */
+export function liveContentOf(live: LiveGraph, { fields = {} }: WorkflowDefinition): Content {
+  const { workflow, steps, ways } = live;
+  const names = new Map(steps.map((step) => [step.id, nameIn(step)]));
+  const nameOf = (id: string) => names.get(id) ?? id;
+  const parts = steps.map(({ id, type, config, ...rest }) => {
+    const own = {
+      type,
+      config: isRecord(config) ? config : {},
+      fields: withoutOwn(rest, stepOnly),
+    };
+    return [nameOf(id), own] as const;
+  });
+  const texts = ways.map(({ from, to, branch, fields: own }) =>
+    wayText(nameOf(from), nameOf(to), branch, own),
+  );
+  const shown = Object.keys(fields).filter((name) => Object.hasOwn(workflow, name));
+  return {
+    event: eventOf(workflow),
+    allowReentry: workflow.allowReentry === true,
+    fields: Object.fromEntries(shown.map((name) => [name, workflow[name]])),
+    start: live.start === undefined ? undefined : nameOf(live.start),
+    steps: Object.fromEntries(parts),
+    ways: texts.sort(),
+  };
+}
+
+/** The mark of a content, for the name of its workflow. */
+export function markOf(content: Content): string {
+  return fingerprint(jsonOf(content)).slice(0, 6);
+}
+
+/** Is a content made of parts of another one? */
+export function isPartOf(part: Content, whole: Content): boolean {
+  return (
+    Object.entries(part.steps).every(([name, step]) => isSame(step, fieldOf(whole.steps, name))) &&
+    part.ways.every((way) => whole.ways.includes(way))
+  );
+}
+
+/** What a workflow is created with, under the name of its version. */
+export function workflowBody(definition: WorkflowDefinition, name: string): WorkflowCreate {
+  const { trigger, allowReentry = false, fields } = definition;
+  // Some services do what `enabled` says.
+  const always = { name, enabled: false } as const;
+  return overlaid({ eventName: trigger.event, allowReentry }, fields, always);
+}
+
+/** What a step is created with. */
+export function stepBody(definition: WorkflowDefinition, key: string): StepCreate {
+  const steps = stepsOf(definition);
+  const place = steps.findIndex(([name]) => name === key);
+  const [, step] = steps[place] ?? [];
+  if (step === undefined) {
+    throw new TypeError(`The definition has no step "${key}".`);
+  }
+  const body = {
+    name: step.name ?? key,
+    config: overlaid(configOf(step), step.config),
+    // Some services want a place on their canvas, and connect a new step by themselves.
+    position: { x: 0, y: place * 120 },
+    autoConnect: false,
+  };
+  return { ...overlaid(body, step.fields), type: step.type };
+}
+
+/** What a transition is created with. */
+export function transitionBody(
+  fromStepId: string,
+  toStepId: string,
+  { branch, fields }: Pick<Edge, 'branch' | 'fields'> = {},
+): TransitionCreate {
+  // Some services have the branch within a condition.
+  const way = branch === undefined ? {} : { branch, condition: { branch } };
+  return overlaid({ fromStepId, toStepId, ...way }, fields);
+}
+
+/** A live workflow with the ways between its steps, wherever the answer has them. */
+export interface LiveGraph {
+  readonly workflow: WorkflowGraph;
+  /** Without the step that stands for the trigger. */
+  readonly steps: readonly WorkflowStep[];
+  readonly ways: readonly LiveWay[];
+  /** The step that stands for the trigger, where the service has one. */
+  readonly trigger: string | undefined;
+  /** The step that it starts with. */
+  readonly start: string | undefined;
+}
+
+interface LiveWay {
+  readonly from: string;
+  readonly to: string;
+  readonly branch: string | undefined;
+  readonly fields: Fields;
+}
+
+/**
+ * Reads the graph of a workflow; `undefined` when the answer does not show it. A name that a step does not
+ * show is found among the given ones, by its id.
+ */
+export function graphOf(
+  workflow: WorkflowGraph,
+  names: ReadonlyMap<string, string> = new Map(),
+): LiveGraph | undefined {
+  const { steps: shown, transitions } = workflow;
+  if (!Array.isArray(shown)) {
+    return undefined;
+  }
+  const inside = shown.flatMap((step) => Object.values(step).flatMap(waysIn));
+  const records = new Map(
+    [...waysIn(transitions), ...inside].map((record) => [
+      textOf(record['id']) ?? jsonOf(record),
+      record,
+    ]),
+  );
+  const all = [...records.values()].map(readWay);
+  const everyStep = shown.map((step): WorkflowStep => ({
+    ...step,
+    name: textOf(step['name']) ?? names.get(step.id),
+  }));
+  const trigger = everyStep.find(({ type }) => type === 'TRIGGER')?.id;
+  const steps = everyStep.filter(({ id }) => id !== trigger);
+  const ways = all.filter(({ from }) => from !== trigger);
+  const first = all.find(({ from }) => from === trigger)?.to;
+  const start =
+    trigger === undefined ? steps.find(({ id }) => !ways.some(({ to }) => to === id))?.id : first;
+  return { workflow, steps, ways, trigger, start };
+}
+
+/** The event that starts a live workflow, as far as the answer shows it. */
+export function eventOf({ eventName, triggerConfig }: Fields): string | undefined {
+  return (
+    textOf(eventName) ?? (isRecord(triggerConfig) ? textOf(triggerConfig['eventName']) : undefined)
+  );
+}
+
+/**
+ * What of a deployed graph is not as it was sent, in a few words each. A service may add fields, and need
+ * not show all that it has.
+ */
+export function faultsOf(definition: WorkflowDefinition, live: LiveGraph): string[] {
+  const wanted = contentOf(definition);
+  const found = liveContentOf(live, definition);
+  const steps = Object.entries(wanted.steps).flatMap(([name, { type, config }]) => {
+    const step = live.steps.find((one) => nameIn(one) === name);
+    if (step === undefined || (step.type !== undefined && step.type !== type)) {
+      return [`step "${name}" is missing`];
+    }
+    if (!isRecord(step['config'])) {
+      return []; // it is not shown
+    }
+    const shown: Fields = { ...step, ...step['config'] };
+    return Object.entries(config)
+      .filter(([field, value]) => !contains(fieldOf(shown, field), value))
+      .map(([field]) => `\`config.${field}\` of step "${name}" is not what was sent`);
+  });
+  const bare = (ways: readonly string[]) => ways.map((way) => jsonOf(parts(way).slice(0, 3)));
+  const [ours, theirs] = [bare(wanted.ways), bare(found.ways)];
+  const strangers = Object.keys(found.steps).filter((name) => !Object.hasOwn(wanted.steps, name));
+  return [
+    ...steps,
+    ...strangers.map((name) => `step "${name}" was not sent`),
+    ...ours.filter((way) => !theirs.includes(way)).map((way) => `transition ${way} is missing`),
+    ...theirs
+      .filter((way, at) => !ours.includes(way) || theirs.indexOf(way) !== at)
+      .map((way) => `transition ${way} was not sent`),
+    ...(found.start === wanted.start ? [] : [`it does not start with step "${wanted.start}"`]),
+  ];
+}
+
+function configOf(step: StepDefinition): StepConfig {
+  switch (step.type) {
+    case 'SEND_EMAIL': {
+      const { template, subject, body, from } = step;
+      return defined({ templateId: template, subject, body, from });
+    }
+    case 'DELAY':
+      return { duration: { amount: step.amount, unit: step.unit } };
+    case 'WAIT_FOR_EVENT': {
+      const { event, timeout } = step;
+      const span = timeout && { amount: timeout.amount, unit: timeout.unit };
+      return defined({ eventName: event, timeout: span });
+    }
+    case 'CONDITION':
+      return { condition: step.if };
+    case 'WEBHOOK':
+      return { url: step.url };
+    case 'UPDATE_CONTACT':
+      return { data: step.data };
+    case 'EXIT':
+      return {};
+  }
+}
+
+function readWay({ fromStepId, toStepId, branch, condition, ...rest }: Fields): LiveWay {
+  const { branch: inside, ...others } = isRecord(condition) ? condition : {};
+  const more = Object.keys(others).length > 0 ? { ...rest, condition: others } : rest;
+  return {
+    from: textOf(fromStepId) ?? '',
+    to: textOf(toStepId) ?? '',
+    branch: textOf(branch) ?? textOf(inside),
+    fields: withoutOwn(more, wayOnly),
+  };
+}
+
+function nameIn({ id, name }: WorkflowStep): string {
+  return textOf(name) ?? id;
+}
+
+/** The transitions in a field of an answer, if there are any. */
+function waysIn(value: unknown): Fields[] {
+  const items: unknown[] = Array.isArray(value) ? value : [];
+  return items.filter(isRecord).filter(({ fromStepId, toStepId }) => fromStepId && toStepId);
+}
+
+function wayText(from: string, to: string, branch: string | undefined, fields: Fields): string {
+  return jsonOf([from, to, branch ?? 'next', fields]);
+}
+
+function parts(way: string): unknown[] {
+  return JSON.parse(way) as unknown[]; // as `wayText` wrote it
+}
+
+// What is no content: ids, times, the place on a canvas, and what creating alone reads.
+const answerOnly = ['id', 'workflowId', 'projectId', 'createdAt', 'updatedAt'];
+const stepOnly = [...answerOnly, 'position', 'autoConnect', 'name'];
+const wayOnly = [...answerOnly, 'fromStepId', 'toStepId', 'branch'];
+
+/** The fields of a record that say what it does; those without a value do not. */
+function withoutOwn(record: object, names: readonly string[]): Fields {
+  const entries = Object.entries(record).filter(
+    ([name, value]) => !names.includes(name) && !isUnset(value) && waysIn(value).length === 0,
+  );
+  return Object.fromEntries(entries);
+}
+
+function isUnset(value: unknown): boolean {
+  return (
+    value === undefined ||
+    value === null ||
+    value === '' ||
+    (Array.isArray(value) && value.length === 0)
+  );
+}
+
+/** Is all of this content in the value? */
+function contains(value: unknown, content: unknown): boolean {
+  if (!isRecord(content)) {
+    return isSame(value, content);
+  }
+  return (
+    isRecord(value) &&
+    Object.entries(content).every(([name, part]) => contains(fieldOf(value, name), part))
+  );
+}
+
+/** A field of an object's own: a step may be called `constructor`. */
+function fieldOf(record: object, name: string): unknown {
+  return Object.hasOwn(record, name) ? (record as Fields)[name] : undefined; // any object has fields
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return jsonOf(one) === jsonOf(other);
+}
+
+/** A value as JSON with the fields of each object in the order of their names: equal content, equal text. */
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value, (_name, field: unknown) => {
+    if (!isRecord(field)) {
+      return field;
+    }
+    const names = Object.keys(field).sort();
+    return Object.fromEntries(names.map((name) => [name, field[name]]));
+  });
+}
+
+// Some services spell an unset text `''`.
+function textOf(value: unknown): string | undefined {
+  const isText = typeof value === 'string' || typeof value === 'number';
+  return isText && value !== '' ? String(value) : undefined;
+}
+
+function defined(fields: Fields): StepConfig {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** Fields laid over others: the last ones win. */
+function overlaid(...layers: readonly (object | undefined)[]): Record<string, unknown> {
+  return Object.fromEntries(layers.flatMap((layer) => Object.entries(layer ?? {})));
+}

@@ -1,0 +1,448 @@
+import { type FieldError, invalidRequest } from '../../core/errors.js';
+import { isRecord, type OpenInput } from '../../core/values.js';
+import { isReserved, reservedKeys, type ContactData } from '../shared/data.js';
+import type { Filter } from '../shared/filter.js';
+import type { StepConfig, StepType, TransitionBranch } from './types.js';
+
+/** A length of time. */
+export interface Span {
+  readonly amount: number;
+  readonly unit: 'minutes' | 'hours' | 'days';
+}
+
+interface StepBase {
+  /**
+   * The step's name in the service; no two steps have the same.
+   * @default its key
+   */
+  readonly name?: string | undefined;
+  /** More of the step's `config`, laid over what is written for it. */
+  readonly config?: StepConfig | undefined;
+  /** Further fields of the step beside `config`, sent as they are. */
+  readonly fields?: OpenInput | undefined;
+  /** Further fields of the transitions out of this step, sent as they are. */
+  readonly transitions?:
+    { readonly [Way in 'next' | 'yes' | 'no']?: OpenInput | undefined } | undefined;
+}
+
+/** Sends an email: a template, or a subject and a body. */
+export interface SendEmailStep<Key extends string = string> extends StepBase {
+  readonly type: 'SEND_EMAIL';
+  /** The id of a template; it must exist when the workflow is deployed. */
+  readonly template?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly body?: string | undefined;
+  /** The sender's address, on a verified domain. */
+  readonly from?: string | undefined;
+  readonly next: Key;
+}
+
+/** Pauses for a while. */
+export interface DelayStep<Key extends string = string> extends StepBase, Span {
+  readonly type: 'DELAY';
+  readonly next: Key;
+}
+
+/** Pauses until the contact's event is tracked, or the timeout is over. */
+export interface WaitForEventStep<Key extends string = string> extends StepBase {
+  readonly type: 'WAIT_FOR_EVENT';
+  readonly event: string;
+  readonly timeout?: Span | undefined;
+  readonly next: Key;
+}
+
+/** Goes one of two ways. */
+export interface ConditionStep<Key extends string = string> extends StepBase {
+  readonly type: 'CONDITION';
+  /** What must match for `yes`: `where('data.plan').equals('pro')`. */
+  readonly if: Filter;
+  readonly yes: Key;
+  readonly no: Key;
+}
+
+/** Calls an address of yours. */
+export interface WebhookStep<Key extends string = string> extends StepBase {
+  readonly type: 'WEBHOOK';
+  readonly url: string;
+  readonly next: Key;
+}
+
+/** Writes custom fields of the contact. */
+export interface UpdateContactStep<Key extends string = string> extends StepBase {
+  readonly type: 'UPDATE_CONTACT';
+  readonly data: ContactData;
+  readonly next: Key;
+}
+
+/** Ends the workflow for the contact. */
+export interface ExitStep extends StepBase {
+  readonly type: 'EXIT';
+}
+
+/** One step of a defined workflow; `Key` is the union of the keys of all its steps. */
+export type StepDefinition<Key extends string = string> =
+  | SendEmailStep<Key>
+  | DelayStep<Key>
+  | WaitForEventStep<Key>
+  | ConditionStep<Key>
+  | WebhookStep<Key>
+  | UpdateContactStep<Key>
+  | ExitStep;
+
+/** A workflow as code. */
+export interface WorkflowDefinition<Key extends string = string> {
+  /** What it is called in the service, where each version has a mark behind it: `Welcome · 3f2a9c`. */
+  readonly name: string;
+  /** The event that starts it. */
+  readonly trigger: { readonly event: string };
+  /**
+   * Where it starts.
+   * @default the first step
+   */
+  readonly start?: NoInfer<Key> | undefined;
+  /**
+   * Whether a contact may go through it more than once.
+   * @default false
+   */
+  readonly allowReentry?: boolean | undefined;
+  /** Further fields of the workflow, sent as they are. */
+  readonly fields?: OpenInput | undefined;
+  readonly steps: { readonly [Name in Key]: StepDefinition<NoInfer<Key>> };
+}
+
+/**
+ * Defines a workflow as a graph of steps. A step that does not exist and a condition without both of
+ * its branches do not compile. What the compiler cannot see throws an `InvalidRequestError`: a step that
+ * nothing leads to, a branch that a step does not have, a way without an `EXIT`, a loop without a pause.
+ * @example
+ * const onboarding = defineWorkflow({
+ *   name: 'Onboarding',
+ *   trigger: { event: 'signed_up' },
+ *   steps: {
+ *     welcome: { type: 'SEND_EMAIL', template: 'tpl_welcome', next: 'wait' },
+ *     wait: { type: 'DELAY', amount: 2, unit: 'days', next: 'isPro' },
+ *     isPro: { type: 'CONDITION', if: where('data.plan').equals('pro'), yes: 'done', no: 'offer' },
+ *     offer: { type: 'SEND_EMAIL', template: 'tpl_offer', next: 'done' },
+ *     done: { type: 'EXIT' },
+ *   },
+ * });
+ */
+export function defineWorkflow<Key extends string>(
+  definition: WorkflowDefinition<Key>,
+): WorkflowDefinition<Key> {
+  checkDefinition(definition);
+  return definition;
+}
+
+/** Throws an `InvalidRequestError` that names everything that is wrong with a definition. */
+export function checkDefinition(definition: WorkflowDefinition): void {
+  const problems = headProblems(definition);
+  // Each check builds on the one before: loose ends have no graph.
+  const inSteps = problems.length > 0 ? problems : stepProblems(definition);
+  const all = inSteps.length > 0 ? inSteps : graphProblems(definition);
+  if (all.length > 0) {
+    throw invalidRequest(all);
+  }
+}
+
+/** A way from one step to another, by their keys. */
+export interface Edge {
+  readonly from: string;
+  readonly to: string;
+  readonly branch?: TransitionBranch | undefined;
+  /** Further fields of the transition. */
+  readonly fields?: OpenInput | undefined;
+}
+
+/** The steps of a definition with their keys, the one that it starts with first. */
+export function stepsOf({ start, steps }: WorkflowDefinition): [string, StepDefinition][] {
+  const entries = Object.entries(steps);
+  const isStart = ([key]: [string, StepDefinition]) => key === start;
+  return [...entries.filter(isStart), ...entries.filter((entry) => !isStart(entry))];
+}
+
+/** Every way from step to step. */
+export function edgesOf(definition: WorkflowDefinition): Edge[] {
+  return stepsOf(definition).flatMap(([from, step]) => edgesFrom(from, step));
+}
+
+/** The name of a step in the service. */
+export function nameOfStep({ steps }: WorkflowDefinition, key: string): string {
+  const all: Readonly<Record<string, StepDefinition>> = steps;
+  return all[key]?.name ?? key;
+}
+
+/** What a mark looks like behind a name, with the state of a version that is not whole. */
+export const markPattern = / · ([0-9a-f]{6})(?: \((switching|draft \w+)\))?$/;
+
+function edgesFrom(from: string, step: StepDefinition): Edge[] {
+  const { transitions: own = {} } = step;
+  switch (step.type) {
+    case 'EXIT':
+      return [];
+    case 'CONDITION':
+      return [
+        { from, to: step.yes, branch: 'yes', fields: own.yes },
+        { from, to: step.no, branch: 'no', fields: own.no },
+      ];
+    default:
+      return [{ from, to: step.next, fields: own.next }];
+  }
+}
+
+// ---- what JavaScript lets through
+
+function headProblems(definition: WorkflowDefinition): FieldError[] {
+  const given: unknown = definition;
+  if (!isRecord(given)) {
+    return [{ field: 'definition', message: 'must be an object, as `defineWorkflow()` takes it' }];
+  }
+  const { name, trigger, steps, allowReentry, fields } = given;
+  const event = isRecord(trigger) ? trigger['event'] : undefined;
+  const isMarked = typeof name === 'string' && markPattern.test(name);
+  return [
+    ...textProblem('name', name),
+    ...when(isMarked, 'name', 'must not end like the mark of a version: deploying adds it'),
+    ...textProblem('trigger.event', event),
+    ...when(!isRecord(steps), 'steps', 'must be an object of steps'),
+    ...when(isRecord(steps) && Object.keys(steps).length === 0, 'steps', 'must not be empty'),
+    ...when(
+      !isOneOf(allowReentry, undefined, true, false),
+      'allowReentry',
+      'must be true or false',
+    ),
+    ...when(fields !== undefined && !isRecord(fields), 'fields', 'must be an object'),
+  ];
+}
+
+/** The fields of each type of step, its ways apart. */
+const ownFields: Readonly<Record<StepType, readonly string[]>> = {
+  SEND_EMAIL: ['template', 'subject', 'body', 'from'],
+  DELAY: ['amount', 'unit'],
+  WAIT_FOR_EVENT: ['event', 'timeout'],
+  CONDITION: ['if'],
+  WEBHOOK: ['url'],
+  UPDATE_CONTACT: ['data'],
+  EXIT: [],
+};
+
+const commonFields = ['type', 'name', 'config', 'fields', 'transitions'];
+const allWays = ['next', 'yes', 'no'];
+
+function stepProblems(definition: WorkflowDefinition): FieldError[] {
+  const { steps, start } = definition;
+  const keys = new Set(Object.keys(steps));
+  const isLost = start !== undefined && !keys.has(start);
+  return [
+    ...when(isLost, 'start', `must name a step of this workflow; got ${JSON.stringify(start)}`),
+    ...Object.entries(steps).flatMap(([key, step]) => problemsOfStep(key, step, keys)),
+    ...sameNames(steps),
+  ];
+}
+
+function problemsOfStep(key: string, step: unknown, keys: ReadonlySet<string>): FieldError[] {
+  const path = `steps.${key}`;
+  if (!isRecord(step)) {
+    return [{ field: path, message: 'must be an object with a `type`' }];
+  }
+  const { type, name, config, fields } = step;
+  if (typeof type !== 'string' || !Object.hasOwn(ownFields, type)) {
+    const types = Object.keys(ownFields).join(', ');
+    return [{ field: `${path}.type`, message: `must be one of ${types}` }];
+  }
+  const known = step as unknown as StepDefinition; // by its type; what it holds is checked here
+  const own = [...commonFields, ...ownFields[known.type], ...allWays];
+  const strange = Object.keys(step).filter((field) => !own.includes(field));
+  return [
+    ...strange.flatMap((field) =>
+      when(true, `${path}.${field}`, `is no field of a ${type} step: put it into \`fields\``),
+    ),
+    ...(name === undefined ? [] : textProblem(`${path}.name`, name)),
+    ...when(config !== undefined && !isRecord(config), `${path}.config`, 'must be an object'),
+    ...when(fields !== undefined && !isRecord(fields), `${path}.fields`, 'must be an object'),
+    ...wayProblems(path, step, known, keys),
+    ...contentProblems(path, known),
+  ];
+}
+
+function wayProblems(
+  path: string,
+  step: Record<string, unknown>,
+  known: StepDefinition,
+  keys: ReadonlySet<string>,
+): FieldError[] {
+  const ways = waysOf[known.type] ?? ['next'];
+  const { transitions } = step;
+  const strange = [
+    ...allWays.filter((way) => step[way] !== undefined).map((way) => [way, `${path}.${way}`]),
+    ...Object.keys(isRecord(transitions) ? transitions : {}).map((way) => [
+      way,
+      `${path}.transitions.${way}`,
+    ]),
+  ].filter(([way]) => !ways.includes(way ?? ''));
+  const has =
+    ways.length > 0 ? `has ${ways.map((way) => `\`${way}\``).join(' and ')} only` : 'ends';
+  return [
+    ...when(
+      transitions !== undefined && !isRecord(transitions),
+      `${path}.transitions`,
+      'must be an object',
+    ),
+    ...strange.flatMap(([, field = '']) =>
+      when(true, field, `is no way out of this step: a step of type ${known.type} ${has}`),
+    ),
+    ...ways.flatMap((way) => {
+      const to = step[way];
+      const isStep = typeof to === 'string' && keys.has(to);
+      const got = `must name a step of this workflow; got ${JSON.stringify(to)}`;
+      return when(!isStep, `${path}.${way}`, got);
+    }),
+  ];
+}
+
+/** The ways out of a step that has not one only. */
+const waysOf: { readonly [Type in StepType]?: readonly string[] } = {
+  CONDITION: ['yes', 'no'],
+  EXIT: [],
+};
+
+function contentProblems(path: string, step: StepDefinition): FieldError[] {
+  switch (step.type) {
+    case 'SEND_EMAIL': {
+      const isComplete = step.template !== undefined || (step.subject && step.body);
+      const { template } = step;
+      return [
+        ...when(!isComplete, path, 'needs `template`, or `subject` and `body`'),
+        ...(template === undefined ? [] : textProblem(`${path}.template`, template)),
+      ];
+    }
+    case 'DELAY':
+      return spanProblems(path, step);
+    case 'WAIT_FOR_EVENT':
+      return [
+        ...textProblem(`${path}.event`, step.event),
+        ...(step.timeout === undefined ? [] : spanProblems(`${path}.timeout`, step.timeout)),
+      ];
+    case 'CONDITION':
+      return when(
+        !isRecord(step.if),
+        `${path}.if`,
+        "must be a filter, such as `where('data.plan').equals('pro')`",
+      );
+    case 'WEBHOOK': {
+      const isAddress = /^https?:\/\/./.test(step.url);
+      return when(!isAddress, `${path}.url`, 'must be an absolute http or https address');
+    }
+    case 'UPDATE_CONTACT':
+      return dataProblems(`${path}.data`, step.data);
+    case 'EXIT':
+      return [];
+  }
+}
+
+function spanProblems(path: string, span: unknown): FieldError[] {
+  const { amount, unit } = isRecord(span) ? span : {};
+  const isAmount = typeof amount === 'number' && amount > 0 && Number.isFinite(amount);
+  const isUnit = isOneOf(unit, 'minutes', 'hours', 'days');
+  return [
+    ...when(!isAmount, `${path}.amount`, 'must be above 0'),
+    ...when(!isUnit, `${path}.unit`, "must be 'minutes', 'hours' or 'days'"),
+  ];
+}
+
+function dataProblems(path: string, data: unknown): FieldError[] {
+  if (!isRecord(data)) {
+    return [{ field: path, message: 'must be an object of custom fields' }];
+  }
+  return Object.keys(data)
+    .filter(isReserved)
+    .map((key) => ({
+      field: `${path}.${key}`,
+      message: `is reserved, and the service would drop it: ${reservedKeys[key]}`,
+    }));
+}
+
+// By its name a step is found again in the service.
+function sameNames(steps: WorkflowDefinition['steps']): FieldError[] {
+  const names = Object.entries(steps).map(([key, step]) => step.name ?? key);
+  return Object.keys(steps)
+    .filter((_, index) => names.indexOf(names[index] ?? '') !== index)
+    .map((key) => ({ field: `steps.${key}.name`, message: 'is the name of another step, too' }));
+}
+
+// ---- the graph as a whole
+
+function graphProblems(definition: WorkflowDefinition): FieldError[] {
+  const edges = edgesOf(definition);
+  const steps = stepsOf(definition);
+  const [start = ''] = steps.map(([key]) => key);
+  const forward = neighbours(edges.map(({ from, to }) => [from, to]));
+  const backward = neighbours(edges.map(({ from, to }) => [to, from]));
+  const reached = reachable([start], forward);
+  const exits = steps.filter(([, { type }]) => type === 'EXIT').map(([key]) => key);
+  const ending = reachable(exits, backward);
+  const keys = Object.keys(definition.steps);
+  return [
+    ...keys.flatMap((key) => when(!reached.has(key), `steps.${key}`, 'is never reached')),
+    ...keys
+      .filter((key) => reached.has(key))
+      .flatMap((key) => when(!ending.has(key), `steps.${key}`, 'never leads to an EXIT step')),
+    // The service finds the start as the step that nothing leads to.
+    ...when(backward.has(start), `steps.${start}`, 'is the start, so no step may lead back to it'),
+    ...loopsWithoutPause(steps, forward),
+  ];
+}
+
+// A loop through a DELAY or WAIT_FOR_EVENT is a reminder; any other runs forever at once.
+function loopsWithoutPause(
+  steps: readonly (readonly [string, StepDefinition])[],
+  forward: ReadonlyMap<string, readonly string[]>,
+): FieldError[] {
+  const isPause = ({ type }: StepDefinition) => type === 'DELAY' || type === 'WAIT_FOR_EVENT';
+  const busy = new Set(steps.filter(([, step]) => !isPause(step)).map(([key]) => key));
+  const ways = new Map(
+    [...busy].map((key) => [key, (forward.get(key) ?? []).filter((to) => busy.has(to))]),
+  );
+  return [...busy].flatMap((key) => {
+    const isRound = reachable(ways.get(key) ?? [], ways).has(key);
+    return when(isRound, `steps.${key}`, 'is in a loop without a pause');
+  });
+}
+
+function neighbours(pairs: readonly (readonly [string, string])[]): Map<string, string[]> {
+  const map = new Map<string, string[]>();
+  for (const [from, to] of pairs) {
+    map.set(from, [...(map.get(from) ?? []), to]);
+  }
+  return map;
+}
+
+function reachable(
+  from: readonly string[],
+  next: ReadonlyMap<string, readonly string[]>,
+): Set<string> {
+  const seen = new Set(from);
+  // A set can grow while it is walked.
+  for (const key of seen) {
+    for (const target of next.get(key) ?? []) {
+      seen.add(target);
+    }
+  }
+  return seen;
+}
+
+function textProblem(field: string, value: unknown): FieldError[] {
+  return when(
+    typeof value !== 'string' || value === '',
+    field,
+    'must be a string that is not empty',
+  );
+}
+
+function isOneOf(value: unknown, ...values: readonly unknown[]): boolean {
+  return values.includes(value);
+}
+
+function when(isWrong: boolean, field: string, message: string): FieldError[] {
+  return isWrong ? [{ field, message }] : [];
+}

@@ -1,0 +1,741 @@
+import { isAbortOf, type Clock } from '../../core/async.js';
+import {
+  invalidRequest,
+  InvalidRequestError,
+  isPostreelError,
+  messageOf,
+  PostreelError,
+} from '../../core/errors.js';
+import { flag, readOptions, text, type OptionKinds } from '../../core/options.js';
+import type { Call, Page, Paginated, RequestOptions } from '../../core/types.js';
+import { isRecord, type Acknowledgement } from '../../core/values.js';
+import {
+  contentOf,
+  faultsOf,
+  graphOf,
+  isPartOf,
+  liveContentOf,
+  markOf,
+  stepBody,
+  transitionBody,
+  workflowBody,
+  type Content,
+  type LiveGraph,
+} from './content.js';
+import type {
+  ExecutionQuery,
+  StepCreate,
+  TransitionCreate,
+  Workflow,
+  WorkflowCreate,
+  WorkflowGraph,
+  WorkflowUpdate,
+} from './types.js';
+import {
+  checkDefinition,
+  edgesOf,
+  nameOfStep,
+  stepsOf,
+  type Edge,
+  type WorkflowDefinition,
+} from './definition.js';
+import {
+  cutSwitchIn,
+  foreignIn,
+  runningBeside,
+  sortWorkflows,
+  versionName,
+  versionWith,
+  type Found,
+  type Running,
+  type Version,
+} from './versions.js';
+
+/** How to deploy a workflow. */
+export interface DeployOptions {
+  /**
+   * Switches to this version: what runs of the workflow is disabled and this version enabled, also where
+   * somebody has disabled it. Otherwise a new version is made and stays off, and what runs goes on.
+   * @default false
+   */
+  readonly enable?: boolean | undefined;
+  /**
+   * Only says what would be done.
+   * @default false
+   */
+  readonly dryRun?: boolean | undefined;
+  /**
+   * Deletes the disabled versions that have no active executions and still are as they were deployed. What
+   * others have changed stays.
+   * @default false
+   */
+  readonly prune?: boolean | undefined;
+  /** The id of a workflow that was not deployed from here, or has another name: this one takes its place. */
+  readonly replaces?: string | undefined;
+}
+
+/** What a deployment did, or would do with `dryRun`. */
+export interface Deployment {
+  /** `undefined` after a dry run of a version that does not exist yet. */
+  readonly workflowId: string | undefined;
+  /** Its name in the service, with the mark of its version: `Welcome · 3f2a9c`. */
+  readonly name: string;
+  /** What was done, in order; empty when there was nothing to do. */
+  readonly operations: readonly DeployOperation[];
+  /** The id of each step by its key; empty after a dry run of a version that does not exist yet. */
+  readonly stepIds: Readonly<Record<string, string>>;
+  /** What was on and is disabled for this version. */
+  readonly replaced: readonly ReplacedWorkflow[];
+  /** Between the old version and this one nothing was on: events of that time started neither. */
+  readonly gap: { readonly from: Date; readonly to: Date } | undefined;
+  /** The versions that `prune` left. */
+  readonly kept: readonly KeptWorkflow[];
+  /** What else to know, in whole sentences. */
+  readonly notes: readonly string[];
+}
+
+/** One thing that a deployment does. */
+export type DeployOperation =
+  | { readonly do: 'create-workflow' }
+  | { readonly do: 'create-step'; readonly step: string }
+  | { readonly do: 'create-transition'; readonly transition: string }
+  | {
+      readonly do: 'disable-workflow' | 'enable-workflow' | 'delete-workflow';
+      /** `undefined` before it exists. */
+      readonly workflowId: string | undefined;
+    };
+
+/** A workflow whose place another one takes. */
+export interface ReplacedWorkflow {
+  readonly workflowId: string;
+  readonly name: string | undefined;
+  /** How many of its executions run; only a dry run counts them. */
+  readonly activeExecutions: number | undefined;
+}
+
+/** A version that `prune` did not delete. */
+export interface KeptWorkflow {
+  readonly workflowId: string;
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** The `details` of an error with the code `DEPLOY_FAILED` or `DEPLOY_INCOMPLETE`. */
+export interface FailedDeployment {
+  /** The ids of the versions that are on now; `undefined` when that is unknown. */
+  readonly on: readonly string[] | undefined;
+  /** What the deployment did and could not take back. */
+  readonly remains: readonly string[];
+}
+
+/** What a deployment calls: methods of the client. */
+export interface DeployParts {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly templates: { get(id: string, options: RequestOptions): Call<unknown> };
+  readonly workflows: {
+    list(query: object, options: RequestOptions): Paginated<Workflow>;
+    get(id: string, options: RequestOptions): Call<WorkflowGraph>;
+    create(body: WorkflowCreate, options: RequestOptions): Call<unknown>;
+    update(id: string, body: WorkflowUpdate, options: RequestOptions): Call<unknown>;
+    delete(id: string, options: RequestOptions): Call<Acknowledgement>;
+    readonly steps: Creates<StepCreate>;
+    readonly transitions: Creates<TransitionCreate>;
+    readonly executions: {
+      list(id: string, query: ExecutionQuery, options: RequestOptions): PromiseLike<Page<unknown>>;
+    };
+  };
+}
+
+interface Creates<Body> {
+  create(id: string, body: Body, options: RequestOptions): Call<unknown>;
+}
+
+const deployOptions: OptionKinds<DeployOptions> = {
+  enable: flag,
+  dryRun: flag,
+  prune: flag,
+  replaces: text,
+};
+
+/** Deploys a definition as a version of its own beside the one that runs, and switches when told to. */
+export async function deploy(
+  definition: WorkflowDefinition,
+  settings: DeployOptions | undefined,
+  parts: DeployParts,
+  options: RequestOptions = {},
+): Promise<Deployment> {
+  checkDefinition(definition);
+  const owner = { name: '`workflows.deploy()`', isStrict: true, example: '{ enable: true }' };
+  const read = readOptions(settings, deployOptions, owner);
+  const run = new DeployRun(definition, read, parts, options);
+  return read.dryRun === true ? run.plan() : run.perform();
+}
+
+/** A switch that has begun. */
+interface Switch {
+  readonly id: string;
+  readonly mark: string;
+  /** Had an earlier deployment begun it? */
+  readonly wasCut: boolean;
+  /** What it has disabled so far. */
+  readonly disabled: Running[];
+}
+
+class DeployRun {
+  readonly #definition: WorkflowDefinition;
+  readonly #settings: DeployOptions;
+  readonly #parts: DeployParts;
+  readonly #content: Content;
+  readonly #mark: string;
+  /** Tells the draft of this run from that of another deployer. */
+  readonly #draftName: string;
+  readonly #done: DeployOperation[] = [];
+  readonly #replaced: Running[] = [];
+  readonly #notes: string[] = [];
+  #options: RequestOptions;
+  #gap: Deployment['gap'];
+  /** What this run has made and not finished: `id` is absent while no answer has named it. */
+  #draft: { readonly id?: string } | undefined;
+  /** The switch that this run is in, with what it has disabled so far. */
+  #switch: Switch | undefined;
+  #stepIds: Record<string, string> | undefined;
+
+  constructor(
+    definition: WorkflowDefinition,
+    settings: DeployOptions,
+    parts: DeployParts,
+    options: RequestOptions,
+  ) {
+    this.#definition = definition;
+    this.#settings = settings;
+    this.#parts = parts;
+    this.#options = options;
+    this.#content = contentOf(definition);
+    this.#mark = markOf(this.#content);
+    const token = Math.random().toString(36).slice(2, 10);
+    this.#draftName = versionName(definition.name, this.#mark, `draft ${token}`);
+  }
+
+  async plan(): Promise<Deployment> {
+    const found = await this.#find();
+    this.#refuseForeign(found);
+    const target = versionWith(this.#mark, found.versions);
+    if (target === undefined) {
+      await this.#checkTemplates();
+      this.#done.push(...this.#creations());
+    }
+    const cut = cutSwitchIn(found.versions);
+    const next = this.#settings.enable === true ? { id: target?.id, isOn: target?.isOn } : cut;
+    const old = next ? runningBeside(next.id, found) : [];
+    const disabling = old.map(({ id }) => ({ do: 'disable-workflow', workflowId: id }) as const);
+    this.#done.push(...disabling);
+    if (next && next.isOn !== true) {
+      this.#done.push({ do: 'enable-workflow', workflowId: next.id });
+    }
+    this.#note(found, old);
+    const counts = await Promise.all(old.map(({ id }) => this.#activeExecutions(id)));
+    const replaced = old.map((one, at) => shownAs(one, counts[at]));
+    const off = new Set(old.map(({ id }) => id));
+    const after = found.versions.map((one) => (off.has(one.id) ? { ...one, isOn: false } : one));
+    const kept = await this.#prune(found.versions, after, target?.id, () => Promise.resolve());
+    return { ...(await this.#result(target?.id, kept)), replaced };
+  }
+
+  async perform(): Promise<Deployment> {
+    const found = await this.#find();
+    this.#refuseForeign(found);
+    try {
+      const id = await this.#deploy(found);
+      this.#note(found, this.#replaced);
+      const after = this.#settings.prune === true ? (await this.#find()).versions : [];
+      const remove = (old: string) => this.#remove(old);
+      const kept = await this.#prune(found.versions, after, id, remove);
+      return await this.#result(id, kept);
+    } catch (failure) {
+      throw await this.#takeBack(failure);
+    }
+  }
+
+  async #deploy({ versions }: Found): Promise<string> {
+    const cut = cutSwitchIn(versions);
+    if (cut) {
+      await this.#switchTo(cut);
+    }
+    const existing = versionWith(this.#mark, versions);
+    const id = existing?.id ?? (await this.#create());
+    const mark = this.#mark;
+    if (this.#settings.enable === true) {
+      await this.#switchTo({ id, mark });
+    } else if (existing === undefined) {
+      await this.#update(id, { name: versionName(this.#definition.name, mark) });
+    }
+    const isNew = existing === undefined;
+    this.#draft = undefined; // from here on it stays
+    this.#done.unshift(...(isNew ? this.#creations() : []));
+    return this.#settle(id, isNew);
+  }
+
+  // ---- what is there
+
+  async #find(): Promise<Found> {
+    const { workflows } = this.#parts;
+    const { replaces } = this.#settings;
+    const replaced =
+      replaces === undefined ? undefined : await workflows.get(replaces, this.#options);
+    const all = await workflows.list({}, this.#options).toArray();
+    return sortWorkflows(all, this.#definition, replaced);
+  }
+
+  #refuseForeign(found: Found): void {
+    const foreign = foreignIn(found);
+    if (foreign) {
+      const { name, trigger } = this.#definition;
+      throw new InvalidRequestError(
+        `Workflow ${foreign.id} is called "${name}" and starts with "${trigger.event}" too, and was not deployed from here. Deploy with \`{ replaces: '${foreign.id}' }\` to take its place, or rename it.`,
+        { code: 'WORKFLOW_EXISTS', details: { workflowId: foreign.id } },
+      );
+    }
+  }
+
+  async #checkTemplates(): Promise<void> {
+    const named = stepsOf(this.#definition).flatMap(([key, step]) =>
+      step.type === 'SEND_EMAIL' && step.template !== undefined
+        ? [{ key, template: step.template }]
+        : [],
+    );
+    const missing = new Set<string>();
+    for (const template of new Set(named.map((one) => one.template))) {
+      if (await isGone(this.#parts.templates.get(template, this.#options))) {
+        missing.add(template);
+      }
+    }
+    const wrong = named.filter(({ template }) => missing.has(template));
+    if (wrong.length > 0) {
+      throw invalidRequest(
+        wrong.map(({ key, template }) => ({
+          field: `steps.${key}.template`,
+          message: `must name a template of this project; there is no "${template}"`,
+        })),
+      );
+    }
+  }
+
+  async #activeExecutions(id: string): Promise<number> {
+    const { executions } = this.#parts.workflows;
+    let count = 0;
+    for (const status of ['RUNNING', 'WAITING']) {
+      const { total, items } = await executions.list(id, { status }, this.#options);
+      count += total ?? items.length;
+    }
+    return count;
+  }
+
+  // ---- making a version
+
+  #creations(): DeployOperation[] {
+    return [
+      { do: 'create-workflow' },
+      ...stepsOf(this.#definition).map(([step]) => ({ do: 'create-step', step }) as const),
+      ...edgesOf(this.#definition).map(
+        (edge) => ({ do: 'create-transition', transition: wayText(edge) }) as const,
+      ),
+    ];
+  }
+
+  /** Makes the whole graph under a draft's name, and reads it back. */
+  async #create(): Promise<string> {
+    await this.#checkTemplates();
+    const { workflows } = this.#parts;
+    this.#draft = {};
+    const body = workflowBody(this.#definition, this.#draftName);
+    const created: unknown = await workflows.create(body, this.#options);
+    const id = idOf(created) ?? (await this.#draftId());
+    if (id === undefined) {
+      throw this.#markDropped();
+    }
+    this.#draft = { id };
+    const ids = new Map<string, string>();
+    for (const [key] of stepsOf(this.#definition)) {
+      const step: unknown = await workflows.steps.create(
+        id,
+        stepBody(this.#definition, key),
+        this.#options,
+      );
+      const stepId = idOf(step);
+      if (stepId !== undefined) {
+        ids.set(stepId, nameOfStep(this.#definition, key));
+      }
+    }
+    await this.#connect(id, await this.#ownGraph(id, ids));
+    const graph = await this.#ownGraph(id, ids);
+    if (graph.workflow['name'] !== this.#draftName) {
+      throw this.#markDropped();
+    }
+    const faults = faultsOf(this.#definition, graph);
+    if (faults.length > 0) {
+      throw notAsDeployed(`did not make it as it was sent: ${listed(faults)}`, faults);
+    }
+    if ((await this.#draftId()) !== id) {
+      throw this.#markDropped(); // what the list does not show is not found again
+    }
+    this.#stepIds = this.#stepIdsIn(graph);
+    return id;
+  }
+
+  async #connect(id: string, graph: LiveGraph): Promise<void> {
+    const { transitions } = this.#parts.workflows;
+    const stepIds = this.#stepIdsIn(graph);
+    const [start] = stepsOf(this.#definition);
+    const first = stepIds[start?.[0] ?? ''] ?? '';
+    if (graph.trigger !== undefined && graph.start !== first) {
+      await transitions.create(id, transitionBody(graph.trigger, first), this.#options);
+    }
+    for (const { from, to, ...way } of edgesOf(this.#definition)) {
+      const body = transitionBody(stepIds[from] ?? '', stepIds[to] ?? '', way);
+      await transitions.create(id, body, this.#options);
+    }
+  }
+
+  async #ownGraph(id: string, names: ReadonlyMap<string, string>): Promise<LiveGraph> {
+    const graph = await this.#readGraph(id, names);
+    if (graph === undefined) {
+      throw notAsDeployed(`does not show the steps of workflow ${id}`);
+    }
+    return graph;
+  }
+
+  async #readGraph(
+    id: string,
+    names?: ReadonlyMap<string, string>,
+  ): Promise<LiveGraph | undefined> {
+    return graphOf(await this.#parts.workflows.get(id, this.#options), names);
+  }
+
+  #stepIdsIn({ steps }: LiveGraph): Record<string, string> {
+    const ids = stepsOf(this.#definition).flatMap(([key]) => {
+      const step = steps.find(({ name }) => name === nameOfStep(this.#definition, key));
+      return step ? [[key, step.id] as const] : [];
+    });
+    return Object.fromEntries(ids);
+  }
+
+  #markDropped(): PostreelError {
+    return new PostreelError(
+      `The service did not keep the name "${this.#draftName}": without its mark no later deployment would find this version. The new workflow was removed.`,
+      { code: 'MARK_DROPPED', outcome: 'rejected' },
+    );
+  }
+
+  /** The id of this run's draft, by its name. */
+  async #draftId(): Promise<string | undefined> {
+    const { versions } = await this.#find();
+    return versions.find(({ name }) => name === this.#draftName)?.id;
+  }
+
+  // ---- the switch
+
+  /**
+   * Disables what is on and enables a version. Its name says so meanwhile: whoever deploys after a crash
+   * goes on from there.
+   */
+  async #switchTo({ id, mark }: Pick<Version, 'id' | 'mark'>): Promise<void> {
+    const { clock } = this.#parts;
+    const found = await this.#find();
+    const target = found.versions.find((version) => version.id === id);
+    if (target === undefined) {
+      throw new PostreelError(`Workflow ${id} is gone: somebody has deleted or renamed it.`);
+    }
+    const twins = found.versions.filter((one) => one.id !== id && one.mark === mark && one.isOn);
+    if (this.#draft && twins.length > 0) {
+      return; // another deployer was faster
+    }
+    const { name } = this.#definition;
+    const old = runningBeside(id, found);
+    const cut = found.versions.filter((one) => one.state === 'switching' && one.id !== id);
+    if (target.isOn && target.state === 'whole' && old.length === 0) {
+      return;
+    }
+    const disabled: Running[] = [];
+    const wasCut = target.state === 'switching';
+    this.#switch = { id, mark, wasCut, disabled };
+    if (!wasCut) {
+      await this.#update(id, { name: versionName(name, mark, 'switching') });
+    }
+    for (const one of cut) {
+      await isGone(this.#update(one.id, { name: versionName(name, one.mark) }));
+    }
+    const from = new Date(clock.now());
+    for (const one of old) {
+      disabled.push(one);
+      await isGone(this.#update(one.id, { enabled: false }));
+    }
+    await this.#update(id, { enabled: true });
+    const to = new Date(clock.now());
+    await this.#update(id, { name: versionName(name, mark) });
+    this.#switch = undefined;
+    this.#gap = old.length > 0 ? { from, to } : this.#gap;
+    this.#replaced.push(...old);
+    this.#done.push(
+      ...old.map((one) => ({ do: 'disable-workflow', workflowId: one.id }) as const),
+      { do: 'enable-workflow', workflowId: id },
+    );
+  }
+
+  /**
+   * Looks once more: of two deployers at once the smaller id stays on, and of two copies of one version the
+   * one that is on, else the smaller id. The answer is the id of the version that stays.
+   */
+  async #settle(id: string, isNew: boolean): Promise<string> {
+    const { versions } = await this.#find();
+    const isOn = versions.some((version) => version.id === id && version.isOn);
+    const on = versions.filter((version) => version.isOn);
+    const stays = on[0]?.id;
+    if (this.#settings.enable === true && isOn) {
+      for (const other of on.slice(1)) {
+        await isGone(this.#update(other.id, { enabled: false }));
+      }
+    }
+    const others = versions.filter((version) => version.id !== id);
+    const twin = versionWith(this.#mark, others);
+    const isLeftOver = !isOn || stays !== id;
+    if (isNew && isLeftOver && twin !== undefined && (twin.isOn || twin.id < id)) {
+      // One that was on for a moment may have executions: then it stays, disabled.
+      await this.#remove(id).catch(() => undefined);
+      this.#stepIds = undefined;
+      return twin.id;
+    }
+    if (isOn && stays !== undefined && stays !== id) {
+      this.#notes.push(
+        `Workflow ${stays} was deployed at the same time and stays on: ${id} is off.`,
+      );
+    }
+    return id;
+  }
+
+  // ---- what a failure leaves
+
+  /** Takes back what this run has begun: the error to reject with. */
+  async #takeBack(failure: unknown): Promise<unknown> {
+    const { signal } = this.#options;
+    const cut = this.#switch;
+    const draft = this.#draft;
+    const isRefusal = isPostreelError(failure) && failure.code === 'INVALID_REQUEST';
+    if (cut === undefined && draft === undefined && (this.#done.length === 0 || isRefusal)) {
+      return failure;
+    }
+    const { headers, priority } = this.#options;
+    // The caller's signal and times have ended already.
+    this.#options = { headers, priority, deadline: 10_000 };
+    const remains: string[] = [];
+    const attempt = (what: string, run: () => Promise<unknown>) =>
+      run().catch(() => void remains.push(what));
+    const isBack = cut ? await this.#switchBack(cut, attempt) : false;
+    if (draft) {
+      const what = `workflow ${draft.id ?? `"${this.#draftName}"`}`;
+      await attempt(what, () => this.#removeDraft(draft.id));
+    }
+    if (cut && isBack && (remains.length > 0 || draft === undefined)) {
+      const name = versionName(this.#definition.name, cut.mark);
+      await attempt(`the name of workflow ${cut.id}`, () => this.#update(cut.id, { name }));
+    }
+    const on = await this.#find().then(
+      (found) => runningBeside(undefined, found).map(({ id }) => id),
+      () => undefined,
+    );
+    // What was finished before stays: the switch of an earlier deployment, or the whole of this one.
+    const isClean = remains.length === 0 && on !== undefined && this.#done.length === 0;
+    const isOwn = isPostreelError(failure) && ownCodes.has(failure.code);
+    return isClean && (isOwn || isAbortOf(signal, failure))
+      ? failure
+      : this.#failed(failure, { on, remains }, isClean);
+  }
+
+  /** Enables what was on before; the answer is whether all is as it was, or another version is on. */
+  async #switchBack(
+    { id, wasCut, disabled }: Switch,
+    attempt: (what: string, run: () => Promise<unknown>) => Promise<unknown>,
+  ): Promise<boolean> {
+    await attempt(`workflow ${id} may be on`, () => this.#update(id, { enabled: false }));
+    const found = await this.#find().catch(() => undefined);
+    // Another deployer may have enabled its own meanwhile.
+    let isAnyOn = found !== undefined && runningBeside(id, found).length > 0;
+    for (const one of isAnyOn ? [] : disabled) {
+      await attempt(`workflow ${one.id} may be off`, async () => {
+        await this.#update(one.id, { enabled: true });
+        isAnyOn = true;
+      });
+    }
+    return isAnyOn || (disabled.length === 0 && !wasCut);
+  }
+
+  async #removeDraft(known: string | undefined): Promise<void> {
+    const id = known ?? (await this.#draftId());
+    if (id !== undefined) {
+      await this.#remove(id);
+    }
+  }
+
+  #failed(failure: unknown, details: FailedDeployment, isClean: boolean): PostreelError {
+    const { on, remains } = details;
+    const state =
+      on === undefined
+        ? 'Which version is on could not be found out'
+        : on.length === 0
+          ? 'No version of it is on'
+          : `On is ${listed(on.map((id) => `workflow ${id}`))}`;
+    const left = remains.length > 0 ? ` These remain: ${listed(remains)}.` : '';
+    const cause = messageOf(failure).replace(/\.?$/, '.');
+    return new PostreelError(
+      `The deployment of "${this.#definition.name}" failed: ${cause} ${state}.${left} Deploy again to go on.`,
+      {
+        code: isClean ? 'DEPLOY_FAILED' : 'DEPLOY_INCOMPLETE',
+        outcome: isClean ? 'rejected' : 'unknown',
+        status: isPostreelError(failure) ? failure.status : undefined,
+        details,
+        cause: failure,
+      },
+    );
+  }
+
+  // ---- old versions
+
+  /** Removes what nobody needs any more; the answer is what stays, with the reasons. */
+  async #prune(
+    before: readonly Version[],
+    after: readonly Version[],
+    id: string | undefined,
+    remove: (id: string) => Promise<void>,
+  ): Promise<KeptWorkflow[]> {
+    const kept: KeptWorkflow[] = [];
+    for (const version of this.#settings.prune === true ? after : []) {
+      if (version.id === id) {
+        continue;
+      }
+      const wasThere = before.some((one) => one.id === version.id);
+      const check = async () => {
+        const found = await this.#reasonToKeep(version, wasThere);
+        await (found === undefined ? remove(version.id) : undefined);
+        return found;
+      };
+      const reason = await check().catch((failure: unknown) => {
+        if (isAbortOf(this.#options.signal, failure)) {
+          throw failure;
+        }
+        return messageOf(failure);
+      });
+      if (reason === undefined) {
+        this.#done.push({ do: 'delete-workflow', workflowId: version.id });
+      } else {
+        kept.push({ workflowId: version.id, name: version.name, reason });
+      }
+    }
+    return kept;
+  }
+
+  async #reasonToKeep(version: Version, wasThere: boolean): Promise<string | undefined> {
+    if (version.isOn || version.state === 'switching') {
+      return 'It is on.';
+    }
+    const isDraft = version.state === 'draft';
+    if (isDraft && (!wasThere || version.mark !== this.#mark)) {
+      return 'It is the draft of another deployment. Delete it if that one has ended.';
+    }
+    const graph = await this.#readGraph(version.id);
+    if (graph === undefined) {
+      return 'The service does not show its steps.';
+    }
+    const content = liveContentOf(graph, this.#definition);
+    const isAsDeployed = isDraft
+      ? isPartOf(content, this.#content)
+      : markOf(content) === version.mark;
+    if (!isAsDeployed) {
+      return 'It is not as it was deployed: somebody has changed it, or the service has.';
+    }
+    const active = await this.#activeExecutions(version.id);
+    return active > 0 ? `${active} of its executions run.` : undefined;
+  }
+
+  // ---- the report
+
+  #note({ versions }: Found, old: readonly Running[]): void {
+    if (old.length > 0 && this.#definition.allowReentry !== true) {
+      this.#notes.push(
+        'Contacts who went through the old version may enter this one again: to the service it is another workflow.',
+      );
+    }
+    const drafts = versions.filter(({ state }) => state === 'draft');
+    if (drafts.length > 0 && this.#settings.prune !== true) {
+      const ids = listed(drafts.map(({ id }) => id));
+      this.#notes.push(`Drafts of deployments that were cut, or still run: ${ids}.`);
+    }
+  }
+
+  async #result(id: string | undefined, kept: readonly KeptWorkflow[]): Promise<Deployment> {
+    const graph = id === undefined || this.#stepIds ? undefined : await this.#readGraph(id);
+    const ids = this.#stepIds ?? (graph ? this.#stepIdsIn(graph) : {});
+    return {
+      workflowId: id,
+      name: versionName(this.#definition.name, this.#mark),
+      operations: this.#done,
+      stepIds: ids,
+      replaced: this.#replaced.map((one) => shownAs(one)),
+      gap: this.#gap,
+      kept,
+      notes: this.#notes,
+    };
+  }
+
+  // While nothing is on, events are lost: nothing else goes first.
+  async #update(id: string, change: { name: string } | { enabled: boolean }): Promise<void> {
+    await this.#parts.workflows.update(id, change, { ...this.#options, priority: 'interactive' });
+  }
+
+  async #remove(id: string): Promise<void> {
+    await isGone(this.#parts.workflows.delete(id, this.#options));
+  }
+}
+
+// What a run says of its own draft, which it has removed.
+const ownCodes: ReadonlySet<string> = new Set(['MARK_DROPPED', 'NOT_AS_DEPLOYED']);
+
+function notAsDeployed(what: string, details?: unknown): PostreelError {
+  return new PostreelError(
+    `The service ${what}. The new workflow was removed. What it wants beside our fields goes into \`fields\` and \`config\` of the definition.`,
+    { code: 'NOT_AS_DEPLOYED', outcome: 'rejected', details },
+  );
+}
+
+function shownAs({ id, name }: Running, activeExecutions?: number): ReplacedWorkflow {
+  return { workflowId: id, name, activeExecutions };
+}
+
+function wayText({ from, to, branch }: Edge): string {
+  return branch === undefined ? `${from} to ${to}` : `${from} ${branch} to ${to}`;
+}
+
+/** The id in an answer, if it shows one. */
+function idOf(record: unknown): string | undefined {
+  const id = isRecord(record) ? record['id'] : undefined;
+  return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined;
+}
+
+/** Does a call find nothing? */
+async function isGone(call: PromiseLike<unknown>): Promise<boolean> {
+  try {
+    await call;
+    return false;
+  } catch (failure) {
+    if (isPostreelError(failure) && failure.status === 404) {
+      return true;
+    }
+    throw failure;
+  }
+}
+
+const maxListed = 5;
+
+/** The first few, for an error. */
+function listed(texts: readonly string[]): string {
+  const more = texts.length > maxListed ? [`${texts.length - maxListed} more`] : [];
+  return [...texts.slice(0, maxListed), ...more].join(', ');
+}
