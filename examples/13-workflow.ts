@@ -34,6 +34,6 @@ for (const transition of [
 }
 await workflows.update(id, { enabled: true }); // from now on every `signed_up` starts it
 
-const contact = await contacts.upsert({ email: 'ann@example.com', data: { plan: 'pro' } });
+const contact = await contacts.create({ email: 'ann@example.com', data: { plan: 'pro' } });
 await workflows.executions.start(id, { contactId: contact.id });
 console.log((await workflows.executions.list(id).first())?.status);

@@ -45,7 +45,7 @@ import type {
   SendEachOptions,
   SendEachReport,
 } from './emails/each-types.js';
-import { verifyAll } from './emails/verify-all.js';
+import { verifyAll } from './bulk.js';
 import { Events } from './events/resource.js';
 import { Tracking } from './events/tracking.js';
 import type { TrackRequest, TrackResult } from './events/types.js';
@@ -176,8 +176,8 @@ export class MessagingClient<
       checks: createStatusChecks(connection.settings.clock),
       report: (update) => events.emit('job:update', update),
     };
-    this.contacts = new Contacts<Fields>(transport, watch, rules);
     const warn = (message: string) => events.emit('warning', { method: '', path: '', message });
+    this.contacts = new Contacts<Fields>(transport, { watch, rules, warn });
     this.templates = new Templates(transport, warn);
     const { checks } = watch;
     this.campaigns = new Campaigns(transport, { checks, render: renderText, project });
@@ -270,7 +270,7 @@ export class MessagingClient<
   ): AsyncIterableIterator<VerifiedAddress> {
     checkRows(emails, 'verifyAll()');
     const bulk: RequestOptions = { priority: 'bulk', ...readCallOptions(options) };
-    yield* verifyAll(emails, (body) => this.verify(body, bulk), bulk);
+    yield* verifyAll(emails, (body) => this.verify(body, bulk), bulk.signal);
   }
 
   /** Creates a client with other options that shares this one's events, session and rate budget. */

@@ -3,9 +3,25 @@ import { isIdNumber } from '../../core/values.js';
 // Stricter than "something@something" would refuse addresses that the service takes.
 const emailForm = /^[^\s@<>]+@[^\s@<>]+$/;
 
+// It shows nowhere, and makes another address: a copied one often has it.
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFD]/u;
+
 /** Could this be an email address? */
 export function isEmail(value: unknown): value is string {
-  return typeof value === 'string' && emailForm.test(value);
+  return emailProblem(value) === undefined;
+}
+
+/** Why this cannot be an email address. */
+export function emailProblem(value: unknown): string | undefined {
+  if (typeof value !== 'string') {
+    return 'must be an email address';
+  }
+  const [hidden] = invisible.exec(value.trim()) ?? [];
+  if (hidden !== undefined) {
+    const code = hidden.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+    return `must be an email address, without the invisible character U+${code}`;
+  }
+  return emailForm.test(value) ? undefined : 'must be an email address';
 }
 
 /** Could this be an id that the service gave? A number that JSON has rounded is another record's. */

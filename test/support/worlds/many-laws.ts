@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import '../../../src/messaging/contacts/import-batches.js'; // loads from the disk, which knows nothing of the fake's time
+import '../../../src/messaging/contacts/import.js'; // loads from the disk, which knows nothing of the fake's time
 import type { Law, MessagingScene } from './law.js';
 import { passing } from './wait-laws.js';
 

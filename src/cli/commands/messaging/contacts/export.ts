@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { csvText } from '../../../../messaging/contacts/csv-text.js';
+import { csvText } from '../../../../messaging/csv.js';
 import type { Context } from '../../../context.js';
 
 interface ExportFlags {
