@@ -54,11 +54,12 @@ import { Projects } from './projects/resource.js';
 import { routes } from './routes.js';
 import { Segments } from './segments/resource.js';
 import { Templates } from './templates/resource.js';
+import { createTextCheck } from './templates/text-check.js';
 import { renderText } from './templates/template-text.js';
 import { Uploads } from './uploads/resource.js';
 import { Users } from './users/resource.js';
 import { checkRows, type RowSource } from './shared/row-source.js';
-import { filters, type FilterBuilder, type FilterMapping } from './shared/where.js';
+import { filters, type FilterBuilder } from './shared/where.js';
 import type { WorkflowMapping } from './workflows/code/mapping.js';
 import { Workflows } from './workflows/resource.js';
 
@@ -88,11 +89,6 @@ export interface MessagingOptions extends ClientOptions {
    * @default `defaultWorkflowMapping` of `postreel`; what you leave out stays
    */
   workflowMapping?: Partial<WorkflowMapping> | undefined;
-  /**
-   * How `filters` writes what the service's document does not show: `and`, `or` and booleans.
-   * @default `{ and: [...] }`, `{ or: [...] }`, and booleans as text
-   */
-  filterMapping?: Partial<FilterMapping> | undefined;
 }
 
 const messagingOptions: OptionKinds<MessagingOptions> = {
@@ -103,7 +99,6 @@ const messagingOptions: OptionKinds<MessagingOptions> = {
   }),
   journal: journalKind,
   workflowMapping: plainObject('an object of functions that map workflows'),
-  filterMapping: plainObject('an object of functions that write filters'),
 };
 
 const service: ServiceFacts<MessagingOptions> = {
@@ -154,7 +149,7 @@ export class MessagingClient<
   readonly users: Users;
   /** Your projects, their members and billing. */
   readonly projects: Projects;
-  /** Builds filters of your custom fields as your service spells them (`filterMapping`). */
+  /** Builds filters of your custom  fields. */
   readonly filters: keyof Fields extends never ? FilterBuilder : FilterBuilder<Fields>;
   readonly #connection: Connection<MessagingEvents, MessagingOptions>;
   readonly #emails: Emails<Fields>;
@@ -169,21 +164,22 @@ export class MessagingClient<
       load,
     );
     super(connection);
-    const { data: rules = {}, journal, workflowMapping, filterMapping } = connection.options;
+    const { data: rules = {}, journal, workflowMapping } = connection.options;
     this.#connection = connection;
-    const { transport, events, settings: project } = connection;
+    const { transport, events } = connection;
     const watch: JobWatch = {
       checks: createStatusChecks(connection.settings.clock),
       report: (update) => events.emit('job:update', update),
     };
     const warn = (message: string) => events.emit('warning', { method: '', path: '', message });
     this.contacts = new Contacts<Fields>(transport, { watch, rules, warn });
-    this.templates = new Templates(transport, warn);
+    const checkTexts = createTextCheck(warn);
+    this.templates = new Templates(transport, { warn, checkTexts });
     const { checks } = watch;
-    this.campaigns = new Campaigns(transport, { checks, render: renderText, project });
+    this.campaigns = new Campaigns(transport, { checks, render: renderText, checkTexts });
     this.segments = new Segments(transport);
     this.workflows = new Workflows(transport, { checks, mapping: workflowMapping });
-    this.filters = filters(filterMapping);
+    this.filters = filters();
     this.events = new Events(transport, rules);
     this.domains = new Domains(transport, checks);
     this.activity = new Activity(transport);
@@ -193,7 +189,7 @@ export class MessagingClient<
     this.auth = new Auth(transport);
     this.users = new Users(transport);
     this.projects = new Projects(transport, warn);
-    this.#emails = new Emails(transport, rules);
+    this.#emails = new Emails(transport, { rules, warn, checkTexts });
     this.#tracking = new Tracking(transport, rules);
     this.#journal = journal;
     bindMethods(this);
@@ -248,7 +244,8 @@ export class MessagingClient<
 
   /**
    * Tracks an event for a contact, who is created or updated, and starts the workflows that listen
-   * for it. A public key is enough. The SDK never sends it twice on its own.
+   * for it. A public key is enough. The SDK never sends it twice on its own. The service does not document
+   * whether a contact that it creates is subscribed: services of this kind subscribe it.
    */
   track(body: TrackRequest<Fields>, options?: RequestOptions): Call<TrackResult> {
     return this.#tracking.track(body, options);

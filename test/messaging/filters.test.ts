@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidRequestError } from 'postreel';
-import { evaluateFilter, matches, and, filters, or, where, type Filter } from 'postreel/messaging';
-import { messagingOver } from '../support/clients.js';
+import { and, filters, or, where } from 'postreel/messaging';
+import { answering, messagingOver } from '../support/clients.js';
 
 describe('where', () => {
   it('writes filter elements as the document shows them', () => {
@@ -24,27 +23,6 @@ describe('where', () => {
     expect(where('subscribed').equals(true).value).toBe('true');
   });
 
-  it('writes what the document does not show as a mapping says', () => {
-    const own = filters({
-      and: (parts) => ({ operator: 'AND', conditions: parts }),
-      or: (parts) => ({ operator: 'OR', conditions: parts }),
-      boolean: Number,
-    });
-    const yes = own.where('subscribed').equals(true);
-    expect(yes.value).toBe(1);
-    expect(own.and(yes)).toEqual({ operator: 'AND', conditions: [yes] });
-    expect(own.or(yes)).toEqual({ operator: 'OR', conditions: [yes] });
-  });
-
-  it("writes them so by the client's own mapping", () => {
-    const client = messagingOver(() => Promise.reject(new Error('no network')), {
-      filterMapping: { and: (parts) => ({ all: parts }), boolean: (value) => value },
-    });
-    const { and: all, where: field } = client.filters;
-    const yes = field('subscribed').equals(true);
-    expect(all(yes)).toEqual({ all: [{ field: 'subscribed', operator: 'equals', value: true }] });
-  });
-
   it.each([Number.NaN, undefined, null, {}, new Date()])('refuses %s as a value', (value) => {
     expect(() => where('data.a').equals(value as never)).toThrow(
       'The value of a filter on data.a must be a string, number or boolean.',
@@ -58,90 +36,57 @@ describe('and() and or()', () => {
       'needs at least one filter: an empty one may select everybody',
     );
   });
-
-  it.each([{ and: [] }, { or: [] }, {}])('%j is not evaluated: it says nothing', (filter) => {
-    expect(() => matches(filter, { email: 'ann@example.com' })).toThrow(InvalidRequestError);
-  });
 });
 
-describe('a filter evaluated locally', () => {
-  const now = new Date('2026-06-30T12:00:00.000Z');
-  const contact = {
-    email: 'ann@example.com',
-    subscribed: true,
-    createdAt: '2026-06-01T12:00:00.000Z',
-    data: {
-      plan: 'pro',
-      seats: 6,
-      day: '2026-06-29',
-      seen: '2026-06-29T12:00:00Z',
-      later: '2026-07-29T12:00:00Z',
-      profile: { tier: 'gold' },
-      none: null,
-    },
-  };
+describe('a filter that selects nobody', () => {
+  const offline = messagingOver(() => Promise.reject(new Error('no network')));
+  const asSegment = (condition: unknown) =>
+    offline.segments.create({ type: 'DYNAMIC', name: 'Pros', condition } as never);
+  const asAudience = (audienceFilter: unknown) =>
+    offline.campaigns.create({
+      name: 'Spring',
+      subject: 'Hi',
+      body: '<p>Hi</p>',
+      from: 'shop@example.com',
+      audienceType: 'FILTERED',
+      audienceFilter,
+    } as never);
 
-  it.each<[string, Filter, boolean]>([
-    ['equal text', where('data.plan').equals('pro'), true],
-    ['other text', where('data.plan').equals('Pro'), false],
-    ['an equal number', where('data.seats').equals(6), true],
-    ['the same digits as text', where('data.seats').equals('6'), false],
-    ['a greater number', where('data.seats').greaterThan(5), true],
-    ['an equal number as greater', where('data.seats').greaterThan(6), false],
-    ['text as greater than a number', where('data.plan').greaterThan(5), false],
-    ['a date within', where('data.seen').within(1, 'days'), true],
-    ['a date not within', where('createdAt').within(28, 'days'), false],
-    ['an older date', where('createdAt').olderThan(28, 'days'), true],
-    ['a date at the very edge as older', where('data.seen').olderThan(1, 'days'), false],
-    ['a date in the future as within', where('data.later').within(90, 'days'), false],
+  it.each([
+    [{ field: 'plan', operator: 'equals', value: 'pro' }, 'a custom field is `data.plan`'],
     [
-      'a day without a time, which date operators do not read',
-      where('data.day').within(9, 'days'),
-      false,
+      {
+        and: [
+          { field: 'email', operator: 'equals', value: 'a@b.c' },
+          { field: 'seats', operator: 'greaterThan', value: 5 },
+        ],
+      },
+      'a custom field is `data.seats`',
     ],
-    ['a missing field', where('data.gone').equals('x'), false],
-    ['a field that is null', where('data.none').equals('null'), false],
-    ['a dotted path', where('data.profile.tier').equals('gold'), true],
-    ['a standard field', where('email').equals('ann@example.com'), true],
-    ['a boolean', where('subscribed').equals(true), true],
-    ['all of two', and(where('data.plan').equals('pro'), where('data.seats').equals(1)), false],
-    ['any of two', or(where('data.plan').equals('pro'), where('data.seats').equals(1)), true],
-  ])('matches %s: %j is %s', (_, filter, expected) => {
-    expect(matches(filter, contact, { now })).toBe(expected);
+    [{ field: 'data.plan', operator: 'equals' }, '`data.plan` is compared with no value'],
+    [
+      { field: 'data.plan', operator: 'equals', value: '' },
+      '`data.plan` is compared with no value',
+    ],
+  ])('is refused, with what it should be: %j', async (filter, words) => {
+    for (const call of [asSegment(filter), asAudience(filter)]) {
+      await expect(call).rejects.toMatchObject({
+        name: 'InvalidRequestError',
+        outcome: 'not-sent',
+        message: expect.stringContaining(words) as string,
+      });
+    }
   });
 
-  it('says what it had to assume, and nothing where the document is clear', () => {
-    const clear = where('data.seats').greaterThan(5);
-    expect(evaluateFilter(clear, contact, { now }).assumptions).toEqual([]);
-    const open = or(where('subscribed').equals(false), clear);
-    expect(evaluateFilter(open, contact, { now }).assumptions).toEqual([
-      'several filters are joined as "or"',
-      'a boolean field equals the text "true" or "false"',
-    ]);
+  it('does not come from where()', () => {
+    expect(() => where('plan' as 'data.plan')).toThrow('a custom field is `data.plan`');
   });
 
-  it.each<[Filter, string]>([
-    [where('data.a').operator('contains', 'x'), '`operator` "contains"'],
-    [where('data.seen').within(1, 'moons'), '`unit` "moons"'],
-    [{ all: [] }, '`filter` has a structure'],
-  ])('refuses to guess: %j', (filter, part) => {
-    const evaluate = () => matches(filter, contact, { now });
-    expect(evaluate).toThrow(InvalidRequestError);
-    expect(evaluate).toThrow(part);
-  });
-
-  it('reads structures and fields that the caller explains', () => {
-    const filter = { rules: [{ field: 'event.name', operator: 'equals', value: 'paid' }] };
-    const result = matches(filter, contact, {
-      read: (field) => (field === 'event.name' ? 'paid' : undefined),
-      readGroup: (group) =>
-        'rules' in group ? { join: 'and', filters: group.rules as Filter[] } : undefined,
-    });
-    expect(result).toBe(true);
-  });
-
-  it('manages without data', () => {
-    expect(matches(where('data.a').equals(1), { data: null })).toBe(false);
-    expect(matches(where('data.a').equals(1), {})).toBe(false);
+  it('is not what names a field of its own, or of an event', async () => {
+    const { fetch, requests } = answering(() => ({ id: 'seg_1' }));
+    const { segments } = messagingOver(fetch);
+    const condition = { field: 'event.total', operator: 'greaterThan', value: 5 } as const;
+    await segments.create({ type: 'DYNAMIC', name: 'Pros', condition });
+    expect(requests).toHaveLength(1);
   });
 });

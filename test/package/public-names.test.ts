@@ -8,11 +8,7 @@ it('the public names change only together with the list of them: npm run api', a
 });
 
 it('every type that a user meets behind the public names has a public name', () => {
-  // They go with `matches()` and with the state of a deployment.
-  const leaving = [
-    'DeployedPart (of WorkflowState)',
-    'FilterParts (of MatchOptions)',
-    'PendingCreation (of WorkflowState)',
-  ];
+  // They go with the state of a deployment.
+  const leaving = ['DeployedPart (of WorkflowState)', 'PendingCreation (of WorkflowState)'];
   expect(namelessTypes()).toEqual(leaving);
 });

@@ -48,7 +48,7 @@ export function columnsOf(header: readonly string[], rules: ColumnRules, isFile:
   if (found >= 0) {
     targets[found] = 'email';
   }
-  const twice = targets.find((field, at) => field !== null && targets.indexOf(field) < at);
+  const twice = targets.find((field, at) => field && targets.indexOf(field) < at);
   if (twice !== undefined) {
     throw refusal(
       `Two columns would be the field \`${String(twice)}\`. Give one another name, or drop it: \`columns: { "…": null }\`. ${listed(names)}`,

@@ -106,6 +106,7 @@ class TextRows {
   /** The first of its text, until it is long enough. */
   #held: string[] | undefined = [];
   #heldLength = 0;
+  #mayBeDamaged = false;
   #index = 0;
 
   constructor(rules: ImportRules) {
@@ -118,6 +119,7 @@ class TextRows {
 
   *read(piece: string | Uint8Array): Generator<readonly Entry[], void, undefined> {
     const text = this.#decoder.decode(piece);
+    this.#mayBeDamaged ||= text.includes('\uFFFD');
     if (this.#held === undefined) {
       yield* this.#entries(this.#reader.read(text));
       return;
@@ -156,7 +158,8 @@ class TextRows {
   *#entries(blocks: Iterable<readonly CsvRecord[]>): Generator<readonly Entry[], void, undefined> {
     for (const records of blocks) {
       if (records.length > 0) {
-        const layout = (this.#layout ??= layoutOf(this.header ?? [], this.#rules));
+        const layout = this.#layout ?? layoutOf(this.header ?? [], this.#rules);
+        this.#layout = layout;
         yield records.map((record) => this.#entry(record, layout));
       }
     }
@@ -164,7 +167,9 @@ class TextRows {
 
   #entry({ line, fields, problem }: CsvRecord, layout: Layout): Entry {
     const index = this.#index++;
-    const cells = layout.places.map((at) => fields[at] ?? '');
+    // Nearly always all columns are imported, in their order.
+    const isWhole = layout.isWhole && fields.length === layout.places.length;
+    const cells = isWhole ? fields : layout.places.map((at) => fields[at] ?? '');
     const row = new TextRow(index, layout, cells);
     const refuse = (field: string, message: string): Entry => ({
       row: row.row,
@@ -178,7 +183,7 @@ class TextRows {
     if (nameless !== undefined) {
       return refuse('csv', `it has a value in column ${nameless + 1}, which has no name`);
     }
-    const wrong = checkCells(cells, layout, this.#rules);
+    const wrong = checkCells(cells, layout, this.#rules, this.#mayBeDamaged);
     return wrong ? refuse(wrong.field, wrong.message) : row;
   }
 }
@@ -319,6 +324,8 @@ function notARow(row: unknown): string {
 
 /** The columns of a record, and how they are checked. */
 interface Layout extends Columns {
+  /** Are the cells of a row its fields? */
+  readonly isWhole: boolean;
   /** Places among the cells. */
   readonly emailAt: number;
   readonly subscribedAt: number;
@@ -334,6 +341,7 @@ function layoutOf(names: readonly string[], rules: ImportRules, isFile = true): 
     ...columns,
     fields,
     places,
+    isWhole: places.every((place, at) => place === at),
     emailAt: fields.indexOf('email'),
     subscribedAt: fields.indexOf('subscribed'),
   };
@@ -347,6 +355,7 @@ function checkCells(
   cells: string[],
   { fields, emailAt, subscribedAt }: Layout,
   { subscribed }: ImportRules,
+  mayBeDamaged = true,
 ): { readonly field: string; readonly message: string } | undefined {
   const email = (cells[emailAt] ?? '').trim();
   cells[emailAt] = email;
@@ -363,7 +372,7 @@ function checkCells(
     }
     cells[subscribedAt] = said === undefined ? '' : String(said);
   }
-  const damaged = cells.findIndex((cell) => cell.includes('\uFFFD'));
+  const damaged = mayBeDamaged ? cells.findIndex((cell) => cell.includes('\uFFFD')) : -1;
   return damaged < 0
     ? undefined
     : { field: fields[damaged] ?? '', message: 'holds U+FFFD: it was read in a wrong encoding' };
@@ -383,7 +392,8 @@ function cellOf(field: string, value: unknown, { emptyString }: DataOptions): st
       { field, message: 'cannot be written into a cell; got an object or a list' },
     ]);
   }
-  const text = String((value ?? '') as string | number | boolean); // a wire value, and no object
+  const scalar = (value ?? '') as string | number | boolean; // a wire value, and no object
+  const text = String(scalar);
   if (/\p{Surrogate}/u.test(text)) {
     throw invalidRequest([{ field, message: 'contains an unpaired surrogate' }]);
   }
@@ -440,29 +450,29 @@ class ImportFile {
 
   batch(): Batch<object, NamedFile> {
     const columns = [...this.#columns];
-    const data = this.#rows.map(({ fields, cells }) => {
-      if (
-        fields === this.#fields &&
-        fields.length === columns.length &&
-        columns.every((name, at) => name === fields[at])
-      ) {
-        return cells;
-      }
-      const places = new Map(fields.map((name, at) => [name, at]));
-      return columns.map((name) => cells[places.get(name) ?? -1] ?? '');
-    });
+    const rows = this.#rows;
+    const isOne = rows.every(({ fields }) => fields === this.#fields);
+    const data = isOne
+      ? rows.map(({ cells }) => cells)
+      : rows.map((row) => inColumns(row, columns));
     return {
       body: { data: csvText(columns, data), filename: `contacts-${this.#first}.csv` },
-      rows: this.#rows,
+      rows,
       refused: this.#refused,
       next: this.#next,
-      keys: this.#rows.map(({ email }) => emailKey(email)),
+      get keys() {
+        return rows.map(({ email }) => emailKey(email));
+      },
       namedBy: 'email',
     };
   }
 
   // A quote is written twice, and two stand around the cell.
   #bytes(cells: readonly string[]): number {
+    const text = cells.join('');
+    if (isPlain.test(text)) {
+      return text.length + 2 * cells.length;
+    }
     let bytes = 0;
     for (const cell of cells) {
       const quoted = /["\n\r,]/.test(cell)
@@ -474,8 +484,15 @@ class ImportFile {
   }
 }
 
+function inColumns({ fields, cells }: ReadyRow, columns: readonly string[]): readonly string[] {
+  const places = new Map(fields.map((name, at) => [name, at]));
+  return columns.map((name) => cells[places.get(name) ?? -1] ?? '');
+}
+
 // eslint-disable-next-line no-control-regex -- every character of one byte
 const isAscii = /^[\x00-\x7f]*$/;
+/** The same without what is written in quotes. */
+const isPlain = /^[ !#-+\--~]*$/;
 
 /** Reads through a file without keeping it, and throws what an import of it would refuse. */
 export async function survey(
@@ -524,15 +541,15 @@ export async function checkedFile(
   return { ...named, data: blob };
 }
 
+/** The data of a file with its own name and type, where it has them. */
 function namedFile(file: FileInput): NamedFile | undefined {
-  if (isRecord(file) && 'data' in file) {
-    return file as NamedFile; // it has data
-  }
   if (typeof file === 'string') {
     return undefined; // a path, most likely
   }
-  const { name, type } = Object(file) as Partial<File>; // or anything
-  return { data: file as Blob, filename: name, contentType: type === '' ? undefined : type };
+  const given = isRecord(file) && 'data' in file ? (file as NamedFile) : { data: file as Blob };
+  const { name, type } = Object(given.data) as Partial<File>; // or anything
+  const { filename = name, contentType = type === '' ? undefined : type }: NamedFile = given;
+  return { ...given, filename, contentType };
 }
 
 function slipsOf(bytes: Uint8Array, rules: ImportRules): string[] {

@@ -93,7 +93,10 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return this.#transport.pages(routes.list, { query }, options) as Paginated<Contact<Fields>>; // for any fields
   }
 
-  /** Creates a contact, or updates the one with this email; `_meta` shows which. */
+  /**
+   * Creates a contact, or updates the one with this email; `_meta` shows which. A new contact is subscribed
+   * unless `subscribed` is `false`.
+   */
   create(body: ContactCreate<Fields>, options?: RequestOptions): Call<UpsertedContact<Fields>> {
     return this.#transport.send(
       routes.create,

@@ -110,7 +110,7 @@ export const dataTraps: readonly Trap[] = [
     async client(scene) {
       await contactWith(scene, { plan: 'pro' });
       const { segments, contacts } = scene.messaging;
-      const condition = { field: 'data.plan', operator: 'equals', value: 'pro' };
+      const condition = { field: 'data.plan', operator: 'equals', value: 'pro' } as const;
       await segments.create({ name: 'Pro', type: 'DYNAMIC', condition });
       const call = contacts.fields.delete('data.plan', { ifUnused: true });
       await expect(call).rejects.toMatchObject({ code: 'IN_USE', outcome: 'not-sent' });

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../src/core/values.js';
-import type { Filter, FilterMapping, StepDefinition, WorkflowMapping } from 'postreel';
+import type { Filter, StepDefinition, WorkflowMapping } from 'postreel';
 import type { FilterParts } from '../../../src/messaging/shared/matches.js';
 import type { MessagingBehavior } from 'postreel/testing';
 
@@ -10,13 +10,6 @@ export const otherShapes = {
   filterGroups: 'all-any',
   filterBooleans: 'boolean',
 } as const satisfies Partial<MessagingBehavior>;
-
-/** How its filters are written. */
-export const ownFilters: Partial<FilterMapping> = {
-  and: (filters) => ({ all: [...filters] }),
-  or: (filters) => ({ any: [...filters] }),
-  boolean: (value) => value,
-};
 
 /** How its groups, and our own, are read. */
 export function readGroups(group: Filter): FilterParts | undefined {

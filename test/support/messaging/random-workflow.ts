@@ -41,7 +41,7 @@ function conditions({ where, and, or }: FilterBuilder<RandomFields>): fc.Arbitra
     fc.boolean().map((vip) => where('data.vip').equals(vip)),
     fc
       .integer({ min: 0, max: 9 })
-      .map((value) => ({ field: 'event.amount', operator: 'greaterThan', value })),
+      .map((value): Filter => ({ field: 'event.amount', operator: 'greaterThan', value })),
   );
   const several = fc.array(element, { minLength: 1, maxLength: 3 });
   const group = fc.oneof(
