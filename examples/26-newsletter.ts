@@ -3,7 +3,7 @@
 import { MessagingClient, where } from 'postreel';
 
 const { campaigns, contacts, segments } = new MessagingClient();
-await contacts.upsert({ email: 'ann@example.com', data: { plan: 'pro' } });
+await contacts.create({ email: 'ann@example.com', data: { plan: 'pro' } });
 
 const allSegments = await segments.list().toArray();
 const { id: segmentId } =

@@ -266,9 +266,6 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-// Records that a service returned have them; they have no effect, as everybody expects.
-const answerOnly = new Set(['id', 'createdAt', 'updatedAt', 'status', '_meta']);
-
 /** A field that a document does not list, and the one that was probably meant. */
 interface StrangeField {
   readonly name: string;
@@ -283,7 +280,6 @@ function strangeFields(
   return Object.entries(body)
     .filter(([name, value]) => value !== undefined && !names.includes(name))
     .map(([name]) => name)
-    .filter((name) => !answerOnly.has(name))
     .map((name) => ({
       name,
       meant: Object.hasOwn(aliases, name) ? aliases[name] : nearest(name, names),

@@ -334,7 +334,7 @@ export async function waitForRecord<Item>(
         return { result: record };
       }
       if (jobStage(status) === 'failed') {
-        const message = `${kind} ${id} ended with the status "${status ?? ''}".`;
+        const message = `${kind} ${id} ended with the status "${status ?? ''}"${reasonOf(record)}.`;
         throw new JobFailedError(message, { jobId: id, job: record, outcome });
       }
       return undefined;
@@ -353,6 +353,12 @@ export async function waitForRecord<Item>(
       );
     },
   });
+}
+
+/** Why a record says that it failed. */
+function reasonOf(record: unknown): string {
+  const reason = isRecord(record) ? record['failedReason'] : undefined;
+  return typeof reason === 'string' && reason !== '' ? `: ${reason.replace(/\.$/, '')}` : '';
 }
 
 /** What the waits of one client share. */

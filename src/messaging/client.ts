@@ -44,7 +44,7 @@ import type {
   SendEachOptions,
   SendEachReport,
 } from './emails/each-types.js';
-import { verifyAll } from './emails/verify-all.js';
+import { verifyAll } from './bulk.js';
 import { Events } from './events/resource.js';
 import { Tracking } from './events/tracking.js';
 import type { TrackRequest, TrackResult } from './events/types.js';
@@ -53,11 +53,12 @@ import { Projects } from './projects/resource.js';
 import { routes } from './routes.js';
 import { Segments } from './segments/resource.js';
 import { Templates } from './templates/resource.js';
+import { createTextCheck } from './templates/text-check.js';
 import { renderText } from './templates/template-text.js';
 import { Uploads } from './uploads/resource.js';
 import { Users } from './users/resource.js';
 import { checkRows, type RowSource } from './shared/row-source.js';
-import { filters, type FilterBuilder, type FilterMapping } from './shared/where.js';
+import { filters, type FilterBuilder } from './shared/where.js';
 import { Workflows } from './workflows/resource.js';
 
 /** The events that a messaging client emits. */
@@ -76,11 +77,6 @@ export interface MessagingOptions extends ClientOptions {
   apiKey?: ApiKey | undefined;
   /** What happens to custom fields that the service would ignore in silence. */
   data?: DataOptions | undefined;
-  /**
-   * How `filters` writes what the service's document does not show: `and`, `or` and booleans.
-   * @default `{ and: [...] }`, `{ or: [...] }`, and booleans as text
-   */
-  filterMapping?: Partial<FilterMapping> | undefined;
 }
 
 const messagingOptions: OptionKinds<MessagingOptions> = {
@@ -89,7 +85,6 @@ const messagingOptions: OptionKinds<MessagingOptions> = {
     reserved: oneOf('warn', 'throw', 'send'),
     emptyString: oneOf('warn', 'throw', 'delete', 'send'),
   }),
-  filterMapping: plainObject('an object of functions that write filters'),
 };
 
 const service: ServiceFacts<MessagingOptions> = {
@@ -141,7 +136,7 @@ export class MessagingClient<
   readonly users: Users;
   /** Your projects, their members and billing. */
   readonly projects: Projects;
-  /** Builds filters of your custom fields as your service spells them (`filterMapping`). */
+  /** Builds filters of your custom fields. */
   readonly filters: keyof Fields extends never ? FilterBuilder : FilterBuilder<Fields>;
   /** The keys of calls with `once`. */
   readonly journal: CallJournal;
@@ -157,22 +152,23 @@ export class MessagingClient<
       load,
     );
     super(connection);
-    const { data: rules = {}, filterMapping } = connection.options;
+    const { data: rules = {} } = connection.options;
     this.#connection = connection;
-    const { transport, events, settings: project } = connection;
-    const { clock } = connection.settings;
+    const { transport, events, settings } = connection;
+    const { clock } = settings;
     const watch: JobWatch = {
       checks: createStatusChecks(clock),
       report: (update) => events.emit('job:update', update),
     };
-    this.contacts = new Contacts<Fields>(transport, watch, rules);
     const warn = (message: string) => events.emit('warning', { method: '', path: '', message });
-    this.templates = new Templates(transport, warn);
+    this.contacts = new Contacts<Fields>(transport, { watch, rules, warn });
+    const checkTexts = createTextCheck(warn);
+    this.templates = new Templates(transport, { warn, checkTexts });
     const { checks } = watch;
-    this.campaigns = new Campaigns(transport, { checks, render: renderText, project });
+    this.campaigns = new Campaigns(transport, { checks, render: renderText, checkTexts });
     this.segments = new Segments(transport);
     this.workflows = new Workflows(transport, { checks, templates: this.templates, clock });
-    this.filters = filters(filterMapping);
+    this.filters = filters();
     this.events = new Events(transport, rules);
     this.domains = new Domains(transport, checks);
     this.activity = new Activity(transport);
@@ -182,7 +178,7 @@ export class MessagingClient<
     this.auth = new Auth(transport);
     this.users = new Users(transport);
     this.projects = new Projects(transport, warn);
-    this.#emails = new Emails(transport, rules);
+    this.#emails = new Emails(transport, { rules, warn, checkTexts });
     this.#tracking = new Tracking(transport, rules);
     this.journal = callJournal(connection.keys);
     bindMethods(this);
@@ -225,7 +221,8 @@ export class MessagingClient<
 
   /**
    * Tracks an event for a contact, who is created or updated, and starts the workflows that listen
-   * for it. A public key is enough. The SDK never sends it twice on its own.
+   * for it. A public key is enough. The SDK never sends it twice on its own. The service does not document
+   * whether a contact that it creates is subscribed: services of this kind subscribe it.
    */
   track(body: TrackRequest<Fields>, options?: RequestOptions): Call<TrackResult> {
     return this.#tracking.track(body, options);
@@ -248,7 +245,7 @@ export class MessagingClient<
     checkRows(emails, 'verifyAll()');
     const own = readOptions(options, requestOptions, { name: '`verifyAll()`' });
     const bulk: RequestOptions = { priority: 'bulk', ...own };
-    yield* verifyAll(emails, (body) => this.verify(body, bulk), bulk);
+    yield* verifyAll(emails, (body) => this.verify(body, bulk), bulk.signal);
   }
 
   /** Creates a client with other options that shares this one's events, session and rate budget. */

@@ -27,15 +27,7 @@ export type {
 } from './shared/filter.js';
 export type { ListQuery, PeriodQuery } from './shared/query.js';
 export type { RowSource } from './shared/row-source.js';
-export {
-  and,
-  filters,
-  or,
-  where,
-  type Comparisons,
-  type FilterBuilder,
-  type FilterMapping,
-} from './shared/where.js';
+export { and, filters, or, where, type Comparisons, type FilterBuilder } from './shared/where.js';
 
 // One resource a line or two: its class and its types.
 export type * from './activity/resource.js';
@@ -44,7 +36,6 @@ export type * from './analytics/resource.js';
 export type * from './analytics/types.js';
 export type * from './auth/resource.js';
 export type * from './auth/types.js';
-export type { CampaignChange } from './campaigns/edit.js';
 export type * from './campaigns/resource.js';
 export type * from './campaigns/types.js';
 export type * from './config/resource.js';

@@ -52,7 +52,7 @@ describe('in a terminal', () => {
   });
 
   it.each([
-    ['mails.csv', 4, 'mails.csv has no column `email`. Its columns: mail, name.'],
+    ['mails.csv', 4, 'There is no column `email`.'],
     ['none.csv', 1, 'There is no such file: none.csv'],
     ['.', 1, 'This is a folder'],
   ])('an import of %s ends before anything is uploaded', async (file, ends, said) => {

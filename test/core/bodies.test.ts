@@ -201,7 +201,7 @@ describe('a JSON body', () => {
 });
 
 describe('a file', () => {
-  const bytes = new TextEncoder().encode('a,b');
+  const bytes = new TextEncoder().encode('email,b\n');
 
   /** Uploads a file as a caller gives it; the form that left, or the error. */
   async function uploaded(file: unknown) {
@@ -220,7 +220,7 @@ describe('a file', () => {
     ['a file', new File([bytes], 'own.csv', { type: 'text/x' }), 'own.csv', 'text/x'],
     ['a file without a type', new File([bytes], 'own.csv'), 'own.csv', 'text/csv'],
     ['named bytes', { data: bytes, filename: 'n.csv', contentType: 'text/n' }, 'n.csv', 'text/n'],
-    ['a text in an object', { data: 'a,b' }, 'contacts.csv', 'text/csv'],
+    ['a text in an object', { data: 'email,b\n' }, 'contacts.csv', 'text/csv'],
     [
       'a file in an object',
       { data: new File([bytes], 'in.csv', { type: 'text/i' }) },
@@ -229,12 +229,14 @@ describe('a file', () => {
     ],
   ])('%s keeps its name and type, or gets the usual ones', async (_, file, name, type) => {
     const part = (await uploaded(file)).form?.get('file') as File;
-    expect([part.name, part.type, await part.text()]).toEqual([name, type, 'a,b']);
+    expect([part.name, part.type, await part.text()]).toEqual([name, type, 'email,b\n']);
   });
 
   it('is sent as the part of a view that was given', async () => {
-    const part = (await uploaded(bytes.subarray(1))).form?.get('file') as File;
-    expect(await part.text()).toBe(',b');
+    const part = (await uploaded(new Uint8Array([1, ...bytes]).subarray(1))).form?.get(
+      'file',
+    ) as File;
+    expect(await part.text()).toBe('email,b\n');
   });
 
   it('goes under another name where the caller says so', async () => {
@@ -250,7 +252,8 @@ describe('a file', () => {
   });
 
   it('that is too big is refused before it is sent', async () => {
-    const limit = new Uint8Array(5 * 1024 * 1024);
+    const limit = new Uint8Array(5 * 1024 * 1024).fill(10); // empty lines
+    limit.set(bytes);
     expect((await uploaded(limit)).error).toBeUndefined();
     const { error, form } = await uploaded(new Blob([limit, 'a']));
     expect(error?.message).toMatch(/`file` must be at most 5 MB; got 5\.01 MB\.$/);

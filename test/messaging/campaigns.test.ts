@@ -20,7 +20,7 @@ const content = {
   body: '<p>Everything must go.</p>',
   from: 'shop@example.com',
 };
-const condition = { field: 'data.plan', operator: 'equals', value: 'pro' };
+const condition = { field: 'data.plan', operator: 'equals', value: 'pro' } as const;
 const draft = {
   id: 'cmp_1',
   name: 'Spring sale',

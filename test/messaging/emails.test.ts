@@ -97,10 +97,10 @@ describe('what a send refuses before the network', () => {
       'takes at most 10 items; got 11',
     ],
     [
-      'an address with a name in one string',
-      { to: 'Ann <ann@example.com>' },
+      'two addresses in one string',
+      { to: 'ann@example.com, bea@example.com' },
       'to',
-      'must be an email address alone; use { name, email } for a display name',
+      'must be one email address; give several as a list',
     ],
   ])('%s', async (_, change, field, message) => {
     await expect(send(change)).rejects.toMatchObject({

@@ -15,7 +15,7 @@ const content = {
   body: '<p>Hi</p>',
   from: 'shop@example.com',
 } as const;
-const condition = { field: 'data.plan', operator: 'equals', value: 'pro' };
+const condition = { field: 'data.plan', operator: 'equals', value: 'pro' } as const;
 
 function furnished() {
   const fake = createFakeMessaging();

@@ -14,7 +14,7 @@ const messaging = new MessagingClient({
   },
 });
 
-const condition = { field: 'data.plan', operator: 'equals', value: 'pro' };
+const condition = { field: 'data.plan', operator: 'equals', value: 'pro' } as const;
 const segment = { id: 'seg_1', type: 'STATIC', name: 'Friends' };
 
 const refusal = (field: string, message: unknown) => ({

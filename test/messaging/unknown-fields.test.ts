@@ -59,11 +59,18 @@ describe.each(documented)('%s', (_, call, slip, meant) => {
     expect(heard).toEqual(['`colour` is not a documented field and may have no effect.']);
   });
 
-  it('says nothing about fields that are undefined or that only answers have', async () => {
-    const answered = { id: '1', createdAt: 'x', updatedAt: 'x', status: 'x', _meta: {} };
-    const { heard } = await warnings(call, { ...answered, colour: undefined });
-    expect(heard).toEqual([]);
+  it('says nothing about fields that are undefined', async () => {
+    expect((await warnings(call, { colour: undefined })).heard).toEqual([]);
   });
+});
+
+it('contacts.create warns of a `status`, which says nothing to the service', async () => {
+  const { heard } = await warnings((m, fields) => m.contacts.create({ email, ...fields }), {
+    status: 'unsubscribed',
+  });
+  expect(heard).toEqual([
+    '`status` is not a documented field and may have no effect. Did you mean `subscribed`?',
+  ]);
 });
 
 describe('the query of a list whose document shows all of it', () => {

@@ -22,7 +22,7 @@ expectTypeOf<string>().toExtend<Campaign['status']>();
 expectTypeOf<CreatedCampaign>().toExtend<Campaign>();
 
 const content = { name: 'Spring', subject: 'Spring', body: '<p>Hi</p>', from: 'a@example.com' };
-const condition = { field: 'data.plan', operator: 'equals', value: 'pro' };
+const condition = { field: 'data.plan', operator: 'equals', value: 'pro' } as const;
 
 export const audiences: CampaignCreate[] = [
   { ...content, audienceType: 'ALL' },

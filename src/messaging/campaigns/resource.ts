@@ -9,8 +9,8 @@ import {
 import type { Acknowledgement, Timestamp } from '../../core/values.js';
 import type { Transport } from '../../core/send.js';
 import { isServiceRecord, toRequestBody } from '../shared/request-body.js';
-import { edit, type CampaignChange, type CampaignProject } from './edit.js';
 import { isFields, isTime, kindOf, notFields, notTime } from './send-body.js';
+import type { TextCheck } from '../templates/text-check.js';
 import { routes } from './routes.js';
 import type {
   Campaign,
@@ -48,7 +48,7 @@ type Render = (
 interface CampaignParts {
   readonly checks: StatusChecks;
   readonly render: Render;
-  readonly project: CampaignProject;
+  readonly checkTexts: TextCheck;
 }
 
 /**
@@ -68,13 +68,13 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   readonly #transport: Transport;
   readonly #checks: StatusChecks;
   readonly #render: Render;
-  readonly #project: CampaignProject;
+  readonly #checkTexts: TextCheck;
 
-  constructor(transport: Transport, { checks, render, project }: CampaignParts) {
+  constructor(transport: Transport, { checks, render, checkTexts }: CampaignParts) {
     this.#transport = transport;
     this.#checks = checks;
     this.#render = render;
-    this.#project = project;
+    this.#checkTexts = checkTexts;
   }
 
   /** Lists campaigns. `await` it for one page, `for await` it for every campaign. */
@@ -84,6 +84,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
 
   /** Creates a campaign as a draft; `send()` sends it. */
   create(body: CampaignCreate<Fields>, options?: RequestOptions): Call<CreatedCampaign<Fields>> {
+    this.#checkTexts(body);
     return this.#transport.send(
       routes.create,
       {
@@ -105,6 +106,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
     body: CampaignCreate<Fields>,
     options?: RequestOptions,
   ): Call<Campaign<Fields>> {
+    this.#checkTexts(body);
     return this.#transport.send(
       routes.replace,
       {
@@ -151,24 +153,6 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
     const input = { params: { id }, body: { scheduledFor: at } };
     const guard = isTime(at) ? {} : { before: { run: () => Promise.reject(notTime()) } };
     return this.#transport.send(routes.send, { ...input, ...guard }, options);
-  }
-
-  /**
-   * Changes some fields of a campaign: reads it, applies your change to a draft, replaces the whole
-   * campaign, and reads it back. Edits of one campaign wait for each other within a process; a change
-   * by another one in the meantime is a `ConflictError`.
-   */
-  edit(
-    id: string,
-    change: CampaignChange<Fields>,
-    options?: RequestOptions,
-  ): Promise<Campaign<Fields>> {
-    return edit(id, change, {
-      project: this.#project,
-      signal: options?.signal,
-      read: () => this.get(id, options),
-      replace: (body) => this.replace(id, body, options),
-    });
   }
 
   /**

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Timestamp } from '../../core/values.js';
 import type { SchemasFor } from '../../core/route.js';
-import { isEmptyFilter } from '../shared/empty-filter.js';
+import { filterProblem } from '../shared/filter-problems.js';
 import {
   displayName,
   email,
@@ -73,9 +73,11 @@ const campaignCreate = campaignFields.check((context) => {
     const message = `is required when \`audienceType\` is ${audience}`;
     context.issues.push({ code: 'custom', path: [field], message, input });
   }
-  if (input.audienceType === 'FILTERED' && isEmptyFilter(input.audienceFilter)) {
-    const message =
-      "must not be empty: it may select everybody; to mail all, use `audienceType: 'ALL'`";
+  const message =
+    input.audienceType === 'FILTERED' && isGiven(input.audienceFilter)
+      ? filterProblem(input.audienceFilter, "to mail all, use `audienceType: 'ALL'`")
+      : undefined;
+  if (message !== undefined) {
     context.issues.push({ code: 'custom', path: ['audienceFilter'], message, input });
   }
 }) as unknown as z.ZodMiniType<CampaignCreate>; // its check() enforces the union

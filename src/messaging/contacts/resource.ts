@@ -8,7 +8,9 @@ import type {
 import type { NamesOf } from '../../core/route.js';
 import {
   callback,
+  flag,
   group,
+  plainObject,
   readOptions,
   wholeNumber,
   readCallOptions,
@@ -24,12 +26,11 @@ import {
 import type { Transport } from '../../core/send.js';
 import { checkRows, lengthOf, type RowSource } from '../shared/row-source.js';
 import { isServiceRecord, withEmptyDeleted, toRequestBody } from '../shared/request-body.js';
+import { changeMany, idBatches, lookupAll } from '../bulk.js';
 import { ContactFields } from './fields.js';
-import { changeMany } from './change-many.js';
 import { findByEmail, idOf } from './find-by-email.js';
-import { idBatches } from './id-batches.js';
-import type { ImportSource } from './import-batches.js';
-import { lookupAll } from './lookup-all.js';
+import type { ImportRules, ImportSource } from './import.js';
+import { columnsOption } from './import-columns.js';
 import { routes } from './routes.js';
 import type {
   BulkAllOptions,
@@ -56,6 +57,13 @@ const contactBack = {
   dropNull: ['data'],
 };
 
+/** What contacts need beside their transport. */
+interface ContactsParts {
+  readonly watch: JobWatch;
+  readonly rules: DataOptions;
+  readonly warn: (message: string) => void;
+}
+
 /**
  * The contacts of a project.
  * @example
@@ -69,13 +77,14 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   readonly fields: ContactFields;
   readonly #transport: Transport;
   readonly #watch: JobWatch;
-
   readonly #rules: DataOptions;
+  readonly #warn: (message: string) => void;
 
-  constructor(transport: Transport, watch: JobWatch, rules: DataOptions = {}) {
+  constructor(transport: Transport, { watch, rules, warn }: ContactsParts) {
     this.#transport = transport;
-    this.#rules = rules;
     this.#watch = watch;
+    this.#rules = rules;
+    this.#warn = warn;
     this.fields = new ContactFields(transport);
   }
 
@@ -84,7 +93,10 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return this.#transport.pages(routes.list, { query }, options) as Paginated<Contact<Fields>>; // for any fields
   }
 
-  /** Creates a contact, or updates the one with this email; `_meta` shows which. */
+  /**
+   * Creates a contact, or updates the one with this email; `_meta` shows which. A new contact is subscribed
+   * unless `subscribed` is `false`.
+   */
   create(body: ContactCreate<Fields>, options?: RequestOptions): Call<UpsertedContact<Fields>> {
     return this.#transport.send(
       routes.create,
@@ -94,11 +106,6 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
       },
       options,
     ) as Call<UpsertedContact<Fields>>; // for any fields
-  }
-
-  /** The same as {@link create}: creates a contact, or updates the one with this email. */
-  upsert(body: ContactCreate<Fields>, options?: RequestOptions): Call<UpsertedContact<Fields>> {
-    return this.create(body, options);
   }
 
   /**
@@ -154,8 +161,9 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   }
 
   /**
-   * Looks up any number of emails, 500 per call, and yields the answers in order. A source that throws
-   * loses nothing: what it gave before that is looked up first.
+   * Looks up any number of emails, 500 per call, and yields the answers in order. A source that throws loses
+   * nothing: what it gave before that is looked up first.
+   * @throws a `PartialError` at the end, naming the rows that are no email addresses
    */
   async *lookupAll(
     emails: RowSource<string>,
@@ -168,44 +176,63 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
 
   /**
    * Queues the import of a CSV file of at most 5 MB: a `File`, a `Blob`, bytes, or
-   * `{ data, filename, contentType }`. `waitForImport()` waits for the job to finish.
+   * `{ data, filename, contentType }`. It must be UTF-8, separated by commas, with a column `email`:
+   * `importAll()` takes other files. `waitForImport()` waits for the job to finish.
    */
   import(file: FileInput, options?: RequestOptions): Call<JobStarted> {
-    return this.#transport.send(routes.import, { body: file }, options);
+    // Loaded here: few programs import contacts, and reading CSV takes a parser.
+    const run = async () =>
+      (await import('./import.js')).checkedFile(file, this.#importRules(undefined, undefined));
+    return this.#transport.send(routes.import, { body: file, before: { run } }, options);
   }
 
   /**
-   * Imports any number of contacts, in files below 5 MB, one after another: rows as objects, or the text
-   * of a CSV file in pieces. Each job is awaited; the report has the rows that failed. Rejects with a
-   * `PartialError` if it ends early. Memory stays flat.
+   * Imports any number of contacts, in files below 5 MB, one after another: rows as objects, or the text or
+   * bytes of a CSV file in pieces. Rows are checked before they are sent, each job is awaited, and the report
+   * has the rows that failed, with the service's reason. Memory stays flat.
+   * @throws an `InvalidRequestError` when the file cannot be read or has no column of addresses: nothing was
+   *   sent; a `PartialError` with the report so far when it ends early
+   * @example
+   * const { done, failed } = await messaging.contacts.importAll(createReadStream('people.csv'), {
+   *   columns: { 'E-Mail': 'email', 'First Name': 'firstName', Notes: null },
+   *   subscribed: false,
+   * });
    */
-  async importAll(
+  importAll(
     rows: ImportRows<Fields>,
     options?: ImportAllOptions,
-  ): Promise<JobReport<ImportRow<Fields>, ImportJob>> {
+  ): Promise<JobReport<ImportRow<Fields>, ImportJob>>;
+  importAll<Row extends object>(
+    rows: RowSource<Row>,
+    options: ImportAllOptions & Required<Pick<ImportAllOptions, 'columns'>>,
+  ): Promise<JobReport<Row, ImportJob>>;
+  async importAll(
+    rows: ImportSource,
+    options?: ImportAllOptions,
+  ): Promise<JobReport<object, ImportJob>> {
     const call = 'contacts.importAll()';
     checkRows(rows, call);
-    const { wait, onProgress, from, ...rest } = readOptions<ImportAllOptions>(
+    const name = `\`${call}\``;
+    const { wait, onProgress, from, columns, subscribed, ...rest } = readOptions<ImportAllOptions>(
       options,
-      manyOptions,
-      {
-        name: `\`${call}\``,
-      },
+      importOptions,
+      { name },
     );
     const { signal } = rest;
-    // Loaded here: few programs import contacts, and reading CSV takes a parser.
-    const { importBatches } = await import('./import-batches.js');
-    const report = await changeMany({
+    const rules = this.#importRules(columns, subscribed);
+    const { importBatches } = await import('./import.js');
+    return changeMany({
       call,
       signal,
       onProgress,
       from,
-      batches: (first) => importBatches(rows as ImportSource, first, this.#rules), // of any fields
-      start: (file) => this.import(file, asBulk(rest)),
+      batches: (first) => importBatches(rows, first, rules),
+      // Its rows were checked one by one.
+      start: (file, beforeSending) =>
+        this.#transport.send(routes.import, { body: file, hooks: { beforeSending } }, asBulk(rest)),
       wait: (jobId) => this.waitForImport(jobId, { ...wait, signal }),
       length: lengthOf(rows),
     });
-    return report as JobReport<ImportRow<Fields>, ImportJob>; // the same rows
   }
 
   /** Gets an import job. */
@@ -242,8 +269,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     ids: RowSource<string>,
     options?: BulkAllOptions,
   ): Promise<JobReport<string, BulkJob>> {
-    const start: StartBulk = (body, more) => this.bulkSubscribe(body, more);
-    return this.#inBulk('contacts.subscribeAll()', ids, start, options);
+    return this.#inBulk('contacts.subscribeAll()', ids, routes.bulkSubscribe, options);
   }
 
   /**
@@ -254,8 +280,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     ids: RowSource<string>,
     options?: BulkAllOptions,
   ): Promise<JobReport<string, BulkJob>> {
-    const start: StartBulk = (body, more) => this.bulkUnsubscribe(body, more);
-    return this.#inBulk('contacts.unsubscribeAll()', ids, start, options);
+    return this.#inBulk('contacts.unsubscribeAll()', ids, routes.bulkUnsubscribe, options);
   }
 
   /**
@@ -263,8 +288,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
    * it ends early.
    */
   deleteAll(ids: RowSource<string>, options?: BulkAllOptions): Promise<JobReport<string, BulkJob>> {
-    const start: StartBulk = (body, more) => this.bulkDelete(body, more);
-    return this.#inBulk('contacts.deleteAll()', ids, start, options);
+    return this.#inBulk('contacts.deleteAll()', ids, routes.bulkDelete, options);
   }
 
   /** Gets a bulk job. */
@@ -290,7 +314,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   async #inBulk(
     call: string,
     ids: RowSource<string>,
-    start: StartBulk,
+    route: BulkRoute,
     options?: BulkAllOptions,
   ): Promise<JobReport<string, BulkJob>> {
     checkRows(ids, call);
@@ -304,8 +328,10 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
       onProgress,
       from,
       batches: (first) => idBatches(ids, first),
-      start: (body) => start(body, asBulk(rest)),
+      start: (body, beforeSending) =>
+        this.#transport.send(route, { body, hooks: { beforeSending } }, asBulk(rest)),
       wait: (jobId) => this.waitForBulkJob(jobId, { ...wait, signal }),
+      isDelete: route === routes.bulkDelete,
       length: lengthOf(ids),
     });
   }
@@ -313,6 +339,10 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the row's own body
   #written<Body>(body: unknown): Body {
     return withEmptyDeleted(toRequestBody<Body>(body, contactBack), this.#rules);
+  }
+
+  #importRules(columns: ImportAllOptions['columns'], subscribed: boolean | undefined): ImportRules {
+    return { named: columnsOption(columns), subscribed, data: this.#rules, warn: this.#warn };
   }
 
   // The wait repeats a failed check itself.
@@ -329,7 +359,14 @@ const manyOptions = {
   onProgress: callback<(progress: unknown) => void>(),
 };
 
-type StartBulk = (body: ContactSelection, options: RequestOptions) => Call<JobStarted>;
+const importOptions = {
+  ...manyOptions,
+  columns: plainObject<NonNullable<ImportAllOptions['columns']>>('an object of columns'),
+  subscribed: flag,
+};
+
+type BulkRoute =
+  typeof routes.bulkSubscribe | typeof routes.bulkUnsubscribe | typeof routes.bulkDelete;
 
 // Bulk calls go after interactive ones.
 function asBulk(options: RequestOptions): RequestOptions {

@@ -27,6 +27,8 @@ const contactCreate = z.looseObject({
   data: z.optional(z.nullable(contactData)),
 });
 
+const known = { ...knownOf(contactCreate), aliases: { status: 'subscribed' } };
+
 const contactUpdate = z.partial(contactCreate);
 
 const emailList = {
@@ -59,14 +61,14 @@ export const schemas = {
   create: {
     body: contactCreate,
     returns: upsertedContact,
-    known: knownOf(contactCreate),
+    known,
     warnings: ({ data }, rules) => storedDataWarnings(data, rules),
   },
   get: { returns: contact },
   update: {
     body: contactUpdate,
     returns: contact,
-    known: knownOf(contactCreate),
+    known,
     warnings: ({ data }, rules) => storedDataWarnings(data, rules),
   },
   delete: { returns: open },

@@ -147,6 +147,16 @@ export interface BulkAllOptions extends ManyOptions {
 
 /** How to import any number of contacts. */
 export interface ImportAllOptions extends ManyOptions {
+  /**
+   * Fields by the names of columns: `{ 'E-Mail': 'email', 'First Name': 'firstName', Notes: null }`. Names are
+   * compared trimmed and without regard to case; `null` drops a column; one that is not named goes to `data`.
+   */
+  columns?: { readonly [column: string]: string | null } | undefined;
+  /**
+   * Whether the contacts of rows that do not say so are subscribed.
+   * @default the service decides: it subscribes new contacts, as far as its document says
+   */
+  subscribed?: boolean | undefined;
   /** How to wait for each job. */
   wait?: Omit<JobWaitOptions<ImportJob>, 'signal'> | undefined;
 }
@@ -154,7 +164,8 @@ export interface ImportAllOptions extends ManyOptions {
 /** How to change many contacts, in one job after another. */
 interface ManyOptions extends Omit<RequestOptions, 'once'> {
   /**
-   * The row to begin with, from 0: the `resumeFrom` of a `PartialError`. The rows before it are passed over.
+   * The row to begin with, from 0: the `resumeFrom` of a `PartialError`, or the `from` of `onProgress()`. The
+   * rows before it are passed over.
    * @default 0
    */
   from?: number | undefined;
@@ -167,18 +178,24 @@ export interface BulkProgress {
   readonly done: number;
   readonly failed: number;
   readonly unknown: number;
+  /** The row after the last one that has its end: a run after a crash goes on with it as `from`. */
+  readonly from: number;
 }
 
 /**
- * What became of a change of many contacts. The service reports no rows of its jobs: where a job does not
- * count all of its rows as done, they are `unknown`.
+ * What became of a change of many contacts. A row that a job names among its errors has `failed` with the
+ * service's reason. Where a job names fewer rows than it counts as failed, or does not count all of its rows,
+ * the rows that it does not name are `unknown`.
  */
 export interface JobReport<Row, Job extends OpenRecord> extends Report<Row> {
   /** Every job that has ended, as the service returned it. */
   jobs: Job[];
 }
 
-/** One row of an import: an email and custom fields, a column for each. */
+/**
+ * One row of an import: an email and custom fields, a column for each. At run time `subscribed` may also be a
+ * word such as `yes` or `0`.
+ */
 export type ImportRow<Fields extends object = object> = {
   readonly email: string;
   readonly subscribed?: boolean | undefined;
@@ -191,8 +208,8 @@ type ImportFields<Fields extends object> = {
 type Cell<Value> = Value extends Date ? Date | string : Value;
 
 /**
- * Rows to import: objects, or the text or bytes of a CSV file in pieces. A file is UTF-8 or UTF-16; a
- * record that cannot be read fails with its line, and so does one of more than 1 MB.
+ * Rows to import: objects, or the text or bytes of a CSV file in pieces. A file is UTF-8 or UTF-16, with
+ * commas, semicolons, tabs or bars; a record that cannot be read, or of more than 1 MB, fails with its line.
  */
 export type ImportRows<Fields extends object = object> =
   | RowSource<ImportRow<Fields>>

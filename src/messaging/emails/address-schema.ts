@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { isRecord } from '../../core/values.js';
-import { displayName, email } from '../shared/values-schema.js';
+import { emailProblem } from '../shared/values.js';
+import { displayName } from '../shared/values-schema.js';
 import type { Address, Recipients } from './types.js';
 
 interface Problem {
@@ -56,21 +57,20 @@ function* namedProblems(value: Record<string, unknown>, path: PropertyKey[]): Ge
   } else if (name !== undefined && !displayName.safeParse(name).success) {
     yield { path: [...path, 'name'], message: 'must not contain a line break' };
   }
+  for (const field of Object.keys(value)) {
+    if (field !== 'name' && field !== 'email' && value[field] !== undefined) {
+      yield { path: [...path, field], message: ofOneRecipient };
+    }
+  }
   yield* emailProblems(value['email'], [...path, 'email']);
 }
 
-function* emailProblems(value: unknown, path: PropertyKey[]): Generator<Problem> {
-  if (value === undefined) {
-    yield { path, message: 'is required' };
-  } else if (!email.safeParse(value).success) {
-    yield { path, message: emailProblem(value) };
-  }
-}
+const ofOneRecipient =
+  'has no effect here: an address is { name, email }. `sendEach()` takes `data`, `attachments` and more for each recipient';
 
-// "Ann <ann@example.com>" is how email programs write it.
-function emailProblem(value: unknown): string {
-  const isNamed = typeof value === 'string' && /<[^<>]*>\s*$/.test(value);
-  return isNamed
-    ? 'must be an email address alone; use { name, email } for a display name'
-    : 'must be an email address';
+function* emailProblems(value: unknown, path: PropertyKey[]): Generator<Problem> {
+  const message = value === undefined ? 'is required' : emailProblem(value);
+  if (message !== undefined) {
+    yield { path, message };
+  }
 }

@@ -3,9 +3,19 @@ import type { NamesOf } from '../../core/route.js';
 import type { OnceKey } from '../../core/once.js';
 import type { Transport } from '../../core/send.js';
 import { withEmptyDeleted } from '../shared/request-body.js';
-import { hasBytes, withEncodedAttachments } from './attachments.js';
+import { isRecord } from '../../core/values.js';
+import { withAddresses, withoutEmail } from './addresses.js';
+import { hasFiles, withEncodedAttachments } from './attachments.js';
+import type { TextCheck } from '../templates/text-check.js';
 import { routes } from './routes.js';
 import type { AddressVerification, SendRequest, SendResult, VerifyRequest } from './types.js';
+
+/** What emails need beside their transport. */
+interface EmailsParts {
+  readonly rules: DataOptions;
+  readonly warn: (message: string) => void;
+  readonly checkTexts: TextCheck;
+}
 
 /**
  * Transactional email and address verification.
@@ -15,12 +25,15 @@ import type { AddressVerification, SendRequest, SendResult, VerifyRequest } from
  */
 export class Emails<Fields extends object = object> implements NamesOf<typeof routes> {
   readonly #transport: Transport;
-
   readonly #rules: DataOptions;
+  readonly #warn: (message: string) => void;
+  readonly #checkTexts: TextCheck;
 
-  constructor(transport: Transport, rules: DataOptions = {}) {
+  constructor(transport: Transport, { rules, warn, checkTexts }: EmailsParts) {
     this.#transport = transport;
     this.#rules = rules;
+    this.#warn = warn;
+    this.#checkTexts = checkTexts;
   }
 
   /**
@@ -38,9 +51,23 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
     body: SendRequest<Fields>,
     options?: RequestOptions,
   ): Call<SendResult> {
-    const sent = withEmptyDeleted(body, this.#rules);
-    const before = hasBytes(sent) ? { run: () => withEncodedAttachments(sent) } : undefined;
-    return this.#transport.send(routes.send, { body: sent, before, once }, options);
+    const sent = withEmptyDeleted(withAddresses(body), this.#rules);
+    this.#checkTexts(sent);
+    const before = hasFiles(sent) ? { run: () => withEncodedAttachments(sent) } : undefined;
+    const call = this.#transport.send(routes.send, { body: sent, before, once }, options);
+    const to: unknown = isRecord(sent) ? sent['to'] : undefined;
+    return Array.isArray(to) && to.length > 1 ? call.map((data) => this.#told(to, data)) : call;
+  }
+
+  /** Tells who of several recipients was left out. */
+  #told(to: readonly unknown[], data: SendResult): SendResult {
+    const missing = withoutEmail(to, data);
+    if (missing.length > 0) {
+      this.#warn(
+        `The answer names no email to ${missing.join(', ')}: they may not have been mailed.`,
+      );
+    }
+    return data;
   }
 
   /** Checks an email address: format, domain, typos, disposable and personal providers. */

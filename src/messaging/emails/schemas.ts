@@ -5,6 +5,8 @@ import { limits } from '../limits.js';
 import { contactData, dataWarnings } from '../shared/data-schema.js';
 import { displayName, email, id, knownOf, subject } from '../shared/values-schema.js';
 import { address, recipients } from './address-schema.js';
+import { repeated } from './addresses.js';
+import { contentProblem } from './attachments.js';
 import type { routes } from './routes.js';
 import type { SendRequest } from './types.js';
 
@@ -30,27 +32,28 @@ const attachment = z
   )
   .check((context) => {
     const file: Readonly<Record<string, unknown>> = context.value;
-    if (isPath(file)) {
+    const tell = (path: string[], message: string) =>
+      context.issues.push({ code: 'custom', path, message, input: file });
+    const { content, path, href, filename } = file;
+    if (typeof content === 'string') {
+      const message = contentProblem(content, filename);
+      if (message !== undefined) {
+        tell(['content'], message);
+      }
+    } else if (content !== undefined) {
+      tell(['content'], 'must be bytes, a Blob or base64');
+    } else if (typeof path === 'string' || typeof href === 'string') {
       const message =
-        'must have the content of the file, not its path: `attachment(path)` of `postreel/node` reads it';
-      context.issues.push({ code: 'custom', path: [], message, input: file });
+        'must have the `content` of the file, not where it is: `await attachment(path)` of `postreel/node` reads it';
+      tell([], message);
     }
     for (const field of ['filename', 'contentType'] as const) {
       const value = file[field];
       if (typeof value === 'string' && lineBreak.test(value)) {
-        const message = 'must not contain a line break';
-        context.issues.push({ code: 'custom', path: [field], message, input: value });
+        tell([field], 'must not contain a line break');
       }
     }
   });
-
-// Base64 may begin with a slash, and has no dot.
-function isPath({ content, path, filename }: Readonly<Record<string, unknown>>): boolean {
-  if (typeof content !== 'string') {
-    return content === undefined && typeof path === 'string';
-  }
-  return /^(\.{1,2}\/|~\/|[a-z]:\\)\S+$/i.test(content) || content === filename;
-}
 
 // What other services call these fields.
 const sendAliases = {
@@ -126,7 +129,11 @@ export const schemas = {
     body: sendBody as unknown as z.ZodMiniType<SendRequest>, // its check() enforces the union
     returns: sendResult,
     known: { names: Object.keys(sendFields.shape), aliases: sendAliases },
-    warnings: (body, rules) => [...nameWarnings(body), ...dataWarnings(body.data, rules)],
+    warnings: (body, rules) => [
+      ...nameWarnings(body),
+      ...repeatedWarnings(body.to),
+      ...dataWarnings(body.data, rules),
+    ],
   },
   verify: { body: verifyBody, returns: verification, known: knownOf(verifyBody) },
 } satisfies SchemasFor<typeof routes>;
@@ -136,4 +143,10 @@ function nameWarnings({ name, from }: { name?: unknown; from?: unknown }): reado
     return [];
   }
   return ['`name` has no effect when `from` is an object. Use `from: { name, email }`.'];
+}
+
+function repeatedWarnings(to: unknown): readonly string[] {
+  return repeated(to).map(
+    (at) => `\`to[${at}]\` is there before: the service sends one email for each time.`,
+  );
 }

@@ -7,7 +7,7 @@ export interface NamedAddress {
   name?: string | undefined;
 }
 
-/** An email address, with or without a display name. */
+/** An email address, with or without a display name: `'ann@example.com'`, `'Ann <ann@example.com>'`, or an object. */
 export type Address = string | NamedAddress;
 
 /** One recipient or several; each gets a separate email, one after another. */
@@ -75,8 +75,8 @@ export interface Attachment extends OpenInput {
   /** The service does not document this name. */
   filename?: string | undefined;
   /**
-   * Bytes and blobs are sent as base64, a string as it is: give base64 unless your service takes text.
-   * The service does not document this name.
+   * Bytes, a blob, base64, or a data address (`data:…;base64,…`); any other text, such as a path, is
+   * refused. It is sent as base64. The service does not document this name.
    */
   content?: string | Uint8Array | ArrayBuffer | Blob | undefined;
   /** E.g. `application/pdf`. The service does not document this name. */

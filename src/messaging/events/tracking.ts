@@ -22,7 +22,8 @@ export class Tracking<Fields extends object = object> implements NamesOf<typeof 
 
   /**
    * Tracks an event for a contact, who is created or updated, and starts the workflows that listen
-   * for it. A public key is enough.
+   * for it. A public key is enough. The service does not document whether a contact that it creates is
+   * subscribed: services of this kind subscribe it.
    */
   track(body: TrackRequest<Fields>, options?: RequestOptions): Call<TrackResult> {
     const sent = withEmptyDeleted(body, this.#rules);

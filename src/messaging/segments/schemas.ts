@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { SchemasFor } from '../../core/route.js';
-import { isEmptyFilter } from '../shared/empty-filter.js';
+import { filterProblem } from '../shared/filter-problems.js';
 import { filter, knownOf, lenient, limit, open } from '../shared/values-schema.js';
 import type { routes } from './routes.js';
 import type { Segment, SegmentCreate } from './types.js';
@@ -21,8 +21,7 @@ const content = {
 };
 
 // To mail everybody a campaign needs no segment.
-const emptyCondition =
-  "must not be empty: it may select everybody; to mail all, use `audienceType: 'ALL'` of a campaign";
+const everybody = "to mail all, use `audienceType: 'ALL'` of a campaign";
 
 const segmentCreate = z
   .looseObject({
@@ -42,8 +41,11 @@ const segmentUpdate = z
   .looseObject({ ...content, condition: z.optional(z.nullable(filter)) })
   .check((context) => {
     const input = context.value;
-    if (isEmptyFilter(input.condition)) {
-      context.issues.push({ code: 'custom', path: ['condition'], message: emptyCondition, input });
+    const { condition } = input;
+    const isGiven = condition !== undefined && condition !== null;
+    const message = isGiven ? filterProblem(condition, everybody) : undefined;
+    if (message !== undefined) {
+      context.issues.push({ code: 'custom', path: ['condition'], message, input });
     }
   });
 
@@ -89,11 +91,8 @@ export const schemas = {
 
 function conditionProblem(type: 'DYNAMIC' | 'STATIC', condition: unknown): string | undefined {
   const isGiven = condition !== undefined && condition !== null;
-  if (type === 'DYNAMIC' && isEmptyFilter(condition)) {
-    return emptyCondition;
-  }
   if (type === 'DYNAMIC') {
-    return isGiven ? undefined : 'is required for a DYNAMIC segment';
+    return isGiven ? filterProblem(condition, everybody) : 'is required for a DYNAMIC segment';
   }
   return isGiven ? 'must not be set for a STATIC segment' : undefined;
 }

@@ -86,6 +86,7 @@ export interface SegmentMembersAdd {
   emails: readonly string[];
   /** Creates contacts for emails that have none. */
   createMissing?: boolean | undefined;
+  /** Whether contacts that are created are subscribed. The service does not document the default: set it. */
   subscribed?: boolean | undefined;
 }
 

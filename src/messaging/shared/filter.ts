@@ -3,7 +3,7 @@ import type { FieldObject, OpenInput, OpenRecord } from '../../core/values.js';
 /** One comparison of a field with a value. */
 export interface FilterElement {
   /** A standard field by its name, a custom field as `data.<key>`. */
-  field: StandardField | `data.${string}` | (string & {});
+  field: StandardField | `${string}.${string}`;
   /** `within` and `olderThan` need a field that holds full ISO 8601 strings. */
   operator: 'equals' | 'greaterThan' | 'within' | 'olderThan' | (string & {});
   value: string | number;
@@ -12,14 +12,17 @@ export interface FilterElement {
 }
 
 /** Any structure larger than one comparison. The service does not document its fields. */
-export interface FilterGroup extends OpenRecord {}
+export interface FilterGroup extends OpenRecord {
+  /** One comparison has a field; a group has comparisons. */
+  field?: never;
+}
 
 /** Selects contacts: one comparison, or any larger structure that the service accepts. */
 export type Filter = FilterElement | FilterGroup;
 
 /** A filter to send, with the custom fields that the client was given. */
 export type FilterInput<Fields extends object = object> = [keyof Fields] extends [never]
-  ? Filter | FieldObject
+  ? Filter | (FieldObject & { readonly field?: never })
   : FieldFilter<Fields> | StandardFilter | BuiltFilter | FilterStructure;
 
 type FilterStructure = OpenInput & { readonly field?: never };
@@ -55,7 +58,7 @@ export interface StandardFilter extends FilterElement {
 }
 
 /** The fields that every contact has. */
-type StandardField = 'email' | 'subscribed' | 'createdAt' | 'updatedAt';
+type StandardField = 'id' | 'email' | 'subscribed' | 'createdAt' | 'updatedAt';
 
 /** How a field is compared. The service does not document every operator. */
 export type FilterOperator = FilterElement['operator'];

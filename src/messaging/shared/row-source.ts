@@ -31,46 +31,9 @@ export function isSynchronous<Row>(rows: RowSource<Row>): rows is Iterable<Row> 
   return Symbol.iterator in rows && !(Symbol.asyncIterator in rows);
 }
 
-/** Yields the rows in blocks. Rows that are there already are not awaited one by one. */
-export async function* blocksOf<Row>(
-  rows: RowSource<Row>,
-  size: number,
-): AsyncGenerator<readonly Row[], void, undefined> {
-  let block: Row[] = [];
-  if (isSynchronous(rows)) {
-    for (const row of rows) {
-      block.push(row);
-      if (block.length === size) {
-        yield block;
-        block = [];
-      }
-    }
-  } else {
-    for await (const row of iterable(rows)) {
-      block.push(row);
-      if (block.length === size) {
-        yield block;
-        block = [];
-      }
-    }
-  }
-  if (block.length > 0) {
-    yield block;
-  }
-}
-
 /** Yields the rows one by one. */
 export function iterable<Row>(rows: RowSource<Row>): Iterable<Row> | AsyncIterable<Row> {
   return 'getReader' in rows && !(Symbol.asyncIterator in rows) ? read(rows) : (rows as never); // the other two
-}
-
-/** The same, but an abort does not wait for a source that is silent. */
-export function rowsUntilAborted<Row>(
-  rows: RowSource<Row>,
-  signal: AbortSignal | undefined,
-): Iterable<Row> | AsyncIterable<Row> {
-  const all = iterable(rows);
-  return Symbol.asyncIterator in all ? untilAborted(all, signal) : all;
 }
 
 /** How many rows there are, where that is known without reading them. */

@@ -3,7 +3,7 @@ import { largestPage, type KnownFields } from '../../core/route.js';
 import { isDate, isRecord, type Timestamp } from '../../core/values.js';
 import { limits } from '../limits.js';
 import type { Filter } from './filter.js';
-import { isEmail, isId } from './values.js';
+import { emailProblem, isEmail, isId } from './values.js';
 
 // Date.parse() takes much that is no ISO 8601 date-time, and reads a time without a zone as local.
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)$/i;
@@ -33,7 +33,12 @@ export const id = z.custom<string>(isId, {
 });
 
 /** An email address. */
-export const email = z.string().check(z.refine(isEmail, 'must be an email address'));
+export const email = z.string().check((context) => {
+  const message = emailProblem(context.value);
+  if (message !== undefined) {
+    context.issues.push({ code: 'custom', message, input: context.value });
+  }
+});
 
 /** An email address that may be unset: services spell that as `null` or as an empty string. */
 export const optionalEmail = z

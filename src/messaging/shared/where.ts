@@ -1,5 +1,6 @@
 import { isRecord } from '../../core/values.js';
 import { invalidRequest } from '../../core/errors.js';
+import { fieldProblem } from './filter-problems.js';
 import type { BuiltFilter, Filter, FilterElement, FilterGroup } from './filter.js';
 
 // What is not exported here is an alias: the declarations of a user spell it out, and cannot name it.
@@ -52,19 +53,6 @@ type OtherComparison = {
   operator(name: string, value: string | number, unit?: string): BuiltFilter;
 };
 
-/**
- * How filters are written where the service's document does not show it. The defaults are ours: they
- * are not given by the document.
- */
-export interface FilterMapping {
-  /** All of the filters must match. */
-  readonly and: (filters: readonly Filter[]) => FilterGroup;
-  /** At least one of the filters must match. */
-  readonly or: (filters: readonly Filter[]) => FilterGroup;
-  /** The document shows text and numbers as values: how a boolean is written. */
-  readonly boolean: (value: boolean) => string | number | boolean;
-}
-
 /** The names that filters know a contact's fields by: custom fields have the prefix `data.`. */
 type FilterFields<Fields> = StandardFields & {
   [Name in keyof Fields & string as `data.${Name}`]: NonNullable<Fields[Name]>;
@@ -85,13 +73,6 @@ export interface FilterBuilder<Fields = AnyFields> {
 /** Custom fields of which nothing is known. */
 type AnyFields = Record<string, string | number | boolean | Date>;
 
-/** What is written where the document is silent, unless a mapping replaces it. */
-export const defaultFilterMapping: FilterMapping = {
-  and: (filters) => ({ and: [...filters] }),
-  or: (filters) => ({ or: [...filters] }),
-  boolean: String,
-};
-
 /**
  * Makes a filter builder typed by your custom fields.
  * @example
@@ -102,15 +83,12 @@ export const defaultFilterMapping: FilterMapping = {
  *   condition: and(where('data.seats').greaterThan(5), where('data.trialEnds').within(30, 'days')),
  * });
  */
-export function filters<Fields = AnyFields>(
-  mapping: Partial<FilterMapping> = {},
-): FilterBuilder<Fields> {
-  const complete = { ...defaultFilterMapping, ...mapping };
+export function filters<Fields = AnyFields>(): FilterBuilder<Fields> {
   return {
     // Which comparisons a field allows is for the compiler: at run time each has them all.
-    where: (field) => comparisons(field, complete.boolean),
-    and: (...parts) => complete.and(notEmpty('and', parts)),
-    or: (...parts) => complete.or(notEmpty('or', parts)),
+    where: (field) => comparisons(field),
+    and,
+    or,
   };
 }
 
@@ -120,17 +98,17 @@ export function filters<Fields = AnyFields>(
 export function where<Name extends keyof FilterFields<AnyFields>>(
   field: Name,
 ): Comparisons<FilterFields<AnyFields>[Name]> {
-  return filters().where(field);
+  return comparisons(field);
 }
 
-/** All of the filters must match. */
+/** All of the filters must match. How they are joined is not given by the service's document. */
 export function and(...parts: readonly Filter[]): FilterGroup {
-  return filters().and(...parts);
+  return { and: [...notEmpty('and', parts)] };
 }
 
-/** At least one of the filters must match. */
+/** At least one of the filters must match. How they are joined is not given by the service's document. */
 export function or(...parts: readonly Filter[]): FilterGroup {
-  return filters().or(...parts);
+  return { or: [...notEmpty('or', parts)] };
 }
 
 function notEmpty(name: 'and' | 'or', parts: readonly Filter[]): readonly Filter[] {
@@ -145,10 +123,15 @@ function notEmpty(name: 'and' | 'or', parts: readonly Filter[]): readonly Filter
   return parts;
 }
 
-function comparisons(field: string, boolean: FilterMapping['boolean']) {
+function comparisons(field: string) {
+  const problem = fieldProblem(field);
+  if (problem !== undefined) {
+    throw invalidRequest([{ field: 'field', message: problem }]);
+  }
   const compare = (operator: string, value: unknown, unit?: string): BuiltFilter => {
-    const written = typeof value === 'boolean' ? boolean(value) : value;
-    const isValue = ['string', 'boolean'].includes(typeof written) || Number.isFinite(written);
+    // The document shows text and numbers as values.
+    const written = typeof value === 'boolean' ? String(value) : value;
+    const isValue = typeof written === 'string' || Number.isFinite(written);
     if (!isValue) {
       throw new TypeError(`The value of a filter on ${field} must be a string, number or boolean.`);
     }

@@ -10,6 +10,7 @@ import {
   type RenderedTemplate,
   type TemplateVariables,
 } from './template-text.js';
+import type { TextCheck } from './text-check.js';
 import type {
   DuplicatedTemplate,
   Template,
@@ -34,12 +35,16 @@ const createBack = { answerOnly, dropNull: 'all', dropEmpty: ['from'] } as const
  */
 export class Templates implements MethodsFor<typeof routes> {
   readonly #transport: Transport;
-
   readonly #warn: (message: string) => void;
+  readonly #checkTexts: TextCheck;
 
-  constructor(transport: Transport, warn: (message: string) => void = () => undefined) {
+  constructor(
+    transport: Transport,
+    { warn, checkTexts }: { warn: (message: string) => void; checkTexts: TextCheck },
+  ) {
     this.#transport = transport;
     this.#warn = warn;
+    this.#checkTexts = checkTexts;
   }
 
   /** Lists templates. `await` it for one page, `for await` it for every template. */
@@ -50,6 +55,7 @@ export class Templates implements MethodsFor<typeof routes> {
   /** Creates a template. */
   create(body: TemplateCreate | Template, options?: RequestOptions): Call<Template> {
     const sent = toRequestBody<TemplateCreate>(body, createBack);
+    this.#checkTexts(sent);
     return this.#transport.send(routes.create, { body: sent }, options);
   }
 
@@ -61,6 +67,7 @@ export class Templates implements MethodsFor<typeof routes> {
   /** Changes a template. Fields that you leave out keep their values. */
   update(id: string, body: TemplateUpdate | Template, options?: RequestOptions): Call<Template> {
     const sent = toRequestBody<TemplateUpdate>(body, { answerOnly });
+    this.#checkTexts(sent);
     return this.#transport.send(routes.update, { params: { id }, body: sent }, options);
   }
 

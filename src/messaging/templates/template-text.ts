@@ -29,7 +29,9 @@ export interface RenderedTemplate {
 // Three braces, blocks and helpers of other template languages are matched as a whole, so that no
 // part of them is taken for a variable.
 const braces = /\{\{\{[\s\S]*?\}\}\}|\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g;
-const documented = /^\{\{\s*([^\s{}?|#/^>!&"'()]+)\s*(?:\?\?\s*(?:"([^"]*)"|'([^']*)')\s*)?\}\}$/;
+// A name may have spaces, as columns of a spreadsheet do.
+const documented =
+  /^\{\{\s*([^\s{}?|#/^>!&"'()]+(?: +[^\s{}?|#/^>!&"'()]+)*)\s*(?:\?\?\s*(?:"([^"]*)"|'([^']*)')\s*)?\}\}$/;
 
 /** Finds the variables of a template: `{{a}}`, `{{a.b}}` and `{{a ?? "fallback"}}`. */
 export function variablesOf(text: string): TemplateVariables {
@@ -48,6 +50,15 @@ export function variablesOf(text: string): TemplateVariables {
     }
   }
   return { variables: [...variables.values()], notUnderstood };
+}
+
+/** What of a text the service would mail as it stands: braces that are no variable, or that are not closed. */
+export function rawIn(text: string): readonly string[] {
+  const { notUnderstood } = variablesOf(text);
+  const rest = text.replace(braces, '');
+  const open = /\{\{[^\n]{0,20}/.exec(rest);
+  const escaped = /%7B%7B[^"'\s]{0,20}/i.exec(rest);
+  return [...notUnderstood, ...(open ?? []), ...(escaped ?? [])];
 }
 
 /**

@@ -95,7 +95,7 @@ export const messagingBehaviors = {
     silent: 'Contacts: the answers of import, bulk-unsubscribe and bulk-delete are not shown',
   },
   jobStatusField: {
-    values: ['status', 'state'],
+    values: ['state', 'status'],
     what: 'the field with the status of a job',
     silent: 'Domains and jobs, last line',
   },
@@ -105,7 +105,7 @@ export const messagingBehaviors = {
     silent: 'Domains and jobs: "Status values of import and bulk jobs: not shown"',
   },
   jobProgress: {
-    values: ['fraction', 'percent', 'none'],
+    values: ['percent', 'fraction', 'none'],
     what: 'the unit of the progress of a job',
     silent: 'Domains and jobs, last line',
   },

@@ -26,13 +26,13 @@ export interface MessagingSettings extends MessagingBehavior {
 
 /** How import and bulk jobs look and how fast they are. */
 export interface JobSettings {
-  /** @default 'status' */
+  /** @default 'state' */
   statusField: 'status' | 'state';
   /** The word for a finished job. @default 'completed' */
   done: string;
   /** The word for a job that could not be done. @default 'failed' */
   failed: string;
-  /** How progress is told. @default 'fraction' */
+  /** How progress is told. @default 'percent' */
   progress: 'fraction' | 'percent' | 'none';
   /** How many rows or contacts a job handles in a second of the clock. @default 1000 */
   perSecond: number;

@@ -112,11 +112,13 @@ export interface TrackedEvent {
 export interface Job {
   readonly id: string;
   readonly type: 'import' | 'bulk-subscribe' | 'bulk-unsubscribe' | 'bulk-delete';
-  status: 'queued' | 'processing' | 'done' | 'failed';
+  state: 'waiting' | 'active' | 'done' | 'failed';
   readonly total: number;
   processed: number;
   readonly counts: Record<string, number>;
-  readonly failures: { row: number; message: string }[];
+  /** The rows that could not be handled, as the job reports them. */
+  readonly errors: Record<string, unknown>[];
+  failedReason?: string;
   readonly createdAt: string;
   finishedAt?: string;
 }

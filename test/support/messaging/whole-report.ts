@@ -19,7 +19,7 @@ export async function reportOf<Row>(
 export function expectWhole<Row>(
   rows: readonly Row[],
   report: PartialReport<Row>,
-  happened: (row: Row, index: number) => boolean,
+  happened: (row: Row, index: number) => boolean | undefined,
 ): void {
   const { done, failed, unknown, resumeFrom, notReached } = report;
   const told = new Set([...failed, ...unknown].map(({ index }) => index));
@@ -34,7 +34,7 @@ export function expectWhole<Row>(
   const isSure = (index: number) => index < resumeFrom && !told.has(index);
   const undone = new Set(failed.map(({ index }) => index));
   rows.forEach((row, index) => {
-    if (isSure(index) && !happened(row, index)) {
+    if (isSure(index) && happened(row, index) === false) {
       expect.fail(`row ${index} is told as done, but did not happen`);
     }
     if ((undone.has(index) || index >= resumeFrom) && happened(row, index)) {

@@ -22,21 +22,21 @@ export const calls: readonly Misuse[] = [
   [
     'a path as the content of an attachment',
     () => send({ attachments: [{ filename: 'a.pdf', content: './a.pdf' }] }),
-    'not its path',
+    'not a path',
   ],
   [
     'an attachment with a path and no content',
     () => send({ attachments: [{ filename: 'a.pdf', path: './a.pdf' }] }),
-    'not its path',
+    'not where it is',
   ],
   ['send([mail])', () => m['send']?.([mail]), 'as one object; got a list'],
   ['nobody to send to', () => send({ to: undefined }), '`to` is required'],
   ['no recipients', () => send({ to: [] }), '`to` must not be empty'],
   ['an address that is none', () => send({ to: 'ann' }), '`to` must be an email address'],
   [
-    'a name inside of an address',
-    () => send({ from: 'Shop <shop@example.com>' }),
-    'use { name, email } for a display name',
+    'two addresses in one text',
+    () => send({ to: 'ann@example.com, bea@example.com' }),
+    'give several as a list',
   ],
   [
     'html',

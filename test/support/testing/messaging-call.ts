@@ -47,7 +47,8 @@ export interface Answer {
   readonly emails: readonly Answer[];
   readonly fields: readonly { readonly field: string; readonly type: string }[];
   readonly values: readonly unknown[];
-  readonly results: readonly unknown[];
+  readonly result: unknown;
+  readonly notFound: readonly string[];
   readonly segments: readonly unknown[];
   readonly workflows: readonly unknown[];
   readonly steps: readonly unknown[];

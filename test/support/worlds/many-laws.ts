@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import '../../../src/messaging/contacts/import-batches.js'; // loads from the disk, which knows nothing of the fake's time
+import '../../../src/messaging/contacts/import.js'; // loads from the disk, which knows nothing of the fake's time
 import type { Law, MessagingScene } from './law.js';
 import { passing } from './wait-laws.js';
 
 const content = { subject: 'Hi', body: '<p>Hi</p>', from: 'shop@example.com' };
-const pro = { field: 'data.plan', operator: 'equals', value: 'pro' };
+const pro = { field: 'data.plan', operator: 'equals', value: 'pro' } as const;
 
 /** Contacts of any number, campaigns from the draft to the end, and guards. */
 export const manyLaws: readonly Law<MessagingScene>[] = [
@@ -78,9 +78,7 @@ export const manyLaws: readonly Law<MessagingScene>[] = [
         audienceType: 'FILTERED',
         audienceFilter: pro,
       });
-      await campaigns.edit(id, (draft) => {
-        draft.subject = 'Hi {{plan}}';
-      });
+      await campaigns.replace(id, { ...(await campaigns.get(id)), subject: 'Hi {{plan}}' });
       const [stored] = fake.project.campaigns.values();
       expect(stored).toMatchObject({ description: 'Of March', subject: 'Hi {{plan}}' });
       expect((await campaigns.preview(id, { plan: 'pro' })).subject).toBe('Hi pro');

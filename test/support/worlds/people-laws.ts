@@ -34,8 +34,8 @@ export const peopleLaws: readonly Law<MessagingScene>[] = [
     name: 'people are found and unsubscribed by email, and nobody is created by that',
     async holds({ fake, messaging }) {
       const { contacts } = messaging;
-      await contacts.upsert({ email: 'joann@example.com' });
-      const { id } = await contacts.upsert({ email: 'ann@example.com', data: { plan: 'pro' } });
+      await contacts.create({ email: 'joann@example.com' });
+      const { id } = await contacts.create({ email: 'ann@example.com', data: { plan: 'pro' } });
       expect((await contacts.findByEmail('Ann@example.com'))?.id).toBe(id);
       await contacts.unsubscribe('ann@example.com');
       await expect(contacts.subscribe('nobody@example.com')).rejects.toMatchObject({
@@ -49,8 +49,8 @@ export const peopleLaws: readonly Law<MessagingScene>[] = [
     name: 'of two contacts whose emails differ in case the one that is meant is unsubscribed',
     async holds({ fake, messaging, world }) {
       const { contacts } = messaging;
-      await contacts.upsert({ email: 'Ann@example.com' });
-      await contacts.upsert({ email: 'ann@example.com' });
+      await contacts.create({ email: 'Ann@example.com' });
+      await contacts.create({ email: 'ann@example.com' });
       await contacts.unsubscribe('ann@example.com');
       const stored = [...fake.project.contacts.values()];
       const isOne = world.emailCase === 'any';

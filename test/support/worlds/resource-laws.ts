@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Law, MessagingScene } from './law.js';
 
 const content = { subject: 'Hi', body: '<p>Hi</p>', from: 'shop@example.com' };
-const pro = { field: 'data.plan', operator: 'equals', value: 'pro' };
+const pro = { field: 'data.plan', operator: 'equals', value: 'pro' } as const;
 
 /** Creating, reading, changing and deleting, resource by resource. */
 export const resourceLaws: readonly Law<MessagingScene>[] = [

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { Law, MessagingScene } from './law.js';
 
 const content = { subject: 'Hi', body: '<p>Hi</p>', from: 'shop@example.com' };
-const condition = { field: 'data.plan', operator: 'equals', value: 'pro' };
+const condition = { field: 'data.plan', operator: 'equals', value: 'pro' } as const;
 
 type Kind = 'contacts' | 'templates' | 'segments' | 'campaigns';
 

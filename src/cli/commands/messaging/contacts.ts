@@ -30,7 +30,7 @@ export function addContacts(program: Command, context: Context): void {
     );
   contacts
     .command('export')
-    .description('write contacts as CSV, ready to be imported again')
+    .description('write contacts as CSV, and say what a CSV file cannot carry')
     .argument('[file]', 'CSV file, or stdout without it')
     .option('--search <text>', 'a part of the email')
     .option('--force', 'overwrite the file if it exists')

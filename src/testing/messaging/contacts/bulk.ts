@@ -14,12 +14,16 @@ export const bulkHandlers: Handlers<Scope> = {
   'POST /contacts/bulk-unsubscribe': bulk('bulk-unsubscribe', (scope, contact) =>
     setSubscribedQuietly(scope, contact, false),
   ),
-  'POST /contacts/bulk-delete': bulk('bulk-delete', removeContact),
+  'POST /contacts/bulk-delete': bulk('bulk-delete', (scope, contact) => {
+    removeContact(scope, contact);
+    return true;
+  }),
   'GET /contacts/bulk/{jobId}': (request, scope) =>
     showJob(request, scope, ({ type }) => type !== 'import'),
 };
 
-function bulk(type: Job['type'], change: (scope: Scope, contact: Contact) => void) {
+/** `change` tells whether anything changed. */
+function bulk(type: Job['type'], change: (scope: Scope, contact: Contact) => boolean) {
   return (request: FakeRequest, scope: Scope): FakeAnswer =>
     startJob(scope, {
       type,
@@ -27,11 +31,11 @@ function bulk(type: Job['type'], change: (scope: Scope, contact: Contact) => voi
       handle: (id) => {
         const contact = scope.project.contacts.get(id);
         if (contact === undefined) {
-          throw new TypeError(`${id} does not exist.`);
+          throw new TypeError('Contact not found');
         }
-        change(scope, contact);
-        return 'succeeded';
+        return change(scope, contact) ? 'success' : 'unchanged';
       },
+      nameOf: (contactId) => ({ contactId }),
     });
 }
 

@@ -86,11 +86,9 @@ function remove(request: FakeRequest, scope: Scope): FakeAnswer {
 /** The shape of the answer is not shown. */
 function lookup(request: FakeRequest, scope: Scope): FakeAnswer {
   const emails = readBody(request, (fields) => fields.texts('emails', lookupMax));
-  const results = emails.map((email) => {
-    const contact = contactByEmail(scope, email);
-    return { email, exists: contact !== undefined, ...(contact && { contactId: contact.id }) };
-  });
-  return { body: { results } };
+  const isKnown = (email: string) => contactByEmail(scope, email.trim()) !== undefined;
+  const found = emails.filter(isKnown);
+  return { body: { found, notFound: emails.filter((email) => !isKnown(email)) } };
 }
 
 function ownContact(scope: Scope, request: FakeRequest): Contact {

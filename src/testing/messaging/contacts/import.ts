@@ -38,13 +38,16 @@ function startImport(scope: Scope, header: string[], rows: string[][]): FakeAnsw
   return startJob(scope, {
     type: 'import',
     items: rows,
-    // Row 1 is the header.
-    firstRow: 2,
     handle: (row) => importRow(scope, (row[emailColumn] ?? '').trim(), dataOf(columns, row)),
+    // Line 1 is the header.
+    nameOf: (row, number) => ({
+      row: number + 1,
+      email: (row[emailColumn] ?? '').trim().toLowerCase(),
+    }),
   });
 }
 
-function importRow(scope: Scope, email: string, row: Record<string, unknown>): string {
+function importRow(scope: Scope, email: string, row: Record<string, unknown>) {
   const cell = email === '' ? 'An empty cell' : email;
   if (!isEmail(email)) {
     throw new TypeError(`${cell} is not an email address.`);

@@ -43,11 +43,16 @@ export function setSubscribed(scope: Scope, contact: Contact, subscribed: boolea
   recordEvent(scope, contact, subscribed ? 'contact.subscribed' : 'contact.unsubscribed');
 }
 
-/** Sets the state without an event, as bulk jobs and `POST /contacts` do (not shown to fire any). */
-export function setSubscribedQuietly(scope: Scope, contact: Contact, subscribed: boolean): void {
-  if (contact.subscribed !== subscribed) {
+/**
+ * Sets the state without an event, as bulk jobs and `POST /contacts` do (not shown to fire any). Returns
+ * whether it was another one.
+ */
+export function setSubscribedQuietly(scope: Scope, contact: Contact, subscribed: boolean): boolean {
+  const isOther = contact.subscribed !== subscribed;
+  if (isOther) {
     flip(scope, contact, subscribed);
   }
+  return isOther;
 }
 
 /** Email is unique within a project; whether its case counts is not shown. */

@@ -8,7 +8,7 @@ export function render(text: string, variables: Readonly<Record<string, unknown>
   );
 }
 
-const variable = /{{\s*([^\s{}?]+)\s*(?:\?\?\s*(?:"([^"]*)"|'([^']*)')\s*)?}}/g;
+const variable = /{{\s*([^\s{}?]+(?: +[^\s{}?]+)*)\s*(?:\?\?\s*(?:"([^"]*)"|'([^']*)')\s*)?}}/g;
 
 /** A key with a dot in its name wins over a nested field. */
 function valueAt(variables: Readonly<Record<string, unknown>>, path: string): unknown {

@@ -8,9 +8,9 @@ export interface Work<Item> {
   readonly type: Job['type'];
   readonly items: readonly Item[];
   /** Handles one item and returns how to count it, e.g. `created`; throws when it cannot. */
-  readonly handle: (item: Item) => string;
-  /** The row of the first item, for the list of failures. @default 1 */
-  readonly firstRow?: number;
+  readonly handle: (item: Item) => 'success' | 'unchanged' | 'created' | 'updated';
+  /** How the list of errors names an item; `row` counts from 1. */
+  readonly nameOf: (item: Item, row: number) => object;
 }
 
 /** Once a second a job handles as much as `settings.jobs.perSecond` says. */
@@ -21,7 +21,7 @@ export function startJob<Item>(scope: Scope, work: Work<Item>): FakeAnswer {
   const job = addJob(scope, work.type, work.items.length);
   const proceed = () => {
     const { perSecond } = scope.world.settings.jobs;
-    job.status = 'processing';
+    job.state = 'active';
     for (let count = 0; count < perSecond && job.processed < job.total; count += 1) {
       handleNext(job, work);
     }
@@ -32,22 +32,23 @@ export function startJob<Item>(scope: Scope, work: Work<Item>): FakeAnswer {
     }
   };
   scope.world.clock.after(tickMs, proceed);
-  return { body: startedBody(scope, job) };
+  return started(scope, job);
 }
 
 /** Queues work that cannot be done: the job fails at its first second. */
 export function startFailingJob(scope: Scope, type: Job['type'], message: string): FakeAnswer {
   const job = addJob(scope, type, 0);
   scope.world.clock.after(tickMs, () => {
-    job.failures.push({ row: 0, message });
+    job.failedReason = message;
     finish(scope, job, 'failed');
   });
-  return { body: startedBody(scope, job) };
+  return started(scope, job);
 }
 
-function startedBody({ world }: Scope, { id }: Job): object {
+function started({ world }: Scope, { id, type }: Job): FakeAnswer {
   const { jobIds } = world.settings;
-  return jobIds === 'none' ? { status: 'queued' } : { [jobIds]: id };
+  const message = `The ${type} is queued.`;
+  return { status: 202, body: jobIds === 'none' ? { message } : { message, [jobIds]: id } };
 }
 
 /** Answers a poll; an import and a bulk job are not found at each other's address. */
@@ -63,26 +64,25 @@ function addJob({ world, project }: Scope, type: Job['type'], total: number): Jo
   const job: Job = {
     id: world.id('job'),
     type,
-    status: 'queued',
+    state: 'waiting',
     total,
     processed: 0,
     counts: {},
-    failures: [],
+    errors: [],
     createdAt: world.clock.date(),
   };
   project.jobs.set(job.id, job);
   return job;
 }
 
-function handleNext<Item>(job: Job, { items, handle, firstRow = 1 }: Work<Item>): void {
+function handleNext<Item>(job: Job, { items, handle, nameOf }: Work<Item>): void {
   // In bounds: `processed` is below `total`, the number of items.
   const item = items[job.processed] as Item;
   try {
     count(job, handle(item));
   } catch (error) {
-    count(job, 'failed');
-    const message = messageOf(error);
-    job.failures.push({ row: firstRow + job.processed, message });
+    count(job, 'failure');
+    job.errors.push({ ...nameOf(item, job.processed + 1), error: messageOf(error) });
   }
   job.processed += 1;
 }
@@ -91,8 +91,8 @@ function count({ counts }: Job, what: string): void {
   counts[what] = (counts[what] ?? 0) + 1;
 }
 
-function finish({ world }: Scope, job: Job, status: 'done' | 'failed'): void {
-  job.status = status;
+function finish({ world }: Scope, job: Job, state: 'done' | 'failed'): void {
+  job.state = state;
   job.finishedAt = world.clock.date();
 }
 
@@ -103,21 +103,35 @@ function isForgotten({ world }: Scope, { finishedAt }: Job): boolean {
   return world.clock.now() - Date.parse(finishedAt) >= world.settings.jobs.keepMs;
 }
 
-/** The fields and status values of jobs are not shown. */
+/** The fields and status values of jobs are not shown: these are what services of this kind answer. */
 function jobBody({ world }: Scope, job: Job): Record<string, unknown> {
   const { statusField, done, failed, progress } = world.settings.jobs;
-  const words = { queued: 'queued', processing: 'processing', done, failed };
-  const fraction = job.total === 0 ? Number(job.status === 'done') : job.processed / job.total;
+  const words = { waiting: 'waiting', active: 'active', done, failed };
+  const fraction = job.total === 0 ? Number(job.state === 'done') : job.processed / job.total;
   return {
+    id: job.id,
     jobId: job.id,
-    type: job.type,
-    [statusField]: words[job.status],
+    [statusField]: words[job.state],
     ...(progress !== 'none' && { progress: progress === 'percent' ? fraction * 100 : fraction }),
-    total: job.total,
-    processed: job.processed,
-    ...job.counts,
-    errors: job.failures,
-    createdAt: job.createdAt,
-    finishedAt: job.finishedAt ?? null,
+    ...(job.state === 'done' && { result: resultOf(job) }),
+    ...(job.failedReason !== undefined && { failedReason: job.failedReason }),
   };
+}
+
+function resultOf({ type, total, counts, errors }: Job): object {
+  const {
+    success = 0,
+    unchanged = 0,
+    created = 0,
+    updated = 0,
+    failure: failureCount = 0,
+  } = counts;
+  if (type === 'import') {
+    const successCount = created + updated;
+    const counted = { successCount, createdCount: created, updatedCount: updated, failureCount };
+    return { total, ...counted, errors };
+  }
+  const operation = type.replace('bulk-', '');
+  const counted = { successCount: success, unchangedCount: unchanged, failureCount };
+  return { operation, totalRequested: total, ...counted, errors };
 }

@@ -2,7 +2,7 @@ import table from '../../endpoints.json' with { type: 'json' };
 
 /** The fields of answers that the messaging document shows, or that a caller cannot go on without. */
 const contact = ['id', 'email', 'subscribed', 'data', 'createdAt', 'updatedAt', '_meta'];
-const job = ['jobId', 'status', 'state', 'progress'];
+const job = ['jobId', 'status', 'state', 'progress', 'result', 'failedReason'];
 const campaign = [
   'id',
   'name',

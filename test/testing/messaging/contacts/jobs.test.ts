@@ -25,27 +25,25 @@ describe('messaging, POST /contacts/import', () => {
     const file = csv('email,plan\nann@example.com,pro\nbob@example.com,free\n');
     const { jobId } = await ok(fake, 'POST /contacts/import', file);
     expect(await ok(fake, `GET /contacts/import/${jobId}`)).toMatchObject({
-      jobId,
-      status: 'queued',
+      id: jobId,
+      state: 'waiting',
       progress: 0,
-      total: 2,
     });
     expect(fake.project.contacts.size).toBe(0);
     await fake.advance('1s');
     expect(await ok(fake, `GET /contacts/import/${jobId}`)).toMatchObject({
-      status: 'completed',
-      progress: 1,
-      processed: 2,
-      created: 2,
+      state: 'completed',
+      progress: 100,
+      result: { total: 2, successCount: 2, createdCount: 2, updatedCount: 0, failureCount: 0 },
     });
   });
 
   it('progresses with the clock', async () => {
-    const fake = createFakeMessaging({ jobs: { perSecond: 1, progress: 'percent' } });
+    const fake = createFakeMessaging({ jobs: { perSecond: 1 } });
     const { jobId } = await ok(fake, 'POST /contacts/import', csv('email\na@b.co\nc@d.co'));
     await fake.advance('1s');
     const job = await ok(fake, `GET /contacts/import/${jobId}`);
-    expect(job).toMatchObject({ status: 'processing', progress: 50, processed: 1 });
+    expect(job).toMatchObject({ state: 'active', progress: 50 });
     expect(emails(fake)).toEqual(['a@b.co']);
   });
 
@@ -62,7 +60,7 @@ describe('messaging, POST /contacts/import', () => {
       { email: 'bob@x.co', subscribed: true, data: { seats: 4, zip: '007' } },
     ]);
     const job = await ok(fake, `GET /contacts/import/${jobId}`);
-    expect(job).toMatchObject({ created: 1, updated: 1 });
+    expect(job.result).toMatchObject({ createdCount: 1, updatedCount: 1 });
   });
 
   it('counts the rows that it cannot use', async () => {
@@ -70,10 +68,12 @@ describe('messaging, POST /contacts/import', () => {
     const { jobId } = await ok(fake, 'POST /contacts/import', csv('email\nann\nbob@example.com\n'));
     await fake.advance('1s');
     expect(await ok(fake, `GET /contacts/import/${jobId}`)).toMatchObject({
-      status: 'completed',
-      failed: 1,
-      created: 1,
-      errors: [{ row: 2, message: 'ann is not an email address.' }],
+      state: 'completed',
+      result: {
+        failureCount: 1,
+        createdCount: 1,
+        errors: [{ row: 2, email: 'ann', error: 'ann is not an email address.' }],
+      },
     });
   });
 
@@ -81,20 +81,21 @@ describe('messaging, POST /contacts/import', () => {
     const fake = createFakeMessaging();
     const { jobId } = await ok(fake, 'POST /contacts/import', csv(text));
     await fake.advance('1s');
-    expect((await ok(fake, `GET /contacts/import/${jobId}`)).status).toBe('failed');
+    const job = await ok(fake, `GET /contacts/import/${jobId}`);
+    expect(job).toMatchObject({ state: 'failed', failedReason: expect.any(String) as string });
   });
 
   it('messaging, Limits: the file has at most 5 MB', async () => {
     const fake = createFakeMessaging();
     const most = 'email\n' + 'x'.repeat(5 * 1024 * 1024 - 6);
-    expect((await call(fake, 'POST /contacts/import', csv(most))).status).toBe(200);
+    expect((await call(fake, 'POST /contacts/import', csv(most))).status).toBe(202);
     const answer = await call(fake, 'POST /contacts/import', csv(most + 'x'));
     expect(badFields(answer)).toEqual(['file']);
   });
 
   it('takes the file under any field name, and wants one', async () => {
     const fake = createFakeMessaging();
-    expect((await call(fake, 'POST /contacts/import', csv('email\n', 'csv'))).status).toBe(200);
+    expect((await call(fake, 'POST /contacts/import', csv('email\n', 'csv'))).status).toBe(202);
     const form = new FormData();
     form.set('note', 'no file');
     expect(badFields(await call(fake, 'POST /contacts/import', { form }))).toEqual(['file']);
@@ -119,7 +120,7 @@ describe('messaging, bulk jobs', () => {
     const { jobId } = await ok(fake, `POST /contacts/${path}`, { body: { contactIds } });
     await fake.advance('1s');
     const job = await ok(fake, `GET /contacts/bulk/${jobId}`);
-    expect(job).toMatchObject({ status: 'completed', succeeded: 2 });
+    expect(job).toMatchObject({ state: 'completed', result: { successCount: 2 } });
     const states = [...fake.project.contacts.values()].map((contact) => contact.subscribed);
     expect(states).toEqual([subscribed, subscribed]);
     expect(fake.project.events).toEqual([]);
@@ -133,7 +134,13 @@ describe('messaging, bulk jobs', () => {
     await fake.advance('1s');
     expect(emails(fake)).toEqual(['c2@example.com']);
     const job = await ok(fake, `GET /contacts/bulk/${jobId}`);
-    expect(job).toMatchObject({ succeeded: 1, failed: 1, errors: [{ row: 2 }] });
+    expect(job.result).toMatchObject({
+      operation: 'delete',
+      totalRequested: 2,
+      successCount: 1,
+      failureCount: 1,
+      errors: [{ contactId: 'con_999999', error: 'Contact not found' }],
+    });
   });
 
   it.each(['bulk-subscribe', 'bulk-unsubscribe', 'bulk-delete'])(
@@ -142,7 +149,7 @@ describe('messaging, bulk jobs', () => {
       const fake = createFakeMessaging();
       const contactIds = Array.from({ length: 1001 }, (_, index) => `con_${index}`);
       const most = { contactIds: contactIds.slice(1) };
-      expect((await call(fake, `POST /contacts/${path}`, { body: most })).status).toBe(200);
+      expect((await call(fake, `POST /contacts/${path}`, { body: most })).status).toBe(202);
       const answer = await call(fake, `POST /contacts/${path}`, { body: { contactIds } });
       expect(badFields(answer)).toEqual(['contactIds']);
     },
@@ -156,13 +163,13 @@ describe('messaging, bulk jobs', () => {
   });
 
   it('settings.jobs: the words are free, and a finished job may be forgotten', async () => {
-    const jobs = { statusField: 'state', done: 'finished', progress: 'none', keepMs: 60_000 };
+    const jobs = { statusField: 'status', done: 'finished', progress: 'none', keepMs: 60_000 };
     const fake = createFakeMessaging();
     Object.assign(fake.settings.jobs, jobs);
     const { jobId } = await ok(fake, 'POST /contacts/bulk-delete', { body: { contactIds: [] } });
     await fake.advance('1s');
     const job = await ok(fake, `GET /contacts/bulk/${jobId}`);
-    expect([job.state, job.status, job.progress]).toEqual(['finished', undefined, undefined]);
+    expect([job.status, job.state, job.progress]).toEqual(['finished', undefined, undefined]);
     await fake.advance('1m');
     expect((await call(fake, `GET /contacts/bulk/${jobId}`)).status).toBe(404);
   });

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { csvText } from '../../../../messaging/contacts/csv-text.js';
+import { csvText } from '../../../../messaging/csv.js';
 import type { Context } from '../../../context.js';
 
 interface ExportFlags {
@@ -15,6 +15,9 @@ export async function exportContacts(
 ): Promise<void> {
   const { output, signal } = context;
   const rows = await readRows(search, context);
+  for (const loss of lossesOf(rows)) {
+    output.note(`${output.paintNote('yellow', 'note')} ${loss}`);
+  }
   const text = csvOf(rows);
   if (file === undefined) {
     output.raw(text);
@@ -37,6 +40,32 @@ async function readRows(search: string | undefined, context: Context) {
     rows.push({ ...data, email, subscribed });
   }
   return rows;
+}
+
+/** What a CSV file cannot carry back: it has texts only. */
+function lossesOf(rows: readonly Record<string, unknown>[]): string[] {
+  const structured = new Set<string>();
+  const alike = new Set<string>();
+  for (const [name, value] of rows.flatMap((row) => Object.entries(row))) {
+    if (typeof value === 'object' && value !== null) {
+      structured.add(name);
+    } else if (typeof value === 'string' && /^(true|false|-?\d+(\.\d+)?)$/i.test(value)) {
+      alike.add(name);
+    }
+  }
+  const list = (names: Set<string>) => [...names].map((name) => `\`${name}\``).join(', ');
+  return [
+    ...(structured.size > 0
+      ? [
+          `${list(structured)}: lists and objects become text; importing the file would store them as text.`,
+        ]
+      : []),
+    ...(alike.size > 0
+      ? [
+          `${list(alike)}: some texts look like numbers or booleans; importing the file may store them as such.`,
+        ]
+      : []),
+  ];
 }
 
 /** CSV with one header for all rows, the email first. */

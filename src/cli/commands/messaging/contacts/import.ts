@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { csvRecords } from '../../../../messaging/contacts/csv-records.js';
+import { survey } from '../../../../messaging/contacts/import.js';
 import type { ReportedRow } from 'postreel';
 import type { Context } from '../../../context.js';
 import { CommandEnd } from '../../../exit-codes.js';
 import { confirm } from '../../../terminal/confirm.js';
 import { startProgress, waitText } from '../../../terminal/progress.js';
-import { count, plain } from '../../../terminal/table.js';
+import { count } from '../../../terminal/table.js';
 import { messageOf } from '../../../../core/errors.js';
 
 /** `postreel contacts import` */
@@ -66,19 +66,10 @@ function linesOf(list: readonly ReportedRow<unknown>[]): string[] {
 
 /** Reads the file once without keeping it: a slip is told before anything is uploaded. */
 async function readThrough(file: string): Promise<{ rows: number; columns: readonly string[] }> {
-  let rows = 0;
-  let columns: readonly string[] = [];
-  for await (const records of csvRecords(createReadStream(file))) {
-    rows += records.length;
-    const [first] = records.filter(({ problem }) => problem === undefined);
-    columns = columns.length === 0 && first ? Object.keys(first.cells) : columns;
-  }
+  const rules = { named: new Map<string, string>(), data: {}, warn: () => undefined };
+  const { rows, columns } = await survey(createReadStream(file), rules);
   if (rows === 0) {
     throw new CommandEnd('rejected', `${file} has no rows below its header.`);
-  }
-  if (columns.length > 0 && !columns.includes('email')) {
-    const found = columns.map(plain).join(', ');
-    throw new CommandEnd('rejected', `${file} has no column \`email\`. Its columns: ${found}.`);
   }
   return { rows, columns };
 }

@@ -1,0 +1,227 @@
+import { PostreelError, type JobFailedError } from '../../core/errors.js';
+import { isRecord } from '../../core/values.js';
+
+/** What the service calls the rows of a batch. */
+export interface RowKeys {
+  /** The id or the email of each row. */
+  readonly keys: readonly string[];
+  readonly namedBy: 'contactId' | 'email';
+}
+
+/** What a job says of the rows of a batch, by their places in it. What it does not name here is done. */
+interface JobEnds {
+  readonly failed: (place: number) => PostreelError | undefined;
+  readonly unknown: (place: number) => PostreelError | undefined;
+}
+
+interface Terms {
+  readonly jobId: string;
+  /** May an earlier attempt have deleted what is not found now? */
+  readonly isRepeatedDelete: boolean;
+  /** The error of a job that failed as a whole. */
+  readonly failure?: JobFailedError;
+}
+
+/**
+ * Reads what became of each row out of the record of a job. A row is done only where the job's own counts
+ * say so, or where it has none at all; one that is named among the `errors` failed; of the rest nothing is
+ * known where the job counts more failures than it names, or counts in words that we do not know.
+ */
+export function endsOf(job: Record<string, unknown>, batch: RowKeys, terms: Terms): JobEnds {
+  const { jobId, failure } = terms;
+  const result = isRecord(job['result']) ? job['result'] : job;
+  const named = namedIn(result, batch, terms);
+  const counts = countsOf(result, batch);
+  if (failure && counts.isNothingDone) {
+    const reason = nothingDone(jobId, failure);
+    return { failed: (place) => named.failed.get(place) ?? reason, unknown: () => undefined };
+  }
+  const isComplete = !failure && counts.isUnderstood && (counts.failures ?? 0) === named.count;
+  const doubt = isComplete ? undefined : notAllDone(jobId, counts, named, failure);
+  return {
+    failed: (place) => named.failed.get(place),
+    unknown: (place) => named.ambiguous.get(place) ?? (named.done.has(place) ? undefined : doubt),
+  };
+}
+
+interface Counts {
+  readonly failures: number | undefined;
+  /** Do the counts, if there are any, make up the batch? */
+  readonly isUnderstood: boolean;
+  readonly isNothingDone: boolean;
+}
+
+function countsOf(result: Record<string, unknown>, { keys, namedBy }: RowKeys): Counts {
+  // The same id twice is one contact; the same email twice is two rows.
+  const size = namedBy === 'contactId' ? new Set(keys).size : keys.length;
+  const count = (name: string) =>
+    Number.isSafeInteger(result[name]) ? Number(result[name]) : undefined;
+  const errors: unknown = result['errors'];
+  const failures = count('failureCount') ?? (Array.isArray(errors) ? errors.length : undefined);
+  const total = count('totalRequested') ?? count('total') ?? size;
+  const [created, updated] = [count('createdCount'), count('updatedCount')];
+  const written =
+    created === undefined && updated === undefined ? undefined : (created ?? 0) + (updated ?? 0);
+  const done = count('successCount') ?? written;
+  const unchanged = count('unchangedCount') ?? 0;
+  // Whether what is unchanged is among the successes, nobody says: either makes up the batch.
+  const addsUp =
+    done === undefined
+      ? !hasOtherCounts(result) && (failures ?? 0) <= size
+      : [done, done + unchanged].includes(size - (failures ?? 0));
+  return {
+    failures,
+    isUnderstood: addsUp && total === size,
+    isNothingDone: done === undefined ? failures === size : done + unchanged === 0,
+  };
+}
+
+const known = new Set([
+  'failureCount',
+  'errors',
+  'totalRequested',
+  'total',
+  'progress',
+  'id',
+  'jobId',
+]);
+
+/** Does a record count or list anything under a name that says nothing to us? */
+function hasOtherCounts(record: Record<string, unknown>): boolean {
+  return Object.entries(record).some(([name, value]) => {
+    if (known.has(name)) {
+      return false;
+    }
+    const isCount = typeof value === 'string' ? /^\d+$/.test(value) : typeof value === 'number';
+    return isCount || Array.isArray(value) || (isRecord(value) && hasOtherCounts(value));
+  });
+}
+
+/** The failures of a job that have found their rows. */
+interface Named {
+  readonly failed: Map<number, PostreelError>;
+  /** Rows that share an email of which some failed. */
+  readonly ambiguous: Map<number, PostreelError>;
+  /** Rows that are not found any more because an earlier attempt has deleted them. */
+  readonly done: Set<number>;
+  count: number;
+}
+
+type Entry = Readonly<Record<string, unknown>>;
+
+function namedIn(result: Entry, batch: RowKeys, { jobId, isRepeatedDelete }: Terms): Named {
+  const named: Named = { failed: new Map(), ambiguous: new Map(), done: new Set(), count: 0 };
+  const errors: unknown = result['errors'];
+  const entries: Entry[] = Array.isArray(errors) ? errors.filter(isRecord) : [];
+  if (entries.length === 0) {
+    return named;
+  }
+  const places = grouped(batch.keys.map((key, place) => [key, place]));
+  const reason = (entry: Entry) => rowFailed(jobId, entry);
+  for (const [key, ofKey] of grouped(entries.map((entry) => [keyOf(entry, batch), entry]))) {
+    const rows = places.get(key) ?? [];
+    const [first] = ofKey;
+    if (rows.length === 0 || !first) {
+      continue; // it names none of these rows
+    }
+    if (batch.namedBy === 'contactId') {
+      const isGone = isRepeatedDelete && ofKey.every(isNotFound);
+      rows.forEach((place) =>
+        isGone ? named.done.add(place) : named.failed.set(place, reason(first)),
+      );
+      named.count += 1;
+    } else {
+      nameByEmail(rows, ofKey, named, reason);
+    }
+  }
+  return named;
+}
+
+/** An email names its row; where several rows have it, a number that agrees with one of them does. */
+function nameByEmail(
+  rows: readonly number[],
+  entries: readonly Entry[],
+  named: Named,
+  reason: (entry: Entry) => PostreelError,
+): void {
+  const open = new Set(rows);
+  const unplaced: Entry[] = [];
+  for (const entry of entries) {
+    // Rows of data from 1, or lines of the file with its header.
+    const agreeing = [...open].filter((place) =>
+      [place + 1, place + 2].includes(Number(entry['row'])),
+    );
+    const [only = NaN] = agreeing.length === 1 ? agreeing : [];
+    if (open.delete(only)) {
+      named.failed.set(only, reason(entry));
+    } else {
+      unplaced.push(entry);
+    }
+  }
+  const isCertain = unplaced.length >= open.size;
+  for (const [at, place] of [...open].entries()) {
+    const entry = unplaced[at] ?? unplaced[0];
+    if (entry) {
+      (isCertain ? named.failed : named.ambiguous).set(place, reason(entry));
+    }
+  }
+  named.count += Math.min(rows.length, entries.length);
+}
+
+function grouped<Value>(pairs: readonly (readonly [string, Value])[]): Map<string, Value[]> {
+  const groups = new Map<string, Value[]>();
+  for (const [key, value] of pairs) {
+    const group = groups.get(key);
+    if (group) {
+      group.push(value);
+    } else {
+      groups.set(key, [value]);
+    }
+  }
+  return groups;
+}
+
+function keyOf(entry: Entry, { namedBy }: RowKeys): string {
+  const key = entry[namedBy];
+  const text = typeof key === 'string' || typeof key === 'number' ? String(key) : '';
+  return namedBy === 'email' ? emailKey(text) : text;
+}
+
+/** Emails come back trimmed and in lower case. */
+export function emailKey(email: string): string {
+  return email.trim().toLowerCase();
+}
+
+function isNotFound({ error }: Entry): boolean {
+  return typeof error === 'string' && /not[\s_-]*found/i.test(error);
+}
+
+function rowFailed(jobId: string, entry: Entry): PostreelError {
+  const { error } = entry;
+  const why = typeof error === 'string' && error !== '' ? error : 'it gives no reason';
+  return new PostreelError(`Job ${jobId} did not take this row: ${why}`, {
+    code: 'ROW_FAILED',
+    outcome: 'rejected',
+    details: entry,
+  });
+}
+
+function nothingDone(jobId: string, cause: JobFailedError): PostreelError {
+  return new PostreelError(`Nothing of job ${jobId} took effect. ${cause.message}`, {
+    code: 'JOB_FAILED',
+    outcome: 'rejected',
+    cause,
+  });
+}
+
+function notAllDone(jobId: string, { failures }: Counts, named: Named, cause?: JobFailedError) {
+  const counted =
+    failures === undefined
+      ? 'does not count all of its rows as done'
+      : `counts ${failures} of its rows as failed, and names ${named.count} of these`;
+  const why = cause ? ` ${cause.message}` : '';
+  return new PostreelError(
+    `Job ${jobId} ${counted}: what became of this row is not known. \`jobs\` of the report has its record.${why}`,
+    { code: 'JOB_INCOMPLETE', outcome: 'unknown', cause },
+  );
+}

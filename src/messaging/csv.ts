@@ -1,0 +1,315 @@
+import Papa from 'papaparse';
+import { invalidRequest } from '../core/errors.js';
+
+/** CSV as programs write it: a decoder of its bytes, a reader of its records, and a writer. Parsing is papaparse's. */
+
+/**
+ * Decodes the pieces of a CSV file: UTF-8, or UTF-16 with or without a byte-order mark. Any other encoding is
+ * refused, since a guess would change names in silence, and so is what is no text. Line breaks become `\n`.
+ */
+export class CsvDecoder {
+  #decoder: TextDecoder | undefined;
+  /** The first bytes, until there are enough of them to know the encoding. */
+  #head = new Uint8Array(0);
+  #isStart = true;
+  #endsInReturn = false;
+
+  /** The encoding, once enough bytes are there to know it. */
+  get encoding(): string | undefined {
+    return this.#decoder?.encoding;
+  }
+
+  decode(piece: string | Uint8Array): string {
+    return this.#plain(typeof piece === 'string' ? piece : this.#text(piece, true));
+  }
+
+  /** What is left when the file is over. */
+  end(): string {
+    const rest = this.#text(new Uint8Array(0), false);
+    return this.#plain(rest) + (this.#endsInReturn ? '\n' : '');
+  }
+
+  #text(bytes: Uint8Array, stream: boolean): string {
+    let given = bytes;
+    if (this.#decoder === undefined) {
+      this.#head = joined(this.#head, bytes);
+      if (stream && this.#head.length < 4) {
+        return '';
+      }
+      given = this.#head;
+      refuseWorkbook(given);
+      this.#decoder = new TextDecoder(encodingOf(given), { fatal: true });
+    }
+    let text: string;
+    try {
+      text = this.#decoder.decode(given, { stream });
+    } catch {
+      throw notUnicode();
+    }
+    if (text.includes('\0')) {
+      throw refusal('It is no text: it holds the character NUL. Export the contacts as a CSV file');
+    }
+    return text;
+  }
+
+  // A pair of return and line feed may be cut in two.
+  #plain(text: string): string {
+    if (text === '') {
+      return '';
+    }
+    const whole =
+      (this.#endsInReturn ? '\r' : '') + (this.#isStart ? text.replace(/^\uFEFF/, '') : text);
+    this.#isStart = false;
+    this.#endsInReturn = whole.endsWith('\r');
+    const complete = this.#endsInReturn ? whole.slice(0, -1) : whole;
+    return complete.includes('\r') ? complete.replace(/\r\n?/g, '\n') : complete;
+  }
+}
+
+// Without a mark: the zeros of UTF-16 stand where plain letters have their second byte.
+function encodingOf([first, second]: Uint8Array): string {
+  if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) {
+    return 'utf-16le';
+  }
+  return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0)
+    ? 'utf-16be'
+    : 'utf-8';
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}
+
+function refuseWorkbook([first, second, third]: Uint8Array): void {
+  const isZip = first === 0x50 && second === 0x4b && third === 3;
+  const isOldExcel = first === 0xd0 && second === 0xcf && third === 0x11;
+  if (isZip || isOldExcel) {
+    const what = isZip
+      ? 'an Excel workbook (.xlsx) or another archive'
+      : 'an Excel workbook (.xls)';
+    throw refusal(`It is ${what}. Save it as "CSV UTF-8"`);
+  }
+}
+
+function notUnicode(): Error {
+  return refusal(
+    'It is neither UTF-8 nor UTF-16, but most likely Windows-1252, which Excel writes as plain "CSV". Save it as "CSV UTF-8", or convert it with `iconv -f WINDOWS-1252 -t UTF-8`',
+  );
+}
+
+function refusal(message: string): Error {
+  return invalidRequest([{ field: '', message: `The CSV file cannot be read. ${message}` }]);
+}
+
+/** A record of a CSV file, or a line that is none. */
+export interface CsvRecord {
+  /** The line where it begins, from 1. */
+  readonly line: number;
+  readonly fields: string[];
+  /** Why it cannot be read. */
+  readonly problem?: string;
+}
+
+// A quote that opens a field and is never closed would make one record of the rest of the file.
+const maxRecord = 1024 * 1024;
+// After a broken record one line is looked at, then twice as much each time: many may be broken.
+const minWindow = 1;
+/** So much text is collected before it is read: reading begins at the same record again and again. */
+const minText = 64 * 1024;
+
+/**
+ * Reads records out of the text of a CSV file, in pieces, and yields them in blocks: a piece may be a
+ * whole file. A record that cannot be read is reported with its line, and reading goes on at the next
+ * line. Empty lines, and lines of separators alone, are no records.
+ */
+export class CsvReader {
+  #text = '';
+  #wanted = minText;
+  /** The number of the line where `#text` begins, from 1. */
+  #line = 1;
+  #window = maxRecord;
+  #isSkipping = false;
+  #header: readonly string[] | undefined;
+  #separator: string | undefined;
+
+  /** The names of the columns, trimmed, once the header is read. */
+  get header(): readonly string[] | undefined {
+    return this.#header;
+  }
+
+  /** What stands between two fields. */
+  get separator(): string {
+    return this.#separator ?? ',';
+  }
+
+  /** The number of the line that is read next. */
+  get line(): number {
+    return this.#line;
+  }
+
+  *read(piece: string): Generator<readonly CsvRecord[], void, undefined> {
+    this.#text += piece;
+    if (this.#text.length >= this.#wanted) {
+      yield* this.#records(false);
+      this.#wanted = this.#text.length + minText;
+    }
+  }
+
+  *end(): Generator<readonly CsvRecord[], void, undefined> {
+    if (this.#text !== '' && !this.#text.endsWith('\n')) {
+      this.#text += '\n';
+    }
+    yield* this.#records(true);
+  }
+
+  *#records(isLast: boolean): Generator<readonly CsvRecord[], void, undefined> {
+    const lastEnd = this.#text.lastIndexOf('\n') + 1;
+    let at = this.#separatorLine();
+    const broken = (why: string): CsvRecord[] => {
+      this.#isSkipping = true;
+      this.#window = minWindow;
+      return [{ line: this.#line, fields: [], problem: why }];
+    };
+    while (at < this.#text.length) {
+      if (this.#isSkipping) {
+        const end = this.#text.indexOf('\n', at) + 1;
+        at = end === 0 ? this.#text.length : end;
+        this.#isSkipping = end === 0;
+        this.#line += end === 0 ? 0 : 1;
+        continue;
+      }
+      const end = lastEnd > at ? this.#windowEnd(at) : this.#text.length;
+      const isTooLong = end - at > maxRecord;
+      if (isTooLong) {
+        yield broken('it is longer than 1 MB');
+        continue;
+      }
+      if (lastEnd <= at) {
+        break; // the rest of the line is still to come
+      }
+      const window = this.#text.slice(at, end);
+      const { records, consumed, problem } = this.#parse(window);
+      yield records;
+      at += consumed;
+      if (problem !== undefined) {
+        yield broken(problem);
+      } else if (consumed > 0) {
+        this.#window = Math.min(2 * this.#window, maxRecord);
+      } else if (end < lastEnd && this.#window < maxRecord) {
+        this.#window = Math.min(2 * Math.max(this.#window, end - at), maxRecord);
+      } else if (isLast || end < lastEnd || this.#text.length - at > maxRecord) {
+        yield broken('a quote opens a field, and does not end within 1 MB');
+      } else {
+        break; // the rest of the record is still to come
+      }
+    }
+    this.#text = this.#text.slice(at);
+  }
+
+  // Excel writes "sep=;" above the header, and reads it.
+  #separatorLine(): number {
+    const [line, separator] =
+      this.#line === 1 && this.#separator === undefined
+        ? (/^"?sep=([,;|\t])"?\n/i.exec(this.#text) ?? [])
+        : [];
+    if (line === undefined || separator === undefined) {
+      return 0;
+    }
+    this.#separator = separator;
+    this.#line += 1;
+    return line.length;
+  }
+
+  // Windows end with a line, so that what stands behind a quote is known.
+  #windowEnd(at: number): number {
+    const end = this.#text.lastIndexOf('\n', at + this.#window - 1) + 1;
+    return end > at ? end : this.#text.indexOf('\n', at) + 1;
+  }
+
+  /** The records at the start of a window, up to the first that is broken. */
+  #parse(window: string): { records: CsvRecord[]; consumed: number; problem?: string } {
+    if (this.#separator === undefined) {
+      const [line] = window.trimStart().split('\n', 1);
+      this.#separator = Papa.parse(line ?? '').meta.delimiter;
+    }
+    const records: CsvRecord[] = [];
+    let consumed = 0;
+    let problem: string | undefined;
+    const step = ({ data, errors, meta }: Parsed) => {
+      const fields: string[] = data[0] ?? [];
+      const lines = linesIn(window, consumed, meta.cursor);
+      problem = errors.length > 0 ? strayQuote : this.#problemOf(fields, lines);
+      if (problem !== undefined) {
+        parser.abort();
+        return;
+      }
+      consumed = meta.cursor;
+      this.#line += lines;
+      if (isBlank(fields)) {
+        return;
+      }
+      if (this.#header === undefined) {
+        this.#header = fields.map((name) => name.trim());
+      } else {
+        records.push({ line: this.#line - lines, fields });
+      }
+    };
+    const config = { delimiter: this.#separator, newline: '\n', step };
+    const parser = new Papa.Parser(config as object);
+    const rest = parser.parse(window, 0, true) as Parsed; // what its steps get
+    if (problem === undefined && rest.errors.length > 0) {
+      problem = strayQuote;
+    }
+    if (problem !== undefined && this.#header === undefined) {
+      throw invalidRequest([
+        { field: '', message: `The header of the CSV file cannot be read: ${problem}` },
+      ]);
+    }
+    return { records, consumed, ...(problem !== undefined && { problem }) };
+  }
+
+  // Several lines with fields too few are most likely glued together by a stray quote.
+  #problemOf(fields: readonly string[], lines: number): string | undefined {
+    const columns = this.#header?.length ?? fields.length;
+    const isTooLong = fields.length > columns && !isBlank(fields.slice(columns));
+    const isBroken = isTooLong || (fields.length < columns && lines > 1 && !isBlank(fields));
+    return isBroken ? `it has ${fields.length} fields; the header has ${columns}` : undefined;
+  }
+}
+
+/** What the parser returns for one record. */
+interface Parsed {
+  readonly data: readonly string[][];
+  readonly errors: readonly unknown[];
+  readonly meta: { readonly cursor: number };
+}
+
+const strayQuote =
+  'a quote that opens a field is followed by something else than the end of the field';
+
+// Spreadsheets end with rows of separators.
+function isBlank(fields: readonly string[]): boolean {
+  for (const field of fields) {
+    if (field !== '' && field.trim() !== '') {
+      return false;
+    }
+  }
+  return true;
+}
+
+function linesIn(text: string, start: number, end: number): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n', start); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) {
+    lines += 1;
+  }
+  return lines;
+}
+
+/** CSV with a header, and a line break after each record. */
+export function csvText(fields: readonly string[], rows: readonly (readonly string[])[]): string {
+  const text = Papa.unparse({ fields: [...fields], data: [...rows] }, { newline: '\n' });
+  return text.endsWith('\n') ? text : `${text}\n`;
+}

@@ -1,0 +1,367 @@
+import { MessagingClient, PartialError, type ImportJob } from 'postreel';
+import { createFakeMessaging } from 'postreel/testing';
+import { describe, expect, it } from 'vitest';
+import { answering, messagingOver } from '../support/clients.js';
+
+/** What people do every day, and what must not go wrong unnoticed. */
+
+function scene() {
+  const fake = createFakeMessaging();
+  const messaging = new MessagingClient(fake.options);
+  const warnings: string[] = [];
+  messaging.on('warning', ({ message }) => warnings.push(message));
+  return { fake, messaging, warnings };
+}
+
+const mail = { from: 'shop@example.com', subject: 'Hi', body: '<p>Hi</p>' };
+const to = 'ann@example.com';
+const messageOf = (error: unknown) => (error as Error).message;
+
+describe('a bulk job in which one contact is gone', () => {
+  it('names it, with the service’s reason, and the others are done', async () => {
+    const { messaging } = scene();
+    const one = await messaging.contacts.create({ email: 'a@example.com' });
+    const other = await messaging.contacts.create({ email: 'b@example.com' });
+    const report = await messaging.contacts.unsubscribeAll([one.id, 'gone', other.id]);
+    expect(report).toMatchObject({ done: 2, failed: [{ row: 'gone', index: 1 }], unknown: [] });
+    expect(messageOf(report.failed[0]?.error)).toContain('Contact not found');
+  });
+
+  /** A service whose job ends in this record. */
+  const endingIn = (job: object) => {
+    const { fetch } = answering((request) =>
+      request.method === 'POST' ? { jobId: 'job_1' } : { state: 'completed', ...job },
+    );
+    return messagingOver(fetch).contacts;
+  };
+  const wait = { interval: 1 };
+
+  it.each<[string, object, object]>([
+    [
+      'counts it and does not name it',
+      { result: { failureCount: 1, errors: [] } },
+      { done: 0, unknown: 3 },
+    ],
+    [
+      'names it without counts of the others',
+      { result: { failureCount: 1, errors: [{ contactId: 'c', error: 'gone' }] } },
+      { done: 2, failed: 1 },
+    ],
+    [
+      'names fewer than it counts',
+      { result: { successCount: 1, failureCount: 2, errors: [{ contactId: 'c', error: 'gone' }] } },
+      { failed: 1, unknown: 2 },
+    ],
+    [
+      'counts what was so before as unchanged',
+      { result: { successCount: 1, unchangedCount: 2, failureCount: 0 } },
+      { done: 3 },
+    ],
+    ['counts in words that nobody knows', { result: { ok: 2, ko: 1 } }, { unknown: 3 }],
+    ['has no counts at all', {}, { done: 3 }],
+  ])('%s', async (_, job, wanted) => {
+    const { done, failed, unknown } = await endingIn(job).unsubscribeAll(['a', 'b', 'c'], { wait });
+    const counts = { done, failed: failed.length, unknown: unknown.length };
+    expect(counts).toEqual({ done: 0, failed: 0, unknown: 0, ...wanted });
+  });
+
+  it('is deleted, where the answer to a first delete was lost and the second does not find it', async () => {
+    let starts = 0;
+    const { fetch } = answering((request) => {
+      if (request.method === 'POST') {
+        starts += 1;
+        return starts === 1
+          ? Response.json({ error: 'no' }, { status: 503, headers: { 'retry-after': '0' } })
+          : { jobId: 'j' };
+      }
+      const errors = ['a', 'b'].map((contactId) => ({ contactId, error: 'Contact not found' }));
+      return { state: 'completed', result: { successCount: 0, failureCount: 2, errors } };
+    });
+    const report = await messagingOver(fetch).contacts.deleteAll(['a', 'b'], { wait });
+    expect([starts, report.done]).toEqual([2, 2]);
+  });
+
+  it('comes with the reason, when a whole job fails', async () => {
+    const { fetch } = answering(() => ({ state: 'failed', failedReason: 'The disk is full.' }));
+    const call = messagingOver(fetch).contacts.waitForBulkJob('job_1');
+    await expect(call).rejects.toThrow(
+      'Job job_1 ended with the status "failed": The disk is full.',
+    );
+  });
+});
+
+describe('an import of many rows', () => {
+  it('with one bad address costs that row alone, in text rows as in object rows', async () => {
+    const rows = Array.from({ length: 2000 }, (_, at) => `p${at}${at === 7 ? '' : '@example.com'}`);
+    const text = ['email\n', rows.join('\n')];
+    const objects = rows.map((email) => ({ email }));
+    for (const source of [text, objects]) {
+      const { messaging } = scene();
+      const report = await messaging.contacts.importAll(source as typeof objects);
+      expect(report).toMatchObject({ done: 1999, failed: [{ index: 7 }], unknown: [] });
+    }
+  });
+
+  it('with an address that the service refuses names its row, by the email and not by the number', async () => {
+    const { messaging } = scene();
+    // The fake wants a dot in the domain; the same address comes twice.
+    const emails = ['a@example.com', 'b@localhost', 'c@example.com', 'd@localhost'];
+    const report = await messaging.contacts.importAll(emails.map((email) => ({ email })));
+    expect(report.failed.map(({ index }) => index)).toEqual([1, 3]);
+    expect(messageOf(report.failed[0]?.error)).toContain('b@localhost is not an email address.');
+    expect(report).toMatchObject({ done: 2, unknown: [] });
+  });
+
+  it('leaves rows with one email unknown, where the job names neither of them for certain', async () => {
+    const result = (row: number) => ({
+      successCount: 2,
+      failureCount: 1,
+      errors: [{ row, email: 'A@b.c', error: 'Bounced before' }],
+    });
+    const ends = async (row: number) => {
+      const { fetch } = answering((request) =>
+        request.method === 'POST' ? { jobId: 'j' } : { state: 'completed', result: result(row) },
+      );
+      const rows = [{ email: 'a@b.c' }, { email: 'x@b.c' }, { email: 'a@b.c' }];
+      const report = await messagingOver(fetch).contacts.importAll(rows, { wait: { interval: 1 } });
+      return [report.done, report.failed.map(({ index }) => index), report.unknown.length];
+    };
+    expect(await ends(1)).toEqual([2, [0], 0]); // the first row of data
+    expect(await ends(4)).toEqual([2, [2], 0]); // the fourth line of the file
+    expect(await ends(9)).toEqual([1, [], 2]); // neither
+  });
+
+  it('takes papaparse’s rows', async () => {
+    const { fake, messaging } = scene();
+    const rows = [
+      { 'E-Mail': ' ann@example.com ', Name: 'Ann', Notes: 'x' },
+      { 'E-Mail': 'bea@example.com', Name: 'Bea', Notes: '', __parsed_extra: [''] },
+      { 'E-Mail': 'cid@example.com', Name: 'Cid', Notes: '', __parsed_extra: ['lost'] },
+      { 'E-Mail': '' },
+    ];
+    const columns = { ' e-mail': 'email', NAME: 'name', notes: null };
+    const report = await messaging.contacts.importAll(rows, { columns });
+    expect([report.done, report.failed.map(({ index }) => index)]).toEqual([2, [2, 3]]);
+    expect([...fake.project.contacts.values()].map(({ data }) => data)).toEqual([
+      { name: 'Ann' },
+      { name: 'Bea' },
+    ]);
+  });
+
+  it.each<[string, Record<string, string | null>, string]>([
+    ['a column that is not there', { Name: 'name' }, '`columns` names "name", which is not there'],
+    [
+      'two columns onto one field',
+      { mail: 'email', 'E-Mail': 'email' },
+      'Two columns would be the field `email`',
+    ],
+    ['a column twice', { mail: null, ' MAIL ': null }, '`columns` names "MAIL" twice'],
+    ['no field', { mail: '' }, 'the name of a field, or `null`'],
+  ])('refuses %s', async (_, columns, words) => {
+    const { fake, messaging } = scene();
+    const text = messaging.contacts.importAll(['mail,e-mail\na@b.co,b@b.co\n'], { columns });
+    await expect(text).rejects.toMatchObject({ name: 'InvalidRequestError', outcome: 'not-sent' });
+    await expect(text).rejects.toThrow(words);
+    expect(fake.requests).toEqual([]);
+  });
+
+  it.each([
+    [false, false],
+    ['No', false],
+    ['0', false],
+    [0, false],
+    ['TRUE', true],
+    [undefined, undefined],
+    ['', undefined],
+  ])('understands `subscribed: %j`', async (word, subscribed) => {
+    const { fake, messaging } = scene();
+    const rows = [{ email: to, subscribed: word as boolean }];
+    await messaging.contacts.importAll(rows, { subscribed: false });
+    const [contact] = fake.project.contacts.values();
+    expect(contact?.subscribed).toBe(subscribed ?? false);
+  });
+
+  it('keeps who has unsubscribed, in rows that say nothing', async () => {
+    const { fake, messaging } = scene();
+    await messaging.contacts.create({ email: to, subscribed: false });
+    await messaging.contacts.importAll([{ email: to, plan: 'pro' }]);
+    expect([...fake.project.contacts.values()]).toMatchObject([{ subscribed: false }]);
+  });
+
+  it('goes on after a kill with the row that `onProgress` has given', async () => {
+    const { fake, messaging } = scene();
+    const rows = Array.from({ length: 9 }, (_, at) => ({
+      email: `p${at}@example.com`,
+      note: 'x'.repeat(170_000),
+    }));
+    const controller = new AbortController();
+    let from = 0;
+    const first = messaging.contacts.importAll(rows, {
+      signal: controller.signal,
+      onProgress: (progress) => {
+        ({ from } = progress);
+        controller.abort(new Error('killed'));
+      },
+    });
+    await expect(first).rejects.toBeInstanceOf(PartialError);
+    expect(from).toBe(3);
+    const rest = await messaging.contacts.importAll(rows, { from });
+    expect([rest.done, fake.project.contacts.size]).toEqual([6, 9]);
+  });
+
+  it('says that a reserved column is dropped', async () => {
+    const { messaging, warnings } = scene();
+    await messaging.contacts.importAll(['email,id,unsubscribeUrl\nann@example.com,7,x\n']);
+    expect(warnings).toHaveLength(2);
+    expect(warnings[0]).toContain('`id` is a reserved field, which the service drops');
+  });
+
+  it('has jobs of its own type', async () => {
+    const { messaging } = scene();
+    const { jobs } = await messaging.contacts.importAll([{ email: to }]);
+    expect<ImportJob[]>(jobs).toMatchObject([{ state: 'completed' }]);
+  });
+});
+
+describe('an attachment', () => {
+  const sent = async (content: unknown) => {
+    const { fake, messaging } = scene();
+    const attachments = [{ filename: 'a.pdf', content: content as string }];
+    await messaging.send({ ...mail, to, attachments });
+    return fake.outbox[0]?.attachments[0];
+  };
+
+  it.each([
+    'invoices/42.pdf',
+    './a.pdf',
+    '/tmp/invoices/2027',
+    'reports/2027',
+    'C:\\invoices\\42.pdf',
+    'file:///tmp/42.pdf',
+    'https://example.com/42.pdf',
+    'a.pdf',
+    'Total: 42',
+    'data:text/plain,hello',
+  ])('that is %j is refused: it would be mailed as this text', async (content) => {
+    await expect(sent(content)).rejects.toMatchObject({
+      name: 'InvalidRequestError',
+      outcome: 'not-sent',
+      fieldErrors: [{ field: 'attachments[0].content' }],
+    });
+  });
+
+  const base64 = 'AGhp/w==';
+  it.each<[string, unknown, object]>([
+    ['base64', base64, {}],
+    ['base64 in lines', 'AGhp\r\n/w==', { content: 'AGhp\r\n/w==' }],
+    ['a data address', `data:application/pdf;base64,${base64}`, { contentType: 'application/pdf' }],
+    [
+      'a Buffer after a JSON queue',
+      JSON.parse(JSON.stringify(Buffer.from([0, 104, 105, 255]))),
+      {},
+    ],
+    ['bytes', new Uint8Array([0, 104, 105, 255]), {}],
+    ['a JPEG in base64', '/9j/4AAQSkZJ', { content: '/9j/4AAQSkZJ' }],
+  ])('that is %s is sent as the file', async (_, content, more) => {
+    expect(await sent(content)).toEqual({ filename: 'a.pdf', content: base64, ...more });
+  });
+});
+
+describe('addresses', () => {
+  it.each<[string, unknown, unknown]>([
+    [
+      'a name and an address in one text',
+      'Ann Lee <ann@example.com>',
+      { name: 'Ann Lee', email: to },
+    ],
+    ['a name in quotes', '"Lee, Ann" <ann@example.com>', { name: 'Lee, Ann', email: to }],
+    ['an address in brackets', '<ann@example.com>', to],
+    ['another package’s form', { name: 'Ann', address: to }, { name: 'Ann', email: to }],
+    ['spaces around it', ' ann@example.com ', to],
+  ])('are taken as people write them: %s', async (_, written, wire) => {
+    const { fetch, requests } = answering(() => ({ emails: [] }));
+    const given = written as string;
+    await messagingOver(fetch).send({ ...mail, from: given, to: [given] });
+    expect(await requests[0]?.json()).toMatchObject({ from: wire, to: [wire] });
+  });
+
+  it('with data of their own are refused, naming `sendEach()`', async () => {
+    const { messaging } = scene();
+    const recipients = [{ email: to, data: { plan: 'pro' } }];
+    await expect(messaging.send({ ...mail, to: recipients })).rejects.toThrow(
+      /`to\[0\]\.data` has no effect here.*`sendEach\(\)`/,
+    );
+  });
+
+  it('with a character that nobody sees are refused, and it is named', async () => {
+    const { messaging } = scene();
+    const email = 'ann\u200b@example.com';
+    const words = 'without the invisible character U+200B';
+    await expect(messaging.send({ ...mail, to: email })).rejects.toThrow(words);
+    await expect(messaging.contacts.create({ email })).rejects.toThrow(words);
+  });
+
+  it('that come twice are told: the service mails both', async () => {
+    const { messaging, warnings } = scene();
+    await messaging.send({ ...mail, to: [to, 'bea@example.com', 'Ann <ANN@example.com>'] });
+    expect(warnings).toEqual([expect.stringContaining('`to[2]` is there before')]);
+  });
+
+  it('that the answer leaves out are named', async () => {
+    const emails = [to, 'cid@example.com'].map((email) => ({
+      contact: { id: '1', email },
+      email: '1',
+    }));
+    const { fetch } = answering(() => ({ success: true, data: { emails, timestamp: 'x' } }));
+    const messaging = messagingOver(fetch);
+    const warnings: string[] = [];
+    messaging.on('warning', ({ message }) => warnings.push(message));
+    await messaging.send({ ...mail, to: [to, 'bea@example.com', 'cid@example.com'] });
+    expect(warnings).toEqual([expect.stringContaining('no email to bea@example.com')]);
+  });
+});
+
+describe('the variables of a text', () => {
+  it.each([
+    '{{#if pro}}Hi{{/if}}',
+    '{{name | upcase}}',
+    '{{name ?? &quot;you&quot;}}',
+    '<a href="https://a.b/%7B%7Bcode%7D%7D">',
+    'Hello {{name',
+  ])('that the service would mail as they stand are told once: %s', async (text) => {
+    const { messaging, warnings } = scene();
+    const body = `<p>${text}</p>`;
+    await messaging.send({ ...mail, to, body });
+    await messaging.send({ ...mail, to: 'bea@example.com', body });
+    await messaging.templates.create({ name: 'A', subject: 'A', body, type: 'MARKETING' });
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain('which is no variable: the service sends it as it stands');
+  });
+
+  it('may have spaces in their names, as columns have', async () => {
+    const { fake, messaging, warnings } = scene();
+    const body = '{{First Name}} {{Last Name ?? "Doe"}}';
+    await messaging.send({ ...mail, to, body, data: { 'First Name': 'Ann' } });
+    expect(warnings).toEqual([]);
+    expect(fake.outbox[0]?.body).toBe('Ann Doe');
+    expect(messaging.templates.render(body, { 'First Name': 'Ann' }).text).toBe('Ann Doe');
+  });
+});
+
+describe('lookupAll', () => {
+  it('looks up every row but the one that is no email, and tells it at the end', async () => {
+    const { messaging } = scene();
+    const emails = Array.from({ length: 700 }, (_, at) => (at === 3 ? '' : `p${at}@example.com`));
+    const found: unknown[] = [];
+    const run = async () => {
+      for await (const { notFound } of messaging.contacts.lookupAll(emails)) {
+        found.push(...(notFound as unknown[]));
+      }
+    };
+    await expect(run()).rejects.toMatchObject({
+      name: 'PartialError',
+      result: { done: 699, failed: [{ row: '', index: 3 }], notReached: 0, resumeFrom: 700 },
+    });
+    expect(found).toHaveLength(699);
+  });
+});

@@ -1,0 +1,72 @@
+import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
+import { afterEach, expect, it, vi } from 'vitest';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
+  vi.resetModules();
+});
+
+/** A fake that programs find by their environment. */
+function found(): FakeMessaging {
+  const fake = createFakeMessaging();
+  vi.stubEnv('MESSAGING_API_KEY', fake.secretKey);
+  vi.stubEnv('MESSAGING_BASE_URL', fake.baseUrl);
+  vi.stubGlobal('fetch', fake.fetch);
+  vi.spyOn(console, 'log').mockReturnValue(undefined);
+  return fake;
+}
+
+const stateOf = (fake: FakeMessaging, email: string) =>
+  [...fake.project.contacts.values()].find((contact) => contact.email === email)?.subscribed;
+
+it('one-click unsubscribe: the link of a recipient unsubscribes them, by a POST alone', async () => {
+  const fake = found();
+  const { headersFor, unsubscribe } = await import('../../examples/27-one-click-unsubscribe.js');
+  expect(fake.outbox).toMatchObject([{ to: 'ann@example.com' }]);
+  const headers = fake.outbox[0]?.headers;
+  expect(headers?.['List-Unsubscribe-Post']).toBe('List-Unsubscribe=One-Click');
+  expect(headers?.['List-Unsubscribe']).toMatch(
+    /^<https:\/\/[^<>\s]+email=ann%40example.com[^<>\s]+>$/,
+  );
+  expect(stateOf(fake, 'ann@example.com')).toBe(false);
+
+  const email = 'bea@example.com';
+  const [contact] = [...fake.project.contacts.values()];
+  fake.project.contacts.set('con_b', { ...contact!, id: 'con_b', email, subscribed: true });
+  const link = (headersFor(email)['List-Unsubscribe'] ?? '').slice(1, -1);
+  const shown = await unsubscribe(new Request(link));
+  expect([await shown.text(), stateOf(fake, email)]).toEqual([
+    expect.stringContaining('<form'),
+    true,
+  ]);
+  const forged = link.replace('bea%40', 'cid%40');
+  expect((await unsubscribe(new Request(forged, { method: 'POST' }))).status).toBe(400);
+  expect((await unsubscribe(new Request(link, { method: 'POST' }))).status).toBe(200);
+  expect(stateOf(fake, email)).toBe(false);
+});
+
+it('double opt-in: nobody is subscribed before the click, whatever is tracked', async () => {
+  const fake = found();
+  const { confirm, linkFor, signUp } = await import('../../examples/28-double-opt-in.js');
+  expect(stateOf(fake, 'new.reader@example.com')).toBe(true); // has clicked
+
+  const email = 'slow.reader@example.com';
+  await signUp(email);
+  expect(stateOf(fake, email)).toBe(false);
+  expect(fake.outbox.at(-1)).toMatchObject({ to: email, subject: 'Please confirm' });
+  expect([...fake.project.events.values()].map(({ name }) => name)).toContain(
+    'newsletter.requested',
+  );
+  const link = linkFor(email);
+  await confirm(new Request(link)); // a scanner of links
+  expect(stateOf(fake, email)).toBe(false);
+  const other = link.replace('slow', 'fast');
+  expect((await confirm(new Request(other, { method: 'POST' }))).status).toBe(400);
+  await confirm(new Request(link, { method: 'POST' }));
+  expect(stateOf(fake, email)).toBe(true);
+
+  const mailed = fake.outbox.length;
+  await signUp(email); // again: they stay on the list
+  expect([stateOf(fake, email), fake.outbox.length]).toEqual([true, mailed]);
+});
