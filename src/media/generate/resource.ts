@@ -222,7 +222,8 @@ export class Generate implements NamesOf<typeof routes> {
           data: answer.data.map((record) => ({ job: this.#host.adopt(record), known })),
         };
       } catch (reason) {
-        const failure = state.mayHaveHappened ? keptOpen(reason, options.signal) : reason;
+        const caller = terms ? undefined : options.signal; // a queue ends jobs by a signal of its own
+        const failure = state.mayHaveHappened ? keptOpen(reason, caller) : reason;
         state.outcome = state.mayHaveHappened ? 'unknown' : state.outcome;
         locate(failure, site, terms ? 'call' : 'outer call'); // a queue's line is its caller's
         throw failure;

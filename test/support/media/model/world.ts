@@ -252,13 +252,11 @@ class World implements Surroundings {
     for (const { text, way } of this.items) {
       const made = this.#madeOf(text);
       made.slice(1).forEach((one, index) => {
-        const before = made.slice(0, index + 1);
-        // Asked for: again where it has failed, or where nobody knows. Somebody does, once an id was written.
-        const isAsked = before.every(
-          ({ end, endsAt, fileId }) =>
-            (retriesFailed && end !== 'success' && endsAt <= one.at) ||
-            (sendsUnknown && !this.#isWritten(fileId, one.at)),
-        );
+        const { end, endsAt, fileId } = made[index]!;
+        const hasFailed = end !== 'success' && endsAt <= one.at;
+        // Somebody knows, once an id was written under its key; a claim that comes late may keep it from there.
+        const isKnown = this.store.troubles.length === 0 && this.#isWritten(fileId, one.at);
+        const isAsked = (retriesFailed && hasFailed) || (sendsUnknown && !isKnown);
         if (way === 'plain' || !isAsked) {
           this.report(`${text} is made again as ${one.fileId}`);
         }
