@@ -255,3 +255,25 @@ export class Notifier {
 function noop(): void {
   // nothing to do
 }
+
+// Taken at import, so that fake timers in a user's tests cannot stop what waits for it.
+const { setImmediate: immediate, setTimeout: later } = globalThis;
+
+/** A turn of the event loop. */
+export function macrotask(): Promise<void> {
+  return new Promise((resolve) => {
+    // Fake timers may have been there before the import; they never fake messages.
+    if (typeof immediate === 'function' && !('clock' in immediate)) {
+      immediate(resolve);
+    } else if (typeof MessageChannel === 'function') {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => {
+        port1.close();
+        resolve();
+      };
+      port2.postMessage(undefined);
+    } else {
+      later(resolve, 0);
+    }
+  });
+}

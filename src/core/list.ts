@@ -1,3 +1,4 @@
+import { macrotask } from './async.js';
 import { readOptions, atLeast, type OptionKinds } from './options.js';
 import { UnexpectedResponseError, type FieldError } from './errors.js';
 import { largestPage, type List, type Route } from './route.js';
@@ -528,17 +529,4 @@ class Ahead<T> {
     const isWanted = !this.#isOver && this.#itemCount < this.#items;
     return page?.hasMore && isWanted ? page.nextPage() : undefined;
   }
-}
-
-// Taken at import, so that fake timers in a user's tests cannot stop an iteration.
-const { setImmediate: immediate, setTimeout: later } = globalThis;
-
-function macrotask(): Promise<void> {
-  return new Promise((resolve) => {
-    if (typeof immediate === 'function') {
-      immediate(resolve);
-    } else {
-      later(resolve, 0);
-    }
-  });
 }

@@ -1,4 +1,4 @@
-import { Notifier, onAbort, type Clock } from '../../core/async.js';
+import { macrotask, Notifier, onAbort, type Clock } from '../../core/async.js';
 import type { CallState } from '../../core/call.js';
 import {
   isPostreelError,
@@ -42,8 +42,7 @@ export interface SubmitterParts {
   readonly onWait: (waitMs: number, queued: number) => void;
 }
 
-// Jobs that come together go together.
-const gatherMs = 25;
+// A queue that reads on: its next jobs fill the call.
 const fillMs = 1_000;
 const checkEveryMs = 10_000;
 const freshMs = 3_000;
@@ -173,6 +172,7 @@ export class Submitter {
       const slots = await this.open();
       stop = this.#parts.goesAlone ? stop : slots.onFree(() => this.#news.notify());
       while (this.#waiting.size > 0) {
+        await macrotask(); // jobs that come together go together
         await this.#turn(slots);
       }
     } catch (reason) {
@@ -212,7 +212,7 @@ export class Submitter {
       return this.#pausedUntil;
     }
     const isFilling = parcel.lane?.isFilling && this.#waitingVideos < free;
-    const gatheredAt = this.#joinedAt + (isFilling ? fillMs : gatherMs);
+    const gatheredAt = isFilling ? this.#joinedAt + fillMs : now;
     const landsAt = this.#flyingSince === undefined ? now : this.#flyingSince + maxFlightMs;
     const at = Math.max(this.#pausedUntil, gatheredAt, landsAt);
     if (!this.#isCrowded(slots)) {

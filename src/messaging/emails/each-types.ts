@@ -7,9 +7,10 @@ import type { ContentSend, NamedAddress, TemplateSend } from './types.js';
  * those of the common email, field by field; the others replace it, and with a `template` of its own a
  * recipient gets no common `subject` and `body`.
  */
-export type EachRecipient<Fields extends object = object> = string | EachOwn<Fields>;
+export type EachRecipient<Fields extends object = object> = string | EachRecipientMail<Fields>;
 
-interface EachOwn<Fields extends object>
+/** A recipient with fields of the email of its own. */
+export interface EachRecipientMail<Fields extends object>
   extends
     NamedAddress,
     Partial<Omit<ContentSend<Fields>, 'to' | 'name' | 'template'>>,

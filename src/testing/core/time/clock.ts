@@ -1,3 +1,4 @@
+import { macrotask } from '../../../core/async.js';
 import { amount, callback, oneOf, readOptions, type OptionKinds } from '../../../core/options.js';
 import { isDate } from '../../../core/values.js';
 import { parseDuration, type Duration } from './duration.js';
@@ -76,7 +77,6 @@ export function clockOf(clock: Clock | ClockOptions = {}): Clock {
 
 // Taken at import, so that the fake timers of a test runner do not stop time.
 const realMs = performance.now.bind(performance);
-const immediate = (globalThis as Partial<typeof globalThis>).setImmediate; // browsers have none
 
 /** Turns of the event loop without a new request, after which clients are taken to wait. */
 const quietTurns = 5;
@@ -292,21 +292,4 @@ function sourceOf({ mode, speed = 1, start, now }: ClockOptions): () => number {
   const origin = outside?.() ?? 0;
   const first = Number(start ?? outside?.() ?? Date.now());
   return () => first + ((outside?.() ?? 0) - origin) * speed;
-}
-
-/** A turn of the event loop. */
-function macrotask(): Promise<void> {
-  return new Promise((resolve) => {
-    // Jest may have faked it before the import, but never messages.
-    if (immediate && !('clock' in immediate)) {
-      immediate(resolve);
-      return;
-    }
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(undefined);
-  });
 }
