@@ -79,7 +79,7 @@ describe('two deployers at once', () => {
           rateLimit: false,
           fetch: dying,
         });
-        void workflows.deploy(welcome('B'), { enable });
+        workflows.deploy(welcome('B'), { enable }).catch(() => undefined);
         await scheduler.waitFor(deploy(other, { enable }).catch(() => undefined));
         const next = await new MessagingClient({
           ...fake.options,
