@@ -4,8 +4,8 @@ interface Timer {
   isStopped: boolean;
 }
 
-/** Turns of the event loop in which nothing happened: by then every promise that can settle has. */
-const quietTurns = 2;
+/** Turns of the event loop in which nothing happened: by then every promise that can settle has, those that wait for a turn too. */
+const quietTurns = 5;
 const { setTimeout, clearTimeout, setImmediate } = globalThis;
 const own = { Date: { now: Date.now }, Math: { random: Math.random } };
 const traceLimit = Error.stackTraceLimit;
