@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
 import { furnish } from './furnished-project.js';
 
@@ -18,6 +18,8 @@ export const maxMs = 90_000;
 const atOnce = 2;
 // The same pace as in fast-timers.mjs.
 const speed = 60;
+// The export that the documents' programs read.
+const people = 'E-Mail,First Name,Notes\nann@example.com,Ann,met in May\nbob@example.com,Bob,\n';
 
 /**
  * Runs scripts, a few at a time and each with fakes and in a folder of its own; the ends come in
@@ -64,6 +66,7 @@ export async function withServices<Result>(
   await mkdir('test/.tmp', { recursive: true });
   const folder = resolve(await mkdtemp('test/.tmp/script-'));
   const env = { ...environmentOf(fake), TMPDIR: folder };
+  await writeFile(join(folder, 'people.csv'), people);
   try {
     return await work(
       (command, kill) => execute(command, { cwd: folder, env, kill }),
