@@ -12,7 +12,7 @@ const script = `
   console.log('finished', all.length);
 `;
 
-it('a bare top-slotsAfter await keeps the process alive to the end, and nothing keeps it longer', async () => {
+it('a bare top-level await keeps the process alive to the end, and nothing keeps it longer', async () => {
   const [end] = await Promise.all(runAll([['--input-type=module', '-e', script]]));
   expect(end!.output.trim().split('\n').sort()).toEqual([
     '0 file_000001',
