@@ -64,7 +64,7 @@ describe('a process with a bare top-level await', { timeout: 60_000 }, () => {
        const client = new MessagingClient({ apiKey: '${fake.secretKey}', baseUrl: '${server.messagingUrl}' });
        const { jobId } = await client.contacts.import(new TextEncoder().encode('email\\nann@example.com\\n'));
        const job = await client.contacts.waitForImport(jobId, { interval: 300 });
-       console.log(job.status);`,
+       console.log(job.state);`,
     );
     expect(output).toBe('completed\n');
   });
