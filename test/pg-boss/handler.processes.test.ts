@@ -37,7 +37,7 @@ describe.skipIf(noPostgres)('pgBossHandler on a real Postgres', () => {
   });
 
   async function open(name: string): Promise<RealQueue> {
-    await boss.createQueue(name, { name, expireInSeconds: 8 });
+    await boss.createQueue(name, { name, expireInSeconds: 15 });
     const workers: PgBoss[] = [];
     const states = `select state, count(*)::int as count from pgboss.job where name = $1 group by state`;
     return {

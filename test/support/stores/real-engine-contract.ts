@@ -51,7 +51,7 @@ export function realEngineContract(
   const queues: RealQueue[] = [];
   beforeAll(async () => {
     const durations = ({ settings }: { settings: Record<string, unknown> }) =>
-      String(settings['content']).startsWith('Long') ? 8_000 : 0;
+      String(settings['content']).startsWith('Long') ? 4_000 : 0;
     server = await startFakeServer({ media: { durations, queueTime: 0, rateLimit: false } });
   });
   afterEach(async () => {
