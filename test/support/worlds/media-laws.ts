@@ -68,8 +68,8 @@ export const mediaLaws: readonly Law<MediaScene>[] = [
   {
     name: 'a queue waits for places that others hold',
     async holds({ fake, media, world }) {
-      if (world.statusCounts) {
-        return; // checks of the others' files use up the calls, and one for two jobs is refused
+      if (world.statusCounts || world.capStatus !== 429 || world.batch !== 'whole') {
+        return; // only a 429 says that nothing was made
       }
       const others = media.with({ rateLimit: false });
       await others.generate.video({ payload: Array.from({ length: 18 }, () => video()) });

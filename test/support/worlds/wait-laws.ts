@@ -25,19 +25,6 @@ export const waitLaws: readonly Law<MessagingScene>[] = [
     },
   },
   {
-    name: 'an import that fails rejects',
-    async holds(scene) {
-      const jobId = jobIdOf(await scene.messaging.contacts.import({ data: 'name\nAnn\n' }));
-      if (jobId === undefined) {
-        return;
-      }
-      const wait = passing(scene, (signal) =>
-        scene.messaging.contacts.waitForImport(jobId, { interval: 20, signal }),
-      );
-      await expect(wait).rejects.toMatchObject({ name: 'JobFailedError' });
-    },
-  },
-  {
     name: 'a bulk job is awaited to its end, and changes who it names',
     async holds(scene) {
       const { fake, messaging, world } = scene;
