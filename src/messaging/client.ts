@@ -9,7 +9,6 @@ import type {
 import {
   group,
   oneOf,
-  plainObject,
   type OptionKinds,
   clientOptions,
   readOptions,
