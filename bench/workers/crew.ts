@@ -151,11 +151,13 @@ export async function crew(scene: Crew): Promise<CrewResult> {
       server.media.files.map(({ fileId, settings }) => [fileId, String(settings['prompt'])]),
     );
     const made = new Set(madeAs.values());
+    const unsent = others.filter(({ prompt }) => !made.has(prompt));
+    unsent.forEach(({ prompt, reason }) => console.log(`never sent: job ${prompt}, ${reason}`));
     return {
       twice: madeAs.size - made.size,
       missing: count - done.size,
       unknown: failed.length - others.length,
-      failedUnsent: others.filter(({ prompt }) => !made.has(prompt)).length,
+      failedUnsent: unsent.length,
       wrongFile: stored.filter(([prompt, fileId = '']) => madeAs.get(fileId) !== prompt).length,
       refused: server.media.requests.filter(({ status }) => status === 429).length,
       ratio: tookMs / boundMs,
