@@ -19,8 +19,8 @@ import type {
   ContactSelection,
   JobReport,
   JobStarted,
-} from './contacts/types.js';
-import type { AddressVerification, VerifiedAddress, VerifyRequest } from './emails/types.js';
+} from './contacts.types.js';
+import type { AddressVerification, VerifiedAddress, VerifyRequest } from './emails.js';
 import { limits } from './limits.js';
 import { isSynchronous, iterable, untilAborted, type RowSource } from './shared/row-source.js';
 import { emailProblem, isId } from './shared/values.js';

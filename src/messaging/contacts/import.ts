@@ -7,9 +7,8 @@ import { blocksOf, type Batch, type PlacedRow } from '../bulk.js';
 import { CsvDecoder, CsvReader, csvText, type CsvRecord } from '../csv.js';
 import { limits } from '../limits.js';
 import { isSynchronous, type RowSource } from '../shared/row-source.js';
-import { emailProblem } from '../shared/values.js';
+import { emailKey, emailProblem } from '../shared/values.js';
 import { columnsOf, requireNamed, type ColumnRules, type Columns } from './import-columns.js';
-import { emailKey } from './job-ends.js';
 
 // Far below the 5 MB that one call takes (Limits, "CSV import"): memory stays flat.
 const maxBytes = 512 * 1024;
