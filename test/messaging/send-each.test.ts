@@ -472,7 +472,7 @@ describe('sendEach()', () => {
         data: { plan: 'pro' },
       },
       { email: 'cid@example.com', template: 'tpl_1' },
-      { email: 'dan@example.com', id: 7, createdAt: new Date(), plan: 'unused' }, // of a database
+      { email: 'dan@example.com', id: 7, createdAt: new Date() }, // of a database
     ];
     fake.fail('POST /v1/send', { status: 200, body: { success: true }, after: 2, times: Infinity });
     const { failed } = await clientOf().sendEach(rows, common, { concurrency: 1 });
@@ -500,6 +500,8 @@ describe('sendEach()', () => {
     [{ subject: 'two\nlines' }, 'subject'],
     [{ headers: 'X-A: 1' }, 'headers'],
     [{ subscribed: 'yes' }, 'subscribed'],
+    [{ attachment: [] }, 'attachment'],
+    [{ plan: 'pro' }, 'plan'],
   ])('refuses the row whose own field is wrong: %o', async (own, field) => {
     const rows = [{ email: 'ann@example.com', ...own }, 'bea@example.com'];
     const { done, failed } = await clientOf().sendEach(rows as string[], message);

@@ -35,7 +35,8 @@ import {
 /**
  * Whom to mail: an address, with fields of the email of its own if you like. `data` and `headers` go over
  * those of the common email, field by field; the others replace it, and with a `template` of its own a
- * recipient gets no common `subject` and `body`.
+ * recipient gets no common `subject` and `body`. Any other field fails the row, except those that a contact has
+ * (`id`, `createdAt`, `updatedAt`, `_meta`), which are left out.
  */
 export type EachRecipient<Fields extends object = object> = string | EachRecipientMail<Fields>;
 
@@ -352,8 +353,11 @@ function noAddress<Fields extends object>({ row, index }: Row<Fields>): Postreel
   return invalidRequest([{ field: `recipients[${index}]`, message }]);
 }
 
-// What else a row of a database has is none of it.
 const ownFields = ['from', 'subject', 'body', 'template', 'reply', 'attachments', 'subscribed'];
+
+// What a contact or a row of a database has, and asks for nothing.
+const recordOnly = ['id', 'createdAt', 'updatedAt', '_meta'];
+const rowFields = [...ownFields, ...recordOnly, 'email', 'name', 'data', 'headers'];
 
 function bodyOf<Fields extends object>(
   message: EachMessage<Fields>,
@@ -363,6 +367,7 @@ function bodyOf<Fields extends object>(
   const to = name === undefined ? email : { email, name };
   const common = isRecord(message) ? fieldsOf(message) : {};
   const given: Readonly<Record<string, unknown>> = { ...recipient };
+  refuseUnknown(given);
   const own = ownFields.filter((field) => given[field] !== undefined);
   // A template has a subject and a body of its own.
   const dropped = given['template'] === undefined ? [] : ['subject', 'body'];
@@ -374,6 +379,17 @@ function bodyOf<Fields extends object>(
     to,
   };
   return body as SendRequest<Fields>; // of the same fields
+}
+
+/** Refuses a field that is none of an email: left out, it would be missed in what the recipient gets. */
+function refuseUnknown(row: Readonly<Record<string, unknown>>): void {
+  const unknown = Object.keys(row).filter(
+    (name) => !rowFields.includes(name) && row[name] !== undefined,
+  );
+  if (unknown.length > 0) {
+    const message = 'is no field of an email: what its text shows goes into `data`';
+    throw invalidRequest(unknown.map((field) => ({ field, message })));
+  }
 }
 
 /** A field that has the entries of both, the recipient's over the common ones. */
