@@ -1,4 +1,4 @@
-// Sends an email with one-click unsubscribe (RFC 8058): mail programs show a button that posts to your page.
+// Sends a newsletter with one-click unsubscribe (RFC 8058): mail programs show a button that posts to your page.
 // Run: npx tsx --env-file=.env 27-one-click-unsubscribe.ts
 import { createHmac } from 'node:crypto';
 import { MessagingClient } from 'postreel';
@@ -31,8 +31,13 @@ export async function unsubscribe(request: Request): Promise<Response> {
   return new Response('You are unsubscribed.');
 }
 
-const to = 'ann@example.com';
-const news = { from: 'shop@example.com', subject: 'News', body: '<p>Spring is here.</p>' };
-await messaging.send({ ...news, to, headers: headersFor(to) });
-const [link = ''] = /https[^>]+/.exec(headersFor(to)['List-Unsubscribe'] ?? '') ?? [];
+const readers = ['ann@example.com', 'bea@example.com'];
+const { done } = await messaging.sendEach(
+  readers.map((email) => ({ email, headers: headersFor(email) })),
+  { from: 'shop@example.com', subject: 'News', body: '<p>Spring is here.</p>' },
+);
+console.log(`${done} readers have the news.`);
+// What the mail program of the first one does when the button is clicked:
+const [link = ''] =
+  /https[^>]+/.exec(headersFor('ann@example.com')['List-Unsubscribe'] ?? '') ?? [];
 console.log(await (await unsubscribe(new Request(link, { method: 'POST' }))).text());
