@@ -45,7 +45,7 @@ function signup(request: FakeRequest, { world }: Scope): FakeAnswer {
     password: fields.requiredText('password'),
   }));
   if (userByEmail(world, email)) {
-    throw new Refusal(409, 'STATE_CONFLICT', `${email} is signed up.`);
+    throw new Refusal(400, 'STATE_CONFLICT', `${email} is signed up.`);
   }
   const user = addUser(world, { email, password });
   mailToken(world, user, 'verify-email');

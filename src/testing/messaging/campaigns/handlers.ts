@@ -109,10 +109,11 @@ function refuseUnless(campaign: Campaign, states: readonly string[], verb: strin
   }
 }
 
-function refuse({ status }: Campaign, verb: string): never {
+function refuse(campaign: Campaign, verb: string): never {
   // Of these the document names only the deletion.
-  const code = verb === 'deleted' ? 'CONFLICT' : 'STATE_CONFLICT';
-  throw new Refusal(409, code, `A campaign that is ${status} cannot be ${verb}.`);
+  const [status, code] =
+    verb === 'deleted' ? ([409, 'CONFLICT'] as const) : ([400, 'STATE_CONFLICT'] as const);
+  throw new Refusal(status, code, `A campaign that is ${campaign.status} cannot be ${verb}.`);
 }
 
 function readScheduledFor(fields: Fields): number | undefined {

@@ -50,7 +50,7 @@ export function mailTo(
 function sendBatch(scope: Scope, campaign: Campaign, recipients: readonly Contact[]): void {
   for (const contact of recipients.slice(0, batchSize)) {
     // Who has left since the start gets nothing.
-    if (!getsCampaigns(scope, contact) || !scope.project.contacts.has(contact.id)) {
+    if (!contact.subscribed || !scope.project.contacts.has(contact.id)) {
       continue;
     }
     mailTo(scope, campaign, { contact, source: 'campaign' });
@@ -69,13 +69,9 @@ function sendBatch(scope: Scope, campaign: Campaign, recipients: readonly Contac
   });
 }
 
-/** Whether who has unsubscribed is left out: not shown. */
+/** Who has unsubscribed is left out (not shown). */
 function audienceOf(scope: Scope, campaign: Campaign): Contact[] {
-  return contactsOf(scope, campaign).filter((contact) => getsCampaigns(scope, contact));
-}
-
-function getsCampaigns({ world }: Scope, { subscribed }: Contact): boolean {
-  return subscribed || world.settings.campaignAudience === 'everybody';
+  return contactsOf(scope, campaign).filter(({ subscribed }) => subscribed);
 }
 
 function contactsOf(scope: Scope, { audienceType, segmentId, audienceFilter }: Campaign) {

@@ -39,10 +39,8 @@ function create(request: FakeRequest, scope: Scope): FakeAnswer {
     subscribed: fields.boolean('subscribed'),
     data: fields.record('data'),
   }));
-  // What an upsert without `subscribed` does to a contact that had unsubscribed is not shown.
-  const isGranted = scope.world.settings.upsertConsent === 'granted';
   const { contact, isNew } = upsertContact(scope, email, {
-    subscribed: subscribed ?? (isGranted ? true : undefined),
+    subscribed, // left out, a contact who is there keeps their state (not shown)
     data,
     defaultSubscribed: true,
     // messaging, Events 2 names only /v1/send and PATCH as sources of subscription events.

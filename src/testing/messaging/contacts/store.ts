@@ -58,13 +58,13 @@ export function setSubscribedQuietly(scope: Scope, contact: Contact, subscribed:
 /** Email is unique within a project; whether its case counts is not shown. */
 export function contactByEmail(scope: Scope, email: string): Contact | undefined {
   const { contacts, contactIds } = scope.project;
-  return contacts.get(contactIds.get(emailKey(scope, email)) ?? '');
+  return contacts.get(contactIds.get(email.toLowerCase()) ?? '');
 }
 
 export function changeEmail(scope: Scope, contact: Contact, email: string): void {
   const { contactIds } = scope.project;
-  contactIds.delete(emailKey(scope, contact.email));
-  contactIds.set(emailKey(scope, email), contact.id);
+  contactIds.delete(contact.email.toLowerCase());
+  contactIds.set(email.toLowerCase(), contact.id);
   contact.email = email;
 }
 
@@ -72,14 +72,10 @@ export function changeEmail(scope: Scope, contact: Contact, email: string): void
 export function removeContact(scope: Scope, contact: Contact): void {
   const { project } = scope;
   project.contacts.delete(contact.id);
-  project.contactIds.delete(emailKey(scope, contact.email));
+  project.contactIds.delete(contact.email.toLowerCase());
   for (const segment of project.segments.values()) {
     segment.members.delete(contact.id);
   }
-}
-
-function emailKey({ world }: Scope, email: string): string {
-  return world.settings.emailCase === 'any' ? email.toLowerCase() : email;
 }
 
 function addContact(scope: Scope, email: string, subscribed: boolean): Contact {
@@ -94,7 +90,7 @@ function addContact(scope: Scope, email: string, subscribed: boolean): Contact {
     updatedAt: now,
   };
   project.contacts.set(contact.id, contact);
-  project.contactIds.set(emailKey(scope, email), contact.id);
+  project.contactIds.set(email.toLowerCase(), contact.id);
   return contact;
 }
 

@@ -1,5 +1,4 @@
 import { checkSubject } from '../templates/subject.js';
-import type { MessagingSettings } from '../settings.js';
 import { invalidField, isRecord, type Fields } from '../validate.js';
 import { readRecipients, readSender } from './addresses.js';
 
@@ -11,7 +10,7 @@ const maxMessageBytes = 40 * 1024 * 1024;
 /** The body of `POST /v1/send`, checked by itself. */
 export type Message = ReturnType<typeof readMessage>;
 
-export function readMessage(fields: Fields, settings: Pick<MessagingSettings, 'attachments'>) {
+export function readMessage(fields: Fields) {
   const template = fields.text('template');
   const isBare = template === undefined;
   return {
@@ -24,7 +23,7 @@ export function readMessage(fields: Fields, settings: Pick<MessagingSettings, 'a
     data: fields.record('data'),
     headers: readHeaders(fields),
     reply: fields.email('reply'),
-    attachments: readAttachments(fields, settings.attachments),
+    attachments: readAttachments(fields),
   };
 }
 
@@ -70,7 +69,7 @@ function readHeaders(fields: Fields): Record<string, string> {
 }
 
 /** messaging, /v1/send: at most 10 items; their shape is not shown. */
-function readAttachments(fields: Fields, style: MessagingSettings['attachments']): unknown[] {
+function readAttachments(fields: Fields): unknown[] {
   const attachments = fields.raw('attachments') ?? [];
   if (!Array.isArray(attachments)) {
     fields.add('attachments', '`attachments` must be an array.', 'invalid_type');
@@ -80,16 +79,11 @@ function readAttachments(fields: Fields, style: MessagingSettings['attachments']
     fields.add('attachments', `At most ${maxAttachments} attachments.`, 'too_many');
   }
   for (const [index, item] of attachments.entries()) {
-    if (!isRecord(item) || (style === 'base64' && !isBase64File(item))) {
+    if (!isRecord(item)) {
       fields.add(`attachments[${index}]`, 'This is no attachment.', 'invalid_type');
     }
   }
   return attachments;
-}
-
-function isBase64File({ filename, content }: Record<string, unknown>): boolean {
-  const isText = typeof filename === 'string' && typeof content === 'string';
-  return isText && content.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(content);
 }
 
 /** The bytes of all texts in a value. */

@@ -11,7 +11,7 @@ import { deliver, type Mail } from './outbox.js';
 
 /** messaging, POST /v1/send. */
 export function send(request: FakeRequest, scope: Scope): FakeAnswer {
-  const message = readBody(request, (fields) => readMessage(fields, scope.world.settings));
+  const message = readBody(request, readMessage);
   checkSizes(request.body, message, scope.world.settings.maxAttachmentBytes);
   const content = contentOf(scope, message);
   // One after the other, each with its own upsert and rendering: no batch.

@@ -1,14 +1,10 @@
 import type { FakeAnswer, FakeRequest } from '../../core/types.js';
-import type { Scope } from '../state.js';
 import { readBody } from '../validate.js';
 
 /** messaging, POST /v1/verify: judged by small lists, since a fake asks no name server. */
-export function verify(request: FakeRequest, { world }: Scope): FakeAnswer {
+export function verify(request: FakeRequest): FakeAnswer {
   const email = readBody(request, (fields) => fields.requiredEmail('email'));
-  const result = judge(email);
-  const hasSuggestion = world.settings.verifySuggestion === 'suggestion' && result.isTypo;
-  const suggestion = hasSuggestion ? { suggestion: email.replace(/@.*/, '@gmail.com') } : {};
-  return { body: { success: true, data: { ...result, ...suggestion } } };
+  return { body: { success: true, data: judge(email) } };
 }
 
 const disposable = new Set([

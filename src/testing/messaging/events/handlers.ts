@@ -20,12 +20,11 @@ export const handlers: Handlers<Scope> = {
   'DELETE /events/{eventName}': remove,
 };
 
-/** Which fields are required is not shown; an event without an email belongs to an unknown contact. */
+/** Which fields are required is not shown: an event without one of these could not be told from others. */
 function track(request: FakeRequest, scope: Scope) {
-  const requires = scope.world.settings.trackRequires === 'email-and-event';
   const { email, event, data } = readBody(request, (fields) => ({
-    email: requires ? fields.requiredEmail('email') : (fields.email('email') ?? unknownEmail),
-    event: requires ? fields.requiredText('event') : (fields.text('event') ?? 'unnamed'),
+    email: fields.requiredEmail('email'),
+    event: fields.requiredText('event'),
     data: fields.record('data'),
   }));
   // What a new contact's state is here is not shown: subscribed, as with POST /contacts.
@@ -33,8 +32,6 @@ function track(request: FakeRequest, scope: Scope) {
   const { id } = recordEvent(scope, contact, event, eventData(data));
   return { contact: contact.id, event: id, timestamp: scope.world.clock.date() };
 }
-
-const unknownEmail = 'nobody@messaging.fake';
 
 /** Newest first; the shape of the list is not shown. */
 function listEvents(request: FakeRequest, scope: Scope, events: readonly TrackedEvent[]) {

@@ -32,7 +32,7 @@ export function startJob<Item>(scope: Scope, work: Work<Item>): FakeAnswer {
     }
   };
   scope.world.clock.after(tickMs, proceed);
-  return started(scope, job);
+  return started(job);
 }
 
 /** Queues work that cannot be done: the job fails at its first second. */
@@ -42,13 +42,11 @@ export function startFailingJob(scope: Scope, type: Job['type'], message: string
     job.failedReason = message;
     finish(scope, job, 'failed');
   });
-  return started(scope, job);
+  return started(job);
 }
 
-function started({ world }: Scope, { id, type }: Job): FakeAnswer {
-  const { jobIds } = world.settings;
-  const message = `The ${type} is queued.`;
-  return { status: 202, body: jobIds === 'none' ? { message } : { message, [jobIds]: id } };
+function started({ id, type }: Job): FakeAnswer {
+  return { status: 202, body: { message: `The ${type} is queued.`, jobId: id } };
 }
 
 /** Answers a poll; an import and a bulk job are not found at each other's address. */

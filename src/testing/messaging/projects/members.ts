@@ -27,7 +27,7 @@ function invite(request: FakeRequest, { world, project }: Scope): FakeAnswer {
   }));
   const user = userByEmail(world, email) ?? addUser(world, { email, password: world.id('secret') });
   if (project.members.some(({ userId }) => userId === user.id)) {
-    throw new Refusal(409, 'STATE_CONFLICT', `${email} is a member.`);
+    throw new Refusal(400, 'STATE_CONFLICT', `${email} is a member.`);
   }
   const member = { userId: user.id, email: user.email, role };
   project.members.push(member);

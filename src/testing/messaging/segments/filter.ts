@@ -20,8 +20,7 @@ export function meets(world: World, read: ReadField, condition: unknown): boolea
   if (!isRecord(condition)) {
     return false;
   }
-  const [all, any] = world.settings.filterGroups === 'and-or' ? ['and', 'or'] : ['all', 'any'];
-  const { [all]: every, [any]: some } = condition;
+  const { and: every, or: some } = condition;
   if (Array.isArray(every)) {
     return meets(world, read, every);
   }
@@ -61,8 +60,6 @@ interface Comparison {
   readonly value: unknown;
   readonly unit: unknown;
   readonly now: number;
-  /** Whether a boolean is compared by its name. */
-  readonly byName: boolean;
 }
 
 /** The first four are shown by the document; their counterparts are a free choice. */
@@ -78,7 +75,7 @@ const operators: Readonly<Record<string, (actual: unknown, wanted: Comparison) =
 };
 
 function meetsElement(
-  { clock, settings }: World,
+  { clock }: World,
   read: ReadField,
   element: Record<string, unknown>,
 ): boolean {
@@ -92,14 +89,12 @@ function meetsElement(
     return false;
   }
   const holds = Object.hasOwn(operators, operator) ? operators[operator] : undefined;
-  const byName = settings.filterBooleans === 'text';
-  return holds?.(actual, { value, unit, now: clock.now(), byName }) ?? false;
+  return holds?.(actual, { value, unit, now: clock.now() }) ?? false;
 }
 
-function isEqual(actual: unknown, { value, byName }: Comparison): boolean {
+function isEqual(actual: unknown, { value }: Comparison): boolean {
   // A filter's value is a string or a number, so that a boolean is compared by its name.
-  const isNamed = byName && typeof actual === 'boolean';
-  return isNamed ? String(actual) === String(value) : actual === value;
+  return typeof actual === 'boolean' ? String(actual) === String(value) : actual === value;
 }
 
 function compare<Value extends string | number>(

@@ -42,8 +42,6 @@ function withStatus(refusal: Refusal, settings: MessagingSettings): Refusal {
   const statuses: Readonly<Record<string, number>> = {
     VALIDATION_ERROR: settings.invalidStatus,
     PUBLIC_KEY: settings.publicKeyStatus,
-    UNVERIFIED_SENDER: settings.unverifiedSenderStatus,
-    STATE_CONFLICT: settings.unnamedConflictStatus,
   };
   const status = statuses[refusal.code];
   return status === undefined ? refusal : refusal.withStatus(status);

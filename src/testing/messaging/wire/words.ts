@@ -2,10 +2,10 @@ import type { FakeRequest } from '../../core/types.js';
 import type { MessagingBehavior } from '../../behavior/messaging.js';
 import { asJson, mapJson } from '../../wire/json.js';
 
-/** An answer with the states, roles and types that the document does not show, in this world's words. */
+/** An answer with the states and types that the document does not show, in this world's words. */
 export function withWords(body: unknown, endpoint: string, behavior: MessagingBehavior): unknown {
-  const { stateWords, roles, eventNames } = behavior;
-  if (stateWords === 'upper' && roles === 'upper' && eventNames === 'dotted') {
+  const { stateWords, eventNames } = behavior;
+  if (stateWords === 'upper' && eventNames === 'dotted') {
     return body;
   }
   return mapJson(asJson(body), (value, name) => {
@@ -28,14 +28,11 @@ export function withOwnWords(
   return { ...request, query };
 }
 
-type Kind = 'state' | 'role' | 'event';
+type Kind = 'state' | 'event';
 
 function kindOf(endpoint: string, name: string): Kind | undefined {
   if (name === 'status' && /\/(campaigns|workflows|activity|analytics)/.test(endpoint)) {
     return 'state';
-  }
-  if (name === 'role') {
-    return 'role';
   }
   return /^types?$/.test(name) && endpoint.startsWith('GET /activity') ? 'event' : undefined;
 }
@@ -43,9 +40,6 @@ function kindOf(endpoint: string, name: string): Kind | undefined {
 function say(word: string, kind: Kind, behavior: MessagingBehavior): string {
   if (kind === 'state') {
     return stateWord(word, behavior.stateWords);
-  }
-  if (kind === 'role') {
-    return behavior.roles === 'lower' ? word.toLowerCase() : word;
   }
   return behavior.eventNames === 'snake_case' ? word.replaceAll('.', '_') : word;
 }
@@ -77,6 +71,6 @@ const eventTypes = [
 ];
 
 function ownWord(value: string, kind: Kind, behavior: MessagingBehavior): string {
-  const known = kind === 'state' ? Object.keys(others) : kind === 'event' ? eventTypes : [];
+  const known = kind === 'state' ? Object.keys(others) : eventTypes;
   return known.find((word) => say(word, kind, behavior) === value) ?? value;
 }

@@ -119,11 +119,6 @@ function pause(run: Run, stepId: string, wait: { forMs?: number; forEvent?: stri
       run.execution.context.event = event;
     }
     run.execution.status = 'RUNNING';
-    const ranOut = wait.forEvent !== undefined && event === undefined;
-    if (ranOut && run.scope.world.settings.waitTimeout === 'end') {
-      end(run.scope, run.execution, 'COMPLETED');
-      return;
-    }
     walk(run, following(run, stepId));
   });
 }

@@ -18,7 +18,7 @@ export const handlers: Handlers<Scope> = {
     // A start by hand needs no `enabled`, but keeps to `allowReentry` (not shown).
     if (!mayEnter(workflow, contact)) {
       throw new Refusal(
-        409,
+        400,
         'STATE_CONFLICT',
         'The contact has been through this workflow already.',
       );
@@ -46,7 +46,7 @@ export const handlers: Handlers<Scope> = {
       cancelExecution(scope, execution);
     }
     if (execution.status !== 'CANCELLED') {
-      throw new Refusal(409, 'STATE_CONFLICT', `The execution is ${execution.status} already.`);
+      throw new Refusal(400, 'STATE_CONFLICT', `The execution is ${execution.status} already.`);
     }
     return { body: execution };
   },

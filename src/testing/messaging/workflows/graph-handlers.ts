@@ -63,7 +63,7 @@ export const handlers: Handlers<Scope> = {
       (one) => one.fromStepId === fromStepId && one.branch === branch.branch,
     );
     if (settings.stepConnection === 'automatic' && leadsOn) {
-      throw new Refusal(409, 'STATE_CONFLICT', 'The step leads to another one already.');
+      throw new Refusal(400, 'STATE_CONFLICT', 'The step leads to another one already.');
     }
     const change = { ...others, fromStepId, toStepId, ...branch };
     return { status: 201, body: shownWay(connect(scope.world, workflow, change), settings) };

@@ -41,7 +41,7 @@ export const handlers: Handlers<Scope> = {
     const workflow = findWorkflow(scope, request);
     // messaging, Workflow and executions: active executions must be cancelled or completed first.
     if ([...workflow.executions.values()].some(isActive)) {
-      throw new Refusal(409, 'STATE_CONFLICT', 'The workflow has active executions.', {
+      throw new Refusal(400, 'STATE_CONFLICT', 'The workflow has active executions.', {
         suggestion: 'Cancel them with POST /workflows/{id}/executions/cancel-all.',
       });
     }

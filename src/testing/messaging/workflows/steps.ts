@@ -37,8 +37,7 @@ export function runStep(run: Run, step: WorkflowStep): Outcome {
 function sendEmail({ scope, workflow, execution, contact }: Run, config: StepConfig): Outcome {
   const template = findTemplate(scope, config);
   // Marketing mail goes to subscribed contacts only, as a campaign's does (not shown for workflows).
-  const isForAll = scope.world.settings.workflowEmails === 'everybody';
-  if ((!isForAll || template?.type === 'MARKETING') && !contact.subscribed) {
+  if (template?.type === 'MARKETING' && !contact.subscribed) {
     return { go: 'on' };
   }
   const { fromName, replyTo, subject, body, from } = { ...template, ...contentOf(config) };
@@ -108,9 +107,8 @@ function spanMs(span: unknown): number {
 
 /** messaging, Workflows: a CONDITION filters over contact and event fields. */
 function holds({ scope, execution, contact }: Run, condition: unknown): boolean {
-  const hasEvent = scope.world.settings.eventFields === 'event';
   const read = (field: string) =>
-    contactField(contact, field) ?? (hasEvent ? dottedValue(execution.context, field) : undefined);
+    contactField(contact, field) ?? dottedValue(execution.context, field);
   return meets(scope.world, read, condition);
 }
 
