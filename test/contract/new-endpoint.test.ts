@@ -46,7 +46,7 @@ const pieces: Record<Piece, readonly Addition[]> = {
   ],
   fake: [
     {
-      file: 'src/testing/messaging/contacts/contacts.ts',
+      file: 'src/testing/messaging/contacts.ts',
       after: "  'POST /contacts': create,\n",
       text: "  'GET /contacts/{id}/notes': () => ({ body: { notes: [] } }),\n",
     },
