@@ -8,13 +8,9 @@ const page = 'https://shop.example.com/unsubscribe';
 const secret = process.env['UNSUBSCRIBE_SECRET'] ?? 'only for this example';
 const tokenOf = (email: string) => createHmac('sha256', secret).update(email).digest('base64url');
 
-/** Of the email to one recipient: nobody else's link works for them. */
-export function headersFor(email: string): Record<string, string> {
-  const query = new URLSearchParams({ email, token: tokenOf(email) }).toString();
-  return {
-    'List-Unsubscribe': `<${page}?${query}>`,
-    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-  };
+/** The link of one recipient: nobody else's works for them. */
+export function linkFor(email: string): string {
+  return `${page}?${new URLSearchParams({ email, token: tokenOf(email) }).toString()}`;
 }
 
 /** Your page. The button posts; a GET may come from a scanner of links, and only shows a form. */
@@ -31,13 +27,14 @@ export async function unsubscribe(request: Request): Promise<Response> {
   return new Response('You are unsubscribed.');
 }
 
-const readers = ['ann@example.com', 'bea@example.com'];
-const { done } = await messaging.sendEach(
-  readers.map((email) => ({ email, headers: headersFor(email) })),
-  { from: 'shop@example.com', subject: 'News', body: '<p>Spring is here.</p>' },
-);
-console.log(`${done} readers have the news.`);
-// What the mail program of the first one does when the button is clicked:
-const [link = ''] =
-  /https[^>]+/.exec(headersFor('ann@example.com')['List-Unsubscribe'] ?? '') ?? [];
-console.log(await (await unsubscribe(new Request(link, { method: 'POST' }))).text());
+const recipients = ['ann@example.com', 'bea@example.com'].map((email) => ({
+  email,
+  headers: {
+    'List-Unsubscribe': `<${linkFor(email)}>`,
+    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+  },
+}));
+const news = { from: 'shop@example.com', subject: 'News', body: '<p>Spring is here.</p>' };
+console.log(await messaging.sendEach(recipients, news));
+const click = new Request(linkFor('ann@example.com'), { method: 'POST' });
+console.log(await (await unsubscribe(click)).text());
