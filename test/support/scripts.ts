@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
 import { furnish } from './furnished-project.js';
 
@@ -49,6 +49,9 @@ function run(command: readonly string[]): Promise<ScriptEnd> {
   return withServices((runHere) => runHere(command));
 }
 
+// The file that the documents import.
+const people = 'E-Mail,First Name,Notes,City\nzoe@example.com,Zoé,x,Paris\nno address,Bo,,Rome\n';
+
 /** Runs scripts with fast timers in one folder, against fakes whose time runs as fast. */
 export async function withServices<Result>(
   work: (
@@ -63,6 +66,7 @@ export async function withServices<Result>(
   // Inside the repository, where `postreel` means this package.
   await mkdir('test/.tmp', { recursive: true });
   const folder = resolve(await mkdtemp('test/.tmp/script-'));
+  await writeFile(join(folder, 'people.csv'), people);
   const env = { ...environmentOf(fake), TMPDIR: folder };
   try {
     return await work(

@@ -15,7 +15,7 @@ import type {
   SendResult,
 } from '../emails.js';
 import { callSafely } from '../../core/async.js';
-import { fingerprint, isIdNumber, isRecord } from '../../core/values.js';
+import { fingerprint, isRecord } from '../../core/values.js';
 import { wireValue } from '../../core/body.js';
 import { kindOf } from '../../core/request.js';
 import { type OnceKey, journalMissing, keyIn } from '../../core/once.js';
@@ -259,7 +259,7 @@ class EachRun<Fields extends object> {
       const body = bodyOf(this.#message, recipient);
       call = this.#host.sendUnder(this.#keyOf(email), body, this.#rest);
       const { data, replayed = false } = await call.withResponse();
-      const id = sentId(data, email);
+      const id = sentId(data);
       this.#end(row, email, { email: recipient.email, status: 'sent', id, isEarlier: replayed });
     } catch (error) {
       const outcome = isPostreelError(error) ? error.outcome : call ? call.outcome : 'not-sent';
@@ -280,7 +280,7 @@ class EachRun<Fields extends object> {
           call: 'sendEach',
           print: '',
           sendsUnknown: this.#sendsUnknown,
-          keep: (data) => ({ emails: [{ email: sentId(data, email) }] }),
+          keep: (data) => ({ emails: [{ email: sentId(data) }] }),
         };
   }
 
@@ -416,7 +416,7 @@ function entriesOf(field: string, given: unknown): [string, unknown][] {
 }
 
 // A bare yes is a success, though its list is empty; in an answer that says more it means that the recipient was skipped.
-function sentId(answer: unknown, email: string): string {
+function sentId(answer: unknown): string {
   const { emails, ...more } = Object(answer) as Record<string, unknown>; // or nothing
   const saysMore = Object.keys(more).some((name) => name !== 'success');
   if (!Array.isArray(emails) || (emails.length === 0 && !saysMore)) {
@@ -429,9 +429,8 @@ function sentId(answer: unknown, email: string): string {
       { code: 'RECIPIENT_SKIPPED', outcome: 'rejected', method: 'POST', path: '/v1/send' },
     );
   }
-  const id: unknown = isRecord(first) ? (first['email'] ?? first['id']) : first;
-  // Some services have numbers.
-  return (typeof id === 'string' && id !== email) || isIdNumber(id) ? String(id) : '';
+  const id: unknown = isRecord(first) ? first['email'] : undefined;
+  return typeof id === 'string' ? id : '';
 }
 
 // A key that is wrong for one recipient is wrong for all, and so is a journal that cannot be written.
