@@ -12,7 +12,7 @@ import { invalidRequest, type InvalidRequestError } from '../core/errors.js';
 import type { FilterInput, StoredFilter } from './shared/filters.js';
 import type { ListQuery } from './shared/values.js';
 import { isServiceRecord, toRequestBody } from './shared/request-body.js';
-import type { TextCheck } from './shared/template-text.js';
+import { renderText, type TextCheck } from './shared/template-text.js';
 
 export const routes = {
   list: route('GET /campaigns', {
@@ -162,16 +162,9 @@ const sentWait = {
     status?.toLowerCase() === 'sent' || jobStage(status) === 'done',
 };
 
-/** Fills in the variables of a text. */
-type Render = (
-  text: string,
-  data: Readonly<Record<string, unknown>>,
-) => { readonly text: string; readonly missing: readonly string[] };
-
 /** What campaigns need beside their transport. */
 interface CampaignParts {
   readonly checks: StatusChecks;
-  readonly render: Render;
   readonly checkTexts: TextCheck;
 }
 
@@ -191,13 +184,11 @@ interface CampaignParts {
 export class Campaigns<Fields extends object = object> implements NamesOf<typeof routes> {
   readonly #transport: Transport;
   readonly #checks: StatusChecks;
-  readonly #render: Render;
   readonly #checkTexts: TextCheck;
 
-  constructor(transport: Transport, { checks, render, checkTexts }: CampaignParts) {
+  constructor(transport: Transport, { checks, checkTexts }: CampaignParts) {
     this.#transport = transport;
     this.#checks = checks;
-    this.#render = render;
     this.#checkTexts = checkTexts;
   }
 
@@ -289,8 +280,8 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
     options?: RequestOptions,
   ): Promise<CampaignPreview<Fields>> {
     const campaign = await this.get(id, options);
-    const subject = this.#render(campaign.subject, data);
-    const body = this.#render(campaign.body ?? '', data);
+    const subject = renderText(campaign.subject, data);
+    const body = renderText(campaign.body ?? '', data);
     const missing = [...new Set([...subject.missing, ...body.missing])];
     return { campaign, subject: subject.text, body: body.text, missing };
   }

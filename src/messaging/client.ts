@@ -49,7 +49,7 @@ import { routes } from './routes.js';
 import { Segments } from './segments.js';
 import { filters, type FilterBuilder } from './shared/filters.js';
 import { checkRows, type RowSource } from './shared/row-source.js';
-import { createTextCheck, renderText } from './shared/template-text.js';
+import { createTextCheck } from './shared/template-text.js';
 import { Templates } from './templates.js';
 import { Uploads } from './uploads.js';
 import { Users } from './users.js';
@@ -166,7 +166,7 @@ export class MessagingClient<
     const checkTexts = createTextCheck(warn);
     this.templates = new Templates(transport, { warn, checkTexts });
     const { checks } = watch;
-    this.campaigns = new Campaigns(transport, { checks, render: renderText, checkTexts });
+    this.campaigns = new Campaigns(transport, { checks, checkTexts });
     this.segments = new Segments(transport);
     this.workflows = new Workflows(transport, { checks, templates: this.templates, clock });
     this.filters = filters();
